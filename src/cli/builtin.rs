@@ -1,0 +1,91 @@
+//! `context`, `ontology`, `formats`: what is built in.
+
+use clap::{Args, ValueEnum};
+use rpcgraph::context::{JSON_RPC, JSON_RPC_SCHEMA, RPCGRAPH};
+use rpcgraph::record::Format;
+
+use super::{Failure, Outcome, print};
+
+const JSON_RPC_ONTOLOGY: &str = include_str!("../../ontology/json-rpc.ttl");
+const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rpcgraph context                     the building block's context
+  rpcgraph context rpcgraph            the context of the terms this program adds
+  rpcgraph context schema              the JSON Schema of JSON-RPC messages")]
+pub struct ContextCommand {
+    /// Which
+    #[arg(value_enum, default_value_t)]
+    name: ContextName,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum ContextName {
+    /// The building block's context
+    #[default]
+    JsonRpc,
+    /// The context of the terms that this program adds
+    Rpcgraph,
+    /// The JSON Schema that the building block's context comes from
+    Schema,
+}
+
+impl ContextCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        print(match self.name {
+            ContextName::JsonRpc => JSON_RPC,
+            ContextName::Rpcgraph => RPCGRAPH,
+            ContextName::Schema => JSON_RPC_SCHEMA,
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rpcgraph ontology                    both ontologies, as one Turtle document
+  rpcgraph ontology rpcgraph           the terms that this program adds")]
+pub struct OntologyCommand {
+    /// Which [default: both]
+    #[arg(value_enum)]
+    name: Option<OntologyName>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum OntologyName {
+    /// The building block's ontology, `jrpc:`
+    JsonRpc,
+    /// The terms that this program adds, `rpcg:`
+    Rpcgraph,
+}
+
+impl OntologyCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        match self.name {
+            Some(OntologyName::JsonRpc) => print(JSON_RPC_ONTOLOGY),
+            Some(OntologyName::Rpcgraph) => print(RPCGRAPH_ONTOLOGY),
+            None => print(&format!("{JSON_RPC_ONTOLOGY}\n{RPCGRAPH_ONTOLOGY}")),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The format of a log is detected from its content; --from NAME forces one.")]
+pub struct FormatsCommand {}
+
+impl FormatsCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let mut text = String::new();
+        for format in Format::ALL {
+            text.push_str(&format!("{}\n    {}\n    carries: {}\n", format.name(), format.summary(), format.carries()));
+            for line in format.sample().lines() {
+                text.push_str(&format!("        {line}\n"));
+            }
+            text.push('\n');
+        }
+        text.push_str("Any of them may be compressed with gzip or zstd.\n");
+        print(&text)
+    }
+}

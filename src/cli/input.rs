@@ -1,0 +1,107 @@
+//! Inputs: files and standard input, and the IRIs of their sessions.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use oxiri::{Iri, IriRef};
+
+use super::Failure;
+
+/// IRI of a session that is read from standard input.
+const STDIN_IRI: &str = "urn:rpcgraph:stdin";
+
+/// An input that has not been opened yet.
+#[derive(Debug)]
+pub struct Source {
+    /// As the user named it; none for standard input.
+    path: Option<PathBuf>,
+    pub iri: String,
+    pub iri_stated: bool,
+}
+
+/// The inputs, each with the IRI of its session. No two share one: their triples would get mixed up.
+pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<Source>, Failure> {
+    let stdin = [PathBuf::from("-")];
+    let paths = if paths.is_empty() { &stdin } else { paths };
+    let base = base.map(check_base).transpose()?;
+    let mut known: HashMap<String, String> = HashMap::new();
+    let mut sources = Vec::with_capacity(paths.len());
+    for path in paths {
+        let path = (path.as_os_str() != "-").then(|| path.clone());
+        let mut source = Source { path, iri: String::new(), iri_stated: base.is_some() };
+        source.iri = match &base {
+            None => default_iri(source.path.as_deref())?,
+            Some(base) if paths.len() == 1 => base.as_str().to_owned(),
+            Some(base) => base.resolve(&IriRef::parse(encode_segment(&source.file_name()))?)?.into_inner(),
+        };
+        if let Some(other) = known.insert(source.iri.clone(), source.name()) {
+            bail!(
+                "{other} and {} would both be the session <{}>; convert them one by one, with a --base each",
+                source.name(),
+                source.iri
+            );
+        }
+        sources.push(source);
+    }
+    Ok(sources)
+}
+
+fn check_base(base: &str) -> Result<Iri<String>, Failure> {
+    let iri = Iri::parse(base.to_owned()).with_context(|| format!("--base {base:?} is no absolute IRI"))?;
+    if iri.fragment().is_some() {
+        bail!("--base {base:?} has a fragment; fragments are for the messages of the session");
+    }
+    Ok(iri)
+}
+
+fn default_iri(path: Option<&Path>) -> Result<String, Failure> {
+    let Some(path) = path else { return Ok(STDIN_IRI.to_owned()) };
+    let absolute = std::path::absolute(path).with_context(|| format!("cannot tell where {} is", path.display()))?;
+    match url::Url::from_file_path(&absolute) {
+        Ok(url) => Ok(url.into()),
+        Err(()) => bail!("{} has no file: IRI; give the session one with --base", path.display()),
+    }
+}
+
+/// A file name as one segment of a path, in which nothing of it is syntax.
+fn encode_segment(name: &str) -> String {
+    name.bytes()
+        .map(|byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+impl Source {
+    /// As messages to the user name it.
+    pub fn name(&self) -> String {
+        match &self.path {
+            Some(path) => path.display().to_string(),
+            None => "standard input".to_owned(),
+        }
+    }
+
+    /// Its name without folders.
+    pub fn file_name(&self) -> String {
+        match &self.path {
+            Some(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            None => "stdin".to_owned(),
+        }
+    }
+
+    /// Opens it; its size in bytes where that is known.
+    pub fn open(&self) -> Result<(Box<dyn Read>, Option<u64>), Failure> {
+        let Some(path) = &self.path else { return Ok((Box::new(io::stdin().lock()), None)) };
+        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let metadata = file.metadata().with_context(|| format!("cannot read {}", path.display()))?;
+        if metadata.is_dir() {
+            bail!("cannot read {}: it is a folder; name the logs in it", path.display());
+        }
+        let size = metadata.is_file().then_some(metadata.len());
+        Ok((Box::new(file), size))
+    }
+}

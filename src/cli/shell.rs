@@ -1,0 +1,53 @@
+//! `completions`, `man`: what shells and manual readers need.
+
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+
+use super::{Cli, Failure, Outcome, print};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rpcgraph completions bash > ~/.local/share/bash-completion/completions/rpcgraph
+  rpcgraph completions zsh > ~/.zfunc/_rpcgraph
+  rpcgraph completions fish > ~/.config/fish/completions/rpcgraph.fish")]
+pub struct Completions {
+    /// Which shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl Completions {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "rpcgraph", &mut script);
+        print(&String::from_utf8(script)?)
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rpcgraph man | man -l -              read it
+  rpcgraph man convert > rpcgraph-convert.1")]
+pub struct Man {
+    /// The command that the page is about [default: the program]
+    command: Option<String>,
+}
+
+impl Man {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let mut root = Cli::command();
+        root.build();
+        let command = match &self.command {
+            None => root,
+            Some(name) => root
+                .find_subcommand(name)
+                .cloned()
+                .ok_or_else(|| anyhow::anyhow!("there is no command {name:?}; see rpcgraph --help"))?,
+        };
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command).render(&mut page)?;
+        print(&String::from_utf8(page)?)
+    }
+}

@@ -1,0 +1,41 @@
+//! The contexts that the program is built with.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::Context;
+
+/// The building block's context, `context/json-rpc.jsonld`: a JSON-LD document.
+pub const JSON_RPC: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/json-rpc.jsonld"));
+
+/// The context of our own terms, `context/rpcgraph.jsonld`: a JSON-LD document.
+pub const RPCGRAPH: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/rpcgraph.jsonld"));
+
+/// The building block's JSON Schema, `context/json-rpc.schema.json`.
+pub const JSON_RPC_SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/json-rpc.schema.json"));
+
+/// Where the building block publishes its context. Always answered from [`JSON_RPC`], never fetched.
+pub const JSON_RPC_URL: &str =
+    "https://ogcincubator.github.io/modelcontextprotocol/build/annotated/json-rpc/context.jsonld";
+
+static BUILTIN: LazyLock<[Context; 2]> =
+    LazyLock::new(|| [parse("context/json-rpc.jsonld", JSON_RPC), parse("context/rpcgraph.jsonld", RPCGRAPH)]);
+
+/// The built-in contexts in the order of their application: [`JSON_RPC`], [`RPCGRAPH`].
+pub fn builtin() -> &'static [Context] {
+    &*BUILTIN
+}
+
+/// The `@context` of [`JSON_RPC`].
+pub(super) fn json_rpc() -> &'static Value {
+    let [json_rpc, _] = &*BUILTIN;
+    json_rpc.value()
+}
+
+#[expect(clippy::expect_used, reason = "the text is part of the program, and a test reads it")]
+fn parse(origin: &str, text: &str) -> Context {
+    let mut document: Value = serde_json::from_str(text).expect("built-in contexts are JSON");
+    let context = document.get_mut("@context").map(Value::take).expect("built-in contexts have a @context");
+    Context::unchecked(origin.to_owned(), context)
+}

@@ -1,0 +1,161 @@
+//! Contexts over HTTP: one document, within limits that the other side cannot stretch.
+
+use std::error::Error;
+use std::io::Read;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use reqwest::blocking::{Client, Response};
+use reqwest::header::{ACCEPT, LOCATION};
+use reqwest::redirect::Policy;
+use url::{Host, Url};
+
+use super::builtin::{JSON_RPC, JSON_RPC_URL};
+use super::{LoadError, MAX_DOCUMENT};
+
+const MAX_REDIRECTS: usize = 5;
+const MEDIA_TYPES: &str = "application/ld+json, application/json;q=0.9";
+const USER_AGENT: &str = concat!("rpcgraph/", env!("CARGO_PKG_VERSION"));
+
+/// A document as it arrived.
+#[derive(Debug, Clone)]
+pub(super) struct Fetched {
+    /// The URL that answered, after redirects: what relative references are resolved against.
+    pub(super) location: Url,
+    /// The body, at most [`MAX_DOCUMENT`] bytes.
+    pub(super) body: Vec<u8>,
+}
+
+/// Whether a context may be fetched from the URL, be it named, referred to or redirected to.
+pub(super) fn is_allowed(url: &Url) -> bool {
+    let loopback = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    let anonymous = url.username().is_empty() && url.password().is_none();
+    anonymous && (url.scheme() == "https" || (url.scheme() == "http" && loopback))
+}
+
+/// Refuses a URL that contexts may not be fetched from, without repeating its password.
+pub(super) fn check(url: &Url, by: impl FnOnce() -> String) -> Result<(), LoadError> {
+    if is_allowed(url) {
+        return Ok(());
+    }
+    let mut shown = url.clone();
+    if shown.password().is_some() {
+        // Fails for URLs without a host, which have no password.
+        let _ = shown.set_password(Some("***"));
+    }
+    Err(LoadError::NotAllowed { url: shown.into(), by: by() })
+}
+
+/// The document at an allowed URL, in `limit` at most.
+pub(super) fn fetch(url: &Url, limit: Duration) -> Result<Fetched, LoadError> {
+    // On a thread of its own, since looking up a host name cannot be interrupted. Left behind after the limit, it ends
+    // at its next time check.
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let download = Download { named: url.clone(), started: Instant::now(), limit };
+    let work = move || drop(sender.send(download.run()));
+    thread::Builder::new().name("context".to_owned()).spawn(work).map_err(|error| failed(url, error))?;
+    receiver.recv_timeout(limit).unwrap_or_else(|error| match error {
+        RecvTimeoutError::Timeout => Err(LoadError::TimedOut { url: url.to_string(), limit }),
+        RecvTimeoutError::Disconnected => Err(failed(url, error)),
+    })
+}
+
+struct Download {
+    named: Url,
+    started: Instant,
+    limit: Duration,
+}
+
+impl Download {
+    fn run(&self) -> Result<Fetched, LoadError> {
+        let mut url = self.named.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            if url.as_str() == JSON_RPC_URL {
+                return Ok(Fetched { location: url, body: JSON_RPC.into() });
+            }
+            let response = self.request(&url)?;
+            let status = response.status();
+            if matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+                url = target(&url, &response)?;
+            } else if status.is_success() {
+                return Ok(Fetched { body: self.body(&url, response)?, location: url });
+            } else {
+                return Err(LoadError::Status { url: url.into(), status: status.as_u16() });
+            }
+        }
+        Err(LoadError::TooManyRedirects { url: self.named.to_string(), limit: MAX_REDIRECTS })
+    }
+
+    fn request(&self, url: &Url) -> Result<Response, LoadError> {
+        let left = self.time_left()?;
+        client(url, left)
+            .and_then(|client| client.get(url.clone()).header(ACCEPT, MEDIA_TYPES).send())
+            .map_err(|error| if error.is_timeout() { self.timed_out() } else { failed(url, error.without_url()) })
+    }
+
+    fn body(&self, url: &Url, response: Response) -> Result<Vec<u8>, LoadError> {
+        let mut reader = response.take(MAX_DOCUMENT as u64 + 1);
+        let (mut body, mut chunk) = (Vec::new(), vec![0; 64 << 10]);
+        loop {
+            self.time_left()?;
+            let length = reader.read(&mut chunk).map_err(|error| failed(url, error))?;
+            if length == 0 {
+                return Ok(body);
+            }
+            body.extend_from_slice(chunk.get(..length).unwrap_or_default());
+            if body.len() > MAX_DOCUMENT {
+                return Err(LoadError::TooLarge { origin: url.to_string(), limit: MAX_DOCUMENT });
+            }
+        }
+    }
+
+    fn time_left(&self) -> Result<Duration, LoadError> {
+        self.limit.checked_sub(self.started.elapsed()).ok_or_else(|| self.timed_out())
+    }
+
+    fn timed_out(&self) -> LoadError {
+        LoadError::TimedOut { url: self.named.to_string(), limit: self.limit }
+    }
+}
+
+/// A client for one request. Redirects are left to [`Download`], which checks each.
+fn client(url: &Url, timeout: Duration) -> reqwest::Result<Client> {
+    // Fails where the process has a provider already, which then is used.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let localhost = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+    let builder = Client::builder()
+        .user_agent(USER_AGENT)
+        .redirect(Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .no_proxy()
+        .timeout(timeout)
+        // Whatever the system thinks that the name means.
+        .resolve_to_addrs("localhost", &localhost.map(|address| SocketAddr::new(address, 0)));
+    match url.scheme() {
+        "https" => builder.https_only(true),
+        // No certificates, so that plain HTTP works on a machine that has none.
+        _ => builder.tls_certs_only([]),
+    }
+    .build()
+}
+
+fn target(url: &Url, response: &Response) -> Result<Url, LoadError> {
+    let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
+    let target = location.and_then(|location| url.join(location).ok());
+    let mut target = target.ok_or_else(|| LoadError::BadRedirect { url: url.to_string() })?;
+    target.set_fragment(None);
+    check(&target, || format!("a redirect of `{url}`"))?;
+    Ok(target)
+}
+
+fn failed(url: &Url, source: impl Error + Send + Sync + 'static) -> LoadError {
+    LoadError::Fetch { url: url.to_string(), source: Box::new(source) }
+}

@@ -1,0 +1,227 @@
+//! Inlining: every reference in a context replaced by what it stands for.
+//!
+//! One walk resolves references, merges imports and checks what a context from outside may not say. Where documents
+//! come from is the caller's matter.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::{LoadError, has_keyword_form, target};
+use crate::vocab::PREFIXES;
+
+/// References that may be nested below the document that the user named.
+const MAX_REFERENCES: usize = 16;
+/// Scoped contexts that may be nested, over all documents. One file that serde_json reads cannot hold more.
+const MAX_SCOPES: usize = 64;
+/// Different documents, the one that the user named included.
+const MAX_DOCUMENTS: usize = 64;
+/// Bytes of text, each document counted as often as it is inlined: stops documents that double each other.
+const MAX_TEXT: usize = 16 << 20;
+
+/// The keywords of [JSON-LD 1.1](https://www.w3.org/TR/json-ld11/#keywords).
+const KEYWORDS: &[&str] = &[
+    "@base",
+    "@container",
+    "@context",
+    "@direction",
+    "@graph",
+    "@id",
+    "@import",
+    "@included",
+    "@index",
+    "@json",
+    "@language",
+    "@list",
+    "@nest",
+    "@none",
+    "@prefix",
+    "@propagate",
+    "@protected",
+    "@reverse",
+    "@set",
+    "@type",
+    "@value",
+    "@version",
+    "@vocab",
+];
+
+/// A document that holds a context, read but not inlined.
+#[derive(Debug)]
+pub(super) struct Document {
+    /// What messages call it.
+    pub(super) name: String,
+    /// What its references are resolved against. None: a value from the program, which may have no references.
+    pub(super) location: Option<Url>,
+    /// Its `@context`.
+    pub(super) context: Value,
+    /// Length of its text, in bytes.
+    pub(super) size: usize,
+}
+
+/// Gives the document that a reference stands for, in the document where it was found.
+pub(super) type Resolve<'a> = dyn FnMut(&Document, &str) -> Result<Rc<Document>, LoadError> + 'a;
+
+/// The document's context, inlined: an object, or an array of objects.
+pub(super) fn inline(root: Rc<Document>, resolve: &mut Resolve<'_>) -> Result<Value, LoadError> {
+    Inliner { resolve, chain: Vec::new(), names: BTreeSet::new(), text: 0, scopes: 0 }.document(&root)
+}
+
+struct Inliner<'r, 'a> {
+    resolve: &'r mut Resolve<'a>,
+    /// The documents that are open, the root first.
+    chain: Vec<Rc<Document>>,
+    names: BTreeSet<String>,
+    text: usize,
+    scopes: usize,
+}
+
+impl Inliner<'_, '_> {
+    fn document(&mut self, document: &Rc<Document>) -> Result<Value, LoadError> {
+        self.open(document)?;
+        let inlined = self.context(document, &document.context)?;
+        self.chain.pop();
+        Ok(inlined)
+    }
+
+    fn open(&mut self, document: &Rc<Document>) -> Result<(), LoadError> {
+        if document.location.is_some() && self.chain.iter().any(|open| open.location == document.location) {
+            let chain = self.chain.iter().chain([document]).map(|document| document.name.clone()).collect();
+            return Err(LoadError::Cycle { chain });
+        }
+        if self.chain.len() > MAX_REFERENCES {
+            return Err(too_deep(document));
+        }
+        self.chain.push(Rc::clone(document));
+        self.names.insert(document.name.clone());
+        self.text += document.size;
+        if self.names.len() > MAX_DOCUMENTS || self.text > MAX_TEXT {
+            let origin = self.chain.first().unwrap_or(document).name.clone();
+            return Err(LoadError::TooMuch { origin, documents: MAX_DOCUMENTS, bytes: MAX_TEXT });
+        }
+        Ok(())
+    }
+
+    fn context(&mut self, here: &Document, context: &Value) -> Result<Value, LoadError> {
+        match context {
+            Value::Array(items) => {
+                let mut inlined = Vec::with_capacity(items.len());
+                for item in items {
+                    match self.single(here, item)? {
+                        Value::Array(more) => inlined.extend(more),
+                        one => inlined.push(one),
+                    }
+                }
+                Ok(Value::Array(inlined))
+            }
+            single => self.single(here, single),
+        }
+    }
+
+    /// A context that is not an array; a reference may still stand for one.
+    fn single(&mut self, here: &Document, context: &Value) -> Result<Value, LoadError> {
+        let bad = |found| Err(LoadError::BadContext { origin: here.name.clone(), found });
+        match context {
+            Value::Object(entries) => self.definition(here, entries).map(Value::Object),
+            Value::String(reference) => self.reference(here, reference),
+            // In the context of a term it clears what its author chose to clear.
+            Value::Null if self.scopes > 0 => Ok(Value::Null),
+            Value::Null => Err(LoadError::NullContext { origin: here.name.clone() }),
+            Value::Bool(_) => bad("a boolean"),
+            Value::Number(_) => bad("a number"),
+            Value::Array(_) => bad("an array in an array"),
+        }
+    }
+
+    /// [Context processing](https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm) has no effect for the
+    /// `@base` of a context reached by reference (step 5.7); inlined it would have one, so it is dropped. The opposite
+    /// is not mended: a `@propagate` there has an effect, but none once it stands in an array.
+    fn reference(&mut self, here: &Document, reference: &str) -> Result<Value, LoadError> {
+        let document = (self.resolve)(here, reference)?;
+        let mut inlined = self.document(&document)?;
+        let definitions = match &mut inlined {
+            Value::Array(items) => items.as_mut_slice(),
+            one => std::slice::from_mut(one),
+        };
+        for definition in definitions.iter_mut().filter_map(Value::as_object_mut) {
+            definition.shift_remove("@base");
+        }
+        Ok(inlined)
+    }
+
+    fn definition(&mut self, here: &Document, entries: &Map<String, Value>) -> Result<Map<String, Value>, LoadError> {
+        let mut inlined = match entries.get("@import") {
+            Some(import) => self.import(here, import)?,
+            None => Map::new(),
+        };
+        for (key, value) in entries.iter().filter(|(key, _)| *key != "@import") {
+            check(here, key, value)?;
+            let value = match value {
+                Value::Object(definition) => Value::Object(self.term(here, definition)?),
+                other => other.clone(),
+            };
+            inlined.insert(key.clone(), value);
+        }
+        Ok(inlined)
+    }
+
+    fn term(&mut self, here: &Document, definition: &Map<String, Value>) -> Result<Map<String, Value>, LoadError> {
+        let mut inlined = Map::with_capacity(definition.len());
+        for (key, value) in definition {
+            let value = if key == "@context" { self.scoped(here, value)? } else { value.clone() };
+            inlined.insert(key.clone(), value);
+        }
+        Ok(inlined)
+    }
+
+    fn scoped(&mut self, here: &Document, context: &Value) -> Result<Value, LoadError> {
+        self.scopes += 1;
+        if self.scopes > MAX_SCOPES {
+            return Err(too_deep(here));
+        }
+        let inlined = self.context(here, context)?;
+        self.scopes -= 1;
+        Ok(inlined)
+    }
+
+    /// Step 5.6 of context processing: the imported definitions, for the importing ones to override. Their references
+    /// are resolved where they were written.
+    fn import(&mut self, here: &Document, import: &Value) -> Result<Map<String, Value>, LoadError> {
+        let bad = || LoadError::BadImport { origin: here.name.clone() };
+        let document = (self.resolve)(here, import.as_str().ok_or_else(bad)?)?;
+        let entries = document.context.as_object().filter(|entries| !entries.contains_key("@import"));
+        self.open(&document)?;
+        let inlined = self.definition(&document, entries.ok_or_else(bad)?)?;
+        self.chain.pop();
+        Ok(inlined)
+    }
+}
+
+fn too_deep(document: &Document) -> LoadError {
+    LoadError::TooDeep { origin: document.name.clone(), references: MAX_REFERENCES, scopes: MAX_SCOPES }
+}
+
+/// Refuses a definition that could turn data into keywords, or capture the full IRIs of annotations.
+fn check(here: &Document, key: &str, value: &Value) -> Result<(), LoadError> {
+    if PREFIXES.iter().any(|(_, namespace)| key.starts_with(namespace)) {
+        return Err(LoadError::ReservedTerm { origin: here.name.clone(), term: key.to_owned() });
+    }
+    let target = match value {
+        Value::Object(entries) => target(entries),
+        simple => Some(simple),
+    };
+    let Some(target) = target.and_then(Value::as_str) else { return Ok(()) };
+    let captures = match key {
+        "@base" | "@direction" | "@language" => false,
+        // `@` before a member called `id` would be one too.
+        "@vocab" => target.starts_with('@'),
+        _ => KEYWORDS.contains(&target) || (target.starts_with('@') && !has_keyword_form(target)),
+    };
+    if captures {
+        let (term, keyword) = (key.to_owned(), target.to_owned());
+        return Err(LoadError::KeywordAlias { origin: here.name.clone(), term, keyword });
+    }
+    Ok(())
+}

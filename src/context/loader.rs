@@ -1,0 +1,199 @@
+//! Loading: from what the user named to a context with nothing remote in it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use serde_json::Value;
+use url::Url;
+
+use super::builtin::{JSON_RPC, JSON_RPC_URL, json_rpc};
+use super::cache::Cache;
+use super::http::{self, Fetched};
+use super::inline::{Document, inline};
+use super::{Context, LoadError, MAX_DOCUMENT, Reference};
+
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+
+/// Loads contexts from files, over HTTP, from a cache on disk, and from the program itself.
+///
+/// A context that is named by URL is fetched over https, or over http from this machine, and so is what it refers to. A
+/// file may refer to other files, and to a URL that the same loader has loaded already. [`JSON_RPC_URL`] is never
+/// fetched.
+///
+/// A document has at most 4 MiB. References nest at most 16 deep, over at most 64 documents. All of a document, with up
+/// to 5 redirects, arrives within 10 seconds. A cached copy younger than 24 hours is used without asking.
+///
+/// [Remote contexts](https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm) are taken from JSON documents;
+/// `Link` headers and JSON in HTML are not looked for. The `@base` of a context that is only referred to has no effect,
+/// as JSON-LD says; that of the context the user named is kept.
+#[derive(Debug)]
+pub struct Loader {
+    offline: bool,
+    cache: Cache,
+    time_limit: Duration,
+    /// What has been read, by the URL that named it.
+    documents: RefCell<HashMap<Url, Rc<Document>>>,
+}
+
+impl Default for Loader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Loader {
+    /// Online, with the cache in `$XDG_CACHE_HOME/rpcgraph/contexts`, else in `$HOME/.cache/rpcgraph/contexts`.
+    pub fn new() -> Self {
+        let (cache, documents) = (Cache::standard(), RefCell::default());
+        Self { offline: false, cache, time_limit: TIME_LIMIT, documents }
+    }
+
+    /// Whether nothing is fetched. A cached copy is used then, of any age.
+    #[must_use]
+    pub fn offline(mut self, offline: bool) -> Self {
+        self.offline = offline;
+        self
+    }
+
+    /// Where copies of fetched contexts are kept; none: nowhere. The folder is made when it is needed.
+    #[must_use]
+    pub fn cache_dir(mut self, dir: Option<PathBuf>) -> Self {
+        self.cache = Cache::new(dir);
+        self
+    }
+
+    /// Time for each fetched document in all, redirects included; 10 seconds unless it is set.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
+        self
+    }
+
+    /// The `@context` of a document, with every string reference and `@import` in it, also in the contexts of terms,
+    /// replaced by what it stands for. References are resolved against the document that holds them.
+    pub fn load(&self, reference: &Reference) -> Result<Context, LoadError> {
+        let by = "the command line";
+        let mut fetched = Vec::new();
+        let root = match reference {
+            Reference::File(path) => {
+                let url = std::path::absolute(path).ok().and_then(|path| Url::from_file_path(path).ok());
+                let url = url.ok_or_else(|| bad_reference(&path.to_string_lossy(), by.to_owned()))?;
+                self.file(&url, path, || by.to_owned())
+            }
+            Reference::Url(text) => {
+                let mut url = Url::parse(text).map_err(|_| bad_reference(text, by.to_owned()))?;
+                url.set_fragment(None);
+                self.remote(&url, || by.to_owned(), &mut fetched)
+            }
+        }?;
+        let value = inline(root, &mut |here, reference| self.resolve(here, reference, &mut fetched))?;
+        // Only now, since a document that was refused may be mended tomorrow.
+        for (url, document) in &fetched {
+            self.cache.put(url, document);
+        }
+        Ok(Context::unchecked(reference.to_string(), value))
+    }
+
+    fn resolve(
+        &self,
+        here: &Document,
+        reference: &str,
+        fetched: &mut Vec<(Url, Fetched)>,
+    ) -> Result<Rc<Document>, LoadError> {
+        let by = || format!("`{}`", here.name);
+        let url = here.location.as_ref().and_then(|base| base.join(reference).ok());
+        let mut url = url.ok_or_else(|| bad_reference(reference, by()))?;
+        url.set_fragment(None);
+        let from_file = here.location.as_ref().is_some_and(|location| location.scheme() == "file");
+        match (from_file, url.scheme()) {
+            (true, "file") => {
+                let path = url.to_file_path().map_err(|()| bad_reference(reference, by()))?;
+                self.file(&url, &path, by)
+            }
+            (true, "http" | "https") => self
+                .known(&url)
+                .ok_or_else(|| LoadError::RemoteFromFile { url: url.to_string(), origin: here.name.clone() }),
+            _ => self.remote(&url, by, fetched),
+        }
+    }
+
+    /// A document that needs no reading: the built-in one, or one that was read before.
+    fn known(&self, url: &Url) -> Option<Rc<Document>> {
+        if let Some(document) = self.documents.borrow().get(url) {
+            return Some(Rc::clone(document));
+        }
+        let builtin = |url: &Url| Document {
+            name: url.to_string(),
+            location: Some(url.clone()),
+            context: json_rpc().clone(),
+            size: JSON_RPC.len(),
+        };
+        (url.as_str() == JSON_RPC_URL).then(|| self.keep(url, builtin(url)))
+    }
+
+    fn keep(&self, url: &Url, document: Document) -> Rc<Document> {
+        let document = Rc::new(document);
+        self.documents.borrow_mut().insert(url.clone(), Rc::clone(&document));
+        document
+    }
+
+    fn file(&self, url: &Url, path: &Path, by: impl Fn() -> String) -> Result<Rc<Document>, LoadError> {
+        if let Some(document) = self.known(url) {
+            return Ok(document);
+        }
+        // A reference in a document may have put control characters into the path.
+        let origin = path.display().to_string().replace(char::is_control, "\u{FFFD}");
+        let mut text = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(MAX_DOCUMENT as u64 + 1).read_to_end(&mut text))
+            .map_err(|source| LoadError::Read { origin: origin.clone(), by: by(), source })?;
+        if text.len() > MAX_DOCUMENT {
+            return Err(LoadError::TooLarge { origin, limit: MAX_DOCUMENT });
+        }
+        Ok(self.keep(url, parse(origin, url.clone(), &text)?))
+    }
+
+    fn remote(
+        &self,
+        url: &Url,
+        by: impl Fn() -> String,
+        fetched: &mut Vec<(Url, Fetched)>,
+    ) -> Result<Rc<Document>, LoadError> {
+        http::check(url, by)?;
+        if let Some(document) = self.known(url) {
+            return Ok(document);
+        }
+        let read = |answer: &Fetched| parse(url.to_string(), answer.location.clone(), &answer.body);
+        if let Some(document) = self.cache.get(url, self.offline).and_then(|copy| read(&copy).ok()) {
+            return Ok(self.keep(url, document));
+        }
+        if self.offline {
+            return Err(LoadError::Offline { url: url.to_string() });
+        }
+        let answer = http::fetch(url, self.time_limit)?;
+        let document = read(&answer)?;
+        fetched.push((url.clone(), answer));
+        Ok(self.keep(url, document))
+    }
+}
+
+fn bad_reference(reference: &str, by: String) -> LoadError {
+    LoadError::BadReference { reference: reference.to_owned(), by }
+}
+
+/// The document in a text, which holds its context under `@context`.
+fn parse(name: String, location: Url, text: &[u8]) -> Result<Document, LoadError> {
+    match serde_json::from_slice(text) {
+        Ok(Value::Object(mut entries)) => match entries.swap_remove("@context") {
+            Some(context) => Ok(Document { name, location: Some(location), context, size: text.len() }),
+            None => Err(LoadError::NoContext { origin: name }),
+        },
+        Ok(_) => Err(LoadError::NoContext { origin: name }),
+        Err(source) => Err(LoadError::NotJson { origin: name, source }),
+    }
+}

@@ -1,0 +1,263 @@
+//! JSON with its evidence kept.
+//!
+//! A [`Value`] remembers what a plain JSON value forgets: how each number was spelled, the order of members, whether a
+//! member name was given twice, and strings that are no Unicode because of a lone surrogate. [`parse`] makes one from
+//! a text, [`write_canonical`] makes a text from one.
+//!
+//! The grammar is checked by `serde_json` as one raw value, which takes any depth, any number and any escape without
+//! deciding what they mean; only then does a walker of our own, on text that is known to be valid, decide that. So the
+//! grammar is not ours to get wrong, and the walker is small.
+
+mod canonical;
+mod number;
+mod parse;
+mod text;
+
+use std::fmt;
+
+pub use canonical::{Canonical, NumberOutOfRange, Numbers, write_canonical, write_str, write_string};
+pub use number::{Decimal, Number};
+pub use parse::parse;
+pub use text::Text;
+
+/// Deepest nesting of arrays and objects that is accepted.
+pub const MAX_DEPTH: usize = 1024;
+
+/// A [JSON value](https://www.rfc-editor.org/rfc/rfc8259#section-3) and the evidence of how it was written.
+#[derive(Clone, Debug)]
+pub enum Value<'a> {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number as it was spelled.
+    Number(Number<'a>),
+    /// A string, decoded.
+    String(Text<'a>),
+    /// An array.
+    Array(Array<'a>),
+    /// An object.
+    Object(Object<'a>),
+}
+
+impl Value<'_> {
+    /// The evidence found in the text of this value, at every depth. It is stored, not searched for.
+    pub fn evidence(&self) -> Evidence {
+        match self {
+            Value::Null | Value::Bool(_) | Value::Number(_) => Evidence::default(),
+            Value::String(text) => Evidence::of_text(text),
+            Value::Array(array) => array.evidence,
+            Value::Object(object) => object.evidence,
+        }
+    }
+}
+
+/// What the plain value no longer tells, of a value and all below it.
+///
+/// It is about the text: what stood in a value that a duplicate member replaced counts too.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Evidence {
+    /// An object has two members of the same name.
+    pub duplicate_member: bool,
+    /// A string or a member name has a surrogate without its partner.
+    pub lone_surrogate: bool,
+}
+
+impl Evidence {
+    fn of_text(text: &Text<'_>) -> Self {
+        Self { duplicate_member: false, lone_surrogate: text.as_str().is_none() }
+    }
+
+    fn include(&mut self, other: Self) {
+        self.duplicate_member |= other.duplicate_member;
+        self.lone_surrogate |= other.lone_surrogate;
+    }
+}
+
+/// A JSON array.
+pub struct Array<'a> {
+    /// The elements.
+    pub items: Vec<Value<'a>>,
+    /// The source text, from `[` to `]`.
+    pub raw: &'a str,
+    evidence: Evidence,
+}
+
+/// A JSON object.
+pub struct Object<'a> {
+    /// The members in source order. Of members with the same name only the last is here, at its own place, as
+    /// [ECMAScript](https://tc39.es/ecma262/#sec-json.parse) and most parsers choose.
+    pub members: Vec<(Text<'a>, Value<'a>)>,
+    /// The source text, from `{` to `}`; empty where there is none.
+    pub raw: &'a str,
+    evidence: Evidence,
+}
+
+impl<'a> Object<'a> {
+    /// An object that no text stands behind: its members, of which no two may have one name.
+    pub fn from_members(members: Vec<(Text<'a>, Value<'a>)>) -> Self {
+        let mut evidence = Evidence::default();
+        for (name, value) in &members {
+            evidence.include(Evidence::of_text(name));
+            evidence.include(value.evidence());
+        }
+        Self { members, raw: "", evidence }
+    }
+
+    /// The value of the member with this name. Takes time linear in the number of members.
+    pub fn get(&self, name: &str) -> Option<&Value<'a>> {
+        self.members.iter().find(|(text, _)| text.as_str() == Some(name)).map(|(_, value)| value)
+    }
+}
+
+// Loops take far less stack for each level, in a debug build, than cloning a `Vec` does.
+impl Clone for Array<'_> {
+    fn clone(&self) -> Self {
+        let mut items = Vec::with_capacity(self.items.len());
+        for item in &self.items {
+            items.push(item.clone());
+        }
+        Self { items, ..*self }
+    }
+}
+
+impl Clone for Object<'_> {
+    fn clone(&self) -> Self {
+        let mut members = Vec::with_capacity(self.members.len());
+        for (name, value) in &self.members {
+            members.push((name.clone(), value.clone()));
+        }
+        Self { members, ..*self }
+    }
+}
+
+// Without `raw`, which would repeat the text once for each level.
+impl fmt::Debug for Array<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.items).finish()
+    }
+}
+
+impl fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.members.iter().map(|(name, value)| (name, value))).finish()
+    }
+}
+
+/// Whether two values are the same: numbers by their exact decimal value, strings by their code units, objects as
+/// unordered maps. Evidence and spelling do not count.
+pub fn same_value(a: &Value<'_>, b: &Value<'_>) -> bool {
+    match (a, b) {
+        (Value::Null, Value::Null) => true,
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Number(a), Value::Number(b)) => a.as_str() == b.as_str() || a.to_decimal() == b.to_decimal(),
+        (Value::String(a), Value::String(b)) => a == b,
+        (Value::Array(a), Value::Array(b)) => {
+            a.items.len() == b.items.len() && a.items.iter().zip(&b.items).all(|(a, b)| same_value(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.members.len() == b.members.len()
+                && a.sorted_members()
+                    .into_iter()
+                    .zip(b.sorted_members())
+                    .all(|((a_name, a), (b_name, b))| a_name == b_name && same_value(a, b))
+        }
+        _ => false,
+    }
+}
+
+impl<'a> Object<'a> {
+    /// The members in the order of [RFC 8785, 3.2.3](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.3).
+    fn sorted_members(&self) -> Vec<&(Text<'a>, Value<'a>)> {
+        let mut members: Vec<_> = self.members.iter().collect();
+        members.sort_unstable_by(|(a, _), (b, _)| a.cmp_utf16(b));
+        members
+    }
+}
+
+/// Why a text is not accepted as one JSON value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Error {
+    /// What is wrong.
+    pub kind: ErrorKind,
+    /// Where: bytes of the input before the place, so 0 is the first byte.
+    pub offset: usize,
+}
+
+/// What is wrong with a text that should be JSON.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ErrorKind {
+    /// The bytes are not UTF-8.
+    NotUtf8,
+    /// Arrays and objects are nested deeper than [`MAX_DEPTH`].
+    TooDeep,
+    /// The text ends inside a value: with more text it might become one.
+    UnexpectedEnd,
+    /// There is nothing but whitespace.
+    Empty,
+    /// The grammar is broken; this says how, without the place.
+    Syntax(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ErrorKind::NotUtf8 => f.write_str("not UTF-8")?,
+            ErrorKind::TooDeep => write!(f, "nested deeper than {MAX_DEPTH} levels")?,
+            ErrorKind::UnexpectedEnd => f.write_str("the text ends inside a value")?,
+            ErrorKind::Empty => return f.write_str("no JSON value, only whitespace or nothing"),
+            ErrorKind::Syntax(problem) => f.write_str(problem)?,
+        }
+        write!(f, " at byte {}", self.offset)
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(a: &str, b: &str) -> bool {
+        same_value(&parse(a.as_bytes()).unwrap(), &parse(b.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn values_compare_by_what_they_mean() {
+        assert!(same(r#"{"a": 1, "b": [true, null, "x"]}"#, r#"{"b":[true,null,"\u0078"],"a":1.0e0}"#));
+        assert!(!same(r#"{"a":1}"#, r#"{"a":1,"b":1}"#));
+        assert!(!same(r#"{"a":1}"#, r#"{"b":1}"#));
+        assert!(!same("9007199254740993", "9007199254740992"));
+        assert!(!same("[1,2]", "[2,1]"));
+        assert!(!same("[1]", "[1,2]"));
+        assert!(!same("null", "false"));
+        assert!(!same(r#""\ud800""#, r#""\ud801""#));
+    }
+
+    #[test]
+    fn evidence_reaches_the_top() {
+        let evidence = |text: &str| parse(text.as_bytes()).unwrap().evidence();
+        assert_eq!(evidence(r#"{"a":[{"b":"\ud83d\ude00"}]}"#), Evidence::default());
+        assert_eq!(
+            evidence(r#"[{"x":{"a":1,"\u0061":2}}]"#),
+            Evidence { duplicate_member: true, lone_surrogate: false }
+        );
+        assert_eq!(evidence(r#"[["\ude00"]]"#), Evidence { duplicate_member: false, lone_surrogate: true });
+        assert_eq!(evidence(r#"[{"\ud83d":1}]"#), Evidence { duplicate_member: false, lone_surrogate: true });
+        assert_eq!(evidence(r#"{"a":"\ud83d","a":1}"#), Evidence { duplicate_member: true, lone_surrogate: true });
+    }
+
+    #[test]
+    fn errors_read_well() {
+        let message = |text: &[u8]| parse(text).unwrap_err().to_string();
+        assert_eq!(message(br#"{"a": 1 "b": 2}"#), "expected `,` or `}` at byte 8");
+        assert_eq!(message(b"[1, 2"), "the text ends inside a value at byte 5");
+        assert_eq!(message(b" \r\n"), "no JSON value, only whitespace or nothing");
+        assert_eq!(message(b"[\"\xff\"]"), "not UTF-8 at byte 2");
+        assert_eq!(message("[".repeat(1025).as_bytes()), "the text ends inside a value at byte 1025");
+        assert_eq!(
+            message(format!("{}{}", "[".repeat(1025), "]".repeat(1025)).as_bytes()),
+            "nested deeper than 1024 levels at byte 1024"
+        );
+    }
+}

@@ -1,0 +1,236 @@
+//! Canonical JSON: [RFC 8785](https://www.rfc-editor.org/rfc/rfc8785), with two liberties.
+//!
+//! The first is the caller's choice: [`Numbers::Exact`]. The second is that a lone surrogate, for which RFC 8785 has no
+//! form, keeps its escape.
+
+use std::fmt;
+
+use super::{Array, Decimal, Number, Object, Text, Value};
+
+/// How numbers are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Numbers {
+    /// As RFC 8785 does, except that a number whose value this would change keeps its own digits: one with more digits
+    /// than a double holds, or beyond the range of doubles.
+    Exact,
+    /// As [RFC 8785, 3.2.2.3](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.2.3) says: every number becomes the
+    /// nearest double.
+    Rfc8785,
+}
+
+/// What is to be known of a text that [`write_canonical`] wrote.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Canonical {
+    /// Whether any other JSON-LD processor, given the text as a native JSON value, prints the same text again. It may
+    /// not if a number kept its own digits, if there is a lone surrogate, or if a member name has a character above
+    /// U+DFFF, where the orders by code point and by UTF-16 code unit part.
+    pub interoperable: bool,
+}
+
+/// A number that RFC 8785 cannot write because no double is near it; holds its spelling.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NumberOutOfRange(
+    /// The spelling.
+    pub String,
+);
+
+impl fmt::Display for NumberOutOfRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the number {} is beyond the range of a double", self.0)
+    }
+}
+
+impl std::error::Error for NumberOutOfRange {}
+
+/// Appends the canonical form of `value` to `out`, which is left as it was if there is an error. There is none with
+/// [`Numbers::Exact`].
+pub fn write_canonical(value: &Value<'_>, numbers: Numbers, out: &mut String) -> Result<Canonical, NumberOutOfRange> {
+    let before = out.len();
+    let mut writer = Writer { numbers, out, interoperable: true };
+    match writer.value(value) {
+        Ok(()) => Ok(Canonical { interoperable: writer.interoperable }),
+        Err(error) => {
+            out.truncate(before);
+            Err(error)
+        }
+    }
+}
+
+struct Writer<'o> {
+    numbers: Numbers,
+    out: &'o mut String,
+    interoperable: bool,
+}
+
+impl Writer<'_> {
+    fn value(&mut self, value: &Value<'_>) -> Result<(), NumberOutOfRange> {
+        match value {
+            Value::Null => self.out.push_str("null"),
+            Value::Bool(true) => self.out.push_str("true"),
+            Value::Bool(false) => self.out.push_str("false"),
+            Value::Number(number) => self.number(*number)?,
+            Value::String(text) => {
+                self.interoperable &= text.as_str().is_some();
+                write_string(text, self.out);
+            }
+            Value::Array(array) => self.array(array)?,
+            Value::Object(object) => self.object(object)?,
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, array: &Array<'_>) -> Result<(), NumberOutOfRange> {
+        self.out.push('[');
+        for (i, item) in array.items.iter().enumerate() {
+            if i > 0 {
+                self.out.push(',');
+            }
+            self.value(item)?;
+        }
+        self.out.push(']');
+        Ok(())
+    }
+
+    fn object(&mut self, object: &Object<'_>) -> Result<(), NumberOutOfRange> {
+        self.out.push('{');
+        for (i, (name, value)) in object.sorted_members().into_iter().enumerate() {
+            if i > 0 {
+                self.out.push(',');
+            }
+            // The first byte of U+E000 is EE; the characters above begin with EE to F4.
+            self.interoperable &= name.as_str().is_some_and(|name| name.bytes().all(|byte| byte < 0xEE));
+            write_string(name, self.out);
+            self.out.push(':');
+            self.value(value)?;
+        }
+        self.out.push('}');
+        Ok(())
+    }
+
+    fn number(&mut self, number: Number<'_>) -> Result<(), NumberOutOfRange> {
+        let spelling = number.as_str();
+        if is_short_integer(spelling) {
+            self.out.push_str(if spelling == "-0" { "0" } else { spelling });
+            return Ok(());
+        }
+        let mut buffer = ryu_js::Buffer::new();
+        let printed = match spelling.parse::<f64>() {
+            Ok(double) if double.is_finite() => Some(buffer.format_finite(double)),
+            _ => None,
+        };
+        match (printed, self.numbers) {
+            (Some(printed), Numbers::Rfc8785) => self.out.push_str(printed),
+            (Some(printed), Numbers::Exact) if is_value_of(printed, number) => self.out.push_str(printed),
+            (_, Numbers::Exact) => {
+                self.interoperable = false;
+                self.out.push_str(spelling);
+            }
+            (None, Numbers::Rfc8785) => return Err(NumberOutOfRange(spelling.to_owned())),
+        }
+        Ok(())
+    }
+}
+
+/// Whether a double holds this JSON number exactly and prints it so, as can be seen without looking at its value.
+fn is_short_integer(spelling: &str) -> bool {
+    let digits = spelling.strip_prefix('-').unwrap_or(spelling);
+    digits.len() <= 15 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_value_of(printed: &str, number: Number<'_>) -> bool {
+    printed == number.as_str() || Decimal::parse(printed).is_some_and(|printed| printed == number.to_decimal())
+}
+
+/// Appends `text` quoted and escaped as [RFC 8785, 3.2.2.2](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.2.2)
+/// says. A lone surrogate is written as its escape, in lower case.
+pub fn write_string(text: &Text<'_>, out: &mut String) {
+    match text {
+        Text::Unicode(text) => write_str(text, out),
+        Text::Utf16(units) => {
+            out.push('"');
+            for scalar in char::decode_utf16(units.iter().copied()) {
+                match scalar {
+                    Ok(scalar) => write_escaped(scalar.encode_utf8(&mut [0; 4]), out),
+                    Err(lone) => write_unit(lone.unpaired_surrogate(), out),
+                }
+            }
+            out.push('"');
+        }
+    }
+}
+
+/// Appends `text` quoted and escaped as [RFC 8785, 3.2.2.2](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.2.2)
+/// says.
+pub fn write_str(text: &str, out: &mut String) {
+    out.push('"');
+    write_escaped(text, out);
+    out.push('"');
+}
+
+fn write_escaped(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        out.push_str(plain);
+        let mut special = special.chars();
+        match special.next() {
+            Some('\u{8}') => out.push_str("\\b"),
+            Some('\t') => out.push_str("\\t"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\u{c}') => out.push_str("\\f"),
+            Some('\r') => out.push_str("\\r"),
+            Some('"') => out.push_str("\\\""),
+            Some('\\') => out.push_str("\\\\"),
+            Some(control) => write_unit(control as u16, out),
+            None => {}
+        }
+        rest = special.as_str();
+    }
+    out.push_str(rest);
+}
+
+fn write_unit(unit: u16, out: &mut String) {
+    out.push_str("\\u");
+    out.extend([12, 8, 4, 0].into_iter().filter_map(|shift| char::from_digit(u32::from(unit >> shift) & 0xF, 16)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    fn canonical(text: &str, numbers: Numbers) -> (String, bool) {
+        let mut out = String::new();
+        let canonical = write_canonical(&parse(text.as_bytes()).unwrap(), numbers, &mut out).unwrap();
+        (out, canonical.interoperable)
+    }
+
+    #[test]
+    fn members_are_sorted_at_every_depth() {
+        assert_eq!(
+            canonical(r#" { "b" : [ { "z" : 1 , "A" : { } } ] , "a" : [ ] , "" : true } "#, Numbers::Exact),
+            (r#"{"":true,"a":[],"b":[{"A":{},"z":1}]}"#.to_owned(), true)
+        );
+    }
+
+    #[test]
+    fn short_integers_take_the_short_way() {
+        for spelling in ["0", "-1", "123456789012345", "-999999999999999"] {
+            assert!(is_short_integer(spelling));
+            let double: f64 = spelling.parse().unwrap();
+            assert_eq!(ryu_js::Buffer::new().format_finite(double), spelling);
+        }
+        assert!(!is_short_integer("1234567890123456"));
+        assert!(!is_short_integer("1e5"));
+        assert!(!is_short_integer("1.5"));
+    }
+
+    #[test]
+    fn an_error_leaves_no_trace() {
+        let mut out = String::from("before");
+        let error = write_canonical(&parse(b"[1, -1e999]").unwrap(), Numbers::Rfc8785, &mut out).unwrap_err();
+        assert_eq!(error, NumberOutOfRange("-1e999".to_owned()));
+        assert_eq!(error.to_string(), "the number -1e999 is beyond the range of a double");
+        assert_eq!(out, "before");
+    }
+}

@@ -1,0 +1,223 @@
+//! Numbers of JSON: as they were spelled, and as exact decimals.
+
+/// A number as it was spelled.
+#[derive(Clone, Copy, Debug)]
+pub struct Number<'a>(&'a str);
+
+impl<'a> Number<'a> {
+    /// `spelling` must be a valid JSON number.
+    pub(crate) fn new(spelling: &'a str) -> Self {
+        Self(spelling)
+    }
+
+    /// The spelling in the source.
+    pub fn as_str(&self) -> &'a str {
+        self.0
+    }
+
+    /// The exact value.
+    pub fn to_decimal(&self) -> Decimal {
+        Decimal::parse(self.0).unwrap_or_default()
+    }
+}
+
+/// An exact decimal: equal by value, so that 1, 1.0 and 1e0 are equal, and -0 and 0.
+///
+/// Exponents are exact up to 38 digits. A longer one is never computed with: numbers with such an exponent are equal
+/// when it is the same and what stands before it is equal.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Decimal {
+    negative: bool,
+    /// The significant digits, without zeros at either end; empty for zero.
+    digits: String,
+    /// The power of ten of the last digit.
+    exponent: Exponent,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Exponent {
+    Known(i128),
+    /// `digits` is longer than 38 and has no leading zero; `shift` would have to be added to it.
+    Huge {
+        negative: bool,
+        digits: String,
+        shift: i128,
+    },
+}
+
+/// Any number of this many digits, plus the length of any text, fits an `i128`.
+const KNOWN_EXPONENT_DIGITS: usize = 38;
+
+impl Default for Decimal {
+    /// Zero.
+    fn default() -> Self {
+        Self { negative: false, digits: String::new(), exponent: Exponent::Known(0) }
+    }
+}
+
+impl Decimal {
+    /// The value of a number in JSON's spelling, `None` if it is not one. Takes time and memory linear in the spelling,
+    /// whatever the exponent.
+    pub fn parse(spelling: &str) -> Option<Self> {
+        let (negative, unsigned) = match spelling.strip_prefix('-') {
+            Some(unsigned) => (true, unsigned),
+            None => (false, spelling),
+        };
+        let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+        let (exponent_negative, exponent) = match exponent.strip_prefix('-') {
+            Some(exponent) => (true, exponent),
+            None => (false, exponent.strip_prefix('+').unwrap_or(exponent)),
+        };
+        let leading_zero = whole.len() > 1 && whole.starts_with('0');
+        if leading_zero || ![whole, fraction, exponent].into_iter().all(is_digits) {
+            return None;
+        }
+
+        let written = [whole, fraction].concat();
+        let significant = written.trim_end_matches('0');
+        let shift = (written.len() - significant.len()) as i128 - fraction.len() as i128;
+        let digits = significant.trim_start_matches('0');
+        if digits.is_empty() {
+            return Some(Self::default());
+        }
+        let exponent = exponent.trim_start_matches('0');
+        let exponent = if exponent.len() <= KNOWN_EXPONENT_DIGITS {
+            let power: i128 = exponent.parse().unwrap_or(0); // no digits: it was all zeros
+            Exponent::Known(if exponent_negative { -power } else { power } + shift)
+        } else {
+            Exponent::Huge { negative: exponent_negative, digits: exponent.to_owned(), shift }
+        };
+        Some(Self { negative, digits: digits.to_owned(), exponent })
+    }
+
+    /// Whether the value has no fraction.
+    pub fn is_integer(&self) -> bool {
+        match &self.exponent {
+            Exponent::Known(power) => *power >= 0,
+            Exponent::Huge { negative, .. } => !negative,
+        }
+    }
+
+    /// The plain form without exponent: `1000`, `-0.5`, `0`. There are no zeros at the end of a fraction, and no `-0`.
+    /// `None` if it has more than `max_digits` digits, the zero of `0.5` counted.
+    pub fn to_plain(&self, max_digits: usize) -> Option<String> {
+        let Exponent::Known(power) = self.exponent else {
+            return None;
+        };
+        let whole_digits = self.digits.len() as i128 + power;
+        let fraction_digits = (-power).max(0);
+        if whole_digits.max(1) + fraction_digits > max_digits as i128 {
+            return None;
+        }
+        // In what follows every count is at most `max_digits`.
+        let zeros = |count: i128| "0".repeat(usize::try_from(count).unwrap_or(0));
+        let mut plain = String::from(if self.negative { "-" } else { "" });
+        if whole_digits <= 0 {
+            plain.push('0');
+            if fraction_digits > 0 {
+                plain.push('.');
+                plain.push_str(&zeros(-whole_digits));
+                plain.push_str(&self.digits);
+            }
+        } else if fraction_digits > 0 {
+            let (whole, fraction) = self.digits.split_at_checked(usize::try_from(whole_digits).ok()?)?;
+            plain.push_str(whole);
+            plain.push('.');
+            plain.push_str(fraction);
+        } else {
+            plain.push_str(&self.digits);
+            plain.push_str(&zeros(power));
+        }
+        Some(plain)
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decimal(spelling: &str) -> Decimal {
+        Decimal::parse(spelling).unwrap()
+    }
+
+    #[test]
+    fn equality_is_of_values() {
+        let classes: [&[&str]; 9] = [
+            &["0", "-0", "0.0", "-0.000", "0e5", "0E-99999999999999999999999999999999999999999999"],
+            &[
+                "1",
+                "1.0",
+                "1e0",
+                "10e-1",
+                "0.1e1",
+                "1E+0",
+                "1e-0",
+                "0.0001e4",
+                "1e00000000000000000000000000000000000000000",
+            ],
+            &["-1", "-1.00"],
+            &["1000", "1e3", "10e+2"],
+            &["1e99999999999999999999", "10e99999999999999999998", "0.1e100000000000000000000"],
+            &["1e-99999999999999999999"],
+            &["1e999999999999999999999999999999999999999999", "1.0e+0999999999999999999999999999999999999999999"],
+            &["9007199254740993"],
+            &["9007199254740992", "9007199254740992.0"],
+        ];
+        for (i, a) in classes.into_iter().enumerate() {
+            for (j, b) in classes.into_iter().enumerate() {
+                for (a, b) in a.iter().flat_map(|a| b.iter().map(move |b| (a, b))) {
+                    assert_eq!(decimal(a) == decimal(b), i == j, "{a} {b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_json_numbers_parse() {
+        for spelling in [
+            "", "-", "+1", "01", "-01", "1.", ".5", "1e", "1e+", "1e1.5", "1e+-1", "0x1", "1 ", " 1", "1,5", "NaN", "١",
+        ] {
+            assert_eq!(Decimal::parse(spelling), None, "{spelling}");
+        }
+    }
+
+    #[test]
+    fn plain_forms() {
+        for (spelling, digits, plain) in [
+            ("0", 1, "0"),
+            ("-0.00e7", 1, "0"),
+            ("1e3", 4, "1000"),
+            ("-0.5", 2, "-0.5"),
+            ("-5e-1", 2, "-0.5"),
+            ("1.50", 2, "1.5"),
+            ("120e-1", 2, "12"),
+            ("12e-5", 6, "0.00012"),
+            ("12345e-3", 5, "12.345"),
+            ("10.010", 4, "10.01"),
+        ] {
+            assert_eq!(decimal(spelling).to_plain(digits).as_deref(), Some(plain), "{spelling}");
+            assert_eq!(decimal(spelling).to_plain(digits - 1), None, "{spelling}");
+            assert_eq!(decimal(plain), decimal(spelling));
+        }
+        for spelling in
+            ["1e400000000", "-1e-400000000", "1e99999999999999999999", "1e-9999999999999999999999999999999999999999"]
+        {
+            assert_eq!(decimal(spelling).to_plain(1000), None, "{spelling}");
+        }
+    }
+
+    #[test]
+    fn integers() {
+        for spelling in ["0", "-7", "1.0", "1e400", "100e-2", "1e9999999999999999999999999999999999999999"] {
+            assert!(decimal(spelling).is_integer(), "{spelling}");
+        }
+        for spelling in ["0.5", "15e-1", "-1e-400", "1e-9999999999999999999999999999999999999999"] {
+            assert!(!decimal(spelling).is_integer(), "{spelling}");
+        }
+    }
+}

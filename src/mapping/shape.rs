@@ -1,0 +1,286 @@
+//! What a context makes of the members of an object, at every depth.
+//!
+//! JSON-LD obeys what it finds in a document: `@id`, `@context` and the like, and members that look like IRIs. A log is
+//! no document of ours, so before expansion its members are looked up here, and what must not be obeyed is taken out.
+//! Under a term of type `@json` everything is data, and stays.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use json_ld::{Container, Id, Term, Type, ValidId};
+
+use super::loss::{Loss, Losses};
+use super::reference::{Active, ReferenceError, process};
+use crate::json::{self, Numbers, Text, Value};
+use crate::message::is_keyword_like;
+use crate::vocab::rdf;
+
+/// An active context, with those that its terms scope, processed when first met.
+pub(super) struct Shape {
+    active: Active,
+    scoped: RefCell<HashMap<String, Rc<Shape>>>,
+    /// What counts below, where this context does not propagate.
+    outer: Option<Rc<Shape>>,
+}
+
+/// What a member is under a context.
+pub(super) enum Place {
+    /// Nothing: data that no context maps.
+    Unmapped,
+    /// A JSON literal; the property where it can be written without the term.
+    Json { property: Option<String> },
+    /// A property of a node, or values.
+    Mapped(Mapped),
+}
+
+/// How to go on below a mapped member.
+pub(super) struct Mapped {
+    shape: Rc<Shape>,
+    /// The object below is a map (`@container`: `@index`, `@language`, `@id`, `@type`), its keys are no members.
+    keyed: bool,
+    /// Strings stand for IRIs (`@type`: `@id` or `@vocab`).
+    iris: bool,
+}
+
+/// What may look like an IRI and be a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IriMembers {
+    /// As JSON-LD has it.
+    Mapped,
+    /// Never: it is data.
+    Data,
+}
+
+/// How values are written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    pub numbers: Numbers,
+    pub iri_members: IriMembers,
+}
+
+impl Shape {
+    pub fn new(active: Active) -> Rc<Self> {
+        Rc::new(Self { active, scoped: RefCell::default(), outer: None })
+    }
+
+    /// What the member `name` is; `name` is not like a keyword.
+    pub fn place(self: &Rc<Self>, name: &str, rules: Rules) -> Result<Place, ReferenceError> {
+        let below = || self.outer.as_ref().unwrap_or(self).clone();
+        let Some(definition) = self.active.get(name) else {
+            let mapped = match rules.iri_members {
+                IriMembers::Mapped if name.contains(':') => true,
+                _ => self.active.vocabulary().is_some() && !name.contains(':'),
+            };
+            let place = Mapped { shape: below(), keyed: false, iris: false };
+            return Ok(if mapped { Place::Mapped(place) } else { Place::Unmapped });
+        };
+        let property = match definition.value() {
+            Some(Term::Id(Id::Valid(ValidId::Iri(iri)))) => Some(iri.as_str().to_owned()),
+            Some(Term::Id(_) | Term::Keyword(_)) => None,
+            Some(Term::Null) | None => return Ok(Place::Unmapped),
+        };
+        let container = definition.container();
+        if matches!(definition.typ(), Some(Type::Json)) {
+            let plain = matches!(container, Container::None | Container::Set) && !definition.reverse_property();
+            return Ok(Place::Json { property: property.filter(|_| plain) });
+        }
+        let shape = match definition.context() {
+            Some(context) => self.scope(name, context)?,
+            None => below(),
+        };
+        let keyed = !matches!(
+            container,
+            Container::None | Container::List | Container::Set | Container::Graph | Container::GraphSet
+        );
+        let iris = matches!(definition.typ(), Some(Type::Id | Type::Vocab));
+        Ok(Place::Mapped(Mapped { shape, keyed, iris }))
+    }
+
+    fn scope(
+        self: &Rc<Self>,
+        name: &str,
+        context: &json_ld::syntax::context::Context,
+    ) -> Result<Rc<Self>, ReferenceError> {
+        if let Some(known) = self.scoped.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let active = process(context, &self.active, true)?;
+        let outer = active.previous_context().is_some().then(|| self.clone());
+        let shape = Rc::new(Self { active, scoped: RefCell::default(), outer });
+        self.scoped.borrow_mut().insert(name.to_owned(), shape.clone());
+        Ok(shape)
+    }
+
+    /// Writes the members of an object that the context maps, each behind a comma where one is needed.
+    pub fn write_members(
+        self: &Rc<Self>,
+        members: &[(Text<'_>, Value<'_>)],
+        rules: Rules,
+        out: &mut String,
+        losses: &mut Losses,
+    ) -> Result<(), ReferenceError> {
+        for (name, value) in members {
+            let Some(name) = name.as_str() else {
+                losses.add(Loss::UnmappedMember);
+                continue;
+            };
+            if is_keyword_like(name) {
+                losses.add(Loss::KeywordMember);
+                continue;
+            }
+            self.write_member(name, value, rules, out, losses)?;
+        }
+        Ok(())
+    }
+
+    /// Writes one member, or nothing where the context does not map it.
+    pub fn write_member(
+        self: &Rc<Self>,
+        name: &str,
+        value: &Value<'_>,
+        rules: Rules,
+        out: &mut String,
+        losses: &mut Losses,
+    ) -> Result<(), ReferenceError> {
+        let start = out.len();
+        match self.place(name, rules)? {
+            Place::Unmapped => losses.add(Loss::UnmappedMember),
+            Place::Json { property } => {
+                if write_json_member(name, property.as_deref(), value, rules.numbers, out, losses).is_none() {
+                    out.truncate(start);
+                }
+            }
+            Place::Mapped(mapped) => {
+                write_key(name, out);
+                mapped.write(value, rules, out, losses)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Mapped {
+    /// What the members below are.
+    pub fn shape(&self) -> &Rc<Shape> {
+        &self.shape
+    }
+
+    /// Writes a value as far as JSON-LD may see it.
+    pub fn write(
+        &self,
+        value: &Value<'_>,
+        rules: Rules,
+        out: &mut String,
+        losses: &mut Losses,
+    ) -> Result<(), ReferenceError> {
+        match value {
+            Value::Array(array) => {
+                out.push('[');
+                for (index, item) in array.items.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    self.write(item, rules, out, losses)?;
+                }
+                out.push(']');
+            }
+            Value::Object(object) if self.keyed => {
+                let below = Self { shape: self.shape.clone(), keyed: false, iris: self.iris };
+                out.push('{');
+                for (name, value) in &object.members {
+                    match name.as_str() {
+                        Some(name) if !is_keyword_like(name) => {
+                            write_key(name, out);
+                            below.write(value, rules, out, losses)?;
+                        }
+                        _ => losses.add(Loss::KeywordMember),
+                    }
+                }
+                out.push('}');
+            }
+            Value::Object(object) => {
+                out.push('{');
+                self.shape.write_members(&object.members, rules, out, losses)?;
+                out.push('}');
+            }
+            Value::String(text) => match text.as_str() {
+                Some(text) if self.iris && is_keyword_like(text) => {
+                    losses.add(Loss::NoIri);
+                    out.push_str("null");
+                }
+                Some(text) => json::write_str(text, out),
+                None => {
+                    losses.add(Loss::LoneSurrogate);
+                    out.push_str("null");
+                }
+            },
+            // Numbers keep their spelling: what becomes of them is for the conversion to RDF.
+            Value::Number(number) => out.push_str(number.as_str()),
+            Value::Bool(true) => out.push_str("true"),
+            Value::Bool(false) => out.push_str("false"),
+            Value::Null => out.push_str("null"),
+        }
+        Ok(())
+    }
+}
+
+/// Starts a member; a comma goes in front unless the object or array begins here.
+pub(super) fn write_key(name: &str, out: &mut String) {
+    if !out.ends_with(['{', '[']) && !out.is_empty() {
+        out.push(',');
+    }
+    json::write_str(name, out);
+    out.push(':');
+}
+
+/// Writes a member whose value is a JSON literal: natively under its term, or, where another processor would print
+/// another canonical form, as a string of type `rdf:JSON` under the property itself. `None` where the value cannot be
+/// written; `out` then holds part of it.
+pub(super) fn write_json_member(
+    term: &str,
+    property: Option<&str>,
+    value: &Value<'_>,
+    numbers: Numbers,
+    out: &mut String,
+    losses: &mut Losses,
+) -> Option<()> {
+    let mut literal = String::new();
+    let canonical = match json::write_canonical(value, numbers, &mut literal) {
+        Ok(canonical) => canonical,
+        Err(_) => {
+            losses.add(Loss::NumberOutOfRange);
+            return None;
+        }
+    };
+    if numbers == Numbers::Rfc8785 {
+        let mut exact = String::new();
+        if json::write_canonical(value, Numbers::Exact, &mut exact).is_ok() && exact != literal {
+            losses.add(Loss::NumberChanged);
+        }
+    }
+    match property {
+        Some(property) if !canonical.interoperable => {
+            write_key(property, out);
+            write_json_literal(&literal, out);
+        }
+        None if value.evidence().lone_surrogate => {
+            losses.add(Loss::LoneSurrogate);
+            return None;
+        }
+        _ => {
+            write_key(term, out);
+            out.push_str(&literal);
+        }
+    }
+    Some(())
+}
+
+/// A value object for a JSON literal, given as text.
+pub(super) fn write_json_literal(literal: &str, out: &mut String) {
+    out.push_str("{\"@type\":\"");
+    out.push_str(rdf::JSON.as_str());
+    out.push_str("\",\"@value\":");
+    json::write_str(literal, out);
+    out.push('}');
+}

@@ -1,0 +1,129 @@
+//! Messages: what a record says, judged by its members alone.
+//!
+//! [`Content::parse`] is tolerant: it tells what a message *is*, as the table in its documentation says, and notes as
+//! [`Problem`]s what JSON-RPC 2.0 would not allow. Nothing of the record is dropped on the way: a member that the
+//! building block's context does not map, or whose value has the wrong type, is in [`Message::extra`].
+//!
+//! Terms are those of the [JSON-RPC 2.0 specification](https://www.jsonrpc.org/specification).
+
+mod id;
+mod parse;
+mod problem;
+
+use std::borrow::Cow;
+
+pub use self::id::{Id, MAX_ID_DIGITS};
+pub(crate) use self::parse::is_keyword_like;
+pub use self::problem::{Problem, Problems};
+use crate::json::{self, Text, Value};
+
+/// A member of an object: its name and its value.
+pub type Member<'a> = (Text<'a>, Value<'a>);
+
+/// What is in a record.
+#[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
+#[derive(Debug, Clone)]
+pub enum Content<'a> {
+    /// One message, or one JSON value that is none.
+    Single(Single<'a>),
+    /// A JSON array: a batch (JSON-RPC 2.0, section 6), empty or with elements that are no messages too.
+    Batch(Vec<Single<'a>>),
+    /// Text that is no JSON, or is nested deeper than [`json::MAX_DEPTH`].
+    Malformed(json::Error),
+}
+
+/// A message, or a JSON value that is none.
+#[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
+#[derive(Debug, Clone)]
+pub enum Single<'a> {
+    /// A message.
+    Message(Message<'a>),
+    /// A JSON value that is no message.
+    Invalid(Invalid<'a>),
+}
+
+/// The four kinds of message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A call that expects an answer (section 4).
+    Request,
+    /// A call that expects none (section 4.1).
+    Notification,
+    /// An answer with a result (section 5).
+    Response,
+    /// An answer with an error (section 5.1).
+    ErrorResponse,
+}
+
+/// One message; members that are absent are `None`, members that are `null` are not.
+#[derive(Debug, Clone)]
+pub struct Message<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// `jsonrpc`, where it is a string.
+    pub version: Option<Cow<'a, str>>,
+    /// `id`; always there in a request.
+    pub id: Option<Id<'a>>,
+    /// `method`; there in requests and notifications, and only there.
+    pub method: Option<Cow<'a, str>>,
+    /// `params`, of whatever type.
+    pub params: Option<Value<'a>>,
+    /// `result`; there in responses, and only there.
+    pub result: Option<Value<'a>>,
+    /// `error`; there in error responses, and only there.
+    pub error: Option<ErrorMember<'a>>,
+    /// Every other member, and those above whose value has the wrong type, in the order of the record.
+    pub extra: Vec<Member<'a>>,
+    /// What is wrong with it.
+    pub problems: Problems,
+    /// The text that it was read from, where the members above do not tell all of it (members twice).
+    pub text: Option<&'a str>,
+}
+
+/// The value of the member `error`.
+#[derive(Debug, Clone)]
+pub enum ErrorMember<'a> {
+    /// An error object (section 5.1).
+    Object(ErrorObject<'a>),
+    /// Anything else.
+    Other(Value<'a>),
+}
+
+/// An error object (section 5.1).
+#[derive(Debug, Clone)]
+pub struct ErrorObject<'a> {
+    /// `code`, where it is an integer: its plain decimal digits, with a sign if negative.
+    pub code: Option<String>,
+    /// `message`, where it is a string.
+    pub message: Option<Cow<'a, str>>,
+    /// `data`, of whatever type.
+    pub data: Option<Value<'a>>,
+    /// Every other member, and those above whose value has the wrong type.
+    pub extra: Vec<Member<'a>>,
+}
+
+/// A JSON value that is no message.
+#[derive(Debug, Clone)]
+pub struct Invalid<'a> {
+    /// The value.
+    pub value: Value<'a>,
+    /// What is known to be wrong with it; often nothing but that it fits no row of the table.
+    pub problems: Problems,
+    /// The text that it was read from, where the value does not tell all of it (members twice).
+    pub text: Option<&'a str>,
+}
+
+impl Single<'_> {
+    /// What is wrong with it.
+    pub fn problems(&self) -> Problems {
+        match self {
+            Self::Message(message) => message.problems,
+            Self::Invalid(invalid) => invalid.problems,
+        }
+    }
+}
+
+impl Kind {
+    /// Every kind, in the order of the table.
+    pub const ALL: [Self; 4] = [Self::Request, Self::Notification, Self::Response, Self::ErrorResponse];
+}

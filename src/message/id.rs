@@ -1,0 +1,50 @@
+//! Identifiers of requests (JSON-RPC 2.0, section 4): a string, a number or null.
+
+use std::borrow::Cow;
+
+use crate::json::Value;
+
+/// Most digits that the plain decimal form of a numeric id may have.
+pub const MAX_ID_DIGITS: usize = 1024;
+
+/// An id. `"1"` and `1` are different; `1`, `1.0` and `1e0` are the same.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Id<'a> {
+    /// Any string, also an empty one.
+    String(Cow<'a, str>),
+    /// A number of any size, in its plain decimal form: no exponent, no needless zeros.
+    Number(Cow<'a, str>),
+    /// `null`.
+    Null,
+}
+
+impl<'a> Id<'a> {
+    /// The id that a JSON value is, or nothing where it cannot be one: an object, an array, a boolean, a string with
+    /// a lone surrogate, a number whose plain form is longer than [`MAX_ID_DIGITS`].
+    pub fn from_value(value: &Value<'a>) -> Option<Self> {
+        match value {
+            Value::String(text) => text.to_cow().map(Self::String),
+            Value::Number(number) => plain(number.as_str()).map(Self::Number),
+            Value::Null => Some(Self::Null),
+            Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
+    /// The same id, borrowing nothing.
+    pub fn into_owned(self) -> Id<'static> {
+        match self {
+            Self::String(text) => Id::String(Cow::Owned(text.into_owned())),
+            Self::Number(digits) => Id::Number(Cow::Owned(digits.into_owned())),
+            Self::Null => Id::Null,
+        }
+    }
+}
+
+/// The plain decimal form of a number, borrowed in the common case where it is spelled so.
+fn plain(spelling: &str) -> Option<Cow<'_, str>> {
+    let digits = spelling.as_bytes();
+    if digits.len() <= MAX_ID_DIGITS && digits.iter().all(u8::is_ascii_digit) {
+        return Some(Cow::Borrowed(spelling)); // JSON allows no leading zeros
+    }
+    crate::json::Decimal::parse(spelling)?.to_plain(MAX_ID_DIGITS).map(Cow::Owned)
+}

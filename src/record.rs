@@ -1,0 +1,202 @@
+//! Input bytes → [`Record`]s.
+//!
+//! A [`Reader`] takes any [`Read`](std::io::Read), decompresses it, finds out which [`Format`] it has, and hands out its
+//! entries one at a time, each lent from the reader's own buffer. What a record's bytes mean is not this stage's business:
+//! text that is no JSON is a record too.
+//!
+//! Behind the reader stand the decoders, one file per format. A [`Decoder`] does no I/O: it is shown bytes and says what
+//! the next step is.
+//!
+//! ```
+//! use rpcgraph::record::{Entry, Reader, ReaderOptions, Sender};
+//!
+//! let log = "// adds\n>> {\"id\":1,\"method\":\"add\"}\n<< {\"id\":1,\"result\":3}\n";
+//! let mut reader = Reader::new(log.as_bytes(), &ReaderOptions::default())?;
+//! assert_eq!(reader.format().name(), "arrows");
+//! let mut senders = Vec::new();
+//! while let Some(entry) = reader.next_entry()? {
+//!     match entry {
+//!         Entry::Record(record) => senders.push(record.sender),
+//!         Entry::LogLine(line) => assert_eq!(&*line.bytes, b"// adds"),
+//!     }
+//! }
+//! assert_eq!(senders, [Some(Sender::Client), Some(Sender::Server)]);
+//! # Ok::<(), rpcgraph::record::ReadError>(())
+//! ```
+
+use std::borrow::Cow;
+
+mod arrows;
+mod decoder;
+mod decompress;
+mod detect;
+mod json_lines;
+mod json_values;
+mod reader;
+
+pub use decoder::{Decoder, Step};
+pub use decompress::Compression;
+pub use detect::Format;
+pub use reader::{ReadError, Reader, ReaderOptions};
+
+/// Where something is in its input, after decompression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Number of the record, from 1; for a [`LogLine`] that of the record before it, 0 where there is none.
+    pub record: u64,
+    /// Line of the first byte, from 1. Lines end with LF.
+    pub line: u64,
+    /// Offset of the first byte, from 0. A byte-order mark counts.
+    pub byte: u64,
+}
+
+impl Location {
+    /// Before the first record of an input.
+    pub const START: Self = Self { record: 0, line: 1, byte: 0 };
+}
+
+/// The side that sent a message.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sender {
+    /// The side that connected and asks.
+    Client,
+    /// The side that answers.
+    Server,
+}
+
+/// When a record was captured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Time {
+    /// A date and a time, with or without a timezone.
+    DateTime(oxsdatatypes::DateTime),
+    /// A time of day: the log has no date.
+    Clock(oxsdatatypes::Time),
+}
+
+/// One entry of a log that may be a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record<'a> {
+    /// Where the first byte of the message is.
+    pub location: Location,
+    /// The message exactly as in the log: no line end, no arrow and, in formats of lines, no blanks around it.
+    pub bytes: Cow<'a, [u8]>,
+    /// How many bytes the message has. More than `bytes` holds only where [`Flags::oversized`] says so.
+    pub length: u64,
+    /// When it was captured.
+    pub time: Option<Time>,
+    /// Who sent it.
+    pub sender: Option<Sender>,
+    /// Key of the session within the input, where the log holds several.
+    pub session: Option<Cow<'a, str>>,
+    /// A duration that the log itself states, in seconds.
+    pub latency: Option<oxsdatatypes::Decimal>,
+    /// What else the log says of the record.
+    pub flags: Flags,
+}
+
+impl<'a> Record<'a> {
+    /// A record of which nothing is known but its bytes; its location is [`Location::START`].
+    pub fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+        let bytes = bytes.into();
+        Self {
+            location: Location::START,
+            length: bytes.len() as u64,
+            bytes,
+            time: None,
+            sender: None,
+            session: None,
+            latency: None,
+            flags: Flags::default(),
+        }
+    }
+
+    /// A record that was too long to be kept: `length` bytes were passed over.
+    pub fn oversized(length: u64) -> Self {
+        let flags = Flags { oversized: true, ..Flags::default() };
+        Self { length, flags, ..Self::new(Vec::new()) }
+    }
+
+    /// The same record with bytes of its own, to be kept beyond the next call of [`Reader::next_entry`].
+    pub fn into_owned(self) -> Record<'static> {
+        Record {
+            bytes: Cow::Owned(self.bytes.into_owned()),
+            session: self.session.map(|key| Cow::Owned(key.into_owned())),
+            ..self
+        }
+    }
+}
+
+/// What a log says of a record that its bytes do not.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Flags {
+    /// The log says that it left out a part of the message.
+    pub truncated: bool,
+    /// The log holds the message's parts; the envelope around them was put together again.
+    pub reconstructed: bool,
+    /// The log says "no result" where the result may have been any of null, 0, false and "".
+    pub result_unknown: bool,
+    /// Longer than [`ReaderOptions::max_record_size`]: `bytes` holds nothing, [`Record::length`] tells.
+    pub oversized: bool,
+}
+
+/// Text between the messages, in formats that mark their messages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogLine<'a> {
+    /// Where its first byte is.
+    pub location: Location,
+    /// The line without its end and without blanks around it.
+    pub bytes: Cow<'a, [u8]>,
+    /// How many bytes the line has. More than `bytes` holds only where `oversized` says so.
+    pub length: u64,
+    /// Longer than [`ReaderOptions::max_record_size`]: `bytes` holds nothing, `length` tells.
+    pub oversized: bool,
+}
+
+impl<'a> LogLine<'a> {
+    /// A line of text; its location is [`Location::START`].
+    pub fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+        let bytes = bytes.into();
+        Self { location: Location::START, length: bytes.len() as u64, bytes, oversized: false }
+    }
+
+    /// A line that was too long to be kept: `length` bytes were passed over.
+    pub fn oversized(length: u64) -> Self {
+        Self { length, oversized: true, ..Self::new(Vec::new()) }
+    }
+
+    /// The same line with bytes of its own, to be kept beyond the next call of [`Reader::next_entry`].
+    pub fn into_owned(self) -> LogLine<'static> {
+        LogLine { bytes: Cow::Owned(self.bytes.into_owned()), ..self }
+    }
+}
+
+/// What a log consists of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry<'a> {
+    /// A message, or what stands where one should be.
+    Record(Record<'a>),
+    /// Text that the format sets apart from messages.
+    LogLine(LogLine<'a>),
+}
+
+impl Entry<'_> {
+    /// The same entry with bytes of its own, to be kept beyond the next call of [`Reader::next_entry`].
+    pub fn into_owned(self) -> Entry<'static> {
+        match self {
+            Self::Record(record) => Entry::Record(record.into_owned()),
+            Self::LogLine(line) => Entry::LogLine(line.into_owned()),
+        }
+    }
+}
+
+impl<'a> From<Record<'a>> for Entry<'a> {
+    fn from(record: Record<'a>) -> Self {
+        Self::Record(record)
+    }
+}
+
+impl<'a> From<LogLine<'a>> for Entry<'a> {
+    fn from(line: LogLine<'a>) -> Self {
+        Self::LogLine(line)
+    }
+}

@@ -1,0 +1,237 @@
+//! `arrows`: an arrow, and behind it a message. What the arrow says of the sender depends on who drew it.
+
+use super::decoder::{Decoder, Line, Lines, Step, leading_blanks};
+use super::detect::{About, Window};
+use super::{LogLine, Record, Sender, Time};
+use memchr::memchr;
+
+pub(super) const ABOUT: About = About {
+    name: "arrows",
+    summary: "`>> {…}` and `<< {…}`, also `-->`, `>`, `→` and clangd's `V[13:09:49.765] >>>`; other lines are comments",
+    carries: "sender (`>>`, `-->`, clangd), time of day (clangd)",
+    sample: concat!(
+        "// reads the chain's id\n",
+        r#">> {"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#,
+        "\n",
+        r#"<< {"jsonrpc":"2.0","id":1,"result":"0x1"}"#,
+        "\n",
+    ),
+    decoder: |limit| Box::new(Arrows { limit, lines: Lines::new(limit.saturating_add(HEAD)), long: None }),
+};
+
+/// An arrow in front of an object or an array, before any line that is a JSON value.
+pub(super) fn detect(window: &Window<'_>) -> bool {
+    let before = window.first_value().map_or(window.bytes().len(), |value| value.start);
+    let mut lines = window.lines().take_while(|&(at, _)| at < before);
+    lines.any(|(_, line)| arrow(line).is_some_and(|found| matches!(line[found.payload], b'{' | b'[')))
+}
+
+/// How much of a line is looked at where it is too long to be kept; more than any arrow with a time has.
+const HEAD: usize = 64;
+
+/// Every line with an arrow and something behind it is a record, every other line is a [`LogLine`].
+struct Arrows {
+    limit: usize,
+    lines: Lines,
+    /// What the line is that is being passed over, if it is a record.
+    long: Option<Arrow>,
+}
+
+impl Decoder for Arrows {
+    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        match self.lines.step(input, end) {
+            Line::NeedMore => Step::NeedMore,
+            Line::Skip { consumed } => Step::Skip { consumed },
+            Line::Whole { text, consumed } => match arrow(text) {
+                Some(found) => {
+                    let payload = &text[found.payload..];
+                    let record = match payload.len() > self.limit {
+                        true => Record::oversized(payload.len() as u64),
+                        false => Record::new(payload),
+                    };
+                    Step::entry(found.payload, consumed, found.mark(record))
+                }
+                None => Step::entry(0, consumed, LogLine::new(text)),
+            },
+            Line::Long { head, consumed } => {
+                self.long = arrow(&head[..head.len().min(HEAD)]);
+                Step::Begin { start: self.long.map_or(0, |found| found.payload), consumed }
+            }
+            Line::End { length, consumed } => match self.long.take() {
+                Some(found) => {
+                    let record = Record::oversized(length.saturating_sub(found.payload as u64));
+                    Step::entry(0, consumed, found.mark(record))
+                }
+                None => Step::entry(0, consumed, LogLine::oversized(length)),
+            },
+        }
+    }
+}
+
+/// What stands in front of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Arrow {
+    sender: Option<Sender>,
+    time: Option<Time>,
+    /// Where the message begins in the line.
+    payload: usize,
+}
+
+impl Arrow {
+    fn mark(self, record: Record<'_>) -> Record<'_> {
+        Record { time: self.time, sender: self.sender, ..record }
+    }
+}
+
+/// Each arrow, longest first, and the side that sent what it points out of or into: `>` leaves whoever wrote the log.
+///
+/// `>>` and `-->` are drawn by clients (Ethereum's execution-apis, go-ethereum, the specification's examples). Both sides
+/// draw the others.
+const ARROWS: [(&[u8], Option<Sender>); 10] = [
+    (b">>>", None),
+    (b"<<<", None),
+    (b"-->", Some(Sender::Client)),
+    (b"<--", Some(Sender::Server)),
+    (b">>", Some(Sender::Client)),
+    (b"<<", Some(Sender::Server)),
+    ("→".as_bytes(), None),
+    ("←".as_bytes(), None),
+    (b">", None),
+    (b"<", None),
+];
+
+/// The arrow that `line` begins with, if a message stands behind it: anything but a `//` comment, and behind a bare `>` or
+/// `<`, which also begin quotations and markup, an object or an array.
+fn arrow(line: &[u8]) -> Option<Arrow> {
+    let (time, at) = match clangd_time(line) {
+        Some((time, length)) => (Some(time), length),
+        None => (None, 0),
+    };
+    let (drawn, mut sender) = *ARROWS.iter().find(|(drawn, _)| line[at..].starts_with(drawn))?;
+    if time.is_some() {
+        // clangd, a server, draws these in front of what it sends and of what it gets.
+        sender = match drawn {
+            b">>>" => Some(Sender::Server),
+            b"<<<" => Some(Sender::Client),
+            _ => return None,
+        };
+    }
+    let behind = at + drawn.len();
+    let payload = behind + leading_blanks(&line[behind..]);
+    let message = match line.get(payload)? {
+        b'{' | b'[' => true,
+        // A longer drawing, such as a rule or a mark of a merge conflict.
+        b'<' | b'>' | b'-' | b'=' if payload == behind => false,
+        _ => !matches!(drawn, b">" | b"<") && !line[payload..].starts_with(b"//"),
+    };
+    message.then_some(Arrow { sender, time: time.flatten(), payload })
+}
+
+/// Reads clangd's `V[13:09:49.765] `: the time of day, if it is one, and where the rest of the line begins.
+fn clangd_time(line: &[u8]) -> Option<(Option<Time>, usize)> {
+    let [b'A'..=b'Z', b'[', rest @ ..] = line else { return None };
+    let length = memchr(b']', &rest[..rest.len().min(24)])?;
+    let time = std::str::from_utf8(&rest[..length]).ok().and_then(|text| text.parse().ok()).map(Time::Clock);
+    let behind = 2 + length + 1;
+    Some((time, behind + leading_blanks(&line[behind..])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Entry;
+    use super::super::decoder::tests::{entries, texts};
+    use super::*;
+
+    const UNKNOWN: Option<Sender> = None;
+    const CLIENT: Option<Sender> = Some(Sender::Client);
+    const SERVER: Option<Sender> = Some(Sender::Server);
+
+    fn found(line: &str) -> Option<(Option<Sender>, &str)> {
+        arrow(line.as_bytes()).map(|arrow| (arrow.sender, &line[arrow.payload..]))
+    }
+
+    #[test]
+    fn arrows_and_who_drew_them() {
+        let table = [
+            (">> {}", Some((CLIENT, "{}"))),
+            ("<<{}", Some((SERVER, "{}"))),
+            ("--> [1]", Some((CLIENT, "[1]"))),
+            ("<--\t[]", Some((SERVER, "[]"))),
+            ("> {}", Some((UNKNOWN, "{}"))),
+            ("<[]", Some((UNKNOWN, "[]"))),
+            ("→{}", Some((UNKNOWN, "{}"))),
+            ("← {}", Some((UNKNOWN, "{}"))),
+            (">>> {}", Some((UNKNOWN, "{}"))),
+            ("V[13:09:49.765] >>> {}", Some((SERVER, "{}"))),
+            ("V[13:09:49.765] <<< {}", Some((CLIENT, "{}"))),
+            ("V[no time] <<< {}", Some((CLIENT, "{}"))),
+            (">> no json", Some((CLIENT, "no json"))),
+            (">> 1", Some((CLIENT, "1"))),
+            (">> -1", Some((CLIENT, "-1"))),
+            ("→ null", Some((UNKNOWN, "null"))),
+        ];
+        for (line, expected) in table {
+            assert_eq!(found(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_no_messages() {
+        let table = [
+            "// >> {}",
+            "a heading:",
+            "<-- //Nothing is returned",
+            ">>",
+            ">>  ",
+            "-->",
+            "→",
+            "> quoted",
+            "<html>",
+            "<!-- {} -->",
+            ">>>> {}",
+            "<<<<<<< HEAD",
+            "<----->",
+            "V[13:09:49.765] {}",
+            "V[13:09:49.765] >> {}",
+            "I[13:09:49.765] clangd version 18",
+            "V[13:09:49.765 >>> {}",
+            "{}",
+            "",
+        ];
+        for line in table {
+            assert_eq!(found(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn times_of_day() {
+        let time = |line: &str| arrow(line.as_bytes()).and_then(|arrow| arrow.time);
+        let clock = "13:09:49.765".parse().ok().map(Time::Clock);
+        assert!(clock.is_some());
+        assert_eq!(time("V[13:09:49.765] >>> {}"), clock);
+        assert_eq!(time("V[13:99:49.765] >>> {}"), None);
+        assert_eq!(time(">> {}"), None);
+    }
+
+    #[test]
+    fn records_and_lines_between() {
+        let input = "\u{20}// note\r\n\r\n>> {\"a\":1} \r\n<-- //none\n  <<[2]\n>>\nV[10:00:00.5] <<< {}\n< {";
+        let found = entries(|| (ABOUT.decoder)(100), input.as_bytes());
+        assert_eq!(texts(&found), ["# // note", "{\"a\":1}", "# <-- //none", "[2]", "# >>", "{}", "{"]);
+        let starts: Vec<_> = found.iter().map(|(start, _)| *start).collect();
+        assert_eq!(starts, [1, 15, 25, 40, 44, 65, 70]);
+    }
+
+    #[test]
+    fn the_limit_is_for_what_is_behind_the_arrow() {
+        let input = ">> {\"a\":123}\n>> {\"a\":12}\n<< {\"a\":1234567}  \n";
+        let found = entries(|| (ABOUT.decoder)(8), input.as_bytes());
+        assert_eq!(texts(&found), ["<9>", "{\"a\":12}", "<13>"]);
+
+        let input = format!("\n<< {:x<100}\n{:y<100} \r\n>>{:80}z\n", "", "", "");
+        let found = entries(|| (ABOUT.decoder)(8), input.as_bytes());
+        assert_eq!(texts(&found), ["<100>", "# <100>", "# <83>"]);
+        assert_eq!(found[0].0, 4);
+        assert!(matches!(&found[0].1, Entry::Record(record) if record.sender == SERVER));
+    }
+}

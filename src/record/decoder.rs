@@ -1,0 +1,232 @@
+//! What a decoder is, and the lines that most of them are made of.
+
+use super::Entry;
+use memchr::memchr;
+
+/// Finds the entries of one log format in bytes that it is shown. No I/O, no clock, no globals.
+///
+/// Whoever drives a decoder keeps the bytes: it shows those that are not consumed yet, does what the [`Step`] says, and
+/// shows the rest again.
+///
+/// A decoder
+/// - gives the same entries however the input is cut into pieces, so a decision may depend on bytes, never on how many
+///   of them are there;
+/// - makes progress: a step other than [`Step::NeedMore`] consumes something, or gives an entry that it still held;
+/// - never asks for more while it has the limit that it was made with, plus 64 KiB: a longer record is passed over with
+///   [`Step::Begin`] and [`Step::Skip`] and given as [`oversized`](super::Record::oversized).
+pub trait Decoder: Send {
+    /// Says what comes next. `input` begins with the first byte that is not consumed; `end` means that no byte follows
+    /// `input`, and then [`Step::NeedMore`] means that nothing is left in it.
+    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a>;
+}
+
+/// What a [`Decoder`] found. Offsets count from the start of the `input` that it was shown.
+#[derive(Debug, PartialEq)]
+pub enum Step<'a> {
+    /// Undecided: show at least twice as many bytes, or say that this is the end.
+    NeedMore,
+    /// Nothing to tell about the first bytes.
+    Skip {
+        /// How many bytes are done with, at least 1.
+        consumed: usize,
+    },
+    /// The next entry begins here, but its bytes are not given in one piece: they are too many, or are put together again
+    /// by the decoder.
+    Begin {
+        /// Where the entry's first byte is.
+        start: usize,
+        /// How many bytes are done with, at least 1.
+        consumed: usize,
+    },
+    /// An entry.
+    Entry {
+        /// Where its first byte is; of no meaning after [`Step::Begin`].
+        start: usize,
+        /// How many bytes are done with; 0 only for an entry that the decoder still held.
+        consumed: usize,
+        /// The entry. Its location is filled in by whoever counts lines and bytes.
+        entry: Entry<'a>,
+    },
+}
+
+impl<'a> Step<'a> {
+    pub(super) fn entry(start: usize, consumed: usize, entry: impl Into<Entry<'a>>) -> Self {
+        Self::Entry { start, consumed, entry: entry.into() }
+    }
+}
+
+/// Blank: what JSON calls whitespace.
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// How many blanks `bytes` begins with.
+pub(super) fn leading_blanks(bytes: &[u8]) -> usize {
+    bytes.iter().position(|&byte| !is_blank(byte)).unwrap_or(bytes.len())
+}
+
+/// `bytes` without the blanks at its end.
+pub(super) fn trim_end(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1);
+    &bytes[..end]
+}
+
+/// Cuts input into lines that are not blank, and passes over those that are too long.
+///
+/// Lines end with LF or CRLF, the last one also with the input. A line is too long if it has more than `limit` bytes
+/// from its first one that is not blank up to its end.
+pub(super) struct Lines {
+    limit: usize,
+    /// How many bytes of the input are known to hold no LF.
+    searched: usize,
+    long: Option<Passed>,
+}
+
+/// What [`Lines`] found; offsets count from the start of the input, where each line found begins.
+pub(super) enum Line<'a> {
+    NeedMore,
+    Skip {
+        consumed: usize,
+    },
+    /// A line, without blanks around it.
+    Whole {
+        text: &'a [u8],
+        consumed: usize,
+    },
+    /// A line that is too long begins here. Its first `limit + 1` bytes can be seen, the others come and go until `End`.
+    Long {
+        head: &'a [u8],
+        consumed: usize,
+    },
+    /// The end of the line that was too long, which has `length` bytes, not counting blanks at its end.
+    End {
+        length: u64,
+        consumed: usize,
+    },
+}
+
+impl Lines {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, searched: 0, long: None }
+    }
+
+    pub(super) fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Line<'a> {
+        if let Some(passed) = &mut self.long {
+            let line_end = memchr(b'\n', input);
+            if input.is_empty() && !end {
+                return Line::NeedMore;
+            }
+            passed.add(&input[..line_end.unwrap_or(input.len())]);
+            let consumed = line_end.map_or(input.len(), |at| at + 1);
+            if line_end.is_none() && !end {
+                return Line::Skip { consumed };
+            }
+            let length = passed.length();
+            self.long = None;
+            return Line::End { length, consumed };
+        }
+        let blanks = leading_blanks(input);
+        if blanks > 0 {
+            return Line::Skip { consumed: blanks };
+        }
+        if input.is_empty() {
+            return Line::NeedMore;
+        }
+        // A line of `limit` bytes may have CR LF behind it.
+        let window = &input[..input.len().min(self.limit.saturating_add(2))];
+        let line_end = memchr(b'\n', &window[self.searched.min(window.len())..]).map(|at| self.searched + at);
+        let line = match line_end {
+            Some(at) => &window[..at],
+            None if end || window.len() < input.len() || window.len() > self.limit.saturating_add(1) => window,
+            None => {
+                self.searched = input.len();
+                return Line::NeedMore;
+            }
+        };
+        self.searched = 0;
+        if line.strip_suffix(b"\r").unwrap_or(line).len() > self.limit {
+            let head = &line[..=self.limit];
+            let mut passed = Passed::default();
+            passed.add(head);
+            self.long = Some(passed);
+            return Line::Long { head, consumed: head.len() };
+        }
+        Line::Whole { text: trim_end(line), consumed: line_end.map_or(line.len(), |at| at + 1) }
+    }
+}
+
+/// The length of what was passed over, blanks at its end not counted.
+#[derive(Default)]
+pub(super) struct Passed {
+    seen: u64,
+    length: u64,
+}
+
+impl Passed {
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        let trimmed = trim_end(bytes).len() as u64;
+        if trimmed > 0 {
+            self.length = self.seen + trimmed;
+        }
+        self.seen += bytes.len() as u64;
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Drives a decoder by hand over `input` cut at `cuts`; each entry is given with the offset of its first byte.
+    pub(in super::super) fn drive(
+        decoder: &mut dyn Decoder,
+        input: &[u8],
+        cuts: &[usize],
+    ) -> Vec<(usize, Entry<'static>)> {
+        let mut entries = Vec::new();
+        let (mut at, mut begun) = (0, None);
+        for &cut in cuts.iter().chain([&input.len()]) {
+            loop {
+                match decoder.step(&input[at..cut], cut == input.len()) {
+                    Step::NeedMore => break,
+                    Step::Skip { consumed } => at += consumed,
+                    Step::Begin { start, consumed } => {
+                        begun = Some(at + start);
+                        at += consumed;
+                    }
+                    Step::Entry { start, consumed, entry } => {
+                        entries.push((begun.take().unwrap_or(at + start), entry.into_owned()));
+                        at += consumed;
+                    }
+                }
+            }
+        }
+        assert_eq!(at, input.len(), "everything is consumed");
+        entries
+    }
+
+    /// The entries that `make`'s decoder finds, checked to be the same at every split point, and byte by byte.
+    pub(in super::super) fn entries(make: impl Fn() -> Box<dyn Decoder>, input: &[u8]) -> Vec<(usize, Entry<'static>)> {
+        let whole = drive(&mut *make(), input, &[]);
+        for cut in 0..input.len() {
+            assert_eq!(drive(&mut *make(), input, &[cut]), whole, "cut at {cut}");
+        }
+        let all: Vec<_> = (0..input.len()).collect();
+        assert_eq!(drive(&mut *make(), input, &all), whole, "byte by byte");
+        whole
+    }
+
+    /// Records as text, `<length>` for those that are too long, `# text` for lines between them.
+    pub(in super::super) fn texts(entries: &[(usize, Entry<'_>)]) -> Vec<String> {
+        let text = |(_, entry): &(usize, Entry<'_>)| match entry {
+            Entry::Record(r) if r.flags.oversized => format!("<{}>", r.length),
+            Entry::Record(r) => String::from_utf8_lossy(&r.bytes).into_owned(),
+            Entry::LogLine(l) if l.oversized => format!("# <{}>", l.length),
+            Entry::LogLine(l) => format!("# {}", String::from_utf8_lossy(&l.bytes)),
+        };
+        entries.iter().map(text).collect()
+    }
+}

@@ -1,0 +1,248 @@
+//! gzip and zstd, recognised by their first bytes.
+
+use flate2::bufread::MultiGzDecoder;
+use std::fmt;
+use std::io::{self, BufReader, Read};
+use zstd::stream::read::Decoder as ZstdDecoder;
+
+/// How data are compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Compression {
+    /// gzip, RFC 1952; any number of members.
+    Gzip,
+    /// Zstandard, RFC 8878; any number of frames, skippable ones too.
+    Zstd,
+}
+
+impl Compression {
+    fn of(head: &[u8]) -> Option<Self> {
+        match head {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        })
+    }
+}
+
+/// The text of an input that is plain, compressed, or compressed twice. It fails with a [`Failure`].
+///
+/// Data that ends early gives all text before its end. Where data is damaged, a block of text before that place may be
+/// lost with it: the libraries give no part of a piece that they found damaged.
+pub(super) struct Text<R: Read>(Layer<Layer<Source<R>>>);
+
+impl<R: Read> Text<R> {
+    pub(super) fn new(input: R) -> io::Result<Self> {
+        Ok(Self(Layer::new(Layer::new(Source(input))?)?))
+    }
+
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Failure> {
+        self.0.read(buffer).map_err(|error| error.downcast().unwrap_or_else(Failure::Source))
+    }
+}
+
+/// Which side failed. Travels inside of an [`io::Error`] through the decompressing readers.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error(transparent)]
+    Source(io::Error),
+    #[error("{kind} data is damaged")]
+    Damaged { kind: Compression, source: io::Error },
+    #[error("{kind} data ends early")]
+    EndsEarly { kind: Compression },
+}
+
+/// The input itself: marks its errors as its own, so that they are not taken for damaged data.
+struct Source<R>(R);
+
+impl<R: Read> Read for Source<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result.map_err(|error| io::Error::other(Failure::Source(error))),
+            }
+        }
+    }
+}
+
+/// What is behind one compression, or none.
+enum Layer<R: Read> {
+    Plain(Peeked<R>),
+    Gzip(MultiGzDecoder<BufReader<Peeked<R>>>),
+    Zstd(ZstdDecoder<'static, BufReader<Peeked<R>>>),
+}
+
+impl<R: Read> Layer<R> {
+    /// Fails only for want of memory: a read that fails here does so again in [`Read::read`].
+    fn new(input: R) -> io::Result<Self> {
+        let peeked = Peeked::new(input);
+        let buffered = |peeked| BufReader::with_capacity(64 * 1024, peeked);
+        Ok(match Compression::of(peeked.head()) {
+            None => Self::Plain(peeked),
+            Some(Compression::Gzip) => Self::Gzip(MultiGzDecoder::new(buffered(peeked))),
+            Some(Compression::Zstd) => Self::Zstd(ZstdDecoder::with_buffer(buffered(peeked))?),
+        })
+    }
+}
+
+impl<R: Read> Read for Layer<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (kind, result) = match self {
+            Self::Plain(input) => return input.read(buffer),
+            Self::Gzip(input) => (Compression::Gzip, input.read(buffer)),
+            Self::Zstd(input) => (Compression::Zstd, input.read(buffer)),
+        };
+        result.map_err(|error| match error.downcast::<Failure>() {
+            Ok(failure) => io::Error::other(failure),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => io::Error::other(Failure::EndsEarly { kind }),
+            Err(source) => io::Error::other(Failure::Damaged { kind, source }),
+        })
+    }
+}
+
+/// A reader of which the first four bytes were looked at.
+struct Peeked<R> {
+    head: [u8; 4],
+    /// Of `head`: how many bytes are there, and how many of them were read again.
+    filled: usize,
+    given: usize,
+    failed: Option<io::Error>,
+    rest: R,
+}
+
+impl<R: Read> Peeked<R> {
+    fn new(mut input: R) -> Self {
+        let (mut head, mut filled, mut failed) = ([0; 4], 0, None);
+        while filled < head.len() {
+            match input.read(&mut head[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read.min(head.len() - filled),
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
+        }
+        Self { head, filled, given: 0, failed, rest: input }
+    }
+
+    fn head(&self) -> &[u8] {
+        &self.head[..self.filled]
+    }
+}
+
+impl<R: Read> Read for Peeked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.given < self.filled {
+            let read = buffer.len().min(self.filled - self.given);
+            buffer[..read].copy_from_slice(&self.head[self.given..self.given + read]);
+            self.given += read;
+            return Ok(read);
+        }
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => self.rest.read(buffer),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstd(text: &[u8]) -> Vec<u8> {
+        zstd::encode_all(text, 1).unwrap()
+    }
+
+    /// Everything that can be read, and how it ends.
+    fn read(input: impl Read) -> (Vec<u8>, Option<String>) {
+        let (mut text, mut all, mut buffer) = (Text::new(input).unwrap(), Vec::new(), [0; 5]);
+        loop {
+            match text.read(&mut buffer) {
+                Ok(0) => return (all, None),
+                Ok(read) => all.extend_from_slice(&buffer[..read]),
+                Err(failure) => return (all, Some(failure.to_string())),
+            }
+        }
+    }
+
+    #[test]
+    fn plain_compressed_and_compressed_twice() {
+        let text = b"{\"a\":1}\n[2]\n";
+        let skippable = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3], &zstd(text)[..]].concat();
+        for input in [
+            text.to_vec(),
+            gzip(text),
+            zstd(text),
+            gzip(&zstd(text)),
+            zstd(&gzip(text)),
+            gzip(&gzip(text)),
+            [gzip(b"{\"a\""), gzip(b""), gzip(b":1}\n[2]\n")].concat(),
+            [zstd(b"{\"a\""), zstd(b""), zstd(b":1}\n[2]\n")].concat(),
+            skippable.clone(),
+            [zstd(b""), skippable].concat(),
+        ] {
+            assert_eq!(read(&input[..]), (text.to_vec(), None), "{input:x?}");
+        }
+        assert_eq!(read(&b""[..]), (vec![], None));
+        assert_eq!(read(&b"{}\n"[..]), (b"{}\n".to_vec(), None));
+    }
+
+    #[test]
+    fn cut_off_anywhere() {
+        let text: Vec<u8> = (0..400_u32).flat_map(|n| format!("{}\n", n * n).into_bytes()).collect();
+        for (kind, whole) in [("gzip", gzip(&text)), ("zstd", zstd(&text))] {
+            for length in 4..whole.len() {
+                let (found, error) = read(&whole[..length]);
+                assert!(text.starts_with(&found));
+                assert_eq!(error, Some(format!("{kind} data ends early")), "{length}");
+            }
+            let next = [&whole[..], &whole[..7]].concat();
+            assert_eq!(read(&next[..]), (text.clone(), Some(format!("{kind} data ends early"))));
+        }
+    }
+
+    #[test]
+    fn damaged() {
+        let text = b"some text that is long enough to be damaged";
+        let mut checksum = gzip(text);
+        let at = checksum.len() - 8;
+        checksum[at] ^= 1;
+        assert_eq!(read(&checksum[..]), (text.to_vec(), Some("gzip data is damaged".to_owned())));
+        let garbage = [&zstd(text)[..], b"no frame"].concat();
+        assert_eq!(read(&garbage[..]), (text.to_vec(), Some("zstd data is damaged".to_owned())));
+    }
+
+    #[test]
+    fn errors_of_the_input_are_its_own() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the disk is on fire"))
+            }
+        }
+        let text = b"text";
+        for whole in [text.to_vec(), gzip(text), zstd(text), gzip(&zstd(text))] {
+            for length in [0, 2, 4, whole.len()] {
+                let (_, error) = read(whole[..length].chain(Broken));
+                assert_eq!(error.as_deref(), Some("the disk is on fire"));
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The formats, and how one is recognised.
+
+use super::decoder::{Decoder, is_blank, leading_blanks, trim_end};
+use super::json_values::{Value, value};
+use super::{arrows, json_lines, json_values};
+use memchr::{memchr, memrchr};
+use serde_json::value::RawValue;
+
+/// A log format.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Format {
+    /// One JSON value a line.
+    JsonLines,
+    /// JSON values one after another, over many lines or several on one.
+    JsonValues,
+    /// `>> {…}`, `--> {…}`, `> {…}`, `→ {…}` and the other way round.
+    Arrows,
+}
+
+/// What a format says of itself, in its own file.
+pub(super) struct About {
+    pub name: &'static str,
+    /// One line: what a record looks like.
+    pub summary: &'static str,
+    /// What it tells besides messages: time, sender, sessions.
+    pub carries: &'static str,
+    /// A small log, which must be detected as this format.
+    pub sample: &'static str,
+    /// Makes a decoder that keeps records of up to so many bytes.
+    pub decoder: fn(usize) -> Box<dyn Decoder>,
+}
+
+/// A test for a format, given the first bytes of an input.
+type Test = fn(&Window<'_>) -> bool;
+
+/// The tests in the order in which they are made; what none recognises is `json-lines`.
+const TESTS: &[(Format, Test)] = &[(Format::Arrows, arrows::detect), (Format::JsonValues, json_values::detect)];
+
+impl Format {
+    /// Every format, as they are listed to users.
+    pub const ALL: &'static [Self] = &[Self::JsonLines, Self::JsonValues, Self::Arrows];
+
+    /// How many bytes detection looks at.
+    pub(super) const WINDOW: usize = 64 * 1024;
+
+    /// Recognises a format by the content of an input's first bytes, of which it looks at 64 KiB at most. The same bytes
+    /// give the same format.
+    ///
+    /// The first of these that is true decides:
+    /// 1. An arrow with `{` or `[` behind it begins a line, and no line before that is or begins a JSON value: `arrows`.
+    /// 2. The first object or array that begins a line goes over several lines, whole or up to the end of what is seen,
+    ///    or another one stands behind it on its line: `json-values`.
+    /// 3. Everything else, and nothing at all, is `json-lines`.
+    ///
+    /// Lines that are no JSON (banners, stderr) do not count, nor do objects and arrows with an error in them.
+    pub fn detect(head: &[u8]) -> Self {
+        let window = Window::new(&head[..head.len().min(Self::WINDOW)]);
+        TESTS.iter().find(|(_, test)| test(&window)).map_or(Self::JsonLines, |(format, _)| *format)
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        self.about().name
+    }
+
+    /// The format of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.name() == name)
+    }
+
+    /// What a record looks like, in one line.
+    pub fn summary(self) -> &'static str {
+        self.about().summary
+    }
+
+    /// A small log in this format.
+    pub fn sample(self) -> &'static str {
+        self.about().sample
+    }
+
+    /// What the format tells besides messages: time, sender, sessions.
+    pub fn carries(self) -> &'static str {
+        self.about().carries
+    }
+
+    /// A new decoder, which keeps records of up to `max_record_size` bytes. It is to be given input without a byte-order
+    /// mark.
+    pub fn decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
+        (self.about().decoder)(max_record_size)
+    }
+
+    fn about(self) -> &'static About {
+        match self {
+            Self::JsonLines => &json_lines::ABOUT,
+            Self::JsonValues => &json_values::ABOUT,
+            Self::Arrows => &arrows::ABOUT,
+        }
+    }
+}
+
+/// The first bytes of an input, and what several tests want to know of them.
+pub(super) struct Window<'a> {
+    bytes: &'a [u8],
+    first_value: Option<FirstValue>,
+}
+
+/// The first JSON value that begins a line: an object, an array, or a line that is another value as a whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct FirstValue {
+    pub start: usize,
+    /// Where it ends; `None` if it goes on at the end of the window.
+    pub end: Option<usize>,
+    /// Whether nothing else stands on the line where it ends; otherwise it is another object or array.
+    pub alone: bool,
+}
+
+impl<'a> Window<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, first_value: first_value(bytes) }
+    }
+
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    pub(super) fn first_value(&self) -> Option<FirstValue> {
+        self.first_value
+    }
+
+    /// The lines that are not blank, without blanks around them, and where they begin. The last one may be cut off.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &'a [u8])> {
+        let lines = self.bytes.split_inclusive(|&byte| byte == b'\n').scan(0, |at, line| {
+            let start = *at + leading_blanks(line);
+            *at += line.len();
+            Some((start, trim_end(&line[leading_blanks(line)..])))
+        });
+        lines.filter(|(_, line)| !line.is_empty())
+    }
+}
+
+/// Each byte is looked at a bounded number of times: after an error the search goes on in the line with the error.
+fn first_value(bytes: &[u8]) -> Option<FirstValue> {
+    let mut at = 0;
+    loop {
+        let start = at + bytes[at..].iter().position(|&byte| !is_blank(byte))?;
+        let line_end = end_of_line(bytes, start);
+        at = line_end;
+        if matches!(bytes[start], b'{' | b'[') {
+            match value(&bytes[start..]) {
+                Value::Incomplete => return Some(FirstValue { start, end: None, alone: true }),
+                Value::Whole(length) => {
+                    let end = start + length;
+                    at = end_of_line(bytes, end);
+                    let behind = end + leading_blanks(&bytes[end..at]);
+                    let first = FirstValue { start, end: Some(end), alone: behind == at };
+                    let another = match bytes.get(behind) {
+                        Some(b'{' | b'[') => !matches!(value(&bytes[behind..]), Value::Broken(_)),
+                        _ => false,
+                    };
+                    if first.alone || another {
+                        return Some(first);
+                    }
+                }
+                Value::Broken(offset) => {
+                    let line = memrchr(b'\n', &bytes[start..start + offset]).map_or(0, |at| at + 1);
+                    at = line_end.max(start + line);
+                }
+            }
+        } else if serde_json::from_slice::<&RawValue>(&bytes[start..line_end]).is_ok() {
+            let end = start + trim_end(&bytes[start..line_end]).len();
+            return Some(FirstValue { start, end: Some(end), alone: true });
+        }
+    }
+}
+
+/// Where the line with the byte at `from` ends: at its LF, or the end of all.
+fn end_of_line(bytes: &[u8], from: usize) -> usize {
+    memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |at| from + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(bytes: &str) -> Option<(&str, bool)> {
+        let value = first_value(bytes.as_bytes())?;
+        Some((&bytes[value.start..value.end.unwrap_or(bytes.len())], value.alone))
+    }
+
+    #[test]
+    fn the_first_value() {
+        let table = [
+            ("", None),
+            (" \n\n", None),
+            ("text\nmore text", None),
+            ("text\n  {\"a\":1} \n{}", Some(("{\"a\":1}", true))),
+            ("[info] a\n[1] b\n[2]\n", Some(("[2]", true))),
+            ("{\n\"a\":\n1}", Some(("{\n\"a\":\n1}", true))),
+            ("{} {}\n", Some(("{}", false))),
+            ("{} {\n", Some(("{}", false))),
+            ("{} {oops}\n[]", Some(("[]", true))),
+            ("[1,\n", Some(("[1,\n", true))),
+            ("{\"a\":\n{\"b\":1}\n{\"c\":1}", Some(("{\"c\":1}", true))),
+            ("2024\n", Some(("2024", true))),
+            ("\"a\" \r\n", Some(("\"a\"", true))),
+            ("2024-01-01 a\n{}", Some(("{}", true))),
+            ("null and void", None),
+        ];
+        for (bytes, expected) in table {
+            assert_eq!(first(bytes), expected, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn lines_and_where_they_begin() {
+        let window = Window::new(b"a\r\n\n \n  b c \nd");
+        let lines: Vec<_> = window.lines().collect();
+        assert_eq!(lines, [(0, &b"a"[..]), (8, b"b c"), (13, b"d")]);
+    }
+
+    #[test]
+    fn names_and_samples() {
+        for &format in Format::ALL {
+            assert_eq!(Format::from_name(format.name()), Some(format));
+            assert_eq!(Format::detect(format.sample().as_bytes()), format);
+            assert!(!format.summary().contains('\n') && !format.carries().contains('\n'));
+        }
+        assert_eq!(Format::from_name("no such format"), None);
+    }
+
+    #[test]
+    fn looking_is_linear() {
+        for text in ["[\n", "[1] {\n", "[[[[\nx\n", "{\"a\":\n", ">> x\n", "1 2\n", "[1] [[2],\n", "\n"] {
+            Format::detect(text.repeat(1 << 16).as_bytes());
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Driving a decoder: the buffer, the counting of lines and bytes, and what can go wrong.
+
+use super::decompress::{Compression, Failure, Text};
+use super::{Decoder, Entry, Format, Location, LogLine, Record, Step};
+use memchr::memchr_iter;
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::mem;
+use std::ops::Range;
+
+/// How an input is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReaderOptions {
+    /// The format; `None`: detect it, by [`Format::detect`].
+    pub format: Option<Format>,
+    /// Records of more bytes are passed over and given as [`oversized`](super::Flags::oversized). The reader's memory is
+    /// bounded by this, and a few buffers of 64 KiB.
+    pub max_record_size: usize,
+}
+
+impl Default for ReaderOptions {
+    /// Detects the format, and keeps records of up to 256 MiB.
+    fn default() -> Self {
+        Self { format: None, max_record_size: 256 * 1024 * 1024 }
+    }
+}
+
+impl ReaderOptions {
+    /// Reads as this format, whatever the content looks like.
+    #[must_use]
+    pub fn with_format(self, format: Format) -> Self {
+        Self { format: Some(format), ..self }
+    }
+
+    /// Keeps records of up to so many bytes.
+    #[must_use]
+    pub fn with_max_record_size(self, bytes: usize) -> Self {
+        Self { max_record_size: bytes, ..self }
+    }
+}
+
+/// Why an input cannot be read to its end. Entries that were whole before that place have been given.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The input itself failed.
+    #[error("reading failed after {after} bytes of text")]
+    Io {
+        /// How many bytes had been read, after decompression.
+        after: u64,
+        /// What it failed with.
+        source: io::Error,
+    },
+    /// The input is compressed, and its data is damaged or cut off.
+    #[error("{kind} data {} after {after} bytes of text", if source.is_some() { "is damaged" } else { "ends early" })]
+    Compressed {
+        /// The kind of compression.
+        kind: Compression,
+        /// How many bytes had been decompressed.
+        after: u64,
+        /// What is wrong with the data; `None`: it ends early.
+        source: Option<io::Error>,
+    },
+}
+
+impl ReadError {
+    fn new(failure: Failure, after: u64) -> Self {
+        match failure {
+            Failure::Source(source) => Self::Io { after, source },
+            Failure::Damaged { kind, source } => Self::Compressed { kind, after, source: Some(source) },
+            Failure::EndsEarly { kind } => Self::Compressed { kind, after, source: None },
+        }
+    }
+}
+
+/// Pulls the entries out of an input, whatever its compression and format.
+pub struct Reader<R: Read> {
+    input: Text<R>,
+    state: State,
+    format: Format,
+    decoder: Box<dyn Decoder>,
+    /// What was read and is not consumed yet is `buffer[start..filled]`.
+    buffer: Vec<u8>,
+    start: usize,
+    filled: usize,
+    /// How many bytes are kept at most, unless a decoder breaks its promise.
+    most: usize,
+    /// Where `buffer[start]` is; the number is that of the last record given.
+    here: Location,
+    /// Where the entry began that the decoder is still busy with.
+    begun: Option<Location>,
+}
+
+/// Whether there is more to read.
+enum State {
+    Open,
+    Ended,
+    /// No more can be read, and what is left in the buffer may be cut off.
+    Failed(ReadError),
+    /// That was said.
+    Over,
+}
+
+const CHUNK: usize = 64 * 1024;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+impl<R: Read> Reader<R> {
+    /// Starts to read. Without a format in the options, this reads 64 KiB of text, or to the end of the input.
+    ///
+    /// # Errors
+    ///
+    /// If nothing at all can be read. An input that fails later does so in [`Reader::next_entry`].
+    pub fn new(input: R, options: &ReaderOptions) -> Result<Self, ReadError> {
+        let format = options.format.unwrap_or(Format::JsonLines);
+        let mut reader = Self {
+            input: Text::new(input).map_err(|source| ReadError::Io { after: 0, source })?,
+            state: State::Open,
+            format,
+            decoder: format.decoder(options.max_record_size),
+            buffer: vec![0; CHUNK],
+            start: 0,
+            filled: 0,
+            most: options.max_record_size.saturating_add(2 * CHUNK),
+            here: Location::START,
+            begun: None,
+        };
+        reader.fill(if options.format.is_some() { BYTE_ORDER_MARK.len() } else { Format::WINDOW });
+        reader.state = match reader.state {
+            State::Failed(error) if reader.filled == 0 => return Err(error),
+            state => state,
+        };
+        if reader.buffer[..reader.filled].starts_with(BYTE_ORDER_MARK) {
+            reader.consume(BYTE_ORDER_MARK.len());
+        }
+        if options.format.is_none() {
+            reader.format = Format::detect(&reader.buffer[reader.start..reader.filled]);
+            reader.decoder = reader.format.decoder(options.max_record_size);
+        }
+        Ok(reader)
+    }
+
+    /// The format that the input has, or is read as.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// How many records were given so far.
+    pub fn record_count(&self) -> u64 {
+        self.here.record
+    }
+
+    /// The next entry, lent until the next call; `None` after the last one, and after an error.
+    ///
+    /// # Errors
+    ///
+    /// If the input fails or its compressed data is damaged or cut off: after the last entry that is whole. An entry that
+    /// is cut off by that is not given.
+    pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, ReadError> {
+        let kept = loop {
+            if matches!(self.state, State::Over) {
+                return Ok(None);
+            }
+            let input = &self.buffer[self.start..self.filled];
+            match self.decoder.step(input, matches!(self.state, State::Ended)) {
+                Step::NeedMore | Step::Skip { consumed: 0 } => match mem::replace(&mut self.state, State::Over) {
+                    State::Open => {
+                        self.state = State::Open;
+                        let have = self.filled - self.start;
+                        self.fill(have.saturating_mul(2).min(self.most).max(have + 1));
+                    }
+                    State::Failed(error) => return Err(error),
+                    State::Ended | State::Over => return Ok(None),
+                },
+                Step::Skip { consumed } => self.consume(consumed),
+                Step::Begin { start, consumed } => {
+                    self.begun = Some(self.location_of(start));
+                    self.consume(consumed);
+                }
+                Step::Entry { start, consumed, entry } => {
+                    let mut kept = Kept::new(entry, &self.buffer);
+                    let location = self.begun.take().unwrap_or_else(|| self.location_of(start));
+                    self.here.record += u64::from(matches!(kept.entry, Entry::Record(_)));
+                    match &mut kept.entry {
+                        Entry::Record(Record { location: place, .. })
+                        | Entry::LogLine(LogLine { location: place, .. }) => {
+                            *place = Location { record: self.here.record, ..location };
+                        }
+                    }
+                    self.consume(consumed);
+                    break kept;
+                }
+            }
+        };
+        Ok(Some(kept.lend(&self.buffer)))
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads until `wanted` bytes are there that are not consumed, or as far as it goes.
+    fn fill(&mut self, wanted: usize) {
+        let have = self.filled - self.start;
+        if have <= self.start || self.buffer.len() - self.start < wanted {
+            self.buffer.copy_within(self.start..self.filled, 0);
+            (self.start, self.filled) = (0, have);
+        }
+        if self.buffer.len() - self.start < wanted {
+            let more = wanted.next_multiple_of(CHUNK) - self.buffer.len();
+            self.buffer.reserve_exact(more);
+            self.buffer.resize(self.buffer.len() + more, 0);
+        }
+        // A buffer that grew for one large record is not filled as far again for small ones.
+        let until = self.buffer.len().min(self.start + wanted.max(CHUNK));
+        while self.filled - self.start < wanted {
+            match self.input.read(&mut self.buffer[self.filled..until]) {
+                Ok(0) => {
+                    self.state = State::Ended;
+                    return;
+                }
+                Ok(read) => self.filled = until.min(self.filled + read),
+                Err(failure) => {
+                    let after = self.here.byte + (self.filled - self.start) as u64;
+                    self.state = State::Failed(ReadError::new(failure, after));
+                    return;
+                }
+            }
+        }
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.here = self.location_of(bytes);
+        self.start += bytes;
+    }
+
+    /// Where the byte is that lies so many bytes behind the start.
+    fn location_of(&self, offset: usize) -> Location {
+        let lines = memchr_iter(b'\n', &self.buffer[self.start..self.start + offset]).count();
+        Location { record: self.here.record, line: self.here.line + lines as u64, byte: self.here.byte + offset as u64 }
+    }
+}
+
+/// An entry whose parts of the buffer are known by their place, so that the buffer is free while the reader goes on.
+struct Kept {
+    entry: Entry<'static>,
+    bytes: Option<Range<usize>>,
+    session: Option<Range<usize>>,
+}
+
+impl Kept {
+    fn new(entry: Entry<'_>, buffer: &[u8]) -> Self {
+        match entry {
+            Entry::Record(record) => {
+                let (bytes, own_bytes) = place(record.bytes, buffer);
+                let (session, own_session) = match record.session {
+                    Some(Cow::Borrowed(key)) => match range_in(key.as_bytes(), buffer) {
+                        Some(range) => (Some(range), None),
+                        None => (None, Some(Cow::Owned(key.to_owned()))),
+                    },
+                    Some(Cow::Owned(key)) => (None, Some(Cow::Owned(key))),
+                    None => (None, None),
+                };
+                let entry = Record { bytes: own_bytes, session: own_session, ..record };
+                Self { entry: Entry::Record(entry), bytes, session }
+            }
+            Entry::LogLine(line) => {
+                let (bytes, own_bytes) = place(line.bytes, buffer);
+                Self { entry: Entry::LogLine(LogLine { bytes: own_bytes, ..line }), bytes, session: None }
+            }
+        }
+    }
+
+    fn lend(self, buffer: &[u8]) -> Entry<'_> {
+        let lent = self.bytes.map(|range| Cow::Borrowed(&buffer[range]));
+        match self.entry {
+            Entry::Record(record) => Entry::Record(Record {
+                bytes: lent.unwrap_or(record.bytes),
+                session: self.session.map(|range| String::from_utf8_lossy(&buffer[range])).or(record.session),
+                ..record
+            }),
+            Entry::LogLine(line) => Entry::LogLine(LogLine { bytes: lent.unwrap_or(line.bytes), ..line }),
+        }
+    }
+}
+
+/// The place of `bytes` in the buffer, or else the bytes themselves.
+fn place(bytes: Cow<'_, [u8]>, buffer: &[u8]) -> (Option<Range<usize>>, Cow<'static, [u8]>) {
+    match bytes {
+        Cow::Borrowed(bytes) => match range_in(bytes, buffer) {
+            Some(range) => (Some(range), Cow::Borrowed(&[])),
+            None => (None, Cow::Owned(bytes.to_owned())),
+        },
+        Cow::Owned(bytes) => (None, Cow::Owned(bytes)),
+    }
+}
+
+/// Where `part` lies in `whole`, if it is a part of it and not only equal to one.
+fn range_in(part: &[u8], whole: &[u8]) -> Option<Range<usize>> {
+    let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
+    let end = start.checked_add(part.len())?;
+    (end <= whole.len()).then_some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one entry of each kind of memory: of the input, of its own, and of the program.
+    struct Lender(u8);
+
+    impl Decoder for Lender {
+        fn step<'a>(&mut self, input: &'a [u8], _: bool) -> Step<'a> {
+            let Some(key) = input.get(..2).and_then(|key| std::str::from_utf8(key).ok()) else { return Step::NeedMore };
+            self.0 += 1;
+            let (consumed, bytes, session) = match self.0 {
+                1 => (0, Cow::Borrowed(&input[2..4]), Cow::Borrowed(key)),
+                2 => (0, Cow::Owned(b"own".to_vec()), Cow::Owned("own".to_owned())),
+                _ => (input.len(), Cow::Borrowed(&b"static"[..]), Cow::Borrowed("static")),
+            };
+            Step::entry(2, consumed, Record { session: Some(session), ..Record::new(bytes) })
+        }
+    }
+
+    #[test]
+    fn entries_from_any_memory() {
+        let options = ReaderOptions::default().with_format(Format::JsonLines);
+        let mut reader = Reader::new(&b"k\nv\n"[..], &options).unwrap();
+        reader.decoder = Box::new(Lender(0));
+        for (number, (bytes, session)) in (1..).zip([("v\n", "k\n"), ("own", "own"), ("static", "static")]) {
+            let Some(Entry::Record(record)) = reader.next_entry().unwrap() else { panic!() };
+            assert_eq!((&*record.bytes, record.session.as_deref()), (bytes.as_bytes(), Some(session)));
+            assert_eq!(record.location, Location { record: number, line: 2, byte: 2 });
+        }
+        assert_eq!(reader.next_entry().unwrap(), None);
+    }
+
+    #[test]
+    fn the_buffer_grows_for_large_records_only() {
+        let small = "{\"a\":1}\n".repeat(100_000);
+        let mut reader = Reader::new(small.as_bytes(), &ReaderOptions::default()).unwrap();
+        while reader.next_entry().unwrap().is_some() {}
+        assert_eq!(reader.buffer.len(), CHUNK);
+
+        let large = format!("{}\n{small}", "x".repeat(1_000_000));
+        let mut reader = Reader::new(large.as_bytes(), &ReaderOptions::default()).unwrap();
+        while reader.next_entry().unwrap().is_some() {}
+        assert!(reader.buffer.len() <= 2_000_000 + CHUNK);
+        assert_eq!(reader.record_count(), 100_001);
+    }
+
+    #[test]
+    fn memory_is_bounded_by_the_largest_record() {
+        for (format, head) in [("json-lines", "x"), ("json-values", "[\n"), ("json-values", "x"), ("arrows", ">> {")] {
+            let input = io::Cursor::new(head).chain(io::repeat(b' ').take(5_000_000)).chain(&b"1\n[2]\n"[..]);
+            let format = Format::from_name(format).unwrap();
+            let options = ReaderOptions::default().with_format(format).with_max_record_size(1000);
+            let mut reader = Reader::new(input, &options).unwrap();
+            let Some(Entry::Record(record)) = reader.next_entry().unwrap() else { panic!() };
+            assert!(record.flags.oversized && record.length > 5_000_000 && record.bytes.is_empty());
+            assert!(reader.next_entry().unwrap().is_some());
+            assert_eq!(reader.next_entry().unwrap(), None);
+            assert!(reader.buffer.len() <= 1000 + 3 * CHUNK);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The annotated message: a message and what its session knows of it.
+
+use std::fmt;
+
+use oxsdatatypes::{DateTime, Decimal};
+
+use crate::message::{Id, Invalid, Kind, Message, Problems};
+use crate::record::{Format, Location, LogLine, Record, Sender, Time};
+
+/// What a node is called within its input: `m7` for the seventh record, `m7.2` for the second element of that batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Name {
+    /// The record, from 1.
+    pub record: u64,
+    /// The element of a batch, from 1.
+    pub element: Option<u32>,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "m{}", self.record)?;
+        if let Some(element) = self.element {
+            write!(f, ".{element}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a session comes from.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// Name of the input: a file's name without its folder, `stdin`.
+    pub source: String,
+    /// Format that it was read as.
+    pub format: Format,
+}
+
+/// One node of a session's graph, before it is put in JSON-LD's terms.
+#[derive(Debug, Clone)]
+pub struct Annotated<'a> {
+    /// Its name; a line of text between messages is named by its line.
+    pub name: Name,
+    /// Where its record is.
+    pub location: Location,
+    /// The bytes of its record, for their digest; none for an element of a batch.
+    pub record: &'a [u8],
+    /// When its record was captured.
+    pub time: Option<Time>,
+    /// Who sent it.
+    pub sender: Option<Sender>,
+    /// What it is.
+    pub node: Node<'a>,
+    /// Its place in its batch, from 1.
+    pub batch_index: Option<u32>,
+    /// The request that it answers.
+    pub responds_to: Option<Name>,
+    /// Seconds from that request to this answer.
+    pub latency: Option<Decimal>,
+    /// The older open request whose id this one takes.
+    pub superseded: Option<Name>,
+    /// What is wrong with it.
+    pub problems: Problems,
+}
+
+/// What a node is.
+#[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
+#[derive(Debug, Clone)]
+pub enum Node<'a> {
+    /// A message.
+    Message(Message<'a>),
+    /// JSON that is no message.
+    Invalid(Invalid<'a>),
+    /// A batch; its elements are nodes of their own.
+    Batch(Batch),
+    /// A record that is no JSON.
+    Malformed(Malformed<'a>),
+    /// Text between messages.
+    LogLine(&'a [u8]),
+}
+
+/// A batch (JSON-RPC 2.0, section 6).
+#[derive(Debug, Clone, Copy)]
+pub struct Batch;
+
+/// A record that is no JSON, as it is in the log.
+#[derive(Debug, Clone, Copy)]
+pub struct Malformed<'a> {
+    /// Its bytes, which may be no UTF-8.
+    pub bytes: &'a [u8],
+}
+
+/// The node of an id: a request mints one, and what answers the request points at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdNode {
+    /// The message that it is named after.
+    pub owner: Name,
+    /// Whether the message at hand is that one, and so has to say what the id is.
+    pub minted: bool,
+}
+
+impl<'a> Annotated<'a> {
+    pub(super) fn new(record: &'a Record<'a>, name: Name, node: Node<'a>, problems: Problems) -> Self {
+        Self {
+            name,
+            location: record.location,
+            record: &record.bytes,
+            time: record.time,
+            sender: record.sender,
+            node,
+            batch_index: None,
+            responds_to: None,
+            latency: None,
+            superseded: None,
+            problems,
+        }
+    }
+
+    pub(super) fn log_line(line: &'a LogLine<'a>) -> Self {
+        Self {
+            name: Name { record: line.location.record, element: None },
+            location: line.location,
+            record: &line.bytes,
+            time: None,
+            sender: None,
+            node: Node::LogLine(&line.bytes),
+            batch_index: None,
+            responds_to: None,
+            latency: None,
+            superseded: None,
+            problems: Problems::default(),
+        }
+    }
+
+    /// The node of the message's id, where it has one. Null belongs to no exchange, so it is always the message's own.
+    pub fn id_node(&self) -> Option<IdNode> {
+        let Node::Message(Message { id: Some(id), .. }) = &self.node else { return None };
+        Some(match self.responds_to {
+            Some(owner) if *id != Id::Null => IdNode { owner, minted: false },
+            _ => IdNode { owner: self.name, minted: true },
+        })
+    }
+
+    /// The kind of message, where it is one.
+    pub fn kind(&self) -> Option<Kind> {
+        match &self.node {
+            Node::Message(message) => Some(message.kind),
+            _ => None,
+        }
+    }
+}
+
+/// The session's own node.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionEnd<'a> {
+    /// What tells it from other sessions of the same input.
+    pub key: Option<&'a str>,
+    /// Name of the input.
+    pub source: &'a str,
+    /// Format of the input.
+    pub format: Format,
+    /// How many records it had.
+    pub record_count: u64,
+    /// The earliest time in it.
+    pub started: Option<DateTime>,
+    /// The latest time in it.
+    pub ended: Option<DateTime>,
+}

@@ -1,0 +1,234 @@
+//! Where bytes go: standard output, or a file that is there only when it is complete.
+
+use std::cell::RefCell;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use flate2::write::GzEncoder;
+use tempfile::NamedTempFile;
+
+/// How bytes are compressed on the way out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    #[default]
+    None,
+    /// gzip.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+}
+
+impl Compression {
+    /// What a file name's last extension stands for.
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "gz" => Some(Self::Gzip),
+            "zst" => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+}
+
+/// Why an output cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {cause}", path.display())]
+pub struct OutputError {
+    /// The file.
+    pub path: PathBuf,
+    cause: io::Error,
+}
+
+impl OutputError {
+    /// What the system says.
+    pub fn cause(&self) -> &io::Error {
+        &self.cause
+    }
+}
+
+/// An output. Nothing of a file is there before [`Output::finish`]; dropped before that, it leaves no trace.
+pub struct Output {
+    encoder: Encoder,
+    path: Option<PathBuf>,
+}
+
+enum Encoder {
+    Plain(Target),
+    Gzip(GzEncoder<Target>),
+    Zstd(zstd::Encoder<'static, Target>),
+}
+
+enum Target {
+    /// Standard output, or a device or pipe that was named.
+    Direct(BufWriter<Box<dyn Write>>),
+    /// Written beside its target, renamed when complete.
+    Beside { file: BufWriter<NamedTempFile>, target: PathBuf },
+}
+
+impl Output {
+    /// Standard output.
+    pub fn stdout() -> Self {
+        let target = Target::Direct(BufWriter::with_capacity(1 << 16, Box::new(io::stdout().lock())));
+        Self { encoder: Encoder::Plain(target), path: None }
+    }
+
+    /// A file. Where there is none yet, or a regular one, a new one takes its place when it is complete; a symbolic link
+    /// is followed; devices and pipes are written directly.
+    pub fn file(path: &Path, compression: Compression) -> Result<Self, OutputError> {
+        let failed = |cause| OutputError { path: path.to_owned(), cause };
+        let target = Target::open(path).map_err(failed)?;
+        let encoder = match compression {
+            Compression::None => Encoder::Plain(target),
+            Compression::Gzip => Encoder::Gzip(GzEncoder::new(target, flate2::Compression::default())),
+            Compression::Zstd => Encoder::Zstd(zstd::Encoder::new(target, 0).map_err(failed)?),
+        };
+        Ok(Self { encoder, path: Some(path.to_owned()) })
+    }
+
+    /// Completes the output: a file appears under its name.
+    pub fn finish(self) -> Result<(), OutputError> {
+        let target = match self.encoder {
+            Encoder::Plain(target) => Ok(target),
+            Encoder::Gzip(encoder) => encoder.finish(),
+            Encoder::Zstd(encoder) => encoder.finish(),
+        };
+        target
+            .and_then(Target::complete)
+            .map_err(|cause| OutputError { path: self.path.unwrap_or_else(|| PathBuf::from("standard output")), cause })
+    }
+
+    /// Lets readers of an uncompressed stream have what has been written so far.
+    fn let_through(&mut self) -> io::Result<()> {
+        match &mut self.encoder {
+            Encoder::Plain(Target::Direct(writer)) => writer.flush(),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Target {
+    fn open(path: &Path) -> io::Result<Self> {
+        let target = match fs::canonicalize(path) {
+            Ok(target) => target,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => missing_target(path)?,
+            Err(error) => return Err(error),
+        };
+        let existing = fs::metadata(&target).ok();
+        if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+        }
+        if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+            let file = File::options().write(true).open(&target)?;
+            return Ok(Self::Direct(BufWriter::with_capacity(1 << 16, Box::new(file))));
+        }
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".rpcgraph-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            // As any new file, the mode is subject to the umask; one that is replaced keeps its own.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let file = builder.tempfile_in(folder)?;
+        if let Some(metadata) = existing {
+            if metadata.permissions().readonly() {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            file.as_file().set_permissions(metadata.permissions())?;
+        }
+        Ok(Self::Beside { file: BufWriter::with_capacity(1 << 16, file), target })
+    }
+
+    fn complete(self) -> io::Result<()> {
+        match self {
+            Self::Direct(mut writer) => writer.flush(),
+            Self::Beside { file, target } => {
+                let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+                file.persist(target).map(drop).map_err(|error| error.error)
+            }
+        }
+    }
+}
+
+/// What a path that leads to nothing yet stands for: itself, or what a dangling symbolic link names.
+fn missing_target(path: &Path) -> io::Result<PathBuf> {
+    match fs::read_link(path) {
+        Ok(link) => Ok(path.parent().unwrap_or(Path::new("")).join(link)),
+        Err(_) => Ok(path.to_owned()),
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Direct(writer) => writer.write(bytes),
+            Self::Beside { file, .. } => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Direct(writer) => writer.flush(),
+            Self::Beside { file, .. } => file.flush(),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.encoder {
+            Encoder::Plain(target) => target.write(bytes),
+            Encoder::Gzip(encoder) => encoder.write(bytes),
+            Encoder::Zstd(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.encoder {
+            Encoder::Plain(target) => target.flush(),
+            Encoder::Gzip(encoder) => encoder.flush(),
+            Encoder::Zstd(encoder) => encoder.flush(),
+        }
+    }
+}
+
+/// An output that its writer and the reader of the input share: before the reader waits for more, what is known of the
+/// input so far goes out.
+#[derive(Clone)]
+pub struct SharedOutput(Rc<RefCell<Output>>);
+
+impl SharedOutput {
+    /// Shares an output.
+    pub fn new(output: Output) -> Self {
+        Self(Rc::new(RefCell::new(output)))
+    }
+
+    /// Lets readers of an uncompressed stream have what has been written so far.
+    pub fn let_through(&self) -> io::Result<()> {
+        self.0.borrow_mut().let_through()
+    }
+
+    /// Completes the output, if nobody else has it any more.
+    pub fn finish(self) -> Result<(), OutputError> {
+        match Rc::try_unwrap(self.0) {
+            Ok(output) => output.into_inner().finish(),
+            Err(shared) => Err(OutputError {
+                path: shared.borrow().path.clone().unwrap_or_default(),
+                cause: io::Error::other("it is still being written"),
+            }),
+        }
+    }
+}
+
+impl Write for SharedOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().flush()
+    }
+}

@@ -1,0 +1,92 @@
+//! RDF/XML, which cannot carry everything: XML 1.0 has no NUL and other control characters, not even escaped.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use oxrdf::{Quad, Term};
+use oxrdfio::{RdfFormat, RdfSerializer, WriterQuadSerializer};
+
+use super::{QuadSink, SinkError, without_graph};
+use crate::vocab::PREFIXES;
+
+pub(super) struct RdfXmlSink<W: Write> {
+    serializer: Option<WriterQuadSerializer<Shared<W>>>,
+    writer: Shared<W>,
+}
+
+/// The serializer keeps its writer to itself until it is finished; flushing needs it before.
+struct Shared<W>(Rc<RefCell<W>>);
+
+impl<W: Write> Write for Shared<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().flush()
+    }
+}
+
+impl<W: Write> RdfXmlSink<W> {
+    pub fn new(writer: W) -> Self {
+        let writer = Rc::new(RefCell::new(writer));
+        let mut serializer = RdfSerializer::from_format(RdfFormat::RdfXml);
+        for (prefix, namespace) in PREFIXES {
+            // `rdf` is the serializer's own.
+            if *prefix != "rdf" {
+                serializer = match serializer.clone().with_prefix(*prefix, *namespace) {
+                    Ok(with) => with,
+                    Err(_) => serializer,
+                };
+            }
+        }
+        let serializer = serializer.for_writer(Shared(writer.clone()));
+        Self { serializer: Some(serializer), writer: Shared(writer) }
+    }
+}
+
+impl<W: Write> QuadSink for RdfXmlSink<W> {
+    fn start(&mut self, _base: Option<&str>) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
+        let Some(serializer) = &mut self.serializer else { return Ok(()) };
+        for quad in quads {
+            if let Term::Literal(literal) = &quad.object
+                && let Some(character) = literal.value().chars().find(|character| !is_xml(*character))
+            {
+                return Err(SinkError::NotXml { character: character.into(), subject: quad.subject.to_string() });
+            }
+            if !has_xml_name(quad.predicate.as_str()) {
+                return Err(SinkError::NotXmlName { predicate: quad.predicate.as_str().to_owned() });
+            }
+            serializer.serialize_quad(&without_graph(quad))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        if let Some(serializer) = self.serializer.take() {
+            serializer.finish()?;
+        }
+        Ok(self.writer.flush()?)
+    }
+}
+
+/// `Char` of XML 1.0, section 2.2; without U+000D, which line-end handling changes and serializers do not escape.
+fn is_xml(character: char) -> bool {
+    matches!(character, '\t' | '\n' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
+}
+
+/// Whether the predicate ends in something that can be the local name of an element.
+fn has_xml_name(predicate: &str) -> bool {
+    let start = predicate
+        .rfind(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '\u{B7}')));
+    let local = match start {
+        Some(at) => predicate.get(at..).unwrap_or_default(),
+        None => predicate,
+    };
+    local.chars().skip(1).any(|character| character.is_alphabetic() || character == '_')
+}

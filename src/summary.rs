@@ -1,0 +1,127 @@
+//! What a run did: counts of records, messages, problems and losses.
+
+use std::fmt;
+
+use crate::mapping::Losses;
+use crate::message::{Kind, Problem, Problems};
+use crate::record::Format;
+
+/// Counts of one input, or of several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Formats that the inputs were read as, each once.
+    pub formats: Vec<Format>,
+    /// Records.
+    pub records: u64,
+    /// Messages, by [`Kind`].
+    pub messages: [u64; Kind::ALL.len()],
+    /// Batches; their elements are counted as messages or as invalid.
+    pub batches: u64,
+    /// JSON values that are no messages.
+    pub invalid: u64,
+    /// Records that are no JSON.
+    pub malformed: u64,
+    /// Lines of text between messages.
+    pub log_lines: u64,
+    /// Triples written; none where JSON-LD was.
+    pub triples: u64,
+    /// What the mapping could not carry.
+    pub losses: Losses,
+    problems: [u64; Problem::ALL.len()],
+}
+
+impl Summary {
+    /// Of an input without records.
+    pub fn new(format: Format) -> Self {
+        Self {
+            formats: vec![format],
+            records: 0,
+            messages: Default::default(),
+            batches: 0,
+            invalid: 0,
+            malformed: 0,
+            log_lines: 0,
+            triples: 0,
+            losses: Losses::default(),
+            problems: Default::default(),
+        }
+    }
+
+    /// How often a problem was found.
+    pub fn problem(&self, problem: Problem) -> u64 {
+        self.problems[problem as usize]
+    }
+
+    /// Messages of a kind.
+    pub fn kind(&self, kind: Kind) -> u64 {
+        self.messages[kind as usize]
+    }
+
+    pub(crate) fn add_problems(&mut self, problems: Problems) {
+        for problem in problems.iter() {
+            self.problems[problem as usize] += 1;
+        }
+    }
+
+    /// Adds the counts of another input.
+    pub fn merge(&mut self, other: &Self) {
+        for format in &other.formats {
+            if !self.formats.contains(format) {
+                self.formats.push(*format);
+            }
+        }
+        self.records += other.records;
+        self.messages.iter_mut().zip(other.messages).for_each(|(mine, theirs)| *mine += theirs);
+        self.batches += other.batches;
+        self.invalid += other.invalid;
+        self.malformed += other.malformed;
+        self.log_lines += other.log_lines;
+        self.triples += other.triples;
+        self.losses.merge(&other.losses);
+        self.problems.iter_mut().zip(other.problems).for_each(|(mine, theirs)| *mine += theirs);
+    }
+}
+
+/// A few lines for people: `24 records (json-lines): 9 requests, …`, then problems, then losses.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let formats: Vec<_> = self.formats.iter().map(|format| format.name()).collect();
+        write!(f, "{} ({})", counted(self.records, "record"), formats.join(", "))?;
+        let mut separator = ": ";
+        let kinds = ["request", "notification", "response", "error response"];
+        let counts = self.messages.into_iter().zip(kinds);
+        let others = [
+            (self.batches, "batch"),
+            (self.invalid, "invalid message"),
+            (self.malformed, "malformed record"),
+            (self.log_lines, "log line"),
+        ];
+        for (count, noun) in counts.chain(others).filter(|(count, _)| *count > 0) {
+            write!(f, "{separator}{}", counted(count, noun))?;
+            separator = ", ";
+        }
+        if self.triples > 0 {
+            write!(f, "; {}", counted(self.triples, "triple"))?;
+        }
+        let problems = Problem::ALL.iter().filter(|problem| self.problem(**problem) > 0);
+        let mut separator = "\nproblems: ";
+        for problem in problems {
+            write!(f, "{separator}{} {}", self.problem(*problem), problem.name())?;
+            separator = ", ";
+        }
+        let mut separator = "\nnot carried: ";
+        for (loss, count) in self.losses.iter() {
+            write!(f, "{separator}{count} {}", loss.describe())?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    match (count, noun) {
+        (1, noun) => format!("1 {noun}"),
+        (count, "batch") => format!("{count} batches"),
+        (count, noun) => format!("{count} {noun}s"),
+    }
+}

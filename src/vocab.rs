@@ -1,0 +1,137 @@
+//! The IRIs that the program knows, one constant each.
+//!
+//! Every term here is declared in `ontology/json-rpc.ttl`, in `ontology/rpcgraph.ttl` or by the W3C; a test checks it.
+
+use oxrdf::NamedNodeRef;
+
+macro_rules! vocabulary {
+    ($(#[$meta:meta])* $module:ident $namespace:literal $prefix:literal { $($name:ident = $local:literal,)* }) => {
+        $(#[$meta])*
+        pub mod $module {
+            use super::NamedNodeRef;
+
+            /// The namespace that the terms share.
+            pub const NAMESPACE: &str = $namespace;
+            /// The prefix that stands for the namespace in Turtle and queries.
+            pub const PREFIX: &str = $prefix;
+            $(
+                #[doc = concat!("`", $prefix, ":", $local, "`")]
+                pub const $name: NamedNodeRef<'static> = NamedNodeRef::new_unchecked(concat!($namespace, $local));
+            )*
+            /// Every term above.
+            pub const ALL: &[NamedNodeRef<'static>] = &[$($name),*];
+        }
+    };
+}
+
+vocabulary! {
+    /// The ontology of the OGC building block "JSON-RPC".
+    jrpc "http://json-rpc.org/ontology#" "jrpc" {
+        MESSAGE = "Message",
+        REQUEST = "Request",
+        NOTIFICATION = "Notification",
+        RESPONSE = "Response",
+        ERROR_RESPONSE = "ErrorResponse",
+        ERROR = "Error",
+        SERVER_ERROR = "ServerError",
+        REQUEST_ID = "RequestId",
+        STRING_ID = "StringId",
+        NUMBER_ID = "NumberId",
+        NULL_ID = "NullId",
+        VERSION = "version",
+        HAS_VERSION = "hasVersion",
+        HAS_ID = "hasId",
+        HAS_METHOD = "hasMethod",
+        HAS_PARAMETERS = "hasParameters",
+        HAS_RESULT = "hasResult",
+        HAS_ERROR = "hasError",
+        HAS_ERROR_CODE = "hasErrorCode",
+        HAS_ERROR_MESSAGE = "hasErrorMessage",
+        HAS_ERROR_DATA = "hasErrorData",
+        HAS_STRING_VALUE = "hasStringValue",
+        HAS_NUMBER_VALUE = "hasNumberValue",
+        PARSE_ERROR = "ParseError",
+        INVALID_REQUEST = "InvalidRequest",
+        METHOD_NOT_FOUND = "MethodNotFound",
+        INVALID_PARAMS = "InvalidParams",
+        INTERNAL_ERROR = "InternalError",
+    }
+}
+
+vocabulary! {
+    /// Ours: what the building block's ontology cannot say.
+    rpcg "https://w3id.org/rpcgraph#" "rpcg" {
+        SESSION = "Session",
+        BATCH = "Batch",
+        INVALID_MESSAGE = "InvalidMessage",
+        MALFORMED_RECORD = "MalformedRecord",
+        LOG_LINE = "LogLine",
+        ROLE = "Role",
+        CLIENT = "Client",
+        SERVER = "Server",
+        PROBLEM_CLASS = "Problem",
+        SOURCE = "source",
+        FORMAT = "format",
+        RECORD_COUNT = "recordCount",
+        IN_SESSION = "inSession",
+        SEQUENCE = "sequence",
+        CAPTURED_AT = "capturedAt",
+        CLOCK_TIME = "clockTime",
+        SENT_BY = "sentBy",
+        IN_BATCH = "inBatch",
+        BATCH_INDEX = "batchIndex",
+        RESPONDS_TO = "respondsTo",
+        LATENCY_SECONDS = "latencySeconds",
+        EXTRA_MEMBERS = "extraMembers",
+        PROBLEM = "problem",
+        ERROR_KIND = "errorKind",
+        VALUE = "value",
+        TEXT = "text",
+        BYTES = "bytes",
+        LINE = "line",
+        BYTE_OFFSET = "byteOffset",
+        SHA256 = "sha256",
+        MISSING_VERSION = "MissingVersion",
+        WRONG_VERSION = "WrongVersion",
+        NULL_REQUEST_ID = "NullRequestId",
+        SCALAR_PARAMS = "ScalarParams",
+        ERROR_NOT_OBJECT = "ErrorNotObject",
+        BAD_ERROR_CODE = "BadErrorCode",
+        BAD_ERROR_MESSAGE = "BadErrorMessage",
+        BOTH_RESULT_AND_ERROR = "BothResultAndError",
+        EMPTY_BATCH = "EmptyBatch",
+        DUPLICATE_MEMBER = "DuplicateMember",
+        LONE_SURROGATE = "LoneSurrogate",
+        KEYWORD_MEMBER = "KeywordMember",
+        TRUNCATED = "Truncated",
+        RECONSTRUCTED = "Reconstructed",
+        RESULT_UNKNOWN = "ResultUnknown",
+        AMBIGUOUS_PAIRING = "AmbiguousPairing",
+        ID_REUSED_WHILE_OPEN = "IdReusedWhileOpen",
+        DUPLICATE_ANSWER = "DuplicateAnswer",
+    }
+}
+
+vocabulary! {
+    /// PROV-O, for what a session has in common with other activities.
+    prov "http://www.w3.org/ns/prov#" "prov" {
+        STARTED_AT_TIME = "startedAtTime",
+        ENDED_AT_TIME = "endedAtTime",
+    }
+}
+
+vocabulary! {
+    /// The RDF terms that oxrdf has no constant for.
+    rdf "http://www.w3.org/1999/02/22-rdf-syntax-ns#" "rdf" {
+        JSON = "JSON",
+    }
+}
+
+/// The prefixes of Turtle and TriG output, in the order they are written.
+pub const PREFIXES: &[(&str, &str)] = &[
+    (jrpc::PREFIX, jrpc::NAMESPACE),
+    (rpcg::PREFIX, rpcg::NAMESPACE),
+    (prov::PREFIX, prov::NAMESPACE),
+    (rdf::PREFIX, rdf::NAMESPACE),
+    ("xsd", "http://www.w3.org/2001/XMLSchema#"),
+];

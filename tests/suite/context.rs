@@ -1,0 +1,617 @@
+//! Contexts: what is built in, what is loaded from files and over HTTP, what is refused.
+#![expect(clippy::unwrap_used, reason = "clippy sees tests in functions marked so, but not their helpers")]
+
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use rpcgraph::context::{
+    Context, JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_URL, LoadError, Loader, RPCGRAPH, Reference, builtin,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const FROM_WHERE: &str = "contexts come from https URLs without a password, or from http on this machine (localhost, \
+                          127.0.0.0/8, [::1]); save it to a file and name the file with -c";
+
+/// An HTTP/1.1 server on 127.0.0.1 that writes down what it is asked. One connection at a time, closed when answered.
+struct Server {
+    url: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// The answers are given the path, and write what they like.
+    fn start(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                let head: Vec<_> = lines.map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+                let Some(path) = head.first().and_then(|line| line.split(' ').nth(1)) else { continue };
+                seen.lock().unwrap().push(head.join("\n"));
+                // The client may have heard enough.
+                drop(answer(path, &mut stream));
+            }
+        });
+        Self { url, requests }
+    }
+
+    /// The same document for every path.
+    fn of(document: Value) -> Self {
+        Self::start(move |_, stream| ok(stream, &document))
+    }
+
+    fn url(&self, path: &str) -> Reference {
+        Reference::Url(format!("{}{path}", self.url))
+    }
+
+    fn count(&self) -> usize {
+        self.requests.lock().unwrap().len()
+    }
+}
+
+fn ok(stream: &mut TcpStream, body: impl Display) -> std::io::Result<()> {
+    let body = body.to_string();
+    write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
+}
+
+fn redirect(stream: &mut TcpStream, target: &str) -> std::io::Result<()> {
+    write!(stream, "HTTP/1.1 302 Found\r\nLocation: {target}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+}
+
+/// A loader that keeps nothing on disk.
+fn loader() -> Loader {
+    Loader::new().cache_dir(None)
+}
+
+fn load(reference: &Reference) -> Result<Context, LoadError> {
+    loader().load(reference)
+}
+
+fn refusal(result: Result<Context, LoadError>) -> String {
+    result.map(|context| context.value().clone()).unwrap_err().to_string()
+}
+
+fn write(dir: &TempDir, name: &str, document: &Value) -> PathBuf {
+    let path = dir.path().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, document.to_string()).unwrap();
+    path
+}
+
+/// What a document with that context in a file is refused with; the name of the file is `FILE` there.
+fn refused(context: Value) -> String {
+    let dir = TempDir::new().unwrap();
+    let path = write(&dir, "c.jsonld", &json!({ "@context": context }));
+    refusal(load(&Reference::File(path.clone()))).replace(path.to_str().unwrap(), "FILE")
+}
+
+/// What a file with that context is inlined to.
+fn inlined(context: Value) -> Value {
+    let dir = TempDir::new().unwrap();
+    load(&Reference::File(write(&dir, "c.jsonld", &json!({ "@context": context })))).unwrap().value().clone()
+}
+
+fn copies(dir: &Path) -> Vec<PathBuf> {
+    fs::read_dir(dir).map(|entries| entries.map(|entry| entry.unwrap().path()).collect()).unwrap_or_default()
+}
+
+#[test]
+fn arguments_are_urls_or_files() {
+    for url in ["http://a.example/c", "https://a.example/c", "HTTPS://a.example/c"] {
+        assert_eq!(Reference::parse(url), Reference::Url(url.into()));
+    }
+    for path in ["c.jsonld", "/a/c.jsonld", "http", "http:c", "file:///c", "C:\\c.jsonld", "é://x", ""] {
+        assert_eq!(Reference::parse(path), Reference::File(path.into()));
+        assert_eq!(Reference::parse(path).to_string(), path);
+    }
+}
+
+#[test]
+fn built_in_contexts_pass_the_checks_made_on_others() {
+    let texts = [JSON_RPC, RPCGRAPH];
+    assert_eq!(builtin().len(), texts.len());
+    for (context, text) in builtin().iter().zip(texts) {
+        let document: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(context.value(), &document["@context"]);
+        assert_eq!(&Context::from_value(context.origin(), context.value().clone()).unwrap(), context);
+    }
+    for member in ["jsonrpc", "id", "method", "params", "result", "error"] {
+        assert!(builtin()[0].terms().contains(member), "{member}");
+    }
+    assert!(!builtin()[0].terms().contains("code"), "the terms of an error are scoped to it");
+    assert!(serde_json::from_str::<Value>(JSON_RPC_SCHEMA).unwrap().is_object());
+}
+
+#[test]
+fn the_public_url_of_the_block_is_answered_from_the_program() {
+    let cache = TempDir::new().unwrap();
+    let loader = || Loader::new().cache_dir(Some(cache.path().into())).offline(true);
+    let named = loader().load(&Reference::Url(JSON_RPC_URL.into())).unwrap();
+    assert_eq!((named.origin(), named.value()), (JSON_RPC_URL, builtin()[0].value()));
+
+    // In a file, and as the target of a redirect, too; its @base then has no effect.
+    let dir = TempDir::new().unwrap();
+    let file = write(&dir, "c.jsonld", &json!({ "@context": [JSON_RPC_URL, { "x": "http://x.example/x" }] }));
+    let context = loader().load(&Reference::File(file)).unwrap();
+    assert_eq!(context.value()[0]["method"], builtin()[0].value()["method"]);
+    assert_eq!(context.value()[0].get("@base"), None);
+    assert!(context.terms().contains("x") && context.terms().contains("jsonrpc"));
+    let server = Server::start(|_, stream| redirect(stream, JSON_RPC_URL));
+    assert_eq!(load(&server.url("/")).unwrap().value(), builtin()[0].value());
+    assert_eq!(copies(cache.path()), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn terms_are_those_that_map_something() {
+    let context = json!([
+        {
+            "@version": 1.1, "@vocab": "http://x.example/", "@type": { "@container": "@set" }, "@future": "x:y",
+            "a": "x:a", "b": { "@id": "x:b" }, "c": { "@type": "@json" }, "d": { "@reverse": "x:d" },
+            "gone": "x:gone", "none": null, "null": { "@id": null }, "ignored": "@future"
+        },
+        { "gone": null, "e": { "@id": "x:e", "@context": { "inner": "x:inner" } } }
+    ]);
+    let context = Context::from_value("here", context).unwrap();
+    assert_eq!(context.terms().iter().collect::<Vec<_>>(), ["a", "b", "c", "d", "e"]);
+    assert!(context.sets_vocab());
+    let context = Context::from_value("here", json!([{ "@vocab": "http://x.example/" }, { "@vocab": null }])).unwrap();
+    assert!(!context.sets_vocab() && context.terms().is_empty());
+}
+
+#[test]
+fn a_value_is_checked_and_not_loaded() {
+    let from = |value| Context::from_value("here", value);
+    assert_eq!(from(json!({ "a": "x:a" })).unwrap().origin(), "here");
+    let message = "the context `here` still refers to \"c.jsonld\": load it with a loader";
+    assert_eq!(refusal(from(json!(["c.jsonld"]))), message);
+    assert_eq!(refusal(from(json!({ "@import": "c.jsonld" }))), message);
+    assert_eq!(refusal(from(json!({ "a": { "@id": "x:a", "@context": "c.jsonld" } }))), message);
+    assert!(matches!(from(json!({ "a": "@id" })), Err(LoadError::KeywordAlias { .. })));
+    assert!(matches!(from(json!(null)), Err(LoadError::NullContext { .. })));
+}
+
+#[test]
+fn files_refer_to_files_beside_them() {
+    let dir = TempDir::new().unwrap();
+    let a = write(
+        &dir,
+        "a.jsonld",
+        &json!({ "@context": ["sub/b%20b.jsonld", { "t": { "@id": "x:t", "@context": "sub/c.jsonld" } }] }),
+    );
+    write(&dir, "sub/b b.jsonld", &json!({ "@context": ["c.jsonld", { "b": "x:b", "@base": "http://b.example/" }] }));
+    write(&dir, "sub/c.jsonld", &json!({ "@context": { "c": "x:c" }, "other": 1 }));
+    let expected = json!([{ "c": "x:c" }, { "b": "x:b" }, { "t": { "@id": "x:t", "@context": { "c": "x:c" } } }]);
+    let context = load(&Reference::File(a.clone())).unwrap();
+    assert_eq!(context.value(), &expected);
+    assert_eq!(context.origin(), a.to_str().unwrap());
+    assert_eq!(context.terms().iter().collect::<Vec<_>>(), ["b", "c", "t"]);
+    let url = url::Url::from_file_path(dir.path().join("sub/c.jsonld")).unwrap();
+    assert_eq!(inlined(json!([url.as_str(), []]).take()[0].take()), json!({ "c": "x:c" }));
+}
+
+#[test]
+fn imports_are_overridden_by_what_imports_them() {
+    let dir = TempDir::new().unwrap();
+    let a = json!({ "@context": { "@version": 1.1, "@import": "sub/b.jsonld", "a": "x:a", "both": "x:a-both" } });
+    let b = json!({ "@context": {
+        "@base": "http://b.example/", "both": "x:b-both", "b": { "@id": "x:b", "@context": "c.jsonld" }
+    } });
+    let a = write(&dir, "a.jsonld", &a);
+    write(&dir, "sub/b.jsonld", &b);
+    write(&dir, "sub/c.jsonld", &json!({ "@context": { "c": "x:c" } }));
+    let expected = json!({
+        "@base": "http://b.example/", "both": "x:a-both", "b": { "@id": "x:b", "@context": { "c": "x:c" } },
+        "@version": 1.1, "a": "x:a"
+    });
+    assert_eq!(load(&Reference::File(a)).unwrap().value(), &expected);
+
+    for wrong in [json!([{}]), json!("c.jsonld"), json!(null), json!({ "@import": "c.jsonld" })] {
+        write(&dir, "sub/b.jsonld", &json!({ "@context": wrong }));
+        let term = json!({ "t": { "@id": "x:t", "@context": { "@import": "b.jsonld" } } });
+        let outer = write(&dir, "sub/a.jsonld", &json!({ "@context": term }));
+        let reason = "it must name one context, an object without an @import of its own";
+        let message = format!("`{}` has an @import that is wrong: {reason}", outer.display());
+        assert_eq!(refusal(load(&Reference::File(outer))), message);
+    }
+    assert!(refused(json!({ "@import": ["b.jsonld"] })).contains("@import that is wrong"));
+    assert!(refused(json!({ "@import": "c.jsonld" })).starts_with("contexts refer to each other in a circle"));
+}
+
+#[test]
+fn what_is_no_context_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("c.jsonld");
+    let file = Reference::File(path.clone());
+    let refusal = || refusal(load(&file)).replace(path.to_str().unwrap(), "FILE");
+    assert_eq!(refusal(), "cannot read the context `FILE`, named by the command line");
+    for text in ["[]", "{}", "\"@context\"", "{\"context\": {}}"] {
+        fs::write(&path, text).unwrap();
+        let message = "`FILE` is not a JSON object with an `@context` entry: put the context under `@context`";
+        assert_eq!(refusal(), message);
+    }
+    for text in ["", "<html>", "{\"@context\": {}", "{\"@context\": {\"a\": NaN}}", &"[".repeat(1000)] {
+        fs::write(&path, text).unwrap();
+        let message = "the context `FILE` is not JSON: a context is a JSON document with an `@context` entry";
+        assert_eq!(refusal(), message);
+    }
+    fs::write(&path, format!("{{\"@context\": {{}}}}{}", " ".repeat(4 << 20))).unwrap();
+    assert_eq!(refusal(), "the context `FILE` is larger than 4194304 bytes: is it a context?");
+
+    let message = "a context in `FILE` is a number: it must be an object, a reference, or an array of these";
+    assert_eq!(refused(json!([{}, 1])), message);
+    assert!(refused(json!([[]])).starts_with("a context in `FILE` is an array in an array"));
+    assert!(refused(json!({ "a": { "@id": "x:a", "@context": true } })).contains("is a boolean"));
+}
+
+#[test]
+fn a_null_context_may_only_clear_what_is_under_a_term() {
+    let message = "`FILE` has a null context, which would wipe out the built-in ones: remove the null";
+    assert_eq!(refused(json!(null)), message);
+    assert_eq!(refused(json!([{ "a": "x:a" }, null])), message);
+    let scoped = json!({ "a": { "@id": "x:a", "@context": [null, { "b": "x:b" }] } });
+    assert_eq!(inlined(scoped.clone()), scoped);
+}
+
+#[test]
+fn keyword_aliases_are_refused_wherever_they_are() {
+    let message = "`FILE` makes \"id\" an alias of \"@id\", so that logs could name nodes and types: map it to an IRI, \
+                   or leave it out";
+    assert_eq!(refused(json!({ "id": "@id" })), message);
+    assert_eq!(refused(json!({ "id": { "@id": "@id" } })), message);
+    assert_eq!(refused(json!([{}, { "a": { "@id": "x:a", "@context": [{ "id": "@id" }] } }])), message);
+    for keyword in ["@type", "@nest", "@graph", "@value", "@reverse", "@context", "@included", "@none", "@", "@:"] {
+        assert!(refused(json!({ "t": keyword })).contains("an alias of"), "{keyword}");
+    }
+    assert!(refused(json!({ "t": { "@reverse": "@type" } })).contains("an alias of"));
+    assert!(refused(json!({ "@vocab": "@" })).contains("an alias of"));
+    // Control characters out of a document do not reach the terminal.
+    assert!(refused(json!({ "\u{1b}[2J": "@type" })).contains(r#"makes "\u{1b}[2J" an alias"#));
+    // What JSON-LD ignores, allows, or reports itself is left.
+    let left =
+        json!({ "@future": "x:y", "t": "@future", "@type": { "@container": "@set" }, "j": { "@type": "@json" } });
+    assert_eq!(inlined(left.clone()), left);
+}
+
+#[test]
+fn full_iris_of_annotations_are_no_terms() {
+    let iris = [
+        "http://json-rpc.org/ontology#hasId",
+        "http://json-rpc.org/ontology#",
+        "https://w3id.org/rpcgraph#inSession",
+        "http://www.w3.org/ns/prov#startedAtTime",
+        "http://www.w3.org/2001/XMLSchema#decimal",
+    ];
+    for iri in iris {
+        let message = format!("`FILE` defines {iri:?}, an IRI that rpcgraph itself writes: define a short term for it");
+        assert_eq!(refused(json!({ iri: { "@type": "@id" } })), message);
+        assert_eq!(refused(json!({ "a": { "@id": "x:a", "@context": { iri: null } } })), message);
+    }
+    let short = json!({ "rpcg": "https://w3id.org/rpcgraph#", "rpcg:source": { "@type": "@id" } });
+    assert_eq!(inlined(short.clone()), short);
+}
+
+#[test]
+fn files_do_not_make_the_program_fetch() {
+    let server = Server::of(json!({ "@context": { "a": "x:a" } }));
+    let url = format!("{}/a.jsonld", server.url);
+    let dir = TempDir::new().unwrap();
+    let path = write(&dir, "c.jsonld", &json!({ "@context": [url, { "c": "x:c" }] }));
+    let file = Reference::File(path.clone());
+    let message = format!(
+        "will not fetch `{url}` because the file `{}` refers to it: if you trust it, name it too, with -c {url} before \
+         the file",
+        path.display()
+    );
+    assert_eq!(refusal(load(&file)), message);
+    assert_eq!(server.count(), 0);
+
+    let loader = loader();
+    loader.load(&Reference::Url(url)).unwrap();
+    assert_eq!(loader.load(&file).unwrap().value(), &json!([{ "a": "x:a" }, { "c": "x:c" }]));
+    assert_eq!(server.count(), 1);
+    assert!(refused(json!("urn:x")).starts_with("will not fetch `urn:x`, named by `FILE`: contexts come from https"));
+    assert_eq!(
+        refused(json!("http://[")),
+        "\"http://[\", named by `FILE`, is not a reference to a context: give a URL or a relative path"
+    );
+    assert!(refused(json!("a%1B.jsonld")).contains("a\u{FFFD}.jsonld`, named by `FILE`"));
+}
+
+#[test]
+fn what_was_fetched_reaches_no_file() {
+    let dir = TempDir::new().unwrap();
+    let file = url::Url::from_file_path(write(&dir, "c.jsonld", &json!({ "@context": {} }))).unwrap().to_string();
+    let server = Server::of(json!({ "@context": file }));
+    // Not one that the same loader has read either.
+    let loader = loader();
+    loader.load(&Reference::File(dir.path().join("c.jsonld"))).unwrap();
+    let message = format!("will not fetch `{file}`, named by `{}/a`: {FROM_WHERE}", server.url);
+    assert_eq!(refusal(loader.load(&server.url("/a"))), message);
+    let redirecting = Server::start(move |_, stream| redirect(stream, &file));
+    assert!(refusal(load(&redirecting.url("/"))).contains("named by a redirect of `http://127.0.0.1:"));
+}
+
+#[test]
+fn only_some_urls_are_fetched() {
+    for url in [
+        "http://json-rpc.example/c",
+        "http://192.0.2.1/c",
+        "http://localhost.example/c",
+        "http://[::ffff:7f00:1]/c",
+        "https://user@json-rpc.example/c",
+        "https://user:secret@json-rpc.example/c",
+    ] {
+        let shown = url.replace("secret", "***");
+        let message = format!("will not fetch `{shown}`, named by the command line: {FROM_WHERE}");
+        assert_eq!(refusal(load(&Reference::parse(url))), message);
+    }
+    let message = "\"https://\", named by the command line, is not a reference to a context: give a URL or a relative \
+                   path";
+    assert_eq!(refusal(load(&Reference::parse("https://"))), message);
+}
+
+#[test]
+fn a_context_is_fetched() {
+    let server = Server::of(json!({ "@context": { "a": "x:a" } }));
+    let reference = server.url("/a.jsonld?q=1#fragment");
+    let context = load(&reference).unwrap();
+    assert_eq!((context.origin(), context.value()), (&*reference.to_string(), &json!({ "a": "x:a" })));
+    let request = server.requests.lock().unwrap().concat().to_ascii_lowercase();
+    assert!(request.starts_with("get /a.jsonld?q=1 http/1.1"), "{request}");
+    assert!(request.contains("\naccept: application/ld+json, application/json;q=0.9"), "{request}");
+
+    // The same loader does not read it twice.
+    let loader = loader();
+    loader.load(&reference).unwrap();
+    loader.load(&server.url("/a.jsonld?q=1#other")).unwrap();
+    assert_eq!(server.count(), 2);
+
+    let port = server.url.rsplit(':').next().unwrap();
+    let localhost = Reference::Url(format!("http://localhost:{port}/"));
+    assert_eq!(load(&localhost).unwrap().value(), context.value());
+}
+
+#[test]
+fn answers_that_are_no_contexts_are_refused() {
+    let server = Server::start(|path, stream| match path {
+        "/html" => ok(stream, "<!doctype html>"),
+        "/bare" => ok(stream, json!({ "a": "x:a" })),
+        "/cut" => stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"@context\": {}}"),
+        "/rubbish" => stream.write_all(b"no HTTP at all\r\n\r\n"),
+        "/nowhere" => stream.write_all(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"),
+        _ => stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
+    });
+    for (path, message) in [
+        ("S/missing", "`S/missing` answered with HTTP status 404: check the URL"),
+        ("S/html", "the context `S/html` is not JSON: a context is a JSON document with an `@context` entry"),
+        ("S/bare", "`S/bare` is not a JSON object with an `@context` entry: put the context under `@context`"),
+        ("S/cut", "cannot fetch the context `S/cut`: check the URL and the network"),
+        ("S/rubbish", "cannot fetch the context `S/rubbish`: check the URL and the network"),
+        ("S/nowhere", "`S/nowhere` answered with a redirect that names no valid URL: check the URL"),
+    ] {
+        assert_eq!(refusal(load(&server.url(&path[1..]))).replace(&server.url, "S"), message);
+    }
+}
+
+#[test]
+fn redirects_are_followed_five_times() {
+    let server = Server::start(|path, stream| match path {
+        "/dir/1" => redirect(stream, "2"),
+        "/dir/2" => redirect(stream, "/dir/3"),
+        "/dir/3" => redirect(stream, "4#fragment"),
+        "/dir/4" => redirect(stream, "5"),
+        "/dir/5" => redirect(stream, "/other/a.jsonld"),
+        "/other/a.jsonld" => ok(stream, json!({ "@context": "b.jsonld" })),
+        "/other/b.jsonld" => ok(stream, json!({ "@context": { "b": "x:b" } })),
+        _ => redirect(stream, path),
+    });
+    // What the answer refers to is beside the document that answered.
+    assert_eq!(load(&server.url("/dir/1")).unwrap().value(), &json!({ "b": "x:b" }));
+    let before = server.count();
+    let message = format!("`{}/loop` redirects more than 5 times: name the URL that it leads to", server.url);
+    assert_eq!(refusal(load(&server.url("/loop"))), message);
+    assert_eq!(server.count() - before, 6);
+}
+
+#[test]
+fn redirects_lead_to_no_other_machine_in_the_clear() {
+    let server = Server::start(|_, stream| redirect(stream, "http://192.0.2.1/c"));
+    let started = Instant::now();
+    let redirect = format!("a redirect of `{}/`", server.url);
+    let message = format!("will not fetch `http://192.0.2.1/c`, named by {redirect}: {FROM_WHERE}");
+    assert_eq!(refusal(load(&server.url("/"))), message);
+    assert!(started.elapsed() < Duration::from_secs(5), "it tried to connect");
+}
+
+#[test]
+fn a_body_is_read_up_to_the_limit() {
+    let server = Server::start(|path, stream| {
+        let padding = " ".repeat(5 << 20);
+        match path {
+            "/declared" => ok(stream, format_args!("{{\"@context\": {{}}}}{padding}")),
+            _ => {
+                stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
+                loop {
+                    stream.write_all(padding.as_bytes())?;
+                }
+            }
+        }
+    });
+    for path in ["/declared", "/endless"] {
+        let message = format!("the context `{}{path}` is larger than 4194304 bytes: is it a context?", server.url);
+        assert_eq!(refusal(load(&server.url(path))), message);
+    }
+}
+
+#[test]
+fn a_document_arrives_in_time_or_not_at_all() {
+    let server = Server::start(|path, stream| {
+        if path == "/silent" {
+            thread::sleep(Duration::from_secs(1));
+            return Ok(());
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
+        loop {
+            stream.write_all(b" ")?;
+            thread::sleep(Duration::from_millis(20));
+        }
+    });
+    for path in ["/drip", "/silent"] {
+        let started = Instant::now();
+        let message =
+            format!("`{}{path}` did not arrive within 300ms: save it to a file and name the file with -c", server.url);
+        assert_eq!(refusal(loader().time_limit(Duration::from_millis(300)).load(&server.url(path))), message);
+        assert!(started.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[test]
+fn circles_are_refused_with_their_chain() {
+    let server = Server::start(|path, stream| match path {
+        "/a" => ok(stream, json!({ "@context": [{}, "b"] })),
+        "/b" => ok(stream, json!({ "@context": { "t": { "@id": "x:t", "@context": "c#x" } } })),
+        "/c" => ok(stream, json!({ "@context": "/b" })),
+        _ => ok(stream, json!({ "@context": "" })),
+    });
+    let refusal = |path| refusal(load(&server.url(path))).replace(&server.url, "S");
+    let message = "contexts refer to each other in a circle, which cannot be inlined: S/a -> S/b -> S/c -> S/b";
+    assert_eq!(refusal("/a"), message);
+    let message = "contexts refer to each other in a circle, which cannot be inlined: S/self -> S/self";
+    assert_eq!(refusal("/self"), message);
+    assert_eq!(server.count(), 4);
+}
+
+#[test]
+fn references_are_limited_in_depth_and_number() {
+    let dir = TempDir::new().unwrap();
+    for n in 0..17 {
+        write(&dir, &format!("{n}.jsonld"), &json!({ "@context": format!("{}.jsonld", n + 1) }));
+    }
+    write(&dir, "17.jsonld", &json!({ "@context": { "end": "x:end" } }));
+    let file = |n: usize| Reference::File(dir.path().join(format!("{n}.jsonld")));
+    assert_eq!(load(&file(1)).unwrap().value(), &json!({ "end": "x:end" }));
+    let message = refusal(load(&file(0)));
+    let expected = "17.jsonld` is nested too deep: at most 16 references and 64 scoped contexts may be nested";
+    assert!(message.ends_with(expected), "{message}");
+
+    let many = |count: usize| {
+        for n in 1..count {
+            write(&dir, &format!("leaf-{n}.jsonld"), &json!({ "@context": {} }));
+        }
+        let leaves: Vec<_> = (1..count).map(|n| format!("leaf-{n}.jsonld")).collect();
+        write(&dir, "many.jsonld", &json!({ "@context": leaves }))
+    };
+    assert_eq!(load(&Reference::File(many(64))).unwrap().value().as_array().unwrap().len(), 63);
+    let message = refusal(load(&Reference::File(many(65))));
+    let expected = "many.jsonld` and what it refers to are too much: at most 64 documents, and 16777216 bytes with \
+                    each counted wherever it is referred to";
+    assert!(message.ends_with(expected), "{message}");
+
+    // Each doubles the next: few documents, many times their text.
+    for n in 0..16 {
+        let next = format!("twice-{}.jsonld", n + 1);
+        write(&dir, &format!("twice-{n}.jsonld"), &json!({ "@context": [&next, &next] }));
+    }
+    write(&dir, "twice-16.jsonld", &json!({ "@context": { "t": "x:".repeat(500) } }));
+    let doubling = Reference::File(dir.path().join("twice-0.jsonld"));
+    assert!(matches!(load(&doubling), Err(LoadError::TooMuch { .. })));
+
+    // Scoped contexts over several documents add up.
+    let scoped = |levels: usize, end: Value| {
+        (0..levels).fold(end, |inner, _| json!({ "t": { "@id": "x:t", "@context": inner } }))
+    };
+    write(&dir, "scopes-1.jsonld", &json!({ "@context": scoped(32, json!({})) }));
+    for (levels, fits) in [(32, true), (33, false)] {
+        let path = write(&dir, "scopes-0.jsonld", &json!({ "@context": scoped(levels, json!("scopes-1.jsonld")) }));
+        assert_eq!(load(&Reference::File(path)).is_ok(), fits, "{levels}");
+    }
+}
+
+#[test]
+fn fetched_contexts_are_cached_for_a_day() {
+    let server = Server::start(|path, stream| match path {
+        "/moved" => redirect(stream, "/dir/a.jsonld"),
+        "/dir/a.jsonld" => ok(stream, json!({ "@context": ["b.jsonld", { "a": "x:a" }] })),
+        _ => ok(stream, json!({ "@context": { "b": "x:b" } })),
+    });
+    let dir = TempDir::new().unwrap();
+    let cache = dir.path().join("not/there/yet");
+    let load = || Loader::new().cache_dir(Some(cache.clone())).load(&server.url("/moved")).unwrap().value().clone();
+    let expected = json!([{ "b": "x:b" }, { "a": "x:a" }]);
+    assert_eq!((load(), server.count()), (expected.clone(), 3));
+    assert_eq!((load(), server.count()), (expected.clone(), 3));
+    assert_eq!(copies(&cache).len(), 2);
+    for copy in copies(&cache) {
+        let name = copy.file_name().unwrap().to_str().unwrap();
+        assert!(name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}");
+    }
+
+    let age = |age: Duration| {
+        for copy in copies(&cache) {
+            File::options().write(true).open(copy).unwrap().set_modified(SystemTime::now() - age).unwrap();
+        }
+    };
+    age(23 * HOUR);
+    assert_eq!((load(), server.count()), (expected.clone(), 3));
+    age(25 * HOUR);
+    assert_eq!((load(), server.count()), (expected.clone(), 6));
+    assert_eq!((load(), server.count()), (expected.clone(), 6), "the copies are new again");
+
+    for text in ["", "rubbish", "http://127.0.0.1/\n{", "http://192.0.2.1/\n{\"@context\": {}}", "\n\n"] {
+        for copy in copies(&cache) {
+            fs::write(copy, text).unwrap();
+        }
+        let before = server.count();
+        assert_eq!((load(), server.count()), (expected.clone(), before + 3), "{text:?}");
+    }
+}
+
+#[test]
+fn a_cache_keeps_nothing_refused_and_may_be_unwritable() {
+    let server = Server::start(|path, stream| match path {
+        "/alias" => ok(stream, json!({ "@context": { "id": "@id" } })),
+        _ => ok(stream, json!({ "@context": {} })),
+    });
+    let dir = TempDir::new().unwrap();
+    let loader = |cache| Loader::new().cache_dir(Some(cache));
+    let refused = loader(dir.path().into()).load(&server.url("/alias"));
+    assert!(matches!(refused, Err(LoadError::KeywordAlias { .. })));
+    assert_eq!(copies(dir.path()), [] as [PathBuf; 0]);
+    let occupied = write(&dir, "file", &json!(null)).join("contexts");
+    assert_eq!(loader(occupied).load(&server.url("/")).unwrap().value(), &json!({}));
+}
+
+#[test]
+fn offline_uses_the_cache_alone() {
+    let server = Server::of(json!({ "@context": { "a": "x:a" } }));
+    let cache = TempDir::new().unwrap();
+    let offline = || Loader::new().cache_dir(Some(cache.path().into())).offline(true).load(&server.url("/a"));
+    let message = format!(
+        "`{}/a` is not in the cache, and --offline forbids to fetch it: run once without --offline, or save it to a \
+         file and name the file with -c",
+        server.url
+    );
+    assert_eq!(refusal(offline()), message);
+    assert_eq!(server.count(), 0);
+
+    Loader::new().cache_dir(Some(cache.path().into())).load(&server.url("/a")).unwrap();
+    assert_eq!(offline().unwrap().value(), &json!({ "a": "x:a" }));
+    let copy = &copies(cache.path())[0];
+    File::options().write(true).open(copy).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!(offline().unwrap().value(), &json!({ "a": "x:a" }), "an old copy is better than none");
+    fs::write(copy, "rubbish").unwrap();
+    assert_eq!(refusal(offline()), message);
+    assert_eq!(server.count(), 1);
+}

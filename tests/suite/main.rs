@@ -1,0 +1,15 @@
+//! Every test that needs more than one module, in one binary.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails, and says when it is skipped"
+)]
+
+mod bblock;
+mod context;
+mod json;
+mod rebuild;
+mod support;
+mod vocabulary;

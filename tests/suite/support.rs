@@ -1,0 +1,126 @@
+//! What tests share.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use oxrdf::dataset::CanonicalizationAlgorithm;
+use oxrdf::{Dataset, Quad};
+use rpcgraph::context::Context;
+use rpcgraph::convert::{Converter, Input, Options};
+use rpcgraph::diagnostic::Finding;
+use rpcgraph::mapping::{Mapper, Mapping};
+use rpcgraph::sink::{Sink, Syntax};
+use rpcgraph::summary::Summary;
+
+/// The folder of real traffic that the project does not ship, where there is one.
+pub fn corpora() -> Option<PathBuf> {
+    let folder = std::env::var_os("RPCGRAPH_CORPORA").map(PathBuf::from).filter(|folder| folder.is_dir());
+    if folder.is_none() {
+        println!("skipped: RPCGRAPH_CORPORA is not set");
+    }
+    folder
+}
+
+/// Every file below a folder with that name ending, in order.
+pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().ends_with(ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What a conversion gave.
+pub struct Converted {
+    pub quads: Vec<Quad>,
+    pub summary: Summary,
+    pub findings: Vec<Finding>,
+}
+
+pub const BASE: &str = "https://example.org/captures/session.ndjson";
+
+fn input(log: &[u8]) -> Input<&[u8]> {
+    Input {
+        name: "session.ndjson".into(),
+        source: "session.ndjson".into(),
+        iri: BASE.into(),
+        iri_stated: true,
+        read: log,
+    }
+}
+
+/// Converts a log to quads.
+pub fn convert(log: &[u8]) -> Converted {
+    convert_with(log, Mapping::Session, &[], Options::default())
+}
+
+pub fn convert_with(log: &[u8], mapping: Mapping, contexts: &[Context], options: Options) -> Converted {
+    let mut quads = Vec::new();
+    let mut findings = Vec::new();
+    let mut converter = Converter::new(Mapper::new(mapping, contexts).expect("contexts work"), options);
+    let mut sink = Sink::Quads(Box::new(Collect(&mut quads)));
+    let summary =
+        converter.convert(input(log), &mut sink, &mut |finding| findings.push(finding)).expect("a conversion");
+    drop(sink);
+    Converted { quads, summary, findings }
+}
+
+struct Collect<'q>(&'q mut Vec<Quad>);
+
+impl rpcgraph::sink::QuadSink for Collect<'_> {
+    fn start(&mut self, base: Option<&str>) -> Result<(), rpcgraph::sink::SinkError> {
+        self.0.start(base)
+    }
+    fn quads(&mut self, quads: &[Quad]) -> Result<(), rpcgraph::sink::SinkError> {
+        rpcgraph::sink::QuadSink::quads(self.0, quads)
+    }
+    fn finish(&mut self) -> Result<(), rpcgraph::sink::SinkError> {
+        self.0.finish()
+    }
+}
+
+/// Converts a log to text in a syntax.
+pub fn write(log: &[u8], mapping: Mapping, contexts: &[Context], syntax: Syntax) -> String {
+    let mut text = Vec::new();
+    let mut converter = Converter::new(Mapper::new(mapping, contexts).expect("contexts work"), Options::default());
+    let mut sink = syntax.sink(&mut text);
+    converter.convert(input(log), &mut sink, &mut |_| {}).expect("a conversion");
+    sink.finish().expect("the end");
+    drop(sink);
+    String::from_utf8(text).expect("text")
+}
+
+/// The canonical form of a set of quads: RDFC-1.0.
+pub fn canonical<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> Vec<String> {
+    let mut dataset: Dataset = quads.into_iter().collect();
+    dataset.canonicalize(CanonicalizationAlgorithm::Rdfc10 {
+        hash_algorithm: oxrdf::dataset::CanonicalizationHashAlgorithm::Sha256,
+    });
+    let mut lines: Vec<_> = dataset.iter().map(|quad| quad.to_string()).collect();
+    lines.sort();
+    lines
+}
+
+/// Asserts that two graphs are isomorphic, and shows what only one has if not.
+pub fn assert_isomorphic<'q>(
+    left: impl IntoIterator<Item = &'q Quad>,
+    right: impl IntoIterator<Item = &'q Quad>,
+    what: &str,
+) {
+    let (left, right) = (canonical(left), canonical(right));
+    if left != right {
+        let only = |these: &[String], those: &[String]| {
+            these.iter().filter(|line| !those.contains(line)).take(5).cloned().collect::<Vec<_>>().join("\n  ")
+        };
+        panic!("{what}:\n left only\n  {}\n right only\n  {}", only(&left, &right), only(&right, &left));
+    }
+}
