@@ -10,6 +10,8 @@
 mod bblock;
 mod context;
 mod json;
+mod messages;
 mod rebuild;
+mod record;
 mod support;
 mod vocabulary;
