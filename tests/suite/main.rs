@@ -11,6 +11,7 @@ mod bblock;
 mod context;
 mod json;
 mod messages;
+mod readme;
 mod rebuild;
 mod record;
 mod support;

@@ -1,0 +1,100 @@
+//! What the README shows is run: each `$ …` line of its console blocks, with the output that stands below it.
+
+use std::fs;
+use std::process::Command;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Commands of the README's console blocks, each with the lines shown below it.
+fn shown(readme: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut inside = false;
+    for line in readme.lines() {
+        match (inside, line) {
+            (false, "```console") => inside = true,
+            (true, "```") => inside = false,
+            (true, line) => match (line.strip_prefix("$ "), commands.last_mut()) {
+                (Some(command), _) => commands.push((command, Vec::new())),
+                (None, Some((_, output))) => output.push(line),
+                (None, None) => panic!("output without a command: {line}"),
+            },
+            (false, _) => {}
+        }
+    }
+    commands
+}
+
+/// Whether the lines are as shown, where `…` stands for any number of lines.
+fn matches(shown: &[&str], lines: &[&str]) -> bool {
+    match shown.split_first() {
+        None => lines.is_empty(),
+        Some((&"…", rest)) => (0..=lines.len()).any(|skipped| matches(rest, &lines[skipped..])),
+        Some((first, rest)) => lines.split_first().is_some_and(|(line, lines)| line == first && matches(rest, lines)),
+    }
+}
+
+#[test]
+fn commands_of_the_readme() {
+    let readme = fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
+    let mut run = 0;
+    for (command, expected) in shown(&readme) {
+        let arguments = match command.strip_prefix("cargo run --release -- ").or(command.strip_prefix("rpcgraph ")) {
+            Some(arguments) => arguments,
+            None => {
+                assert_eq!(command, "cargo test", "a command that nobody runs");
+                continue;
+            }
+        };
+        let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph"))
+            .args(arguments.split_whitespace())
+            .current_dir(ROOT)
+            .output()
+            .expect("the command runs");
+        assert!(output.status.success(), "{command}: {}", output.status);
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert!(matches(&expected, &lines), "{command} prints\n{text}");
+        run += 1;
+    }
+    assert_eq!(run, 2);
+}
+
+#[test]
+fn options_of_the_readme() {
+    let readme = fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
+    let help = Command::new(env!("CARGO_BIN_EXE_rpcgraph")).args(["convert", "--help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let long = |text: &str| -> Vec<String> {
+        let mut options: Vec<_> = text
+            .split(|character: char| !(character.is_ascii_alphabetic() || character == '-'))
+            .filter(|word| word.starts_with("--") && word.len() > 2 && *word != "--help")
+            .map(str::to_owned)
+            .collect();
+        options.sort();
+        options.dedup();
+        options
+    };
+    let table = readme.lines().filter(|line| line.starts_with("| `-")).collect::<String>();
+    assert_eq!(long(&table), long(&help));
+}
+
+#[test]
+fn dependencies_have_a_reason() {
+    let manifest = fs::read_to_string(format!("{ROOT}/Cargo.toml")).unwrap();
+    let mut section = "";
+    let mut explained = false;
+    let mut count = 0;
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line;
+        } else if line.starts_with('#') {
+            explained = true;
+        } else if section.ends_with("dependencies]") && line.contains('=') {
+            assert!(explained, "{line}");
+            count += 1;
+        } else {
+            explained = false;
+        }
+    }
+    assert!(count > 20);
+}
