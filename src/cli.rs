@@ -81,7 +81,7 @@ struct ReadArgs {
     #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
     max_record_size: usize,
 
-    /// Use at most N threads; the output is the same for any N
+    /// Use at most N threads [default: one for each processor]; the output is the same for any N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 
@@ -111,6 +111,13 @@ impl From<MappingName> for rpcgraph::mapping::Mapping {
 impl ReadArgs {
     fn reader_options(&self) -> ReaderOptions {
         ReaderOptions { format: self.from, max_record_size: self.max_record_size }
+    }
+
+    fn jobs(&self) -> usize {
+        match self.jobs {
+            Some(jobs) => jobs.into(),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
     }
 
     fn load_contexts(&self) -> Result<Vec<Context>, Failure> {

@@ -11,6 +11,7 @@
 mod canonical;
 mod number;
 mod parse;
+mod quick;
 mod text;
 
 use std::fmt;
@@ -18,6 +19,8 @@ use std::fmt;
 pub use canonical::{Canonical, NumberOutOfRange, Numbers, write_canonical, write_str, write_string};
 pub use number::{Decimal, Number};
 pub use parse::parse;
+pub use quick::Quick;
+pub(crate) use quick::special;
 pub use text::Text;
 
 /// Deepest nesting of arrays and objects that is accepted.

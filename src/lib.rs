@@ -24,7 +24,7 @@
 //! };
 //!
 //! let mut turtle = Vec::new();
-//! let mut sink = Syntax::Turtle.sink(&mut turtle);
+//! let mut sink = Syntax::Turtle.sink(&mut turtle, 1);
 //! let mut converter = Converter::new(Mapper::new(Mapping::Session, &[])?, Options::default());
 //! let summary = converter.convert(input, &mut sink, &mut |finding| eprintln!("{finding}"))?;
 //! sink.finish()?;

@@ -1,26 +1,34 @@
 //! Mappings: how an annotated message becomes triples.
 //!
-//! There is one definition, in two steps that anyone can check: the annotated message is written as JSON-LD
-//! ([`Mapper::document`]) and that JSON-LD is expanded as the JSON-LD 1.1 algorithms say ([`Mapper::quads`]).
+//! There is one definition, in two steps that anyone can check: the annotated message is written as JSON-LD, and that
+//! JSON-LD is expanded with the contexts as the JSON-LD 1.1 algorithms say. There are two ways to run it. The reference
+//! path does just that, under any contexts. The fast path gives the same triples without the detour, for what the
+//! built-in contexts alone decide; a message that it does not cover takes the reference path.
 
 mod bblock;
+mod direct;
 mod document;
 mod loss;
 mod reference;
 mod shape;
+mod triples;
 
 use std::rc::Rc;
 
 use oxrdf::{GraphName, NamedNode, Quad};
 
-use self::document::{DocumentWriter, Further, session_reference};
+use self::bblock::Plain;
+use self::direct::Direct;
+use self::document::{DocumentWriter, Further, FurtherTerms, session_reference};
 pub use self::loss::{Loss, Losses};
 pub use self::reference::ReferenceError;
 use self::reference::{Blanks, OwnBase, Reference};
 use self::shape::Shape;
+pub use self::triples::{Blank, Node, Object, Triples};
 use crate::context::{self, Context};
-use crate::json::{Numbers, Value};
-use crate::session::{Annotated, Origin, Session};
+use crate::json::{self, Numbers};
+use crate::message::Content;
+use crate::session::{Annotated, Origin, Session, SessionEnd};
 
 /// Which mapping.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,56 +40,43 @@ pub enum Mapping {
     Bblock,
 }
 
-/// Maps annotated messages under a list of contexts. Configure, then [`Mapper::start`] an input, then feed.
+/// A mapping under a list of contexts, for any number of inputs.
+#[derive(Debug, Clone)]
 pub struct Mapper {
     mapping: Mapping,
     provenance: bool,
+    reference_only: bool,
     /// What a document's `@context` is, but for the base.
     contexts: Vec<serde_json::Value>,
-    reference: Reference,
-    shape: Rc<Shape>,
-    further: Option<Further>,
-    /// `--base`, where it is part of the contexts.
-    base: Option<String>,
-    blanks: Blanks,
-    losses: Losses,
-    iri: String,
+    further: Option<FurtherTerms>,
 }
 
 impl Mapper {
-    /// Processes the built-in contexts and then `further` ones, in order.
+    /// The built-in contexts and then `further` ones, in order. Fails where JSON-LD refuses them.
     pub fn new(mapping: Mapping, further: &[Context]) -> Result<Self, ReferenceError> {
         let builtin = match mapping {
             Mapping::Session => context::builtin(),
-            Mapping::Bblock => &context::builtin()[..1],
+            Mapping::Bblock => context::builtin().get(..1).unwrap_or_default(),
         };
-        let contexts: Vec<_> = builtin.iter().chain(further).map(|context| context.value().clone()).collect();
-        let numbers = match mapping {
-            Mapping::Session => Numbers::Exact,
-            Mapping::Bblock => Numbers::Rfc8785,
-        };
-        let reference = Reference::new(&serde_json::Value::Array(contexts.clone()), numbers)?;
-        let shape = Shape::new(reference.active().clone());
-        let further = (!further.is_empty()).then(|| Further::new(shape.clone(), further));
-        Ok(Self {
-            mapping,
-            provenance: false,
-            contexts,
-            reference,
-            shape,
-            further,
-            base: None,
-            blanks: Blanks::default(),
-            losses: Losses::default(),
-            iri: String::new(),
-        })
+        let contexts = builtin.iter().chain(further).map(|context| context.value().clone()).collect();
+        let further = (!further.is_empty()).then(|| FurtherTerms::new(further));
+        let mapper = Self { mapping, provenance: false, reference_only: false, contexts, further };
+        if mapper.further.is_some() {
+            Expander::new(&mapper)?;
+        }
+        Ok(mapper)
     }
 
     /// Whether to say of each record its line, byte offset and SHA-256.
     #[must_use]
-    pub fn with_provenance(mut self, provenance: bool) -> Self {
-        self.provenance = provenance;
-        self
+    pub fn with_provenance(self, provenance: bool) -> Self {
+        Self { provenance, ..self }
+    }
+
+    /// Whether to expand JSON-LD for every message, also where the fast path would do.
+    #[must_use]
+    pub fn with_reference_only(self, reference_only: bool) -> Self {
+        Self { reference_only, ..self }
     }
 
     /// The mapping.
@@ -89,83 +84,171 @@ impl Mapper {
         self.mapping
     }
 
-    /// Starts an input whose IRI is `iri`. `stated` tells that the user gave it: in `bblock` it is then a context's
-    /// `@base`, and otherwise only the document's base, over which the building block's own `@base` goes.
-    pub fn start(&mut self, iri: &str, stated: bool) -> Result<(), ReferenceError> {
-        let in_context = self.mapping == Mapping::Session || stated;
-        self.reference.set_base(iri, if in_context { OwnBase::Loses } else { OwnBase::Wins })?;
-        self.base = in_context.then(|| iri.to_owned());
-        self.iri = iri.to_owned();
-        Ok(())
-    }
-
-    /// The graph that the triples of a session of the input are in.
-    pub fn graph(&self, session: &Session) -> GraphName {
-        match self.mapping {
-            Mapping::Session => {
-                let reference = session_reference(session.key());
-                GraphName::NamedNode(NamedNode::new_unchecked(format!("{}{reference}", self.iri)))
-            }
-            Mapping::Bblock => GraphName::DefaultGraph,
-        }
-    }
-
-    /// The same graph's IRI reference, against the input's IRI.
-    pub fn graph_reference(&self, session: &Session) -> String {
-        session_reference(session.key())
-    }
-
-    /// The `@context` of the input's documents: the built-in contexts, the further ones, the base.
-    pub fn context(&self) -> serde_json::Value {
+    /// The `@context` of an input's documents: the built-in contexts, the further ones, the base.
+    pub fn context(&self, input: &InputIri) -> serde_json::Value {
         let mut contexts = self.contexts.clone();
-        if let Some(base) = &self.base {
-            contexts.push(serde_json::json!({ "@base": base }));
+        if self.base_in_context(input) {
+            contexts.push(serde_json::json!({ "@base": input.iri }));
         }
         serde_json::Value::Array(contexts)
     }
 
-    /// Appends node objects for a record's annotated messages to a JSON-LD array that is being written, commas between
-    /// them.
-    pub fn document<'e>(
+    /// How numbers of payloads are written.
+    pub fn numbers(&self) -> Numbers {
+        match self.mapping {
+            Mapping::Session => Numbers::Exact,
+            Mapping::Bblock => Numbers::Rfc8785,
+        }
+    }
+
+    /// Whether messages may come with their payloads in canonical form: whether no further context looks into them.
+    pub fn takes_canonical(&self) -> bool {
+        self.further.is_none() && !self.reference_only
+    }
+
+    fn base_in_context(&self, input: &InputIri) -> bool {
+        self.mapping == Mapping::Session || input.stated
+    }
+}
+
+/// The IRI of an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputIri {
+    /// Its place among the inputs, from 0.
+    pub number: u32,
+    /// The IRI: absolute, without a fragment.
+    pub iri: String,
+    /// Whether the user gave it. In `bblock` it is then a context's `@base`, and otherwise only the document's base, over
+    /// which the building block's own `@base` goes.
+    pub stated: bool,
+}
+
+/// Maps the records of one input; every thread has its own.
+pub struct InputMapper<'m> {
+    mapper: &'m Mapper,
+    input: &'m InputIri,
+    /// Made when the first message needs it.
+    expander: Option<Expander>,
+    plain: Option<Plain>,
+    losses: Losses,
+    document: String,
+    literal: String,
+}
+
+/// What the reference path needs: processed contexts.
+struct Expander {
+    reference: Reference,
+    shape: Rc<Shape>,
+    further: Option<Further>,
+}
+
+impl Expander {
+    fn new(mapper: &Mapper) -> Result<Self, ReferenceError> {
+        let contexts = serde_json::Value::Array(mapper.contexts.clone());
+        let reference = Reference::new(&contexts, mapper.numbers())?;
+        let shape = Shape::new(reference.active().clone());
+        let further = mapper.further.clone().map(|terms| Further::new(shape.clone(), terms));
+        Ok(Self { reference, shape, further })
+    }
+}
+
+/// Where triples go: written out, or collected; or the JSON-LD that they would be made from.
+pub enum Rendering<'r, T> {
+    /// Triples.
+    Triples(&'r mut T),
+    /// JSON-LD node objects, commas between them.
+    Documents(&'r mut String),
+}
+
+/// What takes triples from either path.
+pub trait TripleSink: Triples {
+    /// Takes quads that the reference path made, the triples of a subject together.
+    fn quads(&mut self, quads: &[Quad]);
+}
+
+impl<'m> InputMapper<'m> {
+    /// A mapper for the records of an input.
+    pub fn new(mapper: &'m Mapper, input: &'m InputIri) -> Self {
+        let plain = match mapper.mapping {
+            Mapping::Bblock if mapper.takes_canonical() => Some(Plain::new(mapper.base_in_context(input), &input.iri)),
+            _ => None,
+        };
+        let (losses, document, literal) = (Losses::default(), String::new(), String::new());
+        Self { mapper, input, expander: None, plain, losses, document, literal }
+    }
+
+    /// Maps the nodes of a record.
+    pub fn nodes<'e, T: TripleSink>(
+        &mut self,
+        session: &str,
+        nodes: &'e [Annotated<'e>],
+        rendering: Rendering<'_, T>,
+    ) -> Result<(), ReferenceError> {
+        let record = nodes.first().map_or(0, |node| node.name.record);
+        match rendering {
+            Rendering::Triples(triples) if self.mapper.takes_canonical() => {
+                let mut direct = self.direct(session, triples);
+                nodes.iter().for_each(|node| direct.node(node));
+                Ok(())
+            }
+            Rendering::Triples(triples) => {
+                let mut document = std::mem::take(&mut self.document);
+                document.clear();
+                let result = self.write(session, nodes, &mut document);
+                let result = result.and_then(|()| self.expand(session, record, &document, triples));
+                self.document = document;
+                result
+            }
+            Rendering::Documents(out) => self.write(session, nodes, out),
+        }
+    }
+
+    /// Maps the session's own node, when it has ended.
+    pub fn end<T: TripleSink>(
         &mut self,
         session: &Session,
-        nodes: &'e [Annotated<'e>],
-        out: &mut String,
+        origin: &Origin,
+        rendering: Rendering<'_, T>,
     ) -> Result<(), ReferenceError> {
-        let mut writer = self.writer(session, out);
-        for node in nodes {
-            writer.separate();
-            writer.node(node)?;
+        let end = session.end(origin);
+        match rendering {
+            Rendering::Triples(triples) => self.direct("", triples).session_end(&end),
+            Rendering::Documents(out) => self.write_end(&end, out),
         }
         Ok(())
     }
 
-    /// Appends the node object of a session that has ended.
-    pub fn end_document(&mut self, session: &Session, origin: &Origin, out: &mut String) {
-        let mut writer = self.writer(session, out);
-        writer.separate();
-        writer.session_end(&session.end(origin));
-    }
-
-    fn writer<'w>(&'w mut self, session: &Session, out: &'w mut String) -> DocumentWriter<'w> {
-        DocumentWriter {
-            out,
-            losses: &mut self.losses,
-            further: self.further.as_ref(),
-            provenance: self.provenance,
-            session: session_reference(session.key()),
+    /// Maps a record in the mapping `bblock`: its object, or those of its array, as they are.
+    pub fn plain<T: TripleSink>(
+        &mut self,
+        record: u64,
+        bytes: &[u8],
+        content: &Content<'_>,
+        rendering: Rendering<'_, T>,
+    ) -> Result<(), ReferenceError> {
+        let blank = Blank { input: self.input.number, record, index: 0 };
+        let mut rendering = rendering;
+        if let (Rendering::Triples(triples), Some(plain)) = (&mut rendering, &self.plain)
+            && plain.push(content, blank, *triples)
+        {
+            return Ok(());
         }
-    }
-
-    /// Appends the documents that a record is in the mapping `bblock`: its object, or those of its array.
-    pub fn plain_document(&mut self, value: &Value<'_>, out: &mut String) -> Result<(), ReferenceError> {
-        bblock::write(value, &self.shape, out, &mut self.losses)
-    }
-
-    /// Expands node objects, separated by commas, and appends their quads, the triples of a subject together.
-    pub fn quads(&mut self, nodes: &str, graph: &GraphName, quads: &mut Vec<Quad>) -> Result<(), ReferenceError> {
-        let document = format!("[{nodes}]");
-        self.reference.quads(&document, graph, &mut self.blanks, &mut self.losses, quads)
+        let Ok(value) = json::parse(bytes) else {
+            self.losses.add(Loss::NoObject);
+            return Ok(());
+        };
+        let shape = self.expander()?.shape.clone();
+        match rendering {
+            Rendering::Documents(out) => bblock::write(&value, &shape, out, &mut self.losses),
+            Rendering::Triples(triples) => {
+                let mut document = std::mem::take(&mut self.document);
+                document.clear();
+                let result = bblock::write(&value, &shape, &mut document, &mut self.losses);
+                let result = result.and_then(|()| self.expand("", record, &document, triples));
+                self.document = document;
+                result
+            }
+        }
     }
 
     /// Takes what could not be carried since the last call.
@@ -177,4 +260,76 @@ impl Mapper {
     pub fn lose(&mut self, loss: Loss) {
         self.losses.add(loss);
     }
+
+    fn direct<'t, T: Triples>(&'t mut self, session: &'t str, triples: &'t mut T) -> Direct<'t, T> {
+        Direct { triples, buffer: &mut self.literal, provenance: self.mapper.provenance, session }
+    }
+
+    fn write<'e>(&mut self, session: &str, nodes: &'e [Annotated<'e>], out: &mut String) -> Result<(), ReferenceError> {
+        if self.mapper.further.is_some() {
+            self.expander()?;
+        }
+        let mut writer = self.writer(session, out);
+        for node in nodes {
+            writer.separate();
+            writer.node(node)?;
+        }
+        Ok(())
+    }
+
+    fn write_end(&mut self, end: &SessionEnd<'_>, out: &mut String) {
+        let mut writer = self.writer("", out);
+        writer.separate();
+        writer.session_end(end);
+    }
+
+    fn writer<'w>(&'w mut self, session: &str, out: &'w mut String) -> DocumentWriter<'w> {
+        DocumentWriter {
+            out,
+            losses: &mut self.losses,
+            further: self.expander.as_ref().and_then(|expander| expander.further.as_ref()),
+            provenance: self.mapper.provenance,
+            buffer: String::new(),
+            session: session.to_owned(),
+        }
+    }
+
+    fn expander(&mut self) -> Result<&Expander, ReferenceError> {
+        if self.expander.is_none() {
+            let mut expander = Expander::new(self.mapper)?;
+            let own_base = if self.mapper.base_in_context(self.input) { OwnBase::Loses } else { OwnBase::Wins };
+            expander.reference.set_base(&self.input.iri, own_base)?;
+            self.expander = Some(expander);
+        }
+        self.expander.as_ref().ok_or_else(|| ReferenceError::Base(self.input.iri.clone()))
+    }
+
+    fn expand<T: TripleSink>(
+        &mut self,
+        session: &str,
+        record: u64,
+        document: &str,
+        triples: &mut T,
+    ) -> Result<(), ReferenceError> {
+        if document.is_empty() {
+            return Ok(());
+        }
+        let graph = match self.mapper.mapping {
+            Mapping::Session => GraphName::NamedNode(NamedNode::new_unchecked(format!("{}{session}", self.input.iri))),
+            Mapping::Bblock => GraphName::DefaultGraph,
+        };
+        self.expander()?;
+        let Some(expander) = &self.expander else { return Ok(()) };
+        let mut quads = Vec::new();
+        let mut blanks = Blanks::new(self.input.number, record);
+        let document = format!("[{document}]");
+        expander.reference.quads(&document, &graph, &mut blanks, &mut self.losses, &mut quads)?;
+        triples.quads(&quads);
+        Ok(())
+    }
+}
+
+/// IRI reference of a session's graph, against the input's IRI.
+pub fn graph_reference(session: &Session) -> String {
+    session_reference(session.key())
 }

@@ -8,13 +8,17 @@
 
 mod id;
 mod parse;
+mod payload;
 mod problem;
+mod quick;
 
 use std::borrow::Cow;
 
 pub use self::id::{Id, MAX_ID_DIGITS};
 pub(crate) use self::parse::is_keyword_like;
+pub use self::payload::Payload;
 pub use self::problem::{Problem, Problems};
+pub use self::quick::{Quick, Scanned};
 use crate::json::{self, Text, Value};
 
 /// A member of an object: its name and its value.
@@ -67,9 +71,9 @@ pub struct Message<'a> {
     /// `method`; there in requests and notifications, and only there.
     pub method: Option<Cow<'a, str>>,
     /// `params`, of whatever type.
-    pub params: Option<Value<'a>>,
+    pub params: Option<Payload<'a>>,
     /// `result`; there in responses, and only there.
-    pub result: Option<Value<'a>>,
+    pub result: Option<Payload<'a>>,
     /// `error`; there in error responses, and only there.
     pub error: Option<ErrorMember<'a>>,
     /// Every other member, and those above whose value has the wrong type, in the order of the record.
@@ -93,11 +97,11 @@ pub enum ErrorMember<'a> {
 #[derive(Debug, Clone)]
 pub struct ErrorObject<'a> {
     /// `code`, where it is an integer: its plain decimal digits, with a sign if negative.
-    pub code: Option<String>,
+    pub code: Option<Cow<'a, str>>,
     /// `message`, where it is a string.
     pub message: Option<Cow<'a, str>>,
     /// `data`, of whatever type.
-    pub data: Option<Value<'a>>,
+    pub data: Option<Payload<'a>>,
     /// Every other member, and those above whose value has the wrong type.
     pub extra: Vec<Member<'a>>,
 }

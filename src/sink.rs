@@ -1,19 +1,25 @@
 //! Sinks: where triples go.
+//!
+//! Workers render records, each into a [`Rendered`] of its own; the [`Sink`] takes what they rendered, in the order of
+//! the records.
 
 mod jsonld;
 mod output;
 mod rdfxml;
-mod turtle;
+mod rendered;
+mod text;
 
 use std::io::{self, Write};
 
 use oxrdf::{GraphName, Quad};
-use oxttl::{NQuadsSerializer, NTriplesSerializer};
 
-pub use self::jsonld::{JsonLdSink, Layout};
-pub use self::output::{Compression, Output, OutputError, SharedOutput};
+use self::jsonld::JsonLdWriter;
+pub use self::output::{Compression, Output, OutputError};
 use self::rdfxml::RdfXmlSink;
-use self::turtle::TurtleSink;
+pub(crate) use self::rendered::Rendered;
+use self::text::Layout;
+use crate::mapping::{InputIri, Mapper, Mapping};
+use crate::vocab::PREFIXES;
 
 /// Why triples could not be written. That the *input* failed is another matter, and another type.
 #[derive(Debug, thiserror::Error)]
@@ -42,15 +48,34 @@ pub enum SinkError {
 }
 
 /// Takes quads, the triples of a subject together.
-pub trait QuadSink {
-    /// Starts an input; `base` is what its IRIs are relative to, where they are.
-    fn start(&mut self, base: Option<&str>) -> Result<(), SinkError>;
-
+pub trait QuadSink: Send {
     /// Takes the quads of a record.
     fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError>;
 
     /// Ends the output.
     fn finish(&mut self) -> Result<(), SinkError>;
+}
+
+/// Collects quads in memory.
+impl QuadSink for Vec<Quad> {
+    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
+        self.extend_from_slice(quads);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+impl<S: QuadSink> QuadSink for &mut S {
+    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
+        (**self).quads(quads)
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        (**self).finish()
+    }
 }
 
 /// A syntax that triples are written in.
@@ -104,83 +129,153 @@ impl Syntax {
         })
     }
 
-    /// A sink that writes the syntax. JSON-LD is written from documents, not from quads: see [`JsonLdSink`].
-    pub fn sink<'w>(self, writer: impl Write + 'w) -> Sink<'w> {
-        let writer = Box::new(writer) as Box<dyn Write + 'w>;
-        match self {
-            Self::Turtle => Sink::Quads(Box::new(TurtleSink::turtle(writer))),
-            Self::TriG => Sink::Quads(Box::new(TurtleSink::trig(writer))),
-            Self::NTriples => Sink::Quads(Box::new(LineSink { writer, graphs: false })),
-            Self::NQuads => Sink::Quads(Box::new(LineSink { writer, graphs: true })),
-            Self::RdfXml => Sink::Quads(Box::new(RdfXmlSink::new(writer))),
-            Self::JsonLd => Sink::Documents(JsonLdSink::new(writer, Layout::Document)),
-            Self::JsonLdLines => Sink::Documents(JsonLdSink::new(writer, Layout::Lines)),
-        }
+    /// A sink that writes the syntax for so many inputs. Each part is written in one piece, as soon as it is complete.
+    pub fn sink<'w>(self, writer: impl Write + Send + 'w, inputs: usize) -> Sink<'w> {
+        let writer: Box<dyn Write + Send + 'w> = Box::new(writer);
+        Sink(match self {
+            Self::JsonLd | Self::JsonLdLines => {
+                Kind::Documents(JsonLdWriter::new(writer, self == Self::JsonLdLines, inputs > 1))
+            }
+            Self::RdfXml => Kind::Quads(Box::new(RdfXmlSink::new(writer))),
+            Self::Turtle | Self::NTriples | Self::NQuads | Self::TriG => {
+                Kind::Text(TextSink { syntax: self, writer, inputs: 0, graph: None })
+            }
+        })
     }
 }
 
-/// What takes the result of a mapping: its triples, or the JSON-LD that they are made from.
-pub enum Sink<'w> {
-    /// Takes quads.
+/// What takes the result of a mapping.
+pub struct Sink<'w>(Kind<'w>);
+
+enum Kind<'w> {
+    Text(TextSink<'w>),
+    Documents(JsonLdWriter<'w>),
     Quads(Box<dyn QuadSink + 'w>),
-    /// Takes JSON-LD.
-    Documents(JsonLdSink<'w>),
 }
 
-impl Sink<'_> {
+impl<'w> Sink<'w> {
+    /// A sink for quads as such.
+    pub fn quads(sink: impl QuadSink + 'w) -> Self {
+        Self(Kind::Quads(Box::new(sink)))
+    }
+
+    /// Starts an input.
+    pub(crate) fn start(&mut self, mapper: &Mapper, input: &InputIri) -> Result<(), SinkError> {
+        let relative = mapper.mapping() == Mapping::Session;
+        match &mut self.0 {
+            Kind::Text(sink) => sink.start(relative.then_some(input.iri.as_str())),
+            Kind::Documents(sink) => sink.start(&mapper.context(input), relative),
+            Kind::Quads(_) => Ok(()),
+        }
+    }
+
+    /// Something for a worker to render records of the input into, as this sink wants them.
+    pub(crate) fn rendered(&self, mapper: &Mapper, input: &InputIri) -> Rendered {
+        let relative = mapper.mapping() == Mapping::Session;
+        match &self.0 {
+            Kind::Documents(_) => Rendered::documents(),
+            Kind::Quads(_) => Rendered::quads(&input.iri),
+            Kind::Text(sink) => Rendered::text(
+                match sink.syntax {
+                    Syntax::NQuads => Layout::Lines { graphs: true },
+                    Syntax::TriG => Layout::Blocks { margin: relative, relative },
+                    Syntax::Turtle => Layout::Blocks { margin: false, relative },
+                    _ => Layout::Lines { graphs: false },
+                },
+                &input.iri,
+            ),
+        }
+    }
+
+    /// Takes rendered records.
+    pub(crate) fn take(&mut self, rendered: &Rendered) -> Result<(), SinkError> {
+        match (&mut self.0, rendered) {
+            (Kind::Text(sink), Rendered::Text { renderer, records }) => sink.take(renderer.text(), records),
+            (Kind::Documents(sink), Rendered::Documents { text, records }) => {
+                let mut start = 0;
+                for record in records {
+                    sink.nodes(text.get(start..record.end).unwrap_or_default(), record.graph.as_deref())?;
+                    start = record.end;
+                }
+                sink.flush()
+            }
+            (Kind::Quads(sink), Rendered::Quads { collector, .. }) => sink.quads(collector.quads()),
+            // A worker renders what `rendered` gave it.
+            _ => Ok(()),
+        }
+    }
+
     /// Ends the output.
     pub fn finish(&mut self) -> Result<(), SinkError> {
-        match self {
-            Self::Quads(sink) => sink.finish(),
-            Self::Documents(sink) => sink.finish(),
+        match &mut self.0 {
+            Kind::Text(sink) => sink.finish(),
+            Kind::Documents(sink) => sink.finish(),
+            Kind::Quads(sink) => sink.finish(),
         }
     }
 }
 
-/// N-Triples and N-Quads.
-struct LineSink<W> {
-    writer: W,
-    graphs: bool,
+/// N-Triples, N-Quads, Turtle, TriG: what stands around the records.
+struct TextSink<'w> {
+    syntax: Syntax,
+    writer: Box<dyn Write + Send + 'w>,
+    inputs: usize,
+    /// The graph whose block is open in TriG: its reference.
+    graph: Option<String>,
 }
 
-impl<W: Write> QuadSink for LineSink<W> {
-    fn start(&mut self, _base: Option<&str>) -> Result<(), SinkError> {
-        Ok(())
+impl TextSink<'_> {
+    fn start(&mut self, base: Option<&str>) -> Result<(), SinkError> {
+        self.end_graph()?;
+        self.inputs += 1;
+        if !matches!(self.syntax, Syntax::Turtle | Syntax::TriG) {
+            return Ok(());
+        }
+        let mut head = String::new();
+        if let Some(base) = base {
+            head = format!("{}@base <{base}> .\n", if self.inputs > 1 { "\n" } else { "" });
+        }
+        if self.inputs == 1 {
+            for (prefix, namespace) in PREFIXES {
+                head.push_str(&format!("@prefix {prefix}: <{namespace}> .\n"));
+            }
+        }
+        Ok(self.writer.write_all(head.as_bytes())?)
     }
 
-    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
-        if self.graphs {
-            let mut serializer = NQuadsSerializer::new().low_level();
-            quads.iter().try_for_each(|quad| serializer.serialize_quad(quad, &mut self.writer))?;
-        } else {
-            let mut serializer = NTriplesSerializer::new().low_level();
-            quads.iter().try_for_each(|quad| serializer.serialize_triple(quad.as_ref(), &mut self.writer))?;
+    fn take(&mut self, text: &[u8], records: &[rendered::End]) -> Result<(), SinkError> {
+        let mut start = 0;
+        if self.syntax == Syntax::TriG {
+            for record in records {
+                if self.graph != record.graph {
+                    self.writer.write_all(text.get(start..record.start).unwrap_or_default())?;
+                    start = record.start;
+                    self.end_graph()?;
+                    if let Some(graph) = &record.graph {
+                        write!(self.writer, "\n<{graph}> {{")?;
+                    }
+                    self.graph.clone_from(&record.graph);
+                }
+            }
         }
-        Ok(())
+        self.writer.write_all(text.get(start..).unwrap_or_default())?;
+        Ok(self.writer.flush()?)
+    }
+
+    fn end_graph(&mut self) -> Result<(), SinkError> {
+        match self.graph.take() {
+            Some(_) => Ok(self.writer.write_all(b"}\n")?),
+            None => Ok(()),
+        }
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
+        self.end_graph()?;
         Ok(self.writer.flush()?)
     }
 }
 
-/// Collects quads in memory.
-impl QuadSink for Vec<Quad> {
-    fn start(&mut self, _base: Option<&str>) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
-        self.extend_from_slice(quads);
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), SinkError> {
-        Ok(())
-    }
-}
-
-/// The same quad in the default graph, which is all that Turtle and RDF/XML have.
+/// The same quad in the default graph, which is all that RDF/XML has.
 fn without_graph(quad: &Quad) -> Quad {
     Quad { graph_name: GraphName::DefaultGraph, ..quad.clone() }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use rpcgraph::convert::{ConvertError, Converter, Input, Options};
 use rpcgraph::diagnostic::Finding;
 use rpcgraph::mapping::Mapper;
-use rpcgraph::sink::{Compression, Output, SharedOutput, Sink, Syntax};
+use rpcgraph::sink::{Compression, Output, Sink, Syntax};
 use rpcgraph::summary::Summary;
 
 use super::input::{Source, sources};
@@ -69,24 +69,24 @@ impl Convert {
         let (syntax, compression) = self.syntax()?;
         let mapper =
             Mapper::new(self.read.mapping.into(), &self.read.load_contexts()?)?.with_provenance(self.provenance);
-        let options = Options { reader: self.read.reader_options(), strict: self.strict, log_lines: self.log_lines };
-        let output = SharedOutput::new(match &self.output {
+        let options = Options {
+            reader: self.read.reader_options(),
+            strict: self.strict,
+            log_lines: self.log_lines,
+            jobs: self.read.jobs(),
+        };
+        let mut output = match &self.output {
             Some(path) => Output::file(path, compression)?,
             None => Output::stdout(),
-        });
-        let mut sink = syntax.sink(output.clone());
-        if let Sink::Documents(sink) = &mut sink
-            && sources.len() > 1
-        {
-            sink.expect_several();
-        }
+        };
+        let mut sink = syntax.sink(&mut output, sources.len());
 
         let mut findings = Findings { quiet: self.quiet, shown: 0, hidden: 0 };
         let mut converter = Converter::new(mapper, options);
         let mut total: Option<Summary> = None;
         let mut failed = 0_usize;
         for source in &sources {
-            match self.convert(source, &mut converter, &mut sink, &output, &mut findings) {
+            match self.convert(source, &mut converter, &mut sink, &mut findings) {
                 Ok(summary) => match &mut total {
                     Some(total) => total.merge(&summary),
                     None => total = Some(summary),
@@ -136,12 +136,10 @@ impl Convert {
         source: &Source,
         converter: &mut Converter,
         sink: &mut Sink<'_>,
-        output: &SharedOutput,
         findings: &mut Findings,
     ) -> Result<Summary, Failure> {
         let (read, size) = source.open()?;
-        let output = output.clone();
-        let read = Watched::new(read, source.name(), size, self.read.progress, move || output.let_through());
+        let read = Watched::new(read, source.name(), size, self.read.progress);
         let input = Input {
             name: source.name(),
             source: source.file_name(),

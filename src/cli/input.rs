@@ -94,8 +94,8 @@ impl Source {
     }
 
     /// Opens it; its size in bytes where that is known.
-    pub fn open(&self) -> Result<(Box<dyn Read>, Option<u64>), Failure> {
-        let Some(path) = &self.path else { return Ok((Box::new(io::stdin().lock()), None)) };
+    pub fn open(&self) -> Result<(Box<dyn Read + Send>, Option<u64>), Failure> {
+        let Some(path) = &self.path else { return Ok((Box::new(io::stdin()), None)) };
         let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         let metadata = file.metadata().with_context(|| format!("cannot read {}", path.display()))?;
         if metadata.is_dir() {

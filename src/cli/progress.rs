@@ -20,10 +20,9 @@ pub enum When {
     Always,
 }
 
-/// Counts what is read from an input, and shows it; before each read, runs what has to be done before waiting.
-pub struct Watched<R, F> {
+/// Counts what is read from an input, and shows it.
+pub struct Watched<R> {
     inner: R,
-    before_read: F,
     name: String,
     size: Option<u64>,
     when: When,
@@ -33,9 +32,9 @@ pub struct Watched<R, F> {
     bar: Option<ProgressBar>,
 }
 
-impl<R: Read, F: FnMut() -> io::Result<()>> Watched<R, F> {
-    pub fn new(inner: R, name: String, size: Option<u64>, when: When, before_read: F) -> Self {
-        Self { inner, before_read, name, size, when, read: 0, started: Instant::now(), shown: None, bar: None }
+impl<R: Read> Watched<R> {
+    pub fn new(inner: R, name: String, size: Option<u64>, when: When) -> Self {
+        Self { inner, name, size, when, read: 0, started: Instant::now(), shown: None, bar: None }
     }
 
     fn show(&mut self) {
@@ -77,9 +76,8 @@ fn bar(size: Option<u64>, name: &str) -> ProgressBar {
     bar
 }
 
-impl<R: Read, F: FnMut() -> io::Result<()>> Read for Watched<R, F> {
+impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        (self.before_read)()?;
         let count = self.inner.read(buffer)?;
         self.read += count as u64;
         self.show();
@@ -87,7 +85,7 @@ impl<R: Read, F: FnMut() -> io::Result<()>> Read for Watched<R, F> {
     }
 }
 
-impl<R, F> Drop for Watched<R, F> {
+impl<R> Drop for Watched<R> {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

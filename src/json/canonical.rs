@@ -108,27 +108,33 @@ impl Writer<'_> {
     }
 
     fn number(&mut self, number: Number<'_>) -> Result<(), NumberOutOfRange> {
-        let spelling = number.as_str();
-        if is_short_integer(spelling) {
-            self.out.push_str(if spelling == "-0" { "0" } else { spelling });
-            return Ok(());
-        }
-        let mut buffer = ryu_js::Buffer::new();
-        let printed = match spelling.parse::<f64>() {
-            Ok(double) if double.is_finite() => Some(buffer.format_finite(double)),
-            _ => None,
-        };
-        match (printed, self.numbers) {
-            (Some(printed), Numbers::Rfc8785) => self.out.push_str(printed),
-            (Some(printed), Numbers::Exact) if is_value_of(printed, number) => self.out.push_str(printed),
-            (_, Numbers::Exact) => {
-                self.interoperable = false;
-                self.out.push_str(spelling);
-            }
-            (None, Numbers::Rfc8785) => return Err(NumberOutOfRange(spelling.to_owned())),
-        }
+        self.interoperable &= number_text(number, self.numbers, self.out)?;
         Ok(())
     }
+}
+
+/// Appends a number, and tells whether it is as RFC 8785 wants it.
+pub(super) fn number_text(number: Number<'_>, numbers: Numbers, out: &mut String) -> Result<bool, NumberOutOfRange> {
+    let spelling = number.as_str();
+    if is_short_integer(spelling) {
+        out.push_str(if spelling == "-0" { "0" } else { spelling });
+        return Ok(true);
+    }
+    let mut buffer = ryu_js::Buffer::new();
+    let printed = match spelling.parse::<f64>() {
+        Ok(double) if double.is_finite() => Some(buffer.format_finite(double)),
+        _ => None,
+    };
+    match (printed, numbers) {
+        (Some(printed), Numbers::Rfc8785) => out.push_str(printed),
+        (Some(printed), Numbers::Exact) if is_value_of(printed, number) => out.push_str(printed),
+        (_, Numbers::Exact) => {
+            out.push_str(spelling);
+            return Ok(false);
+        }
+        (None, Numbers::Rfc8785) => return Err(NumberOutOfRange(spelling.to_owned())),
+    }
+    Ok(true)
 }
 
 /// Whether a double holds this JSON number exactly and prints it so, as can be seen without looking at its value.

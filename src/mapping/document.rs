@@ -6,7 +6,7 @@
 //! | of a message | written as |
 //! |---|---|
 //! | `jsonrpc`, `method`, error `message` | the term, a string |
-//! | `params`, `result`, error `data` | the term, canonical JSON; see [`write_json_member`] for the exception |
+//! | `params`, `result`, error `data` | the term, canonical JSON; see [`write_literal_member`] for the exception |
 //! | error `code` | the term, an integer; beyond 2^53 the property, a typed string |
 //! | `id` | `jrpc:hasId`, a node |
 //! | every other member | `rpcg:extraMembers`, or the term where a further context defines it |
@@ -24,11 +24,11 @@ use sha2::{Digest, Sha256};
 
 use super::loss::{Loss, Losses};
 use super::reference::ReferenceError;
-use super::shape::{IriMembers, Place, Rules, Shape, write_json_literal, write_json_member, write_key};
+use super::shape::{IriMembers, Place, Rules, Shape, write_json_literal, write_key, write_literal_member};
 use crate::context::Context;
 use crate::json::{self, Numbers, Object, Text, Value};
 use crate::message::{
-    ErrorMember, ErrorObject, Id, Invalid, Kind, Member, Message, Problem, Problems, is_keyword_like,
+    ErrorMember, ErrorObject, Id, Invalid, Kind, Member, Message, Payload, Problem, Problems, is_keyword_like,
 };
 use crate::record::{Sender, Time};
 use crate::session::{Annotated, Malformed, Name, Node, SessionEnd};
@@ -40,9 +40,15 @@ const RULES: Rules = Rules { numbers: Numbers::Exact, iri_members: IriMembers::D
 /// The largest integer that every JSON-LD processor reads exactly: 2^53.
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
-/// Further contexts: the terms they define, and what the members of a message are under them.
+/// Further contexts, and what the members of a message are under them.
 pub(super) struct Further {
     root: Rc<Shape>,
+    terms: FurtherTerms,
+}
+
+/// The terms that further contexts define.
+#[derive(Debug, Clone)]
+pub(super) struct FurtherTerms {
     terms: BTreeSet<String>,
     /// They set `@vocab`, which makes a property of every member.
     vocabulary: bool,
@@ -54,6 +60,7 @@ pub(super) struct DocumentWriter<'w> {
     pub losses: &'w mut Losses,
     pub further: Option<&'w Further>,
     pub provenance: bool,
+    pub buffer: String,
     /// IRI reference of the session: see [`session_reference`].
     pub session: String,
 }
@@ -77,16 +84,22 @@ pub(super) fn session_reference(key: Option<&str>) -> String {
     }
 }
 
-impl Further {
-    pub fn new(root: Rc<Shape>, contexts: &[Context]) -> Self {
+impl FurtherTerms {
+    pub fn new(contexts: &[Context]) -> Self {
         let vocabulary = contexts.iter().any(Context::sets_vocab);
         let terms = contexts.iter().flat_map(|context| context.terms().iter().cloned()).collect();
-        Self { root, terms, vocabulary }
+        Self { terms, vocabulary }
+    }
+}
+
+impl Further {
+    pub fn new(root: Rc<Shape>, terms: FurtherTerms) -> Self {
+        Self { root, terms }
     }
 
     /// Whether they say themselves what the term means.
     fn define(&self, term: &str) -> bool {
-        self.terms.contains(term) || self.vocabulary && !term.contains(':')
+        self.terms.terms.contains(term) || self.terms.vocabulary && !term.contains(':')
     }
 }
 
@@ -231,7 +244,7 @@ impl DocumentWriter<'_> {
             Some(Place::Json { .. } | Place::Unmapped) => {
                 let value = error.to_value();
                 let root = self.further.map(|further| &further.root);
-                self.payload(root, "error", jrpc::HAS_ERROR, &value, extra, problems)?;
+                self.payload(root, "error", jrpc::HAS_ERROR, &value.into(), extra, problems)?;
                 write_key(jrpc::HAS_ERROR.as_str(), self.out);
                 None
             }
@@ -282,7 +295,7 @@ impl DocumentWriter<'_> {
             if terms {
                 self.payload(below, "data", jrpc::HAS_ERROR_DATA, data, &mut extra, problems)?;
             } else {
-                self.json(jrpc::HAS_ERROR_DATA, data);
+                self.json(jrpc::HAS_ERROR_DATA, &data.value());
             }
         }
         if let Some(kind) = kind {
@@ -297,17 +310,21 @@ impl DocumentWriter<'_> {
         shape: Option<&Rc<Shape>>,
         term: &'e str,
         property: NamedNodeRef<'_>,
-        value: &Value<'e>,
+        payload: &Payload<'e>,
         extra: &mut Vec<Member<'e>>,
         problems: &mut Problems,
     ) -> Result<(), ReferenceError> {
         if let Some(shape) = shape
             && !matches!(shape.place(term, RULES)?, Place::Json { property: Some(same) } if same == property.as_str())
         {
-            return self.further_member(shape, term, value, extra, problems);
+            return self.further_member(shape, term, &payload.value(), extra, problems);
         }
-        // Exact numbers never fail, and the property is always at hand.
-        let _ = write_json_member(term, Some(property.as_str()), value, Numbers::Exact, self.out, self.losses);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        // Exact numbers never fail.
+        if let Ok((literal, canonical)) = payload.canonical(Numbers::Exact, &mut buffer) {
+            write_literal_member(term, property.as_str(), literal, canonical, self.out);
+        }
+        self.buffer = buffer;
         Ok(())
     }
 
@@ -421,12 +438,7 @@ impl DocumentWriter<'_> {
         }
         if self.provenance && annotated.batch_index.is_none() {
             self.integer(rpcg::BYTE_OFFSET, annotated.location.byte);
-            let digest = Sha256::digest(annotated.record);
-            let mut hex = String::with_capacity(2 * digest.len());
-            for byte in digest {
-                let _ = write!(hex, "{byte:02x}");
-            }
-            self.string(rpcg::SHA256, &hex);
+            self.string(rpcg::SHA256, &sha256(annotated.record));
         }
     }
 
@@ -483,7 +495,17 @@ impl DocumentWriter<'_> {
     }
 }
 
-fn class(kind: Kind) -> NamedNodeRef<'static> {
+/// SHA-256 in lower-case hexadecimal, as SPARQL's function of that name gives it.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    let mut hex = String::with_capacity(2 * digest.len());
+    for byte in digest {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}
+
+pub(super) fn class(kind: Kind) -> NamedNodeRef<'static> {
     match kind {
         Kind::Request => jrpc::REQUEST,
         Kind::Notification => jrpc::NOTIFICATION,
@@ -493,7 +515,7 @@ fn class(kind: Kind) -> NamedNodeRef<'static> {
 }
 
 /// Class of an error node and the standard error that it is one of: JSON-RPC 2.0, section 5.1.
-fn kind_of_error(code: Option<&str>) -> (NamedNodeRef<'static>, Option<NamedNodeRef<'static>>) {
+pub(super) fn kind_of_error(code: Option<&str>) -> (NamedNodeRef<'static>, Option<NamedNodeRef<'static>>) {
     match code.and_then(|code| code.parse().ok()) {
         Some(-32700) => (jrpc::ERROR, Some(jrpc::PARSE_ERROR)),
         Some(-32600) => (jrpc::ERROR, Some(jrpc::INVALID_REQUEST)),
@@ -521,7 +543,7 @@ impl ErrorMember<'_> {
                 .as_deref()
                 .map(|message| named("message", Value::String(Text::Unicode(Cow::Borrowed(message))))),
         );
-        members.extend(object.data.clone().map(|data| named("data", data)));
+        members.extend(object.data.as_ref().map(|data| named("data", data.value().into_owned())));
         members.extend(object.extra.iter().cloned());
         Value::Object(Object::from_members(members))
     }

@@ -12,6 +12,7 @@ use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 
 use super::loss::{Loss, Losses};
+use super::triples::Blank;
 use crate::json::{self, Decimal, Numbers};
 use crate::vocab;
 
@@ -123,16 +124,20 @@ pub(super) fn process(
     Ok(processed.into_processed())
 }
 
-/// Labels of blank nodes, different from one document to the next.
-#[derive(Debug, Default)]
+/// Blank nodes of one record.
+#[derive(Debug)]
 pub(super) struct Blanks {
-    next: u64,
+    next: Blank,
 }
 
 impl Blanks {
+    pub fn new(input: u32, record: u64) -> Self {
+        Self { next: Blank { input, record, index: 0 } }
+    }
+
     fn mint(&mut self) -> BlankNode {
-        let label = format!("b{}", self.next);
-        self.next += 1;
+        let label = self.next.to_string();
+        self.next.index += 1;
         BlankNode::new_unchecked(label)
     }
 }

@@ -12,7 +12,7 @@ use json_ld::{Container, Id, Term, Type, ValidId};
 
 use super::loss::{Loss, Losses};
 use super::reference::{Active, ReferenceError, process};
-use crate::json::{self, Numbers, Text, Value};
+use crate::json::{self, Canonical, Numbers, Text, Value};
 use crate::message::is_keyword_like;
 use crate::vocab::rdf;
 
@@ -234,9 +234,8 @@ pub(super) fn write_key(name: &str, out: &mut String) {
     out.push(':');
 }
 
-/// Writes a member whose value is a JSON literal: natively under its term, or, where another processor would print
-/// another canonical form, as a string of type `rdf:JSON` under the property itself. `None` where the value cannot be
-/// written; `out` then holds part of it.
+/// Writes a member whose value is a JSON literal: see [`write_literal_member`]. `None` where the value cannot be written;
+/// `out` then holds part of it.
 pub(super) fn write_json_member(
     term: &str,
     property: Option<&str>,
@@ -260,20 +259,29 @@ pub(super) fn write_json_member(
         }
     }
     match property {
-        Some(property) if !canonical.interoperable => {
-            write_key(property, out);
-            write_json_literal(&literal, out);
-        }
+        Some(property) => write_literal_member(term, property, &literal, canonical, out),
         None if value.evidence().lone_surrogate => {
             losses.add(Loss::LoneSurrogate);
             return None;
         }
-        _ => {
+        None => {
             write_key(term, out);
             out.push_str(&literal);
         }
     }
     Some(())
+}
+
+/// Writes a member whose value is a JSON literal, given in canonical form: natively under its term, or, where another
+/// processor would print another form of it, as a string of type `rdf:JSON` under the property itself.
+pub(super) fn write_literal_member(term: &str, property: &str, literal: &str, canonical: Canonical, out: &mut String) {
+    if canonical.interoperable {
+        write_key(term, out);
+        out.push_str(literal);
+    } else {
+        write_key(property, out);
+        write_json_literal(literal, out);
+    }
 }
 
 /// A value object for a JSON literal, given as text.

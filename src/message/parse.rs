@@ -128,9 +128,9 @@ fn message<'a>(object: Object<'a>, kind: Kind, mut problems: Problems, text: Opt
             (Some("params"), value) => {
                 let structured = matches!(value, Value::Array(_) | Value::Object(_));
                 problems.insert_if(!structured, Problem::ScalarParams);
-                message.params = Some(value);
+                message.params = Some(value.into());
             }
-            (Some("result"), value) if kind == Kind::Response => message.result = Some(value),
+            (Some("result"), value) if kind == Kind::Response => message.result = Some(value.into()),
             (Some("error"), value) if kind == Kind::ErrorResponse => {
                 message.error = Some(error_member(value, &mut problems));
             }
@@ -160,7 +160,7 @@ fn error_member<'a>(value: Value<'a>, problems: &mut Problems) -> ErrorMember<'a
     for (name, value) in object.members {
         match name.as_str() {
             Some("code") => {
-                error.code = as_integer(&value);
+                error.code = as_integer(&value).map(Cow::Owned);
                 if error.code.is_none() {
                     error.extra.push((name, value));
                 }
@@ -171,7 +171,7 @@ fn error_member<'a>(value: Value<'a>, problems: &mut Problems) -> ErrorMember<'a
                     error.extra.push((name, value));
                 }
             }
-            Some("data") => error.data = Some(value),
+            Some("data") => error.data = Some(value.into()),
             _ => error.extra.push((name, value)),
         }
     }

@@ -155,6 +155,19 @@ impl<R: Read> Reader<R> {
     /// If the input fails or its compressed data is damaged or cut off: after the last entry that is whole. An entry that
     /// is cut off by that is not given.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, ReadError> {
+        self.step(true)
+    }
+
+    /// The next entry if it can be told without reading more; `None` if not, and after the last one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::next_entry`].
+    pub fn next_buffered(&mut self) -> Result<Option<Entry<'_>>, ReadError> {
+        self.step(false)
+    }
+
+    fn step(&mut self, may_read: bool) -> Result<Option<Entry<'_>>, ReadError> {
         let kept = loop {
             if matches!(self.state, State::Over) {
                 return Ok(None);
@@ -164,6 +177,9 @@ impl<R: Read> Reader<R> {
                 Step::NeedMore | Step::Skip { consumed: 0 } => match mem::replace(&mut self.state, State::Over) {
                     State::Open => {
                         self.state = State::Open;
+                        if !may_read {
+                            return Ok(None);
+                        }
                         let have = self.filled - self.start;
                         self.fill(have.saturating_mul(2).min(self.most).max(have + 1));
                     }

@@ -4,19 +4,11 @@ use std::io::Write;
 
 use super::SinkError;
 
-/// How documents are laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// One document: an object for one input, an array of objects for several.
-    Document,
-    /// A document a line, each whole by itself.
-    Lines,
-}
-
 /// Writes node objects as they come.
-pub struct JsonLdSink<'w> {
-    writer: Box<dyn Write + 'w>,
-    layout: Layout,
+pub(super) struct JsonLdWriter<'w> {
+    writer: Box<dyn Write + Send + 'w>,
+    /// A document a line, each whole by itself, instead of one document.
+    lines: bool,
     /// Everything of the input's document before its nodes.
     head: String,
     inputs: usize,
@@ -24,15 +16,12 @@ pub struct JsonLdSink<'w> {
     empty: bool,
 }
 
-impl<'w> JsonLdSink<'w> {
+impl<'w> JsonLdWriter<'w> {
     /// A sink that writes to `writer`.
-    pub fn new(writer: Box<dyn Write + 'w>, layout: Layout) -> Self {
-        Self { writer, layout, head: String::new(), inputs: 0, several: false, empty: true }
-    }
-
-    /// States that there will be several inputs, so that the document has to be an array.
-    pub fn expect_several(&mut self) {
-        self.several = true;
+    ///
+    /// One document is an object for one input, and an array of objects for several.
+    pub fn new(writer: Box<dyn Write + Send + 'w>, lines: bool, several: bool) -> Self {
+        Self { writer, lines, head: String::new(), inputs: 0, several, empty: true }
     }
 
     /// Starts an input: the `@context` of its documents, and whether its nodes are in a graph of its own.
@@ -40,7 +29,7 @@ impl<'w> JsonLdSink<'w> {
         self.end_input()?;
         let name = if named { "\"@id\":\"\"," } else { "" };
         self.head = format!("{{\"@context\":{context},{name}\"@graph\":[");
-        if self.layout == Layout::Document {
+        if !self.lines {
             if self.several {
                 self.writer.write_all(if self.inputs == 0 { b"[" } else { b",\n" })?;
             }
@@ -57,9 +46,9 @@ impl<'w> JsonLdSink<'w> {
         if nodes.is_empty() {
             return Ok(());
         }
-        match self.layout {
-            Layout::Document => self.writer.write_all(if self.empty { b"\n" } else { b",\n" })?,
-            Layout::Lines => self.writer.write_all(self.head.as_bytes())?,
+        match self.lines {
+            false => self.writer.write_all(if self.empty { b"\n" } else { b",\n" })?,
+            true => self.writer.write_all(self.head.as_bytes())?,
         }
         self.empty = false;
         match graph {
@@ -69,16 +58,21 @@ impl<'w> JsonLdSink<'w> {
             }
             None => self.writer.write_all(nodes.as_bytes())?,
         }
-        if self.layout == Layout::Lines {
+        if self.lines {
             self.writer.write_all(b"]}\n")?;
         }
         Ok(())
     }
 
+    /// Lets readers have what has been written.
+    pub fn flush(&mut self) -> Result<(), SinkError> {
+        Ok(self.writer.flush()?)
+    }
+
     /// Ends the document.
     pub fn finish(&mut self) -> Result<(), SinkError> {
         self.end_input()?;
-        if self.layout == Layout::Document {
+        if !self.lines {
             match (self.several, self.inputs) {
                 (true, 0) => self.writer.write_all(b"[]\n")?,
                 (true, _) => self.writer.write_all(b"]\n")?,
@@ -89,7 +83,7 @@ impl<'w> JsonLdSink<'w> {
     }
 
     fn end_input(&mut self) -> Result<(), SinkError> {
-        if self.inputs > 0 && self.layout == Layout::Document {
+        if self.inputs > 0 && !self.lines {
             self.writer.write_all(b"\n]}")?;
         }
         Ok(())

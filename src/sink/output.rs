@@ -1,10 +1,8 @@
 //! Where bytes go: standard output, or a file that is there only when it is complete.
 
-use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
@@ -62,7 +60,7 @@ enum Encoder {
 
 enum Target {
     /// Standard output, or a device or pipe that was named.
-    Direct(BufWriter<Box<dyn Write>>),
+    Direct(BufWriter<Box<dyn Write + Send>>),
     /// Written beside its target, renamed when complete.
     Beside { file: BufWriter<NamedTempFile>, target: PathBuf },
 }
@@ -70,7 +68,7 @@ enum Target {
 impl Output {
     /// Standard output.
     pub fn stdout() -> Self {
-        let target = Target::Direct(BufWriter::with_capacity(1 << 16, Box::new(io::stdout().lock())));
+        let target = Target::Direct(BufWriter::with_capacity(1 << 16, Box::new(io::stdout())));
         Self { encoder: Encoder::Plain(target), path: None }
     }
 
@@ -97,14 +95,6 @@ impl Output {
         target
             .and_then(Target::complete)
             .map_err(|cause| OutputError { path: self.path.unwrap_or_else(|| PathBuf::from("standard output")), cause })
-    }
-
-    /// Lets readers of an uncompressed stream have what has been written so far.
-    fn let_through(&mut self) -> io::Result<()> {
-        match &mut self.encoder {
-            Encoder::Plain(Target::Direct(writer)) => writer.flush(),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -186,49 +176,12 @@ impl Write for Output {
         }
     }
 
+    /// Lets readers of an uncompressed stream have what has been written. Flushing what is compressed would make it
+    /// larger, and nobody sees a file that is not complete.
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.encoder {
-            Encoder::Plain(target) => target.flush(),
-            Encoder::Gzip(encoder) => encoder.flush(),
-            Encoder::Zstd(encoder) => encoder.flush(),
+            Encoder::Plain(target @ Target::Direct(_)) => target.flush(),
+            Encoder::Plain(Target::Beside { .. }) | Encoder::Gzip(_) | Encoder::Zstd(_) => Ok(()),
         }
-    }
-}
-
-/// An output that its writer and the reader of the input share: before the reader waits for more, what is known of the
-/// input so far goes out.
-#[derive(Clone)]
-pub struct SharedOutput(Rc<RefCell<Output>>);
-
-impl SharedOutput {
-    /// Shares an output.
-    pub fn new(output: Output) -> Self {
-        Self(Rc::new(RefCell::new(output)))
-    }
-
-    /// Lets readers of an uncompressed stream have what has been written so far.
-    pub fn let_through(&self) -> io::Result<()> {
-        self.0.borrow_mut().let_through()
-    }
-
-    /// Completes the output, if nobody else has it any more.
-    pub fn finish(self) -> Result<(), OutputError> {
-        match Rc::try_unwrap(self.0) {
-            Ok(output) => output.into_inner().finish(),
-            Err(shared) => Err(OutputError {
-                path: shared.borrow().path.clone().unwrap_or_default(),
-                cause: io::Error::other("it is still being written"),
-            }),
-        }
-    }
-}
-
-impl Write for SharedOutput {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.borrow_mut().flush()
     }
 }

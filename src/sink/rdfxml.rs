@@ -1,8 +1,6 @@
 //! RDF/XML, which cannot carry everything: XML 1.0 has no NUL and other control characters, not even escaped.
 
-use std::cell::RefCell;
-use std::io::{self, Write};
-use std::rc::Rc;
+use std::io::Write;
 
 use oxrdf::{Quad, Term};
 use oxrdfio::{RdfFormat, RdfSerializer, WriterQuadSerializer};
@@ -11,26 +9,11 @@ use super::{QuadSink, SinkError, without_graph};
 use crate::vocab::PREFIXES;
 
 pub(super) struct RdfXmlSink<W: Write> {
-    serializer: Option<WriterQuadSerializer<Shared<W>>>,
-    writer: Shared<W>,
-}
-
-/// The serializer keeps its writer to itself until it is finished; flushing needs it before.
-struct Shared<W>(Rc<RefCell<W>>);
-
-impl<W: Write> Write for Shared<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.borrow_mut().flush()
-    }
+    serializer: Option<WriterQuadSerializer<W>>,
 }
 
 impl<W: Write> RdfXmlSink<W> {
     pub fn new(writer: W) -> Self {
-        let writer = Rc::new(RefCell::new(writer));
         let mut serializer = RdfSerializer::from_format(RdfFormat::RdfXml);
         for (prefix, namespace) in PREFIXES {
             // `rdf` is the serializer's own.
@@ -41,16 +24,11 @@ impl<W: Write> RdfXmlSink<W> {
                 };
             }
         }
-        let serializer = serializer.for_writer(Shared(writer.clone()));
-        Self { serializer: Some(serializer), writer: Shared(writer) }
+        Self { serializer: Some(serializer.for_writer(writer)) }
     }
 }
 
-impl<W: Write> QuadSink for RdfXmlSink<W> {
-    fn start(&mut self, _base: Option<&str>) -> Result<(), SinkError> {
-        Ok(())
-    }
-
+impl<W: Write + Send> QuadSink for RdfXmlSink<W> {
     fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
         let Some(serializer) = &mut self.serializer else { return Ok(()) };
         for quad in quads {
@@ -68,10 +46,10 @@ impl<W: Write> QuadSink for RdfXmlSink<W> {
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
-        if let Some(serializer) = self.serializer.take() {
-            serializer.finish()?;
+        match self.serializer.take() {
+            Some(serializer) => Ok(serializer.finish()?.flush()?),
+            None => Ok(()),
         }
-        Ok(self.writer.flush()?)
     }
 }
 

@@ -17,7 +17,7 @@ fn convert(log: &[u8]) -> (Vec<Quad>, Summary) {
     let mut converter = Converter::new(Mapper::new(Mapping::Bblock, &[]).expect("contexts work"), Options::default());
     let input =
         Input { name: "log".into(), source: "log".into(), iri: "file:///tmp/log".into(), iri_stated: false, read: log };
-    let mut sink = Syntax::NQuads.sink(&mut text);
+    let mut sink = Syntax::NQuads.sink(&mut text, 1);
     let summary = converter.convert(input, &mut sink, &mut |_| {}).expect("a conversion");
     sink.finish().expect("the end");
     drop(sink);

@@ -11,6 +11,7 @@ mod bblock;
 mod context;
 mod json;
 mod messages;
+mod paths;
 mod readme;
 mod rebuild;
 mod record;

@@ -67,32 +67,18 @@ pub fn convert_with(log: &[u8], mapping: Mapping, contexts: &[Context], options:
     let mut quads = Vec::new();
     let mut findings = Vec::new();
     let mut converter = Converter::new(Mapper::new(mapping, contexts).expect("contexts work"), options);
-    let mut sink = Sink::Quads(Box::new(Collect(&mut quads)));
+    let mut sink = Sink::quads(&mut quads);
     let summary =
         converter.convert(input(log), &mut sink, &mut |finding| findings.push(finding)).expect("a conversion");
     drop(sink);
     Converted { quads, summary, findings }
 }
 
-struct Collect<'q>(&'q mut Vec<Quad>);
-
-impl rpcgraph::sink::QuadSink for Collect<'_> {
-    fn start(&mut self, base: Option<&str>) -> Result<(), rpcgraph::sink::SinkError> {
-        self.0.start(base)
-    }
-    fn quads(&mut self, quads: &[Quad]) -> Result<(), rpcgraph::sink::SinkError> {
-        rpcgraph::sink::QuadSink::quads(self.0, quads)
-    }
-    fn finish(&mut self) -> Result<(), rpcgraph::sink::SinkError> {
-        self.0.finish()
-    }
-}
-
 /// Converts a log to text in a syntax.
 pub fn write(log: &[u8], mapping: Mapping, contexts: &[Context], syntax: Syntax) -> String {
     let mut text = Vec::new();
     let mut converter = Converter::new(Mapper::new(mapping, contexts).expect("contexts work"), Options::default());
-    let mut sink = syntax.sink(&mut text);
+    let mut sink = syntax.sink(&mut text, 1);
     converter.convert(input(log), &mut sink, &mut |_| {}).expect("a conversion");
     sink.finish().expect("the end");
     drop(sink);

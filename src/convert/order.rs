@@ -1,0 +1,87 @@
+//! What has to happen in order while the rest does not.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A value that is used in turns: first by whoever has chunk 0, then chunk 1, and so on.
+pub(super) struct InOrder<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    next: usize,
+    /// Somebody will never take their turn.
+    given_up: bool,
+    value: T,
+}
+
+impl<T> InOrder<T> {
+    pub fn new(value: T) -> Self {
+        Self { state: Mutex::new(State { next: 0, given_up: false, value }), changed: Condvar::new() }
+    }
+
+    /// Waits until it is the turn of chunk `index`, and uses the value. Nothing happens where that turn will never come.
+    pub fn in_turn<R>(&self, index: usize, run: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let mut state = self.lock();
+        while state.next != index {
+            if state.given_up {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let result = run(&mut state.value);
+        state.next += 1;
+        drop(state);
+        self.changed.notify_all();
+        Some(result)
+    }
+
+    /// Lets those go who wait for a turn that will never come.
+    pub fn give_up(&self) {
+        self.lock().given_up = true;
+        self.changed.notify_all();
+    }
+
+    /// Uses the value when all turns are over.
+    pub fn after_all<R>(&self, run: impl FnOnce(&mut T) -> R) -> R {
+        run(&mut self.lock().value)
+    }
+
+    /// The value, when all turns are over.
+    pub fn into_inner(self) -> T {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).value
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        // A panic in a turn ends the run; until then others may look at what there is.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn turns_are_taken_in_order() {
+        let order = InOrder::new(Vec::new());
+        thread::scope(|scope| {
+            for index in (0..20).rev() {
+                let order = &order;
+                scope.spawn(move || order.in_turn(index, |taken| taken.push(index)));
+            }
+        });
+        assert_eq!(order.into_inner(), (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn nobody_waits_for_those_who_gave_up() {
+        let order = InOrder::new(());
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| order.in_turn(1, |()| ()));
+            order.give_up();
+            assert_eq!(waiting.join().unwrap(), None);
+        });
+    }
+}

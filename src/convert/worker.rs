@@ -1,0 +1,340 @@
+//! A worker: takes a chunk at a time through the program.
+
+use std::io::Read;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use super::chunk::Chunk;
+use super::{ConvertError, Shared};
+use crate::diagnostic::Finding;
+use crate::json::{self, Value};
+use crate::mapping::{InputMapper, Loss, Losses, Mapping, ReferenceError, graph_reference};
+use crate::message::{self, Content, Problem, Problems, Scanned, Single};
+use crate::record::{Entry, Format, Location, Record};
+use crate::session::{Annotated, Node, Origin, Session};
+use crate::sink::{Rendered, Sink};
+use crate::summary::Summary;
+
+/// What pairing needs, in the order of records.
+pub(super) struct Paired {
+    /// In the order in which they began; the first is the input's own. With each the reference of its graph.
+    sessions: Vec<(Session, Arc<str>)>,
+    summary: Summary,
+}
+
+impl Paired {
+    pub fn new(format: Format) -> Self {
+        let mut paired = Self { sessions: Vec::new(), summary: Summary::new(format) };
+        paired.session(None);
+        paired
+    }
+
+    /// Place of the session with that key, which begins here if it is new.
+    fn session(&mut self, key: Option<&str>) -> usize {
+        match self.sessions.iter().position(|(session, _)| session.key() == key) {
+            Some(index) => index,
+            None => {
+                let session = Session::new(key.map(str::to_owned));
+                let reference = graph_reference(&session).into();
+                self.sessions.push((session, reference));
+                self.sessions.len() - 1
+            }
+        }
+    }
+
+    fn count(&mut self, nodes: &[Annotated<'_>]) {
+        for node in nodes {
+            match &node.node {
+                Node::Message(message) => self.summary.messages[message.kind as usize] += 1,
+                Node::Invalid(_) => self.summary.invalid += 1,
+                Node::Batch(_) => self.summary.batches += 1,
+                Node::Malformed(_) => self.summary.malformed += 1,
+                Node::LogLine(_) => {}
+            }
+            self.summary.add_problems(node.problems);
+            if node.superseded.is_some() {
+                self.summary.add_problems(Problems::from_iter([Problem::IdReusedWhileOpen]));
+            }
+        }
+    }
+
+    fn count_plain(&mut self, content: &Content<'_>) {
+        let mut count = |single: &Single<'_>| {
+            match single {
+                Single::Message(message) => self.summary.messages[message.kind as usize] += 1,
+                Single::Invalid(_) => self.summary.invalid += 1,
+            }
+            self.summary.add_problems(single.problems());
+        };
+        match content {
+            Content::Single(single) => count(single),
+            Content::Batch(elements) => {
+                elements.iter().for_each(&mut count);
+                self.summary.batches += 1;
+            }
+            Content::Malformed(_) => self.summary.malformed += 1,
+        }
+    }
+}
+
+/// What writing needs, in the order of records.
+pub(super) struct Written<'s, 'k> {
+    pub sink: &'s mut Sink<'k>,
+    pub report: &'s mut (dyn FnMut(Finding) + Send),
+    pub triples: u64,
+    pub losses: Losses,
+    pub error: Option<ConvertError>,
+}
+
+/// A record that is ready to be rendered.
+enum Step<'c> {
+    Nodes { graph: Arc<str>, nodes: Vec<Annotated<'c>>, at: Location },
+    Plain { bytes: &'c [u8], content: Content<'c>, at: Location },
+}
+
+/// One thread's part of a conversion.
+pub(super) struct Worker<'w, 's, 'k, R: Read> {
+    shared: &'w Shared<'s, 'k, R>,
+    mapper: InputMapper<'w>,
+    rendered: Rendered,
+    scanner: message::Quick,
+    payloads: String,
+}
+
+impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
+    pub fn new(shared: &'w Shared<'s, 'k, R>, rendered: Rendered) -> Self {
+        let mapper = InputMapper::new(shared.mapper, shared.iri);
+        let scanner = message::Quick::new(shared.mapper.numbers());
+        Self { shared, mapper, rendered, scanner, payloads: String::new() }
+    }
+
+    /// Takes chunks until there are none.
+    pub fn work(mut self) {
+        let mut chunk = Chunk::default();
+        while self.next(&mut chunk) {
+            self.run(&chunk);
+        }
+    }
+
+    /// Fills the next chunk; tells whether there is one.
+    pub fn next(&mut self, chunk: &mut Chunk) -> bool {
+        if self.shared.stopped.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.shared.source.lock().unwrap_or_else(PoisonError::into_inner).fill(chunk)
+    }
+
+    /// Takes a chunk from its records to the sink.
+    pub fn run(&mut self, chunk: &Chunk) {
+        // Each step of the way is made for all records before the next, so that what they borrow stays where it is.
+        let entries: Vec<Entry<'_>> = chunk.entries().collect();
+        let mut payloads = std::mem::take(&mut self.payloads);
+        payloads.clear();
+        let scanned: Vec<Option<Scanned>> = entries.iter().map(|entry| self.scan(entry, &mut payloads)).collect();
+        let contents = entries.iter().zip(&scanned).map(|(entry, scanned)| match (entry, scanned) {
+            (Entry::Record(record), Some(scanned)) => Some(scanned.content(&record.bytes, &payloads)),
+            (Entry::Record(record), None) => Some(Content::parse(&record.bytes)),
+            (Entry::LogLine(_), _) => None,
+        });
+        let contents: Vec<Option<Content<'_>>> = contents.collect();
+
+        let mut findings = Vec::new();
+        let paired =
+            self.shared.paired.in_turn(chunk.index, |paired| self.pair(paired, &entries, contents, &mut findings));
+        let Some((steps, stop)) = paired else { return };
+
+        self.rendered.clear();
+        for step in &steps {
+            if let Err((error, at)) = self.render(step) {
+                // Expansion depends on the message only under contexts with maps or the like.
+                self.mapper.lose(Loss::NotExpanded);
+                findings.push(self.finding(at, error.to_string(), false));
+            }
+        }
+        findings.sort_by_key(|finding| finding.location.record);
+        let losses = self.mapper.take_losses();
+        let rendered = &self.rendered;
+        self.shared.written.in_turn(chunk.index, |written| {
+            if written.error.is_some() {
+                return;
+            }
+            findings.into_iter().for_each(&mut written.report);
+            written.losses.merge(&losses);
+            written.triples += rendered.count();
+            written.error = match written.sink.take(rendered) {
+                Err(error) => Some(error.into()),
+                Ok(()) => stop.map(ConvertError::NotAMessage),
+            };
+            if written.error.is_some() {
+                self.shared.stopped.store(true, Ordering::Relaxed);
+            }
+        });
+        self.payloads = payloads;
+        self.payloads.shrink_to(4 << 20);
+    }
+
+    /// Writes the nodes of the sessions, when all records have been.
+    pub fn end(&mut self, origin: &Origin) {
+        if self.shared.mapper.mapping() == Mapping::Bblock {
+            return;
+        }
+        self.rendered.clear();
+        let result = self.shared.paired.after_all(|paired| {
+            // An input whose records all belong to sessions of their own has none itself.
+            let own_is_empty =
+                paired.sessions.len() > 1 && paired.sessions.first().is_some_and(|(own, _)| own.is_empty());
+            let mapper = &mut self.mapper;
+            paired.sessions.iter().skip(own_is_empty.into()).try_for_each(|(session, graph)| {
+                self.rendered.record(Some(graph), |rendering| mapper.end(session, origin, rendering))
+            })
+        });
+        self.shared.written.after_all(|written| {
+            written.triples += self.rendered.count();
+            written.error = match result {
+                Err(error) => Some(ConvertError::from(error)),
+                Ok(()) => written.sink.take(&self.rendered).err().map(ConvertError::from),
+            };
+        });
+    }
+
+    fn scan(&mut self, entry: &Entry<'_>, payloads: &mut String) -> Option<Scanned> {
+        match entry {
+            Entry::Record(record) if self.shared.mapper.takes_canonical() => self.scanner.scan(&record.bytes, payloads),
+            _ => None,
+        }
+    }
+
+    /// Counts, judges and pairs the records of a chunk, up to one that ends the run.
+    fn pair<'c>(
+        &self,
+        paired: &mut Paired,
+        entries: &'c [Entry<'c>],
+        contents: Vec<Option<Content<'c>>>,
+        findings: &mut Vec<Finding>,
+    ) -> (Vec<Step<'c>>, Option<Finding>) {
+        let in_session = self.shared.mapper.mapping() == Mapping::Session;
+        let mut steps = Vec::with_capacity(entries.len());
+        for (entry, content) in entries.iter().zip(contents) {
+            match (entry, content) {
+                (Entry::Record(record), Some(content)) => {
+                    if let Some(finding) = self.judge(record, &content) {
+                        if self.shared.options.strict {
+                            return (steps, Some(finding));
+                        }
+                        findings.push(finding);
+                    }
+                    paired.summary.records += 1;
+                    let at = record.location;
+                    if !in_session {
+                        paired.count_plain(&content);
+                        steps.push(Step::Plain { bytes: &record.bytes, content, at });
+                        continue;
+                    }
+                    let index = paired.session(record.session.as_deref());
+                    let Some((session, graph)) = paired.sessions.get_mut(index) else { continue };
+                    let (graph, nodes) = (graph.clone(), session.annotate(record, content));
+                    paired.count(&nodes);
+                    steps.push(Step::Nodes { graph, nodes, at });
+                }
+                (Entry::LogLine(line), _) => {
+                    paired.summary.log_lines += 1;
+                    if line.oversized {
+                        let message = format!("{} bytes of text are skipped", line.length);
+                        findings.push(self.finding(line.location, message, false));
+                    } else if self.shared.options.log_lines && in_session {
+                        let index = paired.session(None);
+                        let Some((session, graph)) = paired.sessions.get_mut(index) else { continue };
+                        let nodes = vec![session.annotate_log_line(line)];
+                        steps.push(Step::Nodes { graph: graph.clone(), nodes, at: line.location });
+                    }
+                }
+                (Entry::Record(_), None) => {}
+            }
+        }
+        (steps, None)
+    }
+
+    fn render(&mut self, step: &Step<'_>) -> Result<(), (ReferenceError, Location)> {
+        let mapper = &mut self.mapper;
+        match step {
+            Step::Nodes { graph, nodes, at } => self
+                .rendered
+                .record(Some(graph), |rendering| mapper.nodes(graph, nodes, rendering))
+                .map_err(|error| (error, *at)),
+            Step::Plain { bytes, content, at } => self
+                .rendered
+                .record(None, |rendering| mapper.plain(at.record, bytes, content, rendering))
+                .map_err(|error| (error, *at)),
+        }
+    }
+
+    /// What there is to say of a record: that the graph does not hold it as it was, or that it is no JSON; with
+    /// `strict`, that it is not a valid message.
+    fn judge(&self, record: &Record<'_>, content: &Content<'_>) -> Option<Finding> {
+        let options = self.shared.options;
+        let in_session = self.shared.mapper.mapping() == Mapping::Session;
+        // An object is mapped as it is in either mapping.
+        let tolerated = |value: &Value<'_>| !options.strict && (in_session || matches!(value, Value::Object(_)));
+        let message = match content {
+            _ if record.flags.oversized => format!(
+                "{} bytes are more than --max-record-size allows ({}); the record is skipped",
+                record.length, options.reader.max_record_size
+            ),
+            Content::Malformed(error) => {
+                // Its place in the record, as a place in the input.
+                let offset = error.offset.saturating_add(usize::try_from(record.location.byte).unwrap_or(0));
+                format!("not JSON: {}", json::Error { offset, ..error.clone() })
+            }
+            Content::Batch(elements) if elements.is_empty() && options.strict => "a batch without elements".to_owned(),
+            Content::Batch(elements) => {
+                let bad =
+                    |element: &Single<'_>| matches!(element, Single::Invalid(invalid) if !tolerated(&invalid.value));
+                let index = elements.iter().position(bad)?;
+                format!("element {} of the batch is no JSON-RPC message", index + 1)
+            }
+            Content::Single(Single::Invalid(invalid)) if !tolerated(&invalid.value) => {
+                "JSON, but no JSON-RPC message".to_owned()
+            }
+            Content::Single(_) => return None,
+        };
+        Some(self.finding(record.location, message, in_session && !record.flags.oversized))
+    }
+
+    fn finding(&self, location: Location, message: String, in_graph: bool) -> Finding {
+        Finding { input: self.shared.input.to_owned(), location, message, in_graph }
+    }
+}
+
+/// Lets the others go if this one cannot take its turns any more.
+impl<R: Read> Drop for Worker<'_, '_, '_, R> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.shared.paired.give_up();
+            self.shared.written.give_up();
+        }
+    }
+}
+
+impl<R: Read> Shared<'_, '_, R> {
+    /// What came of it all.
+    pub(super) fn end(self) -> Result<Summary, ConvertError> {
+        let written = self.written.into_inner();
+        if let Some(error) = written.error {
+            return Err(error);
+        }
+        let source = self.source.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = source.failure {
+            return Err(ConvertError::Read { input: self.input.to_owned(), error });
+        }
+        let mut summary = self.paired.into_inner().summary;
+        summary.triples = written.triples;
+        summary.losses = written.losses;
+        Ok(summary)
+    }
+
+    /// Whether all records were read and written.
+    pub(super) fn is_whole(&self) -> bool {
+        self.written.after_all(|written| written.error.is_none())
+            && self.source.lock().unwrap_or_else(PoisonError::into_inner).failure.is_none()
+    }
+}

@@ -1,0 +1,52 @@
+//! Values that a message carries and JSON-RPC says nothing about: `params`, `result`, an error's `data`.
+
+use std::borrow::Cow;
+
+use crate::json::{self, Canonical, NumberOutOfRange, Numbers, Value};
+
+/// A payload: parsed, or already in canonical form.
+#[derive(Debug, Clone)]
+pub enum Payload<'a> {
+    /// Parsed.
+    Value(Value<'a>),
+    /// Canonical JSON, written as the reader of the message was asked to write numbers.
+    Canonical {
+        /// The text.
+        text: &'a str,
+        /// See [`Canonical::interoperable`].
+        interoperable: bool,
+    },
+}
+
+impl<'a> From<Value<'a>> for Payload<'a> {
+    fn from(value: Value<'a>) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl<'a> Payload<'a> {
+    /// Its canonical form; `buffer` is overwritten where there has to be one.
+    pub fn canonical<'b>(
+        &'b self,
+        numbers: Numbers,
+        buffer: &'b mut String,
+    ) -> Result<(&'b str, Canonical), NumberOutOfRange> {
+        match self {
+            Self::Value(value) => {
+                buffer.clear();
+                let canonical = json::write_canonical(value, numbers, buffer)?;
+                Ok((buffer, canonical))
+            }
+            Self::Canonical { text, interoperable } => Ok((text, Canonical { interoperable: *interoperable })),
+        }
+    }
+
+    /// Its value.
+    pub fn value(&self) -> Cow<'_, Value<'a>> {
+        match self {
+            Self::Value(value) => Cow::Borrowed(value),
+            // It was written by this program, so it is JSON.
+            Self::Canonical { text, .. } => Cow::Owned(json::parse(text.as_bytes()).unwrap_or(Value::Null)),
+        }
+    }
+}

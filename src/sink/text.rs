@@ -1,0 +1,389 @@
+//! From triples to the bytes of N-Triples, N-Quads, Turtle and TriG.
+
+use std::io::Write as _;
+
+use oxrdf::vocab::{rdf, xsd};
+use oxrdf::{GraphName, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
+
+use crate::json;
+use crate::mapping::{Node, Object, Triples};
+use crate::vocab::PREFIXES;
+
+/// Writes triples as text: a line each, or a block a subject with prefixed names and IRIs relative to the input's.
+pub(crate) struct TextRenderer {
+    layout: Layout,
+    /// IRI of the input.
+    iri: String,
+    /// What a line ends with: the graph and a full stop.
+    tail: Vec<u8>,
+    out: Vec<u8>,
+    subject: Vec<u8>,
+    predicate: String,
+    /// Whether the block of the subject has a triple already.
+    open: bool,
+    /// Where the record begins.
+    record: usize,
+    count: u64,
+}
+
+/// How triples are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// N-Triples, or, with graphs, N-Quads.
+    Lines { graphs: bool },
+    /// Turtle, or, set off from the margin, TriG.
+    Blocks { margin: bool, relative: bool },
+}
+
+impl TextRenderer {
+    pub fn new(layout: Layout, iri: &str) -> Self {
+        Self {
+            layout,
+            iri: iri.to_owned(),
+            tail: Vec::new(),
+            out: Vec::new(),
+            subject: Vec::new(),
+            predicate: String::new(),
+            open: false,
+            record: 0,
+            count: 0,
+        }
+    }
+
+    /// How many triples there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Starts a record, whose triples are in the graph with that reference against the input's IRI, or in the default
+    /// graph.
+    pub fn start_record(&mut self, graph: Option<&str>) {
+        self.tail.clear();
+        if let (Some(reference), Layout::Lines { graphs: true }) = (graph, self.layout) {
+            let _ = write!(self.tail, " <{}{reference}>", self.iri);
+        }
+        self.tail.extend_from_slice(b" .\n");
+        self.record = self.out.len();
+        if matches!(self.layout, Layout::Blocks { .. }) {
+            self.out.push(b'\n');
+        }
+    }
+
+    /// Ends a record.
+    pub fn end_record(&mut self) {
+        self.close();
+        if self.out.get(self.record..) == Some(b"\n") {
+            self.out.truncate(self.record); // it had no triples
+        }
+    }
+
+    /// What has been written.
+    pub fn text(&self) -> &[u8] {
+        &self.out
+    }
+
+    /// Forgets what has been written and counted.
+    pub fn clear(&mut self) {
+        self.out.clear();
+        self.count = 0;
+    }
+
+    /// Writes quads, whatever their graph in Turtle and TriG, where it shows elsewhere.
+    pub fn quads<'q>(&mut self, quads: impl IntoIterator<Item = &'q Quad>) {
+        let mut last = None;
+        for quad in quads {
+            if last != Some(&quad.subject) {
+                last = Some(&quad.subject);
+                self.subject(match quad.subject.as_ref() {
+                    NamedOrBlankNodeRef::NamedNode(named) => Node::Iri(named.as_str()),
+                    NamedOrBlankNodeRef::BlankNode(blank) => Node::Label(blank.as_str()),
+                });
+            }
+            if self.layout == (Layout::Lines { graphs: true }) {
+                self.tail.clear();
+                match &quad.graph_name {
+                    GraphName::DefaultGraph => {}
+                    graph => {
+                        let _ = write!(self.tail, " {graph}");
+                    }
+                }
+                self.tail.extend_from_slice(b" .\n");
+            }
+            let object = match quad.object.as_ref() {
+                TermRef::NamedNode(named) => Object::Node(Node::Iri(named.as_str())),
+                TermRef::BlankNode(blank) => Object::Node(Node::Label(blank.as_str())),
+                TermRef::Literal(literal) => match literal.language() {
+                    Some(tag) => Object::Tagged(literal.value(), tag),
+                    None if literal.datatype() == xsd::STRING => Object::Text(literal.value()),
+                    None => Object::Typed(literal.value(), literal.datatype().as_str()),
+                },
+            };
+            self.triple(quad.predicate.as_ref(), object);
+        }
+    }
+
+    fn close(&mut self) {
+        if self.open {
+            self.out.extend_from_slice(b" .\n");
+            self.open = false;
+        }
+    }
+
+    fn object(&mut self, object: Object<'_>) {
+        let lines = matches!(self.layout, Layout::Lines { .. });
+        match object {
+            Object::Node(node) => self.write_node(node),
+            Object::Text(text) => write_quoted(text, &mut self.out),
+            Object::Tagged(text, tag) => {
+                write_quoted(text, &mut self.out);
+                self.out.push(b'@');
+                self.out.extend_from_slice(tag.as_bytes());
+            }
+            Object::Typed(lexical, datatype) => {
+                if !lines && is_shorthand(lexical, datatype) {
+                    return self.out.extend_from_slice(lexical.as_bytes());
+                }
+                write_quoted(lexical, &mut self.out);
+                self.out.extend_from_slice(b"^^");
+                self.write_iri(datatype);
+            }
+            Object::Integer(number) => {
+                if lines {
+                    self.out.push(b'"');
+                    push_decimal(number, &mut self.out);
+                    self.out.extend_from_slice(b"\"^^<http://www.w3.org/2001/XMLSchema#integer>");
+                } else {
+                    push_decimal(number, &mut self.out);
+                }
+            }
+        }
+    }
+
+    fn write_node(&mut self, node: Node<'_>) {
+        let mut out = std::mem::take(&mut self.out);
+        self.node(node, &mut out);
+        self.out = out;
+    }
+
+    fn write_iri(&mut self, iri: &str) {
+        let mut out = std::mem::take(&mut self.out);
+        self.iri(iri, &mut out);
+        self.out = out;
+    }
+
+    fn node(&self, node: Node<'_>, out: &mut Vec<u8>) {
+        let (letter, number, element, suffix) = match node {
+            Node::Message(name) => (b'm', name.record, name.element, &b""[..]),
+            Node::Id(name) => (b'm', name.record, name.element, &b"-id"[..]),
+            Node::Error(name) => (b'm', name.record, name.element, &b"-error"[..]),
+            Node::LogLine(line) => (b'l', line, None, &b""[..]),
+            Node::Session(reference) => {
+                out.push(b'<');
+                self.input(out);
+                out.extend_from_slice(reference.as_bytes());
+                return out.push(b'>');
+            }
+            Node::Iri(iri) => return self.iri(iri, out),
+            Node::Blank(blank) => {
+                let _ = write!(out, "_:{blank}");
+                return;
+            }
+            Node::Label(label) => {
+                out.extend_from_slice(b"_:");
+                return out.extend_from_slice(label.as_bytes());
+            }
+        };
+        out.push(b'<');
+        self.input(out);
+        out.extend_from_slice(&[b'#', letter]);
+        push_decimal(number, out);
+        if let Some(element) = element {
+            out.push(b'.');
+            push_decimal(element.into(), out);
+        }
+        out.extend_from_slice(suffix);
+        out.push(b'>');
+    }
+
+    /// The input's IRI, where it is not what IRIs are relative to.
+    fn input(&self, out: &mut Vec<u8>) {
+        if !matches!(self.layout, Layout::Blocks { relative: true, .. }) {
+            out.extend_from_slice(self.iri.as_bytes());
+        }
+    }
+
+    fn iri(&self, iri: &str, out: &mut Vec<u8>) {
+        let Layout::Blocks { relative, .. } = self.layout else {
+            out.push(b'<');
+            out.extend_from_slice(iri.as_bytes());
+            return out.push(b'>');
+        };
+        for (prefix, namespace) in PREFIXES {
+            if let Some(local) = iri.strip_prefix(namespace)
+                && is_local_name(local)
+            {
+                out.extend_from_slice(prefix.as_bytes());
+                out.push(b':');
+                return out.extend_from_slice(local.as_bytes());
+            }
+        }
+        let inside = iri.strip_prefix(self.iri.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('#'));
+        out.push(b'<');
+        out.extend_from_slice(inside.filter(|_| relative).unwrap_or(iri).as_bytes());
+        out.push(b'>');
+    }
+}
+
+impl Triples for TextRenderer {
+    fn subject(&mut self, node: Node<'_>) {
+        self.close();
+        let mut subject = std::mem::take(&mut self.subject);
+        subject.clear();
+        self.node(node, &mut subject);
+        self.subject = subject;
+    }
+
+    fn triple(&mut self, predicate: NamedNodeRef<'_>, object: Object<'_>) {
+        self.count += 1;
+        let Layout::Blocks { margin, .. } = self.layout else {
+            self.out.extend_from_slice(&self.subject);
+            self.out.extend_from_slice(b" <");
+            self.out.extend_from_slice(predicate.as_str().as_bytes());
+            self.out.extend_from_slice(b"> ");
+            self.object(object);
+            return self.out.extend_from_slice(&self.tail);
+        };
+        if self.open && self.predicate == predicate.as_str() {
+            self.out.extend_from_slice(b" , ");
+            return self.object(object);
+        }
+        if self.open {
+            self.out.extend_from_slice(if margin { b" ;\n\t\t" } else { b" ;\n\t" });
+        } else {
+            if margin {
+                self.out.push(b'\t');
+            }
+            self.out.extend_from_slice(&self.subject);
+            self.out.push(b' ');
+            self.open = true;
+        }
+        self.predicate.clear();
+        self.predicate.push_str(predicate.as_str());
+        if predicate == rdf::TYPE {
+            self.out.push(b'a');
+        } else {
+            self.write_iri(predicate.as_str());
+        }
+        self.out.push(b' ');
+        self.object(object);
+    }
+}
+
+/// Appends the decimal digits of a number.
+fn push_decimal(mut number: u64, out: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+        first -= 1;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(digits.get(first..).unwrap_or_default());
+}
+
+/// A string literal without its type: `STRING_LITERAL_QUOTE` of N-Triples and Turtle.
+fn write_quoted(text: &str, out: &mut Vec<u8>) {
+    out.reserve(text.len() + 2);
+    out.push(b'"');
+    let mut rest = text.as_bytes();
+    loop {
+        let plain = json::special(rest);
+        let (before, after) = rest.split_at_checked(plain).unwrap_or((rest, b""));
+        out.extend_from_slice(before);
+        let Some((special, after)) = after.split_first() else { break };
+        match special {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\x08' => out.extend_from_slice(b"\\b"),
+            b'\x0C' => out.extend_from_slice(b"\\f"),
+            control => {
+                let _ = write!(out, "\\u{control:04X}");
+            }
+        }
+        rest = after;
+    }
+    out.push(b'"');
+}
+
+/// Whether Turtle has the literal without quotes and type.
+fn is_shorthand(lexical: &str, datatype: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = lexical.strip_prefix(['+', '-']).unwrap_or(lexical);
+    if datatype == xsd::INTEGER.as_str() {
+        digits(unsigned)
+    } else if datatype == xsd::DECIMAL.as_str() {
+        unsigned.split_once('.').is_some_and(|(integer, fraction)| digits(integer) && digits(fraction))
+    } else if datatype == xsd::DOUBLE.as_str() {
+        let exponent = |text: &str| digits(text.strip_prefix(['+', '-']).unwrap_or(text));
+        unsigned.split_once('E').is_some_and(|(mantissa, power)| {
+            exponent(power) && mantissa.split_once('.').is_some_and(|(integer, part)| digits(integer) && digits(part))
+        })
+    } else {
+        datatype == xsd::BOOLEAN.as_str() && matches!(lexical, "true" | "false")
+    }
+}
+
+/// Whether a name needs no escapes behind a prefix: fewer than Turtle allows, and all that vocabularies use.
+fn is_local_name(local: &str) -> bool {
+    local.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && local.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_escaped() {
+        let quoted = |text: &str| {
+            let mut out = Vec::new();
+            write_quoted(text, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(quoted(""), "\"\"");
+        assert_eq!(quoted("plain é😀 text, longer than a word"), "\"plain é😀 text, longer than a word\"");
+        assert_eq!(quoted("\"\\\n\r\t\u{8}\u{c}\u{0}\u{1f}"), r#""\"\\\n\r\t\b\f\u0000\u001F""#);
+    }
+
+    #[test]
+    fn decimals_are_written() {
+        for number in [0, 7, 10, 1_234_567_890, u64::MAX] {
+            let mut out = Vec::new();
+            push_decimal(number, &mut out);
+            assert_eq!(out, number.to_string().into_bytes());
+        }
+    }
+
+    #[test]
+    fn shorthands_are_what_turtle_reads() {
+        for (lexical, datatype, expected) in [
+            ("-32601", xsd::INTEGER, true),
+            ("1", xsd::DECIMAL, false),
+            ("0.418", xsd::DECIMAL, true),
+            ("1.", xsd::DECIMAL, false),
+            ("1.5E0", xsd::DOUBLE, true),
+            ("INF", xsd::DOUBLE, false),
+            ("true", xsd::BOOLEAN, true),
+            ("1", xsd::BOOLEAN, false),
+            ("", xsd::INTEGER, false),
+        ] {
+            assert_eq!(is_shorthand(lexical, datatype.as_str()), expected, "{lexical}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The fast path and the reference path give the same graph, and any number of threads the same bytes.
+
+use std::fs;
+
+use oxrdf::Quad;
+use proptest::prelude::*;
+use rpcgraph::convert::{Converter, Input, Options};
+use rpcgraph::mapping::{Mapper, Mapping};
+use rpcgraph::sink::{Sink, Syntax};
+use rpcgraph::summary::Summary;
+
+use crate::support::{BASE, assert_isomorphic, corpora, files};
+
+fn mapped(log: &[u8], mapping: Mapping, stated: bool, reference_only: bool) -> (Vec<Quad>, Summary) {
+    let mapper = Mapper::new(mapping, &[]).unwrap().with_provenance(true).with_reference_only(reference_only);
+    let mut quads = Vec::new();
+    let options = Options { log_lines: true, ..Options::default() };
+    let input = Input { name: "log".into(), source: "log".into(), iri: BASE.into(), iri_stated: stated, read: log };
+    let mut sink = Sink::quads(&mut quads);
+    let summary = Converter::new(mapper, options).convert(input, &mut sink, &mut |_| {}).unwrap();
+    drop(sink);
+    (quads, summary)
+}
+
+fn assert_paths_agree(log: &[u8], what: &str) {
+    for (mapping, stated) in [(Mapping::Session, true), (Mapping::Bblock, true), (Mapping::Bblock, false)] {
+        let (fast, fast_summary) = mapped(log, mapping, stated, false);
+        let (reference, reference_summary) = mapped(log, mapping, stated, true);
+        assert_isomorphic(&fast, &reference, &format!("{what}, {mapping:?}"));
+        assert_eq!(fast_summary, reference_summary, "{what}, {mapping:?}");
+    }
+}
+
+#[test]
+fn of_every_corpus() {
+    let Some(corpora) = corpora() else { return };
+    for ending in ["messages.ndjson", "not-json.txt", ".io", ".log"] {
+        for file in files(&corpora, ending) {
+            assert_paths_agree(&fs::read(&file).unwrap(), &file.display().to_string());
+        }
+    }
+    let reference = corpora.join("../reference");
+    for file in files(&reference, ".txt").into_iter().chain(files(&corpora.join("JSONTestSuite"), ".json")) {
+        assert_paths_agree(&fs::read(&file).unwrap(), &file.display().to_string());
+    }
+}
+
+/// A log that takes several chunks, of all kinds of messages.
+fn long_log() -> String {
+    (0..30_000)
+        .map(|id| match id % 7 {
+            0 => format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m{id}","params":{{"b":[{id}],"a":"é\n"}}}}"#),
+            1 => format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"x":{id}.5}}}}"#, id - 1),
+            2 => {
+                format!(r#"{{"jsonrpc":"2.0","id":"s{id}","error":{{"code":-32601,"message":"\u00e9","data":null}}}}"#)
+            }
+            3 => format!(r#"[{{"method":"a","id":{id}}},{{"method":"b"}},{id}]"#),
+            4 => format!(r#"{{"jsonrpc":"2.0","id":{},"result":null,"extra":{{"@id":1}}}}"#, id - 4),
+            5 => format!("line {id} is no JSON"),
+            _ => format!(r#"{{"method":"again","id":{},"params":[{id}e-7,12345678901234567890]}}"#, id % 50),
+        })
+        .map(|line| line + "\n")
+        .collect()
+}
+
+#[test]
+fn of_a_long_log_whatever_the_threads() {
+    let log = long_log();
+    for (mapping, syntax) in [
+        (Mapping::Session, Syntax::Turtle),
+        (Mapping::Session, Syntax::TriG),
+        (Mapping::Session, Syntax::JsonLd),
+        (Mapping::Bblock, Syntax::NTriples),
+    ] {
+        let convert = |jobs| {
+            let mut text = Vec::new();
+            let mut findings = Vec::new();
+            let mut converter =
+                Converter::new(Mapper::new(mapping, &[]).unwrap(), Options { jobs, ..Options::default() });
+            let mut sink = syntax.sink(&mut text, 1);
+            let input = Input {
+                name: "log".into(),
+                source: "log".into(),
+                iri: BASE.into(),
+                iri_stated: true,
+                read: log.as_bytes(),
+            };
+            let summary = converter.convert(input, &mut sink, &mut |finding| findings.push(finding)).unwrap();
+            sink.finish().unwrap();
+            drop(sink);
+            (text, findings, summary)
+        };
+        let one = convert(1);
+        assert!(one.0.len() > 2_000_000 && one.1.len() > 4_000);
+        for jobs in [2, 5] {
+            assert!(convert(jobs) == one, "{mapping:?} in {syntax:?} with {jobs} threads");
+        }
+    }
+}
+
+/// A strict run ends at the same record whatever the threads, with all before it written.
+#[test]
+fn of_a_strict_run() {
+    let mut log = "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":[\"some text\"]}\n".repeat(20_000);
+    log.push_str("no message\n");
+    log.push_str(&"{\"jsonrpc\":\"2.0\",\"method\":\"after\"}\n".repeat(20_000));
+    for jobs in [1, 3] {
+        let mut quads = Vec::new();
+        let options = Options { strict: true, jobs, ..Options::default() };
+        let mut sink = Sink::quads(&mut quads);
+        let input = Input {
+            name: "log".into(),
+            source: "log".into(),
+            iri: BASE.into(),
+            iri_stated: true,
+            read: log.as_bytes(),
+        };
+        let mapper = Mapper::new(Mapping::Session, &[]).unwrap();
+        let error = Converter::new(mapper, options).convert(input, &mut sink, &mut |_| {}).unwrap_err();
+        assert!(error.to_string().starts_with("log:20001: record 20001 at byte"), "{error}");
+        drop(sink);
+        assert_eq!(quads.len(), 20_000 * 6);
+    }
+}
+
+/// Values that look like what the program itself writes, or what JSON-LD would obey.
+fn colliding_name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => prop::sample::select(vec!["jsonrpc", "id", "method", "params", "result", "error", "code", "message", "data"])
+            .prop_map(str::to_owned),
+        2 => prop::sample::select(vec![
+            "@id", "@type", "@context", "@graph", "@value", "@foo", "@", "jrpc:hasError", "rpcg:problem", "stringValue",
+            "http://json-rpc.org/ontology#hasId", "http://e/p", "_:x", "", "Request", "jrpc", "xsd", "a b", "é", "\u{fb33}",
+            "😀",
+        ])
+        .prop_map(str::to_owned),
+        1 => "[a-c]{1,2}",
+    ]
+}
+
+fn json() -> impl Strategy<Value = String> {
+    let string = || {
+        prop_oneof![
+            3 => "[a-z ]{0,8}",
+            1 => prop::sample::select(vec![
+                r"\n\t\\\/", r"\u00e9\u0041", r"\ud800", r"\ud83d\ude00", "\u{7f}é😀\u{ffff}", "2.0", "@type", "_:b0", "../x",
+                "http://e/ x", "#m1", r"\u0000", ".", "x.y~z",
+            ])
+            .prop_map(str::to_owned),
+        ]
+        .prop_map(|text| format!("\"{text}\""))
+    };
+    let leaf = prop_oneof![
+        2 => string(),
+        2 => (-100_i64..100).prop_map(|number| number.to_string()),
+        1 => prop::sample::select(vec![
+            "1.0", "1.50", "-0", "1e3", "0.1", "9007199254740993", "-32601", "-32000", "1e400", "123456789012345678901234567890",
+            "2.5E-8", "null", "true", "false",
+        ])
+        .prop_map(str::to_owned),
+    ];
+    leaf.prop_recursive(4, 24, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(" , "))),
+            prop::collection::vec((colliding_name(), inner), 0..6).prop_map(|members| {
+                let members: Vec<_> =
+                    members.iter().map(|(name, value)| format!("{}: {value}", serde_json::json!(name))).collect();
+                format!("{{{}}}", members.join(","))
+            }),
+        ]
+    })
+}
+
+/// A message, more or less.
+fn message() -> impl Strategy<Value = String> {
+    let member = prop_oneof![
+        Just(r#""jsonrpc":"2.0""#.to_owned()),
+        json().prop_map(|value| format!("\"id\":{value}")),
+        (0..4).prop_map(|id| format!("\"id\":{id}")),
+        json().prop_map(|value| format!("\"method\":{value}")),
+        Just(r#""method":"m""#.to_owned()),
+        json().prop_map(|value| format!("\"params\":{value}")),
+        json().prop_map(|value| format!("\"result\":{value}")),
+        json().prop_map(|value| format!("\"error\":{value}")),
+        (json(), json(), json()).prop_map(|(code, message, data)| {
+            format!(r#""error":{{"code":{code},"message":{message},"data":{data}}}"#)
+        }),
+        (colliding_name(), json()).prop_map(|(name, value)| format!("{}:{value}", serde_json::json!(name))),
+    ];
+    prop::collection::vec(member, 0..6).prop_map(|members| format!("{{{}}}", members.join(",")))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: std::env::var("RPCGRAPH_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn of_generated_messages(lines in prop::collection::vec(prop_oneof![4 => message(), 1 => json()], 1..8)) {
+        assert_paths_agree(lines.join("\n").as_bytes(), &lines.join("\n"));
+    }
+}
