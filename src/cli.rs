@@ -29,8 +29,10 @@ struct Cli {
 }
 
 const EXIT_STATUS: &str = "\
-Exit status: 0 done; 1 done, and there are findings that the options ask about; 2 not done (usage, input, output or
-network error).";
+Exit status:
+  0  done
+  1  done, and there are findings that the options ask about
+  2  not done: usage, input, output or network error";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -115,7 +115,14 @@ impl Converter {
             source: Mutex::new(Source::new(reader)),
             stopped: AtomicBool::new(false),
             paired: InOrder::new(Paired::new(format)),
-            written: InOrder::new(Written { sink, report, triples: 0, losses: Losses::default(), error: None }),
+            written: InOrder::new(Written {
+                sink,
+                report,
+                triples: 0,
+                losses: Losses::default(),
+                keyword_members: 0,
+                error: None,
+            }),
         };
         let mut rendered = rendered.into_iter();
         if let Some(first) = rendered.next() {

@@ -58,11 +58,18 @@ impl Mapper {
             Mapping::Session => context::builtin(),
             Mapping::Bblock => context::builtin().get(..1).unwrap_or_default(),
         };
-        let contexts = builtin.iter().chain(further).map(|context| context.value().clone()).collect();
-        let further = (!further.is_empty()).then(|| FurtherTerms::new(further));
-        let mapper = Self { mapping, provenance: false, reference_only: false, contexts, further };
+        let terms = (!further.is_empty()).then(|| FurtherTerms::new(further));
+        let mut mapper =
+            Self { mapping, provenance: false, reference_only: false, contexts: Vec::new(), further: terms };
+        for context in builtin.iter().chain(further) {
+            // A context within an array of contexts must not be an array.
+            match context.value() {
+                serde_json::Value::Array(several) => mapper.contexts.extend(several.iter().cloned()),
+                one => mapper.contexts.push(one.clone()),
+            }
+        }
         if mapper.further.is_some() {
-            Expander::new(&mapper)?;
+            Expander::new(&mapper).map_err(|error| culprit(mapping, further, error))?;
         }
         Ok(mapper)
     }
@@ -111,6 +118,15 @@ impl Mapper {
     }
 }
 
+/// The same error with the name of the first context that cannot follow those before it.
+fn culprit(mapping: Mapping, further: &[Context], error: ReferenceError) -> ReferenceError {
+    let fails = |count: &usize| Mapper::new(mapping, further.get(..*count).unwrap_or_default()).is_err();
+    match (1..further.len()).find(fails).unwrap_or(further.len()).checked_sub(1).and_then(|index| further.get(index)) {
+        Some(context) => ReferenceError::NoJsonLd { origin: context.origin().to_owned(), message: error.to_string() },
+        None => error,
+    }
+}
+
 /// The IRI of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputIri {
@@ -133,6 +149,8 @@ pub struct InputMapper<'m> {
     losses: Losses,
     document: String,
     literal: String,
+    /// See [`InputMapper::take_late`].
+    late: u64,
 }
 
 /// What the reference path needs: processed contexts.
@@ -174,7 +192,7 @@ impl<'m> InputMapper<'m> {
             _ => None,
         };
         let (losses, document, literal) = (Losses::default(), String::new(), String::new());
-        Self { mapper, input, expander: None, plain, losses, document, literal }
+        Self { mapper, input, expander: None, plain, losses, document, literal, late: 0 }
     }
 
     /// Maps the nodes of a record.
@@ -194,9 +212,15 @@ impl<'m> InputMapper<'m> {
             Rendering::Triples(triples) => {
                 let mut document = std::mem::take(&mut self.document);
                 document.clear();
+                let mut blanks = Blanks::new(self.input.number, record);
                 let result = self.write(session, nodes, &mut document);
-                let result = result.and_then(|()| self.expand(session, record, &document, triples));
+                let result = result.and_then(|()| self.expand(session, &mut blanks, &document, triples));
                 self.document = document;
+                if result.is_err() {
+                    // What a further context cannot take is data, as it is without that context.
+                    let mut direct = self.direct(session, triples);
+                    nodes.iter().for_each(|node| direct.node(node));
+                }
                 result
             }
             Rendering::Documents(out) => self.write(session, nodes, out),
@@ -224,10 +248,9 @@ impl<'m> InputMapper<'m> {
         record: u64,
         bytes: &[u8],
         content: &Content<'_>,
-        rendering: Rendering<'_, T>,
+        mut rendering: Rendering<'_, T>,
     ) -> Result<(), ReferenceError> {
         let blank = Blank { input: self.input.number, record, index: 0 };
-        let mut rendering = rendering;
         if let (Rendering::Triples(triples), Some(plain)) = (&mut rendering, &self.plain)
             && plain.push(content, blank, *triples)
         {
@@ -238,22 +261,37 @@ impl<'m> InputMapper<'m> {
             return Ok(());
         };
         let shape = self.expander()?.shape.clone();
-        match rendering {
-            Rendering::Documents(out) => bblock::write(&value, &shape, out, &mut self.losses),
-            Rendering::Triples(triples) => {
-                let mut document = std::mem::take(&mut self.document);
-                document.clear();
-                let result = bblock::write(&value, &shape, &mut document, &mut self.losses);
-                let result = result.and_then(|()| self.expand("", record, &document, triples));
-                self.document = document;
-                result
+        let single = std::slice::from_ref(&value);
+        let values = if let json::Value::Array(array) = &value { array.items.as_slice() } else { single };
+        let mut blanks = Blanks::new(self.input.number, record);
+        for (index, value) in (0..).zip(values) {
+            match &mut rendering {
+                Rendering::Documents(out) => {
+                    bblock::write(value, &shape, Blank { index, ..blank }, out, &mut self.losses)?;
+                }
+                Rendering::Triples(triples) => {
+                    // Each by itself: expansion makes one of objects that are the same.
+                    let mut document = std::mem::take(&mut self.document);
+                    document.clear();
+                    let result = bblock::write(value, &shape, blanks.scope(), &mut document, &mut self.losses);
+                    let result = result.and_then(|()| self.expand("", &mut blanks, &document, *triples));
+                    self.document = document;
+                    result?;
+                }
             }
         }
+        Ok(())
     }
 
     /// Takes what could not be carried since the last call.
     pub fn take_losses(&mut self) -> Losses {
         std::mem::take(&mut self.losses)
+    }
+
+    /// Takes the number of messages, since the last call, that turned out to have the problem `KeywordMember` only under
+    /// further contexts.
+    pub fn take_late(&mut self) -> u64 {
+        std::mem::take(&mut self.late)
     }
 
     /// Counts a loss that shows outside the mapping.
@@ -269,7 +307,7 @@ impl<'m> InputMapper<'m> {
         if self.mapper.further.is_some() {
             self.expander()?;
         }
-        let mut writer = self.writer(session, out);
+        let mut writer = self.writer(session, nodes.first().map_or(0, |node| node.name.record), out);
         for node in nodes {
             writer.separate();
             writer.node(node)?;
@@ -278,18 +316,20 @@ impl<'m> InputMapper<'m> {
     }
 
     fn write_end(&mut self, end: &SessionEnd<'_>, out: &mut String) {
-        let mut writer = self.writer("", out);
+        let mut writer = self.writer("", 0, out);
         writer.separate();
         writer.session_end(end);
     }
 
-    fn writer<'w>(&'w mut self, session: &str, out: &'w mut String) -> DocumentWriter<'w> {
+    fn writer<'w>(&'w mut self, session: &str, record: u64, out: &'w mut String) -> DocumentWriter<'w> {
         DocumentWriter {
             out,
             losses: &mut self.losses,
             further: self.expander.as_ref().and_then(|expander| expander.further.as_ref()),
             provenance: self.mapper.provenance,
             buffer: String::new(),
+            blanks: Blank { input: self.input.number, record, index: 0 },
+            late: &mut self.late,
             session: session.to_owned(),
         }
     }
@@ -307,7 +347,7 @@ impl<'m> InputMapper<'m> {
     fn expand<T: TripleSink>(
         &mut self,
         session: &str,
-        record: u64,
+        blanks: &mut Blanks,
         document: &str,
         triples: &mut T,
     ) -> Result<(), ReferenceError> {
@@ -321,9 +361,8 @@ impl<'m> InputMapper<'m> {
         self.expander()?;
         let Some(expander) = &self.expander else { return Ok(()) };
         let mut quads = Vec::new();
-        let mut blanks = Blanks::new(self.input.number, record);
         let document = format!("[{document}]");
-        expander.reference.quads(&document, &graph, &mut blanks, &mut self.losses, &mut quads)?;
+        expander.reference.quads(&document, &graph, blanks, &mut self.losses, &mut quads)?;
         triples.quads(&quads);
         Ok(())
     }

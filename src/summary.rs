@@ -57,6 +57,10 @@ impl Summary {
         self.messages[kind as usize]
     }
 
+    pub(crate) fn add_problem(&mut self, problem: Problem, count: u64) {
+        self.problems[problem as usize] += count;
+    }
+
     pub(crate) fn add_problems(&mut self, problems: Problems) {
         for problem in problems.iter() {
             self.problems[problem as usize] += 1;
@@ -111,7 +115,8 @@ impl fmt::Display for Summary {
         }
         let mut separator = "\nnot carried: ";
         for (loss, count) in self.losses.iter() {
-            write!(f, "{separator}{count} {}", loss.describe())?;
+            let (one, more, what) = loss.describe();
+            write!(f, "{separator}{count} {} {what}", if count == 1 { one } else { more })?;
             separator = ", ";
         }
         Ok(())

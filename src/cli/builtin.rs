@@ -72,7 +72,12 @@ impl OntologyCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "The format of a log is detected from its content; --from NAME forces one.")]
+#[command(after_help = "\
+The format of a log is detected from its content.
+
+Examples:
+  rpcgraph formats
+  rpcgraph convert --from json-values session.json     forces one")]
 pub struct FormatsCommand {}
 
 impl FormatsCommand {

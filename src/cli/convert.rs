@@ -7,7 +7,7 @@ use clap::Args;
 use rpcgraph::convert::{ConvertError, Converter, Input, Options};
 use rpcgraph::diagnostic::Finding;
 use rpcgraph::mapping::Mapper;
-use rpcgraph::sink::{Compression, Output, Sink, Syntax};
+use rpcgraph::sink::{Compression, Output, OutputError, Sink, SinkError, Syntax};
 use rpcgraph::summary::Summary;
 
 use super::input::{Source, sources};
@@ -26,7 +26,10 @@ Examples:
   rpcgraph convert logs/*.ndjson --base https://example.org/logs/ -t trig
   rpcgraph convert -m bblock session.ndjson             every message by itself, as the building block has it
 
-Exit status: 0 done, bad records are in the graph; 1 stopped by --strict; 2 not done.")]
+Exit status:
+  0  done; bad records are in the graph
+  1  stopped by --strict
+  2  not done")]
 pub struct Convert {
     #[command(flatten)]
     read: ReadArgs,
@@ -75,7 +78,7 @@ impl Convert {
             log_lines: self.log_lines,
             jobs: self.read.jobs(),
         };
-        let mut output = match &self.output {
+        let mut output = match self.file() {
             Some(path) => Output::file(path, compression)?,
             None => Output::stdout(),
         };
@@ -95,7 +98,7 @@ impl Convert {
                     Ok(ConvertError::NotAMessage(finding)) => {
                         say(&format!("{finding}"));
                         // What came before it is whole; a file would pass for all of it.
-                        if self.output.is_none() {
+                        if self.file().is_none() {
                             sink.finish()?;
                         }
                         return Ok(Outcome::Findings);
@@ -105,6 +108,7 @@ impl Convert {
                         print_failure(&error.into());
                         failed += 1;
                     }
+                    Ok(ConvertError::Sink(error)) => return Err(self.unwritable(error)),
                     Ok(error) => return Err(error.into()),
                     Err(failure) => {
                         print_failure(&failure);
@@ -114,10 +118,10 @@ impl Convert {
             }
         }
         findings.end();
-        if failed > 0 && self.output.is_some() {
+        if failed > 0 && self.file().is_some() {
             bail!("{failed} of {} inputs failed, so there is no output file", sources.len());
         }
-        sink.finish()?;
+        sink.finish().map_err(|error| self.unwritable(error))?;
         drop(sink);
         output.finish()?;
         if let Some(total) = total
@@ -150,13 +154,26 @@ impl Convert {
         Ok(converter.convert(input, sink, &mut |finding| findings.show(&finding))?)
     }
 
+    /// The file to write, if it is one.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+
+    /// The same failure with the name of the output, but for a closed pipe, which is none.
+    fn unwritable(&self, error: SinkError) -> Failure {
+        match (error, self.file()) {
+            (SinkError::Io(cause), Some(path)) => OutputError::new(path, cause).into(),
+            (error, _) => error.into(),
+        }
+    }
+
     /// Syntax and compression, from the options and the extensions of the output.
     fn syntax(&self) -> Result<(Syntax, Compression), Failure> {
-        let Some(path) = &self.output else {
+        let Some(path) = self.file() else {
             return Ok((self.to.unwrap_or(Syntax::Turtle), Compression::None));
         };
         let extension = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-        let mut name = path.clone();
+        let mut name = path.to_owned();
         let compression = extension(&name).and_then(|extension| Compression::from_extension(&extension));
         if compression.is_some() {
             name.set_extension("");

@@ -50,7 +50,14 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<Source>, Fai
 }
 
 fn check_base(base: &str) -> Result<Iri<String>, Failure> {
-    let iri = Iri::parse(base.to_owned()).with_context(|| format!("--base {base:?} is no absolute IRI"))?;
+    let mut iri = Iri::parse(base.to_owned()).with_context(|| format!("--base {base:?} is no absolute IRI"))?;
+    if iri.authority().is_some() && iri.path().is_empty() {
+        // The same IRI to RFC 3986 (6.2.3), and the one that JSON-LD processors make of it.
+        iri = iri.resolve(&IriRef::parse(format!(
+            "/{}",
+            iri.query().map(|query| format!("?{query}")).unwrap_or_default()
+        ))?)?;
+    }
     if iri.fragment().is_some() {
         bail!("--base {base:?} has a fragment; fragments are for the messages of the session");
     }
@@ -59,11 +66,38 @@ fn check_base(base: &str) -> Result<Iri<String>, Failure> {
 
 fn default_iri(path: Option<&Path>) -> Result<String, Failure> {
     let Some(path) = path else { return Ok(STDIN_IRI.to_owned()) };
-    let absolute = std::path::absolute(path).with_context(|| format!("cannot tell where {} is", path.display()))?;
-    match url::Url::from_file_path(&absolute) {
-        Ok(url) => Ok(url.into()),
-        Err(()) => bail!("{} has no file: IRI; give the session one with --base", path.display()),
+    let absolute = std::path::absolute(path).with_context(|| format!("cannot tell where {} is", shown(path)))?;
+    let url = url::Url::from_file_path(&absolute).ok();
+    // Parsing takes the dot segments out: one file has one IRI.
+    match url.and_then(|url| url::Url::parse(url.as_str()).ok()) {
+        Some(url) => Ok(encode_for_iri(url.as_str())),
+        None => bail!("{} has no file: IRI; give the session one with --base", shown(path)),
     }
+}
+
+/// What URLs leave in a path and IRIs do not.
+fn encode_for_iri(url: &str) -> String {
+    let mut iri = String::with_capacity(url.len());
+    for character in url.chars() {
+        match character {
+            '[' | ']' | '^' | '|' | '\\' | '`' | '{' | '}' | '<' | '>' | '"' | ' ' => {
+                iri.push_str(&format!("%{:02X}", u32::from(character)));
+            }
+            _ => iri.push(character),
+        }
+    }
+    iri
+}
+
+/// A path as messages show it: control characters are nothing for a terminal.
+pub fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    text.chars()
+        .map(|character| match character.is_control() {
+            true => character.escape_default().to_string(),
+            false => character.to_string(),
+        })
+        .collect()
 }
 
 /// A file name as one segment of a path, in which nothing of it is syntax.
@@ -80,7 +114,7 @@ impl Source {
     /// As messages to the user name it.
     pub fn name(&self) -> String {
         match &self.path {
-            Some(path) => path.display().to_string(),
+            Some(path) => shown(path),
             None => "standard input".to_owned(),
         }
     }
@@ -96,10 +130,10 @@ impl Source {
     /// Opens it; its size in bytes where that is known.
     pub fn open(&self) -> Result<(Box<dyn Read + Send>, Option<u64>), Failure> {
         let Some(path) = &self.path else { return Ok((Box::new(io::stdin()), None)) };
-        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let metadata = file.metadata().with_context(|| format!("cannot read {}", path.display()))?;
+        let file = File::open(path).with_context(|| format!("cannot read {}", shown(path)))?;
+        let metadata = file.metadata().with_context(|| format!("cannot read {}", shown(path)))?;
         if metadata.is_dir() {
-            bail!("cannot read {}: it is a folder; name the logs in it", path.display());
+            bail!("cannot read {}: it is a folder; name the logs in it", shown(path));
         }
         let size = metadata.is_file().then_some(metadata.len());
         Ok((Box::new(file), size))

@@ -53,12 +53,16 @@ impl<R: Read> Watched<R> {
             bar.set_position(self.read);
         } else if self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_secs(1)) {
             self.shown = Some(Instant::now());
-            match self.size {
-                Some(size) if size > 0 => {
-                    say(&format!("{}: {} of {size} bytes", self.name, self.read));
-                }
-                _ => say(&format!("{}: {} bytes", self.name, self.read)),
-            }
+            self.line();
+        }
+    }
+}
+
+impl<R> Watched<R> {
+    fn line(&self) {
+        match self.size {
+            Some(size) if size > 0 => say(&format!("{}: {} of {size} bytes", self.name, self.read)),
+            _ => say(&format!("{}: {} bytes", self.name, self.read)),
         }
     }
 }
@@ -87,8 +91,10 @@ impl<R: Read> Read for Watched<R> {
 
 impl<R> Drop for Watched<R> {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        match &self.bar {
+            Some(bar) => bar.finish_and_clear(),
+            None if self.shown.is_some() => self.line(),
+            None => {}
         }
     }
 }

@@ -83,10 +83,13 @@ pub(super) struct Written<'s, 'k> {
     pub report: &'s mut (dyn FnMut(Finding) + Send),
     pub triples: u64,
     pub losses: Losses,
+    /// Messages that turned out late to have the problem.
+    pub keyword_members: u64,
     pub error: Option<ConvertError>,
 }
 
 /// A record that is ready to be rendered.
+#[expect(clippy::large_enum_variant, reason = "in a run all are of one kind")]
 enum Step<'c> {
     Nodes { graph: Arc<str>, nodes: Vec<Annotated<'c>>, at: Location },
     Plain { bytes: &'c [u8], content: Content<'c>, at: Location },
@@ -148,11 +151,12 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
             if let Err((error, at)) = self.render(step) {
                 // Expansion depends on the message only under contexts with maps or the like.
                 self.mapper.lose(Loss::NotExpanded);
-                findings.push(self.finding(at, error.to_string(), false));
+                let in_session = self.shared.mapper.mapping() == Mapping::Session;
+                findings.push(self.finding(at, error.to_string(), in_session));
             }
         }
         findings.sort_by_key(|finding| finding.location.record);
-        let losses = self.mapper.take_losses();
+        let (losses, late) = (self.mapper.take_losses(), self.mapper.take_late());
         let rendered = &self.rendered;
         self.shared.written.in_turn(chunk.index, |written| {
             if written.error.is_some() {
@@ -160,6 +164,7 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
             }
             findings.into_iter().for_each(&mut written.report);
             written.losses.merge(&losses);
+            written.keyword_members += late;
             written.triples += rendered.count();
             written.error = match written.sink.take(rendered) {
                 Err(error) => Some(error.into()),
@@ -329,6 +334,7 @@ impl<R: Read> Shared<'_, '_, R> {
         let mut summary = self.paired.into_inner().summary;
         summary.triples = written.triples;
         summary.losses = written.losses;
+        summary.add_problem(Problem::KeywordMember, written.keyword_members);
         Ok(summary)
     }
 

@@ -14,25 +14,11 @@ use crate::json::{Numbers, Value};
 use crate::message::{Content, ErrorMember, ErrorObject, Id, Message, Payload, Single};
 use crate::vocab::{jrpc, rdf};
 
-/// Numbers as RFC 8785 has them, members as JSON-LD has them.
-const RULES: Rules = Rules { numbers: Numbers::Rfc8785, iri_members: IriMembers::Mapped };
-
-/// Appends a record's documents, commas between them.
+/// Appends a message's document, behind a comma if there is one before it.
 pub(super) fn write(
     value: &Value<'_>,
     shape: &Rc<Shape>,
-    out: &mut String,
-    losses: &mut Losses,
-) -> Result<(), ReferenceError> {
-    match value {
-        Value::Array(array) => array.items.iter().try_for_each(|item| write_one(item, shape, out, losses)),
-        value => write_one(value, shape, out, losses),
-    }
-}
-
-fn write_one(
-    value: &Value<'_>,
-    shape: &Rc<Shape>,
+    blanks: Blank,
     out: &mut String,
     losses: &mut Losses,
 ) -> Result<(), ReferenceError> {
@@ -50,7 +36,8 @@ fn write_one(
         out.push(',');
     }
     out.push('{');
-    shape.write_members(&object.members, RULES, out, losses)?;
+    let rules = Rules { numbers: Numbers::Rfc8785, iri_members: IriMembers::Mapped, blanks };
+    shape.write_members(&object.members, rules, out, losses)?;
     out.push('}');
     Ok(())
 }

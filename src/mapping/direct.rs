@@ -196,7 +196,9 @@ impl<T: Triples> Direct<'_, T> {
         }
         if whole_record {
             self.triples.triple(rpcg::BYTE_OFFSET, Object::Integer(annotated.location.byte));
-            self.triples.triple(rpcg::SHA256, Object::Text(&sha256(annotated.record)));
+            if let Some(record) = annotated.record {
+                self.triples.triple(rpcg::SHA256, Object::Text(&sha256(record)));
+            }
         }
     }
 

@@ -25,6 +25,7 @@ use sha2::{Digest, Sha256};
 use super::loss::{Loss, Losses};
 use super::reference::ReferenceError;
 use super::shape::{IriMembers, Place, Rules, Shape, write_json_literal, write_key, write_literal_member};
+use super::triples::Blank;
 use crate::context::Context;
 use crate::json::{self, Numbers, Object, Text, Value};
 use crate::message::{
@@ -33,9 +34,6 @@ use crate::message::{
 use crate::record::{Sender, Time};
 use crate::session::{Annotated, Malformed, Name, Node, SessionEnd};
 use crate::vocab::{jrpc, prov, rpcg};
-
-/// Numbers keep their value, and nothing that merely looks like an IRI is a property.
-const RULES: Rules = Rules { numbers: Numbers::Exact, iri_members: IriMembers::Data };
 
 /// The largest integer that every JSON-LD processor reads exactly: 2^53.
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
@@ -61,6 +59,10 @@ pub(super) struct DocumentWriter<'w> {
     pub further: Option<&'w Further>,
     pub provenance: bool,
     pub buffer: String,
+    /// What tells the blank nodes that the record names from those of others.
+    pub blanks: Blank,
+    /// Problems that show only here: members that a further context would have obeyed.
+    pub late: &'w mut u64,
     /// IRI reference of the session: see [`session_reference`].
     pub session: String,
 }
@@ -104,6 +106,11 @@ impl Further {
 }
 
 impl DocumentWriter<'_> {
+    /// Numbers keep their value, and nothing that merely looks like an IRI is a property.
+    fn rules(&self) -> Rules {
+        Rules { numbers: Numbers::Exact, iri_members: IriMembers::Data, blanks: self.blanks }
+    }
+
     /// Puts a comma between this node and the one before it.
     pub fn separate(&mut self) {
         if !self.out.is_empty() {
@@ -138,6 +145,7 @@ impl DocumentWriter<'_> {
                 self.text_or_bytes(bytes);
             }
         }
+        *self.late += u64::from(problems != annotated.problems);
         self.annotations(annotated, problems);
         self.out.push('}');
         if let Some(older) = annotated.superseded {
@@ -173,8 +181,7 @@ impl DocumentWriter<'_> {
     ) -> Result<(), ReferenceError> {
         let mut extra = Vec::new();
         if let Some(version) = &message.version {
-            write_key("jsonrpc", self.out);
-            json::write_str(version, self.out);
+            self.string_member("jsonrpc", jrpc::VERSION, version, &mut extra, problems)?;
         }
         if let (Some(id), Some(node)) = (&message.id, annotated.id_node()) {
             write_key(jrpc::HAS_ID.as_str(), self.out);
@@ -186,8 +193,7 @@ impl DocumentWriter<'_> {
             self.out.push('}');
         }
         if let Some(method) = &message.method {
-            write_key("method", self.out);
-            json::write_str(method, self.out);
+            self.string_member("method", jrpc::HAS_METHOD, method, &mut extra, problems)?;
         }
         let root = self.further.map(|further| &further.root);
         for (term, property, value) in
@@ -228,32 +234,29 @@ impl DocumentWriter<'_> {
         extra: &mut Vec<Member<'e>>,
         problems: &mut Problems,
     ) -> Result<(), ReferenceError> {
-        // Only a term that leads to a node can hold ours; under any other the node stands under its full property.
-        let place = match self.further {
-            Some(further) if further.define("error") => Some(further.root.place("error", RULES)?),
-            _ => None,
-        };
-        let below = match &place {
-            None | Some(Place::Mapped(_)) => {
+        let root = self.further.map(|further| &further.root);
+        let place = root.map(|root| root.place("error", self.rules())).transpose()?;
+        let below = match place {
+            None => {
                 write_key("error", self.out);
-                match &place {
-                    Some(Place::Mapped(mapped)) => Some(mapped.shape().clone()),
-                    _ => None,
-                }
-            }
-            Some(Place::Json { .. } | Place::Unmapped) => {
-                let value = error.to_value();
-                let root = self.further.map(|further| &further.root);
-                self.payload(root, "error", jrpc::HAS_ERROR, &value.into(), extra, problems)?;
-                write_key(jrpc::HAS_ERROR.as_str(), self.out);
                 None
             }
+            Some(Place::Mapped(mapped)) if mapped.is_plain(jrpc::HAS_ERROR) => {
+                write_key("error", self.out);
+                Some(mapped.shape().clone())
+            }
+            // Where the term means something else, that is made of the error too, and the node stands by itself.
+            Some(_) => {
+                let value = error.to_value();
+                self.payload(root, "error", jrpc::HAS_ERROR, &value.into(), extra, problems)?;
+                write_key(jrpc::HAS_ERROR.as_str(), self.out);
+                root.cloned()
+            }
         };
-        let terms = matches!(place, None | Some(Place::Mapped(_)));
         self.out.push('{');
         self.member_id(&format!("#{owner}-error"));
         match error {
-            ErrorMember::Object(object) => self.error_object(object, below.as_ref(), terms, problems)?,
+            ErrorMember::Object(object) => self.error_object(object, below.as_ref(), problems)?,
             ErrorMember::Other(value) => {
                 self.member_type(jrpc::ERROR);
                 self.json(rpcg::VALUE, value);
@@ -267,7 +270,6 @@ impl DocumentWriter<'_> {
         &mut self,
         error: &'e ErrorObject<'e>,
         below: Option<&Rc<Shape>>,
-        terms: bool,
         problems: &mut Problems,
     ) -> Result<(), ReferenceError> {
         let code = error.code.as_deref();
@@ -276,7 +278,7 @@ impl DocumentWriter<'_> {
         let mut extra = Vec::new();
         if let Some(code) = code {
             let exact = code.trim_start_matches('-').parse().is_ok_and(|digits: u64| digits <= MAX_EXACT_INTEGER);
-            if terms && exact {
+            if exact && self.is_term(below, "code")? {
                 write_key("code", self.out);
                 self.out.push_str(code);
             } else {
@@ -284,7 +286,7 @@ impl DocumentWriter<'_> {
             }
         }
         if let Some(message) = &error.message {
-            if terms {
+            if self.is_term(below, "message")? {
                 write_key("message", self.out);
                 json::write_str(message, self.out);
             } else {
@@ -292,7 +294,7 @@ impl DocumentWriter<'_> {
             }
         }
         if let Some(data) = &error.data {
-            if terms {
+            if self.is_term(below, "data")? {
                 self.payload(below, "data", jrpc::HAS_ERROR_DATA, data, &mut extra, problems)?;
             } else {
                 self.json(jrpc::HAS_ERROR_DATA, &data.value());
@@ -302,6 +304,35 @@ impl DocumentWriter<'_> {
             self.reference(rpcg::ERROR_KIND, kind.as_str());
         }
         self.extra_members(below, &error.extra, extra, problems)
+    }
+
+    /// Whether a member of the error is mapped by its term, as it is unless a further context took that from `error`.
+    fn is_term(&self, below: Option<&Rc<Shape>>, term: &str) -> Result<bool, ReferenceError> {
+        match below {
+            None => Ok(true),
+            Some(shape) => Ok(!matches!(shape.place(term, self.rules())?, Place::Unmapped)),
+        }
+    }
+
+    /// A member whose value is a string.
+    fn string_member<'e>(
+        &mut self,
+        term: &'e str,
+        property: NamedNodeRef<'_>,
+        text: &'e str,
+        extra: &mut Vec<Member<'e>>,
+        problems: &mut Problems,
+    ) -> Result<(), ReferenceError> {
+        let root = self.further.map(|further| &further.root);
+        if let Some(root) = root
+            && !matches!(root.place(term, self.rules())?, Place::Mapped(mapped) if mapped.is_plain(property))
+        {
+            let value = Value::String(Text::Unicode(Cow::Borrowed(text)));
+            return self.further_member(root, term, &value, extra, problems);
+        }
+        write_key(term, self.out);
+        json::write_str(text, self.out);
+        Ok(())
     }
 
     /// A member whose value the built-in contexts take as a JSON literal, or a further one as it likes.
@@ -315,7 +346,7 @@ impl DocumentWriter<'_> {
         problems: &mut Problems,
     ) -> Result<(), ReferenceError> {
         if let Some(shape) = shape
-            && !matches!(shape.place(term, RULES)?, Place::Json { property: Some(same) } if same == property.as_str())
+            && !matches!(shape.place(term, self.rules())?, Place::Json { property: Some(same) } if same == property.as_str())
         {
             return self.further_member(shape, term, &payload.value(), extra, problems);
         }
@@ -338,9 +369,9 @@ impl DocumentWriter<'_> {
         problems: &mut Problems,
     ) -> Result<(), ReferenceError> {
         let mut losses = Losses::default();
-        shape.write_member(term, value, RULES, self.out, &mut losses)?;
+        shape.write_member(term, value, self.rules(), self.out, &mut losses)?;
         problems.insert_if(losses.count(Loss::KeywordMember) > 0, Problem::KeywordMember);
-        if losses != Losses::default() {
+        if losses != Losses::default() || leaves_nothing(value) {
             extra.push((Text::Unicode(Cow::Borrowed(term)), value.clone()));
         }
         self.losses.merge(&losses);
@@ -438,7 +469,9 @@ impl DocumentWriter<'_> {
         }
         if self.provenance && annotated.batch_index.is_none() {
             self.integer(rpcg::BYTE_OFFSET, annotated.location.byte);
-            self.string(rpcg::SHA256, &sha256(annotated.record));
+            if let Some(record) = annotated.record {
+                self.string(rpcg::SHA256, &sha256(record));
+            }
         }
     }
 
@@ -492,6 +525,16 @@ impl DocumentWriter<'_> {
         } else {
             write_json_literal(&literal, self.out);
         }
+    }
+}
+
+/// Whether no triple tells that the value, or a part of it, was there: JSON-LD drops nulls, and arrays of nothing.
+fn leaves_nothing(value: &Value<'_>) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(array) => array.items.is_empty() || array.items.iter().any(leaves_nothing),
+        Value::Object(object) => object.members.iter().any(|(_, value)| leaves_nothing(value)),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 

@@ -45,20 +45,20 @@ impl Loss {
         Self::NotExpanded,
     ];
 
-    /// What summaries say, after a count.
-    pub fn describe(self) -> &'static str {
+    /// What summaries say, after a count: the noun for one, for more, and what is said of them.
+    pub fn describe(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::NullId => "null ids",
-            Self::NoIri => "values that are no IRI",
-            Self::UnmappedMember => "members that no context maps",
-            Self::KeywordMember => "members named like JSON-LD keywords",
-            Self::NumberChanged => "numbers changed by their canonical form",
-            Self::NumberOutOfRange => "values with numbers beyond a double",
-            Self::LoneSurrogate => "values with lone surrogates",
-            Self::DuplicateMember => "messages with a member twice",
-            Self::BadLanguage => "strings with a bad language tag",
-            Self::NoObject => "records that are no JSON objects",
-            Self::NotExpanded => "records that JSON-LD expansion refuses",
+            Self::NullId => ("id", "ids", "null"),
+            Self::NoIri => ("value", "values", "no IRI"),
+            Self::UnmappedMember => ("member", "members", "mapped by no context"),
+            Self::KeywordMember => ("member", "members", "named like JSON-LD keywords"),
+            Self::NumberChanged => ("number", "numbers", "changed by the canonical form"),
+            Self::NumberOutOfRange => ("value", "values", "with numbers beyond a double"),
+            Self::LoneSurrogate => ("value", "values", "with lone surrogates"),
+            Self::DuplicateMember => ("message", "messages", "with a member twice"),
+            Self::BadLanguage => ("string", "strings", "with a bad language tag"),
+            Self::NoObject => ("record", "records", "no JSON object"),
+            Self::NotExpanded => ("record", "records", "refused by JSON-LD expansion"),
         }
     }
 }

@@ -22,9 +22,17 @@ pub(super) type Active = json_ld::Context<IriBuf, BlankIdBuf>;
 /// Why a context or a document is no JSON-LD.
 #[derive(Debug, thiserror::Error)]
 pub enum ReferenceError {
-    /// The JSON-LD 1.1 context processing algorithm refuses the contexts.
-    #[error("the contexts are no valid JSON-LD: {0}")]
+    /// The JSON-LD 1.1 context processing algorithm refuses a context.
+    #[error("{0}")]
     Context(String),
+    /// A context is none that JSON-LD 1.1 allows.
+    #[error("{origin} is no valid JSON-LD context: {message}")]
+    NoJsonLd {
+        /// The context, as the user named it.
+        origin: String,
+        /// What is wrong.
+        message: String,
+    },
     /// The JSON-LD 1.1 expansion algorithm refuses the message under the contexts.
     #[error("JSON-LD expansion fails: {0}")]
     Expansion(String),
@@ -133,6 +141,11 @@ pub(super) struct Blanks {
 impl Blanks {
     pub fn new(input: u32, record: u64) -> Self {
         Self { next: Blank { input, record, index: 0 } }
+    }
+
+    /// The blank node that a label of the document stands for is another one in each record.
+    pub fn scope(&self) -> Blank {
+        self.next
     }
 
     fn mint(&mut self) -> BlankNode {

@@ -12,6 +12,7 @@ use json_ld::{Container, Id, Term, Type, ValidId};
 
 use super::loss::{Loss, Losses};
 use super::reference::{Active, ReferenceError, process};
+use super::triples::Blank;
 use crate::json::{self, Canonical, Numbers, Text, Value};
 use crate::message::is_keyword_like;
 use crate::vocab::rdf;
@@ -37,6 +38,8 @@ pub(super) enum Place {
 /// How to go on below a mapped member.
 pub(super) struct Mapped {
     shape: Rc<Shape>,
+    /// The property, where values stand under it one by one.
+    property: Option<String>,
     /// The object below is a map (`@container`: `@index`, `@language`, `@id`, `@type`), its keys are no members.
     keyed: bool,
     /// Strings stand for IRIs (`@type`: `@id` or `@vocab`).
@@ -57,6 +60,8 @@ pub(super) enum IriMembers {
 pub(super) struct Rules {
     pub numbers: Numbers,
     pub iri_members: IriMembers,
+    /// What tells the blank nodes that this record names from those of others.
+    pub blanks: Blank,
 }
 
 impl Shape {
@@ -70,9 +75,12 @@ impl Shape {
         let Some(definition) = self.active.get(name) else {
             let mapped = match rules.iri_members {
                 IriMembers::Mapped if name.contains(':') => true,
-                _ => self.active.vocabulary().is_some() && !name.contains(':'),
+                _ => {
+                    !name.contains(':')
+                        && self.active.vocabulary().is_some_and(|vocabulary| makes_iri(vocabulary, name))
+                }
             };
-            let place = Mapped { shape: below(), keyed: false, iris: false };
+            let place = Mapped { shape: below(), property: None, keyed: false, iris: false };
             return Ok(if mapped { Place::Mapped(place) } else { Place::Unmapped });
         };
         let property = match definition.value() {
@@ -81,8 +89,8 @@ impl Shape {
             Some(Term::Null) | None => return Ok(Place::Unmapped),
         };
         let container = definition.container();
+        let plain = matches!(container, Container::None | Container::Set) && !definition.reverse_property();
         if matches!(definition.typ(), Some(Type::Json)) {
-            let plain = matches!(container, Container::None | Container::Set) && !definition.reverse_property();
             return Ok(Place::Json { property: property.filter(|_| plain) });
         }
         let shape = match definition.context() {
@@ -94,7 +102,8 @@ impl Shape {
             Container::None | Container::List | Container::Set | Container::Graph | Container::GraphSet
         );
         let iris = matches!(definition.typ(), Some(Type::Id | Type::Vocab));
-        Ok(Place::Mapped(Mapped { shape, keyed, iris }))
+        let property = property.filter(|_| plain);
+        Ok(Place::Mapped(Mapped { shape, property, keyed, iris }))
     }
 
     fn scope(
@@ -161,6 +170,11 @@ impl Shape {
 }
 
 impl Mapped {
+    /// Whether it leads from a node to others by that property.
+    pub fn is_plain(&self, property: oxrdf::NamedNodeRef<'_>) -> bool {
+        self.property.as_deref() == Some(property.as_str())
+    }
+
     /// What the members below are.
     pub fn shape(&self) -> &Rc<Shape> {
         &self.shape
@@ -186,7 +200,7 @@ impl Mapped {
                 out.push(']');
             }
             Value::Object(object) if self.keyed => {
-                let below = Self { shape: self.shape.clone(), keyed: false, iris: self.iris };
+                let below = Self { shape: self.shape.clone(), property: None, keyed: false, iris: self.iris };
                 out.push('{');
                 for (name, value) in &object.members {
                     match name.as_str() {
@@ -205,10 +219,7 @@ impl Mapped {
                 out.push('}');
             }
             Value::String(text) => match text.as_str() {
-                Some(text) if self.iris && is_keyword_like(text) => {
-                    losses.add(Loss::NoIri);
-                    out.push_str("null");
-                }
+                Some(text) if self.iris => self.write_iri(text, rules, out, losses),
                 Some(text) => json::write_str(text, out),
                 None => {
                     losses.add(Loss::LoneSurrogate);
@@ -222,6 +233,28 @@ impl Mapped {
             Value::Null => out.push_str("null"),
         }
         Ok(())
+    }
+}
+
+/// Whether `@vocab` makes an IRI of a name.
+fn makes_iri(vocabulary: &Term, name: &str) -> bool {
+    match vocabulary {
+        Term::Id(Id::Valid(ValidId::Iri(iri))) => oxiri::Iri::parse(format!("{iri}{name}")).is_ok(),
+        _ => false,
+    }
+}
+
+impl Mapped {
+    /// Writes a string that stands for an IRI, or for a blank node, which is one of this record alone.
+    fn write_iri(&self, text: &str, rules: Rules, out: &mut String, losses: &mut Losses) {
+        if is_keyword_like(text) || oxiri::IriRef::parse(text).is_err() && !text.starts_with("_:") {
+            losses.add(Loss::NoIri);
+            return out.push_str("null");
+        }
+        match text.strip_prefix("_:") {
+            Some(label) => json::write_str(&format!("_:{}-{label}", rules.blanks), out),
+            None => json::write_str(text, out),
+        }
     }
 }
 

@@ -59,6 +59,33 @@ impl Format {
         TESTS.iter().find(|(_, test)| test(&window)).map_or(Self::JsonLines, |(format, _)| *format)
     }
 
+    /// Recognises a format as soon as the content settles it, so that a live log need not wait: by the first 1, 2, 4, 8, …
+    /// lines that hold a whole JSON value or the mark of a format, or else by `head` if it is `all` that is looked at.
+    /// The same bytes give the same format, in whatever pieces they come.
+    pub(super) fn settled(head: &[u8], all: bool, looked: &mut Looked) -> Option<Self> {
+        let head = &head[..head.len().min(Self::WINDOW)];
+        while let Some(end) = head.get(looked.bytes..).and_then(|rest| memchr(b'\n', rest)) {
+            looked.bytes += end + 1;
+            looked.lines += 1;
+            if looked.lines < looked.wanted {
+                continue;
+            }
+            looked.wanted *= 2;
+            let seen = &head[..looked.bytes];
+            let window = Window::new(seen);
+            let whole_value = window.first_value().is_some_and(|value| value.end.is_some());
+            if whole_value || TESTS.iter().any(|(format, test)| format.is_marked() && test(&window)) {
+                return Some(Self::detect(seen));
+            }
+        }
+        all.then(|| Self::detect(head))
+    }
+
+    /// Whether a line of text can show the format, with or without a message behind it.
+    fn is_marked(self) -> bool {
+        !matches!(self, Self::JsonLines | Self::JsonValues)
+    }
+
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         self.about().name
@@ -96,6 +123,19 @@ impl Format {
             Self::JsonValues => &json_values::ABOUT,
             Self::Arrows => &arrows::ABOUT,
         }
+    }
+}
+
+/// How far [`Format::settled`] has looked.
+pub(super) struct Looked {
+    bytes: usize,
+    lines: usize,
+    wanted: usize,
+}
+
+impl Default for Looked {
+    fn default() -> Self {
+        Self { bytes: 0, lines: 0, wanted: 1 }
     }
 }
 

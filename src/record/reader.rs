@@ -1,6 +1,7 @@
 //! Driving a decoder: the buffer, the counting of lines and bytes, and what can go wrong.
 
 use super::decompress::{Compression, Failure, Text};
+use super::detect::Looked;
 use super::{Decoder, Entry, Format, Location, LogLine, Record, Step};
 use memchr::memchr_iter;
 use std::borrow::Cow;
@@ -104,7 +105,7 @@ const CHUNK: usize = 64 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<R: Read> Reader<R> {
-    /// Starts to read. Without a format in the options, this reads 64 KiB of text, or to the end of the input.
+    /// Starts to read. Without a format in the options, this reads until the content settles the format, and 64 KiB of text at most.
     ///
     /// # Errors
     ///
@@ -123,7 +124,7 @@ impl<R: Read> Reader<R> {
             here: Location::START,
             begun: None,
         };
-        reader.fill(if options.format.is_some() { BYTE_ORDER_MARK.len() } else { Format::WINDOW });
+        reader.fill(BYTE_ORDER_MARK.len());
         reader.state = match reader.state {
             State::Failed(error) if reader.filled == 0 => return Err(error),
             state => state,
@@ -132,7 +133,7 @@ impl<R: Read> Reader<R> {
             reader.consume(BYTE_ORDER_MARK.len());
         }
         if options.format.is_none() {
-            reader.format = Format::detect(&reader.buffer[reader.start..reader.filled]);
+            reader.format = reader.detect();
             reader.decoder = reader.format.decoder(options.max_record_size);
         }
         Ok(reader)
@@ -211,6 +212,19 @@ impl<R: Read> Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
+    /// Reads no further than the format needs: the next line of a live log may be long in coming.
+    fn detect(&mut self) -> Format {
+        let mut looked = Looked::default();
+        loop {
+            let head = &self.buffer[self.start..self.filled];
+            let all = !matches!(self.state, State::Open) || head.len() >= Format::WINDOW;
+            if let Some(format) = Format::settled(head, all, &mut looked) {
+                return format;
+            }
+            self.fill(head.len() + 1);
+        }
+    }
+
     /// Reads until `wanted` bytes are there that are not consumed, or as far as it goes.
     fn fill(&mut self, wanted: usize) {
         let have = self.filled - self.start;
@@ -231,7 +245,14 @@ impl<R: Read> Reader<R> {
                     self.state = State::Ended;
                     return;
                 }
-                Ok(read) => self.filled = until.min(self.filled + read),
+                Ok(read) => {
+                    let room = until - self.filled;
+                    self.filled = until.min(self.filled + read);
+                    // A writer that has just ended a line may wait for an answer.
+                    if read < room && self.buffer[..self.filled].ends_with(b"\n") {
+                        return;
+                    }
+                }
                 Err(failure) => {
                     let after = self.here.byte + (self.filled - self.start) as u64;
                     self.state = State::Failed(ReadError::new(failure, after));

@@ -42,8 +42,8 @@ pub struct Annotated<'a> {
     pub name: Name,
     /// Where its record is.
     pub location: Location,
-    /// The bytes of its record, for their digest; none for an element of a batch.
-    pub record: &'a [u8],
+    /// The bytes of its record, for their digest; none where they were too many to be kept.
+    pub record: Option<&'a [u8]>,
     /// When its record was captured.
     pub time: Option<Time>,
     /// Who sent it.
@@ -103,7 +103,7 @@ impl<'a> Annotated<'a> {
         Self {
             name,
             location: record.location,
-            record: &record.bytes,
+            record: (!record.flags.oversized).then_some(&record.bytes),
             time: record.time,
             sender: record.sender,
             node,
@@ -119,7 +119,7 @@ impl<'a> Annotated<'a> {
         Self {
             name: Name { record: line.location.record, element: None },
             location: line.location,
-            record: &line.bytes,
+            record: (!line.oversized).then_some(&line.bytes),
             time: None,
             sender: None,
             node: Node::LogLine(&line.bytes),

@@ -4,7 +4,7 @@
 //! side. Where the log does not tell the sides, any open request with the id will do, and more than one is a doubt.
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Name;
@@ -86,29 +86,31 @@ fn answers(responder: Option<Sender>, requester: Option<Sender>) -> bool {
 /// The last ids that were answered, as digests: an id may be a string of any length.
 #[derive(Debug, Default)]
 struct RecentAnswers {
-    known: HashSet<u128>,
-    /// Oldest first.
-    order: VecDeque<u128>,
+    /// With the number of the answer that was the last.
+    known: HashMap<u128, u64>,
+    /// Oldest first; of an id that was answered again, only the last answer counts.
+    order: VecDeque<(u128, u64)>,
+    count: u64,
 }
 
 impl RecentAnswers {
     fn insert(&mut self, requester: Option<Sender>, id: &Id<'_>) {
         let digest = digest(requester, id);
-        if !self.known.insert(digest) {
-            return; // answered, asked again, answered again: it keeps its place
-        }
-        self.order.push_back(digest);
-        if self.order.len() > REMEMBERED_ANSWERS
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.known.remove(&oldest);
+        self.count += 1;
+        self.known.insert(digest, self.count);
+        self.order.push_back((digest, self.count));
+        while self.known.len() > REMEMBERED_ANSWERS || self.order.len() > 2 * REMEMBERED_ANSWERS {
+            let Some((oldest, count)) = self.order.pop_front() else { break };
+            if self.known.get(&oldest) == Some(&count) {
+                self.known.remove(&oldest);
+            }
         }
     }
 
     fn contains(&self, responder: Option<Sender>, id: &Id<'_>) -> bool {
         [None, Some(Sender::Client), Some(Sender::Server)]
             .into_iter()
-            .any(|requester| answers(responder, requester) && self.known.contains(&digest(requester, id)))
+            .any(|requester| answers(responder, requester) && self.known.contains_key(&digest(requester, id)))
     }
 }
 

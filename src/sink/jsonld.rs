@@ -27,8 +27,13 @@ impl<'w> JsonLdWriter<'w> {
     /// Starts an input: the `@context` of its documents, and whether its nodes are in a graph of its own.
     pub fn start(&mut self, context: &serde_json::Value, named: bool) -> Result<(), SinkError> {
         self.end_input()?;
-        let name = if named { "\"@id\":\"\"," } else { "" };
-        self.head = format!("{{\"@context\":{context},{name}\"@graph\":[");
+        // Among others in an array, `@graph` without a name would be a graph of its own.
+        let members = match (named, self.several && !self.lines) {
+            (true, _) => "\"@id\":\"\",\"@graph\"",
+            (false, false) => "\"@graph\"",
+            (false, true) => "\"@included\"",
+        };
+        self.head = format!("{{\"@context\":{context},{members}:[");
         if !self.lines {
             if self.several {
                 self.writer.write_all(if self.inputs == 0 { b"[" } else { b",\n" })?;
@@ -74,7 +79,7 @@ impl<'w> JsonLdWriter<'w> {
         self.end_input()?;
         if !self.lines {
             match (self.several, self.inputs) {
-                (true, 0) => self.writer.write_all(b"[]\n")?,
+                (_, 0) => self.writer.write_all(b"[]\n")?,
                 (true, _) => self.writer.write_all(b"]\n")?,
                 (false, _) => self.writer.write_all(b"\n")?,
             }

@@ -40,6 +40,11 @@ pub struct OutputError {
 }
 
 impl OutputError {
+    /// A file that could not be written.
+    pub fn new(path: &Path, cause: io::Error) -> Self {
+        Self { path: path.to_owned(), cause }
+    }
+
     /// What the system says.
     pub fn cause(&self) -> &io::Error {
         &self.cause
@@ -100,6 +105,11 @@ impl Output {
 
 impl Target {
     fn open(path: &Path) -> io::Result<Self> {
+        // What is no file is written as what it is, also where its path leads to no name: `/dev/stdout` into a pipe.
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+            let file = File::options().write(true).open(path)?;
+            return Ok(Self::Direct(BufWriter::with_capacity(1 << 16, Box::new(file))));
+        }
         let target = match fs::canonicalize(path) {
             Ok(target) => target,
             Err(error) if error.kind() == io::ErrorKind::NotFound => missing_target(path)?,
@@ -109,11 +119,8 @@ impl Target {
         if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
         }
-        if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-            let file = File::options().write(true).open(&target)?;
-            return Ok(Self::Direct(BufWriter::with_capacity(1 << 16, Box::new(file))));
-        }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::metadata(folder)?; // in the system's own words, without the name of a file that nobody asked for
         let mut builder = tempfile::Builder::new();
         builder.prefix(".rpcgraph-");
         #[cfg(unix)]
@@ -143,12 +150,16 @@ impl Target {
     }
 }
 
-/// What a path that leads to nothing yet stands for: itself, or what a dangling symbolic link names.
+/// What a path that leads to nothing yet stands for: itself, or what the last of a chain of symbolic links names.
 fn missing_target(path: &Path) -> io::Result<PathBuf> {
-    match fs::read_link(path) {
-        Ok(link) => Ok(path.parent().unwrap_or(Path::new("")).join(link)),
-        Err(_) => Ok(path.to_owned()),
+    let mut target = path.to_owned();
+    for _ in 0..40 {
+        match fs::read_link(&target) {
+            Ok(link) => target = target.parent().unwrap_or(Path::new("")).join(link),
+            Err(_) => return Ok(target),
+        }
     }
+    Err(io::Error::other("too many symbolic links"))
 }
 
 impl Write for Target {

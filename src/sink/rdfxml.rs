@@ -1,6 +1,7 @@
 //! RDF/XML, which cannot carry everything: XML 1.0 has no NUL and other control characters, not even escaped.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use oxrdf::{Quad, Term};
 use oxrdfio::{RdfFormat, RdfSerializer, WriterQuadSerializer};
@@ -9,7 +10,21 @@ use super::{QuadSink, SinkError, without_graph};
 use crate::vocab::PREFIXES;
 
 pub(super) struct RdfXmlSink<W: Write> {
-    serializer: Option<WriterQuadSerializer<W>>,
+    serializer: Option<WriterQuadSerializer<Shared<W>>>,
+    writer: Shared<W>,
+}
+
+/// The serializer keeps its writer to itself until it is finished; flushing needs it before.
+struct Shared<W>(Arc<Mutex<W>>);
+
+impl<W: Write> Write for Shared<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
 }
 
 impl<W: Write> RdfXmlSink<W> {
@@ -24,7 +39,9 @@ impl<W: Write> RdfXmlSink<W> {
                 };
             }
         }
-        Self { serializer: Some(serializer.for_writer(writer)) }
+        let writer = Arc::new(Mutex::new(writer));
+        let serializer = serializer.for_writer(Shared(writer.clone()));
+        Self { serializer: Some(serializer), writer: Shared(writer) }
     }
 }
 
@@ -42,13 +59,13 @@ impl<W: Write + Send> QuadSink for RdfXmlSink<W> {
             }
             serializer.serialize_quad(&without_graph(quad))?;
         }
-        Ok(())
+        Ok(self.writer.flush()?)
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
         match self.serializer.take() {
             Some(serializer) => Ok(serializer.finish()?.flush()?),
-            None => Ok(()),
+            None => Ok(self.writer.flush()?),
         }
     }
 }

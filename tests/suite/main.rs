@@ -8,6 +8,8 @@
 )]
 
 mod bblock;
+mod cases;
+mod cli;
 mod context;
 mod json;
 mod messages;
@@ -15,5 +17,6 @@ mod paths;
 mod readme;
 mod rebuild;
 mod record;
+mod session;
 mod support;
 mod vocabulary;

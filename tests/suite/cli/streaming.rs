@@ -1,0 +1,157 @@
+//! Streams: what is known goes out before more is waited for, and a reader may leave.
+
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use super::{LOG, Place, REQUEST, RESPONSE};
+
+/// Long enough for a slow machine; a run that works takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A run whose input is written bit by bit.
+struct Live {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: Receiver<Vec<u8>>,
+    seen: Vec<u8>,
+}
+
+impl Live {
+    fn start(place: &Place, arguments: &[&str]) -> Self {
+        let mut child = place.command(&[&["convert", "--quiet"], arguments].concat()).spawn().expect("a run");
+        let mut pipe = child.stdout.take().expect("a pipe");
+        let (sender, output) = mpsc::channel();
+        thread::spawn(move || {
+            let mut buffer = [0; 1 << 16];
+            while let Ok(read @ 1..) = pipe.read(&mut buffer)
+                && sender.send(buffer[..read].to_vec()).is_ok()
+            {}
+        });
+        let input = child.stdin.take();
+        Self { child, input, output, seen: Vec::new() }
+    }
+
+    fn write(&mut self, bytes: &str) {
+        let input = self.input.as_mut().expect("an open input");
+        input.write_all(bytes.as_bytes()).and_then(|()| input.flush()).expect("somebody reads");
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.seen).into_owned()
+    }
+
+    /// Waits for a text in the output.
+    fn shows(&mut self, text: &str) -> bool {
+        while !self.text().contains(text) {
+            match self.output.recv_timeout(PATIENCE) {
+                Ok(bytes) => self.seen.extend(bytes),
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    /// Closes the input and gives all of the output.
+    fn end(mut self) -> String {
+        drop(self.input.take());
+        self.seen.extend(self.output.iter().flatten());
+        assert!(self.child.wait().expect("an end").success());
+        self.text()
+    }
+}
+
+#[test]
+fn triples_go_out_before_the_input_ends() {
+    let place = Place::new();
+    for syntax in ["turtle", "trig", "ntriples", "nquads", "jsonld", "jsonld-lines", "rdfxml"] {
+        let mut live = Live::start(&place, &["-f", "json-lines", "-t", syntax]);
+        live.write(&format!("{REQUEST}\n"));
+        assert!(live.shows("#m1"), "{syntax}: nothing of the first record in {}", live.text());
+        live.write(&format!("{RESPONSE}\n"));
+        assert!(live.shows("#m2"), "{syntax}: nothing of the second record in {}", live.text());
+        let source = "\"stdin\"";
+        assert!(!live.text().contains(source), "{syntax}: the session before its end");
+        let whole = live.end();
+        assert!(whole.contains(source) || whole.contains(">stdin<"), "{syntax}");
+    }
+}
+
+/// Also where the format is to be found out: one whole line is enough to know it by.
+#[test]
+fn triples_go_out_while_the_format_is_detected() {
+    let place = Place::new();
+    let mut live = Live::start(&place, &[]);
+    live.write(&format!("{REQUEST}\n"));
+    let shown = live.shows("#m1");
+    live.end();
+    assert!(shown, "the first record is whole, but nothing of it was written before the input ended");
+}
+
+/// A line is a record as soon as it ends, in however many pieces it came.
+#[test]
+fn a_line_in_two_pieces_is_not_held_back() {
+    let place = Place::new();
+    let mut live = Live::start(&place, &["-f", "json-lines"]);
+    let (start, end) = REQUEST.split_at(REQUEST.len() - 5);
+    live.write(start);
+    thread::sleep(Duration::from_millis(200));
+    live.write(&format!("{end}\n"));
+    let shown = live.shows("#m1");
+    live.end();
+    assert!(shown, "the record is whole, but nothing of it was written before the input ended");
+}
+
+#[test]
+fn the_session_closes_the_output() {
+    let place = Place::with("log", LOG);
+    let ran = place.convert(&["log", "--base", "https://example.org/s"]);
+    let last = ran.text().split("\n\n").last().expect("a block");
+    let session =
+        "<> a rpcg:Session ;\n\trpcg:source \"log\" ;\n\trpcg:format \"json-lines\" ;\n\trpcg:recordCount 5 .\n";
+    assert_eq!(last, session);
+}
+
+#[test]
+fn a_reader_may_leave() {
+    let place = Place::new();
+    let long = "x".repeat(4_000);
+    place.put("log", format!("{{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":[\"{long}\"]}}\n").repeat(100));
+    for arguments in [
+        &["convert", "log", "-t", "turtle"][..],
+        &["convert", "log", "-t", "nquads"],
+        &["convert", "log", "-t", "jsonld"],
+        &["convert", "log", "-t", "jsonld-lines"],
+        &["convert", "log", "-t", "rdfxml"],
+        &["convert", "log", "-m", "bblock"],
+        &["convert", "log", "-t", "nquads", "-o", "/dev/stdout"],
+    ] {
+        let mut child = place.command(arguments).spawn().expect("a run");
+        let mut output = child.stdout.take().expect("a pipe");
+        output.read_exact(&mut [0; 10]).expect("some output");
+        drop(output);
+        let ended = child.wait_with_output().expect("an end");
+        assert_eq!(
+            (ended.status.code(), String::from_utf8_lossy(&ended.stderr).as_ref()),
+            (Some(0), ""),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn a_reader_that_never_came() {
+    let place = Place::with("log", LOG);
+    for arguments in
+        [&["convert", "log"][..], &["context"], &["ontology"], &["formats"], &["man"], &["completions", "zsh"]]
+    {
+        let mut child = place.command(arguments).spawn().expect("a run");
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().expect("an end");
+        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(!stderr.contains("error") && !stderr.contains("panicked"), "{arguments:?}: {stderr}");
+        assert_eq!(ended.status.code(), Some(0), "{arguments:?}");
+    }
+}
