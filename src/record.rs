@@ -27,12 +27,20 @@
 use std::borrow::Cow;
 
 mod arrows;
+mod claude_desktop;
 mod decoder;
 mod decompress;
 mod detect;
+mod helix;
 mod json_lines;
 mod json_values;
+mod marked;
+mod mcp_inspector;
+mod nvim_lua;
+mod object_scan;
 mod reader;
+mod vscode_mcp;
+mod zed;
 
 pub use decoder::{Decoder, Step};
 pub use decompress::Compression;

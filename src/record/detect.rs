@@ -3,6 +3,7 @@
 use super::decoder::{Decoder, is_blank, leading_blanks, trim_end};
 use super::json_values::{Value, value};
 use super::{arrows, json_lines, json_values};
+use super::{claude_desktop, helix, mcp_inspector, nvim_lua, vscode_mcp, zed};
 use memchr::{memchr, memrchr};
 use serde_json::value::RawValue;
 
@@ -16,6 +17,18 @@ pub enum Format {
     JsonValues,
     /// `>> {…}`, `--> {…}`, `> {…}`, `→ {…}` and the other way round.
     Arrows,
+    /// VS Code's output channel of an MCP server.
+    VscodeMcp,
+    /// Claude Desktop's logs of MCP servers.
+    ClaudeDesktop,
+    /// Helix's log of language servers.
+    Helix,
+    /// Zed's view of the messages of a server.
+    Zed,
+    /// The MCP Inspector's exported history.
+    McpInspector,
+    /// Neovim's log of language servers, which is recognised but not read: [`Format::refusal`].
+    NvimLua,
 }
 
 /// What a format says of itself, in its own file.
@@ -35,11 +48,30 @@ pub(super) struct About {
 type Test = fn(&Window<'_>) -> bool;
 
 /// The tests in the order in which they are made; what none recognises is `json-lines`.
-const TESTS: &[(Format, Test)] = &[(Format::Arrows, arrows::detect), (Format::JsonValues, json_values::detect)];
+const TESTS: &[(Format, Test)] = &[
+    (Format::ClaudeDesktop, claude_desktop::detect),
+    (Format::VscodeMcp, vscode_mcp::detect),
+    (Format::Helix, helix::detect),
+    (Format::NvimLua, nvim_lua::detect),
+    (Format::Zed, zed::detect),
+    (Format::McpInspector, mcp_inspector::detect),
+    (Format::Arrows, arrows::detect),
+    (Format::JsonValues, json_values::detect),
+];
 
 impl Format {
     /// Every format, as they are listed to users.
-    pub const ALL: &'static [Self] = &[Self::JsonLines, Self::JsonValues, Self::Arrows];
+    pub const ALL: &'static [Self] = &[
+        Self::JsonLines,
+        Self::JsonValues,
+        Self::Arrows,
+        Self::VscodeMcp,
+        Self::ClaudeDesktop,
+        Self::Helix,
+        Self::Zed,
+        Self::McpInspector,
+        Self::NvimLua,
+    ];
 
     /// How many bytes detection looks at.
     pub(super) const WINDOW: usize = 64 * 1024;
@@ -47,11 +79,21 @@ impl Format {
     /// Recognises a format by the content of an input's first bytes, of which it looks at 64 KiB at most. The same bytes
     /// give the same format.
     ///
-    /// The first of these that is true decides:
-    /// 1. An arrow with `{` or `[` behind it begins a line, and no line before that is or begins a JSON value: `arrows`.
-    /// 2. The first object or array that begins a line goes over several lines, whole or up to the end of what is seen,
+    /// The first of these that is true decides; what marks the messages of 1 to 5 and 7 stands before any line that is or
+    /// begins a JSON value.
+    /// 1. A line has Claude Desktop's date, server and level, and then a message that begins with `{` or `[`, or else
+    ///    the start of a server, if there is no JSON value or such a message comes later: `claude-desktop`.
+    /// 2. A line has `[editor -> server]` or `[server -> editor]`, with nothing but a date and a level before it, and
+    ///    then `{` or `[`: `vscode-mcp`.
+    /// 3. A line has Helix's date, source and level, a server and an arrow, and then `{` or `[`: `helix`.
+    /// 4. A line names a Lua file and then `rpc.send` or `rpc.receive`, or begins Neovim's log: `nvim-lua`.
+    /// 5. A line is `// Send:` or `// Receive:`, and the next one begins with `{` or `[`: `zed`.
+    /// 6. The first JSON value is an array of objects with `timestamp`, `message` and `direction` or `origin`:
+    ///    `mcp-inspector`.
+    /// 7. An arrow with `{` or `[` behind it begins a line: `arrows`.
+    /// 8. The first object or array that begins a line goes over several lines, whole or up to the end of what is seen,
     ///    or another one stands behind it on its line: `json-values`.
-    /// 3. Everything else, and nothing at all, is `json-lines`.
+    /// 9. Everything else, and nothing at all, is `json-lines`.
     ///
     /// Lines that are no JSON (banners, stderr) do not count, nor do objects and arrows with an error in them.
     pub fn detect(head: &[u8]) -> Self {
@@ -83,7 +125,7 @@ impl Format {
 
     /// Whether a line of text can show the format, with or without a message behind it.
     fn is_marked(self) -> bool {
-        !matches!(self, Self::JsonLines | Self::JsonValues)
+        !matches!(self, Self::JsonLines | Self::JsonValues | Self::McpInspector)
     }
 
     /// The name on the command line.
@@ -117,11 +159,22 @@ impl Format {
         (self.about().decoder)(max_record_size)
     }
 
+    /// Why logs in this format are not read although they are recognised, and what to do instead; `None`: they are read.
+    pub fn refusal(self) -> Option<&'static str> {
+        (self == Self::NvimLua).then_some(nvim_lua::REFUSAL)
+    }
+
     fn about(self) -> &'static About {
         match self {
             Self::JsonLines => &json_lines::ABOUT,
             Self::JsonValues => &json_values::ABOUT,
             Self::Arrows => &arrows::ABOUT,
+            Self::VscodeMcp => &vscode_mcp::ABOUT,
+            Self::ClaudeDesktop => &claude_desktop::ABOUT,
+            Self::Helix => &helix::ABOUT,
+            Self::Zed => &zed::ABOUT,
+            Self::McpInspector => &mcp_inspector::ABOUT,
+            Self::NvimLua => &nvim_lua::ABOUT,
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) const ABOUT: About = About {
         "{ \"jsonrpc\": \"2.0\", \"id\": 1,\n",
         "  \"result\": { \"tools\": [] } }\n",
     ),
-    decoder: |limit| Box::new(JsonValues { limit, lines: Lines::new(limit), state: State::Between }),
+    decoder: |limit| Box::new(JsonValues::new(limit, b"{[")),
 };
 
 /// The first value goes over several lines, as far as it can be seen, or has another one behind it on its line.
@@ -35,8 +35,10 @@ pub(super) fn detect(window: &Window<'_>) -> bool {
 /// - text that begins no object or array ends with its line;
 /// - an object or array with an error ends before the next line that begins, without any blank, with `{` or `[`, from the
 ///   line with the error on.
-struct JsonValues {
+pub(super) struct JsonValues {
     limit: usize,
+    /// What such a line begins with.
+    starts: &'static [u8],
     lines: Lines,
     state: State,
 }
@@ -55,7 +57,7 @@ impl Decoder for JsonValues {
         match &mut self.state {
             State::Text => return self.text(input, end),
             State::Long { passed, line_begins } => {
-                let step = pass(passed, line_begins, input, end);
+                let step = pass(passed, line_begins, self.starts, input, end);
                 if matches!(step, Step::Entry { .. }) {
                     self.state = State::Between;
                 }
@@ -86,6 +88,11 @@ impl Decoder for JsonValues {
 }
 
 impl JsonValues {
+    /// Objects and arrays with an error end before the next line that begins with one of the bytes in `starts`.
+    pub(super) fn new(limit: usize, starts: &'static [u8]) -> Self {
+        Self { limit, starts, lines: Lines::new(limit), state: State::Between }
+    }
+
     /// The rest of a line.
     fn text<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         self.state = State::Between;
@@ -112,7 +119,7 @@ impl JsonValues {
         // The end of a piece is seen by the LF behind it and the bracket after that.
         let window = &input[..input.len().min(self.limit.saturating_add(2))];
         let from = memrchr(b'\n', &window[..at]).unwrap_or(0);
-        let piece = match next_bracket(&window[from..]) {
+        let piece = match next_start(&window[from..], self.starts) {
             Some(found) => &window[..from + found],
             None if window.len() > self.limit.saturating_add(1) => {
                 return self.long(&window[..=self.limit], true, input, end);
@@ -139,12 +146,12 @@ impl JsonValues {
     }
 }
 
-/// Passes over what is too long, up to the next line that begins with `{` or `[`.
-fn pass<'a>(passed: &mut Passed, line_begins: &mut bool, input: &[u8], end: bool) -> Step<'a> {
+/// Passes over what is too long, up to the next line that begins with one of `starts`.
+fn pass<'a>(passed: &mut Passed, line_begins: &mut bool, starts: &[u8], input: &[u8], end: bool) -> Step<'a> {
     let done = match input.first() {
         None if !end => return Step::NeedMore,
-        Some(b'{' | b'[') if *line_begins => Some(0),
-        _ => next_bracket(input),
+        Some(first) if *line_begins && starts.contains(first) => Some(0),
+        _ => next_start(input, starts),
     };
     let consumed = done.unwrap_or(input.len());
     passed.add(&input[..consumed]);
@@ -155,9 +162,9 @@ fn pass<'a>(passed: &mut Passed, line_begins: &mut bool, input: &[u8], end: bool
     }
 }
 
-/// Where the first line after this one begins that begins with `{` or `[`.
-fn next_bracket(input: &[u8]) -> Option<usize> {
-    memchr_iter(b'\n', input).map(|at| at + 1).find(|&at| matches!(input.get(at), Some(b'{' | b'[')))
+/// Where the first line after this one begins that begins with one of `starts`.
+fn next_start(input: &[u8], starts: &[u8]) -> Option<usize> {
+    memchr_iter(b'\n', input).map(|at| at + 1).find(|&at| input.get(at).is_some_and(|byte| starts.contains(byte)))
 }
 
 /// Whether a value that begins with `first` shows its own end, as a number does not.

@@ -61,6 +61,14 @@ pub enum ReadError {
         /// What is wrong with the data; `None`: it ends early.
         source: Option<io::Error>,
     },
+    /// The input has, or is to be read as, a format that is recognised but not read.
+    #[error("{} is not read: {reason}", format.name())]
+    Refused {
+        /// The format.
+        format: Format,
+        /// Why, and what to do instead.
+        reason: &'static str,
+    },
 }
 
 impl ReadError {
@@ -109,7 +117,8 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     ///
-    /// If nothing at all can be read. An input that fails later does so in [`Reader::next_entry`].
+    /// If nothing at all can be read, or the format is [refused](Format::refusal). An input that fails later does so in
+    /// [`Reader::next_entry`].
     pub fn new(input: R, options: &ReaderOptions) -> Result<Self, ReadError> {
         let format = options.format.unwrap_or(Format::JsonLines);
         let mut reader = Self {
@@ -135,6 +144,9 @@ impl<R: Read> Reader<R> {
         if options.format.is_none() {
             reader.format = reader.detect();
             reader.decoder = reader.format.decoder(options.max_record_size);
+        }
+        if let Some(reason) = reader.format.refusal() {
+            return Err(ReadError::Refused { format: reader.format, reason });
         }
         Ok(reader)
     }

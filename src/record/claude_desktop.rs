@@ -1,0 +1,317 @@
+//! `claude-desktop`: the logs of the Claude app, `mcp-server-NAME.log` and, for all servers together, `mcp.log`.
+
+use super::decoder::{leading_blanks, trim_end};
+use super::detect::{About, Window};
+use super::json_values::{Value, value};
+use super::marked::{Marked, MarkedLines, Marks, head, lines_before_values, timestamp};
+use super::{Sender, Time};
+use memchr::memmem;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+pub(super) const ABOUT: About = About {
+    name: "claude-desktop",
+    summary: "`2025-03-10T17:03:18.764Z [demo] [info] Message from client: {…}` and `from server`; other lines are text",
+    carries: "sender, time, server, connections, messages cut short",
+    sample: concat!(
+        "2025-03-10T17:03:18.749Z [demo] [info] Initializing server...\n",
+        r#"2025-03-10T17:03:18.764Z [demo] [info] Message from client: {"method":"ping","jsonrpc":"2.0","id":0}"#,
+        "\n",
+        r#"2025-03-10T17:03:18.829Z [demo] [info] Message from server: {"jsonrpc":"2.0","id":0,"result":{}}"#,
+        "\n",
+    ),
+    decoder: |limit| Box::new(MarkedLines::new(limit, ClaudeDesktop::default())),
+};
+
+/// A message that begins an object or array, before any line that is a JSON value. Where the app only starts a server
+/// there, such a message further down, or nothing that could be one: servers write the like of a start, too.
+pub(super) fn detect(window: &Window<'_>) -> bool {
+    let text = |line| header(head(line)).map(|header| &line[header.text..]);
+    let is_message = |line| {
+        let found = text(line).and_then(|text| Some(&text[message(text)?.1]));
+        found.is_some_and(|message| matches!(message, [b'{' | b'[', ..]))
+    };
+    lines_before_values(window).any(is_message)
+        || lines_before_values(window).any(|line| text(line).is_some_and(starts))
+            && (window.first_value().is_none() || window.lines().any(|(_, line)| is_message(line)))
+}
+
+/// What is in front of a message, and who sent it.
+const MARKS: [(&[u8], Sender); 2] =
+    [(b"Message from client:", Sender::Client), (b"Message from server:", Sender::Server)];
+
+/// What the app writes while it starts a server, before the first message of the new connection. It writes several of
+/// these for one start.
+const STARTS: [&[u8]; 4] = [
+    b"Initializing server...",
+    b"Using MCP server command:",
+    b"Using built-in Node.js for MCP server:",
+    b"Server started and connected successfully",
+];
+
+/// Each connection of each server is a session of its own: its key is the server's name, from the second on with a number.
+#[derive(Default)]
+struct ClaudeDesktop {
+    servers: BTreeMap<Vec<u8>, Server>,
+    /// The keys in use: a server may be called like the second connection of another.
+    keys: BTreeSet<String>,
+}
+
+/// A server, under the name that the log gives it.
+#[derive(Default)]
+struct Server {
+    /// A connection is being started. It opens with its first message, so however many lines tell of the start, and
+    /// however many starts fail, there is one session for each connection that has messages.
+    starting: bool,
+    /// How many connections had messages.
+    connections: u64,
+    key: Option<String>,
+}
+
+impl Marks for ClaudeDesktop {
+    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Marked<'a>> {
+        let Header { time, server: name, text } = header(head(line))?;
+        let name = name.unwrap_or_default();
+        if starts(&line[text..]) {
+            self.server(name).starting = true;
+            return None;
+        }
+        let (sender, message) = message(&line[text..])?;
+        let message = text + message.start..text + message.end;
+        let truncated = is_cut(&line[message.clone()]);
+        Some(Marked { message, time, sender, session: self.session(name), truncated })
+    }
+}
+
+impl ClaudeDesktop {
+    fn server(&mut self, name: &[u8]) -> &mut Server {
+        self.servers.entry(name.to_vec()).or_default()
+    }
+
+    /// The session of the server's next message.
+    fn session(&mut self, name: &[u8]) -> Option<Cow<'static, str>> {
+        let server = self.servers.entry(name.to_vec()).or_default();
+        if std::mem::take(&mut server.starting) || server.connections == 0 {
+            let name = String::from_utf8_lossy(name);
+            server.key = loop {
+                server.connections += 1;
+                let key = match (&*name, server.connections) {
+                    ("", 1) => break None,
+                    ("", number) => number.to_string(),
+                    (name, 1) => name.to_owned(),
+                    (name, number) => format!("{name}-{number}"),
+                };
+                if self.keys.insert(key.clone()) {
+                    break Some(key);
+                }
+            };
+        }
+        server.key.clone().map(Cow::Owned)
+    }
+}
+
+/// What the app's logger puts in front of every line.
+#[derive(Debug, PartialEq)]
+struct Header<'a> {
+    time: Option<Time>,
+    /// The server; early versions of `mcp.log` do not name it.
+    server: Option<&'a [u8]>,
+    /// Where the text begins in the line.
+    text: usize,
+}
+
+/// Reads `TIME [SERVER] [LEVEL] `, or in `mcp.log` `TIME [LEVEL] [SERVER] `. A server's name may hold anything, brackets
+/// too.
+fn header(line: &[u8]) -> Option<Header<'_>> {
+    let (length, time) = timestamp(line)?;
+    let rest = line[length..].strip_prefix(b" [")?;
+    let begin = line.len() - rest.len();
+    if let Some(level) = level(rest) {
+        let named = rest[level..].strip_prefix(b"[").and_then(|name| Some(&name[..memmem::find(name, b"] ")?]));
+        let text = begin + level + named.map_or(0, |name| name.len() + 3);
+        return Some(Header { time, server: named, text });
+    }
+    let end = memmem::find_iter(rest, b"] [").find(|end| level(&rest[end + 3..]).is_some())?;
+    let text = begin + end + 3 + level(&rest[end + 3..])?;
+    Some(Header { time, server: Some(&rest[..end]), text })
+}
+
+/// The length of `LEVEL] ` at the start of `text`.
+fn level(text: &[u8]) -> Option<usize> {
+    const LEVELS: [&[u8]; 7] = [b"info", b"error", b"warn", b"debug", b"verbose", b"silly", b"log"];
+    let length = LEVELS.iter().find(|level| text.starts_with(level))?.len();
+    text[length..].starts_with(b"] ").then_some(length + 2)
+}
+
+fn starts(text: &[u8]) -> bool {
+    STARTS.iter().any(|start| text.starts_with(start))
+}
+
+/// Who sent the message that is behind the mark at the start of `text`, and where it is.
+fn message(text: &[u8]) -> Option<(Sender, Range<usize>)> {
+    let (mark, sender) = MARKS.iter().find(|(mark, _)| text.starts_with(mark))?;
+    let behind = &text[mark.len()..];
+    let start = mark.len() + leading_blanks(behind);
+    let end = text.len() - metadata(behind);
+    (start < end).then_some((*sender, start..end))
+}
+
+/// How many bytes at the end of `text` are the logger's: ` { metadata: undefined }`, behind every message in newer logs.
+fn metadata(text: &[u8]) -> usize {
+    let Some(at) = memmem::rfind(text, b" { metadata: ") else { return 0 };
+    let (message, behind) = text.split_at(at);
+    let message = trim_end(&message[leading_blanks(message)..]);
+    // No JSON text ends like the first; with other metadata it might.
+    let is_metadata = behind == b" { metadata: undefined }"
+        || behind.ends_with(b"}") && matches!(value(message), Value::Whole(length) if length == message.len());
+    if is_metadata { behind.len() } else { 0 }
+}
+
+/// Whether the app left out the middle of a long message: `...[52653 chars truncated]...`. Where that is inside of a
+/// string, what is left is still JSON.
+fn is_cut(message: &[u8]) -> bool {
+    memmem::find_iter(message, b" chars truncated]").any(|at| {
+        let digits = message[..at].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        digits > 0 && message[..at - digits].ends_with(b"[")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decoder::tests::{entries, texts};
+    use super::super::{Entry, Format, Record};
+    use super::*;
+
+    const TIME: &str = "2025-03-10T17:03:18.764Z";
+
+    fn records(log: &str) -> Vec<Record<'static>> {
+        let found = entries(|| (ABOUT.decoder)(1000), log.as_bytes());
+        let records = found.into_iter().filter_map(|(_, entry)| match entry {
+            Entry::Record(record) => Some(record),
+            Entry::LogLine(_) => None,
+        });
+        records.collect()
+    }
+
+    #[test]
+    fn headers() {
+        let table = [
+            ("[demo] [info] x", Some(("demo", "x"))),
+            ("[info] [demo] x", Some(("demo", "x"))),
+            ("[error] [Control your Mac] x", Some(("Control your Mac", "x"))),
+            ("[A (b) [c]] [warn] x] [y", Some(("A (b) [c]", "x] [y"))),
+            ("[a] [b] [info] x", Some(("a] [b", "x"))),
+            ("[info] x", Some(("", "x"))),
+            ("[demo] x", None),
+            ("[demo] [info]", None),
+            ("x", None),
+        ];
+        for (rest, expected) in table {
+            let line = format!("{TIME} {rest}");
+            let found = header(line.as_bytes())
+                .map(|header| (std::str::from_utf8(header.server.unwrap_or_default()).unwrap(), &line[header.text..]));
+            assert_eq!(found, expected, "{rest}");
+        }
+        assert_eq!(header(b"[demo] [info] x"), None);
+    }
+
+    #[test]
+    fn metadata_behind_a_message() {
+        let table = [
+            ("{} { metadata: undefined }", "{}"),
+            ("{\"a\":\" { metadata: undefined }\"}", "{\"a\":\" { metadata: undefined }\"}"),
+            ("{\"a\":\" { metadata: undefined }\"} { metadata: undefined }", "{\"a\":\" { metadata: undefined }\"}"),
+            ("{\"a\":...[9 chars truncated]... { metadata: undefined }", "{\"a\":...[9 chars truncated]..."),
+            ("{} { metadata: { context: 'connection', stack: undefined } }", "{}"),
+            ("{\"a\":\" { metadata: 1\"}", "{\"a\":\" { metadata: 1\"}"),
+            ("{} {}", "{} {}"),
+            ("{}", "{}"),
+        ];
+        for (text, message) in table {
+            let log = format!("{TIME} [demo] [info] Message from server: {text}\r\n");
+            let found = records(&log);
+            assert_eq!(found.len(), 1);
+            assert_eq!(String::from_utf8_lossy(&found[0].bytes), message);
+        }
+    }
+
+    #[test]
+    fn messages_cut_short() {
+        let table = [
+            (r#"{"a":"...[52653 chars truncated]..."}"#, true),
+            (r#"{"a":[...[1 chars truncated]..."#, true),
+            (r#"{"a":"[ chars truncated] [9 chars truncated]"}"#, true),
+            (r#"{"a":"[n chars truncated]"}"#, false),
+            (r#"{"a":"9 chars truncated]"}"#, false),
+            (r#"{"a":"[9 chars"}"#, false),
+        ];
+        for (text, cut) in table {
+            let found =
+                records(&format!("{TIME} [info] [demo] Message from client: {text} {{ metadata: undefined }}\n"));
+            assert_eq!(found.len(), 1);
+            assert_eq!((&*found[0].bytes, found[0].flags.truncated), (text.as_bytes(), cut), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_start_of_several_lines_opens_one_connection() {
+        let start = "Initializing server...|Using MCP server command: npx with args and path: {|\
+                     Server started and connected successfully";
+        let lines = |name: &str, lines: &str| {
+            lines.split('|').map(|line| format!("{TIME} [{name}] [info] {line}\n")).collect::<String>()
+        };
+        let say = |name: &str, id: u8| lines(name, &format!("Message from client: {id}"));
+        let log = [
+            lines("demo", start),
+            say("demo", 1),
+            lines("demo", "Client transport closed|Initializing server..."),
+            lines("demo", start),
+            lines("demo-2", start),
+            say("demo", 2),
+            say("demo-2", 3),
+            say("demo", 4),
+            lines("demo", "Server started and connected successfully"),
+            say("demo", 5),
+            say("other", 6),
+        ];
+        let found = records(&log.concat());
+        let sessions: Vec<_> = found.iter().map(|record| record.session.as_deref().unwrap()).collect();
+        assert_eq!(sessions, ["demo", "demo-2", "demo-2-2", "demo-2", "demo-3", "other"]);
+        let unnamed = log.concat().replace("[demo] ", "");
+        let found = records(&unnamed);
+        let sessions: Vec<_> = found.iter().map(|record| record.session.as_deref()).collect();
+        assert_eq!(sessions, [None, Some("2"), Some("demo-2"), Some("2"), Some("3"), Some("other")]);
+    }
+
+    #[test]
+    fn what_is_recognised() {
+        let table = [
+            ("[demo] [info] Initializing server...", true),
+            ("[info] [demo] Server started and connected successfully { metadata: undefined }", true),
+            ("[demo] [info] Initializing server...\n{\"id\":1}\n", false),
+            ("[demo] [info] Message from client: {\"cut", true),
+            ("[demo] [info] Message from client: no json", false),
+            ("[demo] [info] Client transport closed", false),
+            ("[demo] [info] x\n{}\nMessage from client: {}", false),
+        ];
+        for (rest, expected) in table {
+            let found = Format::detect(format!("\n{TIME} {rest}").as_bytes());
+            assert_eq!(found == Format::ClaudeDesktop, expected, "{rest}");
+        }
+        let log =
+            format!("{TIME} [a] [info] Initializing server...\n{{}}\n{TIME} [a] [info] Message from client: {{}}");
+        assert_eq!(Format::detect(log.as_bytes()), Format::ClaudeDesktop);
+    }
+
+    #[test]
+    fn a_mark_without_a_message_is_text() {
+        let mark = format!("{TIME} [demo] [info] Message from client:");
+        let log = format!("{mark} \n{mark} {{ metadata: undefined }}\n{mark}{{}}");
+        let found = entries(|| (ABOUT.decoder)(100), log.as_bytes());
+        assert_eq!(
+            texts(&found),
+            [format!("# {mark}"), format!("# {mark} {{ metadata: undefined }}"), "{}".to_owned()]
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! `vscode-mcp`: the output channel that VS Code keeps for each MCP server.
+
+use super::decoder::leading_blanks;
+use super::detect::{About, Window};
+use super::marked::{Marked, MarkedLines, Marks, head, lines_before_values, timestamp};
+use super::{Sender, Time};
+use std::borrow::Cow;
+
+pub(super) const ABOUT: About = About {
+    name: "vscode-mcp",
+    summary: "`[editor -> server] {…}` and `[server -> editor] {…}`, maybe a date and a level in front; other lines are text",
+    carries: "sender, time (where the channel shows it), connections",
+    sample: concat!(
+        "2025-06-01 10:00:00.101 [info] Connection state: Running\n",
+        r#"2025-06-01 10:00:00.123 [trace] [editor -> server] {"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+        "\n",
+        r#"2025-06-01 10:00:00.130 [trace] [server -> editor] {"jsonrpc":"2.0","id":1,"result":{}}"#,
+        "\n",
+    ),
+    decoder: |limit| Box::new(MarkedLines::new(limit, VscodeMcp::default())),
+};
+
+/// A line with a mark and an object or array behind it, before any line that is a JSON value.
+pub(super) fn detect(window: &Window<'_>) -> bool {
+    lines_before_values(window).any(|line| {
+        let (_, text) = prefix(head(line));
+        message(&line[text..]).is_some_and(|(_, at)| matches!(line[text + at..], [b'{' | b'[', ..]))
+    })
+}
+
+/// The marks, and who sent what is behind each; the last two are those of the first releases with MCP.
+const MARKS: [(&[u8], Sender); 4] = [
+    (b"[editor -> server]", Sender::Client),
+    (b"[server -> editor]", Sender::Server),
+    (b"[Client Says]", Sender::Client),
+    (b"[Server Says]", Sender::Server),
+];
+
+/// What VS Code writes while it starts a server, before the first message of the new connection. It writes several of
+/// these for one start.
+const STARTS: [&[u8]; 2] = [b"Starting server ", b"Connection state: Starting"];
+
+/// A server that is started again uses its ids again: each connection after the first is a session of its own.
+#[derive(Default)]
+struct VscodeMcp {
+    /// A connection is being started.
+    starting: bool,
+    /// How many connections had messages.
+    connections: u64,
+}
+
+impl Marks for VscodeMcp {
+    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Marked<'a>> {
+        let (time, text) = prefix(head(line));
+        let Some((sender, at)) = message(&line[text..]) else {
+            self.starting |= STARTS.iter().any(|start| line[text..].starts_with(start));
+            return None;
+        };
+        if std::mem::take(&mut self.starting) || self.connections == 0 {
+            self.connections += 1;
+        }
+        let session = (self.connections > 1).then(|| Cow::Owned(self.connections.to_string()));
+        Some(Marked { message: text + at..line.len(), time, sender, session, truncated: false })
+    }
+}
+
+/// Reads `2025-06-01 10:00:00.123 [trace] `, each part of which may be missing: the time, and where the text begins.
+fn prefix(line: &[u8]) -> (Option<Time>, usize) {
+    let (time, mut at) = match timestamp(line) {
+        Some((length, time)) => (time, length + leading_blanks(&line[length..])),
+        None => (None, 0),
+    };
+    if let Some(level) = line[at..].strip_prefix(b"[") {
+        let length = level.iter().position(|byte| !byte.is_ascii_lowercase()).unwrap_or(level.len());
+        if length > 0 && level.get(length) == Some(&b']') {
+            at += 1 + length + 1;
+            at += leading_blanks(&line[at..]);
+        }
+    }
+    (time, at)
+}
+
+/// Who sent the message that is behind the mark at the start of `text`, and where it begins.
+fn message(text: &[u8]) -> Option<(Sender, usize)> {
+    let (mark, sender) = MARKS.iter().find(|(mark, _)| text.starts_with(mark))?;
+    let at = mark.len() + leading_blanks(&text[mark.len()..]);
+    (at < text.len()).then_some((*sender, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decoder::tests::{entries, texts};
+    use super::super::{Entry, Format};
+    use super::*;
+
+    #[test]
+    fn marks_and_what_may_be_in_front() {
+        let client = [
+            "[editor -> server] {}",
+            "[debug] [editor -> server] {}",
+            "2025-06-01 10:00:00.123 [trace] [editor -> server] {}",
+            "2025-06-01T10:00:00.123 [editor -> server]{}",
+            "2025-03-23 16:38:00.970 [info] [Client Says] {}",
+        ];
+        for line in client {
+            let found = VscodeMcp::default().read(line.as_bytes());
+            let found = found.map(|found| (&line[found.message], found.sender, found.session));
+            assert_eq!(found, Some(("{}", Sender::Client, None)), "{line}");
+            assert_eq!(Format::detect(line.as_bytes()), Format::VscodeMcp, "{line}");
+        }
+        let text = [
+            "[editor -> server]",
+            "[editor -> server] ",
+            "[editor] {}",
+            "[trace] {}",
+            "editor -> server {}",
+            "2025-06-01 [editor -> server] {}",
+            "[warning] [server stderr] [editor -> server] {}",
+        ];
+        for line in text {
+            assert_eq!(VscodeMcp::default().read(line.trim().as_bytes()), None, "{line}");
+            assert_ne!(Format::detect(line.as_bytes()), Format::VscodeMcp, "{line}");
+        }
+        assert_ne!(Format::detect(b"[editor -> server] no json\n"), Format::VscodeMcp);
+    }
+
+    #[test]
+    fn times() {
+        let time = |line: &str| VscodeMcp::default().read(line.as_bytes()).and_then(|found| found.time);
+        let stated = "2025-06-01T10:00:00.123".parse().ok().map(Time::DateTime);
+        assert!(stated.is_some());
+        assert_eq!(time("2025-06-01 10:00:00.123 [info] [server -> editor] {}"), stated);
+        assert_eq!(time("2025-06-31 10:00:00.123 [info] [server -> editor] {}"), None);
+        assert_eq!(time("[server -> editor] {}"), None);
+    }
+
+    #[test]
+    fn one_start_of_several_lines_opens_one_connection() {
+        let log = concat!(
+            "Starting server a\nConnection state: Starting\nConnection state: Starting\nConnection state: Running\n",
+            "[editor -> server] 1\n[server -> editor] 2\nConnection state: Stopped\n",
+            "[info] Starting server a\n[info] Connection state: Starting\n[info] Connection state: Running\n",
+            "[editor -> server] 3\nConnection state: Error\nStarting server a\nStarting server a\n[editor -> server] 4\n",
+        );
+        let found = entries(|| (ABOUT.decoder)(100), log.as_bytes());
+        let records = found.iter().filter_map(|(_, entry)| match entry {
+            Entry::Record(record) => Some(record),
+            Entry::LogLine(_) => None,
+        });
+        let records: Vec<_> = records.map(|r| (r.session.as_deref(), r.bytes[0])).collect();
+        assert_eq!(records, [(None, b'1'), (None, b'2'), (Some("2"), b'3'), (Some("3"), b'4')]);
+        assert_eq!(texts(&found).iter().filter(|text| text.starts_with('#')).count(), 11);
+    }
+}
