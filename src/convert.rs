@@ -121,6 +121,7 @@ impl Converter {
                 triples: 0,
                 losses: Losses::default(),
                 keyword_members: 0,
+                by_reference: Default::default(),
                 error: None,
             }),
         };

@@ -8,11 +8,14 @@
 mod bblock;
 mod direct;
 mod document;
+mod further;
 mod loss;
+mod plan;
 mod reference;
 mod shape;
 mod triples;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use oxrdf::{GraphName, NamedNode, Quad};
@@ -20,15 +23,17 @@ use oxrdf::{GraphName, NamedNode, Quad};
 use self::bblock::Plain;
 use self::direct::Direct;
 use self::document::{DocumentWriter, Further, FurtherTerms, session_reference};
+use self::further::MessagePlan;
 pub use self::loss::{Loss, Losses};
+use self::plan::NotCovered;
 pub use self::reference::ReferenceError;
 use self::reference::{Blanks, OwnBase, Reference};
 use self::shape::Shape;
 pub use self::triples::{Blank, Node, Object, Triples};
 use crate::context::{self, Context};
 use crate::json::{self, Numbers};
-use crate::message::Content;
-use crate::session::{Annotated, Origin, Session, SessionEnd};
+use crate::message::{Content, Problem};
+use crate::session::{self, Annotated, Origin, Session, SessionEnd};
 
 /// Which mapping.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -151,6 +156,8 @@ pub struct InputMapper<'m> {
     literal: String,
     /// See [`InputMapper::take_late`].
     late: u64,
+    /// Records that took the reference path, by why they did.
+    by_reference: BTreeMap<&'static str, u64>,
 }
 
 /// What the reference path needs: processed contexts.
@@ -192,7 +199,7 @@ impl<'m> InputMapper<'m> {
             _ => None,
         };
         let (losses, document, literal) = (Losses::default(), String::new(), String::new());
-        Self { mapper, input, expander: None, plain, losses, document, literal, late: 0 }
+        Self { mapper, input, expander: None, plain, losses, document, literal, late: 0, by_reference: BTreeMap::new() }
     }
 
     /// Maps the nodes of a record.
@@ -205,11 +212,14 @@ impl<'m> InputMapper<'m> {
         let record = nodes.first().map_or(0, |node| node.name.record);
         match rendering {
             Rendering::Triples(triples) if self.mapper.takes_canonical() => {
-                let mut direct = self.direct(session, triples);
+                let mut direct = self.direct(session, record, triples);
                 nodes.iter().for_each(|node| direct.node(node));
                 Ok(())
             }
             Rendering::Triples(triples) => {
+                if self.plan(session, record, nodes, triples)? {
+                    return Ok(());
+                }
                 let mut document = std::mem::take(&mut self.document);
                 document.clear();
                 let mut blanks = Blanks::new(self.input.number, record);
@@ -218,7 +228,7 @@ impl<'m> InputMapper<'m> {
                 self.document = document;
                 if result.is_err() {
                     // What a further context cannot take is data, as it is without that context.
-                    let mut direct = self.direct(session, triples);
+                    let mut direct = self.direct(session, record, triples);
                     nodes.iter().for_each(|node| direct.node(node));
                 }
                 result
@@ -236,7 +246,7 @@ impl<'m> InputMapper<'m> {
     ) -> Result<(), ReferenceError> {
         let end = session.end(origin);
         match rendering {
-            Rendering::Triples(triples) => self.direct("", triples).session_end(&end),
+            Rendering::Triples(triples) => self.direct("", 0, triples).session_end(&end),
             Rendering::Documents(out) => self.write_end(&end, out),
         }
         Ok(())
@@ -260,6 +270,9 @@ impl<'m> InputMapper<'m> {
             self.losses.add(Loss::NoObject);
             return Ok(());
         };
+        if matches!(rendering, Rendering::Triples(_)) {
+            self.count_reference(if self.plain.is_some() { "not one plain message" } else { "a further context" });
+        }
         let shape = self.expander()?.shape.clone();
         let single = std::slice::from_ref(&value);
         let values = if let json::Value::Array(array) = &value { array.items.as_slice() } else { single };
@@ -294,13 +307,62 @@ impl<'m> InputMapper<'m> {
         std::mem::take(&mut self.late)
     }
 
+    /// Takes the numbers of records, since the last call, that took the reference path, by why they did.
+    pub fn take_by_reference(&mut self) -> BTreeMap<&'static str, u64> {
+        std::mem::take(&mut self.by_reference)
+    }
+
     /// Counts a loss that shows outside the mapping.
     pub fn lose(&mut self, loss: Loss) {
         self.losses.add(loss);
     }
 
-    fn direct<'t, T: Triples>(&'t mut self, session: &'t str, triples: &'t mut T) -> Direct<'t, T> {
-        Direct { triples, buffer: &mut self.literal, provenance: self.mapper.provenance, session }
+    fn direct<'t, T: Triples>(&'t mut self, session: &'t str, record: u64, triples: &'t mut T) -> Direct<'t, T> {
+        let blank = Blank { input: self.input.number, record, index: 0 };
+        let provenance = self.mapper.provenance;
+        Direct { triples, buffer: &mut self.literal, provenance, session, blank, planned: false }
+    }
+
+    /// Maps a record under further contexts without expansion, if that covers all of it, and tells whether it does.
+    fn plan<'e, T: Triples>(
+        &mut self,
+        session: &str,
+        record: u64,
+        nodes: &'e [Annotated<'e>],
+        triples: &mut T,
+    ) -> Result<bool, ReferenceError> {
+        // The blank nodes of a batch's elements would have to be told apart.
+        if self.mapper.reference_only || nodes.len() > 1 {
+            self.count_reference(if self.mapper.reference_only { "asked for" } else { "a batch" });
+            return Ok(false);
+        }
+        self.expander()?;
+        let Some(further) = self.expander.as_ref().and_then(|expander| expander.further.as_ref()) else {
+            return Ok(false);
+        };
+        let plan = match nodes.first().map(|node| &node.node) {
+            Some(session::Node::Message(message)) => MessagePlan::new(further, message),
+            _ => Ok(MessagePlan::default()),
+        };
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(NotCovered(reason)) => {
+                self.count_reference(reason);
+                return Ok(false);
+            }
+        };
+        self.losses.merge(&plan.losses);
+        for node in nodes {
+            self.late += u64::from(plan.has_keyword() && !node.problems.contains(Problem::KeywordMember));
+            let mut direct = self.direct(session, record, triples);
+            direct.planned = true;
+            direct.planned_node(node, &plan);
+        }
+        Ok(true)
+    }
+
+    fn count_reference(&mut self, reason: &'static str) {
+        *self.by_reference.entry(reason).or_default() += 1;
     }
 
     fn write<'e>(&mut self, session: &str, nodes: &'e [Annotated<'e>], out: &mut String) -> Result<(), ReferenceError> {

@@ -1,5 +1,6 @@
 //! What a run did: counts of records, messages, problems and losses.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::mapping::Losses;
@@ -27,6 +28,8 @@ pub struct Summary {
     pub triples: u64,
     /// What the mapping could not carry.
     pub losses: Losses,
+    /// Records that took the reference path, by why they did.
+    pub by_reference: BTreeMap<&'static str, u64>,
     problems: [u64; Problem::ALL.len()],
 }
 
@@ -43,6 +46,7 @@ impl Summary {
             log_lines: 0,
             triples: 0,
             losses: Losses::default(),
+            by_reference: BTreeMap::new(),
             problems: Default::default(),
         }
     }
@@ -82,6 +86,9 @@ impl Summary {
         self.log_lines += other.log_lines;
         self.triples += other.triples;
         self.losses.merge(&other.losses);
+        for (reason, count) in &other.by_reference {
+            *self.by_reference.entry(reason).or_default() += count;
+        }
         self.problems.iter_mut().zip(other.problems).for_each(|(mine, theirs)| *mine += theirs);
     }
 }

@@ -1,5 +1,6 @@
 //! A worker: takes a chunk at a time through the program.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -85,6 +86,7 @@ pub(super) struct Written<'s, 'k> {
     pub losses: Losses,
     /// Messages that turned out late to have the problem.
     pub keyword_members: u64,
+    pub by_reference: BTreeMap<&'static str, u64>,
     pub error: Option<ConvertError>,
 }
 
@@ -157,6 +159,7 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
         }
         findings.sort_by_key(|finding| finding.location.record);
         let (losses, late) = (self.mapper.take_losses(), self.mapper.take_late());
+        let by_reference = self.mapper.take_by_reference();
         let rendered = &self.rendered;
         self.shared.written.in_turn(chunk.index, |written| {
             if written.error.is_some() {
@@ -165,6 +168,9 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
             findings.into_iter().for_each(&mut written.report);
             written.losses.merge(&losses);
             written.keyword_members += late;
+            for (reason, count) in by_reference {
+                *written.by_reference.entry(reason).or_default() += count;
+            }
             written.triples += rendered.count();
             written.error = match written.sink.take(rendered) {
                 Err(error) => Some(error.into()),
@@ -334,6 +340,7 @@ impl<R: Read> Shared<'_, '_, R> {
         let mut summary = self.paired.into_inner().summary;
         summary.triples = written.triples;
         summary.losses = written.losses;
+        summary.by_reference = written.by_reference;
         summary.add_problem(Problem::KeywordMember, written.keyword_members);
         Ok(summary)
     }

