@@ -27,7 +27,9 @@ use self::further::MessagePlan;
 pub use self::loss::{Loss, Losses};
 use self::plan::NotCovered;
 pub use self::reference::ReferenceError;
-use self::reference::{Blanks, OwnBase, Reference};
+#[doc(hidden)]
+pub use self::reference::document_quads;
+use self::reference::{Blanks, Reference};
 use self::shape::Shape;
 pub use self::triples::{Blank, Node, Object, Triples};
 use crate::context::{self, Context};
@@ -74,7 +76,7 @@ impl Mapper {
             }
         }
         if mapper.further.is_some() {
-            Expander::new(&mapper).map_err(|error| culprit(mapping, further, error))?;
+            Expander::new(&mapper, None).map_err(|error| culprit(mapping, further, error))?;
         }
         Ok(mapper)
     }
@@ -168,9 +170,12 @@ struct Expander {
 }
 
 impl Expander {
-    fn new(mapper: &Mapper) -> Result<Self, ReferenceError> {
-        let contexts = serde_json::Value::Array(mapper.contexts.clone());
-        let reference = Reference::new(&contexts, mapper.numbers())?;
+    fn new(mapper: &Mapper, input: Option<&InputIri>) -> Result<Self, ReferenceError> {
+        let contexts = match input {
+            Some(input) => mapper.context(input),
+            None => serde_json::Value::Array(mapper.contexts.clone()),
+        };
+        let reference = Reference::new(&contexts, input.map(|input| &*input.iri), mapper.numbers())?;
         let shape = Shape::new(reference.active().clone());
         let further = mapper.further.clone().map(|terms| Further::new(shape.clone(), terms));
         Ok(Self { reference, shape, further })
@@ -398,10 +403,7 @@ impl<'m> InputMapper<'m> {
 
     fn expander(&mut self) -> Result<&Expander, ReferenceError> {
         if self.expander.is_none() {
-            let mut expander = Expander::new(self.mapper)?;
-            let own_base = if self.mapper.base_in_context(self.input) { OwnBase::Loses } else { OwnBase::Wins };
-            expander.reference.set_base(&self.input.iri, own_base)?;
-            self.expander = Some(expander);
+            self.expander = Some(Expander::new(self.mapper, Some(self.input))?);
         }
         self.expander.as_ref().ok_or_else(|| ReferenceError::Base(self.input.iri.clone()))
     }

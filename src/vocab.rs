@@ -124,6 +124,8 @@ vocabulary! {
     /// The RDF terms that oxrdf has no constant for.
     rdf "http://www.w3.org/1999/02/22-rdf-syntax-ns#" "rdf" {
         JSON = "JSON",
+        LANGUAGE = "language",
+        DIRECTION = "direction",
     }
 }
 

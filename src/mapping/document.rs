@@ -253,7 +253,9 @@ impl DocumentWriter<'_> {
                 write_key("error", self.out);
                 None
             }
-            Some(Place::Mapped(mapped)) if mapped.is_plain(jrpc::HAS_ERROR) => {
+            Some(Place::Mapped(mapped))
+                if mapped.is_plain(jrpc::HAS_ERROR, true) && self.keeps_base(mapped.shape()) =>
+            {
                 write_key("error", self.out);
                 Some(mapped.shape().clone())
             }
@@ -318,6 +320,11 @@ impl DocumentWriter<'_> {
         self.extra_members(below, &error.extra, extra, problems)
     }
 
+    /// Whether our own names resolve under a scoped context as they do outside.
+    fn keeps_base(&self, shape: &Rc<Shape>) -> bool {
+        self.further.is_none_or(|further| further.root.active().base_iri() == shape.active().base_iri())
+    }
+
     /// Whether a member of the error is mapped by its term, as it is unless a further context took that from `error`.
     fn is_term(&self, below: Option<&Rc<Shape>>, term: &str) -> Result<bool, ReferenceError> {
         match below {
@@ -337,7 +344,7 @@ impl DocumentWriter<'_> {
     ) -> Result<(), ReferenceError> {
         let root = self.further.map(|further| &further.root);
         if let Some(root) = root
-            && !matches!(root.place(term, self.rules())?, Place::Mapped(mapped) if mapped.is_plain(property))
+            && !matches!(root.place(term, self.rules())?, Place::Mapped(mapped) if mapped.is_plain(property, false))
         {
             let value = Value::String(Text::Unicode(Cow::Borrowed(text)));
             return self.further_member(root, term, &value, extra, problems);

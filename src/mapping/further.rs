@@ -86,7 +86,12 @@ impl<'e> MessagePlan<'e> {
         }
         if let Some(error) = &message.error {
             let shape = match &*entry(root, "error")? {
-                Entry::Mapped(mapped) if mapped.leads_to_nodes(jrpc::HAS_ERROR) => mapped.below().clone(),
+                Entry::Mapped(mapped)
+                    if mapped.leads_to_nodes(jrpc::HAS_ERROR)
+                        && mapped.below().active().base_iri() == root.active().base_iri() =>
+                {
+                    mapped.below().clone()
+                }
                 _ => return Err(NotCovered("another meaning of `error`")),
             };
             if let ErrorMember::Object(error) = error {

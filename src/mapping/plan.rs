@@ -182,6 +182,7 @@ impl Mapped {
 
     fn survey(&self, shape: &Rc<Shape>, value: &Value<'_>, list: bool, losses: &mut Losses) -> Result<(), NotCovered> {
         match value {
+            Value::Null if list => Err(NotCovered("null for a list")),
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
             Value::String(text) => match (text.as_str(), &self.strings) {
                 (None, _) => {
@@ -274,7 +275,6 @@ impl<'w, 'v> PlanWriter<'w, 'v> {
 
     fn list(&mut self, mapped: &Rc<Mapped>, value: &'v Value<'v>, triples: &mut impl Triples) {
         let items = match value {
-            Value::Null => return,
             Value::Array(array) => array.items.as_slice(),
             value => std::slice::from_ref(value),
         };

@@ -42,6 +42,7 @@ pub(super) enum Place {
 }
 
 /// How to go on below a mapped member.
+#[derive(Clone)]
 pub(super) struct Mapped {
     shape: Rc<Shape>,
     /// The property, where values stand under it one by one.
@@ -118,6 +119,19 @@ impl Shape {
         if matches!(definition.typ(), Some(Type::Json)) {
             return Ok(Place::Json { property: property.filter(|_| plain) });
         }
+        // A map by id or type would make IRIs of the log's member names, and types choose contexts.
+        let by_name = matches!(
+            container,
+            Container::Id
+                | Container::IdSet
+                | Container::GraphId
+                | Container::GraphIdSet
+                | Container::Type
+                | Container::SetType
+        );
+        if by_name && rules.iri_members == IriMembers::Data {
+            return Ok(Place::Unmapped);
+        }
         let shape = match definition.context() {
             Some(context) => self.scope(name, context)?,
             None => below(),
@@ -139,7 +153,8 @@ impl Shape {
         if let Some(known) = self.scoped.borrow().get(name) {
             return Ok(known.clone());
         }
-        let active = process(context, &self.active, true)?;
+        // A context that does not propagate ends here: JSON-LD reverts before it applies another.
+        let active = process(context, &self.outer.as_ref().unwrap_or(self).active, true)?;
         let outer = active.previous_context().is_some().then(|| self.clone());
         let shape = Rc::new(Self { active, scoped: RefCell::default(), entries: RefCell::default(), outer });
         self.scoped.borrow_mut().insert(name.to_owned(), shape.clone());
@@ -195,9 +210,9 @@ impl Shape {
 }
 
 impl Mapped {
-    /// Whether it leads from a node to others by that property.
-    pub fn is_plain(&self, property: oxrdf::NamedNodeRef<'_>) -> bool {
-        self.property.as_deref() == Some(property.as_str())
+    /// Whether values stand under that property one by one, and strings are strings unless `iris`.
+    pub fn is_plain(&self, property: oxrdf::NamedNodeRef<'_>, iris: bool) -> bool {
+        self.property.as_deref() == Some(property.as_str()) && self.iris == iris
     }
 
     /// What the members below are.
@@ -216,16 +231,18 @@ impl Mapped {
         match value {
             Value::Array(array) => {
                 out.push('[');
+                // An array under a map container is no map, and its items are members like others.
+                let below = Self { keyed: false, ..self.clone() };
                 for (index, item) in array.items.iter().enumerate() {
                     if index > 0 {
                         out.push(',');
                     }
-                    self.write(item, rules, out, losses)?;
+                    below.write(item, rules, out, losses)?;
                 }
                 out.push(']');
             }
             Value::Object(object) if self.keyed => {
-                let below = Self { shape: self.shape.clone(), property: None, keyed: false, iris: self.iris };
+                let below = Self { keyed: false, ..self.clone() };
                 out.push('{');
                 for (name, value) in &object.members {
                     match name.as_str() {

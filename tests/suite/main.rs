@@ -21,3 +21,4 @@ mod record;
 mod session;
 mod support;
 mod vocabulary;
+mod w3c;
