@@ -28,17 +28,24 @@ use std::borrow::Cow;
 
 mod arrows;
 mod claude_desktop;
+mod content_length;
 mod decoder;
 mod decompress;
 mod detect;
 mod helix;
+mod json_array;
 mod json_lines;
 mod json_values;
+mod lsp_trace;
 mod marked;
 mod mcp_inspector;
 mod nvim_lua;
 mod object_scan;
 mod reader;
+mod sse;
+mod vscode;
+mod vscode_lsp_json;
+mod vscode_lsp_text;
 mod vscode_mcp;
 mod zed;
 

@@ -138,6 +138,9 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
         let scanned: Vec<Option<Scanned>> = entries.iter().map(|entry| self.scan(entry, &mut payloads)).collect();
         let contents = entries.iter().zip(&scanned).map(|(entry, scanned)| match (entry, scanned) {
             (Entry::Record(record), Some(scanned)) => Some(scanned.content(&record.bytes, &payloads)),
+            (Entry::Record(record), None) if record.flags.result_unknown => {
+                Some(Content::parse_without_result(&record.bytes))
+            }
             (Entry::Record(record), None) => Some(Content::parse(&record.bytes)),
             (Entry::LogLine(_), _) => None,
         });

@@ -22,6 +22,19 @@ impl<'a> Content<'a> {
     pub fn parse(bytes: &'a [u8]) -> Self {
         json::parse(bytes).into()
     }
+
+    /// Reads the content of a record of which the log tells that there was a result, but not which: an object with an id
+    /// and nothing else is then a Response too, without a result.
+    pub fn parse_without_result(bytes: &'a [u8]) -> Self {
+        let mut content = Self::parse(bytes);
+        if let Self::Single(Single::Invalid(Invalid { value: Value::Object(object), problems, text })) = &content
+            && object.get("id").is_some_and(|id| Id::from_value(id).is_some())
+            && ["method", "result", "error"].iter().all(|name| object.get(name).is_none())
+        {
+            content = Self::Single(Single::Message(message(object.clone(), Kind::Response, *problems, *text)));
+        }
+        content
+    }
 }
 
 /// See [`Content::parse`].

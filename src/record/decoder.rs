@@ -219,6 +219,19 @@ pub(super) mod tests {
         whole
     }
 
+    /// The same for input that is too long to be cut at every byte.
+    pub(in super::super) fn entries_of_long(
+        make: impl Fn() -> Box<dyn Decoder>,
+        input: &[u8],
+    ) -> Vec<(usize, Entry<'static>)> {
+        let whole = drive(&mut *make(), input, &[]);
+        for size in [97, 1000, 4099] {
+            let cuts: Vec<_> = (0..input.len()).step_by(size).collect();
+            assert_eq!(drive(&mut *make(), input, &cuts), whole, "in pieces of {size}");
+        }
+        whole
+    }
+
     /// Records as text, `<length>` for those that are too long, `# text` for lines between them.
     pub(in super::super) fn texts(entries: &[(usize, Entry<'_>)]) -> Vec<String> {
         let text = |(_, entry): &(usize, Entry<'_>)| match entry {

@@ -4,6 +4,7 @@ use super::decoder::{Decoder, is_blank, leading_blanks, trim_end};
 use super::json_values::{Value, value};
 use super::{arrows, json_lines, json_values};
 use super::{claude_desktop, helix, mcp_inspector, nvim_lua, vscode_mcp, zed};
+use super::{content_length, json_array, sse, vscode_lsp_json, vscode_lsp_text};
 use memchr::{memchr, memrchr};
 use serde_json::value::RawValue;
 
@@ -29,6 +30,16 @@ pub enum Format {
     McpInspector,
     /// Neovim's log of language servers, which is recognised but not read: [`Format::refusal`].
     NvimLua,
+    /// One array of messages over several lines.
+    JsonArray,
+    /// `Content-Length: N`, an empty line and a message: the base protocol of LSP.
+    ContentLength,
+    /// Server-sent events.
+    Sse,
+    /// The trace of a VS Code language client.
+    VscodeLspText,
+    /// The same, where it is set to JSON.
+    VscodeLspJson,
 }
 
 /// What a format says of itself, in its own file.
@@ -55,7 +66,12 @@ const TESTS: &[(Format, Test)] = &[
     (Format::NvimLua, nvim_lua::detect),
     (Format::Zed, zed::detect),
     (Format::McpInspector, mcp_inspector::detect),
+    (Format::VscodeLspJson, vscode_lsp_json::detect),
+    (Format::VscodeLspText, vscode_lsp_text::detect),
+    (Format::Sse, sse::detect),
+    (Format::ContentLength, content_length::detect),
     (Format::Arrows, arrows::detect),
+    (Format::JsonArray, json_array::detect),
     (Format::JsonValues, json_values::detect),
 ];
 
@@ -71,6 +87,11 @@ impl Format {
         Self::Zed,
         Self::McpInspector,
         Self::NvimLua,
+        Self::JsonArray,
+        Self::ContentLength,
+        Self::Sse,
+        Self::VscodeLspText,
+        Self::VscodeLspJson,
     ];
 
     /// How many bytes detection looks at.
@@ -79,8 +100,8 @@ impl Format {
     /// Recognises a format by the content of an input's first bytes, of which it looks at 64 KiB at most. The same bytes
     /// give the same format.
     ///
-    /// The first of these that is true decides; what marks the messages of 1 to 5 and 7 stands before any line that is or
-    /// begins a JSON value.
+    /// The first of these that is true decides; what marks the messages of 1 to 5 and 7 to 11 stands before any line that is
+    /// or begins another JSON value.
     /// 1. A line has Claude Desktop's date, server and level, and then a message that begins with `{` or `[`, or else
     ///    the start of a server, if there is no JSON value or such a message comes later: `claude-desktop`.
     /// 2. A line has `[editor -> server]` or `[server -> editor]`, with nothing but a date and a level before it, and
@@ -90,10 +111,19 @@ impl Format {
     /// 5. A line is `// Send:` or `// Receive:`, and the next one begins with `{` or `[`: `zed`.
     /// 6. The first JSON value is an array of objects with `timestamp`, `message` and `direction` or `origin`:
     ///    `mcp-inspector`.
-    /// 7. An arrow with `{` or `[` behind it begins a line: `arrows`.
-    /// 8. The first object or array that begins a line goes over several lines, whole or up to the end of what is seen,
-    ///    or another one stands behind it on its line: `json-values`.
-    /// 9. Everything else, and nothing at all, is `json-lines`.
+    /// 7. A line is an object that begins with the member `isLSPMessage`, or has `[LSP   - CLOCK]` and then `{`:
+    ///    `vscode-lsp-json`.
+    /// 8. A line with `[Trace - CLOCK]`, or a date and a level, says what was sent or received: `vscode-lsp-text`.
+    /// 9. An HTTP status line has the header `Content-Type: text/event-stream` behind it, or the lines up to an empty one
+    ///    are fields of an event, one of them `data:` and then `{` or `[`: `sse`. At the end of what is seen, a field
+    ///    `event:` does for the empty line.
+    /// 10. A line has the header `Content-Length:`, and the next empty line has `{` or `[` behind it: `content-length`.
+    /// 11. An arrow with `{` or `[` behind it begins a line: `arrows`.
+    /// 12. The first value is an array over several lines, and nothing stands behind it: `json-array`. Its end may be
+    ///     missing, and elements behind its first may have errors.
+    /// 13. The first object or array that begins a line goes over several lines, whole or up to the end of what is seen,
+    ///     or another one stands behind it on its line: `json-values`.
+    /// 14. Everything else, and nothing at all, is `json-lines`.
     ///
     /// Lines that are no JSON (banners, stderr) do not count, nor do objects and arrows with an error in them.
     pub fn detect(head: &[u8]) -> Self {
@@ -117,7 +147,11 @@ impl Format {
             let window = Window::new(seen);
             let whole_value = window.first_value().is_some_and(|value| value.end.is_some());
             if whole_value || TESTS.iter().any(|(format, test)| format.is_marked() && test(&window)) {
-                return Some(Self::detect(seen));
+                let format = Self::detect(seen);
+                // Whether anything stands behind an array has to be seen.
+                if format != Self::JsonArray {
+                    return Some(format);
+                }
             }
         }
         all.then(|| Self::detect(head))
@@ -125,7 +159,7 @@ impl Format {
 
     /// Whether a line of text can show the format, with or without a message behind it.
     fn is_marked(self) -> bool {
-        !matches!(self, Self::JsonLines | Self::JsonValues | Self::McpInspector)
+        !matches!(self, Self::JsonLines | Self::JsonValues | Self::JsonArray | Self::McpInspector)
     }
 
     /// The name on the command line.
@@ -175,6 +209,11 @@ impl Format {
             Self::Zed => &zed::ABOUT,
             Self::McpInspector => &mcp_inspector::ABOUT,
             Self::NvimLua => &nvim_lua::ABOUT,
+            Self::JsonArray => &json_array::ABOUT,
+            Self::ContentLength => &content_length::ABOUT,
+            Self::Sse => &sse::ABOUT,
+            Self::VscodeLspText => &vscode_lsp_text::ABOUT,
+            Self::VscodeLspJson => &vscode_lsp_json::ABOUT,
         }
     }
 }

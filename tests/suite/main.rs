@@ -11,6 +11,7 @@ mod bblock;
 mod cases;
 mod cli;
 mod context;
+mod formats_framed;
 mod formats_lines;
 mod json;
 mod messages;

@@ -269,7 +269,7 @@ fn formats_are_detected() {
         (&line, Format::JsonLines),
         ("{\n}", Format::JsonValues),
         ("\n  {\n\"a\":1", Format::JsonValues),
-        ("[\n{\"a\":1},\n{\"b\":2}\n]\n", Format::JsonValues),
+        ("[\n{\"a\":1},\n{\"b\":2}\n]\n", Format::JsonArray),
         ("{\"a\":1} {\"b\":2}\n", Format::JsonValues),
         ("{\"a\":oops,\n\"b\":1}\n{\n\"c\":1}\n", Format::JsonValues),
         (&pretty, Format::JsonValues),

@@ -1,0 +1,489 @@
+//! `content-length`: headers with the length of a message, an empty line, and the message, as the Language Server
+//! Protocol's base protocol frames one.
+//!
+//! A length that is wrong is no reason to lose a message, so the message itself has a say: where the stated bytes are
+//! no JSON value, or none are stated, it goes up to its own end, and without one up to the next `Content-Length:`.
+
+use super::decoder::{Decoder, Line, Lines, Passed, Step, leading_blanks, trim_end};
+use super::detect::{About, Window};
+use super::json_values::{Value, value};
+use super::{LogLine, Record};
+use memchr::{memchr, memchr2_iter};
+
+pub(super) const ABOUT: About = About {
+    name: "content-length",
+    summary: "`Content-Length: 52`, an empty line, `{…}` (LSP and other base protocols); text between is a log line",
+    carries: "messages only",
+    sample: concat!(
+        "Content-Length: 44\r\n\r\n",
+        r#"{"jsonrpc":"2.0","id":1,"method":"shutdown"}"#,
+        "Content-Length: 38\r\n\r\n",
+        r#"{"jsonrpc":"2.0","id":1,"result":null}"#,
+    ),
+    decoder: |limit| {
+        let lines = Lines::new(limit.saturating_add(HEADER));
+        Box::new(ContentLength { limit, lines, state: State::Between })
+    },
+};
+
+/// A header `Content-Length:`, maybe others, an empty line and `{` or `[`, before any line that is a JSON value.
+pub(super) fn detect(window: &Window<'_>) -> bool {
+    let bytes = window.bytes();
+    let before = window.first_value().map_or(bytes.len(), |value| value.start);
+    let mut headers = window.lines().take_while(|&(at, _)| at < before).filter_map(|(at, line)| match header(line) {
+        Some(Length::Absent) | None => header_in(line).map(|found| at + found),
+        Some(_) => Some(at),
+    });
+    headers.any(|at| {
+        let mut rest = &bytes[at..];
+        while let Some(end) = memchr(b'\n', rest) {
+            let line = trim_end(&rest[..end]);
+            rest = &rest[end + 1..];
+            if line.is_empty() {
+                return matches!(rest.get(leading_blanks(rest)), Some(b'{' | b'['));
+            }
+            if memchr(b':', line).is_none() {
+                return false;
+            }
+        }
+        false
+    })
+}
+
+/// How many bytes of a line are looked at to find a header in it.
+const HEADER: usize = 4096;
+
+/// Every message is a record, every other line but the headers in front of it is a [`LogLine`].
+struct ContentLength {
+    limit: usize,
+    lines: Lines,
+    state: State,
+}
+
+enum State {
+    Between,
+    /// Behind a header.
+    Headers(Length),
+    /// Behind the empty line.
+    Body(Length),
+    /// In a message that is too long, and how many bytes of it are to come, where that is stated.
+    Long(Passed, Option<u64>),
+}
+
+/// What headers say of a length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Length {
+    Absent,
+    Bytes(u64),
+    /// No number, a number below zero, or several different ones.
+    Unclear,
+}
+
+impl Length {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Absent, length) | (length, Self::Absent) => length,
+            (one, other) if one == other => one,
+            _ => Self::Unclear,
+        }
+    }
+}
+
+impl Decoder for ContentLength {
+    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        match &mut self.state {
+            State::Between => self.between(input, end),
+            &mut State::Headers(length) => self.headers(length, input, end),
+            &mut State::Body(length) => self.body(length, input, end),
+            State::Long(passed, left) => {
+                let step = pass(passed, left, input, end);
+                if matches!(step, Step::Entry { .. }) {
+                    self.state = State::Between;
+                }
+                step
+            }
+        }
+    }
+}
+
+impl ContentLength {
+    fn between<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        match self.lines.step(input, end) {
+            Line::NeedMore => Step::NeedMore,
+            Line::Skip { consumed } => Step::Skip { consumed },
+            Line::Whole { text, consumed } => match (header(text), header_in(text)) {
+                (Some(length), _) => self.enter_headers(length, consumed),
+                (None, Some(at)) => Step::entry(0, at, LogLine::new(trim_end(&text[..at]))),
+                (None, None) => Step::entry(0, consumed, LogLine::new(text)),
+            },
+            Line::Long { consumed, .. } => Step::Begin { start: 0, consumed },
+            Line::End { length, consumed } => Step::entry(0, consumed, LogLine::oversized(length)),
+        }
+    }
+
+    fn enter_headers<'a>(&mut self, length: Length, consumed: usize) -> Step<'a> {
+        self.state = State::Headers(length);
+        Step::Skip { consumed }
+    }
+
+    fn headers<'a>(&mut self, length: Length, input: &'a [u8], end: bool) -> Step<'a> {
+        let window = &input[..input.len().min(HEADER)];
+        let (line, consumed) = match memchr(b'\n', window) {
+            // The empty line is missing.
+            _ if matches!(input.first(), Some(b'{' | b'[')) => return self.body(length, input, end),
+            Some(at) => (&window[..at], at + 1),
+            None if end && input.is_empty() => return self.body(length, input, end),
+            None if end && input.len() <= HEADER => (window, window.len()),
+            None if input.len() <= HEADER => return Step::NeedMore,
+            None => {
+                self.state = State::Between;
+                return self.between(input, end);
+            }
+        };
+        let blanks = leading_blanks(line);
+        let text = trim_end(&line[blanks..]);
+        match header(text) {
+            _ if text.is_empty() => {
+                self.state = State::Body(length);
+                Step::Skip { consumed }
+            }
+            Some(another) => self.enter_headers(length.and(another), consumed),
+            // Another header, or what standard error wrote in between.
+            None => Step::entry(blanks, consumed, LogLine::new(text)),
+        }
+    }
+
+    fn body<'a>(&mut self, length: Length, input: &'a [u8], end: bool) -> Step<'a> {
+        let blanks = leading_blanks(input);
+        if blanks > 0 {
+            // Those at the start of a message count.
+            self.state = State::Body(match length {
+                Length::Bytes(bytes) => Length::Bytes(bytes.saturating_sub(blanks as u64)),
+                length => length,
+            });
+            return Step::Skip { consumed: blanks };
+        }
+        self.state = State::Body(length);
+        match (input, length) {
+            ([], _) if end => self.record(&[], 0),
+            ([], _) => Step::NeedMore,
+            (_, Length::Absent | Length::Unclear) => self.own_end(input, end),
+            (_, Length::Bytes(bytes)) => match usize::try_from(bytes) {
+                Ok(stated) if stated <= self.limit => self.stated(stated, input, end),
+                _ => match begins_header(input, end) {
+                    None => Step::NeedMore,
+                    Some(true) => self.record(&[], 0),
+                    Some(false) => self.long(Some(bytes - 1)),
+                },
+            },
+        }
+    }
+
+    /// A message that has so many bytes, if that is true.
+    fn stated<'a>(&mut self, stated: usize, input: &'a [u8], end: bool) -> Step<'a> {
+        if stated == 0 && !matches!(input, [b'{' | b'[', ..]) {
+            return self.record(&[], 0);
+        }
+        let Some(body) = input.get(..stated) else {
+            return match end {
+                true => self.own_end(input, end),
+                false => Step::NeedMore,
+            };
+        };
+        let text = trim_end(body);
+        let own = match value(text) {
+            Value::Whole(length) if length == text.len() => return self.record(text, stated),
+            Value::Incomplete => return self.own_end(input, end),
+            Value::Whole(length) => length,
+            Value::Broken(_) => 0,
+        };
+        // No value, or more than one has: that is what was sent, unless the next header shows that less was.
+        match header_before(input, own, stated, end) {
+            None => Step::NeedMore,
+            Some(Some(_)) if own > 0 => self.record(&input[..own], own),
+            Some(next) => {
+                let length = next.unwrap_or(stated);
+                self.record(trim_end(&input[..length]), length)
+            }
+        }
+    }
+
+    /// A message of no stated length, or of more than is stated.
+    fn own_end<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        // One byte more than a message may have, so that a number can be seen to end.
+        let window = &input[..input.len().min(self.limit.saturating_add(1))];
+        let full = window.len() > self.limit;
+        let last = end && !full;
+        match begins_header(input, end) {
+            None => return Step::NeedMore,
+            Some(true) => return self.record(&[], 0),
+            Some(false) => {}
+        }
+        match value(window) {
+            Value::Whole(length) if length <= self.limit && (length < window.len() || last || is_delimited(window)) => {
+                self.record(&window[..length], length)
+            }
+            Value::Broken(_) => match header_before(input, 0, window.len(), end) {
+                None => Step::NeedMore,
+                Some(Some(next)) if next <= self.limit => self.record(trim_end(&input[..next]), next),
+                Some(None) if last => self.record(trim_end(window), window.len()),
+                _ if full => self.long(None),
+                _ => Step::NeedMore,
+            },
+            _ if full => self.long(None),
+            _ if last => self.record(trim_end(window), window.len()),
+            _ => Step::NeedMore,
+        }
+    }
+
+    fn record<'a>(&mut self, text: &'a [u8], consumed: usize) -> Step<'a> {
+        self.state = State::Between;
+        Step::entry(0, consumed, Record::new(text))
+    }
+
+    /// A message that is too long, of which so many bytes are to come behind its first one.
+    fn long<'a>(&mut self, left: Option<u64>) -> Step<'a> {
+        let mut passed = Passed::default();
+        passed.add(b"{");
+        self.state = State::Long(passed, left);
+        Step::Begin { start: 0, consumed: 1 }
+    }
+}
+
+/// Passes over what is too long, up to its stated end or the next header.
+fn pass<'a>(passed: &mut Passed, left: &mut Option<u64>, input: &[u8], end: bool) -> Step<'a> {
+    let until = left.map_or(input.len(), |left| input.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
+    let mut consumed = until;
+    let mut done = *left == Some(until as u64) || end;
+    for at in memchr2_iter(b'C', b'c', &input[..until]) {
+        match begins_header(&input[at..], end) {
+            Some(false) => continue,
+            found => {
+                (consumed, done) = (at, found.is_some());
+                break;
+            }
+        }
+    }
+    passed.add(&input[..consumed]);
+    if let Some(left) = left {
+        *left -= consumed as u64;
+    }
+    match done {
+        true => Step::entry(0, consumed, Record::oversized(passed.length())),
+        false if consumed > 0 => Step::Skip { consumed },
+        false => Step::NeedMore,
+    }
+}
+
+/// Whether a value shows its own end, as a number does not.
+fn is_delimited(value: &[u8]) -> bool {
+    matches!(value.first(), Some(b'{' | b'[' | b'"'))
+}
+
+const NAME: &[u8] = b"content-length";
+
+/// More than a header with a length has, so that looking for one everywhere takes time linear in the input.
+const LONGEST: usize = 64;
+
+/// What a line says of the length, if it is a header of this protocol.
+fn header(line: &[u8]) -> Option<Length> {
+    let colon = memchr(b':', &line[..line.len().min(LONGEST)])?;
+    let name = trim_end(&line[..colon]);
+    if !name.eq_ignore_ascii_case(NAME) {
+        let other = name.len() > 8 && name[..8].eq_ignore_ascii_case(b"content-") && !name.contains(&b' ');
+        return other.then_some(Length::Absent);
+    }
+    let digits = &line[colon + 1..];
+    let digits = trim_end(&digits[leading_blanks(digits)..]);
+    let plain = digits.iter().all(u8::is_ascii_digit);
+    let number = std::str::from_utf8(digits).ok().filter(|_| plain).and_then(|digits| digits.parse().ok());
+    Some(number.map_or(Length::Unclear, Length::Bytes))
+}
+
+/// Where a line ends with a length, as it does behind a message that is followed by no line end.
+fn header_in(line: &[u8]) -> Option<usize> {
+    memchr2_iter(b'C', b'c', line).find(|&at| matches!(header(&line[at..]), Some(Length::Bytes(_))))
+}
+
+/// Whether a line with a length, good or bad, stands at the start of `input`; `None`: more is needed to know.
+///
+/// That never happens inside a message that is JSON: no string goes over a line's end, so there a quote comes first.
+fn begins_header(input: &[u8], end: bool) -> Option<bool> {
+    let unseen = if end { Some(false) } else { None };
+    let name = &input[..input.len().min(NAME.len())];
+    if !name.eq_ignore_ascii_case(&NAME[..name.len()]) {
+        return Some(false);
+    }
+    if name.len() < NAME.len() {
+        return unseen;
+    }
+    let line = &input[..input.len().min(LONGEST)];
+    match memchr(b'\n', line) {
+        None if line.len() == LONGEST => Some(false),
+        None => unseen,
+        Some(at) => Some(!line[..at].contains(&b'"') && header(&line[..at]).is_some()),
+    }
+}
+
+/// The first length at `from` or behind it, and before `until`; `None`: more is needed to know.
+fn header_before(input: &[u8], from: usize, until: usize, end: bool) -> Option<Option<usize>> {
+    for at in memchr2_iter(b'C', b'c', &input[from..until]) {
+        if begins_header(&input[from + at..], end)? {
+            return Some(Some(from + at));
+        }
+    }
+    Some(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Format;
+    use super::super::decoder::tests::{drive, entries, entries_of_long, texts};
+    use super::*;
+
+    fn frames(limit: usize, input: &str) -> Vec<String> {
+        texts(&entries(|| (ABOUT.decoder)(limit), input.as_bytes()))
+    }
+
+    #[test]
+    fn lengths() {
+        let table = [
+            ("Content-Length: 7", Some(Length::Bytes(7))),
+            ("content-LENGTH :  007 ", Some(Length::Bytes(7))),
+            ("Content-Length:7\r", Some(Length::Bytes(7))),
+            ("Content-Length: -7", Some(Length::Unclear)),
+            ("Content-Length: +7", Some(Length::Unclear)),
+            ("Content-Length: 7x", Some(Length::Unclear)),
+            ("Content-Length:", Some(Length::Unclear)),
+            ("Content-Length: 99999999999999999999", Some(Length::Unclear)),
+            ("Content-Type: application/vscode-jsonrpc; charset=utf-8", Some(Length::Absent)),
+            ("Content of the file: 7", None),
+            ("Content-Length 7", None),
+            ("{\"a\":1}", None),
+        ];
+        for (line, expected) in table {
+            assert_eq!(header(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn frames_as_they_should_be() {
+        let input = "Content-Length: 9\r\n\r\n{\"a\":[\n]}Content-Type: x\r\nCONTENT-LENGTH:4\r\n\r\n \t{}\r\n\
+                     content-length: 2\ncontent-length: 2\n\n[]Content-Length: 3\r\n\r\n123";
+        let found = entries(|| (ABOUT.decoder)(100), input.as_bytes());
+        assert_eq!(texts(&found), ["{\"a\":[\n]}", "{}", "[]", "123"]);
+        let starts: Vec<_> = found.iter().map(|(start, _)| *start).collect();
+        assert_eq!(starts, [21, input.find("{}").unwrap(), input.find("[]").unwrap(), input.len() - 3]);
+    }
+
+    #[test]
+    fn lengths_that_are_not_true() {
+        let next = "Content-Length: 4\r\n\r\n[12]";
+        let table = [
+            ("Content-Length: 3\r\n\r\n{\"a\":1}", &["{\"a\":1}"][..]),
+            ("Content-Length: 9\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
+            ("Content-Length: 99\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
+            ("Content-Length: 0\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
+            ("Content-Length: 0\r\n\r\n", &[""]),
+            ("Content-Length: 5\r\n\r\n", &[""]),
+            ("Content-Length: 0\r\n\r\ntext\n", &["", "# text"]),
+            ("Content-Length: -1\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
+            ("Content-Length: many\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
+            ("Content-Length: 1\r\nContent-Length: 7\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
+            ("Content-Type: x\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
+            ("Content-Length: 7\r\n{\"a\":1}", &["{\"a\":1}"]),
+            ("Content-Length: 6\r\n\r\n{oops}\n", &["{oops}"]),
+            ("Content-Length: 60\r\n\r\n{oops}\n", &["{oops}"]),
+            ("Content-Length: 3\r\n\r\n{oops}\n", &["{oo", "# ps}"]),
+            ("Content-Length: x\r\n\r\n{oops}\n", &["{oops}"]),
+            ("Content-Length: 8\r\n\r\n{} text\n", &["{} text"]),
+            ("Content-Length: 80\r\n\r\n{} text\n", &["{}", "# text"]),
+            ("Content-Length: 8\r\n\r\n{\"a\": \"b", &["{\"a\": \"b"]),
+        ];
+        for (input, expected) in table {
+            let mut expected: Vec<_> = expected.iter().map(|&text| text.to_owned()).collect();
+            if !expected.last().unwrap().starts_with('#') {
+                assert_eq!(frames(100, input), expected, "{input}");
+            }
+            expected.push("[12]".to_owned());
+            assert_eq!(frames(100, &format!("{input}{next}")), expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn text_between_messages() {
+        let input = "starting\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\nDate: today\r\nwarning!\r\n\r\n{}trailing text \r\n\n\
+                     loadingContent-Length: 2\r\n\r\n[] Content-Length: 2 \r\n\r\n{}Content-Len";
+        let expected = [
+            "starting",
+            "HTTP/1.1 200 OK",
+            "Date: today",
+            "warning!",
+            "{}",
+            "trailing text",
+            "loading",
+            "[]",
+            "{}",
+            "Content-Len",
+        ]
+        .map(|text| if text.starts_with(['{', '[']) { text.to_owned() } else { format!("# {text}") });
+        assert_eq!(frames(100, input), expected);
+    }
+
+    #[test]
+    fn a_length_in_a_message_is_no_header() {
+        let message = r#"{"text":"Content-Length: 5\r\n\r\nhello","Content-Length: 5":1}"#;
+        for length in [message.len(), 3, 1000] {
+            let input = format!("Content-Length: {length}\r\n\r\n{message}\nContent-Length: 2\r\n\r\n{{}}");
+            assert_eq!(frames(1 << 20, &input), [message, "{}"]);
+        }
+    }
+
+    #[test]
+    fn the_limit() {
+        let next = "Content-Length: 2\r\n\r\n[]";
+        let text = "x".repeat(5000);
+        let long = |limit, input: &str| texts(&entries_of_long(|| (ABOUT.decoder)(limit), input.as_bytes()));
+        for stated in ["5002", "-1", "99999", "9"] {
+            let input = format!("Content-Length: {stated}\r\n\r\n\"{text}\"{next}");
+            assert_eq!(long(9, &input), ["<5002>", "[]"], "{stated}");
+        }
+        assert_eq!(frames(6, "Content-Length: 6\n\n[1234]Content-Length: 7\n\n[12345]"), ["[1234]", "<7>"]);
+        assert_eq!(frames(6, "Content-Length: 900\n\n"), [""]);
+        assert_eq!(frames(6, &format!("Content-Length: 900\n\n{next}")), ["", "[]"]);
+        assert_eq!(long(6, &format!("{text}\n{next}")), ["# <5000>", "[]"]);
+        assert_eq!(long(6, &format!("Content-Length: 2\n{text}\n\n{next}")), ["# <5000>", "[]"]);
+        assert_eq!(frames(usize::MAX, next), ["[]"]);
+    }
+
+    #[test]
+    fn many_lines_in_time() {
+        let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(1 << 28), input.as_bytes(), &[])).len();
+        assert_eq!(found(&"Content-Length: 2\r\n\r\n{}".repeat(30_000)), 30_000);
+        assert_eq!(found(&"Content-Length\n".repeat(50_000)), 50_000);
+        assert_eq!(found(&"c".repeat(1_000_000)), 1);
+        assert_eq!(found(&format!("Content-Length: x\n\n{{{}", "Content-Length".repeat(30_000))), 1);
+    }
+
+    #[test]
+    fn streams_are_recognised() {
+        let detected = |input: &str| Format::detect(input.as_bytes()) == Format::ContentLength;
+        for input in [
+            "Content-Length: 9\r\n\r\n{",
+            "banner\n\ncontent-length: x\ncontent-type: y\n\n[",
+            "Content-Length: 1\r\nContent-Type: x\r\n\r\n\r\n{\"a\":1}\n",
+            "oops}Content-Length: 2\r\n\r\n{}",
+        ] {
+            assert!(detected(input), "{input}");
+        }
+        for input in [
+            "Content-Length: 9\r\n\r\n<html>",
+            "{}\nContent-Length: 9\r\n\r\n{}",
+            "Content-Length: 9\r\n",
+            "Content-Length: 9\nno header\n\n{}",
+            "the Content-Length: 9 bytes\n\n{}",
+        ] {
+            assert!(!detected(input), "{input}");
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! A message as the trace of a language client has it: the headline, what is behind it, and the JSON text made of both.
+//!
+//! The lines are those of `traceSendingRequest` and its like in vscode-languageserver-node's `connection.ts`; gopls,
+//! lsp4j and lsp4clj write them with small differences.
+
+use super::Time;
+use super::decoder::{is_blank, leading_blanks, trim_end};
+use super::json_values::{Value, value};
+use super::vscode::{self, Stamp, Tag};
+use memchr::{memchr, memchr_iter, memmem, memrchr};
+use oxsdatatypes::Decimal;
+use std::borrow::Cow;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    Request,
+    Notification,
+    Response,
+}
+
+/// The first line of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Headline<'a> {
+    pub time: Option<Time>,
+    pub sending: bool,
+    pub kind: Kind,
+    /// Empty where a response answers nothing that is known.
+    pub method: &'a [u8],
+    /// Empty for a notification.
+    id: &'a [u8],
+    pub latency: Option<Decimal>,
+    /// What stands behind `Request failed: `, and where.
+    failure: Option<(usize, &'a [u8])>,
+}
+
+const FAILED: &[u8] = b"Request failed: ";
+
+impl<'a> Headline<'a> {
+    /// Reads a line without blanks around it. Everything in it has to be known: servers write lines of their own behind
+    /// `[Trace - …]`.
+    pub fn of(line: &'a [u8]) -> Option<Self> {
+        let stamp = Stamp::of(line).filter(|stamp| stamp.tag != Some(Tag::Lsp))?;
+        let rest = &line[stamp.rest..];
+        let (sending, rest) = match rest.strip_prefix(b"Sending ") {
+            Some(rest) => (true, rest),
+            None => (false, rest.strip_prefix(b"Received ")?),
+        };
+        let (kind, rest) = match rest.strip_prefix(b"request ") {
+            Some(rest) => (Kind::Request, rest),
+            None => match rest.strip_prefix(b"notification ") {
+                Some(rest) => (Kind::Notification, rest),
+                None => (Kind::Response, rest.strip_prefix(b"response ")?),
+            },
+        };
+        let headline = Self { time: stamp.time, sending, kind, method: b"", id: b"", latency: None, failure: None };
+        let Some(rest) = rest.strip_prefix(b"'") else {
+            let id = rest.strip_suffix(b" without active response promise.")?;
+            return (kind == Kind::Response && !id.is_empty()).then_some(Self { id, ..headline });
+        };
+        if kind == Kind::Notification {
+            let method = rest.strip_suffix(b".").unwrap_or(rest).strip_suffix(b"'")?;
+            return Some(Self { method, ..headline });
+        }
+        let method = &rest[..memmem::find(rest, b" - (")?];
+        let rest = &rest[method.len() + 4..];
+        let id = &rest[..memmem::find(rest, b")'")?];
+        let rest = &rest[id.len() + 2..];
+        let headline = Self { method, id, ..headline };
+        match kind {
+            Kind::Response => headline.with_outcome(rest, line.len()),
+            _ => matches!(rest, b"" | b".").then_some(headline),
+        }
+    }
+
+    /// ` in 510ms.`, `. Processing request took 1ms` and the like, maybe with a failure behind it, up to the line's end.
+    fn with_outcome(mut self, outcome: &'a [u8], line_end: usize) -> Option<Self> {
+        let trim = |text: &'a [u8]| &text[text.iter().take_while(|&byte| matches!(byte, b'.' | b' ')).count()..];
+        let mut rest = trim(outcome);
+        let takes: [&[u8]; 4] = [b"in ", b"took ", b"Processing request took ", b"Request took "];
+        if let Some(duration) = takes.iter().find_map(|take| rest.strip_prefix(*take)) {
+            let milliseconds = &duration[..memmem::find(duration, b"ms")?];
+            let number: Decimal = std::str::from_utf8(milliseconds).ok()?.parse().ok()?;
+            self.latency = number.checked_div(1000).filter(|&seconds| seconds >= Decimal::from(0));
+            rest = trim(&duration[milliseconds.len() + 2..]);
+        }
+        match rest.strip_prefix(FAILED) {
+            Some(failure) => self.failure = Some((line_end - failure.len(), failure)),
+            None if rest.is_empty() => {}
+            None => return None,
+        }
+        Some(self)
+    }
+
+    /// The message as JSON text, with members for what the log says and no others.
+    pub fn message(&self, parts: &Parts<'_>) -> Vec<u8> {
+        let mut message = Object::new();
+        if self.kind != Kind::Notification {
+            message.member("id", &id(self.id));
+        }
+        if self.kind != Kind::Response {
+            message.member("method", &string(self.method));
+        }
+        if let Some(value) = parts.value {
+            message.member(if self.kind == Kind::Response { "result" } else { "params" }, value);
+        }
+        if let Some(error) = parts.error {
+            message.member("error", error);
+        } else if parts.failure.is_some() || parts.error_data.is_some() {
+            let mut error = Object::new();
+            if let Some(Failure { message, code }) = parts.failure {
+                code.into_iter().for_each(|code| error.member("code", code));
+                error.member("message", &string(message));
+            }
+            parts.error_data.into_iter().for_each(|data| error.member("data", data));
+            message.member("error", &error.end());
+        }
+        message.end()
+    }
+}
+
+/// What the log says of a message behind its headline, each part as JSON text.
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+pub(super) struct Parts<'a> {
+    /// Parameters or result.
+    value: Option<&'a [u8]>,
+    /// The error as a whole.
+    error: Option<&'a [u8]>,
+    error_data: Option<&'a [u8]>,
+    failure: Option<Failure<'a>>,
+}
+
+impl Parts<'_> {
+    /// Neither a result nor an error.
+    pub fn say_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// `msg (code).`, without quotes and escapes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Failure<'a> {
+    message: &'a [u8],
+    code: Option<&'a [u8]>,
+}
+
+impl<'a> Failure<'a> {
+    fn of(text: &'a [u8]) -> Option<Self> {
+        let text = trim_end(text).strip_suffix(b").")?;
+        let open = memmem::rfind(text, b" (")?;
+        let code = &text[open + 2..];
+        let code = match is_number(code) {
+            true => Some(code),
+            false if code == b"undefined" => None,
+            false => return None,
+        };
+        Some(Self { message: &text[..open], code })
+    }
+}
+
+/// The text from a headline on, as far as it can be seen.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub bytes: &'a [u8],
+    /// Nothing follows.
+    pub last: bool,
+}
+
+/// What stands behind a headline, and where it ends.
+#[derive(Debug, PartialEq)]
+pub(super) enum Body<'a> {
+    Parts(Parts<'a>, usize),
+    /// Something that should be JSON is none, or is cut off.
+    Broken(usize),
+}
+
+/// What a line begins with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Label {
+    /// A name, and JSON from here on.
+    Name(Name, usize),
+    /// That there is nothing, and where the line ends.
+    Nothing(usize),
+    /// A part of one of these, and the end of the input.
+    CutOff,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Name {
+    /// Of parameters or a result.
+    Value,
+    ErrorData,
+    Error,
+}
+
+/// Of these, `Error:` is lsp4j's, and stands behind a result only.
+const NAMES: [(&[u8], Name); 4] =
+    [(b"Params:", Name::Value), (b"Result:", Name::Value), (b"Error data:", Name::ErrorData), (b"Error:", Name::Error)];
+
+const NOTHING: [&[u8]; 2] = [b"No result returned.", b"No parameters provided."];
+
+/// What stands behind a name, and where it ends.
+enum Json<'a> {
+    Absent(usize),
+    Value(&'a [u8], usize),
+    Broken(usize),
+}
+
+/// An error's message may go over several lines, but no further than this.
+const LONGEST_MESSAGE: usize = 8192;
+
+impl<'a> Text<'a> {
+    /// The body of the message whose headline ends at `at`; `None`: more is needed to know.
+    ///
+    /// Nothing between headline and body is looked over: where the body is not on the next line, none was logged.
+    pub fn body(self, headline: &Headline<'a>, mut at: usize) -> Option<Body<'a>> {
+        let mut parts = Parts::default();
+        if let Some((start, line)) = headline.failure {
+            let (failure, end) = self.failure(start, line, at)?;
+            (parts.failure, at) = (Some(failure), end);
+        }
+        let (name, start) = match self.label(at)? {
+            Label::Name(Name::Error, _) | Label::Other => return Some(Body::Parts(parts, at)),
+            Label::Name(name, start) => (name, start),
+            Label::Nothing(end) => return Some(Body::Parts(parts, end)),
+            Label::CutOff => return Some(Body::Broken(self.bytes.len())),
+        };
+        match self.json(start)? {
+            Json::Broken(end) => return Some(Body::Broken(end)),
+            Json::Absent(end) => at = end,
+            Json::Value(value, end) => {
+                match name {
+                    Name::Value => parts.value = Some(value),
+                    _ => parts.error_data = Some(value),
+                }
+                at = end;
+            }
+        }
+        if headline.kind == Kind::Response && name == Name::Value {
+            let blanks = self.bytes[at..].iter().take_while(|&&byte| byte != b'\n' && is_blank(byte)).count();
+            let next = match self.bytes.get(at + blanks) {
+                None if !self.last => return None,
+                Some(b'\n') => self.label(at + blanks + 1)?,
+                _ => Label::Other,
+            };
+            if let Label::Name(Name::Error, start) = next
+                && let Json::Value(error, end) = self.json_of_error(start)?
+            {
+                at = end;
+                // lsp4j writes both, and null for the one that is not there.
+                if error != b"null" {
+                    parts.error = Some(error);
+                    parts.value = parts.value.filter(|value| value != b"null");
+                }
+            }
+        }
+        Some(Body::Parts(parts, at))
+    }
+
+    /// The failure in a headline that begins at `start`, on `line` and maybe on others from `at` on; and where it ends.
+    fn failure(self, start: usize, line: &'a [u8], at: usize) -> Option<(Failure<'a>, usize)> {
+        let only = Failure { message: line.strip_suffix(b".").unwrap_or(line), code: None };
+        if let Some(failure) = Failure::of(line) {
+            return Some((failure, at));
+        }
+        let mut next = at;
+        while next < self.bytes.len().min(at + LONGEST_MESSAGE) || !self.last {
+            if next >= at + LONGEST_MESSAGE || self.entry_ends(next)? || self.label(next)? != Label::Other {
+                break;
+            }
+            let end = match memchr(b'\n', &self.bytes[next..]) {
+                Some(length) => next + length,
+                None if self.last => self.bytes.len(),
+                None if self.bytes.len() - next > LONGEST_MESSAGE => break,
+                None => return None,
+            };
+            next = self.bytes.len().min(end + 1);
+            if let Some(failure) = Failure::of(&self.bytes[start..end]) {
+                return Some((failure, next));
+            }
+        }
+        Some((only, at))
+    }
+
+    /// What the line at `at` begins with; `None`: more is needed to know.
+    fn label(self, at: usize) -> Option<Label> {
+        let rest = &self.bytes[at.min(self.bytes.len())..];
+        let seen = &rest[..rest.len().min(vscode::LONGEST + 32)];
+        let line_end = memchr(b'\n', seen);
+        if line_end.is_none() && seen.len() == rest.len() && !self.last {
+            return None;
+        }
+        let line = &seen[..line_end.unwrap_or(seen.len())];
+        let blanks = leading_blanks(line);
+        // Channels put date and level in front of this line too.
+        let stamp = match Stamp::of(&line[blanks..]) {
+            Some(Stamp { tag: Some(_), .. }) => return Some(Label::Other),
+            stamp => stamp.map_or(0, |stamp| stamp.rest),
+        };
+        let start = blanks + stamp;
+        let text = trim_end(&line[start..]);
+        if NOTHING.contains(&text) {
+            return Some(Label::Nothing(at + line_end.map_or(line.len(), |end| end + 1)));
+        }
+        if let Some((name, kind)) = NAMES.iter().find(|(name, _)| text.starts_with(name)) {
+            return Some(Label::Name(*kind, at + start + name.len()));
+        }
+        let cut_off = self.last && line.len() == rest.len() && !text.is_empty();
+        let of_one = || NAMES.iter().map(|(name, _)| *name).chain(NOTHING).any(|name| name.starts_with(text));
+        Some(if cut_off && of_one() { Label::CutOff } else { Label::Other })
+    }
+
+    fn json(self, start: usize) -> Option<Json<'a>> {
+        let blanks = self.bytes[start..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let start = start + blanks;
+        match self.bytes.get(start) {
+            None if !self.last => return None,
+            None | Some(b'\r' | b'\n') => return Some(Json::Absent(start)),
+            Some(_) => {}
+        }
+        let rest = &self.bytes[start..];
+        match value(rest) {
+            // More digits may follow.
+            Value::Whole(length) if length == rest.len() && !self.last && !matches!(rest[0], b'{' | b'[' | b'"') => {
+                None
+            }
+            Value::Whole(length) => Some(Json::Value(&rest[..length], start + length)),
+            Value::Incomplete => self.last.then_some(Json::Broken(self.bytes.len())),
+            Value::Broken(error) => {
+                // It goes up to the next entry, or the empty line behind each, from the line with the error on.
+                let line = start + memrchr(b'\n', &rest[..error]).unwrap_or(0);
+                for line_end in memchr_iter(b'\n', &self.bytes[line..]) {
+                    let next = line + line_end + 1;
+                    if self.entry_ends(next)? {
+                        return Some(Json::Broken(next));
+                    }
+                }
+                self.last.then_some(Json::Broken(self.bytes.len()))
+            }
+        }
+    }
+
+    /// The same for lsp4j's errors. Anything else behind `Error:` is a line of its own.
+    fn json_of_error(self, start: usize) -> Option<Json<'a>> {
+        match self.bytes[start..].trim_ascii_start() {
+            [b'{' | b'n', ..] => self.json(start),
+            [] if !self.last => None,
+            _ => Some(Json::Absent(start)),
+        }
+    }
+
+    /// Whether an entry ends before the line at `at`: that is empty, or begins with a date or `[Name`. `None`: more is
+    /// needed to know.
+    pub fn entry_ends(self, at: usize) -> Option<bool> {
+        let rest = &self.bytes[at.min(self.bytes.len())..];
+        match rest {
+            [b'\n', ..] | [b'\r', b'\n', ..] => Some(true),
+            [b'[', letter, ..] => Some(letter.is_ascii_alphabetic()),
+            [a, b, c, d, b'-', ..] => Some([a, b, c, d].iter().all(|byte| byte.is_ascii_digit())),
+            _ if rest.len() >= 5 || self.last => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// An object being written.
+struct Object(Vec<u8>);
+
+impl Object {
+    fn new() -> Self {
+        Self(vec![b'{'])
+    }
+
+    fn member(&mut self, name: &str, value: &[u8]) {
+        if self.0.len() > 1 {
+            self.0.push(b',');
+        }
+        self.0.extend_from_slice(&string(name.as_bytes()));
+        self.0.push(b':');
+        self.0.extend_from_slice(value);
+    }
+
+    fn end(mut self) -> Vec<u8> {
+        self.0.push(b'}');
+        self.0
+    }
+}
+
+/// A JSON string. Bytes that are no UTF-8 stay as they are, so that nothing of them is lost.
+fn string(text: &[u8]) -> Vec<u8> {
+    let mut json = vec![b'"'];
+    for &byte in text {
+        match byte {
+            b'"' | b'\\' => json.extend_from_slice(&[b'\\', byte]),
+            b'\n' => json.extend_from_slice(b"\\n"),
+            b'\r' => json.extend_from_slice(b"\\r"),
+            b'\t' => json.extend_from_slice(b"\\t"),
+            0..=0x1f => json.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            _ => json.push(byte),
+        }
+    }
+    json.push(b'"');
+    json
+}
+
+/// An id as JSON: the log writes numbers and strings alike, so what is spelled as a number is one.
+fn id(text: &[u8]) -> Cow<'_, [u8]> {
+    if is_number(text) || text == b"null" { Cow::Borrowed(text) } else { Cow::Owned(string(text)) }
+}
+
+/// Whether JSON has a number that is spelled so, without an exponent: `1e5` is more likely a string.
+fn is_number(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let plain = digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    plain && matches!(value(text), Value::Whole(length) if length == text.len())
+}

@@ -1,0 +1,456 @@
+//! `sse`: a stream of server-sent events, as the HTML standard's section 9.2.6 reads one, and the HTTP heads around it.
+
+use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
+use super::detect::{About, Window};
+use super::json_values::{Value, value};
+use super::{LogLine, Record, Sender};
+use memchr::memchr2;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+pub(super) const ABOUT: About = About {
+    name: "sse",
+    summary: "server-sent events, `event: message` and `data: {…}`; HTTP heads, comments, other events are log lines",
+    carries: "sender (always the server)",
+    sample: concat!(
+        "event: endpoint\n",
+        "data: /messages?session=1\n",
+        "\n",
+        "event: message\n",
+        r#"data: {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#,
+        "\n\n",
+    ),
+    decoder: |limit| Box::new(Sse { limit, state: State::Block }),
+};
+
+/// The HTTP head of an event stream, or an event whose data begins as a message does, before any line that is a JSON value.
+pub(super) fn detect(window: &Window<'_>) -> bool {
+    let before = window.first_value().map_or(window.bytes().len(), |value| value.start);
+    let mut rest = &window.bytes()[..before];
+    let (mut fields_only, mut named, mut message, mut http) = (true, false, false, false);
+    while !rest.is_empty() {
+        let Some(Found { text, length }) = line(rest, true) else { return false };
+        rest = &rest[length..];
+        if text.is_empty() {
+            if fields_only && message {
+                return true;
+            }
+            (fields_only, named, message, http) = (true, false, false, false);
+            continue;
+        }
+        let (name, content) = field(text);
+        let content = &content[leading_blanks(content)..];
+        let starts = |start: &[u8]| content.len() >= start.len() && content[..start.len()].eq_ignore_ascii_case(start);
+        http |= text.starts_with(b"HTTP/");
+        if http && name.eq_ignore_ascii_case(b"content-type") && starts(b"text/event-stream") {
+            return true;
+        }
+        fields_only &= matches!(name, b"" | b"data" | b"event" | b"id" | b"retry");
+        named |= name == b"event";
+        message |= name == b"data" && matches!(content.first(), Some(b'{' | b'['));
+    }
+    // A line `data: {…}` at the end of what is seen may be one of anything, unless it is cut off.
+    fields_only && message && before == window.bytes().len() && (named || !window.bytes().ends_with(b"\n"))
+}
+
+/// How many bytes the lines of an event may have besides its data.
+const AROUND: usize = 4096;
+
+/// An event with a message in it is a record; every other line that is not blank is a [`LogLine`].
+struct Sse {
+    limit: usize,
+    state: State,
+}
+
+enum State {
+    /// At the start of an event.
+    Block,
+    /// At the start of an event with a message, whose `length` bytes are there. It was looked for log lines up to `at`.
+    Telling { at: usize, length: usize },
+    /// The same, when all of them have been given.
+    Told,
+    /// In an event without a message.
+    Lines,
+    /// In an event that is too long, or in a line that is.
+    Long { passed: Passed, what: Long, line: LineState },
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Long {
+    Event,
+    /// One in an event without a message.
+    Line,
+    /// One before an event.
+    Comment,
+}
+
+/// What has been seen of a line.
+#[derive(Clone, Copy, PartialEq)]
+enum LineState {
+    /// Something.
+    Inside,
+    /// Nothing.
+    Start,
+    /// Nothing but, before it, the CR that ended the last line. An LF belongs to that.
+    AfterCr,
+}
+
+impl Decoder for Sse {
+    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        match &mut self.state {
+            State::Block | State::Told => self.block(input, end),
+            State::Telling { at, length } => match log_line_in(&input[..input.len().min(*length)], *at) {
+                // Log lines inside an event come before it. They are given where they are; nothing is consumed by that.
+                Some((start, text, next)) => {
+                    *at = next;
+                    Step::entry(start, 0, LogLine::new(text))
+                }
+                None => {
+                    self.state = State::Told;
+                    self.block(input, end)
+                }
+            },
+            State::Lines => self.log_line(input, end),
+            State::Long { passed, what, line } => {
+                let (consumed, done) = pass(input, *what, line);
+                if consumed == 0 && !done && !end {
+                    return Step::NeedMore;
+                }
+                passed.add(&input[..consumed]);
+                if !done && !end {
+                    return Step::Skip { consumed };
+                }
+                let (length, what) = (passed.length(), *what);
+                self.state = if what == Long::Line { State::Lines } else { State::Block };
+                match what {
+                    Long::Event => Step::entry(0, consumed, from_server(Record::oversized(length))),
+                    Long::Line | Long::Comment => Step::entry(0, consumed, LogLine::oversized(length)),
+                }
+            }
+        }
+    }
+}
+
+impl Sse {
+    /// The lines up to the next one that is empty.
+    fn block<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        let blanks = leading_blanks(input);
+        if blanks > 0 {
+            return Step::Skip { consumed: blanks };
+        }
+        match input.first() {
+            None => return Step::NeedMore,
+            Some(b':') => return self.log_line(input, end),
+            Some(_) => {}
+        }
+        let most = self.limit.saturating_add(AROUND);
+        let window = &input[..input.len().min(most)];
+        let told = matches!(self.state, State::Told);
+        let Some(event) = Event::read(window, end && window.len() == input.len()) else {
+            if input.len() <= most {
+                return Step::NeedMore;
+            }
+            return match data_in(window) {
+                Some((line, _)) if !told && log_line_in(&window[..line], 0).is_some() => {
+                    self.state = State::Telling { at: 0, length: line };
+                    self.step(input, end)
+                }
+                Some((_, start)) => {
+                    let (passed, line) = (Passed::default(), LineState::Inside);
+                    self.state = State::Long { passed, what: Long::Event, line };
+                    Step::Begin { start, consumed: start }
+                }
+                None => {
+                    self.state = State::Lines;
+                    self.log_line(input, end)
+                }
+            };
+        };
+        if told {
+            self.state = State::Block;
+            let record = match event.data.len() > self.limit {
+                true => Record::oversized(event.data.len() as u64),
+                false => Record::new(event.data),
+            };
+            return Step::entry(event.start, event.length, from_server(record));
+        }
+        self.state = match event.is_message() {
+            true => State::Telling { at: 0, length: event.length },
+            false => State::Lines,
+        };
+        self.step(input, end)
+    }
+
+    /// One line of what is no message.
+    fn log_line<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        let blanks = input.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(input.len());
+        if blanks > 0 {
+            return Step::Skip { consumed: blanks };
+        }
+        let most = self.limit.saturating_add(AROUND);
+        let window = &input[..input.len().min(most)];
+        match line(window, end && window.len() == input.len()) {
+            Some(Found { length: 0, .. }) => Step::NeedMore,
+            Some(Found { text: [], length }) => {
+                self.state = State::Block;
+                Step::Skip { consumed: length }
+            }
+            Some(Found { text, length }) => Step::entry(0, length, LogLine::new(trim_end(text))),
+            None if input.len() <= most => Step::NeedMore,
+            None => {
+                let what = if matches!(self.state, State::Lines) { Long::Line } else { Long::Comment };
+                let mut passed = Passed::default();
+                passed.add(&window[..1]);
+                self.state = State::Long { passed, what, line: LineState::Inside };
+                Step::Begin { start: 0, consumed: 1 }
+            }
+        }
+    }
+}
+
+fn from_server(record: Record<'_>) -> Record<'_> {
+    Record { sender: Some(Sender::Server), ..record }
+}
+
+/// Passes over bytes until the line ends, or the event does with an empty line. How many, and whether that is it.
+fn pass(input: &[u8], what: Long, line: &mut LineState) -> (usize, bool) {
+    for (at, &byte) in input.iter().enumerate() {
+        *line = match (byte, *line, what) {
+            (b'\n', LineState::AfterCr, Long::Event) => LineState::Start,
+            // Without its end: whoever reads on passes over what is blank.
+            (b'\r' | b'\n', LineState::AfterCr | LineState::Start, Long::Event) => return (at, true),
+            (b'\n', LineState::Inside, Long::Event) => LineState::Start,
+            // With its end: what is left of it would be an empty line.
+            (b'\n', _, Long::Line | Long::Comment) => return (at + 1, true),
+            (_, LineState::AfterCr, Long::Line | Long::Comment) => return (at, true),
+            (b'\r', ..) => LineState::AfterCr,
+            _ => LineState::Inside,
+        };
+    }
+    (input.len(), false)
+}
+
+/// A line, without its end.
+struct Found<'a> {
+    text: &'a [u8],
+    /// With its end.
+    length: usize,
+}
+
+/// The first line of `input`, which ends with LF, CR LF or CR, and the last one also with the input. `None` if its end
+/// cannot be seen: a CR needs another byte behind it.
+fn line(input: &[u8], end: bool) -> Option<Found<'_>> {
+    let Some(at) = memchr2(b'\r', b'\n', input) else {
+        return end.then_some(Found { text: input, length: input.len() });
+    };
+    let length = match (input[at], input.get(at + 1)) {
+        (b'\r', Some(b'\n')) => at + 2,
+        (b'\r', None) if !end => return None,
+        _ => at + 1,
+    };
+    Some(Found { text: &input[..at], length })
+}
+
+/// Name and value of a line. A comment has the name "", a line without a colon no value.
+fn field(line: &[u8]) -> (&[u8], &[u8]) {
+    match memchr::memchr(b':', line) {
+        Some(colon) => {
+            let content = &line[colon + 1..];
+            (&line[..colon], content.strip_prefix(b" ").unwrap_or(content))
+        }
+        None => (line, &[]),
+    }
+}
+
+/// The first line of `event` from `at` on that is no field and not blank, where it is and where the next line begins.
+fn log_line_in(event: &[u8], mut at: usize) -> Option<(usize, &[u8], usize)> {
+    while at < event.len() {
+        let Found { text, length } = line(&event[at..], true)?;
+        let start = at + leading_blanks(text);
+        let text = trim_end(&text[leading_blanks(text)..]);
+        at += length;
+        if !text.is_empty() && !matches!(field(text).0, b"data" | b"event" | b"id" | b"retry") {
+            return Some((start, text, at));
+        }
+    }
+    None
+}
+
+/// Where the first line with data is, and the data in it.
+fn data_in(event: &[u8]) -> Option<(usize, usize)> {
+    let mut at = 0;
+    while at < event.len() {
+        let Found { text, length } = line(&event[at..], true)?;
+        match field(text) {
+            (b"data", content) => return Some((at, at + text.len() - content.len())),
+            _ => at += length,
+        }
+    }
+    None
+}
+
+struct Event<'a> {
+    name: &'a [u8],
+    /// The data without blanks around it.
+    data: Cow<'a, [u8]>,
+    /// Where the data begins.
+    start: usize,
+    /// With the empty line at the end.
+    length: usize,
+}
+
+impl<'a> Event<'a> {
+    /// The event that `window` begins with, up to the empty line behind it or the end of the input.
+    fn read(window: &'a [u8], end: bool) -> Option<Self> {
+        let mut event = Self { name: b"", data: Cow::Borrowed(&[]), start: 0, length: 0 };
+        let mut first = true;
+        while event.length < window.len() {
+            let Found { text, length } = line(&window[event.length..], end)?;
+            let at = event.length;
+            event.length += length;
+            if text.is_empty() {
+                return Some(event.trimmed());
+            }
+            match field(text) {
+                (b"event", content) => event.name = trim_end(content),
+                (b"data", content) if first => {
+                    first = false;
+                    event.start = at + (text.len() - content.len());
+                    event.data = Cow::Borrowed(content);
+                }
+                (b"data", content) => {
+                    let data = event.data.to_mut();
+                    data.push(b'\n');
+                    data.extend_from_slice(content);
+                }
+                _ => {}
+            }
+        }
+        end.then(|| event.trimmed())
+    }
+
+    fn trimmed(mut self) -> Self {
+        self.data = match self.data {
+            Cow::Borrowed(data) => {
+                self.start += leading_blanks(data);
+                Cow::Borrowed(trim_end(&data[leading_blanks(data)..]))
+            }
+            Cow::Owned(data) => Cow::Owned(trim_end(&data[leading_blanks(&data)..]).to_vec()),
+        };
+        self
+    }
+
+    /// Whether the event carries a message: an object or array in an event that is called `message` or has no name, and
+    /// in one of another name an object with members that a message has.
+    fn is_message(&self) -> bool {
+        match (self.name, self.data.first()) {
+            (b"" | b"message", Some(b'{')) => true,
+            // `[DONE]` ends streams of another protocol.
+            (b"" | b"message", Some(b'[')) => !matches!(value(&self.data), Value::Broken(_)),
+            (_, Some(b'{')) => serde_json::from_slice::<BTreeMap<String, &RawValue>>(&self.data).is_ok_and(|members| {
+                let has = |name| members.contains_key(name);
+                has("jsonrpc") || has("method") || (has("id") && (has("result") || has("error")))
+            }),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decoder::tests::{drive, entries, entries_of_long, texts};
+    use super::super::{Entry, Format};
+    use super::*;
+
+    fn events(limit: usize, input: &str) -> (Vec<usize>, Vec<String>) {
+        let found = entries(|| (ABOUT.decoder)(limit), input.as_bytes());
+        for (_, entry) in &found {
+            assert!(!matches!(entry, Entry::Record(record) if record.sender != Some(Sender::Server)));
+        }
+        (found.iter().map(|(start, _)| *start).collect(), texts(&found))
+    }
+
+    #[test]
+    fn an_event_is_a_record_however_its_lines_end() {
+        for end in ["\n", "\r\n", "\r"] {
+            let input = ["event: message", "id: 7", "data: {\"a\":", "data:1}", "", "data:  [2] ", ""].join(end);
+            let (starts, found) = events(100, &input);
+            assert_eq!(found, ["{\"a\":\n1}", "[2]"], "{end:?}");
+            assert_eq!(starts, [input.find('{').unwrap(), input.find('[').unwrap()]);
+        }
+    }
+
+    #[test]
+    fn what_carries_no_message() {
+        let table = [
+            ("event: endpoint\ndata: /messages\n\n", &["# event: endpoint", "# data: /messages"][..]),
+            ("event: ping\ndata: {\"now\":1}\n\n", &["# event: ping", "# data: {\"now\":1}"]),
+            ("event: other\ndata: {\"jsonrpc\":\"2.0\"}\n\n", &["{\"jsonrpc\":\"2.0\"}"]),
+            ("event: other\ndata: {\"id\":1,\"error\":{}}\n\n", &["{\"id\":1,\"error\":{}}"]),
+            ("data: [DONE]\n\ndata: [1]\n\ndata: {oops\n\n", &["# data: [DONE]", "[1]", "{oops"]),
+            ("id: 1\ndata:\nretry: 500\n\n", &["# id: 1", "# data:", "# retry: 500"]),
+            (": one\n\n:two \r\n: three\ndata: {}\n\n", &["# : one", "# :two", "# : three", "{}"]),
+            ("HTTP/1.1 200 OK\r\nServer: x\r\n\r\ndata: {}", &["# HTTP/1.1 200 OK", "# Server: x", "{}"]),
+            ("2a\r\nevent: message\ndata: {}\n: in between\n\n", &["# 2a", "# : in between", "{}"]),
+        ];
+        for (input, expected) in table {
+            assert_eq!(events(100, input).1, expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn where_log_lines_are() {
+        let (starts, found) = events(100, "data: {}\n: x\n\ny\n");
+        assert_eq!((starts, found), (vec![9, 6, 14], ["# : x", "{}", "# y"].map(String::from).to_vec()));
+    }
+
+    #[test]
+    fn the_limit_is_for_the_data() {
+        let text = "x".repeat(5000);
+        let input = format!(
+            "data: [1234]\n\ndata: [12345]\n\n: c\n: {text}\ndata: {{{text}\nid: 1\n\n\ndata: 1\n\ndata: {{}}\n{text}y\n\n{{}}"
+        );
+        let long = |input: &str| texts(&entries_of_long(|| (ABOUT.decoder)(6), input.as_bytes()));
+        let found = long(&input);
+        assert_eq!(found, ["[1234]", "<7>", "# : c", "# <5002>", "<5007>", "# data: 1", "<5004>", "# {}"]);
+        let input = format!("event: ping\nnote: {text}\r\ndata: 1\r\rdata: [1]");
+        assert_eq!(long(&input), ["# event: ping", "# <5006>", "# data: 1", "[1]"]);
+        assert_eq!(events(usize::MAX, "data: [1]").1, ["[1]"]);
+    }
+
+    #[test]
+    fn many_lines_in_time() {
+        let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(1 << 28), input.as_bytes(), &[])).len();
+        assert_eq!(found(&format!("data: {{\n{}", ": x\n".repeat(100_000))), 100_001);
+        assert_eq!(found(&format!("data: {{\n{}", "data: 1\n".repeat(100_000))), 1);
+        assert_eq!(found(&"data: {}\n\n".repeat(50_000)), 50_000);
+        assert_eq!(found(&"text\n".repeat(100_000)), 100_000);
+    }
+
+    #[test]
+    fn streams_are_recognised() {
+        let detected = |input: &str| Format::detect(input.as_bytes()) == Format::Sse;
+        for input in [
+            "data: {\"a\":1}\n\n",
+            "data: {\"a\":1}",
+            "event: message\ndata: {\"a\":1}\n",
+            "starting\n\n: hi\n\nevent: message\r\ndata: {\"cut",
+            "event: message\rdata:[\rdata: 1]\r\r",
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream;charset=utf-8\r\n\r\n",
+        ] {
+            assert!(detected(input), "{input}");
+        }
+        for input in [
+            "data: {}\n{\"a\":1}\n",
+            "{}\ndata: {}\n\n",
+            "info: x\ndata: {}\n\n",
+            "data: x\n\n",
+            "a:\n\n",
+            "data: {}\n",
+            "content-type: text/event-stream\n",
+        ] {
+            assert!(!detected(input), "{input}");
+        }
+    }
+}

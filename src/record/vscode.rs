@@ -1,0 +1,173 @@
+//! What the output channels of VS Code and of its language clients put in front of a line: a date and a level, and
+//! `[Trace - CLOCK]` or `[LSP   - CLOCK]`. Both may be there, or one of them.
+
+use super::Time;
+use super::decoder::leading_blanks;
+use super::marked::timestamp;
+use memchr::memchr;
+
+/// The front of a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Stamp {
+    /// When the line was written. The date of the channel, which has milliseconds, goes before the clock in brackets.
+    pub time: Option<Time>,
+    pub tag: Option<Tag>,
+    /// Where the rest of the line begins.
+    pub rest: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tag {
+    /// `[Trace - CLOCK]`, from some writers `[Trace]`.
+    Trace,
+    /// `[LSP   - CLOCK]`.
+    Lsp,
+}
+
+/// How long a date, a level and a clock may be together.
+pub(super) const LONGEST: usize = 128;
+
+impl Stamp {
+    /// Reads the front of `line`, which begins with no blank, if it has one.
+    ///
+    /// Nothing here is of a fixed width: dates have fractions or not, levels differ, and clocks are spelled as they are in
+    /// the reader's country.
+    pub fn of(line: &[u8]) -> Option<Self> {
+        let line = &line[..line.len().min(LONGEST)];
+        // In the time of a zone that is not stated.
+        let date = timestamp(line).map(|(length, time)| (length + leading_blanks(&line[length..]), time));
+        let (mut rest, time) = date.unwrap_or((0, None));
+        let level = level(&line[rest..]);
+        rest += level.unwrap_or(0);
+        let (tag, clock) = match tag(&line[rest..]) {
+            Some((tag, clock, length)) => {
+                rest += length;
+                (Some(tag), clock)
+            }
+            None => (None, None),
+        };
+        let stamped = tag.is_some() || (date.is_some() && level.is_some());
+        stamped.then_some(Self { time: time.or(clock), tag, rest })
+    }
+}
+
+/// The length of `[info] `. Levels are written in small letters, so this is no `[Trace]`.
+fn level(line: &[u8]) -> Option<usize> {
+    let [b'[', name @ ..] = line else { return None };
+    let length = name.iter().position(|byte| !byte.is_ascii_lowercase())?;
+    let behind = length + 2;
+    (length > 0 && name[length] == b']').then(|| behind + leading_blanks(&line[behind..]))
+}
+
+/// `[Trace - CLOCK] `, the clock if it is one, and the length.
+fn tag(line: &[u8]) -> Option<(Tag, Option<Time>, usize)> {
+    let [b'[', inside @ ..] = line else { return None };
+    let inside = &inside[..memchr(b']', inside)?];
+    let behind = inside.len() + 2;
+    let (tag, clock_text) = match inside {
+        [b'T', b'r', b'a', b'c', b'e', text @ ..] => (Tag::Trace, text),
+        [b'L', b'S', b'P', text @ ..] => (Tag::Lsp, text),
+        _ => return None,
+    };
+    let time = match &clock_text[leading_blanks(clock_text)..] {
+        [b'-', text @ ..] => clock(text),
+        [] if tag == Tag::Trace => None,
+        _ => return None,
+    };
+    Some((tag, time, behind + leading_blanks(&line[behind..])))
+}
+
+/// What stands beside a clock of 12 hours, letters only, and whether that is after noon.
+const HALVES: [(&str, bool); 8] = [
+    ("am", false),
+    ("pm", true),
+    ("上午", false),
+    ("下午", true),
+    ("午前", false),
+    ("午後", true),
+    ("오전", false),
+    ("오후", true),
+];
+
+/// A clock as `toLocaleTimeString` writes it: `18:47:29`, `6:47:29 PM`, `6:47:29 p.m.`, `18.47.29`, `下午6:47:29`. Also
+/// `18:47:29.123 PM`, which Go programs write, and a date and time as ISO 8601 has them.
+fn clock(text: &[u8]) -> Option<Time> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    if let Ok(time) = text.parse() {
+        return Some(Time::DateTime(time));
+    }
+    let digits = text.find(|c: char| c.is_ascii_digit())?..text.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let around = [&text[..digits.start], &text[digits.end..]].concat();
+    let letters: String = around.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+    let after_noon = match letters.as_str() {
+        "" => None,
+        letters => Some(HALVES.iter().find(|(half, _)| *half == letters)?.1),
+    };
+    let mut parts = text[digits].splitn(4, [':', '.', ',']);
+    let (hour, minute, second) = (parts.next()?.parse::<u8>().ok()?, parts.next()?, parts.next()?);
+    let hour = match after_noon {
+        Some(after_noon) if hour <= 12 => hour % 12 + if after_noon { 12 } else { 0 },
+        _ => hour,
+    };
+    let fraction = parts.next().map(|digits| format!(".{digits}")).unwrap_or_default();
+    format!("{hour:02}:{minute:0>2}:{second:0>2}{fraction}").parse().ok().map(Time::Clock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time_of_day(text: &str) -> Option<Time> {
+        Some(Time::Clock(text.parse().unwrap()))
+    }
+
+    #[test]
+    fn clocks_of_many_countries() {
+        let table = [
+            ("18:47:29", "18:47:29"),
+            ("4:21:27 PM", "16:21:27"),
+            ("4:21:27\u{202f}PM", "16:21:27"),
+            ("4:21:27\u{a0}p.\u{a0}m.", "16:21:27"),
+            ("4:21:27 am", "04:21:27"),
+            ("12:00:00 AM", "00:00:00"),
+            ("12:30:00 PM", "12:30:00"),
+            ("18.47.29", "18:47:29"),
+            ("下午4:21:27", "16:21:27"),
+            ("오전 12:05:09", "00:05:09"),
+            ("18:47:29.123 PM", "18:47:29.123"),
+            ("00:47:29.5 AM", "00:47:29.5"),
+            ("9:05:09", "09:05:09"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(clock(text.as_bytes()), time_of_day(expected), "{text}");
+        }
+        for text in ["", "<TIME>", "25:00:00", "4:21", "4:21:27 CET", "a4", "4:21:27 PM AM", "1:2:3:4:5"] {
+            assert_eq!(clock(text.as_bytes()), None, "{text}");
+        }
+        let date = "2022-03-05T13:35:23Z";
+        assert_eq!(clock(date.as_bytes()), Some(Time::DateTime(date.parse().unwrap())));
+    }
+
+    #[test]
+    fn fronts() {
+        let noon = time_of_day("12:00:00");
+        let date = Some(Time::DateTime("2023-11-17T14:12:11.715".parse().unwrap()));
+        let found = |line: &str| Stamp::of(line.as_bytes()).map(|s| (s.time, s.tag, line[s.rest..].to_owned()));
+        let table = [
+            ("[Trace - 12:00:00] x", noon, Some(Tag::Trace), "x"),
+            ("[Trace] x", None, Some(Tag::Trace), "x"),
+            ("[LSP   - 12:00:00 PM] {", noon, Some(Tag::Lsp), "{"),
+            ("[Trace - <TIME>]x", None, Some(Tag::Trace), "x"),
+            ("2023-11-17 14:12:11.715 [info] [Trace - 2:12:11 PM] x", date, Some(Tag::Trace), "x"),
+            ("2023-11-17T14:12:11.715 [trace] x", date, None, "x"),
+            ("[info] [Trace - 12:00:00] x", noon, Some(Tag::Trace), "x"),
+        ];
+        for (line, time, tag, rest) in table {
+            assert_eq!(found(line), Some((time, tag, rest.to_owned())), "{line}");
+        }
+        for line in ["", "x", "[info] x", "[Info  - 12:00:00] x", "[LSP] x", "[Tracing] x", "2023 [info] x", "[Trace"] {
+            assert_eq!(found(line), None, "{line}");
+        }
+        assert_eq!(found("2023-11-17 14:12:11.715 x [info] y"), None);
+    }
+}

@@ -1,0 +1,335 @@
+//! `vscode-lsp-text`: what a language client writes into its trace channel: a headline for each message, and its
+//! parameters, result or error data behind that. The envelope is not logged, so it is put together again.
+
+use super::decoder::{Decoder, Line, Lines, Passed, Step, trim_end};
+use super::detect::{About, Window};
+use super::lsp_trace::{Body, Headline, Kind, Text};
+use super::marked::lines_before_values;
+use super::{Flags, LogLine, Record, Sender, Time};
+use memchr::memchr_iter;
+
+pub(super) const ABOUT: About = About {
+    name: "vscode-lsp-text",
+    summary: "`[Trace - 18:47:29] Sending request 'm - (1)'.` and `Params: {…}` over many lines; others are log lines",
+    carries: "sender, time of day (newer channels: date and time), stated durations",
+    sample: concat!(
+        "[Trace - 18:47:28] Sending request 'initialize - (0)'.\n",
+        "Params: {\n",
+        "    \"processId\": 1\n",
+        "}\n\n\n",
+        "[Trace - 18:47:29] Received response 'initialize - (0)' in 510ms.\n",
+        "Result: {\n",
+        "    \"capabilities\": {}\n",
+        "}\n\n\n",
+    ),
+    decoder: |limit| {
+        let lines = Lines::new(limit.saturating_add(AROUND));
+        Box::new(VscodeLspText { limit, lines, server_writes: false, state: State::Between })
+    },
+};
+
+/// A headline, before any line that is a JSON value.
+pub(super) fn detect(window: &Window<'_>) -> bool {
+    lines_before_values(window).any(|line| Headline::of(line).is_some())
+}
+
+/// How many bytes of a message's text may be no part of the message.
+const AROUND: usize = 8192;
+
+/// Headlines, and what belongs to them, are records; every other line is a [`LogLine`].
+struct VscodeLspText {
+    limit: usize,
+    lines: Lines,
+    /// The client sends `initialize`. Where that was received, it was the server who wrote the log.
+    server_writes: bool,
+    state: State,
+}
+
+enum State {
+    Between,
+    /// In a message that is too long.
+    Long {
+        passed: Passed,
+        time: Option<Time>,
+        sender: Sender,
+    },
+    /// In a headline that is too long.
+    LongHeadline {
+        time: Option<Time>,
+        sender: Sender,
+    },
+}
+
+impl Decoder for VscodeLspText {
+    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        if let State::Long { passed, time, sender } = &mut self.state {
+            let (consumed, done) = pass(input, end);
+            passed.add(&input[..consumed]);
+            return match done {
+                true => {
+                    let record = Record::oversized(passed.length());
+                    let record = Record { time: *time, sender: Some(*sender), ..record };
+                    self.state = State::Between;
+                    Step::entry(0, consumed, record)
+                }
+                false if consumed > 0 => Step::Skip { consumed },
+                false => Step::NeedMore,
+            };
+        }
+        match self.lines.step(input, end) {
+            Line::NeedMore => Step::NeedMore,
+            Line::Skip { consumed } => Step::Skip { consumed },
+            Line::Whole { text, consumed } => match Headline::of(text) {
+                Some(headline) => self.message(headline, consumed, input, end),
+                None => Step::entry(0, consumed, LogLine::new(text)),
+            },
+            Line::Long { head, consumed } => {
+                if let Some(headline) = Headline::of(&head[..head.len().min(AROUND)]) {
+                    self.state = State::LongHeadline { time: headline.time, sender: self.sender(&headline) };
+                }
+                Step::Begin { start: 0, consumed }
+            }
+            Line::End { length, consumed } => match std::mem::replace(&mut self.state, State::Between) {
+                State::LongHeadline { time, sender } => {
+                    let record = Record { time, sender: Some(sender), ..Record::oversized(length) };
+                    Step::entry(0, consumed, record)
+                }
+                _ => Step::entry(0, consumed, LogLine::oversized(length)),
+            },
+        }
+    }
+}
+
+impl VscodeLspText {
+    fn sender(&mut self, headline: &Headline<'_>) -> Sender {
+        if headline.kind == Kind::Request && headline.method == b"initialize" {
+            self.server_writes = !headline.sending;
+        }
+        if headline.sending == self.server_writes { Sender::Server } else { Sender::Client }
+    }
+
+    /// The message whose headline has so many bytes.
+    fn message<'a>(&mut self, headline: Headline<'a>, length: usize, input: &'a [u8], end: bool) -> Step<'a> {
+        let (time, sender) = (headline.time, self.sender(&headline));
+        let most = self.limit.saturating_add(2 * AROUND);
+        let window = &input[..input.len().min(most)];
+        let text = Text { bytes: window, last: end && window.len() == input.len() };
+        let (record, length) = match text.body(&headline, length) {
+            Some(Body::Parts(parts, length)) => {
+                let message = headline.message(&parts);
+                let result_unknown = headline.kind == Kind::Response && parts.say_nothing();
+                let flags = Flags { reconstructed: true, result_unknown, ..Flags::default() };
+                let record = match message.len() > self.limit {
+                    true => Record::oversized(trim_end(&window[..length]).len() as u64),
+                    false => Record { flags, latency: headline.latency, ..Record::new(message) },
+                };
+                (record, length)
+            }
+            Some(Body::Broken(length)) => match trim_end(&window[..length]) {
+                text if text.len() > self.limit => (Record::oversized(text.len() as u64), length),
+                text => (Record::new(text), length),
+            },
+            None if input.len() <= most => return Step::NeedMore,
+            None => {
+                let mut passed = Passed::default();
+                passed.add(&window[..length]);
+                self.state = State::Long { passed, time, sender };
+                return Step::Begin { start: 0, consumed: length };
+            }
+        };
+        Step::entry(0, length, Record { time, sender: Some(sender), ..record })
+    }
+}
+
+/// Passes over what is too long, up to the next entry. How many bytes, and whether that is it.
+fn pass(input: &[u8], end: bool) -> (usize, bool) {
+    for at in memchr_iter(b'\n', input) {
+        match (Text { bytes: input, last: end }).entry_ends(at + 1) {
+            Some(false) => {}
+            Some(true) => return (at + 1, true),
+            None => return (at, false),
+        }
+    }
+    (input.len(), end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decoder::tests::{drive, entries, entries_of_long, texts};
+    use super::super::{Entry, Format};
+    use super::*;
+
+    fn messages(limit: usize, input: &str) -> Vec<String> {
+        texts(&entries(|| (ABOUT.decoder)(limit), input.as_bytes()))
+    }
+
+    /// The first message, and whether its result is unknown.
+    fn first(input: &str) -> (String, bool) {
+        let found = entries(|| (ABOUT.decoder)(1000), input.as_bytes());
+        let Entry::Record(record) = &found[0].1 else { panic!("{input}") };
+        assert!(record.flags.reconstructed && !record.flags.truncated, "{input}");
+        (texts(&found)[0].clone(), record.flags.result_unknown)
+    }
+
+    #[test]
+    fn envelopes_put_together() {
+        let table = [
+            (
+                "Sending request 'm - (1)'.\nParams: [1,\n 2]\n",
+                r#"{"id":1,"method":"m","params":[1,
+ 2]}"#,
+            ),
+            ("Sending request 'm - (1)'.\n\n", r#"{"id":1,"method":"m"}"#),
+            ("Sending request 'm - (1)'\nParams: \r\n", r#"{"id":1,"method":"m"}"#),
+            ("Received notification '$/x'.\nNo parameters provided.\n", r#"{"method":"$/x"}"#),
+            ("Received notification 'it's'.\nParams: {}", r#"{"method":"it's","params":{}}"#),
+            ("Received response 'm - (a-1)' in 5ms.\nResult: 1.50\n", r#"{"id":"a-1","result":1.50}"#),
+            ("Sending response 'm - (01)'. Processing request took 1ms\nParams: \"x\"", r#"{"id":"01","result":"x"}"#),
+            (
+                "Received response 'm - (0)' in 1ms. Request failed: a \"b\" (c) (-32001).\n",
+                r#"{"id":0,"error":{"code":-32001,"message":"a \"b\" (c)"}}"#,
+            ),
+            (
+                "Received response 'm - (0)' in 1ms. Request failed: one\ntwo\t(3) (4).\nError data: [5]\n",
+                r#"{"id":0,"error":{"code":4,"message":"one\ntwo\t(3)","data":[5]}}"#,
+            ),
+            (
+                "Received response 'm - (0)' in 1ms. Request failed: no code.\n\n",
+                r#"{"id":0,"error":{"message":"no code"}}"#,
+            ),
+            (
+                "Received response 'm - (0)' in 1ms. Request failed: x (undefined).\n",
+                r#"{"id":0,"error":{"message":"x"}}"#,
+            ),
+            (
+                "Sending response 'm - (0)'. Processing request took 1ms\nError data: {}\n",
+                r#"{"id":0,"error":{"data":{}}}"#,
+            ),
+            ("Received response 7 without active response promise.\nResult: []\n", r#"{"id":7,"result":[]}"#),
+            (
+                "Received response 'm - (0)' in 1ms\nResult: null\nError: {\"code\":1}\n",
+                r#"{"id":0,"error":{"code":1}}"#,
+            ),
+            ("Received response 'm - (0)' in 1ms\nResult: null\nError: null\n", r#"{"id":0,"result":null}"#),
+            ("Received response 'm - (0)' in 1ms\nResult: null\nError: it is\n", r#"{"id":0,"result":null}"#),
+            ("Received response 'm - (null)' in 1ms.\nResult: null\n", r#"{"id":null,"result":null}"#),
+        ];
+        for (input, message) in table {
+            assert_eq!(first(&format!("[Trace - 1:00:00 PM] {input}")), (message.to_owned(), false), "{input}");
+        }
+        for input in [
+            "Received response 'm - (0)' in 1ms.\nNo result returned.\n",
+            "Sending response 'm - (0)'. Processing request took 1ms\n\n",
+            "Received response 'm - (0)' in 1ms.",
+        ] {
+            assert_eq!(first(&format!("[Trace - 1:00:00 PM] {input}")), (r#"{"id":0}"#.to_owned(), true), "{input}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_no_headlines() {
+        for line in [
+            "Sending request 'm - (1)'.",
+            "[Trace - 1:00:00] Sending request 'm'.",
+            "[Trace - 1:00:00] Sending request 'm - (1)'. And more",
+            "[Trace - 1:00:00] Sending request: quickinfo (3722). Response expected: yes.",
+            "[Trace - 1:00:00] Received response 'm - (1)' in a while",
+            "[Trace - 1:00:00] Received notification 'm' twice.",
+            "[Trace - 1:00:00] Received notification: 'm'.",
+            "[Trace - 1:00:00] Received response without active response promise.",
+            "[Trace - 1:00:00] onDidOpen",
+            "[LSP   - 1:00:00] Sending notification 'm'.",
+            "[Info  - 1:00:00] Sending notification 'm'.",
+        ] {
+            assert!(Headline::of(line.as_bytes()).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn text_around_messages() {
+        let input = concat!(
+            "starting\n",
+            "[Trace - 1:00:00] Sending notification 'a'.\n",
+            "[Trace - 1:00:00] Sending notification 'b'.\n",
+            "Params: {} and\n",
+            "Params: []\n\n",
+            "[Trace - 1:00:00] Sending notification 'c'.\n",
+            "\n",
+            "Params: []\n",
+            "[Trace - 1:00:00] Sending notification 'd'.\n",
+            "Par",
+        );
+        let expected = [
+            "# starting",
+            r#"{"method":"a"}"#,
+            r#"{"method":"b","params":{}}"#,
+            "# and",
+            "# Params: []",
+            r#"{"method":"c"}"#,
+            "# Params: []",
+            "[Trace - 1:00:00] Sending notification 'd'.\nPar",
+        ];
+        assert_eq!(messages(100, input), expected);
+    }
+
+    #[test]
+    fn text_that_is_broken_stays_as_it_is() {
+        let open = "[Trace - 1:00:00] Sending notification 'a'.\nParams: {\n  \"a\": ";
+        let next = "[Trace - 1:00:00] Sending notification 'b'.\n";
+        for end in ["...\n}\n\n\n", "\"cut\n", "{\n\n", "1\n[Error - 1:00:00] x\n"] {
+            let found = messages(100, &format!("{open}{end}{next}"));
+            let lines = format!("{open}{}", end.split("[Error").next().unwrap().trim_end());
+            assert_eq!((found.first(), found.last()), (Some(&lines), Some(&r#"{"method":"b"}"#.to_owned())), "{end}");
+        }
+        assert_eq!(messages(100, open), [open.trim_end()]);
+    }
+
+    #[test]
+    fn the_limit() {
+        let text = "x".repeat(20_000);
+        let long = |limit, input: &str| texts(&entries_of_long(|| (ABOUT.decoder)(limit), input.as_bytes()));
+        let head = "[Trace - 1:00:00] Received notification 'a'.\n";
+        let next = format!("\n\n{head}");
+        let input = format!("{head}Params: [\n\"{text}\"\n]{next}");
+        let size = input.len() - next.len();
+        assert_eq!(long(14, &input), [format!("<{size}>"), r#"{"method":"a"}"#.to_owned()]);
+        assert_eq!(messages(13, head), ["<44>"]);
+        assert_eq!(long(14, &format!("{head}Params: []")), ["<55>"]);
+        assert_eq!(long(14, &format!("{head}Params: oops")), ["<57>"]);
+        assert_eq!(long(14, &format!("{head}Params: [{text}{next}")), ["<20054>", r#"{"method":"a"}"#]);
+        let failed = "[Trace - 1:00:00] Received response 'a - (1)' in 1ms. Request failed: ";
+        assert_eq!(long(14, &format!("{failed}{text} (1).{next}")), ["<20075>", r#"{"method":"a"}"#]);
+        assert_eq!(long(14, &format!("{text}{next}")), ["# <20000>", r#"{"method":"a"}"#]);
+        assert_eq!(messages(usize::MAX, head), [r#"{"method":"a"}"#]);
+    }
+
+    #[test]
+    fn many_lines_in_time() {
+        let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(1 << 28), input.as_bytes(), &[])).len();
+        let head = "[Trace - 1:00:00] Received notification 'a'.\n";
+        assert_eq!(found(&head.repeat(20_000)), 20_000);
+        assert_eq!(found(&format!("{head}Params: {}", "[\n".repeat(100_000))), 1);
+        assert_eq!(found(&format!("{head}Params: oops{}", "\n1".repeat(100_000))), 1);
+        assert_eq!(found(&"Params: {\n".repeat(50_000)), 50_000);
+        assert_eq!(found(&format!("{head}Params: {{}}oops\n").repeat(10_000)), 20_000);
+    }
+
+    #[test]
+    fn traces_are_recognised() {
+        let detected = |input: &str| Format::detect(input.as_bytes()) == Format::VscodeLspText;
+        for input in [
+            "[Trace - 1:00:00] Sending notification 'a'.",
+            "Listening\n\n2023-11-17 14:12:11.715 [info] [Trace - 2:12:11 PM] Sending request 'a - (0)'.\nParams: {\n",
+            "2026-03-27 21:18:04.090 [trace] Received response 'a - (0)' in 3ms.\nResult: [\n{}\n]\n",
+        ] {
+            assert!(detected(input), "{input}");
+        }
+        for input in [
+            "{}\n[Trace - 1:00:00] Sending notification 'a'.",
+            "[Trace - 1:00:00] ready\n{}",
+            "Sending request 'a - (0)'.",
+        ] {
+            assert!(!detected(input), "{input}");
+        }
+    }
+}
