@@ -72,7 +72,7 @@ pub struct Message<'a> {
     pub method: Option<Cow<'a, str>>,
     /// `params`, of whatever type.
     pub params: Option<Payload<'a>>,
-    /// `result`; there in responses, and only there.
+    /// `result`; there in responses, and only there; missing where the log does not tell it.
     pub result: Option<Payload<'a>>,
     /// `error`; there in error responses, and only there.
     pub error: Option<ErrorMember<'a>>,

@@ -19,6 +19,7 @@ use crate::record::{LogLine, Record, Time};
 pub struct Session {
     key: Option<String>,
     record_count: u64,
+    has_log_lines: bool,
     exchanges: Exchanges,
     started: Option<DateTime>,
     ended: Option<DateTime>,
@@ -35,9 +36,9 @@ impl Session {
         self.key.as_deref()
     }
 
-    /// Whether it has no records yet.
+    /// Whether it has neither records nor lines of text yet.
     pub fn is_empty(&self) -> bool {
-        self.record_count == 0
+        self.record_count == 0 && !self.has_log_lines
     }
 
     /// Annotates the content of the session's next record.
@@ -76,6 +77,7 @@ impl Session {
 
     /// Annotates text between messages.
     pub fn annotate_log_line<'a>(&mut self, line: &'a LogLine<'a>) -> Annotated<'a> {
+        self.has_log_lines = true;
         Annotated::log_line(line)
     }
 

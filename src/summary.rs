@@ -12,6 +12,10 @@ use crate::record::Format;
 pub struct Summary {
     /// Formats that the inputs were read as, each once.
     pub formats: Vec<Format>,
+    /// Sessions, one at least for each input.
+    pub sessions: u64,
+    /// Inputs.
+    pub inputs: u64,
     /// Records.
     pub records: u64,
     /// Messages, by [`Kind`].
@@ -38,6 +42,8 @@ impl Summary {
     pub fn new(format: Format) -> Self {
         Self {
             formats: vec![format],
+            sessions: 1,
+            inputs: 1,
             records: 0,
             messages: Default::default(),
             batches: 0,
@@ -78,6 +84,8 @@ impl Summary {
                 self.formats.push(*format);
             }
         }
+        self.sessions += other.sessions;
+        self.inputs += other.inputs;
         self.records += other.records;
         self.messages.iter_mut().zip(other.messages).for_each(|(mine, theirs)| *mine += theirs);
         self.batches += other.batches;
@@ -98,6 +106,9 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let formats: Vec<_> = self.formats.iter().map(|format| format.name()).collect();
         write!(f, "{} ({})", counted(self.records, "record"), formats.join(", "))?;
+        if self.sessions > self.inputs {
+            write!(f, " in {}", counted(self.sessions, "session"))?;
+        }
         let mut separator = ": ";
         let kinds = ["request", "notification", "response", "error response"];
         let counts = self.messages.into_iter().zip(kinds);

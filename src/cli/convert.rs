@@ -55,8 +55,12 @@ pub struct Convert {
     log_lines: bool,
 
     /// Print no summary and no findings, only errors
-    #[arg(long)]
+    #[arg(long, conflicts_with = "verbose")]
     quiet: bool,
+
+    /// Also say how many records needed the full JSON-LD algorithms, and why
+    #[arg(long)]
+    verbose: bool,
 }
 
 fn parse_syntax(name: &str) -> Result<Syntax, String> {
@@ -128,6 +132,9 @@ impl Convert {
             && !self.quiet
         {
             say(&total.to_string());
+            if self.verbose {
+                say(&by_reference(&total));
+            }
         }
         if failed > 0 {
             bail!("{failed} of {} inputs failed", sources.len());
@@ -190,6 +197,16 @@ impl Convert {
         };
         Ok((syntax, compression.unwrap_or_default()))
     }
+}
+
+/// Which records took the reference path.
+fn by_reference(summary: &Summary) -> String {
+    let count: u64 = summary.by_reference.values().sum();
+    let mut text = format!("reference path: {count} of {} records", summary.records);
+    for (reason, count) in &summary.by_reference {
+        text.push_str(&format!("\n  {count}  {reason}"));
+    }
+    text
 }
 
 /// Shows findings: all that are nowhere else, and the first of the rest.

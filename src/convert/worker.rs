@@ -43,6 +43,11 @@ impl Paired {
         }
     }
 
+    /// An input whose records all belong to sessions of their own has none itself.
+    fn own_is_empty(&self) -> bool {
+        self.sessions.len() > 1 && self.sessions.first().is_some_and(|(own, _)| own.is_empty())
+    }
+
     fn count(&mut self, nodes: &[Annotated<'_>]) {
         for node in nodes {
             match &node.node {
@@ -194,9 +199,7 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
         }
         self.rendered.clear();
         let result = self.shared.paired.after_all(|paired| {
-            // An input whose records all belong to sessions of their own has none itself.
-            let own_is_empty =
-                paired.sessions.len() > 1 && paired.sessions.first().is_some_and(|(own, _)| own.is_empty());
+            let own_is_empty = paired.own_is_empty();
             let mapper = &mut self.mapper;
             paired.sessions.iter().skip(own_is_empty.into()).try_for_each(|(session, graph)| {
                 self.rendered.record(Some(graph), |rendering| mapper.end(session, origin, rendering))
@@ -340,7 +343,10 @@ impl<R: Read> Shared<'_, '_, R> {
         if let Some(error) = source.failure {
             return Err(ConvertError::Read { input: self.input.to_owned(), error });
         }
-        let mut summary = self.paired.into_inner().summary;
+        let paired = self.paired.into_inner();
+        let sessions = paired.sessions.len() - usize::from(paired.own_is_empty());
+        let mut summary = paired.summary;
+        summary.sessions = sessions as u64;
         summary.triples = written.triples;
         summary.losses = written.losses;
         summary.by_reference = written.by_reference;
