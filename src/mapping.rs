@@ -169,6 +169,12 @@ struct Expander {
     further: Option<Further>,
 }
 
+impl Drop for Expander {
+    fn drop(&mut self) {
+        self.shape.forget();
+    }
+}
+
 impl Expander {
     fn new(mapper: &Mapper, input: Option<&InputIri>) -> Result<Self, ReferenceError> {
         let contexts = match input {

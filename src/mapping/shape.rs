@@ -76,6 +76,14 @@ impl Shape {
         Rc::new(Self { active, scoped: RefCell::default(), entries: RefCell::default(), outer: None })
     }
 
+    /// Forgets what was looked up. Contexts that lead to each other would keep each other for good.
+    pub fn forget(&self) {
+        self.entries.borrow_mut().clear();
+        for (_, below) in std::mem::take(&mut *self.scoped.borrow_mut()) {
+            below.forget();
+        }
+    }
+
     /// The active context.
     pub fn active(&self) -> &Active {
         &self.active
