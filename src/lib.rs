@@ -45,5 +45,6 @@ pub mod rebuild;
 pub mod record;
 pub mod session;
 pub mod sink;
+pub mod store;
 pub mod summary;
 pub mod vocab;
