@@ -32,17 +32,28 @@ mod content_length;
 mod decoder;
 mod decompress;
 mod detect;
+mod enveloped;
+mod har;
+mod har_entry;
 mod helix;
 mod json_array;
 mod json_lines;
 mod json_values;
+mod lsp_devtools_db;
+#[cfg(feature = "sqlite")]
+mod lsp_devtools_rows;
+mod lsp_test;
 mod lsp_trace;
 mod marked;
 mod mcp_inspector;
+mod mcpsnoop;
+mod mcpspy;
 mod nvim_lua;
+mod object;
 mod object_scan;
 mod reader;
 mod sse;
+mod value_scan;
 mod vscode;
 mod vscode_lsp_json;
 mod vscode_lsp_text;
@@ -59,7 +70,7 @@ pub use reader::{ReadError, Reader, ReaderOptions};
 pub struct Location {
     /// Number of the record, from 1; for a [`LogLine`] that of the record before it, 0 where there is none.
     pub record: u64,
-    /// Line of the first byte, from 1. Lines end with LF.
+    /// Line of the first byte, from 1. Lines end with LF. In a database, the id of the row.
     pub line: u64,
     /// Offset of the first byte, from 0. A byte-order mark counts.
     pub byte: u64,

@@ -18,6 +18,11 @@ pub trait Decoder: Send {
     /// Says what comes next. `input` begins with the first byte that is not consumed; `end` means that no byte follows
     /// `input`, and then [`Step::NeedMore`] means that nothing is left in it.
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a>;
+
+    /// Why nothing more can be made of the input; asked after [`Step::NeedMore`].
+    fn failure(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// What a [`Decoder`] found. Offsets count from the start of the `input` that it was shown.
@@ -44,7 +49,8 @@ pub enum Step<'a> {
         start: usize,
         /// How many bytes are done with; 0 only for an entry that the decoder still held.
         consumed: usize,
-        /// The entry. Its location is filled in by whoever counts lines and bytes.
+        /// The entry. Its location is filled in by whoever counts lines and bytes, unless the decoder knows it: then its
+        /// record number is not 0.
         entry: Entry<'a>,
     },
 }

@@ -5,6 +5,7 @@ use super::json_values::{Value, value};
 use super::{arrows, json_lines, json_values};
 use super::{claude_desktop, helix, mcp_inspector, nvim_lua, vscode_mcp, zed};
 use super::{content_length, json_array, sse, vscode_lsp_json, vscode_lsp_text};
+use super::{har, lsp_devtools_db, lsp_test, mcpsnoop, mcpspy};
 use memchr::{memchr, memrchr};
 use serde_json::value::RawValue;
 
@@ -40,6 +41,16 @@ pub enum Format {
     VscodeLspText,
     /// The same, where it is set to JSON.
     VscodeLspJson,
+    /// mcpsnoop's log: an object a line, with the message inside.
+    Mcpsnoop,
+    /// MCPSpy's JSONL output.
+    Mcpspy,
+    /// Sessions that haskell-lsp captured.
+    LspTest,
+    /// An HTTP Archive.
+    Har,
+    /// The SQLite database of lsp-devtools; without the feature `sqlite` it has a [`Format::refusal`].
+    LspDevtoolsDb,
 }
 
 /// What a format says of itself, in its own file.
@@ -60,6 +71,7 @@ type Test = fn(&Window<'_>) -> bool;
 
 /// The tests in the order in which they are made; what none recognises is `json-lines`.
 const TESTS: &[(Format, Test)] = &[
+    (Format::LspDevtoolsDb, lsp_devtools_db::detect),
     (Format::ClaudeDesktop, claude_desktop::detect),
     (Format::VscodeMcp, vscode_mcp::detect),
     (Format::Helix, helix::detect),
@@ -71,6 +83,10 @@ const TESTS: &[(Format, Test)] = &[
     (Format::Sse, sse::detect),
     (Format::ContentLength, content_length::detect),
     (Format::Arrows, arrows::detect),
+    (Format::Mcpsnoop, mcpsnoop::detect),
+    (Format::Mcpspy, mcpspy::detect),
+    (Format::LspTest, lsp_test::detect),
+    (Format::Har, har::detect),
     (Format::JsonArray, json_array::detect),
     (Format::JsonValues, json_values::detect),
 ];
@@ -92,6 +108,11 @@ impl Format {
         Self::Sse,
         Self::VscodeLspText,
         Self::VscodeLspJson,
+        Self::Mcpsnoop,
+        Self::Mcpspy,
+        Self::LspTest,
+        Self::Har,
+        Self::LspDevtoolsDb,
     ];
 
     /// How many bytes detection looks at.
@@ -100,8 +121,8 @@ impl Format {
     /// Recognises a format by the content of an input's first bytes, of which it looks at 64 KiB at most. The same bytes
     /// give the same format.
     ///
-    /// The first of these that is true decides; what marks the messages of 1 to 5 and 7 to 11 stands before any line that is
-    /// or begins another JSON value.
+    /// An input that begins as SQLite databases do is `lsp-devtools-db`. Of these, the first that is true decides; what
+    /// marks the messages of 1 to 5 and 7 to 11 stands before any line that is or begins another JSON value.
     /// 1. A line has Claude Desktop's date, server and level, and then a message that begins with `{` or `[`, or else
     ///    the start of a server, if there is no JSON value or such a message comes later: `claude-desktop`.
     /// 2. A line has `[editor -> server]` or `[server -> editor]`, with nothing but a date and a level before it, and
@@ -119,13 +140,22 @@ impl Format {
     ///    `event:` does for the empty line.
     /// 10. A line has the header `Content-Length:`, and the next empty line has `{` or `[` behind it: `content-length`.
     /// 11. An arrow with `{` or `[` behind it begins a line: `arrows`.
-    /// 12. The first value is an array over several lines, and nothing stands behind it: `json-array`. Its end may be
+    /// 12. The first line that is an object with members has `session_id`, a `direction` of c2s, s2c, stderr or meta, and
+    ///     one of `server_label`, `seq`, `ts`, `transport` and `raw`: `mcpsnoop`.
+    /// 13. That line has a `timestamp`, a `transport_type` that is a string and one of `type`, `stdio_transport`,
+    ///     `http_transport` and `raw`, or else all of `timestamp`, `message_type`, `pid` and `comm`: `mcpspy`.
+    /// 14. That line has a `tag` of FromClient or FromServer and `contents` that are an array: `lsp-test`.
+    /// 15. The first object with members that begins a line, over however many lines it goes, has a `log` with an array
+    ///     `entries`, or with a `version` and a `creator`: `har`.
+    /// 16. The first value is an array over several lines, and nothing stands behind it: `json-array`. Its end may be
     ///     missing, and elements behind its first may have errors.
-    /// 13. The first object or array that begins a line goes over several lines, whole or up to the end of what is seen,
+    /// 17. The first object or array that begins a line goes over several lines, whole or up to the end of what is seen,
     ///     or another one stands behind it on its line: `json-values`.
-    /// 14. Everything else, and nothing at all, is `json-lines`.
+    /// 18. Everything else, and nothing at all, is `json-lines`.
     ///
-    /// Lines that are no JSON (banners, stderr) do not count, nor do objects and arrows with an error in them.
+    /// Lines that are no JSON (banners, stderr) do not count, nor do objects and arrows with an error in them; what comes
+    /// before the error in an archive does. No object of 12 to 15 has a member `jsonrpc`, and one that is cut off by the
+    /// end of what is seen counts as far as it goes.
     pub fn detect(head: &[u8]) -> Self {
         let window = Window::new(&head[..head.len().min(Self::WINDOW)]);
         TESTS.iter().find(|(_, test)| test(&window)).map_or(Self::JsonLines, |(format, _)| *format)
@@ -195,7 +225,11 @@ impl Format {
 
     /// Why logs in this format are not read although they are recognised, and what to do instead; `None`: they are read.
     pub fn refusal(self) -> Option<&'static str> {
-        (self == Self::NvimLua).then_some(nvim_lua::REFUSAL)
+        match self {
+            Self::NvimLua => Some(nvim_lua::REFUSAL),
+            Self::LspDevtoolsDb => lsp_devtools_db::REFUSAL,
+            _ => None,
+        }
     }
 
     fn about(self) -> &'static About {
@@ -214,6 +248,11 @@ impl Format {
             Self::Sse => &sse::ABOUT,
             Self::VscodeLspText => &vscode_lsp_text::ABOUT,
             Self::VscodeLspJson => &vscode_lsp_json::ABOUT,
+            Self::Mcpsnoop => &mcpsnoop::ABOUT,
+            Self::Mcpspy => &mcpspy::ABOUT,
+            Self::LspTest => &lsp_test::ABOUT,
+            Self::Har => &har::ABOUT,
+            Self::LspDevtoolsDb => &lsp_devtools_db::ABOUT,
         }
     }
 }

@@ -69,6 +69,14 @@ pub enum ReadError {
         /// Why, and what to do instead.
         reason: &'static str,
     },
+    /// The input is not what its format has to be, or is damaged.
+    #[error("{} cannot be read on: {problem}", format.name())]
+    Unreadable {
+        /// The format.
+        format: Format,
+        /// What is wrong.
+        problem: String,
+    },
 }
 
 impl ReadError {
@@ -187,18 +195,21 @@ impl<R: Read> Reader<R> {
             }
             let input = &self.buffer[self.start..self.filled];
             match self.decoder.step(input, matches!(self.state, State::Ended)) {
-                Step::NeedMore | Step::Skip { consumed: 0 } => match mem::replace(&mut self.state, State::Over) {
-                    State::Open => {
-                        self.state = State::Open;
-                        if !may_read {
-                            return Ok(None);
+                Step::NeedMore | Step::Skip { consumed: 0 } => {
+                    match (self.decoder.failure(), mem::replace(&mut self.state, State::Over)) {
+                        (Some(problem), _) => return Err(ReadError::Unreadable { format: self.format, problem }),
+                        (None, State::Open) => {
+                            self.state = State::Open;
+                            if !may_read {
+                                return Ok(None);
+                            }
+                            let have = self.filled - self.start;
+                            self.fill(have.saturating_mul(2).min(self.most).max(have + 1));
                         }
-                        let have = self.filled - self.start;
-                        self.fill(have.saturating_mul(2).min(self.most).max(have + 1));
+                        (None, State::Failed(error)) => return Err(error),
+                        (None, State::Ended | State::Over) => return Ok(None),
                     }
-                    State::Failed(error) => return Err(error),
-                    State::Ended | State::Over => return Ok(None),
-                },
+                }
                 Step::Skip { consumed } => self.consume(consumed),
                 Step::Begin { start, consumed } => {
                     self.begun = Some(self.location_of(start));
@@ -211,7 +222,8 @@ impl<R: Read> Reader<R> {
                     match &mut kept.entry {
                         Entry::Record(Record { location: place, .. })
                         | Entry::LogLine(LogLine { location: place, .. }) => {
-                            *place = Location { record: self.here.record, ..location };
+                            let known = if place.record == 0 { location } else { *place };
+                            *place = Location { record: self.here.record, ..known };
                         }
                     }
                     self.consume(consumed);

@@ -11,8 +11,10 @@ mod bblock;
 mod cases;
 mod cli;
 mod context;
+
 mod formats_framed;
 mod formats_lines;
+mod formats_recorded;
 mod json;
 mod messages;
 mod paths;

@@ -1,0 +1,395 @@
+//! What an entry of an HTTP Archive holds: the messages of one HTTP request and its response, or of one WebSocket.
+
+use super::json_values::{Value, value};
+use super::object::{Object, elements, epoch, from_milliseconds, later, number, offset_in, unescape};
+use super::{Entry, LogLine, Record, Sender, Time};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use memchr::memchr2;
+use std::borrow::Cow;
+
+/// The messages of an entry in the order in which they were sent, and where each body begins in the entry; a line of text
+/// where there is none. `sockets` counts the WebSockets that carried messages.
+pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usize, Entry<'static>)> {
+    let Some(entry) = Object::parse(text) else { return Vec::new() };
+    let request = entry.object("request");
+    let response = entry.object("response");
+    let sent = request.as_ref().and_then(|request| Body::of(request.object("postData")?, text));
+    let got = response.as_ref().and_then(|response| Body::of(response.object("content")?, text));
+    let started = entry.date_time("startedDateTime");
+    let took = entry.number("time").and_then(from_milliseconds).filter(|seconds| *seconds >= 0.into());
+    let url = request.as_ref().and_then(|request| request.string("url")).unwrap_or_default();
+    let key = session(&url, request.as_ref(), response.as_ref());
+
+    let frames = frames(&entry, text);
+    if frames.iter().any(|frame| frame.socket && is_message(&frame.body.bytes)) {
+        *sockets += 1;
+        let key = Some(format!("{}#{sockets}", origin(&url)));
+        return frames.into_iter().map(|frame| frame.entry(limit, key.as_deref())).collect();
+    }
+
+    let events = got.as_ref().and_then(Body::events);
+    let mut found = Vec::new();
+    let asked = sent.as_ref().is_some_and(|body| is_message(&body.bytes));
+    let answered = match &events {
+        Some(events) => events.iter().any(|data| is_message(data)),
+        None => got.as_ref().is_some_and(|body| is_message(&body.bytes)),
+    };
+    let streamed = frames.iter().any(|frame| is_message(&frame.body.bytes));
+    if !(asked || answered || streamed) {
+        found.push((0, comment(request.as_ref(), &url, "").unwrap_or_else(|| LogLine::new(text.to_vec()).into())));
+        return found;
+    }
+
+    let ids = sent.as_ref().map(|body| ids(&body.bytes)).unwrap_or_default();
+    let ended = started.zip(took).and_then(|(started, took)| later(started, took));
+    let piece = |bytes: &[u8], sender| Piece { bytes: bytes.to_vec(), sender, time: None, latency: None };
+    if let Some(body) = &sent {
+        let piece = Piece { time: started, ..piece(&body.bytes, Sender::Client) };
+        found.push((body.start, piece.entry(limit, key.as_deref())));
+    }
+    if streamed {
+        found.extend(frames.into_iter().map(|frame| frame.entry(limit, key.as_deref())));
+        return found;
+    }
+    let Some(body) = got else {
+        let size = response.and_then(|response| response.object("content")?.number("size"));
+        if size.is_some_and(|size| size > 0.into()) {
+            found.extend(
+                comment(request.as_ref(), &url, ": the response's body is not in the archive").map(|line| (0, line)),
+            );
+        }
+        return found;
+    };
+    for data in events.iter().flatten().map(Vec::as_slice).chain(events.is_none().then_some(&body.bytes[..])) {
+        let answers = is_answer(data, &ids);
+        let mut piece = piece(data, Sender::Server);
+        // Of a stream, the archive tells when it began and ended: it ends with the answer, and what came before has no
+        // time of its own.
+        piece.time = if answers || events.is_none() { ended } else { None };
+        piece.latency = if answers { took } else { None };
+        found.push((body.start, piece.entry(limit, key.as_deref())));
+    }
+    found
+}
+
+/// What is known of a message that may be one.
+struct Piece {
+    bytes: Vec<u8>,
+    sender: Sender,
+    time: Option<Time>,
+    latency: Option<oxsdatatypes::Decimal>,
+}
+
+impl Piece {
+    /// A record if it is an object or an array, maybe one that is broken or cut off, and a line of text if not.
+    fn entry(self, limit: usize, session: Option<&str>) -> Entry<'static> {
+        let text = self.bytes.trim_ascii();
+        let length = text.len() as u64;
+        let is_record = match text.first() {
+            Some(b'{') => true,
+            // Not the `[DONE]` that ends some streams.
+            Some(b'[') => !matches!(value(text), Value::Broken(_)),
+            _ => false,
+        };
+        if !is_record {
+            return if text.len() > limit { LogLine::oversized(length) } else { LogLine::new(text.to_vec()) }.into();
+        }
+        let record = if text.len() > limit { Record::oversized(length) } else { Record::new(text.to_vec()) };
+        let session = session.map(|key| Cow::Owned(key.to_owned()));
+        Record { time: self.time, sender: Some(self.sender), session, latency: self.latency, ..record }.into()
+    }
+}
+
+/// Method and URL as a line of text, if the entry has a URL.
+fn comment(request: Option<&Object<'_>>, url: &str, more: &str) -> Option<Entry<'static>> {
+    let method = request.and_then(|request| request.string("method")).unwrap_or_default();
+    let text = format!("{method} {url}{more}").trim().to_owned().into_bytes();
+    (!url.is_empty()).then(|| LogLine::new(text).into())
+}
+
+/// A body that is not empty.
+struct Body {
+    /// Where its text begins in the entry.
+    start: usize,
+    bytes: Vec<u8>,
+    is_stream: bool,
+}
+
+impl Body {
+    /// The `text` of a `postData` or `content`.
+    fn of(object: Object<'_>, whole: &[u8]) -> Option<Self> {
+        let text = object.get("text")?;
+        let mut bytes = unescape(text)?.into_owned();
+        if object.get("encoding") == Some(b"\"base64\"") {
+            bytes = decode(bytes);
+        }
+        let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
+        let is_stream = object.string("mimeType").is_some_and(|mime| mime.contains("event-stream"))
+            || fields.iter().any(|field| bytes.starts_with(field));
+        let body = Self { start: offset_in(whole, text) + 1, bytes, is_stream };
+        (!body.bytes.trim_ascii().is_empty()).then_some(body)
+    }
+
+    /// The data of its server-sent events, if it consists of such.
+    ///
+    /// See <https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation>; an event that is
+    /// cut off at the end is one too.
+    fn events(&self) -> Option<Vec<Vec<u8>>> {
+        if !self.is_stream {
+            return None;
+        }
+        let (mut events, mut data) = (Vec::new(), None::<Vec<u8>>);
+        let mut rest = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.bytes);
+        while !rest.is_empty() {
+            let end = memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+            let line = &rest[..end];
+            let length = end + if rest[end..].starts_with(b"\r\n") { 2 } else { 1 };
+            rest = &rest[length.min(rest.len())..];
+            if let Some(value) = line.strip_prefix(b"data").filter(|value| matches!(value, [] | [b':', ..])) {
+                let value = value.strip_prefix(b":").unwrap_or(value);
+                let value = value.strip_prefix(b" ").unwrap_or(value);
+                match &mut data {
+                    Some(data) => data.extend_from_slice(&[b"\n", value].concat()),
+                    None => data = Some(value.to_vec()),
+                }
+            }
+            if line.is_empty() || rest.is_empty() {
+                events.extend(data.take().filter(|data| !data.trim_ascii().is_empty()));
+            }
+        }
+        Some(events)
+    }
+}
+
+/// Base64, or the text as it is if it is none.
+fn decode(text: Vec<u8>) -> Vec<u8> {
+    STANDARD.decode(text.trim_ascii()).unwrap_or(text)
+}
+
+/// A message of a WebSocket or, where the archive has the events of a stream one by one, a server-sent event.
+struct Frame {
+    body: Body,
+    sender: Sender,
+    time: Option<Time>,
+    socket: bool,
+}
+
+impl Frame {
+    fn entry(self, limit: usize, session: Option<&str>) -> (usize, Entry<'static>) {
+        let piece = Piece { bytes: self.body.bytes, sender: self.sender, time: self.time, latency: None };
+        (self.body.start, piece.entry(limit, session))
+    }
+}
+
+/// Chrome's and mitmproxy's `_webSocketMessages`, and `_eventSourceMessages`.
+fn frames(entry: &Object<'_>, whole: &[u8]) -> Vec<Frame> {
+    let all = [("_webSocketMessages", true), ("_eventSourceMessages", false)].into_iter();
+    let all =
+        all.flat_map(|(name, socket)| elements(entry.get(name).unwrap_or_default()).map(move |text| (text, socket)));
+    let frame = |(text, socket)| {
+        let frame = Object::parse(text)?;
+        let data = frame.get("data")?;
+        let bytes = unescape(data)?.into_owned();
+        let opcode = frame.get("opcode").and_then(number);
+        let bytes = match opcode.map(|opcode| opcode.to_string()).as_deref() {
+            None | Some("0" | "1") => bytes,
+            Some("2") => decode(bytes),
+            // Close, ping, pong.
+            Some(_) => return None,
+        };
+        let sender = match frame.string("type").as_deref() {
+            Some("send") if socket => Sender::Client,
+            Some("receive") if socket => Sender::Server,
+            _ if socket => return None,
+            _ => Sender::Server,
+        };
+        let body = Body { start: offset_in(whole, data) + 1, bytes, is_stream: false };
+        let time = frame.number("time").and_then(epoch);
+        (!body.bytes.trim_ascii().is_empty()).then_some(Frame { body, sender, time, socket })
+    };
+    all.filter_map(frame).collect()
+}
+
+/// Whether that is JSON-RPC: the archive of a website is full of other JSON.
+fn is_message(bytes: &[u8]) -> bool {
+    let is = |object: Object<'_>| {
+        let call = object.string("method").is_some() && (object.has("id") || object.has("params"));
+        let answer = object.has("id") && (object.has("result") || object.has("error"));
+        object.has("jsonrpc") || call || answer
+    };
+    let text = bytes.trim_ascii();
+    match text.first() {
+        Some(b'{') => Object::parse(text).is_some_and(is),
+        Some(b'[') => elements(text).next().and_then(Object::parse).is_some_and(is),
+        _ => false,
+    }
+}
+
+/// The ids of the requests in a body, as they are spelled.
+fn ids(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let text = bytes.trim_ascii();
+    let id = |text| Object::parse(text).filter(|message| message.has("method")).and_then(|message| message.get("id"));
+    match text.first() {
+        Some(b'[') => elements(text).filter_map(id).map(<[u8]>::to_vec).collect(),
+        _ => id(text).map(<[u8]>::to_vec).into_iter().collect(),
+    }
+}
+
+/// Whether that answers one of the requests with those ids; of a batch, any of its messages.
+fn is_answer(bytes: &[u8], ids: &[Vec<u8>]) -> bool {
+    let answers = |text| {
+        let message: Option<Object<'_>> = Object::parse(text).filter(|message| !message.has("method"));
+        message.and_then(|message| message.get("id")).is_some_and(|id| ids.iter().any(|asked| asked == id))
+    };
+    let text = bytes.trim_ascii();
+    match text.first() {
+        Some(b'[') => elements(text).any(answers),
+        _ => answers(text),
+    }
+}
+
+/// Scheme, host and port; the port only where it is not that of the scheme.
+fn origin(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_lowercase();
+    let scheme = scheme.to_lowercase();
+    let host = match &*scheme {
+        "http" | "ws" => host.strip_suffix(":80").unwrap_or(&host),
+        "https" | "wss" => host.strip_suffix(":443").unwrap_or(&host),
+        _ => &host,
+    };
+    format!("{scheme}://{host}")
+}
+
+/// Key of the session: the origin, and the id that the Model Context Protocol has in a header. The response to the first
+/// request brings it.
+fn session(url: &str, request: Option<&Object<'_>>, response: Option<&Object<'_>>) -> Option<String> {
+    if url.is_empty() {
+        return None;
+    }
+    let id = [request, response].into_iter().flatten().find_map(|side| {
+        let header = |text| {
+            let header = Object::parse(text)?;
+            header.string("name").filter(|name| name.eq_ignore_ascii_case("mcp-session-id"))?;
+            header.string("value").map(Cow::into_owned).filter(|id| !id.is_empty())
+        };
+        elements(side.get("headers")?).find_map(header)
+    });
+    Some(match id {
+        Some(id) => format!("{}#{id}", origin(url)),
+        None => origin(url),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decoder::tests::texts;
+    use super::*;
+
+    fn found(entry: &str) -> Vec<(usize, Entry<'static>)> {
+        entries(entry.as_bytes(), 1000, &mut 0)
+    }
+
+    fn post(sent: &str, content: &str) -> String {
+        let sent = sent.replace('"', "\\\"");
+        format!(
+            "{{\"startedDateTime\":\"2026-01-05T10:00:00Z\",\"time\":1500,\"request\":{{\"method\":\"POST\",\"url\":\"http://h/\",\"postData\":{{\"text\":\"{sent}\"}}}},\"response\":{{\"content\":{content}}}}}"
+        )
+    }
+
+    #[test]
+    fn bodies_that_are_messages_and_others() {
+        let ask = r#"{"id":1,"method":"x"}"#;
+        let table = [
+            (ask, r#"{"text":"{\"id\":1}"}"#, vec![ask, "{\"id\":1}"]),
+            (ask, r#"{"text":"eyJpZCI6MX0=","encoding":"base64"}"#, vec![ask, "{\"id\":1}"]),
+            (ask, r#"{"text":"not base64","encoding":"base64"}"#, vec![ask, "# not base64"]),
+            (ask, r#"{"text":"Accepted"}"#, vec![ask, "# Accepted"]),
+            (
+                ask,
+                r#"{"text":"  ","size":2}"#,
+                vec![ask, "# POST http://h/: the response's body is not in the archive"],
+            ),
+            (ask, r#"{"size":0}"#, vec![ask]),
+            (ask, "null", vec![ask]),
+            (r#"[{"method":"x","params":[]}]"#, "{}", vec![r#"[{"method":"x","params":[]}]"#]),
+            (r#"{"jsonrpc":"2.0"#, "{}", vec![r#"{"jsonrpc":"2.0"#]),
+            ("", r#"{"text":"{\"id\":1,\"error\":{}}"}"#, vec![r#"{"id":1,"error":{}}"#]),
+            (r#"{"method":"x"}"#, r#"{"text":"[{\"id\":1}]"}"#, vec!["# POST http://h/"]),
+            ("[1]", r#"{"text":"{\"result\":1}"}"#, vec!["# POST http://h/"]),
+        ];
+        for (sent, content, expected) in table {
+            assert_eq!(texts(&found(&post(sent, content))), expected, "{sent} {content}");
+        }
+        assert_eq!(texts(&found("{\"a\":1}")), ["# {\"a\":1}"]);
+    }
+
+    #[test]
+    fn the_answer_has_the_stated_time_and_latency() {
+        let stated = |sent: &str, got: &str, mime: &str| {
+            let content = format!("{{\"mimeType\":\"{mime}\",\"text\":\"{}\"}}", got.replace('"', "\\\""));
+            let all = found(&post(sent, &content)).into_iter().skip(1);
+            let both = all.map(|(_, entry)| match entry {
+                Entry::Record(record) => (record.time.is_some(), record.latency.map(|seconds| seconds.to_string())),
+                Entry::LogLine(_) => (false, None),
+            });
+            both.collect::<Vec<_>>()
+        };
+        let took = || (true, Some("1.5".to_owned()));
+        let ask = r#"{"id":"a","method":"x"}"#;
+        assert_eq!(stated(ask, r#"{"id":"a","result":1}"#, ""), [took()]);
+        assert_eq!(stated(ask, r#"{"id":"b","result":1}"#, ""), [(true, None)]);
+        assert_eq!(stated(ask, r#"{"id":"a","method":"y"}"#, ""), [(true, None)]);
+        assert_eq!(stated(&format!("[{ask}]"), r#"[{"id":"a","result":1}]"#, ""), [took()]);
+        let stream = r#"data: {"id":"a","method":"y"}\n\ndata: {"id":"a","result":1}\n\n"#;
+        assert_eq!(stated(ask, stream, "text/event-stream"), [(false, None), took()]);
+    }
+
+    #[test]
+    fn server_sent_events() {
+        let events = |text: &str| {
+            let body = Body { start: 0, bytes: text.as_bytes().to_vec(), is_stream: true };
+            let events = body.events().unwrap().into_iter().map(|data| String::from_utf8_lossy(&data).into_owned());
+            events.collect::<Vec<_>>()
+        };
+        assert_eq!(events("event: a\ndata: 1\ndata:2\nid: 3\n\n:data: 4\n\ndata\n\ndata:  5\n\n"), ["1\n2", " 5"]);
+        assert_eq!(events("\u{feff}data: 1\r\rdata: 2\r\n\r\ndatum: 3\n\nretry: 1\n\ndata: cut"), ["1", "2", "cut"]);
+        assert_eq!(events(""), [""; 0]);
+    }
+
+    #[test]
+    fn frames_of_other_kinds() {
+        let socket = |frames: &str| {
+            texts(&found(&format!("{{\"_webSocketMessages\":[{frames}],\"request\":{{\"url\":\"ws://h\"}}}}")))
+        };
+        let send = r#"{"type":"send","data":"{\"jsonrpc\":1}"}"#;
+        assert_eq!(socket(send), ["{\"jsonrpc\":1}"]);
+        for other in
+            [r#"{"type":"send","opcode":8,"data":"x"}"#, r#"{"type":"error","data":"x"}"#, r#"{"type":"send"}"#, "1"]
+        {
+            assert_eq!(socket(&format!("{other},{send}")), ["{\"jsonrpc\":1}"], "{other}");
+            assert_eq!(socket(other), ["# ws://h"], "{other}");
+        }
+        assert_eq!(
+            socket(&format!("{send},{{\"type\":\"receive\",\"data\":\"[DONE]\"}}")),
+            ["{\"jsonrpc\":1}", "# [DONE]"]
+        );
+    }
+
+    #[test]
+    fn origins() {
+        let table = [
+            ("https://Example.org:443/a?b#c", "https://example.org"),
+            ("HTTP://u:p@h:8080?x=//y", "http://h:8080"),
+            ("http://[::1]:80/", "http://[::1]"),
+            ("wss://h#x", "wss://h"),
+            ("mcp://label/tools", "mcp://label"),
+            ("no url", "no url"),
+        ];
+        for (url, expected) in table {
+            assert_eq!(origin(url), expected, "{url}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `lsp-test`: an event a line as haskell-lsp captures them, a tagged message with its time.
+
+use super::detect::{About, Window};
+use super::enveloped::{Envelope, Enveloped, Opened, objects};
+use super::object::{Object, elements, unescape};
+use super::{Sender, Time};
+
+pub(super) const ABOUT: About = About {
+    name: "lsp-test",
+    summary: "`{\"tag\":\"FromClient\",\"contents\":[\"2018-…\",{\"tag\":…,\"contents\":{…}}]}`, sessions that haskell-lsp captured",
+    carries: "time, sender",
+    sample: concat!(
+        r#"{"tag":"FromClient","contents":["2026-01-05T10:00:00.12Z",{"tag":"ReqShutdown","#,
+        r#""contents":{"jsonrpc":"2.0","method":"shutdown","id":1}}]}"#,
+        "\n",
+        r#"{"tag":"FromServer","contents":["2026-01-05T10:00:00.13Z",{"tag":"RspShutdown","#,
+        r#""contents":{"result":null,"jsonrpc":"2.0","id":1}}]}"#,
+        "\n",
+    ),
+    decoder: |limit| Box::new(Enveloped::new(limit, LspTest)),
+};
+
+/// The first line that is an object is tagged with a side and has contents.
+pub(super) fn detect(window: &Window<'_>) -> bool {
+    objects(window).next().is_some_and(|object| {
+        sender(&object).is_some() && object.get("contents").is_some_and(|contents| contents.starts_with(b"["))
+    })
+}
+
+fn sender(event: &Object<'_>) -> Option<Sender> {
+    match event.get("tag")? {
+        b"\"FromClient\"" => Some(Sender::Client),
+        b"\"FromServer\"" => Some(Sender::Server),
+        _ => None,
+    }
+}
+
+struct LspTest;
+
+impl Envelope for LspTest {
+    fn open<'a>(&mut self, object: &Object<'a>, line: &'a [u8]) -> Option<Opened<'a>> {
+        let sender = sender(object)?;
+        let mut contents = elements(object.get("contents")?);
+        let time = unescape(contents.next()?)?;
+        let tagged = contents.next()?;
+        // Since lsp-types 1.0 the message stands here itself, without a tag.
+        let message = Object::parse(tagged).filter(|inner| inner.has("tag")).and_then(|inner| inner.get("contents"));
+        let (start, mut record) = Opened::record(line, message.unwrap_or(tagged));
+        record.sender = Some(sender);
+        record.time = std::str::from_utf8(&time).ok().and_then(|time| time.parse().ok()).map(Time::DateTime);
+        Some(Opened::new(start, record))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Entry;
+    use super::super::decoder::tests::{entries, texts};
+    use super::super::detect::Format;
+    use super::*;
+
+    fn found(input: &str) -> Vec<String> {
+        texts(&entries(|| (ABOUT.decoder)(1000), input.as_bytes()))
+    }
+
+    #[test]
+    fn tagged_and_untagged_messages() {
+        let table = [
+            (
+                r#"{"tag":"FromClient","contents":["2018-06-03T04:08:38.856591Z",{"tag":"NotExit","contents":{"id":1.0}}]}"#,
+                "{\"id\":1.0}",
+            ),
+            (
+                r#"{"contents":["2018-06-03T04:08:38.856591Z",{"contents":{"id":1},"tag":"NotExit"}],"tag":"FromServer"}"#,
+                "{\"id\":1}",
+            ),
+            (
+                r#"{"tag":"FromClient","contents":["2018-06-03T04:08:38.856591Z",{"jsonrpc":"2.0","params":{"tag":1}}]}"#,
+                r#"{"jsonrpc":"2.0","params":{"tag":1}}"#,
+            ),
+            (r#"{"tag":"FromClient","contents":["later",[]]}"#, "[]"),
+            (
+                r#"{"tag":"FromClient","contents":["2018-06-03T04:08:38.856591Z",{"tag":"NotExit","contents":{"id"#,
+                "{\"id",
+            ),
+            (r#"{"tag":"FromClient","contents":["2018-06-03T04:08:38.856591Z",{"tag":"Not"#, "{\"tag\":\"Not"),
+            (r#"{"tag":"FromClient","contents":["2018-06"#, r#"{"tag":"FromClient","contents":["2018-06"#),
+            (r#"{"tag":"FromBoth","contents":[]}"#, r##"# {"tag":"FromBoth","contents":[]}"##),
+            (r#"{"tag":"FromClient","contents":{}}"#, r##"# {"tag":"FromClient","contents":{}}"##),
+            ("a line", "# a line"),
+        ];
+        for (line, expected) in table {
+            assert_eq!(found(line), [expected], "{line}");
+        }
+    }
+
+    #[test]
+    fn times_and_senders() {
+        let input = "{\"tag\":\"FromServer\",\"contents\":[\"2018-06-03T04:08:46.24927Z\",{}]}\n{\"tag\":\"FromClient\",\"contents\":[\"soon\",{}]}";
+        let found: Vec<_> = entries(|| (ABOUT.decoder)(1000), input.as_bytes());
+        let [(61, Entry::Record(first)), (_, Entry::Record(second))] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(first.time, "2018-06-03T04:08:46.24927Z".parse().ok().map(Time::DateTime));
+        assert_eq!((first.sender, second.sender), (Some(Sender::Server), Some(Sender::Client)));
+        assert_eq!(second.time, None);
+    }
+
+    #[test]
+    fn detection() {
+        let detected = |input: &str| Format::detect(input.as_bytes()).name() == "lsp-test";
+        assert!(detected("\n{\"tag\":\"FromServer\",\"contents\":[\"2018"));
+        assert!(!detected("{\"tag\":\"FromServer\"}"));
+        assert!(!detected("{\"tag\":\"x\",\"contents\":[]}"));
+        assert!(!detected("{\"id\":1}\n{\"tag\":\"FromServer\",\"contents\":[]}"));
+    }
+}

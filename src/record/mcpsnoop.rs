@@ -1,0 +1,171 @@
+//! `mcpsnoop`: an object a line, with the message inside and everything that mcpsnoop knows of it.
+
+use super::detect::{About, Window};
+use super::enveloped::{Envelope, Enveloped, Opened, objects};
+use super::object::{Object, offset_in, unescape};
+use super::{LogLine, Record, Sender};
+use std::borrow::Cow;
+
+pub(super) const ABOUT: About = About {
+    name: "mcpsnoop",
+    summary: "`{\"session_id\":…,\"seq\":…,\"ts\":…,\"direction\":\"c2s\",\"raw\":{…}}`, mcpsnoop's log; stderr and meta are comments",
+    carries: "time, sender, sessions, truncation",
+    sample: concat!(
+        r#"{"session_id":"a1","server_label":"demo","seq":1,"ts":"2026-01-05T10:00:00.12Z","direction":"c2s","#,
+        r#""transport":"stdio","raw":{"jsonrpc":"2.0","id":1,"method":"ping"}}"#,
+        "\n",
+        r#"{"session_id":"a1","server_label":"demo","seq":2,"ts":"2026-01-05T10:00:00.13Z","direction":"s2c","#,
+        r#""transport":"stdio","raw":{"jsonrpc":"2.0","id":1,"result":{}}}"#,
+        "\n",
+    ),
+    decoder: |limit| Box::new(Enveloped::new(limit, Mcpsnoop)),
+};
+
+/// The first line that is an object has a session, a direction and one more of mcpsnoop's members.
+pub(super) fn detect(window: &Window<'_>) -> bool {
+    objects(window).next().is_some_and(|object| {
+        object.has("session_id")
+            && object.string("direction").is_some_and(|direction| Direction::of(&direction).is_some())
+            && ["server_label", "seq", "ts", "transport", "raw"].iter().any(|name| object.has(name))
+            && !object.has("jsonrpc")
+    })
+}
+
+enum Direction {
+    Sent(Sender),
+    /// What the server wrote to stderr, or what mcpsnoop says of the session.
+    Aside,
+}
+
+impl Direction {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "c2s" => Self::Sent(Sender::Client),
+            "s2c" => Self::Sent(Sender::Server),
+            "stderr" | "meta" => Self::Aside,
+            _ => return None,
+        })
+    }
+}
+
+struct Mcpsnoop;
+
+impl Envelope for Mcpsnoop {
+    fn open<'a>(&mut self, object: &Object<'a>, line: &'a [u8]) -> Option<Opened<'a>> {
+        let direction = Direction::of(&object.string("direction")?)?;
+        let truncated = object.get("truncated") == Some(b"true");
+        let sent = |(start, bytes): (usize, Cow<'a, [u8]>), sender| {
+            let mut record = Record::new(bytes);
+            record.time = object.date_time("ts");
+            record.sender = Some(sender);
+            record.session = object.string("session_id").filter(|key| !key.is_empty());
+            record.flags.truncated = truncated;
+            Opened::new(start, record)
+        };
+        let aside = |(start, bytes): (usize, Cow<'a, [u8]>)| Opened::new(start, LogLine::new(bytes));
+        let raw = object.get("raw").map(|raw| match unescape(raw) {
+            // A message that was cut is no JSON, so it can only stand here as a string. A string that was not cut is
+            // what the peer really sent.
+            Some(text) if truncated => (offset_in(line, raw) + 1, text),
+            _ => (offset_in(line, raw), Cow::Borrowed(raw)),
+        });
+        // What is no JSON stands in `text`, whatever side wrote it.
+        let text = || {
+            let value = object.get("text")?;
+            Some((offset_in(line, value) + 1, trim(unescape(value)?))).filter(|(_, text)| !text.is_empty())
+        };
+        Some(match (direction, raw.or_else(text)) {
+            (Direction::Sent(sender), Some(found)) => sent(found, sender),
+            (Direction::Aside, Some(found)) => aside(found),
+            // An HTTP response without body: its status is all there is.
+            (_, None) if object.is_whole() => aside((0, Cow::Borrowed(line))),
+            (_, None) => return None,
+        })
+    }
+}
+
+fn trim(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_ascii()),
+        Cow::Owned(text) => Cow::Owned(text.trim_ascii().to_vec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Entry;
+    use super::super::decoder::tests::{entries, texts};
+    use super::super::detect::Format;
+    use super::*;
+
+    fn line(rest: &str) -> String {
+        format!("{{\"session_id\":\"s\",\"seq\":1,\"ts\":\"2026-01-05T10:00:00+01:00\",{rest}}}\n")
+    }
+
+    fn found(limit: usize, input: &str) -> Vec<String> {
+        texts(&entries(|| (ABOUT.decoder)(limit), input.as_bytes()))
+    }
+
+    #[test]
+    fn what_is_in_a_line() {
+        let table = [
+            (r#""direction":"c2s","raw":{"id":1,"a":1.0}"#, r#"{"id":1,"a":1.0}"#),
+            (r#""direction":"s2c","raw":[ 1 ]"#, "[ 1 ]"),
+            (r#""direction":"s2c","raw":"a\"b""#, r#""a\"b""#),
+            (r#""direction":"s2c","raw":"{\"a\":\"b","truncated":true"#, "{\"a\":\"b"),
+            (r#""direction":"s2c","text":"{\"a\":\"b","truncated":true"#, "{\"a\":\"b"),
+            (r#""direction":"c2s","text":" no json\r""#, "no json"),
+            (r#""direction":"stderr","text":"a\tb\r\n""#, "# a\tb"),
+            (r#""direction":"meta","raw":{"command":["x"]}"#, r##"# {"command":["x"]}"##),
+        ];
+        for (rest, expected) in table {
+            assert_eq!(found(1000, &line(rest)), [expected], "{rest}");
+        }
+        for rest in [r#""direction":"s2c","status":202"#, r#""direction":"stderr","text":"""#, r#""direction":"up""#] {
+            assert_eq!(found(1000, &line(rest)), [format!("# {}", line(rest).trim())]);
+        }
+    }
+
+    #[test]
+    fn cut_and_broken_lines() {
+        let whole = line(r#""direction":"c2s","raw":{"id":1}"#);
+        let (head, _) = whole.split_at(whole.len() - 3);
+        assert_eq!(found(1000, head), ["{\"id\":1"]);
+        assert_eq!(found(1000, &whole[..30]), [&whole[..30]]);
+        let input = format!("{{oops\nbanner\n{{\"jsonrpc\":\"2.0\"}}\n[1]\n{{\"a\":1}}\n{whole}");
+        let expected = ["{oops", "# banner", "{\"jsonrpc\":\"2.0\"}", "# [1]", "# {\"a\":1}", "{\"id\":1}"];
+        assert_eq!(found(1000, &input), expected);
+    }
+
+    #[test]
+    fn the_limit_is_for_the_message() {
+        let message = |length: usize| line(&format!(r#""direction":"c2s","raw":"{}""#, "x".repeat(length)));
+        assert_eq!(found(10, &message(8)), [format!("\"{}\"", "x".repeat(8))]);
+        assert_eq!(found(10, &message(9)), ["<11>"]);
+        let long = entries_of(&message(100_000));
+        let [(start, Entry::Record(record))] = &long[..] else { panic!() };
+        assert_eq!((*start, record.length, record.sender), (83, 100_003, Some(Sender::Client)));
+        assert!(record.flags.oversized && record.time.is_some() && record.session.as_deref() == Some("s"));
+        let text = line(&format!(r#""direction":"stderr","text":"{}""#, "x".repeat(100_000)));
+        assert!(matches!(&entries_of(&text)[..], [(_, Entry::LogLine(line))] if line.oversized));
+    }
+
+    fn entries_of(input: &str) -> Vec<(usize, Entry<'static>)> {
+        super::super::decoder::tests::drive(&mut *(ABOUT.decoder)(10), input.as_bytes(), &[])
+    }
+
+    #[test]
+    fn detection() {
+        let detected = |input: &str| Format::detect(input.as_bytes()).name() == "mcpsnoop";
+        assert!(detected(&format!("banner\n\n{{oops\n{}", line(r#""direction":"meta","raw":{}"#))));
+        assert!(detected(&line(r#""direction":"c2s","raw":{"a":1}"#)[..80]));
+        for input in [
+            r#"{"jsonrpc":"2.0","session_id":1,"direction":"c2s","seq":1}"#,
+            r#"{"session_id":"a","direction":"north","seq":1}"#,
+            r#"{"session_id":"a","direction":"c2s"}"#,
+            "{\"jsonrpc\":\"2.0\"}\n{\"session_id\":\"a\",\"direction\":\"c2s\",\"seq\":1}",
+        ] {
+            assert!(!detected(input), "{input}");
+        }
+    }
+}

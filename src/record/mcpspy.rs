@@ -1,0 +1,287 @@
+//! `mcpspy`: an object a line, with the members of the message among those that MCPSpy adds, and the message as it was
+//! on the wire in a string.
+
+use super::detect::{About, Window};
+use super::enveloped::{Envelope, Enveloped, Opened, objects};
+use super::json_values::{Value, value};
+use super::object::{Object, offset_in, unescape};
+use super::{Record, Sender};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+pub(super) const ABOUT: About = About {
+    name: "mcpspy",
+    summary: "`{\"timestamp\":…,\"transport_type\":\"stdio\",\"stdio_transport\":{…},\"type\":\"request\",…}`, MCPSpy's JSONL output",
+    carries: "time, sessions (process ids, hosts), sender where a message of the session tells it",
+    sample: concat!(
+        r#"{"timestamp":"2026-01-05T10:00:00.12Z","transport_type":"stdio","stdio_transport":{"from_pid":7,"#,
+        r#""from_comm":"python","to_pid":9,"to_comm":"node"},"type":"request","id":1,"method":"tools/list","#,
+        r#""error":{},"raw":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}"}"#,
+        "\n",
+        r#"{"timestamp":"2026-01-05T10:00:00.13Z","transport_type":"stdio","stdio_transport":{"from_pid":9,"#,
+        r#""from_comm":"node","to_pid":7,"to_comm":"python"},"type":"response","id":1,"result":{"tools":[]},"#,
+        r#""error":{},"raw":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}"}"#,
+        "\n",
+    ),
+    decoder: |limit| Box::new(Enveloped::new(limit, Mcpspy::default())),
+};
+
+/// The first line that is an object has a timestamp, a transport and one more of MCPSpy's members, or it records a call of
+/// a language model, which MCPSpy sees too.
+pub(super) fn detect(window: &Window<'_>) -> bool {
+    objects(window).next().is_some_and(|object| {
+        let has = |name: &&str| object.has(name);
+        let message = object.string("transport_type").is_some()
+            && ["type", "stdio_transport", "http_transport", "raw"].iter().any(has);
+        let call = ["message_type", "pid", "comm"].iter().all(has);
+        (message || call) && object.has("timestamp") && !object.has("jsonrpc")
+    })
+}
+
+/// How many pairs of processes are remembered; more than a machine has at a time.
+const PAIRS: usize = 16 * 1024;
+
+#[derive(Default)]
+struct Mcpspy {
+    /// The process of each pair that is the client, the smaller process id first.
+    clients: HashMap<(u64, u64), u64>,
+}
+
+impl Envelope for Mcpspy {
+    fn open<'a>(&mut self, object: &Object<'a>, line: &'a [u8]) -> Option<Opened<'a>> {
+        object.string("transport_type")?;
+        let (start, mut record) = match object.get("raw").and_then(|raw| Some((raw, unescape(raw)?))) {
+            // Cut off with its line, or whole: the other members say the same where it is neither.
+            Some((raw, text)) if !object.is_whole() || is_json(&text) => (offset_in(line, raw) + 1, Record::new(text)),
+            _ if object.is_whole() => (0, rebuild(object)?),
+            _ => return None,
+        };
+        record.time = object.date_time("timestamp");
+        if let Some(stdio) = object.object("stdio_transport") {
+            if let (Some(from), Some(to)) = (pid(&stdio, "from_pid"), pid(&stdio, "to_pid")) {
+                let pair = (from.min(to), from.max(to));
+                record.session = Some(Cow::Owned(format!("{}-{}", pair.0, pair.1)));
+                record.sender = self.sender(object, from, to);
+            }
+        } else {
+            let http = object.object("http_transport");
+            record.session = session(object, http.as_ref());
+            // The member is left out where it is false.
+            record.sender = http.map(|http| match http.get("is_request") {
+                Some(b"true") => Sender::Client,
+                _ => Sender::Server,
+            });
+        }
+        Some(Opened::new(start, record))
+    }
+}
+
+impl Mcpspy {
+    /// Who sent a message over a pipe. The log has process ids only, so the message's method must tell, or that of an
+    /// earlier one between the two; of one process that is both client and server, the later message counts.
+    fn sender(&mut self, object: &Object<'_>, from: u64, to: u64) -> Option<Sender> {
+        let pair = (from.min(to), from.max(to));
+        let told = match object.string("method") {
+            Some(method) => sender_of(&method),
+            None => object.object("request").and_then(|request| sender_of(&request.string("method")?)).map(other),
+        };
+        if let Some(sender) = told {
+            if self.clients.len() == PAIRS {
+                self.clients.clear();
+            }
+            self.clients.insert(pair, if sender == Sender::Client { from } else { to });
+        }
+        let client = *self.clients.get(&pair)?;
+        Some(if client == from { Sender::Client } else { Sender::Server })
+    }
+}
+
+fn other(sender: Sender) -> Sender {
+    match sender {
+        Sender::Client => Sender::Server,
+        Sender::Server => Sender::Client,
+    }
+}
+
+/// The side that sends that method, where the Model Context Protocol leaves it to one side alone.
+fn sender_of(method: &str) -> Option<Sender> {
+    match method {
+        "initialize" | "notifications/initialized" | "notifications/roots/list_changed" => Some(Sender::Client),
+        "completion/complete" | "logging/setLevel" => Some(Sender::Client),
+        "sampling/createMessage" | "roots/list" | "elicitation/create" => Some(Sender::Server),
+        "notifications/message"
+        | "notifications/resources/list_changed"
+        | "notifications/resources/updated"
+        | "notifications/tools/list_changed"
+        | "notifications/prompts/list_changed" => Some(Sender::Server),
+        _ => ["tools/", "resources/", "prompts/"].iter().any(|area| method.starts_with(area)).then_some(Sender::Client),
+    }
+}
+
+fn pid(transport: &Object<'_>, name: &str) -> Option<u64> {
+    std::str::from_utf8(transport.get(name)?).ok()?.parse().ok()
+}
+
+/// Key of a session over HTTP: the protocol's own, or MCPSpy's, or the host and the process that was observed.
+fn session<'a>(object: &Object<'a>, http: Option<&Object<'a>>) -> Option<Cow<'a, str>> {
+    let own = object.object("session").and_then(|session| {
+        let id = |name| session.string(name).filter(|id| !id.is_empty());
+        id("external_id").or_else(|| id("internal_id"))
+    });
+    own.or_else(|| match (http?.string("host"), pid(http?, "pid")) {
+        (host, None) => host,
+        (host, Some(pid)) => Some(Cow::Owned(format!("{}#{pid}", host.unwrap_or_default()))),
+    })
+}
+
+fn is_json(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    !text.is_empty() && matches!(value(text), Value::Whole(length) if length == text.len())
+}
+
+/// The message from its parts, where the log does not hold it as it was.
+///
+/// `"error":{}` stands in every message that is none, `id`, `method` and `params` are left out where they are empty, and
+/// so is a result that is null.
+fn rebuild(object: &Object<'_>) -> Option<Record<'static>> {
+    let names: &[&str] = match &*object.string("type")? {
+        "request" | "notification" => &["id", "method", "params"],
+        "response" => &["id", "result", "error"],
+        _ => return None,
+    };
+    let (mut text, mut answered) = (Vec::new(), false);
+    for name in names {
+        let Some(value) = object.get(name) else { continue };
+        if *name == "error" && Object::parse(value).is_some_and(|error| error.is_empty()) {
+            continue;
+        }
+        answered |= matches!(*name, "result" | "error");
+        text.extend_from_slice(if text.is_empty() { b"{\"" } else { b",\"" });
+        text.extend_from_slice(name.as_bytes());
+        text.extend_from_slice(b"\":");
+        text.extend_from_slice(value);
+    }
+    text.extend_from_slice(if text.is_empty() { b"{}" } else { b"}" });
+    let mut record = Record::new(text);
+    record.flags.reconstructed = true;
+    record.flags.result_unknown = names.contains(&"result") && !answered;
+    Some(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Entry;
+    use super::super::decoder::tests::{entries, texts};
+    use super::super::detect::Format;
+    use super::*;
+
+    const CLIENT: Option<Sender> = Some(Sender::Client);
+    const SERVER: Option<Sender> = Some(Sender::Server);
+
+    fn records(lines: &[String]) -> Vec<Record<'static>> {
+        let found = entries(|| (ABOUT.decoder)(1000), lines.join("\n").as_bytes());
+        let record = |(_, entry)| match entry {
+            Entry::Record(record) => record,
+            Entry::LogLine(line) => panic!("{line:?}"),
+        };
+        found.into_iter().map(record).collect()
+    }
+
+    fn http(rest: &str) -> String {
+        format!("{{\"timestamp\":\"2026-01-05T10:00:00Z\",\"transport_type\":\"http\",{rest}}}")
+    }
+
+    fn stdio(from: u32, to: u32, rest: &str) -> String {
+        format!(
+            "{{\"transport_type\":\"stdio\",\"stdio_transport\":{{\"from_pid\":{from},\"to_pid\":{to}}},{rest},\"raw\":\"{{}}\"}}"
+        )
+    }
+
+    #[test]
+    fn the_message_on_the_wire_or_its_parts() {
+        let table = [
+            (
+                r#""type":"request","id":1,"method":"a","raw":"{\"id\":1.0,\"method\":\"a\"}""#,
+                r#"{"id":1.0,"method":"a"}"#,
+                "",
+            ),
+            (
+                r#""type":"request","id":0,"method":"a\n","params":{"x":1.0},"error":{}"#,
+                r#"{"id":0,"method":"a\n","params":{"x":1.0}}"#,
+                "r",
+            ),
+            (r#""type":"notification","method":"a","error":{},"raw":"{...}""#, r#"{"method":"a"}"#, "r"),
+            (
+                r#""type":"response","id":"a","result":false,"error":{},"request":{"id":"a","method":"x"}"#,
+                r#"{"id":"a","result":false}"#,
+                "r",
+            ),
+            (r#""type":"response","id":1,"error":{"code":-1}"#, r#"{"id":1,"error":{"code":-1}}"#, "r"),
+            (r#""type":"response","id":1,"error":{},"raw":"""#, r#"{"id":1}"#, "ru"),
+            (r#""type":"response""#, "{}", "ru"),
+        ];
+        for (rest, expected, flags) in table {
+            let [record] = &records(&[http(rest)])[..] else { panic!() };
+            assert_eq!(String::from_utf8_lossy(&record.bytes), expected, "{rest}");
+            assert_eq!(record.flags.reconstructed, flags.contains('r'), "{rest}");
+            assert_eq!(record.flags.result_unknown, flags.contains('u'), "{rest}");
+        }
+        let cut = http(r#""type":"request","id":1,"raw":"{\"id\":1"#);
+        assert_eq!(&*records(&[cut[..cut.len() - 1].to_owned()])[0].bytes, b"{\"id\":1");
+        let table =
+            [http(r#""type":"odd""#), "{\"timestamp\":1,\"message_type\":\"request\"}".to_owned(), "# text".to_owned()];
+        let found = texts(&entries(|| (ABOUT.decoder)(1000), table.join("\n").as_bytes()));
+        assert!(found.iter().all(|text| text.starts_with("# ")), "{found:?}");
+    }
+
+    #[test]
+    fn who_is_the_client_of_a_pair() {
+        let log = [
+            (stdio(9, 7, r#""method":"ping""#), None),
+            (stdio(7, 9, r#""type":"response""#), None),
+            (stdio(9, 7, r#""method":"sampling/createMessage""#), SERVER),
+            (stdio(7, 9, r#""type":"response""#), CLIENT),
+            (stdio(9, 7, r#""method":"ping""#), SERVER),
+            (stdio(9, 8, r#""method":"ping""#), None),
+            (stdio(8, 9, r#""type":"response","request":{"method":"tools/call"}"#), SERVER),
+            (stdio(9, 8, r#""method":"ping""#), CLIENT),
+            (stdio(7, 9, r#""method":"ping""#), CLIENT),
+            (stdio(9, 7, r#""method":"initialize""#), CLIENT),
+            (stdio(7, 9, r#""method":"notifications/tools/list_changed""#), SERVER),
+        ];
+        let lines: Vec<_> = log.iter().map(|(line, _)| line.clone()).collect();
+        let found = records(&lines);
+        for ((line, sender), record) in log.iter().zip(&found) {
+            assert_eq!(record.sender, *sender, "{line}");
+        }
+        let keys: Vec<_> = found.iter().filter_map(|record| record.session.as_deref()).collect();
+        assert_eq!(keys[4..8], ["7-9", "8-9", "8-9", "8-9"]);
+    }
+
+    #[test]
+    fn over_http() {
+        let table = [
+            (r#""http_transport":{"pid":5,"host":"h","is_request":true},"raw":"{}""#, CLIENT, Some("h#5")),
+            (r#""http_transport":{"pid":5,"host":"h"},"raw":"{}""#, SERVER, Some("h#5")),
+            (r#""http_transport":{"host":"h"},"session":null,"raw":"{}""#, SERVER, Some("h")),
+            (r#""http_transport":{},"session":{"external_id":"e","internal_id":"i"},"raw":"{}""#, SERVER, Some("e")),
+            (r#""session":{"internal_id":"i"},"raw":"{}""#, None, Some("i")),
+            (r#""raw":"{}""#, None, None),
+        ];
+        for (rest, sender, session) in table {
+            let [record] = &records(&[http(rest)])[..] else { panic!() };
+            assert_eq!((record.sender, record.session.as_deref()), (sender, session), "{rest}");
+            assert!(record.time.is_some());
+        }
+    }
+
+    #[test]
+    fn detection() {
+        let detected = |input: &str| Format::detect(input.as_bytes()).name() == "mcpspy";
+        let call = r#"{"timestamp":"2026-01-05T10:00:00Z","message_type":"request","pid":1,"comm":"x"}"#;
+        assert!(detected(&format!("banner\n{call}\n{}", http(r#""type":"request""#))));
+        assert!(detected(call));
+        assert!(!detected(&format!("{{\"jsonrpc\":\"2.0\"}}\n{}", http(r#""type":"request""#))));
+        assert!(!detected(&http(r#""jsonrpc":"2.0","type":"request""#)));
+    }
+}

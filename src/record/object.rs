@@ -1,0 +1,300 @@
+//! JSON objects around messages: their members as they are spelled, as far as they go.
+
+use super::Time;
+use super::decoder::{leading_blanks, trim_end};
+use super::json_values::{Value, value};
+use memchr::memchr2;
+use oxsdatatypes::{DateTime, DayTimeDuration, Decimal};
+use std::borrow::Cow;
+
+/// More members than any envelope has. Those of a larger object are not kept: they would take more memory than its text.
+const MOST: usize = 1000;
+
+/// A JSON object, or what stands of it before it is cut off or an error comes.
+#[derive(Debug)]
+pub(super) struct Object<'a> {
+    members: Vec<(Cow<'a, [u8]>, &'a [u8])>,
+    whole: bool,
+}
+
+impl<'a> Object<'a> {
+    /// Takes apart what begins with `{`. The last value is the rest of the text if it is cut off or has an error in it.
+    ///
+    /// Lenient about commas: what matters here is only which members can be told apart.
+    pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
+        let mut rest = text.strip_prefix(b"{")?;
+        let mut members = Vec::new();
+        let whole = loop {
+            rest = &rest[rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len())..];
+            if let Some(behind) = rest.strip_prefix(b"}") {
+                break leading_blanks(behind) == behind.len();
+            }
+            let Some((name, colon)) = name(rest).filter(|_| members.len() < MOST) else { break false };
+            let behind = &rest[colon + 1..];
+            let found = trim_end(&behind[leading_blanks(behind)..]);
+            if found.is_empty() {
+                break false;
+            }
+            match value(found) {
+                Value::Whole(length) => {
+                    members.push((name, &found[..length]));
+                    rest = &found[length..];
+                }
+                Value::Incomplete | Value::Broken(_) => {
+                    members.push((name, found));
+                    break false;
+                }
+            }
+        };
+        Some(Self { members, whole })
+    }
+
+    /// Whether it ends with its `}` and nothing else follows.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The value of that name as it is spelled; the last one, where there are several.
+    pub(super) fn get(&self, name: &str) -> Option<&'a [u8]> {
+        self.members.iter().rev().find(|(found, _)| &**found == name.as_bytes()).map(|(_, value)| *value)
+    }
+
+    pub(super) fn object(&self, name: &str) -> Option<Self> {
+        Self::parse(self.get(name)?)
+    }
+
+    /// What a string says; bytes that are no UTF-8 are replaced.
+    pub(super) fn string(&self, name: &str) -> Option<Cow<'a, str>> {
+        Some(match unescape(self.get(name)?)? {
+            Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+        })
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<Decimal> {
+        number(self.get(name)?)
+    }
+
+    /// A string that is a date and a time.
+    pub(super) fn date_time(&self, name: &str) -> Option<Time> {
+        self.string(name)?.parse().ok().map(Time::DateTime)
+    }
+}
+
+/// The name that `text` begins with, and where the colon behind it is.
+fn name(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
+    let Value::Whole(length) = value(text) else { return None };
+    let colon = length + leading_blanks(&text[length..]);
+    (text.get(colon) == Some(&b':')).then_some((unescape(&text[..length])?, colon))
+}
+
+/// The elements of what begins with `[`; the last one is the rest of the text if it is cut off or has an error in it.
+pub(super) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text.strip_prefix(b"[").unwrap_or_default();
+    std::iter::from_fn(move || {
+        rest = trim_end(&rest[rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len())..]);
+        if rest.is_empty() || rest[0] == b']' {
+            return None;
+        }
+        let length = match value(rest) {
+            Value::Whole(length) => length,
+            Value::Incomplete | Value::Broken(_) => rest.len(),
+        };
+        let (element, behind) = rest.split_at(length);
+        rest = behind;
+        Some(element)
+    })
+}
+
+/// What a JSON string stands for, without its quotes; it may be cut off.
+///
+/// Half of a surrogate pair stays the escape that it is: UTF-8 has nothing for it, and where the string holds JSON, the
+/// escape means the same there.
+pub(super) fn unescape(string: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let mut rest = string.strip_prefix(b"\"")?;
+    let mut text: Vec<u8> = Vec::new();
+    loop {
+        let plain = memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+        if rest.get(plain) != Some(&b'\\') {
+            let last = &rest[..plain];
+            return Some(if text.is_empty() { Cow::Borrowed(last) } else { Cow::Owned([&text, last].concat()) });
+        }
+        text.extend_from_slice(&rest[..plain]);
+        let escape = &rest[plain..];
+        let length = match escape.get(1) {
+            Some(b'u') => match escaped_char(escape) {
+                Some((char, length)) => {
+                    text.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+                    length
+                }
+                None => copy(&mut text, escape, 6),
+            },
+            Some(byte) => match b"btnfr".iter().zip(b"\x08\t\n\x0c\r").find(|(letter, _)| *letter == byte) {
+                Some((_, &control)) => {
+                    text.push(control);
+                    2
+                }
+                None => 1 + copy(&mut text, &escape[1..], 1),
+            },
+            None => copy(&mut text, escape, 1),
+        };
+        rest = &escape[length..];
+    }
+}
+
+fn copy(text: &mut Vec<u8>, from: &[u8], length: usize) -> usize {
+    let length = length.min(from.len());
+    text.extend_from_slice(&from[..length]);
+    length
+}
+
+/// The character of one `\uXXXX` or of a surrogate pair, and how long that is.
+fn escaped_char(escape: &[u8]) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let digits = escape.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        digits.iter().try_fold(0, |sum, &digit| Some(sum * 16 + char::from(digit).to_digit(16)?))
+    };
+    let first = unit(0)?;
+    if let Some(char) = char::from_u32(first) {
+        return Some((char, 6));
+    }
+    let second = unit(6)?;
+    if !(0xd800..0xdc00).contains(&first) || !(0xdc00..0xe000).contains(&second) {
+        return None;
+    }
+    Some((char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00))?, 12))
+}
+
+/// The value of a number; one with an exponent or too many digits is read as a double, to nine places.
+pub(super) fn number(text: &[u8]) -> Option<Decimal> {
+    let text = std::str::from_utf8(text).ok()?;
+    if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok().or_else(|| format!("{:.9}", text.parse::<f64>().ok()?).parse().ok())
+}
+
+/// So many milliseconds in seconds.
+pub(super) fn from_milliseconds(milliseconds: Decimal) -> Option<Decimal> {
+    milliseconds.checked_div(1000)
+}
+
+/// So many seconds after 1970 began, in UTC.
+pub(super) fn epoch(seconds: Decimal) -> Option<Time> {
+    let start: DateTime = "1970-01-01T00:00:00Z".parse().ok()?;
+    later(Time::DateTime(start), seconds)
+}
+
+/// So many seconds later.
+pub(super) fn later(time: Time, seconds: Decimal) -> Option<Time> {
+    let Time::DateTime(time) = time else { return None };
+    time.checked_add_day_time_duration(DayTimeDuration::new(seconds)).map(Time::DateTime)
+}
+
+/// Where `part`, which was cut out of `whole`, begins in it.
+pub(super) fn offset_in(whole: &[u8], part: &[u8]) -> usize {
+    (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_as_they_are_spelled() {
+        let text = br#"{"a" : 1.50 ,"b":{"a":2},"\u0063":"\u0041","a":[1e3, "]"] } "#;
+        let object = Object::parse(text).unwrap();
+        assert!(object.is_whole() && object.has("b") && !object.has("d"));
+        assert_eq!(object.get("a"), Some(&br#"[1e3, "]"]"#[..]));
+        assert_eq!(object.string("c").as_deref(), Some("A"));
+        assert_eq!(object.object("b").unwrap().get("a"), Some(&b"2"[..]));
+        assert_eq!(object.string("a"), None);
+        assert_eq!(offset_in(text, object.get("b").unwrap()), 17);
+        assert!(Object::parse(b"[]").is_none() && Object::parse(b"{}").is_some_and(|object| object.is_empty()));
+        let bytes = Object::parse(b"{\"a\":\"\xff\",\"b\":\xff}").unwrap();
+        assert_eq!((bytes.string("a").as_deref(), bytes.get("b")), (Some("\u{fffd}"), Some(&b"\xff}"[..])));
+    }
+
+    #[test]
+    fn as_far_as_it_goes() {
+        let whole = br#"{"a":"b\"","c":{"d":[1]},"e":null}"#;
+        for length in 1..whole.len() {
+            let object = Object::parse(&whole[..length]).unwrap();
+            assert!(!object.is_whole());
+            assert_eq!(object.get("a"), (length > 5).then(|| &whole[5..length.min(10)]), "{length}");
+            assert_eq!(object.get("c"), (length > 15).then(|| &whole[15..length.min(24)]), "{length}");
+        }
+        for (text, found) in [("{\"a\" 1}", None), ("{a:1}", None), ("{\"a\":}", Some("}")), ("{\"a\":1} x", Some("1"))]
+        {
+            let object = Object::parse(text.as_bytes()).unwrap();
+            assert!(!object.is_whole());
+            assert_eq!(object.get("a"), found.map(str::as_bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn members_are_counted() {
+        let many = format!("{{{}}}", vec!["\"a\":1"; MOST + 1].join(","));
+        assert!(!Object::parse(many.as_bytes()).unwrap().is_whole());
+        assert!(Object::parse(many.replacen("\"a\":1,", "", 1).as_bytes()).unwrap().is_whole());
+    }
+
+    #[test]
+    fn the_elements_of_an_array() {
+        let all = |text: &'static str| elements(text.as_bytes()).map(String::from_utf8_lossy).collect::<Vec<_>>();
+        assert_eq!(all("[1 , {\"a\":[2]},\n\"]\" ] x"), ["1", "{\"a\":[2]}", "\"]\""]);
+        assert_eq!(all("[1, {\"a\": "), ["1", "{\"a\":"]);
+        assert_eq!(all("[oops, 2]"), ["oops, 2]"]);
+        assert_eq!(all("[]"), [""; 0]);
+        assert_eq!(all("{}"), [""; 0]);
+    }
+
+    #[test]
+    fn strings() {
+        let text = |string: &str| unescape(string.as_bytes()).map(|text| String::from_utf8_lossy(&text).into_owned());
+        let table = [
+            (r#""""#, ""),
+            (r#""plain é""#, "plain é"),
+            (r#""a\"\\\/\b\f\n\r\tz""#, "a\"\\/\x08\x0c\n\r\tz"),
+            (r#""\u00e9\u4e2d\ud83d\ude00\u0000""#, "é中😀\0"),
+            (r#""\ud83d""#, "\\ud83d"),
+            (r#""\ud83dx\ude00""#, "\\ud83dx\\ude00"),
+            (r#""\ud83d\u0041""#, "\\ud83dA"),
+            (r#""cut off"#, "cut off"),
+            (r#""cut\u00"#, "cut\\u00"),
+            (r#""cut\"#, "cut\\"),
+            (r#""odd\x\uzzzz""#, "oddx\\uzzzz"),
+        ];
+        for (string, expected) in table {
+            assert_eq!(text(string).as_deref(), Some(expected), "{string}");
+        }
+        assert_eq!(text("1"), None);
+        assert_eq!(unescape(b"\"\xff\""), Some(Cow::Borrowed(&b"\xff"[..])));
+        assert!(matches!(unescape(b"\"\\n\""), Some(Cow::Owned(_))));
+    }
+
+    #[test]
+    fn numbers_and_times() {
+        let text = |number: &str| super::number(number.as_bytes()).map(|number| number.to_string());
+        let table = [("12.50", Some("12.5")), ("-1", Some("-1")), ("1e3", Some("1000")), ("1.5E-2", Some("0.015"))];
+        for (number, expected) in table.into_iter().chain([("", None), ("NaN", None), ("\"1\"", None), ("inf", None)]) {
+            assert_eq!(text(number).as_deref(), expected, "{number}");
+        }
+        assert_eq!(text("0.12345678901234567890").as_deref(), Some("0.123456789"));
+        let at = |seconds: &str| match epoch(seconds.parse().unwrap()) {
+            Some(Time::DateTime(time)) => time.to_string(),
+            _ => String::new(),
+        };
+        assert_eq!(at("1527998918.8565912"), "2018-06-03T04:08:38.8565912Z");
+        assert_eq!(at("-1"), "1969-12-31T23:59:59Z");
+        assert_eq!(from_milliseconds("12.345".parse().unwrap()).map(|s| s.to_string()).as_deref(), Some("0.012345"));
+    }
+}

@@ -1,0 +1,10 @@
+CREATE TABLE protocol (session TEXT, timestamp REAL, source TEXT, id TEXT NULL, method TEXT NULL, params TEXT NULL, result TEXT NULL, error TEXT NULL);
+CREATE VIEW notifications AS SELECT rowid, session, timestamp, source, method, params FROM protocol WHERE id IS NULL;
+INSERT INTO protocol VALUES ('5b1e', 1767607200.125, 'client', 0, 'initialize', '{"rootUri": "file:///code", "trace": 1.0}', NULL, NULL);
+INSERT INTO protocol VALUES ('5b1e', 1767607200.5, 'server', 0, NULL, NULL, '{"capabilities": {}}', NULL);
+INSERT INTO protocol VALUES ('5b1e', 1767607201, 'client', NULL, 'initialized', NULL, NULL, NULL);
+INSERT INTO protocol VALUES ('5b1e', 1767607202, 'server', 'b0c1-77', 'workspace/configuration', '{"items": []}', NULL, NULL);
+INSERT INTO protocol VALUES ('5b1e', 1767607202.0625, 'client', 'b0c1-77', NULL, NULL, NULL, NULL);
+INSERT INTO protocol VALUES ('5b1e', 1767607203, 'client', 2, 'textDocument/rename', '{"newName": "größer"}', NULL, NULL);
+INSERT INTO protocol VALUES ('5b1e', 1767607203.75, 'server', 2, NULL, NULL, NULL, '{"code": -32602, "message": "no"}');
+INSERT INTO protocol VALUES ('9d02', 1767607300, 'client', 1, 'initialize', '{}', NULL, NULL);
