@@ -79,6 +79,19 @@ fn options_of_the_readme() {
 }
 
 #[test]
+fn formats_of_the_readme() {
+    let readme = fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
+    let (_, section) = readme.split_once("\n## Formats\n").unwrap();
+    let (table, _) = section.split_once("\n## ").unwrap();
+    let first_cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" |")).map(|(cell, _)| cell);
+    let mut shown: Vec<_> = first_cells.flat_map(|cell| cell.split(", ")).map(|name| name.trim_matches('`')).collect();
+    let mut there: Vec<_> = rpcgraph::record::Format::ALL.iter().map(|format| format.name()).collect();
+    shown.sort_unstable();
+    there.sort_unstable();
+    assert_eq!(shown, there);
+}
+
+#[test]
 fn dependencies_have_a_reason() {
     let manifest = fs::read_to_string(format!("{ROOT}/Cargo.toml")).unwrap();
     let mut section = "";
