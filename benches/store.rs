@@ -2,6 +2,8 @@
 //!
 //! `cargo bench --bench store [-- FILE]`, where FILE is a log, of JSON lines for example.
 
+#![expect(clippy::print_stdout, reason = "what a measurement is for")]
+
 use std::error::Error;
 use std::fs;
 use std::time::{Duration, Instant};
