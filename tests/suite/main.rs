@@ -12,6 +12,7 @@ mod cases;
 mod cli;
 mod context;
 
+mod detection;
 mod formats_framed;
 mod formats_lines;
 mod formats_recorded;

@@ -143,3 +143,35 @@ fn what_no_corpus_holds() {
     let log = format!(r#"{{"id":{digits},"method":"m"}}{}{{"id":{digits}9,"method":"m"}}"#, "\n");
     assert_rebuilds(log.as_bytes(), "long ids");
 }
+
+/// Where the log says who sent what, an answer is the other side's; in these sessions it follows its request.
+#[test]
+fn sessions_with_senders() {
+    let Some(corpora) = corpora() else { return };
+    let mut sessions = 0;
+    for file in files(&corpora.join("eth-execution-apis"), ".io") {
+        let log = fs::read(&file).expect("a session");
+        let converted = convert_with(&log, Mapping::Session, &[], Options::default());
+        let session = rebuild(&converted.quads).expect("a session's graph").remove(0);
+        let lines = log.split(|byte| *byte == b'\n').filter_map(|line| {
+            line.strip_prefix(b">>").map(|text| (true, text)).or(line.strip_prefix(b"<<").map(|text| (false, text)))
+        });
+        let mut request = None;
+        let mut answers = BTreeMap::new();
+        for ((sent, text), record) in lines.zip(&session.records) {
+            let RebuiltContent::Json(again) = &record.content else { panic!("{}: {record:?}", file.display()) };
+            let (original, again) = (json::parse(text).expect("JSON"), json::parse(again.as_bytes()).expect("JSON"));
+            assert!(json::same_value(&original, &again), "{}", file.display());
+            match (sent, request.take()) {
+                (true, _) => request = Some(record.iri.clone()),
+                (false, Some(asked)) => {
+                    answers.insert(record.iri.clone(), asked);
+                }
+                (false, None) => panic!("{}: an answer to nothing", file.display()),
+            }
+        }
+        assert_eq!(session.answers, answers, "{}", file.display());
+        sessions += 1;
+    }
+    assert_eq!(sessions, 232);
+}
