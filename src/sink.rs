@@ -1,6 +1,6 @@
 //! Sinks: where triples go.
 //!
-//! Workers render records, each into a [`Rendered`] of its own; the [`Sink`] takes what they rendered, in the order of
+//! Workers render records, each into a buffer of its own; the [`Sink`] takes what they rendered, in the order of
 //! the records.
 
 mod jsonld;

@@ -20,11 +20,11 @@ const SHOWN_FINDINGS: u64 = 20;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  rpcgraph convert session.ndjson                       Turtle on standard output
-  rpcgraph convert session.ndjson -o session.nq.gz      N-Quads, compressed; the file is there when it is complete
-  rpcgraph convert -t jsonld < session.ndjson           the JSON-LD that the triples are made from
-  rpcgraph convert logs/*.ndjson --base https://example.org/logs/ -t trig
-  rpcgraph convert -m bblock session.ndjson             every message by itself, as the building block has it
+  rpcgraph convert session.ndjson                     Turtle on standard output
+  rpcgraph convert session.ndjson -o session.nq.gz    N-Quads, compressed
+  rpcgraph convert -t jsonld < session.ndjson         what the triples are made from
+  rpcgraph convert -m bblock session.ndjson           every message by itself
+  rpcgraph convert logs/*.ndjson -t trig --base https://example.org/logs/
 
 Exit status:
   0  done; bad records are in the graph
