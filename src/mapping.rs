@@ -10,6 +10,7 @@ mod direct;
 mod document;
 mod further;
 mod loss;
+mod number;
 mod plan;
 mod reference;
 mod shape;

@@ -23,6 +23,8 @@ pub enum Loss {
     DuplicateMember,
     /// A string whose language tag is none.
     BadLanguage,
+    /// A value that JSON-LD does not take where a further context puts it.
+    NotTaken,
     /// A record that is no JSON object, nor an array of them.
     NoObject,
     /// A record that JSON-LD expansion refuses under a further context.
@@ -31,7 +33,7 @@ pub enum Loss {
 
 impl Loss {
     /// Every kind, in the order of summaries.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::NullId,
         Self::NoIri,
         Self::UnmappedMember,
@@ -41,6 +43,7 @@ impl Loss {
         Self::LoneSurrogate,
         Self::DuplicateMember,
         Self::BadLanguage,
+        Self::NotTaken,
         Self::NoObject,
         Self::NotExpanded,
     ];
@@ -57,6 +60,7 @@ impl Loss {
             Self::LoneSurrogate => ("value", "values", "with lone surrogates"),
             Self::DuplicateMember => ("message", "messages", "with a member twice"),
             Self::BadLanguage => ("string", "strings", "with a bad language tag"),
+            Self::NotTaken => ("value", "values", "where JSON-LD takes none such"),
             Self::NoObject => ("record", "records", "no JSON object"),
             Self::NotExpanded => ("record", "records", "refused by JSON-LD expansion"),
         }

@@ -12,7 +12,8 @@ use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, NamedNodeRef};
 
 use super::loss::{Loss, Losses};
-use super::reference::{ReferenceError, number_literal};
+use super::number::NumberLiteral;
+use super::reference::ReferenceError;
 use super::shape::{IriMembers, Place, Rules, Shape};
 use super::triples::{Blank, Node, Object, Triples};
 use crate::json::{self, Numbers, Text, Value};
@@ -170,9 +171,9 @@ impl Mapped {
             && matches!(&self.strings, Strings::Typed(own) if own.as_ref() == datatype)
     }
 
-    /// Whether objects below it are nodes under the property, one by one.
+    /// Whether objects below it are nodes under the property, one by one, and strings stand for such.
     pub fn leads_to_nodes(&self, property: NamedNodeRef<'_>) -> bool {
-        self.property.as_ref() == property && !self.list
+        self.property.as_ref() == property && !self.list && matches!(self.strings, Strings::Iri)
     }
 
     /// What the members below are.
@@ -180,10 +181,24 @@ impl Mapped {
         &self.below
     }
 
+    /// What a number is below it; nothing where a double cannot hold it.
+    fn number(&self, spelling: &str) -> Option<NumberLiteral> {
+        let double = self.datatype.as_ref().is_some_and(|datatype| datatype.as_ref() == xsd::DOUBLE);
+        NumberLiteral::new(spelling, Numbers::Exact, double)
+    }
+
     fn survey(&self, shape: &Rc<Shape>, value: &Value<'_>, list: bool, losses: &mut Losses) -> Result<(), NotCovered> {
         match value {
             Value::Null if list => Err(NotCovered("null for a list")),
-            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+            Value::Null | Value::Bool(_) => Ok(()),
+            Value::Number(number) => {
+                match self.number(number.as_str()) {
+                    None => losses.add(Loss::NumberOutOfRange),
+                    Some(literal) if literal.changed => losses.add(Loss::NumberChanged),
+                    Some(_) => {}
+                }
+                Ok(())
+            }
             Value::String(text) => match (text.as_str(), &self.strings) {
                 (None, _) => {
                     losses.add(Loss::LoneSurrogate);
@@ -301,7 +316,10 @@ impl<'w, 'v> PlanWriter<'w, 'v> {
                 self.pending.push_back(Pending::Node(blank, &object.members, mapped.below.clone()));
                 Some(Item::Node(blank))
             }
-            Value::Bool(_) | Value::Number(_) => Some(Item::Scalar(value, mapped.clone())),
+            Value::Number(number) => {
+                mapped.number(number.as_str()).is_some().then(|| Item::Scalar(value, mapped.clone()))
+            }
+            Value::Bool(_) => Some(Item::Scalar(value, mapped.clone())),
         }
     }
 
@@ -344,13 +362,10 @@ fn object(property: NamedNodeRef<'_>, item: &Item<'_>, triples: &mut impl Triple
     };
     let (lexical, natural) = match value {
         Value::Bool(value) => (value.to_string(), xsd::BOOLEAN),
-        Value::Number(number) => {
-            let double = mapped.datatype.as_ref().is_some_and(|datatype| datatype.as_ref() == xsd::DOUBLE);
-            match number_literal(number.as_str(), double) {
-                Some(literal) => literal,
-                None => return,
-            }
-        }
+        Value::Number(number) => match mapped.number(number.as_str()) {
+            Some(literal) => (literal.lexical, literal.datatype),
+            None => return,
+        },
         Value::String(text) => {
             let text = text.as_str().unwrap_or_default();
             let object = match &mapped.strings {

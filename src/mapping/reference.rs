@@ -16,8 +16,9 @@ use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 
 use super::loss::{Loss, Losses};
+use super::number::NumberLiteral;
 use super::triples::Blank;
-use crate::json::{self, Decimal, Numbers};
+use crate::json::{self, Numbers};
 use crate::vocab;
 
 /// A processed context.
@@ -355,24 +356,11 @@ impl QuadWriter<'_> {
 
     /// Canonical lexical form of a number, and the datatype it has by nature.
     fn number(&mut self, spelling: &str, double: bool) -> Option<(String, oxrdf::NamedNodeRef<'static>)> {
-        if self.conversion.numbers == Numbers::Exact {
-            return number_literal(spelling, double);
-        }
-        let value: f64 = spelling.parse().ok()?;
-        if !value.is_finite() {
+        let Some(literal) = NumberLiteral::new(spelling, self.conversion.numbers, double) else {
             self.losses.add(Loss::NumberOutOfRange);
             return None;
-        }
-        // A double before it is an integer: 1.00000000000000000001 is 1.
-        if double || value.fract() != 0.0 || value.abs() >= 1e21 {
-            return Some((canonical_double(value), xsd::DOUBLE));
-        }
-        // Without the sign of a negative zero.
-        let rounded = format!("{:.0}", value + 0.0);
-        if number_literal(spelling, false).is_none_or(|(exact, _)| exact != rounded) {
-            self.losses.add(Loss::NumberChanged);
-        }
-        Some((rounded, xsd::INTEGER))
+        };
+        Some((literal.lexical, literal.datatype))
     }
 
     fn predicate(&mut self, id: &Id<IriBuf, BlankIdBuf>) -> Option<NamedNode> {
@@ -438,50 +426,5 @@ fn rank(predicate: oxrdf::NamedNodeRef<'_>) -> usize {
         2_001 + place
     } else {
         1_000
-    }
-}
-
-/// Canonical lexical form of a number, and the datatype it has by nature. Integers are exact, whatever their size, up to
-/// where JSON-LD makes doubles of them.
-pub(super) fn number_literal(spelling: &str, double: bool) -> Option<(String, oxrdf::NamedNodeRef<'static>)> {
-    let value: f64 = spelling.parse().ok()?;
-    if !double && value.abs() < 1e21 {
-        let decimal = Decimal::parse(spelling)?;
-        if decimal.is_integer() {
-            return Some((decimal.to_plain(32)?, xsd::INTEGER));
-        }
-    }
-    if !value.is_finite() {
-        return Some((if value > 0.0 { "INF" } else { "-INF" }.to_owned(), xsd::DOUBLE));
-    }
-    Some((canonical_double(value), xsd::DOUBLE))
-}
-
-/// `%1.15E` with needless zeros left out: JSON-LD 1.1 API, "canonical double representation".
-fn canonical_double(value: f64) -> String {
-    let text = format!("{value:.15E}");
-    let (mantissa, exponent) = text.split_once('E').unwrap_or((&text, "0"));
-    let mantissa = mantissa.trim_end_matches('0');
-    let zero = if mantissa.ends_with('.') { "0" } else { "" };
-    format!("{mantissa}{zero}E{exponent}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::canonical_double;
-
-    #[test]
-    fn doubles_have_one_form() {
-        for (value, text) in [
-            (0.0, "0.0E0"),
-            (1.5, "1.5E0"),
-            (0.1, "1.0E-1"),
-            (-12.25, "-1.225E1"),
-            (1e21, "1.0E21"),
-            (5.3e-324, "4.940656458412465E-324"),
-            (123.456, "1.23456E2"),
-        ] {
-            assert_eq!(canonical_double(value), text);
-        }
     }
 }

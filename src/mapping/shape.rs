@@ -4,13 +4,16 @@
 //! no document of ours, so before expansion its members are looked up here, and what must not be obeyed is taken out.
 //! Under a term of type `@json` everything is data, and stays.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use json_ld::{Container, Id, Term, Type, ValidId};
+use oxrdf::vocab::xsd;
 
 use super::loss::{Loss, Losses};
+use super::number::NumberLiteral;
 use super::plan::Entry;
 use super::reference::{Active, ReferenceError, process};
 use super::triples::Blank;
@@ -47,10 +50,27 @@ pub(super) struct Mapped {
     shape: Rc<Shape>,
     /// The property, where values stand under it one by one.
     property: Option<String>,
-    /// The object below is a map (`@container`: `@index`, `@language`, `@id`, `@type`), its keys are no members.
-    keyed: bool,
+    /// The object below is a map (`@container`: `@index`, `@language`, `@id`, `@type`), its keys are no members, and its
+    /// values are such.
+    keyed: Option<Takes>,
+    /// Those keys stand for IRIs (`@id`, `@type`).
+    iri_keys: bool,
+    /// What JSON-LD takes here.
+    takes: Takes,
     /// Strings stand for IRIs (`@type`: `@id` or `@vocab`).
     iris: bool,
+    /// The datatype of values (`@type`: an IRI).
+    datatype: Option<String>,
+}
+
+/// Values that JSON-LD takes somewhere. For any other it refuses the document, so they are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Anything,
+    /// In maps by language: strings, or an array of them.
+    Strings,
+    /// In maps by id, type or a property, and under a reverse property: nodes, or arrays of them.
+    Nodes,
 }
 
 /// What may look like an IRI and be a property.
@@ -69,6 +89,16 @@ pub(super) struct Rules {
     pub iri_members: IriMembers,
     /// What tells the blank nodes that this record names from those of others.
     pub blanks: Blank,
+}
+
+impl Rules {
+    /// An IRI reference as it is; a blank node as one of this record alone.
+    fn scoped<'t>(&self, reference: &'t str) -> Cow<'t, str> {
+        match reference.strip_prefix("_:") {
+            Some(label) => format!("_:{}-{label}", self.blanks).into(),
+            None => reference.into(),
+        }
+    }
 }
 
 impl Shape {
@@ -114,7 +144,15 @@ impl Shape {
                         && self.active.vocabulary().is_some_and(|vocabulary| makes_iri(vocabulary, name))
                 }
             };
-            let place = Mapped { shape: below(), property: None, keyed: false, iris: false };
+            let place = Mapped {
+                shape: below(),
+                property: None,
+                keyed: None,
+                iri_keys: false,
+                takes: Takes::Anything,
+                iris: false,
+                datatype: None,
+            };
             return Ok(if mapped { Place::Mapped(place) } else { Place::Unmapped });
         };
         let property = match definition.value() {
@@ -144,13 +182,26 @@ impl Shape {
             Some(context) => self.scope(name, context)?,
             None => below(),
         };
-        let keyed = !matches!(
-            container,
-            Container::None | Container::List | Container::Set | Container::Graph | Container::GraphSet
-        );
+        let keyed = match container {
+            Container::None | Container::List | Container::Set | Container::Graph | Container::GraphSet => None,
+            Container::Language | Container::LanguageSet => Some(Takes::Strings),
+            Container::Id | Container::IdSet | Container::Type | Container::SetType => Some(Takes::Nodes),
+            Container::Index | Container::IndexSet if definition.index().is_some() => Some(Takes::Nodes),
+            Container::Index
+            | Container::IndexSet
+            | Container::GraphId
+            | Container::GraphIdSet
+            | Container::GraphIndex
+            | Container::GraphIndexSet => Some(Takes::Anything),
+        };
+        let takes = if definition.reverse_property() { Takes::Nodes } else { Takes::Anything };
         let iris = matches!(definition.typ(), Some(Type::Id | Type::Vocab));
         let property = property.filter(|_| plain);
-        Ok(Place::Mapped(Mapped { shape, property, keyed, iris }))
+        let datatype = match definition.typ() {
+            Some(Type::Iri(iri)) => Some(iri.as_str().to_owned()),
+            _ => None,
+        };
+        Ok(Place::Mapped(Mapped { shape, property, keyed, iri_keys: by_name, takes, iris, datatype }))
     }
 
     fn scope(
@@ -210,7 +261,12 @@ impl Shape {
             }
             Place::Mapped(mapped) => {
                 write_key(name, out);
+                let before = out.len();
                 mapped.write(value, rules, out, losses)?;
+                // A null is nothing, and the json-ld crate would make an empty list of one.
+                if out.get(before..) == Some("null") {
+                    out.truncate(start);
+                }
             }
         }
         Ok(())
@@ -236,11 +292,22 @@ impl Mapped {
         out: &mut String,
         losses: &mut Losses,
     ) -> Result<(), ReferenceError> {
+        let taken = match value {
+            Value::Null | Value::Array(_) => true,
+            Value::Object(_) => self.takes != Takes::Strings,
+            Value::String(_) => self.takes != Takes::Nodes || self.iris,
+            Value::Number(_) | Value::Bool(_) => self.takes == Takes::Anything,
+        };
+        if !taken {
+            losses.add(Loss::NotTaken);
+            out.push_str("null");
+            return Ok(());
+        }
         match value {
             Value::Array(array) => {
                 out.push('[');
                 // An array under a map container is no map, and its items are members like others.
-                let below = Self { keyed: false, ..self.clone() };
+                let below = Self { keyed: None, ..self.clone() };
                 for (index, item) in array.items.iter().enumerate() {
                     if index > 0 {
                         out.push(',');
@@ -249,13 +316,14 @@ impl Mapped {
                 }
                 out.push(']');
             }
-            Value::Object(object) if self.keyed => {
-                let below = Self { keyed: false, ..self.clone() };
+            Value::Object(object) if self.keyed.is_some() => {
+                let takes = self.keyed.filter(|_| self.takes == Takes::Anything).unwrap_or(self.takes);
+                let below = Self { keyed: None, takes, ..self.clone() };
                 out.push('{');
                 for (name, value) in &object.members {
                     match name.as_str() {
                         Some(name) if !is_keyword_like(name) => {
-                            write_key(name, out);
+                            write_key(&if self.iri_keys { rules.scoped(name) } else { name.into() }, out);
                             below.write(value, rules, out, losses)?;
                         }
                         _ => losses.add(Loss::KeywordMember),
@@ -276,8 +344,7 @@ impl Mapped {
                     out.push_str("null");
                 }
             },
-            // Numbers keep their spelling: what becomes of them is for the conversion to RDF.
-            Value::Number(number) => out.push_str(number.as_str()),
+            Value::Number(number) => self.write_number(number.as_str(), rules, out, losses),
             Value::Bool(true) => out.push_str("true"),
             Value::Bool(false) => out.push_str("false"),
             Value::Null => out.push_str("null"),
@@ -301,9 +368,25 @@ impl Mapped {
             losses.add(Loss::NoIri);
             return out.push_str("null");
         }
-        match text.strip_prefix("_:") {
-            Some(label) => json::write_str(&format!("_:{}-{label}", rules.blanks), out),
-            None => json::write_str(text, out),
+        json::write_str(&rules.scoped(text), out);
+    }
+
+    /// Writes a number: as a number, or, where processors would part over it, as the literal that it is.
+    fn write_number(&self, spelling: &str, rules: Rules, out: &mut String, losses: &mut Losses) {
+        let double = self.datatype.as_deref() == Some(xsd::DOUBLE.as_str());
+        let Some(literal) = NumberLiteral::new(spelling, rules.numbers, double) else {
+            losses.add(Loss::NumberOutOfRange);
+            return out.push_str("null");
+        };
+        if literal.changed {
+            losses.add(Loss::NumberChanged);
+        }
+        match literal.native {
+            Some(native) => out.push_str(&native),
+            None => {
+                let datatype = self.datatype.as_deref().unwrap_or(literal.datatype.as_str());
+                write_typed(&literal.lexical, datatype, out);
+            }
         }
     }
 }
@@ -343,6 +426,11 @@ pub(super) fn write_json_member(
     }
     match property {
         Some(property) => write_literal_member(term, property, &literal, canonical, out),
+        // The digits that it keeps cannot be written under the term.
+        None if numbers == Numbers::Exact && !canonical.interoperable => {
+            losses.add(Loss::NumberChanged);
+            return None;
+        }
         None if value.evidence().lone_surrogate => {
             losses.add(Loss::LoneSurrogate);
             return None;
@@ -369,9 +457,14 @@ pub(super) fn write_literal_member(term: &str, property: &str, literal: &str, ca
 
 /// A value object for a JSON literal, given as text.
 pub(super) fn write_json_literal(literal: &str, out: &mut String) {
-    out.push_str("{\"@type\":\"");
-    out.push_str(rdf::JSON.as_str());
-    out.push_str("\",\"@value\":");
-    json::write_str(literal, out);
+    write_typed(literal, rdf::JSON.as_str(), out);
+}
+
+/// A value object.
+fn write_typed(lexical: &str, datatype: &str, out: &mut String) {
+    out.push_str("{\"@type\":");
+    json::write_str(datatype, out);
+    out.push_str(",\"@value\":");
+    json::write_str(lexical, out);
     out.push('}');
 }

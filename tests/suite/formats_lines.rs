@@ -292,7 +292,7 @@ fn sessions_pair_apart() {
     ];
     for (format, name, expected, sessions) in table {
         let converted = convert(&log(format, name));
-        let (found, named) = pairs(&converted.quads);
+        let (found, named) = pairs(&converted);
         let found: Vec<_> = found.iter().map(|(answer, request)| (answer.as_str(), request.as_str())).collect();
         assert_eq!(found, expected, "{format}/{name}");
         assert_eq!(named, sessions, "{format}/{name}");
@@ -309,10 +309,10 @@ fn durations_and_cut_messages_reach_the_graph() {
         stated
     };
     let decimal = |value: &str| format!("\"{value}\"^^<http://www.w3.org/2001/XMLSchema#decimal>");
-    assert_eq!(seconds(&converted.quads), [decimal("0.0025"), decimal("0.118")]);
+    assert_eq!(seconds(&converted), [decimal("0.0025"), decimal("0.118")]);
 
     let converted = convert(&log("claude-desktop", "edge.log"));
-    let cut = converted.quads.iter().filter(|quad| quad.object.to_string().ends_with("#Truncated>"));
+    let cut = converted.iter().filter(|quad| quad.object.to_string().ends_with("#Truncated>"));
     let mut cut: Vec<_> = cut.map(|quad| quad.subject.to_string()).collect();
     cut.sort();
     let cut: Vec<_> = cut.iter().filter_map(|iri| iri.rsplit_once('#')).map(|(_, fragment)| fragment).collect();

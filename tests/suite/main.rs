@@ -7,6 +7,7 @@
     reason = "a test that cannot go on fails, and says when it is skipped"
 )]
 
+mod agreement;
 mod bblock;
 mod cases;
 mod cli;

@@ -5,18 +5,17 @@ use std::fs;
 
 use rpcgraph::convert::Options;
 use rpcgraph::json::{self, Value};
-use rpcgraph::mapping::Mapping;
 use rpcgraph::message::Id;
 use rpcgraph::rebuild::{RebuiltContent, RebuiltSession, rebuild};
 use rpcgraph::record::{Format, ReaderOptions};
 
-use crate::support::{BASE, convert_with, corpora, files};
+use crate::support::{BASE, convert, convert_with, corpora, files};
 
 fn rebuilt(log: &[u8]) -> RebuiltSession {
     // Lines of any text are records here, whatever their content looks like.
     let reader = ReaderOptions { format: Some(Format::JsonLines), ..ReaderOptions::default() };
-    let converted = convert_with(log, Mapping::Session, &[], Options { reader, ..Options::default() });
-    let mut sessions = rebuild(&converted.quads).expect("a session's graph");
+    let quads = convert_with(log, &[], Options { reader, ..Options::default() });
+    let mut sessions = rebuild(&quads).expect("a session's graph");
     assert_eq!(sessions.len(), 1);
     let session = sessions.remove(0);
     assert_eq!(session.iri, BASE);
@@ -151,8 +150,8 @@ fn sessions_with_senders() {
     let mut sessions = 0;
     for file in files(&corpora.join("eth-execution-apis"), ".io") {
         let log = fs::read(&file).expect("a session");
-        let converted = convert_with(&log, Mapping::Session, &[], Options::default());
-        let session = rebuild(&converted.quads).expect("a session's graph").remove(0);
+        let quads = convert(&log);
+        let session = rebuild(&quads).expect("a session's graph").remove(0);
         let lines = log.split(|byte| *byte == b'\n').filter_map(|line| {
             line.strip_prefix(b">>").map(|text| (true, text)).or(line.strip_prefix(b"<<").map(|text| (false, text)))
         });

@@ -7,10 +7,8 @@ use oxrdf::dataset::CanonicalizationAlgorithm;
 use oxrdf::{Dataset, Quad};
 use rpcgraph::context::Context;
 use rpcgraph::convert::{Converter, Input, Options};
-use rpcgraph::diagnostic::Finding;
 use rpcgraph::mapping::{Mapper, Mapping};
-use rpcgraph::sink::{Sink, Syntax};
-use rpcgraph::summary::Summary;
+use rpcgraph::sink::Sink;
 
 /// The folder of real traffic that the project does not ship, where there is one.
 pub fn corpora() -> Option<PathBuf> {
@@ -39,50 +37,27 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// What a conversion gave.
-pub struct Converted {
-    pub quads: Vec<Quad>,
-    pub summary: Summary,
-    pub findings: Vec<Finding>,
-}
-
 pub const BASE: &str = "https://example.org/captures/session.ndjson";
 
-fn input(log: &[u8]) -> Input<&[u8]> {
-    Input {
+/// Converts a log to quads, in the session [`BASE`].
+pub fn convert(log: &[u8]) -> Vec<Quad> {
+    convert_with(log, &[], Options::default())
+}
+
+pub fn convert_with(log: &[u8], contexts: &[Context], options: Options) -> Vec<Quad> {
+    let mut quads = Vec::new();
+    let mapper = Mapper::new(Mapping::Session, contexts).expect("contexts work");
+    let mut sink = Sink::quads(&mut quads);
+    let input = Input {
         name: "session.ndjson".into(),
         source: "session.ndjson".into(),
         iri: BASE.into(),
         iri_stated: true,
         read: log,
-    }
-}
-
-/// Converts a log to quads.
-pub fn convert(log: &[u8]) -> Converted {
-    convert_with(log, Mapping::Session, &[], Options::default())
-}
-
-pub fn convert_with(log: &[u8], mapping: Mapping, contexts: &[Context], options: Options) -> Converted {
-    let mut quads = Vec::new();
-    let mut findings = Vec::new();
-    let mut converter = Converter::new(Mapper::new(mapping, contexts).expect("contexts work"), options);
-    let mut sink = Sink::quads(&mut quads);
-    let summary =
-        converter.convert(input(log), &mut sink, &mut |finding| findings.push(finding)).expect("a conversion");
+    };
+    Converter::new(mapper, options).convert(input, &mut sink, &mut |_| {}).expect("a conversion");
     drop(sink);
-    Converted { quads, summary, findings }
-}
-
-/// Converts a log to text in a syntax.
-pub fn write(log: &[u8], mapping: Mapping, contexts: &[Context], syntax: Syntax) -> String {
-    let mut text = Vec::new();
-    let mut converter = Converter::new(Mapper::new(mapping, contexts).expect("contexts work"), Options::default());
-    let mut sink = syntax.sink(&mut text, 1);
-    converter.convert(input(log), &mut sink, &mut |_| {}).expect("a conversion");
-    sink.finish().expect("the end");
-    drop(sink);
-    String::from_utf8(text).expect("text")
+    quads
 }
 
 /// The canonical form of a set of quads: RDFC-1.0.

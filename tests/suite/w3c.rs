@@ -11,7 +11,7 @@ use oxrdf::Quad;
 use oxrdfio::{RdfFormat, RdfParser};
 use rpcgraph::context::Context;
 use rpcgraph::convert;
-use rpcgraph::mapping::{Mapping, document_quads};
+use rpcgraph::mapping::document_quads;
 use serde_json::{Value, json};
 
 use crate::support::{BASE, assert_isomorphic, canonical, convert_with, corpora};
@@ -191,7 +191,7 @@ fn a_context_without_a_base_goes_back_to_that_of_the_document() {
     let error = json!({ "error": { "@id": "jrpc:hasError", "@type": "@id", "@context": null } });
     let context = Context::from_value("null.jsonld", error).expect("a context");
     let log = br#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}"#;
-    let quads = convert_with(log, Mapping::Session, &[context], convert::Options::default()).quads;
+    let quads = convert_with(log, &[context], convert::Options::default());
     let node = format!("<{BASE}#m1-error>");
     assert!(quads.iter().any(|quad| quad.subject.to_string() == node), "{quads:#?}");
     assert!(quads.iter().any(|quad| quad.object.to_string() == node), "{quads:#?}");
