@@ -2,9 +2,13 @@
 
 use std::fs;
 
+use oxrdfio::{RdfFormat, RdfParser};
+use rpcgraph::convert::{Converter, Input, Options};
+use rpcgraph::mapping::{Mapper, Mapping};
 use rpcgraph::record::{Format, Reader, ReaderOptions};
+use rpcgraph::sink::Sink;
 
-use crate::support::{corpora, files};
+use crate::support::{BASE, assert_isomorphic, corpora, files};
 
 #[test]
 fn every_log_of_the_corpora() {
@@ -52,4 +56,31 @@ fn whatever_the_pieces() {
             assert_eq!(reader.format(), *format, "in pieces of {size}");
         }
     }
+}
+
+/// Each format's logs become the graphs that stand beside them.
+#[test]
+fn graphs_of_every_format() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    let mut formats = std::collections::BTreeSet::new();
+    for expected in files(&folder, ".ttl") {
+        let log = expected.with_extension("");
+        let mut quads = Vec::new();
+        let mapper = Mapper::new(Mapping::Session, &[]).unwrap();
+        let options = Options { log_lines: true, ..Options::default() };
+        let bytes = fs::read(&log).unwrap();
+        let source = log.file_name().unwrap().to_string_lossy().into_owned();
+        let input = Input { name: source.clone(), source, iri: BASE.into(), iri_stated: true, read: bytes.as_slice() };
+        let mut sink = Sink::quads(&mut quads);
+        let summary = Converter::new(mapper, options).convert(input, &mut sink, &mut |_| {}).unwrap();
+        drop(sink);
+        formats.extend(summary.formats.iter().map(|format| format.name()));
+        // Turtle has no graphs; the session that a message is in is told by `rpcg:inSession` as well.
+        quads.iter_mut().for_each(|quad| quad.graph_name = oxrdf::GraphName::DefaultGraph);
+        let turtle = fs::read(&expected).unwrap();
+        let turtle: Vec<_> = RdfParser::from_format(RdfFormat::Turtle).for_slice(&turtle).map(Result::unwrap).collect();
+        assert_isomorphic(&quads, &turtle, &expected.display().to_string());
+    }
+    let all = Format::ALL.iter().filter(|format| format.refusal().is_none() && **format != Format::LspDevtoolsDb);
+    assert_eq!(formats, all.map(|format| format.name()).collect());
 }

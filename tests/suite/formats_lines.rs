@@ -1,11 +1,11 @@
 //! Logs of editors and apps: fixtures, each with the entries that are in it, through the reader and the whole conversion.
 
-use crate::support::{convert, corpora, files};
+use crate::support::{convert, corpora, files, shown};
 use oxrdf::{Quad, Term};
 use proptest::prelude::*;
 use rpcgraph::convert::{ConvertError, Converter, Input, Options};
 use rpcgraph::mapping::{Mapper, Mapping};
-use rpcgraph::record::{Entry, Format, Location, ReadError, Reader, ReaderOptions, Sender, Time};
+use rpcgraph::record::{Entry, Format, Location, ReadError, Reader, ReaderOptions};
 use rpcgraph::sink::Sink;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -63,45 +63,6 @@ fn read(input: impl Read, options: ReaderOptions) -> (Format, Vec<Entry<'static>
 
 fn as_format(input: impl Read, format: Format, limit: usize) -> Vec<Entry<'static>> {
     read(input, ReaderOptions::default().with_format(format).with_max_record_size(limit)).1
-}
-
-/// All that an entry says, in one line: `NUMBER LINE:BYTE SENDER TIME latency=… session=… flags | BYTES`.
-fn shown(entry: &Entry<'_>) -> String {
-    let bytes = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace('\r', "␍").replace('\n', "␊");
-    let place = |at: Location| format!("{} {}:{}", at.record, at.line, at.byte);
-    match entry {
-        Entry::LogLine(line) => format!("{} text | {}", place(line.location), bytes(&line.bytes)),
-        Entry::Record(record) => {
-            let sender = match record.sender {
-                Some(Sender::Client) => "client",
-                Some(Sender::Server) => "server",
-                None => "-",
-            };
-            let time = match record.time {
-                Some(Time::DateTime(time)) => time.to_string(),
-                Some(Time::Clock(time)) => time.to_string(),
-                None => "-".to_owned(),
-            };
-            let mut text = format!("{} {sender} {time}", place(record.location));
-            if let Some(latency) = record.latency {
-                text.push_str(&format!(" latency={latency}"));
-            }
-            if let Some(session) = &record.session {
-                text.push_str(&format!(" session={session}"));
-            }
-            let flags = record.flags;
-            for (flag, name) in [
-                (flags.truncated, " truncated"),
-                (flags.reconstructed, " reconstructed"),
-                (flags.result_unknown, " result-unknown"),
-                (flags.oversized, " oversized"),
-            ] {
-                text.push_str(if flag { name } else { "" });
-            }
-            assert_eq!(record.length, record.bytes.len() as u64);
-            format!("{text} | {}", bytes(&record.bytes))
-        }
-    }
 }
 
 #[test]

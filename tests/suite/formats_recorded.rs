@@ -3,6 +3,8 @@
 
 use proptest::prelude::*;
 use rpcgraph::record::{Decoder, Entry, Format, Location, Reader, ReaderOptions, Sender, Step, Time};
+
+use crate::support::shown;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -53,45 +55,6 @@ fn location<'a>(entry: &'a mut Entry<'_>) -> &'a mut Location {
     match entry {
         Entry::Record(record) => &mut record.location,
         Entry::LogLine(line) => &mut line.location,
-    }
-}
-
-/// All that an entry says, in one line: `NUMBER LINE:BYTE SENDER TIME latency=… session=… flags | BYTES`.
-fn shown(entry: &Entry<'_>) -> String {
-    let bytes = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace('\r', "␍").replace('\n', "␊");
-    let place = |at: Location| format!("{} {}:{}", at.record, at.line, at.byte);
-    match entry {
-        Entry::LogLine(line) => format!("{} text | {}", place(line.location), bytes(&line.bytes)),
-        Entry::Record(record) => {
-            let sender = match record.sender {
-                Some(Sender::Client) => "client",
-                Some(Sender::Server) => "server",
-                None => "-",
-            };
-            let time = match record.time {
-                Some(Time::DateTime(time)) => time.to_string(),
-                Some(Time::Clock(time)) => time.to_string(),
-                None => "-".to_owned(),
-            };
-            let mut text = format!("{} {sender} {time}", place(record.location));
-            if let Some(latency) = record.latency {
-                text.push_str(&format!(" latency={latency}"));
-            }
-            if let Some(session) = &record.session {
-                text.push_str(&format!(" session={session}"));
-            }
-            let flags = record.flags;
-            for (flag, name) in [
-                (flags.truncated, " truncated"),
-                (flags.reconstructed, " reconstructed"),
-                (flags.result_unknown, " result-unknown"),
-                (flags.oversized, " oversized"),
-            ] {
-                text.push_str(if flag { name } else { "" });
-            }
-            assert!(flags.oversized || record.length == record.bytes.len() as u64);
-            format!("{text} | {}", bytes(&record.bytes))
-        }
     }
 }
 

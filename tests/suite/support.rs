@@ -8,6 +8,7 @@ use oxrdf::{Dataset, Quad};
 use rpcgraph::context::Context;
 use rpcgraph::convert::{Converter, Input, Options};
 use rpcgraph::mapping::{Mapper, Mapping};
+use rpcgraph::record::{Entry, Location, Sender, Time};
 use rpcgraph::sink::Sink;
 
 /// The folder of real traffic that the project does not ship, where there is one.
@@ -83,5 +84,44 @@ pub fn assert_isomorphic<'q>(
             these.iter().filter(|line| !those.contains(line)).take(5).cloned().collect::<Vec<_>>().join("\n  ")
         };
         panic!("{what}:\n left only\n  {}\n right only\n  {}", only(&left, &right), only(&right, &left));
+    }
+}
+
+/// All that an entry says, in one line: `NUMBER LINE:BYTE SENDER TIME latency=… session=… flags | BYTES`.
+pub fn shown(entry: &Entry<'_>) -> String {
+    let bytes = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace('\r', "␍").replace('\n', "␊");
+    let place = |at: Location| format!("{} {}:{}", at.record, at.line, at.byte);
+    match entry {
+        Entry::LogLine(line) => format!("{} text | {}", place(line.location), bytes(&line.bytes)),
+        Entry::Record(record) => {
+            let sender = match record.sender {
+                Some(Sender::Client) => "client",
+                Some(Sender::Server) => "server",
+                None => "-",
+            };
+            let time = match record.time {
+                Some(Time::DateTime(time)) => time.to_string(),
+                Some(Time::Clock(time)) => time.to_string(),
+                None => "-".to_owned(),
+            };
+            let mut text = format!("{} {sender} {time}", place(record.location));
+            if let Some(latency) = record.latency {
+                text.push_str(&format!(" latency={latency}"));
+            }
+            if let Some(session) = &record.session {
+                text.push_str(&format!(" session={session}"));
+            }
+            let flags = record.flags;
+            for (flag, name) in [
+                (flags.truncated, " truncated"),
+                (flags.reconstructed, " reconstructed"),
+                (flags.result_unknown, " result-unknown"),
+                (flags.oversized, " oversized"),
+            ] {
+                text.push_str(if flag { name } else { "" });
+            }
+            assert!(flags.oversized || record.length == record.bytes.len() as u64);
+            format!("{text} | {}", bytes(&record.bytes))
+        }
     }
 }
