@@ -69,6 +69,8 @@ enum Takes {
     Anything,
     /// In maps by language: strings, or an array of them.
     Strings,
+    /// In such an array.
+    OneString,
     /// In maps by id, type or a property, and under a reverse property: nodes, or arrays of them.
     Nodes,
 }
@@ -293,8 +295,9 @@ impl Mapped {
         losses: &mut Losses,
     ) -> Result<(), ReferenceError> {
         let taken = match value {
-            Value::Null | Value::Array(_) => true,
-            Value::Object(_) => self.takes != Takes::Strings,
+            Value::Null => true,
+            Value::Array(_) => self.takes != Takes::OneString,
+            Value::Object(_) => !matches!(self.takes, Takes::Strings | Takes::OneString),
             Value::String(_) => self.takes != Takes::Nodes || self.iris,
             Value::Number(_) | Value::Bool(_) => self.takes == Takes::Anything,
         };
@@ -307,7 +310,8 @@ impl Mapped {
             Value::Array(array) => {
                 out.push('[');
                 // An array under a map container is no map, and its items are members like others.
-                let below = Self { keyed: None, ..self.clone() };
+                let takes = if self.takes == Takes::Strings { Takes::OneString } else { self.takes };
+                let below = Self { keyed: None, takes, ..self.clone() };
                 for (index, item) in array.items.iter().enumerate() {
                     if index > 0 {
                         out.push(',');

@@ -210,6 +210,7 @@ const MESSAGES: &str = r##"
 {"method":"m","more":{"de":"a","en":["b","b"],"@none":"c","_:x":"e","x y":"d"}}
 {"method":"m","more":{"a":{"n":1},"@none":{"n":3}}}
 {"method":"m","more":{"de":1}}
+{"method":"m","more":{"de":[["a"],null,"b",{"n":1}]}}
 {"method":"m","more":[[1,1],{"n":[1,1]},{"n":[1,1]}]}
 {"method":"m","params":{"capabilities":{"roots":{"listChanged":true},"sampling":[1,9007199254740993],"experimental":[{"b":1,"a":1e400},1]}}}
 {"method":"m","params":{"_meta":{"key":{"n":1},"other":"text"},"clientInfo":{"name":"n","version":"1"},"title":{"de":"Titel"},"cursor":"_:x"}}
