@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Counts the instructions that three conversions of a fixed log take, and fails where one takes over 10 % more than
+# benches/instructions.txt says. Counts do not depend on what else the machine does, as times would.
+#
+#   benches/instructions.sh               compares
+#   benches/instructions.sh --update      writes down what is counted now, as the figures to compare with
+#
+# Needs valgrind. Another compiler makes other instructions, so figures of another compiler or target are printed and not
+# judged.
+set -euo pipefail
+shopt -s inherit_errexit
+cd "$(dirname "$0")/.."
+
+tolerance=10 # percent
+messages=2000
+figures=benches/instructions.txt
+cases=('bblock to ntriples' 'session to nquads' 'session to turtle')
+
+case ${1:-} in
+    '' | --update) mode=${1:-compare} ;;
+    *) echo "usage: $0 [--update]" >&2 && exit 2 ;;
+esac
+if ! command -v valgrind >/dev/null; then
+    echo 'valgrind is not installed, so instructions are not counted'
+    exit 0
+fi
+
+target=${CARGO_TARGET_DIR:-target}
+cargo build --release --locked --quiet
+folder=$(mktemp -d "$target/instructions.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+rustc --edition 2024 -O -o "$folder/workload" benches/workload.rs
+"$folder/workload" "$messages" >"$folder/log.ndjson"
+head -n 1 "$folder/log.ndjson" >"$folder/one.ndjson"
+
+# Instructions of a conversion in one thread: count LOG MAPPING SYNTAX
+count() {
+    local said
+    said=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+        "$target/release/rpcgraph" convert --quiet --jobs 1 --base https://example.org/log \
+        --mapping "$2" --to "$3" "$1" 2>&1 >/dev/null) || { echo "$said" >&2 && exit 1; }
+    sed -n 's/^.*Collected : //p' <<<"$said"
+}
+
+# Of one message, once the program has started: what the log takes, less what its first message alone takes.
+count_message() {
+    local all one
+    all=$(count "$folder/log.ndjson" "$@")
+    one=$(count "$folder/one.ndjson" "$@")
+    echo $(((all - one) / (messages - 1)))
+}
+
+compiler=$(rustc -vV | awk '/^host:/ { host = $2 } NR == 1 { version = $0 } END { print version, host }')
+known=$(sed -n 's/^compiler: //p' "$figures" 2>/dev/null || true)
+new="# Instructions for each message, as benches/instructions.sh counts them.
+compiler: $compiler"
+
+status=0
+outdated=no
+for case in "${cases[@]}"; do
+    now=$(count_message "${case% to *}" "${case#* to }")
+    new+=$'\n'"$case: $now"
+    before=$(sed -n "s/^$case: //p" "$figures" 2>/dev/null || true)
+    verdict=''
+    if [ "$mode" = compare ] && [ -n "$before" ]; then
+        percent=$(awk "BEGIN { printf \"%+.1f\", ($now / $before - 1) * 100 }")
+        verdict=", $percent % from $before"
+        if [ "$compiler" != "$known" ]; then
+            verdict+=', not judged'
+        elif [ $((now * 100)) -gt $((before * (100 + tolerance))) ]; then
+            verdict+=': too many'
+            status=1 outdated=yes
+        elif [ $((now * 100)) -lt $((before * (100 - tolerance))) ]; then
+            verdict+=': better than the figure by far'
+            outdated=yes
+        fi
+    fi
+    echo "$case: $now instructions for each message$verdict"
+done
+
+if [ "$mode" = --update ]; then
+    echo "$new" >"$figures"
+    exit
+fi
+if [ "$compiler" != "$known" ]; then
+    echo "not judged: $figures has the figures of ${known:-no compiler}, this is $compiler"
+elif [ "$outdated" = yes ]; then
+    echo "if that is meant: benches/instructions.sh --update, and say in the commit what the instructions pay for"
+fi
+exit $status
