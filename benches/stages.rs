@@ -110,8 +110,8 @@ mod content {
             let mut payloads = String::new();
             for line in LOG.lines() {
                 payloads.clear();
-                let scanned = scanner.scan(line.as_bytes(), &mut payloads).expect("an ordinary message");
-                black_box(scanned.content(line.as_bytes(), &payloads));
+                let scanned = scanner.scan(line, &mut payloads).expect("an ordinary message");
+                black_box(scanned.content(line, &payloads));
             }
         });
     }
@@ -187,11 +187,11 @@ mod session {
             .collect();
         let mut scanner = message::Quick::new(Numbers::Exact);
         let mut payloads = String::new();
-        let scanned: Vec<_> = LOG.lines().map(|line| scanner.scan(line.as_bytes(), &mut payloads)).collect();
+        let scanned: Vec<_> = LOG.lines().map(|line| scanner.scan(line, &mut payloads)).collect();
         let contents: Vec<_> = scanned
             .iter()
             .zip(LOG.lines())
-            .map(|(scanned, line)| scanned.as_ref().expect("an ordinary message").content(line.as_bytes(), &payloads))
+            .map(|(scanned, line)| scanned.as_ref().expect("an ordinary message").content(line, &payloads))
             .collect();
         LOG.counted(bencher).with_inputs(|| contents.clone()).bench_values(|contents| {
             let mut session = Session::new(None);

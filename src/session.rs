@@ -45,6 +45,18 @@ impl Session {
     ///
     /// One node for a message, or for what is none; for a batch the batch's own and then one for each element.
     pub fn annotate<'a>(&mut self, record: &'a Record<'a>, content: Content<'a>) -> Vec<Annotated<'a>> {
+        let mut nodes = Vec::new();
+        self.annotate_into(record, content, &mut nodes);
+        nodes
+    }
+
+    /// The same, appended to the nodes of other records.
+    pub(crate) fn annotate_into<'a>(
+        &mut self,
+        record: &'a Record<'a>,
+        content: Content<'a>,
+        nodes: &mut Vec<Annotated<'a>>,
+    ) {
         self.record_count += 1;
         self.note_time(record.time);
 
@@ -55,22 +67,21 @@ impl Session {
         flagged.insert_if(record.flags.result_unknown, Problem::ResultUnknown);
 
         match content {
-            Content::Single(single) => vec![self.single(record, name, None, single, flagged)],
+            Content::Single(single) => nodes.push(self.single(record, name, None, single, flagged)),
             Content::Batch(elements) => {
                 let mut problems = flagged;
                 problems.insert_if(elements.is_empty(), Problem::EmptyBatch);
-                let mut nodes = Vec::with_capacity(elements.len() + 1);
+                nodes.reserve(elements.len() + 1);
                 nodes.push(Annotated::new(record, name, Node::Batch(Batch), problems));
                 for (index, element) in (1..).zip(elements) {
                     let name = Name { element: Some(index), ..name };
                     nodes.push(self.single(record, name, Some(index), element, Problems::default()));
                 }
-                nodes
             }
             Content::Malformed(error) => {
                 let mut problems = flagged;
                 problems.insert_if(error.kind == ErrorKind::UnexpectedEnd, Problem::Truncated);
-                vec![Annotated::new(record, name, Node::Malformed(Malformed { bytes: &record.bytes }), problems)]
+                nodes.push(Annotated::new(record, name, Node::Malformed(Malformed { bytes: &record.bytes }), problems));
             }
         }
     }

@@ -39,12 +39,8 @@ impl<R: Read> Source<R> {
     pub fn fill(&mut self, chunk: &mut Chunk) -> bool {
         chunk.clear();
         while !self.ended && chunk.bytes.len() < BYTES && chunk.entries.len() < ENTRIES {
-            let entry = match chunk.entries.is_empty() {
-                true => self.reader.next_entry(),
-                false => self.reader.next_buffered(),
-            };
-            match entry {
-                Ok(Some(entry)) => chunk.push(entry),
+            match self.reader.take_entry(chunk.entries.is_empty(), |entry| chunk.push(entry)) {
+                Ok(Some(())) => {}
                 Ok(None) if chunk.entries.is_empty() => self.ended = true,
                 Ok(None) => break,
                 Err(failure) => {

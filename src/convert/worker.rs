@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -95,10 +96,18 @@ pub(super) struct Written<'s, 'k> {
     pub error: Option<ConvertError>,
 }
 
+/// Records that are ready to be rendered, up to one that ends the run.
+struct Steps<'c> {
+    steps: Vec<Step<'c>>,
+    /// The nodes of all records.
+    nodes: Vec<Annotated<'c>>,
+    stop: Option<Finding>,
+}
+
 /// A record that is ready to be rendered.
 #[expect(clippy::large_enum_variant, reason = "in a run all are of one kind")]
 enum Step<'c> {
-    Nodes { graph: Arc<str>, nodes: Vec<Annotated<'c>>, at: Location },
+    Nodes { graph: Arc<str>, nodes: Range<usize>, at: Location },
     Plain { bytes: &'c [u8], content: Content<'c>, at: Location },
 }
 
@@ -140,9 +149,10 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
         let entries: Vec<Entry<'_>> = chunk.entries().collect();
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
-        let scanned: Vec<Option<Scanned>> = entries.iter().map(|entry| self.scan(entry, &mut payloads)).collect();
+        let scanned: Vec<Option<(&str, Scanned)>> =
+            entries.iter().map(|entry| self.scan(entry, &mut payloads)).collect();
         let contents = entries.iter().zip(&scanned).map(|(entry, scanned)| match (entry, scanned) {
-            (Entry::Record(record), Some(scanned)) => Some(scanned.content(&record.bytes, &payloads)),
+            (Entry::Record(_), Some((text, scanned))) => Some(scanned.content(text, &payloads)),
             (Entry::Record(record), None) if record.flags.result_unknown => {
                 Some(Content::parse_without_result(&record.bytes))
             }
@@ -154,11 +164,11 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
         let mut findings = Vec::new();
         let paired =
             self.shared.paired.in_turn(chunk.index, |paired| self.pair(paired, &entries, contents, &mut findings));
-        let Some((steps, stop)) = paired else { return };
+        let Some(Steps { steps, nodes, stop }) = paired else { return };
 
         self.rendered.clear();
         for step in &steps {
-            if let Err((error, at)) = self.render(step) {
+            if let Err((error, at)) = self.render(step, &nodes) {
                 // Expansion depends on the message only under contexts with maps or the like.
                 self.mapper.lose(Loss::NotExpanded);
                 let in_session = self.shared.mapper.mapping() == Mapping::Session;
@@ -214,9 +224,13 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
         });
     }
 
-    fn scan(&mut self, entry: &Entry<'_>, payloads: &mut String) -> Option<Scanned> {
+    /// The record's text and what is in it, where the quick way will do.
+    fn scan<'e>(&mut self, entry: &'e Entry<'_>, payloads: &mut String) -> Option<(&'e str, Scanned)> {
         match entry {
-            Entry::Record(record) if self.shared.mapper.takes_canonical() => self.scanner.scan(&record.bytes, payloads),
+            Entry::Record(record) if self.shared.mapper.takes_canonical() => {
+                let text = std::str::from_utf8(&record.bytes).ok()?;
+                Some((text, self.scanner.scan(text, payloads)?))
+            }
             _ => None,
         }
     }
@@ -228,15 +242,16 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
         entries: &'c [Entry<'c>],
         contents: Vec<Option<Content<'c>>>,
         findings: &mut Vec<Finding>,
-    ) -> (Vec<Step<'c>>, Option<Finding>) {
+    ) -> Steps<'c> {
         let in_session = self.shared.mapper.mapping() == Mapping::Session;
         let mut steps = Vec::with_capacity(entries.len());
+        let mut nodes = Vec::with_capacity(if in_session { entries.len() } else { 0 });
         for (entry, content) in entries.iter().zip(contents) {
             match (entry, content) {
                 (Entry::Record(record), Some(content)) => {
                     if let Some(finding) = self.judge(record, &content) {
                         if self.shared.options.strict {
-                            return (steps, Some(finding));
+                            return Steps { steps, nodes, stop: Some(finding) };
                         }
                         findings.push(finding);
                     }
@@ -249,9 +264,10 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
                     }
                     let index = paired.session(record.session.as_deref());
                     let Some((session, graph)) = paired.sessions.get_mut(index) else { continue };
-                    let (graph, nodes) = (graph.clone(), session.annotate(record, content));
-                    paired.count(&nodes);
-                    steps.push(Step::Nodes { graph, nodes, at });
+                    let (graph, first) = (graph.clone(), nodes.len());
+                    session.annotate_into(record, content, &mut nodes);
+                    paired.count(nodes.get(first..).unwrap_or_default());
+                    steps.push(Step::Nodes { graph, nodes: first..nodes.len(), at });
                 }
                 (Entry::LogLine(line), _) => {
                     paired.summary.log_lines += 1;
@@ -261,23 +277,26 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
                     } else if self.shared.options.log_lines && in_session {
                         let index = paired.session(None);
                         let Some((session, graph)) = paired.sessions.get_mut(index) else { continue };
-                        let nodes = vec![session.annotate_log_line(line)];
-                        steps.push(Step::Nodes { graph: graph.clone(), nodes, at: line.location });
+                        let (graph, first) = (graph.clone(), nodes.len());
+                        nodes.push(session.annotate_log_line(line));
+                        steps.push(Step::Nodes { graph, nodes: first..nodes.len(), at: line.location });
                     }
                 }
                 (Entry::Record(_), None) => {}
             }
         }
-        (steps, None)
+        Steps { steps, nodes, stop: None }
     }
 
-    fn render(&mut self, step: &Step<'_>) -> Result<(), (ReferenceError, Location)> {
+    fn render(&mut self, step: &Step<'_>, nodes: &[Annotated<'_>]) -> Result<(), (ReferenceError, Location)> {
         let mapper = &mut self.mapper;
         match step {
-            Step::Nodes { graph, nodes, at } => self
-                .rendered
-                .record(Some(graph), |rendering| mapper.nodes(graph, nodes, rendering))
-                .map_err(|error| (error, *at)),
+            Step::Nodes { graph, nodes: range, at } => {
+                let nodes = nodes.get(range.clone()).unwrap_or_default();
+                self.rendered
+                    .record(Some(graph), |rendering| mapper.nodes(graph, nodes, rendering))
+                    .map_err(|error| (error, *at))
+            }
             Step::Plain { bytes, content, at } => self
                 .rendered
                 .record(None, |rendering| mapper.plain(at.record, bytes, content, rendering))

@@ -26,6 +26,8 @@ pub struct Quick<'a> {
 /// A member that has been written: `"name":value`.
 #[derive(Clone, Copy)]
 struct Member {
+    /// The first bytes of the name, which nearly always decide the order.
+    prefix: u64,
     start: usize,
     /// End of the name, before its closing quote.
     name_end: usize,
@@ -74,6 +76,7 @@ impl<'a> Quick<'a> {
     }
 
     /// A string without escapes, as it is.
+    #[inline]
     pub fn plain_string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
         let start = self.at;
@@ -207,12 +210,15 @@ impl<'a> Quick<'a> {
                 out.push_str(name);
                 out.push_str("\":");
                 let name_end = start + 1 + name.len();
+                let prefix = prefix(name.as_bytes());
                 if let Some(before) = self.members.last().filter(|_| self.members.len() > first) {
-                    ordered &= out.as_bytes().get(before.start + 1..before.name_end)? < name.as_bytes();
+                    ordered &= before.prefix < prefix
+                        || before.prefix == prefix
+                            && out.as_bytes().get(before.start + 1..before.name_end)? < name.as_bytes();
                 }
                 self.take(b':')?;
                 self.value(out)?;
-                self.members.push(Member { start, name_end, end: out.len() });
+                self.members.push(Member { prefix, start, name_end, end: out.len() });
                 match self.peek()? {
                     b',' => out.push(','),
                     b'}' => break self.at += 1,
@@ -235,8 +241,10 @@ impl<'a> Quick<'a> {
         let bytes = out.as_bytes();
         let name = |member: &Member| bytes.get(member.start + 1..member.name_end).unwrap_or_default();
         let members = self.members.get_mut(first..)?;
-        members.sort_unstable_by(|left, right| name(left).cmp(name(right)));
-        if members.windows(2).any(|pair| matches!(pair, [left, right] if name(left) == name(right))) {
+        members
+            .sort_unstable_by(|left, right| left.prefix.cmp(&right.prefix).then_with(|| name(left).cmp(name(right))));
+        let same = |left: &Member, right: &Member| left.prefix == right.prefix && name(left) == name(right);
+        if members.windows(2).any(|pair| matches!(pair, [left, right] if same(left, right))) {
             return None;
         }
         self.sorted.clear();
@@ -318,29 +326,50 @@ impl<'a> Quick<'a> {
     }
 }
 
+/// The first eight bytes of a name as a number that orders as they do. A shorter name is filled up with zeros, which no
+/// name without escapes holds.
+fn prefix(name: &[u8]) -> u64 {
+    match name.first_chunk() {
+        Some(chunk) => u64::from_be_bytes(*chunk),
+        None => name.iter().fold(0, |prefix, byte| prefix << 8 | u64::from(*byte)) << (8 * (8 - name.len())).min(63),
+    }
+}
+
 /// How many bytes stand before the first quote, backslash or control character; all of them if there is none.
+#[inline]
 pub(crate) fn special(bytes: &[u8]) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
-    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
-    // The high bit of a byte of the result is set where that byte of the word is zero, or above the first that is.
-    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
-    let mut chunks = bytes.chunks_exact(8);
+    // Names and words of text often end in the first eight bytes.
+    match bytes.first_chunk().map(|chunk| specials(u64::from_le_bytes(*chunk))) {
+        None => special_far(bytes),
+        Some(0) => 8 + special_far(bytes.get(8..).unwrap_or_default()),
+        Some(found) => (found.trailing_zeros() / 8) as usize,
+    }
+}
+
+fn special_far(bytes: &[u8]) -> usize {
+    let (chunks, rest) = bytes.as_chunks();
     let mut at = 0;
-    for chunk in chunks.by_ref() {
-        let Ok(chunk) = <[u8; 8]>::try_from(chunk) else { break };
-        let word = u64::from_le_bytes(chunk);
-        let quote = zero(word ^ (ONES * b'"' as u64));
-        let backslash = zero(word ^ (ONES * b'\\' as u64));
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let found = quote | backslash | control;
+    for chunk in chunks {
+        let found = specials(u64::from_le_bytes(*chunk));
         if found != 0 {
             return at + (found.trailing_zeros() / 8) as usize;
         }
         at += 8;
     }
-    let rest = chunks.remainder();
     let found = rest.iter().position(|byte| *byte < 0x20 || matches!(byte, b'"' | b'\\'));
     at + found.unwrap_or(rest.len())
+}
+
+/// A word whose lowest bit that is set is in the lowest byte of `word` that is a quote, a backslash or a control character.
+fn specials(word: u64) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
+    // The high bit of a byte of the result is set where that byte of the word is zero, or above the first that is.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let quote = zero(word ^ (ONES * b'"' as u64));
+    let backslash = zero(word ^ (ONES * b'\\' as u64));
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+    quote | backslash | control
 }
 
 /// Whether a number is spelled as RFC 8785 wants it, as far as can be seen at once: up to 15 digits, no exponent, and

@@ -45,7 +45,7 @@ pub struct Blank {
 impl fmt::Display for Blank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.input > 0 {
-            write!(f, "i{}", self.input + 1)?;
+            write!(f, "i{}", u64::from(self.input) + 1)?;
         }
         write!(f, "m{}b{}", self.record, self.index)
     }

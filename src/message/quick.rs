@@ -54,12 +54,11 @@ impl Quick {
     }
 
     /// Reads a record; its payloads are appended to `payloads`, which is left as it was where the answer is `None`.
-    pub fn scan(&mut self, record: &[u8], payloads: &mut String) -> Option<Scanned> {
-        let text = std::str::from_utf8(record).ok()?;
+    pub fn scan(&mut self, record: &str, payloads: &mut String) -> Option<Scanned> {
         let before = payloads.len();
         let spare = json::Quick::new("", self.json.numbers());
-        let mut reader = std::mem::replace(&mut self.json, spare).restart(text);
-        let scanned = message(&mut reader, text, payloads);
+        let mut reader = std::mem::replace(&mut self.json, spare).restart(record);
+        let scanned = message(&mut reader, record, payloads);
         self.json = reader.restart("");
         if scanned.is_none() {
             payloads.truncate(before);
@@ -172,10 +171,8 @@ fn scan_error(reader: &mut json::Quick<'_>, payloads: &mut String) -> Option<Sca
 
 impl Scanned {
     /// The content that it is, given the record and the payloads that it was scanned with.
-    pub fn content<'a>(&self, record: &'a [u8], payloads: &'a str) -> Content<'a> {
-        // The record was text when it was scanned.
-        let text = std::str::from_utf8(record).unwrap_or_default();
-        let part = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
+    pub fn content<'a>(&self, record: &'a str, payloads: &'a str) -> Content<'a> {
+        let part = |range: &Range<usize>| record.get(range.clone()).unwrap_or_default();
         let string = |range: &Range<usize>| Cow::Borrowed(part(range));
         let payload = |scanned: &ScannedPayload| Payload::Canonical {
             text: payloads.get(scanned.text.clone()).unwrap_or_default(),

@@ -176,20 +176,27 @@ impl<R: Read> Reader<R> {
     /// If the input fails or its compressed data is damaged or cut off: after the last entry that is whole. An entry that
     /// is cut off by that is not given.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, ReadError> {
-        self.step(true)
+        let kept = self.step(true, Kept::new)?;
+        Ok(kept.map(|kept| kept.lend(&self.buffer)))
     }
 
-    /// The next entry if it can be told without reading more; `None` if not, and after the last one.
+    /// What `take` makes of the next entry; `None` after the last one. Without `may_read`, `None` also where more would
+    /// have to be read to tell.
     ///
     /// # Errors
     ///
     /// As [`Reader::next_entry`].
-    pub fn next_buffered(&mut self) -> Result<Option<Entry<'_>>, ReadError> {
-        self.step(false)
+    pub(crate) fn take_entry<T>(
+        &mut self,
+        may_read: bool,
+        take: impl FnOnce(Entry<'_>) -> T,
+    ) -> Result<Option<T>, ReadError> {
+        self.step(may_read, |entry, _| take(entry))
     }
 
-    fn step(&mut self, may_read: bool) -> Result<Option<Entry<'_>>, ReadError> {
-        let kept = loop {
+    /// Goes on to the next entry, for `take` to take before the buffer, which it is shown too, changes.
+    fn step<T>(&mut self, may_read: bool, take: impl FnOnce(Entry<'_>, &[u8]) -> T) -> Result<Option<T>, ReadError> {
+        loop {
             if matches!(self.state, State::Over) {
                 return Ok(None);
             }
@@ -215,23 +222,19 @@ impl<R: Read> Reader<R> {
                     self.begun = Some(self.location_of(start));
                     self.consume(consumed);
                 }
-                Step::Entry { start, consumed, entry } => {
-                    let mut kept = Kept::new(entry, &self.buffer);
+                Step::Entry { start, consumed, mut entry } => {
                     let location = self.begun.take().unwrap_or_else(|| self.location_of(start));
-                    self.here.record += u64::from(matches!(kept.entry, Entry::Record(_)));
-                    match &mut kept.entry {
-                        Entry::Record(Record { location: place, .. })
-                        | Entry::LogLine(LogLine { location: place, .. }) => {
-                            let known = if place.record == 0 { location } else { *place };
-                            *place = Location { record: self.here.record, ..known };
-                        }
-                    }
+                    self.here.record += u64::from(matches!(entry, Entry::Record(_)));
+                    let (Entry::Record(Record { location: place, .. })
+                    | Entry::LogLine(LogLine { location: place, .. })) = &mut entry;
+                    let known = if place.record == 0 { location } else { *place };
+                    *place = Location { record: self.here.record, ..known };
+                    let taken = take(entry, &self.buffer);
                     self.consume(consumed);
-                    break kept;
+                    return Ok(Some(taken));
                 }
             }
-        };
-        Ok(Some(kept.lend(&self.buffer)))
+        }
     }
 }
 

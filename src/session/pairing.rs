@@ -6,6 +6,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{iter, mem};
 
 use super::Name;
 use crate::message::Id;
@@ -17,9 +18,45 @@ const REMEMBERED_ANSWERS: usize = 65_536;
 /// The exchanges of a session that are open, and the last that were closed.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
-    /// By id, oldest first.
-    open: HashMap<Id<'static>, Vec<OpenRequest>>,
+    open: HashMap<Key, Open>,
     answered: RecentAnswers,
+}
+
+/// What an id is looked up by: most are numbers that need no memory of their own.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Small(u64),
+    Other(Id<'static>),
+}
+
+impl Key {
+    fn new(id: &Id<'_>) -> Self {
+        match small(id) {
+            Some(number) => Self::Small(number),
+            None => Self::Other(id.clone().into_owned()),
+        }
+    }
+}
+
+/// The number that an id is, where it is a natural one of at most 18 digits.
+fn small(id: &Id<'_>) -> Option<u64> {
+    let Id::Number(digits) = id else { return None };
+    let plain = digits.len() <= 18 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if plain && (digits.len() == 1 || !digits.starts_with('0')) { digits.parse().ok() } else { None }
+}
+
+/// The open requests that have one id: nearly always one.
+#[derive(Debug)]
+struct Open {
+    newest: OpenRequest,
+    /// Oldest first.
+    older: Vec<OpenRequest>,
+}
+
+impl Open {
+    fn newest_first(&self) -> impl Iterator<Item = &OpenRequest> {
+        iter::once(&self.newest).chain(self.older.iter().rev())
+    }
 }
 
 /// A request that nothing has answered yet.
@@ -44,32 +81,41 @@ pub(super) struct Answer {
 impl Exchanges {
     /// A request: gives the older open one of the same sender that had the same id.
     pub fn open(&mut self, sender: Option<Sender>, id: &Id<'_>, name: Name, time: Option<Time>) -> Option<Name> {
-        let open = self.open.entry(id.clone().into_owned()).or_default();
-        let superseded = open.iter().rev().find(|older| older.sender == sender).map(|older| older.name);
-        open.push(OpenRequest { name, time, sender });
-        superseded
+        let request = OpenRequest { name, time, sender };
+        match self.open.entry(Key::new(id)) {
+            Entry::Vacant(entry) => {
+                entry.insert(Open { newest: request, older: Vec::new() });
+                None
+            }
+            Entry::Occupied(mut entry) => {
+                let open = entry.get_mut();
+                let superseded = open.newest_first().find(|older| older.sender == sender).map(|older| older.name);
+                open.older.push(mem::replace(&mut open.newest, request));
+                superseded
+            }
+        }
     }
 
     /// A response from `sender`: the newest open request of the other side that has its id.
     pub fn close(&mut self, sender: Option<Sender>, id: &Id<'_>) -> Answer {
-        let Entry::Occupied(mut entry) = self.open.entry(id.clone().into_owned()) else {
+        let Entry::Occupied(mut entry) = self.open.entry(Key::new(id)) else {
             return Answer { duplicate: self.answered.contains(sender, id), ..Answer::default() };
         };
         let open = entry.get_mut();
-        let mut candidates = open
-            .iter()
-            .enumerate()
-            .rev()
-            .filter(|(_, request)| answers(sender, request.sender))
-            .map(|(index, _)| index);
-        let Some(newest) = candidates.next() else {
+        let mut candidates =
+            open.newest_first().enumerate().filter(|(_, request)| answers(sender, request.sender)).map(|(at, _)| at);
+        let Some(found) = candidates.next() else {
             return Answer { duplicate: self.answered.contains(sender, id), ..Answer::default() };
         };
         let ambiguous = sender.is_none() && candidates.next().is_some();
-        let request = open.remove(newest);
-        if open.is_empty() {
-            entry.remove();
-        }
+        drop(candidates);
+        let request = match found.checked_sub(1) {
+            Some(among_older) => open.older.remove(open.older.len() - 1 - among_older),
+            None => match open.older.pop() {
+                Some(next) => mem::replace(&mut open.newest, next),
+                None => entry.remove().newest,
+            },
+        };
         self.answered.insert(request.sender, id);
         Answer { request: Some(request), ambiguous, duplicate: false }
     }
@@ -101,8 +147,10 @@ impl RecentAnswers {
         self.order.push_back((digest, self.count));
         while self.known.len() > REMEMBERED_ANSWERS || self.order.len() > 2 * REMEMBERED_ANSWERS {
             let Some((oldest, count)) = self.order.pop_front() else { break };
-            if self.known.get(&oldest) == Some(&count) {
-                self.known.remove(&oldest);
+            if let Entry::Occupied(entry) = self.known.entry(oldest)
+                && *entry.get() == count
+            {
+                entry.remove();
             }
         }
     }
@@ -114,11 +162,21 @@ impl RecentAnswers {
     }
 }
 
+/// What an answer is remembered by: a small number as it is, anything else by two hashes.
 fn digest(requester: Option<Sender>, id: &Id<'_>) -> u128 {
+    const HASHED: u128 = 1 << 127;
+    if let Some(number) = small(id) {
+        let side: u128 = match requester {
+            None => 0,
+            Some(Sender::Client) => 1,
+            Some(Sender::Server) => 2,
+        };
+        return (side << 64) | u128::from(number);
+    }
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         (salt, requester, id).hash(&mut hasher);
         u128::from(hasher.finish())
     };
-    (half(0) << 64) | half(1)
+    HASHED | (half(0) << 64) | half(1)
 }

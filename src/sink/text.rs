@@ -6,7 +6,7 @@ use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{GraphName, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 
 use crate::json;
-use crate::mapping::{Node, Object, Triples};
+use crate::mapping::{Blank, Node, Object, Triples};
 use crate::vocab::PREFIXES;
 
 /// Writes triples as text: a line each, or a block a subject with prefixed names and IRIs relative to the input's.
@@ -19,11 +19,32 @@ pub(crate) struct TextRenderer {
     out: Vec<u8>,
     subject: Vec<u8>,
     predicate: String,
+    /// IRIs as they were written last in blocks: a graph has few properties and types.
+    names: Vec<Name>,
     /// Whether the block of the subject has a triple already.
     open: bool,
     /// Where the record begins.
     record: usize,
     count: u64,
+}
+
+/// An IRI and how it is written.
+#[derive(Clone, Default)]
+struct Name {
+    iri: String,
+    written: Vec<u8>,
+}
+
+/// How many IRIs are remembered.
+const NAMES: usize = 128;
+
+impl Name {
+    /// Where the IRI is remembered, by its length and its end. Two that have one place take turns.
+    fn place(iri: &str) -> usize {
+        let end = iri.as_bytes().last_chunk().map_or(0, |end| u32::from_le_bytes(*end));
+        let length = u32::try_from(iri.len()).unwrap_or(0);
+        ((end ^ length).wrapping_mul(0x27D4_EB2F) >> 25) as usize
+    }
 }
 
 /// How triples are laid out.
@@ -44,6 +65,10 @@ impl TextRenderer {
             out: Vec::new(),
             subject: Vec::new(),
             predicate: String::new(),
+            names: match layout {
+                Layout::Lines { .. } => Vec::new(),
+                Layout::Blocks { .. } => vec![Name::default(); NAMES],
+            },
             open: false,
             record: 0,
             count: 0,
@@ -60,7 +85,9 @@ impl TextRenderer {
     pub fn start_record(&mut self, graph: Option<&str>) {
         self.tail.clear();
         if let (Some(reference), Layout::Lines { graphs: true }) = (graph, self.layout) {
-            let _ = write!(self.tail, " <{}{reference}>", self.iri);
+            for part in [" <", &self.iri, reference, ">"] {
+                self.tail.extend_from_slice(part.as_bytes());
+            }
         }
         self.tail.extend_from_slice(b" .\n");
         self.record = self.out.len();
@@ -167,7 +194,19 @@ impl TextRenderer {
 
     fn write_iri(&mut self, iri: &str) {
         let mut out = std::mem::take(&mut self.out);
-        self.iri(iri, &mut out);
+        let mut names = std::mem::take(&mut self.names);
+        match names.get_mut(Name::place(iri)).filter(|_| iri.len() < 256) {
+            Some(name) => {
+                if name.iri != iri {
+                    name.iri.replace_range(.., iri);
+                    name.written.clear();
+                    self.iri(iri, &mut name.written);
+                }
+                out.extend_from_slice(&name.written);
+            }
+            None => self.iri(iri, &mut out),
+        }
+        self.names = names;
         self.out = out;
     }
 
@@ -184,10 +223,7 @@ impl TextRenderer {
                 return out.push(b'>');
             }
             Node::Iri(iri) => return self.iri(iri, out),
-            Node::Blank(blank) => {
-                let _ = write!(out, "_:{blank}");
-                return;
-            }
+            Node::Blank(blank) => return push_label(blank, out),
             Node::Label(label) => {
                 out.extend_from_slice(b"_:");
                 return out.extend_from_slice(label.as_bytes());
@@ -279,6 +315,19 @@ impl Triples for TextRenderer {
     }
 }
 
+/// Appends a blank node by its label: what `Display` writes, without its cost.
+fn push_label(blank: Blank, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"_:");
+    if blank.input > 0 {
+        out.push(b'i');
+        push_decimal(u64::from(blank.input) + 1, out);
+    }
+    out.push(b'm');
+    push_decimal(blank.record, out);
+    out.push(b'b');
+    push_decimal(blank.index.into(), out);
+}
+
 /// Appends the decimal digits of a number.
 fn push_decimal(mut number: u64, out: &mut Vec<u8>) {
     let mut digits = [0; 20];
@@ -359,6 +408,16 @@ mod tests {
         assert_eq!(quoted(""), "\"\"");
         assert_eq!(quoted("plain é😀 text, longer than a word"), "\"plain é😀 text, longer than a word\"");
         assert_eq!(quoted("\"\\\n\r\t\u{8}\u{c}\u{0}\u{1f}"), r#""\"\\\n\r\t\b\f\u0000\u001F""#);
+    }
+
+    #[test]
+    fn labels_are_those_of_blank_nodes() {
+        for (input, record, index) in [(0, 7, 0), (1, 1, 12), (u32::MAX, u64::MAX, u32::MAX)] {
+            let blank = Blank { input, record, index };
+            let mut out = Vec::new();
+            push_label(blank, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), format!("_:{blank}"));
+        }
     }
 
     #[test]
