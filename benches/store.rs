@@ -100,6 +100,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             }),
         ),
         (
+            "quads in memory, one transaction",
+            Box::new(|| {
+                let store = Store::new()?;
+                let mut transaction = store.start_transaction()?;
+                transaction.extend(quads.iter().map(Quad::as_ref));
+                transaction.commit()?;
+                Ok(store.len()?)
+            }),
+        ),
+        (
             "quads in memory, one by one",
             Box::new(|| {
                 let store = Store::new()?;
