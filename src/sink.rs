@@ -191,7 +191,7 @@ impl<'w> Sink<'w> {
     pub(crate) fn take(&mut self, rendered: &Rendered) -> Result<(), SinkError> {
         match (&mut self.0, rendered) {
             (Kind::Text(sink), Rendered::Text { renderer, records }) => sink.take(renderer.text(), records),
-            (Kind::Documents(sink), Rendered::Documents { text, records }) => {
+            (Kind::Documents(sink), Rendered::Documents { text, records, .. }) => {
                 let mut start = 0;
                 for record in records {
                     sink.nodes(text.get(start..record.end).unwrap_or_default(), record.graph.as_deref())?;

@@ -8,9 +8,20 @@ use crate::mapping::{Node, Object, Rendering, TripleSink, Triples};
 
 /// Rendered records, and where each ends.
 pub(crate) enum Rendered {
-    Text { renderer: Box<TextRenderer>, records: Vec<End> },
-    Documents { text: String, records: Vec<End> },
-    Quads { collector: QuadCollector, graph: Option<String> },
+    Text {
+        renderer: Box<TextRenderer>,
+        records: Vec<End>,
+    },
+    Documents {
+        text: String,
+        /// Those of one record.
+        nodes: String,
+        records: Vec<End>,
+    },
+    Quads {
+        collector: QuadCollector,
+        graph: Option<String>,
+    },
 }
 
 /// Where a record is in what was rendered, and the graph it is in: its reference against the input's IRI.
@@ -32,7 +43,7 @@ impl Rendered {
     }
 
     pub fn documents() -> Self {
-        Self::Documents { text: String::new(), records: Vec::new() }
+        Self::Documents { text: String::new(), nodes: String::new(), records: Vec::new() }
     }
 
     pub fn quads(iri: &str) -> Self {
@@ -46,7 +57,7 @@ impl Rendered {
                 renderer.clear();
                 records.clear();
             }
-            Self::Documents { text, records } => {
+            Self::Documents { text, records, .. } => {
                 text.clear();
                 records.clear();
             }
@@ -82,13 +93,13 @@ impl Rendered {
                 }
                 result
             }
-            Self::Documents { text, records } => {
+            Self::Documents { text, nodes, records } => {
                 let start = text.len();
                 // Nodes are separated from those before them in the same record only.
-                let mut nodes = String::new();
-                let result = map(Rendering::Documents(&mut nodes));
+                nodes.clear();
+                let result = map(Rendering::Documents(nodes));
                 if result.is_ok() {
-                    text.push_str(&nodes);
+                    text.push_str(nodes);
                     // The document's own graph is the input's.
                     let graph = graph.filter(|graph| !graph.is_empty()).map(str::to_owned);
                     records.push(End { start, end: text.len(), graph });
