@@ -1,6 +1,6 @@
 //! A worker: takes a chunk at a time through the program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -21,27 +21,32 @@ use crate::summary::Summary;
 pub(super) struct Paired {
     /// In the order in which they began; the first is the input's own. With each the reference of its graph.
     sessions: Vec<(Session, Arc<str>)>,
+    /// Where those are that have a key; a log may hold any number.
+    by_key: HashMap<String, usize>,
     summary: Summary,
 }
 
 impl Paired {
     pub fn new(format: Format) -> Self {
-        let mut paired = Self { sessions: Vec::new(), summary: Summary::new(format) };
+        let mut paired = Self { sessions: Vec::new(), by_key: HashMap::new(), summary: Summary::new(format) };
         paired.session(None);
         paired
     }
 
     /// Place of the session with that key, which begins here if it is new.
     fn session(&mut self, key: Option<&str>) -> usize {
-        match self.sessions.iter().position(|(session, _)| session.key() == key) {
-            Some(index) => index,
-            None => {
-                let session = Session::new(key.map(str::to_owned));
-                let reference = graph_reference(&session).into();
-                self.sessions.push((session, reference));
-                self.sessions.len() - 1
-            }
-        }
+        let known = match key {
+            Some(key) => self.by_key.get(key).copied(),
+            None => (!self.sessions.is_empty()).then_some(0),
+        };
+        known.unwrap_or_else(|| {
+            let session = Session::new(key.map(str::to_owned));
+            let reference = graph_reference(&session).into();
+            let index = self.sessions.len();
+            self.sessions.push((session, reference));
+            self.by_key.extend(key.map(|key| (key.to_owned(), index)));
+            index
+        })
     }
 
     /// An input whose records all belong to sessions of their own has none itself.
