@@ -14,6 +14,7 @@ mod number;
 mod plan;
 mod reference;
 mod shape;
+mod terms;
 mod triples;
 
 use std::collections::BTreeMap;

@@ -8,9 +8,10 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::{rdf, xsd};
 
-use super::document::{class, kind_of_error, session_reference, sha256};
+use super::document::session_reference;
 use super::further::{Members, MessagePlan};
 use super::plan::PlanWriter;
+use super::terms::{class, kind_of_error, sha256};
 use super::triples::{Blank, Node, Object, Triples};
 use crate::json::{self, Numbers, Value};
 use crate::message::{ErrorMember, Id, Member, Message, Payload, Problem, Problems};

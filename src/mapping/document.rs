@@ -20,16 +20,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
-use sha2::{Digest, Sha256};
 
 use super::loss::{Loss, Losses};
 use super::reference::ReferenceError;
-use super::shape::{IriMembers, Place, Rules, Shape, write_json_literal, write_key, write_literal_member};
+use super::shape::{IriMembers, Place, Rules, Shape, write_json_literal, write_key, write_literal_member, write_typed};
+use super::terms::{class, kind_of_error, sha256};
 use super::triples::Blank;
 use crate::context::Context;
 use crate::json::{self, Numbers, Object, Text, Value};
 use crate::message::{
-    ErrorMember, ErrorObject, Id, Invalid, Kind, Member, Message, Payload, Problem, Problems, is_keyword_like,
+    ErrorMember, ErrorObject, Id, Invalid, Member, Message, Payload, Problem, Problems, is_keyword_like,
 };
 use crate::record::{Sender, Time};
 use crate::session::{Annotated, Malformed, Name, Node, SessionEnd};
@@ -510,11 +510,7 @@ impl DocumentWriter<'_> {
 
     fn typed(&mut self, property: NamedNodeRef<'_>, lexical: &str, datatype: NamedNodeRef<'_>) {
         write_key(property.as_str(), self.out);
-        self.out.push_str("{\"@type\":");
-        json::write_str(datatype.as_str(), self.out);
-        self.out.push_str(",\"@value\":");
-        json::write_str(lexical, self.out);
-        self.out.push('}');
+        write_typed(lexical, datatype.as_str(), self.out);
     }
 
     fn integer(&mut self, property: NamedNodeRef<'_>, value: u64) {
@@ -544,38 +540,6 @@ pub(super) fn leaves_nothing(value: &Value<'_>) -> bool {
         Value::Array(array) => array.items.is_empty() || array.items.iter().any(leaves_nothing),
         Value::Object(object) => object.members.iter().any(|(_, value)| leaves_nothing(value)),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    }
-}
-
-/// SHA-256 in lower-case hexadecimal, as SPARQL's function of that name gives it.
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    let mut hex = String::with_capacity(2 * digest.len());
-    for byte in digest {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
-}
-
-pub(super) fn class(kind: Kind) -> NamedNodeRef<'static> {
-    match kind {
-        Kind::Request => jrpc::REQUEST,
-        Kind::Notification => jrpc::NOTIFICATION,
-        Kind::Response => jrpc::RESPONSE,
-        Kind::ErrorResponse => jrpc::ERROR_RESPONSE,
-    }
-}
-
-/// Class of an error node and the standard error that it is one of: JSON-RPC 2.0, section 5.1.
-pub(super) fn kind_of_error(code: Option<&str>) -> (NamedNodeRef<'static>, Option<NamedNodeRef<'static>>) {
-    match code.and_then(|code| code.parse().ok()) {
-        Some(-32700) => (jrpc::ERROR, Some(jrpc::PARSE_ERROR)),
-        Some(-32600) => (jrpc::ERROR, Some(jrpc::INVALID_REQUEST)),
-        Some(-32601) => (jrpc::ERROR, Some(jrpc::METHOD_NOT_FOUND)),
-        Some(-32602) => (jrpc::ERROR, Some(jrpc::INVALID_PARAMS)),
-        Some(-32603) => (jrpc::ERROR, Some(jrpc::INTERNAL_ERROR)),
-        Some(-32099..=-32000) => (jrpc::SERVER_ERROR, None),
-        Some(i64::MIN..=i64::MAX) | None => (jrpc::ERROR, None),
     }
 }
 

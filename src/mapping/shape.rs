@@ -465,7 +465,7 @@ pub(super) fn write_json_literal(literal: &str, out: &mut String) {
 }
 
 /// A value object.
-fn write_typed(lexical: &str, datatype: &str, out: &mut String) {
+pub(super) fn write_typed(lexical: &str, datatype: &str, out: &mut String) {
     out.push_str("{\"@type\":");
     json::write_str(datatype, out);
     out.push_str(",\"@value\":");
