@@ -4,17 +4,15 @@ mod builtin;
 mod convert;
 mod input;
 mod progress;
+mod read;
 mod shell;
 
 use std::io;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use rpcgraph::context::{self, Context, Loader};
+use clap::{Parser, Subcommand};
 use rpcgraph::convert::ConvertError;
-use rpcgraph::record::{Format, ReaderOptions};
 use rpcgraph::sink::{OutputError, SinkError};
 
 /// Turn captured JSON-RPC traffic into RDF.
@@ -48,106 +46,6 @@ enum Command {
     Completions(shell::Completions),
     /// Print the manual page
     Man(shell::Man),
-}
-
-/// Options of every command that reads logs.
-#[derive(Debug, Args)]
-struct ReadArgs {
-    /// Logs to read, compressed or not; `-` or none for standard input
-    #[arg(value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-
-    /// Format of the logs [default: detected from their content]
-    #[arg(short, long, value_name = "NAME", value_parser = parse_format)]
-    from: Option<Format>,
-
-    /// How messages become triples
-    #[arg(short, long, value_name = "NAME", value_enum, default_value_t)]
-    mapping: MappingName,
-
-    /// A further JSON-LD context, a file or a URL, applied after the built-in ones; repeatable
-    #[arg(short, long = "context", value_name = "FILE|URL")]
-    contexts: Vec<String>,
-
-    /// IRI of the session; with several inputs, what their names are resolved against
-    ///
-    /// Without it, a session's IRI is the `file:` IRI of its input, `urn:rpcgraph:stdin` for standard input.
-    #[arg(long, value_name = "IRI")]
-    base: Option<String>,
-
-    /// Never fetch a context
-    #[arg(long)]
-    offline: bool,
-
-    /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
-    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
-    max_record_size: usize,
-
-    /// Use at most N threads [default: one for each processor]; the output is the same for any N
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: Option<u16>,
-
-    /// When to show progress on standard error: `auto` is on a terminal, after a second
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    progress: progress::When,
-}
-
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-enum MappingName {
-    /// Sessions, exchanges, times and problems; nothing lost
-    #[default]
-    Session,
-    /// The building block to the letter: every message by itself under its context
-    Bblock,
-}
-
-impl From<MappingName> for rpcgraph::mapping::Mapping {
-    fn from(name: MappingName) -> Self {
-        match name {
-            MappingName::Session => Self::Session,
-            MappingName::Bblock => Self::Bblock,
-        }
-    }
-}
-
-impl ReadArgs {
-    fn reader_options(&self) -> ReaderOptions {
-        ReaderOptions { format: self.from, max_record_size: self.max_record_size }
-    }
-
-    fn jobs(&self) -> usize {
-        match self.jobs {
-            Some(jobs) => jobs.into(),
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-        }
-    }
-
-    fn load_contexts(&self) -> Result<Vec<Context>, Failure> {
-        let loader = Loader::new().offline(self.offline);
-        let load = |argument: &String| loader.load(&context::Reference::parse(argument));
-        Ok(self.contexts.iter().map(load).collect::<Result<_, _>>()?)
-    }
-}
-
-fn parse_format(name: &str) -> Result<Format, String> {
-    Format::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
-        format!("there is no such format; there are {}", names.join(", "))
-    })
-}
-
-fn parse_size(text: &str) -> Result<usize, String> {
-    let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
-    let unit = text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase();
-    let factor = match unit.as_str() {
-        "" | "b" => 1,
-        "k" | "kb" | "kib" => 1 << 10,
-        "m" | "mb" | "mib" => 1 << 20,
-        "g" | "gb" | "gib" => 1 << 30,
-        _ => return Err("expected a number of bytes such as 65536, 64K, 16M or 1G".to_owned()),
-    };
-    let size = digits.parse::<usize>().ok().and_then(|number| number.checked_mul(factor));
-    size.filter(|size| *size > 0).ok_or_else(|| "expected a number of bytes such as 65536, 64K, 16M or 1G".to_owned())
 }
 
 /// How a command ended that could be run.

@@ -4,18 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use rpcgraph::convert::{ConvertError, Converter, Input, Options};
-use rpcgraph::diagnostic::Finding;
-use rpcgraph::mapping::Mapper;
-use rpcgraph::sink::{Compression, Output, OutputError, Sink, SinkError, Syntax};
+use rpcgraph::convert::ConvertError;
+use rpcgraph::sink::{Compression, Output, OutputError, SinkError, Syntax};
 use rpcgraph::summary::Summary;
 
-use super::input::{Source, sources};
-use super::progress::Watched;
-use super::{Failure, Outcome, ReadArgs, print_failure, say};
-
-/// How many findings are shown of records that the graph holds all the same.
-const SHOWN_FINDINGS: u64 = 20;
+use super::read::{GraphArgs, ReadArgs, SummaryArgs};
+use super::{Failure, Outcome, print_failure, say};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -42,25 +36,11 @@ pub struct Convert {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Stop at the first record that is not a valid message, with exit status 1
-    #[arg(long)]
-    strict: bool,
+    #[command(flatten)]
+    graph: GraphArgs,
 
-    /// Also say of each record its line, byte offset and SHA-256
-    #[arg(long)]
-    provenance: bool,
-
-    /// Keep the text between messages
-    #[arg(long)]
-    log_lines: bool,
-
-    /// Print no summary and no findings, only errors
-    #[arg(long, conflicts_with = "verbose")]
-    quiet: bool,
-
-    /// Also say how many records needed the full JSON-LD algorithms, and why
-    #[arg(long)]
-    verbose: bool,
+    #[command(flatten)]
+    summary: SummaryArgs,
 }
 
 fn parse_syntax(name: &str) -> Result<Syntax, String> {
@@ -72,28 +52,20 @@ fn parse_syntax(name: &str) -> Result<Syntax, String> {
 
 impl Convert {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        let sources = sources(&self.read.inputs, self.read.base.as_deref())?;
+        let sources = self.read.sources()?;
         let (syntax, compression) = self.syntax()?;
-        let mapper =
-            Mapper::new(self.read.mapping.into(), &self.read.load_contexts()?)?.with_provenance(self.provenance);
-        let options = Options {
-            reader: self.read.reader_options(),
-            strict: self.strict,
-            log_lines: self.log_lines,
-            jobs: self.read.jobs(),
-        };
+        let mut converter = self.read.converter(&self.graph)?;
         let mut output = match self.file() {
             Some(path) => Output::file(path, compression)?,
             None => Output::stdout(),
         };
         let mut sink = syntax.sink(&mut output, sources.len());
 
-        let mut findings = Findings { quiet: self.quiet, shown: 0, hidden: 0 };
-        let mut converter = Converter::new(mapper, options);
+        let mut findings = self.summary.findings();
         let mut total: Option<Summary> = None;
         let mut failed = 0_usize;
         for source in &sources {
-            match self.convert(source, &mut converter, &mut sink, &mut findings) {
+            match self.read.convert(source, &mut converter, &mut sink, &mut findings) {
                 Ok(summary) => match &mut total {
                     Some(total) => total.merge(&summary),
                     None => total = Some(summary),
@@ -128,37 +100,11 @@ impl Convert {
         sink.finish().map_err(|error| self.unwritable(error))?;
         drop(sink);
         output.finish()?;
-        if let Some(total) = total
-            && !self.quiet
-        {
-            say(&total.to_string());
-            if self.verbose {
-                say(&by_reference(&total));
-            }
-        }
+        self.summary.say(total.as_ref());
         if failed > 0 {
             bail!("{failed} of {} inputs failed", sources.len());
         }
         Ok(Outcome::Done)
-    }
-
-    fn convert(
-        &self,
-        source: &Source,
-        converter: &mut Converter,
-        sink: &mut Sink<'_>,
-        findings: &mut Findings,
-    ) -> Result<Summary, Failure> {
-        let (read, size) = source.open()?;
-        let read = Watched::new(read, source.name(), size, self.read.progress);
-        let input = Input {
-            name: source.name(),
-            source: source.file_name(),
-            iri: source.iri.clone(),
-            iri_stated: source.iri_stated,
-            read,
-        };
-        Ok(converter.convert(input, sink, &mut |finding| findings.show(&finding))?)
     }
 
     /// The file to write, if it is one.
@@ -196,42 +142,5 @@ impl Convert {
             },
         };
         Ok((syntax, compression.unwrap_or_default()))
-    }
-}
-
-/// Which records took the reference path.
-fn by_reference(summary: &Summary) -> String {
-    let count: u64 = summary.by_reference.values().sum();
-    let mut text = format!("reference path: {count} of {} records", summary.records);
-    for (reason, count) in &summary.by_reference {
-        text.push_str(&format!("\n  {count}  {reason}"));
-    }
-    text
-}
-
-/// Shows findings: all that are nowhere else, and the first of the rest.
-struct Findings {
-    quiet: bool,
-    shown: u64,
-    hidden: u64,
-}
-
-impl Findings {
-    fn show(&mut self, finding: &Finding) {
-        if self.quiet && finding.in_graph {
-            return;
-        }
-        if finding.in_graph && self.shown >= SHOWN_FINDINGS {
-            self.hidden += 1;
-            return;
-        }
-        self.shown += u64::from(finding.in_graph);
-        say(&finding.to_string());
-    }
-
-    fn end(&self) {
-        if self.hidden > 0 {
-            say(&format!("… and {} findings more; the graph holds them all", self.hidden));
-        }
     }
 }
