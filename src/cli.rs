@@ -4,8 +4,11 @@ mod builtin;
 mod convert;
 mod input;
 mod progress;
+mod queries;
+mod query;
 mod read;
 mod shell;
+mod target;
 
 use std::io;
 use std::process::ExitCode;
@@ -36,6 +39,10 @@ Exit status:
 enum Command {
     /// Convert logs to RDF
     Convert(convert::Convert),
+    /// Ask SPARQL queries of logs, RDF files, a store or a server
+    Query(query::QueryCommand),
+    /// List the named queries, or print one
+    Queries(queries::QueriesCommand),
     /// Print a built-in JSON-LD context, or the JSON Schema it is annotated in
     Context(builtin::ContextCommand),
     /// Print the built-in ontologies
@@ -63,6 +70,8 @@ pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         Command::Convert(command) => command.run(),
+        Command::Query(command) => command.run(),
+        Command::Queries(command) => command.run(),
         Command::Context(command) => command.run(),
         Command::Ontology(command) => command.run(),
         Command::Formats(command) => command.run(),

@@ -41,6 +41,7 @@ pub mod diagnostic;
 pub mod json;
 pub mod mapping;
 pub mod message;
+pub mod query;
 pub mod rebuild;
 pub mod record;
 pub mod session;

@@ -61,7 +61,7 @@ mod vscode_mcp;
 mod zed;
 
 pub use decoder::{Decoder, Step};
-pub use decompress::Compression;
+pub use decompress::{Compression, decompressed};
 pub use detect::Format;
 pub use reader::{ReadError, Reader, ReaderOptions};
 

@@ -7,6 +7,7 @@ mod jsonld;
 mod output;
 mod rdfxml;
 mod rendered;
+mod selection;
 mod text;
 
 use std::io::{self, Write};
@@ -15,8 +16,9 @@ use oxrdf::{GraphName, Quad};
 
 use self::jsonld::JsonLdWriter;
 pub use self::output::{Compression, Output, OutputError};
-use self::rdfxml::RdfXmlSink;
+pub(crate) use self::rdfxml::{RdfXmlSink, not_xml};
 pub(crate) use self::rendered::Rendered;
+pub use self::selection::Selection;
 use self::text::Layout;
 use crate::mapping::{InputIri, Mapper, Mapping};
 use crate::vocab::PREFIXES;
@@ -79,9 +81,10 @@ impl<S: QuadSink> QuadSink for &mut S {
 }
 
 /// A syntax that triples are written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Syntax {
     /// RDF 1.1 Turtle.
+    #[default]
     Turtle,
     /// RDF 1.1 N-Triples.
     NTriples,
@@ -136,7 +139,7 @@ impl Syntax {
             Self::JsonLd | Self::JsonLdLines => {
                 Kind::Documents(JsonLdWriter::new(writer, self == Self::JsonLdLines, inputs > 1))
             }
-            Self::RdfXml => Kind::Quads(Box::new(RdfXmlSink::new(writer))),
+            Self::RdfXml => Kind::Quads(Box::new(RdfXmlSink::new(writer)), Selection::all()),
             Self::Turtle | Self::NTriples | Self::NQuads | Self::TriG => {
                 Kind::Text(TextSink { syntax: self, writer, inputs: 0, graph: None })
             }
@@ -150,13 +153,21 @@ pub struct Sink<'w>(Kind<'w>);
 enum Kind<'w> {
     Text(TextSink<'w>),
     Documents(JsonLdWriter<'w>),
-    Quads(Box<dyn QuadSink + 'w>),
+    Quads(Box<dyn QuadSink + 'w>, Selection),
 }
 
 impl<'w> Sink<'w> {
     /// A sink for quads as such.
     pub fn quads(sink: impl QuadSink + 'w) -> Self {
-        Self(Kind::Quads(Box::new(sink)))
+        Self(Kind::Quads(Box::new(sink), Selection::all()))
+    }
+
+    /// The same sink for a selection of the triples, where it takes quads: others are not even made, or may be left out.
+    pub fn selecting(mut self, selection: Selection) -> Self {
+        if let Kind::Quads(_, selected) = &mut self.0 {
+            *selected = selection;
+        }
+        self
     }
 
     /// Starts an input.
@@ -165,7 +176,7 @@ impl<'w> Sink<'w> {
         match &mut self.0 {
             Kind::Text(sink) => sink.start(relative.then_some(input.iri.as_str())),
             Kind::Documents(sink) => sink.start(&mapper.context(input), relative),
-            Kind::Quads(_) => Ok(()),
+            Kind::Quads(..) => Ok(()),
         }
     }
 
@@ -174,7 +185,7 @@ impl<'w> Sink<'w> {
         let relative = mapper.mapping() == Mapping::Session;
         match &self.0 {
             Kind::Documents(_) => Rendered::documents(),
-            Kind::Quads(_) => Rendered::quads(&input.iri),
+            Kind::Quads(_, selection) => Rendered::quads(&input.iri, selection.clone()),
             Kind::Text(sink) => Rendered::text(
                 match sink.syntax {
                     Syntax::NQuads => Layout::Lines { graphs: true },
@@ -199,7 +210,7 @@ impl<'w> Sink<'w> {
                 }
                 sink.flush()
             }
-            (Kind::Quads(sink), Rendered::Quads { collector, .. }) => sink.quads(collector.quads()),
+            (Kind::Quads(sink, _), Rendered::Quads { collector, .. }) => sink.quads(collector.quads()),
             // A worker renders what `rendered` gave it.
             _ => Ok(()),
         }
@@ -210,7 +221,7 @@ impl<'w> Sink<'w> {
         match &mut self.0 {
             Kind::Text(sink) => sink.finish(),
             Kind::Documents(sink) => sink.finish(),
-            Kind::Quads(sink) => sink.finish(),
+            Kind::Quads(sink, _) => sink.finish(),
         }
     }
 }

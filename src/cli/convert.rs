@@ -1,14 +1,13 @@
 //! `convert`: logs to RDF.
 
-use std::path::{Path, PathBuf};
-
 use anyhow::bail;
 use clap::Args;
 use rpcgraph::convert::ConvertError;
-use rpcgraph::sink::{Compression, Output, OutputError, SinkError, Syntax};
+use rpcgraph::sink::Syntax;
 use rpcgraph::summary::Summary;
 
 use super::read::{GraphArgs, ReadArgs, SummaryArgs};
+use super::target::{TargetArgs, parse_syntax};
 use super::{Failure, Outcome, print_failure, say};
 
 #[derive(Debug, Args)]
@@ -32,9 +31,8 @@ pub struct Convert {
     #[arg(short, long, value_name = "NAME", value_parser = parse_syntax)]
     to: Option<Syntax>,
 
-    /// Write to a file, which appears when it is complete; its extension tells syntax and compression
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    target: TargetArgs,
 
     #[command(flatten)]
     graph: GraphArgs,
@@ -43,22 +41,12 @@ pub struct Convert {
     summary: SummaryArgs,
 }
 
-fn parse_syntax(name: &str) -> Result<Syntax, String> {
-    Syntax::ALL
-        .into_iter()
-        .find(|syntax| syntax.name() == name)
-        .ok_or_else(|| format!("there is no such syntax; there are {}", Syntax::ALL.map(Syntax::name).join(", ")))
-}
-
 impl Convert {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let sources = self.read.sources()?;
-        let (syntax, compression) = self.syntax()?;
+        let syntax = self.target.kind(self.to, Syntax::from_extension, "--to")?;
         let mut converter = self.read.converter(&self.graph)?;
-        let mut output = match self.file() {
-            Some(path) => Output::file(path, compression)?,
-            None => Output::stdout(),
-        };
+        let mut output = self.target.open()?;
         let mut sink = syntax.sink(&mut output, sources.len());
 
         let mut findings = self.summary.findings();
@@ -74,7 +62,7 @@ impl Convert {
                     Ok(ConvertError::NotAMessage(finding)) => {
                         say(&format!("{finding}"));
                         // What came before it is whole; a file would pass for all of it.
-                        if self.file().is_none() {
+                        if self.target.file().is_none() {
                             sink.finish()?;
                         }
                         return Ok(Outcome::Findings);
@@ -84,7 +72,7 @@ impl Convert {
                         print_failure(&error.into());
                         failed += 1;
                     }
-                    Ok(ConvertError::Sink(error)) => return Err(self.unwritable(error)),
+                    Ok(ConvertError::Sink(error)) => return Err(self.target.unwritable(error)),
                     Ok(error) => return Err(error.into()),
                     Err(failure) => {
                         print_failure(&failure);
@@ -94,10 +82,10 @@ impl Convert {
             }
         }
         findings.end();
-        if failed > 0 && self.file().is_some() {
+        if failed > 0 && self.target.file().is_some() {
             bail!("{failed} of {} inputs failed, so there is no output file", sources.len());
         }
-        sink.finish().map_err(|error| self.unwritable(error))?;
+        sink.finish().map_err(|error| self.target.unwritable(error))?;
         drop(sink);
         output.finish()?;
         self.summary.say(total.as_ref());
@@ -105,42 +93,5 @@ impl Convert {
             bail!("{failed} of {} inputs failed", sources.len());
         }
         Ok(Outcome::Done)
-    }
-
-    /// The file to write, if it is one.
-    fn file(&self) -> Option<&Path> {
-        self.output.as_deref().filter(|path| path.as_os_str() != "-")
-    }
-
-    /// The same failure with the name of the output, but for a closed pipe, which is none.
-    fn unwritable(&self, error: SinkError) -> Failure {
-        match (error, self.file()) {
-            (SinkError::Io(cause), Some(path)) => OutputError::new(path, cause).into(),
-            (error, _) => error.into(),
-        }
-    }
-
-    /// Syntax and compression, from the options and the extensions of the output.
-    fn syntax(&self) -> Result<(Syntax, Compression), Failure> {
-        let Some(path) = self.file() else {
-            return Ok((self.to.unwrap_or(Syntax::Turtle), Compression::None));
-        };
-        let extension = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-        let mut name = path.to_owned();
-        let compression = extension(&name).and_then(|extension| Compression::from_extension(&extension));
-        if compression.is_some() {
-            name.set_extension("");
-        }
-        let syntax = match (self.to, extension(&name)) {
-            (Some(syntax), _) => syntax,
-            (None, None) => Syntax::Turtle,
-            (None, Some(extension)) => match Syntax::from_extension(&extension) {
-                Some(syntax) => syntax,
-                None => {
-                    bail!("no syntax goes by the extension {extension:?} of {}; name one with --to", path.display())
-                }
-            },
-        };
-        Ok((syntax, compression.unwrap_or_default()))
     }
 }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use oxiri::{Iri, IriRef};
+use oxrdfio::RdfFormat;
+use rpcgraph::query::rdf_format;
 
 use super::Failure;
 
@@ -111,6 +113,11 @@ fn encode_segment(name: &str) -> String {
 }
 
 impl Source {
+    /// The syntax, if it is an RDF file and no log.
+    pub fn rdf_format(&self) -> Option<RdfFormat> {
+        rdf_format(self.path.as_deref()?)
+    }
+
     /// As messages to the user name it.
     pub fn name(&self) -> String {
         match &self.path {

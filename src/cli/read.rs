@@ -1,5 +1,6 @@
 //! What every command that reads logs has in common: options, and the way from an input to a sink.
 
+use std::io::Read;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -132,8 +133,7 @@ impl ReadArgs {
         sink: &mut Sink<'_>,
         findings: &mut Findings,
     ) -> Result<Summary, Failure> {
-        let (read, size) = source.open()?;
-        let read = Watched::new(read, source.name(), size, self.progress);
+        let read = self.open(source)?;
         let input = Input {
             name: source.name(),
             source: source.file_name(),
@@ -142,6 +142,12 @@ impl ReadArgs {
             read,
         };
         Ok(converter.convert(input, sink, &mut |finding| findings.show(&finding))?)
+    }
+
+    /// Opens one of them, with progress.
+    pub fn open(&self, source: &Source) -> Result<Watched<Box<dyn Read + Send>>, Failure> {
+        let (read, size) = source.open()?;
+        Ok(Watched::new(read, source.name(), size, self.progress))
     }
 
     fn jobs(&self) -> usize {
@@ -162,6 +168,16 @@ impl SummaryArgs {
     /// What shows findings.
     pub fn findings(&self) -> Findings {
         Findings { quiet: self.quiet, shown: 0, hidden: 0 }
+    }
+
+    /// What shows the findings that the graph does not hold.
+    pub fn findings_elsewhere(&self) -> Findings {
+        Findings { quiet: !self.verbose, shown: 0, hidden: 0 }
+    }
+
+    /// Whether only errors are wanted.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Says what was done, if anything.

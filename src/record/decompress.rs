@@ -33,6 +33,11 @@ impl fmt::Display for Compression {
     }
 }
 
+/// The bytes behind an input that is plain, compressed, or compressed twice, for what is no log.
+pub fn decompressed<R: Read>(input: R) -> io::Result<impl Read> {
+    Layer::new(Layer::new(Source(input))?)
+}
+
 /// The text of an input that is plain, compressed, or compressed twice. It fails with a [`Failure`].
 ///
 /// Data that ends early gives all text before its end. Where data is damaged, a block of text before that place may be

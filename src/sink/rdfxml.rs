@@ -9,7 +9,7 @@ use oxrdfio::{RdfFormat, RdfSerializer, WriterQuadSerializer};
 use super::{QuadSink, SinkError, without_graph};
 use crate::vocab::PREFIXES;
 
-pub(super) struct RdfXmlSink<W: Write> {
+pub(crate) struct RdfXmlSink<W: Write> {
     serializer: Option<WriterQuadSerializer<Shared<W>>>,
     writer: Shared<W>,
 }
@@ -50,7 +50,7 @@ impl<W: Write + Send> QuadSink for RdfXmlSink<W> {
         let Some(serializer) = &mut self.serializer else { return Ok(()) };
         for quad in quads {
             if let Term::Literal(literal) = &quad.object
-                && let Some(character) = literal.value().chars().find(|character| !is_xml(*character))
+                && let Some(character) = not_xml(literal.value())
             {
                 return Err(SinkError::NotXml { character: character.into(), subject: quad.subject.to_string() });
             }
@@ -68,6 +68,11 @@ impl<W: Write + Send> QuadSink for RdfXmlSink<W> {
             None => Ok(self.writer.flush()?),
         }
     }
+}
+
+/// The first character of a text that XML cannot carry.
+pub(crate) fn not_xml(text: &str) -> Option<char> {
+    text.chars().find(|character| !is_xml(*character))
 }
 
 /// `Char` of XML 1.0, section 2.2; without U+000D, which line-end handling changes and serializers do not escape.

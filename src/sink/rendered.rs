@@ -3,6 +3,7 @@
 use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term};
 
+use super::selection::Selection;
 use super::text::{Layout, TextRenderer};
 use crate::mapping::{Node, Object, Rendering, TripleSink, Triples};
 
@@ -46,8 +47,8 @@ impl Rendered {
         Self::Documents { text: String::new(), nodes: String::new(), records: Vec::new() }
     }
 
-    pub fn quads(iri: &str) -> Self {
-        Self::Quads { collector: QuadCollector::new(iri), graph: None }
+    pub fn quads(iri: &str, selection: Selection) -> Self {
+        Self::Quads { collector: QuadCollector::new(iri, selection), graph: None }
     }
 
     /// Forgets the records.
@@ -140,7 +141,7 @@ impl TripleSink for Taker<'_> {
     fn quads(&mut self, quads: &[Quad]) {
         match self {
             Self::Text(renderer) => renderer.quads(quads),
-            Self::Quads(collector) => collector.quads.extend_from_slice(quads),
+            Self::Quads(collector) => collector.take(quads),
         }
     }
 }
@@ -150,13 +151,25 @@ pub(crate) struct QuadCollector {
     iri: String,
     graph: GraphName,
     subject: NamedOrBlankNode,
+    selection: Selection,
     quads: Vec<Quad>,
 }
 
 impl QuadCollector {
-    fn new(iri: &str) -> Self {
+    fn new(iri: &str, selection: Selection) -> Self {
         let subject = NamedNode::new_unchecked(iri).into();
-        Self { iri: iri.to_owned(), graph: GraphName::DefaultGraph, subject, quads: Vec::new() }
+        Self { iri: iri.to_owned(), graph: GraphName::DefaultGraph, subject, selection, quads: Vec::new() }
+    }
+
+    fn take(&mut self, quads: &[Quad]) {
+        let wanted = |quad: &&Quad| {
+            let object = match &quad.object {
+                Term::NamedNode(node) => Some(node.as_str()),
+                _ => None,
+            };
+            self.selection.wants(quad.predicate.as_ref(), object)
+        };
+        self.quads.extend(quads.iter().filter(wanted).cloned());
     }
 
     pub fn quads(&self) -> &[Quad] {
@@ -185,6 +198,13 @@ impl Triples for QuadCollector {
     }
 
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: Object<'_>) {
+        let iri = match &object {
+            Object::Node(Node::Iri(iri)) => Some(*iri),
+            _ => None,
+        };
+        if !self.selection.wants(predicate, iri) {
+            return;
+        }
         let object: Term = match object {
             Object::Node(node) => self.node(node).into(),
             Object::Text(text) => Literal::new_simple_literal(text).into(),

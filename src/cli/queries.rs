@@ -1,0 +1,45 @@
+//! `queries`: the catalogue.
+
+use anyhow::anyhow;
+use clap::Args;
+use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery};
+
+use super::{Failure, Outcome, print};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rpcgraph queries                              what there is
+  rpcgraph queries methods                      the query itself, to learn from or to change
+  rpcgraph query session.ndjson --named methods")]
+pub struct QueriesCommand {
+    /// Print this query
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+impl QueriesCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        if let Some(name) = &self.name {
+            return print(named(name)?.text);
+        }
+        let width = CATALOGUE.iter().map(|query| query.name.len()).max().unwrap_or(0);
+        let mut text = String::new();
+        for query in CATALOGUE {
+            text.push_str(&format!("{:width$}  {}", query.name, query.title()));
+            if let parameters @ [_, ..] = query.parameters().as_slice() {
+                text.push_str(&format!(" [--param {}]", parameters.join(", ")));
+            }
+            text.push('\n');
+        }
+        print(&text)
+    }
+}
+
+/// The query with this name, or advice.
+pub fn named(name: &str) -> Result<&'static NamedQuery, Failure> {
+    NamedQuery::find(name).ok_or_else(|| {
+        let names: Vec<_> = CATALOGUE.iter().map(|query| query.name).collect();
+        anyhow!("there is no query {name:?}; there are {}", names.join(", "))
+    })
+}

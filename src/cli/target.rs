@@ -1,0 +1,79 @@
+//! Where results go: what `--output` says of place, compression and syntax.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rpcgraph::sink::{Compression, Output, OutputError, SinkError, Syntax};
+
+use super::Failure;
+
+#[derive(Debug, Args)]
+pub struct TargetArgs {
+    /// Write to a file, which appears when it is complete; its extension tells syntax and compression
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl TargetArgs {
+    /// The file to write, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+
+    /// Opens it.
+    pub fn open(&self) -> Result<Output, OutputError> {
+        match self.file() {
+            Some(path) => Output::file(path, split(path).1),
+            None => Ok(Output::stdout()),
+        }
+    }
+
+    /// What the file's extension stands for, after that of a compression: `named` where it says so itself, the default
+    /// where there is no extension.
+    ///
+    /// # Errors
+    ///
+    /// An extension that stands for nothing; `option` is what names one instead.
+    pub fn kind<T: Default>(
+        &self,
+        named: Option<T>,
+        from_extension: impl Fn(&str) -> Option<T>,
+        option: &str,
+    ) -> Result<T, Failure> {
+        let (Some(path), None) = (self.file(), &named) else { return Ok(named.unwrap_or_default()) };
+        let Some(extension) = split(path).0 else { return Ok(T::default()) };
+        from_extension(&extension).ok_or_else(|| {
+            anyhow::anyhow!(
+                "no syntax goes by the extension {extension:?} of {}; name one with {option}",
+                path.display()
+            )
+        })
+    }
+
+    /// The same failure with the name of the output, but for a closed pipe, which is none.
+    pub fn unwritable(&self, error: SinkError) -> Failure {
+        match (error, self.file()) {
+            (SinkError::Io(cause), Some(path)) => OutputError::new(path, cause).into(),
+            (error, _) => error.into(),
+        }
+    }
+}
+
+/// The extension that tells the syntax, in lower case, and the compression.
+fn split(path: &Path) -> (Option<String>, Compression) {
+    let extension = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    let mut name = path.to_owned();
+    let compression = extension(&name).and_then(|extension| Compression::from_extension(&extension));
+    if compression.is_some() {
+        name.set_extension("");
+    }
+    (extension(&name), compression.unwrap_or_default())
+}
+
+/// A syntax by its name.
+pub fn parse_syntax(name: &str) -> Result<Syntax, String> {
+    Syntax::ALL
+        .into_iter()
+        .find(|syntax| syntax.name() == name)
+        .ok_or_else(|| format!("there is no such syntax; there are {}", Syntax::ALL.map(Syntax::name).join(", ")))
+}

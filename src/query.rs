@@ -1,0 +1,148 @@
+//! Questions: SPARQL 1.1 over logs, RDF files and stores.
+//!
+//! ```text
+//! query text → Query → what it needs of the data → Dataset (loaded) → Answer → results
+//!              syntax   needs                       dataset            answer   results, table
+//! ```
+//!
+//! A query says which triples can make a difference to its answer ([`Query::needs`]), and only those are loaded: a
+//! question about methods and latencies never waits for payloads.
+//!
+//! ```
+//! use rpcgraph::convert::{Converter, Input, Options};
+//! use rpcgraph::mapping::{Mapper, Mapping};
+//! use rpcgraph::query::{Answer, Cancel, Dataset, Query};
+//!
+//! let query = Query::parse("SELECT ?method { ?request jrpc:hasMethod ?method }", None)?;
+//! let log = br#"{"jsonrpc":"2.0","id":1,"method":"subtract","params":[42,23]}"#;
+//! let input = Input {
+//!     name: "session.ndjson".into(),
+//!     source: "session.ndjson".into(),
+//!     iri: "https://example.org/session.ndjson".into(),
+//!     iri_stated: true,
+//!     read: log.as_slice(),
+//! };
+//!
+//! let dataset = Dataset::new(&query, false)?;
+//! let mut loading = dataset.load(&Cancel::default())?;
+//! let mut converter = Converter::new(Mapper::new(Mapping::Session, &[])?, Options::default());
+//! converter.convert(input, &mut loading.sink(), &mut |_| {})?;
+//! loading.commit()?;
+//!
+//! let Answer::Solutions(solutions) = dataset.answer(&query, &Cancel::default())? else { panic!() };
+//! let rows: Vec<_> = solutions.rows.collect::<Result<_, _>>()?;
+//! assert_eq!(rows[0].get("method").map(ToString::to_string).as_deref(), Some("\"subtract\""));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod answer;
+mod cancel;
+pub mod catalogue;
+mod dataset;
+mod functions;
+mod needs;
+mod percentile;
+mod rdf;
+pub mod results;
+mod syntax;
+mod table;
+mod tokens;
+
+use spargebra::algebra::QueryDataset;
+
+pub use self::answer::{Answer, QueryError, Solutions, Triples};
+pub use self::cancel::{Cancel, Cause};
+pub use self::dataset::{Dataset, Loading};
+pub use self::functions::{FUNCTIONS, Function};
+use self::needs::Uses;
+pub use self::rdf::{RdfError, rdf_format};
+pub use self::syntax::SyntaxError;
+pub use self::table::Table;
+use crate::sink::Selection;
+
+/// The prefixes that a query need not declare.
+pub const QUERY_PREFIXES: &[(&str, &str)] = &[
+    ("jrpc", crate::vocab::jrpc::NAMESPACE),
+    ("rpcg", crate::vocab::rpcg::NAMESPACE),
+    ("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
+    ("rdfs", "http://www.w3.org/2000/01/rdf-schema#"),
+    ("xsd", "http://www.w3.org/2001/XMLSchema#"),
+    ("prov", crate::vocab::prov::NAMESPACE),
+    ("dcterms", "http://purl.org/dc/terms/"),
+];
+
+/// What a query results in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `SELECT`: rows.
+    Select,
+    /// `ASK`: yes or no.
+    Ask,
+    /// `CONSTRUCT` and `DESCRIBE`: a graph.
+    Graph,
+}
+
+/// A SPARQL 1.1 query that has been understood.
+#[derive(Debug, Clone)]
+pub struct Query {
+    algebra: spargebra::Query,
+    uses: Uses,
+}
+
+impl Query {
+    /// Understands the text of a query. Relative IRIs in it are resolved against `base`, which has to be absolute.
+    pub fn parse(text: &str, base: Option<&str>) -> Result<Self, SyntaxError> {
+        let algebra = syntax::parse(text, base)?;
+        let uses = Uses::of(&algebra);
+        syntax::check_functions(&uses)?;
+        Ok(Self { algebra, uses })
+    }
+
+    /// What it results in.
+    pub fn form(&self) -> Form {
+        match self.algebra {
+            spargebra::Query::Select { .. } => Form::Select,
+            spargebra::Query::Ask { .. } => Form::Ask,
+            spargebra::Query::Construct { .. } | spargebra::Query::Describe { .. } => Form::Graph,
+        }
+    }
+
+    /// The triples that can make a difference to the answer.
+    pub fn needs(&self) -> &Selection {
+        &self.uses.needs
+    }
+
+    /// Whether it says itself which graphs it is about (`FROM`, `FROM NAMED`).
+    pub fn has_dataset(&self) -> bool {
+        self.algebra.dataset().is_some()
+    }
+
+    /// Whether it asks in which graph something is.
+    pub fn uses_graphs(&self) -> bool {
+        self.uses.graphs
+    }
+
+    /// Whether it calls other SPARQL services.
+    pub fn uses_services(&self) -> bool {
+        self.uses.services
+    }
+
+    /// The functions of this program that it calls, by their prefixed names: no other processor has them.
+    pub fn functions(&self) -> Vec<&'static str> {
+        FUNCTIONS.iter().map(|function| function.name).filter(|name| self.uses.calls_function(name)).collect()
+    }
+
+    /// Terms in it that are in the namespaces `jrpc:` and `rpcg:`, but are not defined: typing errors, most likely.
+    pub fn unknown_terms(&self) -> Vec<String> {
+        self.uses.unknown_terms()
+    }
+
+    /// The query in full: every prefix written out, every IRI absolute. Any SPARQL processor takes it.
+    pub fn to_portable(&self) -> String {
+        self.algebra.to_string()
+    }
+
+    fn dataset(&self) -> Option<&QueryDataset> {
+        self.algebra.dataset()
+    }
+}

@@ -1,0 +1,48 @@
+//! What comes of a query, as a stream.
+
+use oxigraph::sparql::{QueryEvaluationError, QuerySolution};
+use oxigraph::store::StorageError;
+use oxrdf::{Triple, Variable};
+
+use super::cancel::Cause;
+
+/// What comes of a query. Rows and triples come as they are found.
+pub enum Answer<'a> {
+    /// Rows of a `SELECT`.
+    Solutions(Solutions<'a>),
+    /// Of an `ASK`.
+    Boolean(bool),
+    /// Of a `CONSTRUCT` or a `DESCRIBE`.
+    Graph(Triples<'a>),
+}
+
+/// Triples of a graph.
+pub type Triples<'a> = Box<dyn Iterator<Item = Result<Triple, QueryError>> + 'a>;
+
+/// Rows, and what their columns are called.
+pub struct Solutions<'a> {
+    /// The columns.
+    pub variables: Vec<Variable>,
+    /// The rows.
+    pub rows: Box<dyn Iterator<Item = Result<QuerySolution, QueryError>> + 'a>,
+}
+
+/// Why a query has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    /// It was ended.
+    #[error("{}", match .0 {
+        Cause::Interrupted => "interrupted",
+        Cause::TimedOut => "the time is up; give it more with --timeout, or ask for less",
+    })]
+    Ended(Cause),
+    /// Evaluation failed.
+    #[error(transparent)]
+    Evaluation(QueryEvaluationError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StorageError),
+    /// A server failed.
+    #[error(transparent)]
+    Server(Box<dyn std::error::Error + Send + Sync>),
+}

@@ -1,0 +1,175 @@
+//! The data that a query is asked of: loaded as the query wants it, or in a store already.
+//!
+//! [SPARQL 1.1, 13.1](https://www.w3.org/TR/sparql11-query/#rdfDataset): a query is asked of a default graph and of named
+//! graphs. Without a dataset clause, the default graph is the merge of all that was loaded; with one, the merge of what
+//! `FROM` names. A merge is a set, so it is made while loading: Oxigraph's own union of graphs has a triple as often as
+//! there are graphs with it.
+
+use oxigraph::sparql::{QueryDatasetSpecification, QueryResults, SparqlEvaluator};
+use oxigraph::store::{StorageError, Store, Transaction};
+use oxrdf::{GraphNameRef, Quad, QuadRef, TermRef};
+use spargebra::algebra::QueryDataset;
+
+use super::answer::{Answer, QueryError, Solutions};
+use super::cancel::Cancel;
+use super::{Query, functions};
+use crate::sink::{QuadSink, Selection, Sink, SinkError};
+
+/// Data for a query.
+pub struct Dataset {
+    store: Store,
+    graphs: Graphs,
+    needs: Selection,
+}
+
+/// Which of the loaded graphs go where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Graphs {
+    /// All into the default graph; no query pattern asks for names.
+    Merged,
+    /// All where they are; their union is the default graph. No triple is in two graphs.
+    Union,
+    /// All where they are, and all into the default graph.
+    Both,
+    /// What the dataset clause says.
+    Clause(QueryDataset),
+    /// It is not loaded: a store has it, each session in a graph of its own.
+    Stored,
+}
+
+impl Dataset {
+    /// An empty dataset for this query. `overlapping` says that a triple may be in several of the graphs that are going
+    /// to be loaded, as in RDF files; sessions of logs never share one.
+    pub fn new(query: &Query, overlapping: bool) -> Result<Self, StorageError> {
+        let graphs = match query.dataset() {
+            Some(clause) => Graphs::Clause(clause.clone()),
+            None if !query.uses_graphs() => Graphs::Merged,
+            None if overlapping => Graphs::Both,
+            None => Graphs::Union,
+        };
+        let mut needs = query.needs().clone();
+        if overlapping && query.uses_graphs() {
+            // Any triple of it makes a graph exist.
+            needs.everything();
+        }
+        Ok(Self { store: Store::new()?, graphs, needs })
+    }
+
+    /// A store of sessions, as it is.
+    pub fn stored(store: Store) -> Self {
+        Self { store, graphs: Graphs::Stored, needs: Selection::all() }
+    }
+
+    /// Starts loading, in one transaction.
+    pub fn load<'d>(&'d self, cancel: &Cancel) -> Result<Loading<'d>, StorageError> {
+        Ok(Loading { dataset: self, transaction: self.store.start_transaction()?, cancel: cancel.clone() })
+    }
+
+    /// Asks the query.
+    pub fn answer<'a>(&self, query: &Query, cancel: &Cancel) -> Result<Answer<'a>, QueryError> {
+        self.answer_with(query, cancel, SparqlEvaluator::new())
+    }
+
+    /// Asks the query of an evaluator that knows services.
+    pub fn answer_with<'a>(
+        &self,
+        query: &Query,
+        cancel: &Cancel,
+        evaluator: SparqlEvaluator,
+    ) -> Result<Answer<'a>, QueryError> {
+        let evaluator = functions::add(evaluator).with_cancellation_token(cancel.token());
+        let mut prepared = evaluator.for_query(query.algebra.clone());
+        match &self.graphs {
+            Graphs::Merged | Graphs::Both | Graphs::Clause(_) => {
+                *prepared.dataset_mut() = QueryDatasetSpecification::new()
+            }
+            Graphs::Union => prepared.dataset_mut().set_default_graph_as_union(),
+            Graphs::Stored if !query.has_dataset() => prepared.dataset_mut().set_default_graph_as_union(),
+            Graphs::Stored => {}
+        }
+        let cancel = cancel.clone();
+        let failed = move |error| match cancel.cause() {
+            Some(cause) => QueryError::Ended(cause),
+            None => QueryError::Evaluation(error),
+        };
+        Ok(match prepared.on_store(&self.store).execute().map_err(failed.clone())? {
+            QueryResults::Solutions(rows) => Answer::Solutions(Solutions {
+                variables: rows.variables().to_vec(),
+                rows: Box::new(rows.map(move |row| row.map_err(failed.clone()))),
+            }),
+            QueryResults::Boolean(truth) => Answer::Boolean(truth),
+            QueryResults::Graph(triples) => {
+                Answer::Graph(Box::new(triples.map(move |triple| triple.map_err(failed.clone()))))
+            }
+        })
+    }
+}
+
+/// A dataset that is being filled. Nothing of it is there before [`Loading::commit`].
+pub struct Loading<'d> {
+    dataset: &'d Dataset,
+    transaction: Transaction<'d>,
+    cancel: Cancel,
+}
+
+impl<'d> Loading<'d> {
+    /// A sink for a converter, which makes only what is needed.
+    pub fn sink<'s>(&'s mut self) -> Sink<'s>
+    where
+        'd: 's,
+    {
+        let needs = self.dataset.needs.clone();
+        Sink::quads(self).selecting(needs)
+    }
+
+    /// Takes a quad, if it is needed.
+    pub fn insert(&mut self, quad: QuadRef<'_>) {
+        let object = match quad.object {
+            TermRef::NamedNode(node) => Some(node.as_str()),
+            _ => None,
+        };
+        if !self.dataset.needs.wants(quad.predicate, object) {
+            return;
+        }
+        let merged = QuadRef { graph_name: GraphNameRef::DefaultGraph, ..quad };
+        match &self.dataset.graphs {
+            Graphs::Merged => self.transaction.insert(merged),
+            Graphs::Union | Graphs::Stored => self.transaction.insert(quad),
+            Graphs::Both => {
+                self.transaction.insert(quad);
+                self.transaction.insert(merged);
+            }
+            Graphs::Clause(clause) => {
+                let GraphNameRef::NamedNode(graph) = quad.graph_name else { return };
+                if clause.default.iter().any(|from| from.as_ref() == graph) {
+                    self.transaction.insert(merged);
+                }
+                if clause.named.iter().flatten().any(|named| named.as_ref() == graph) {
+                    self.transaction.insert(quad);
+                }
+            }
+        }
+    }
+
+    /// Whether loading should stop.
+    pub fn check(&self) -> Result<(), QueryError> {
+        self.cancel.cause().map_or(Ok(()), |cause| Err(QueryError::Ended(cause)))
+    }
+
+    /// Ends loading.
+    pub fn commit(self) -> Result<(), StorageError> {
+        self.transaction.commit()
+    }
+}
+
+impl QuadSink for &mut Loading<'_> {
+    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
+        self.check().map_err(std::io::Error::other)?;
+        quads.iter().for_each(|quad| self.insert(quad.as_ref()));
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,261 @@
+//! The functions that queries have beyond SPARQL: a look into payloads, and percentiles.
+
+use std::ops::RangeInclusive;
+
+use oxigraph::sparql::SparqlEvaluator;
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
+
+use super::percentile::Percentile;
+use crate::json::{self, Decimal, Number, Numbers, Value};
+use crate::vocab::{rdf, rpcg};
+
+/// A function that queries can call.
+#[derive(Debug)]
+pub struct Function {
+    /// Its prefixed name.
+    pub name: &'static str,
+    /// How it is called.
+    pub signature: &'static str,
+    /// What it gives.
+    pub gives: &'static str,
+    /// Whether it is over the rows of a group.
+    pub aggregate: bool,
+    pub(super) arguments: RangeInclusive<usize>,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Value,
+    Length,
+    Keys,
+    Type,
+    Percentile(usize),
+}
+
+/// Every function. The first argument of those that look into JSON is an rdf:JSON literal, or a string that holds JSON,
+/// as MCP's texts often do; the second is a JSON Pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)), without
+/// which the whole value is meant. Where there is no such value, the result is unbound.
+pub const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "rpcg:json",
+        signature: "rpcg:json(?json, \"/pointer\")",
+        gives: "the value: a string, an exact number, a boolean; objects, arrays and null as rdf:JSON",
+        aggregate: false,
+        arguments: 1..=2,
+        kind: Kind::Value,
+    },
+    Function {
+        name: "rpcg:jsonLength",
+        signature: "rpcg:jsonLength(?json, \"/pointer\")",
+        gives: "how many elements an array has, or members an object",
+        aggregate: false,
+        arguments: 1..=2,
+        kind: Kind::Length,
+    },
+    Function {
+        name: "rpcg:jsonKeys",
+        signature: "rpcg:jsonKeys(?json, \"/pointer\")",
+        gives: "the member names of an object, as an rdf:JSON array",
+        aggregate: false,
+        arguments: 1..=2,
+        kind: Kind::Keys,
+    },
+    Function {
+        name: "rpcg:jsonType",
+        signature: "rpcg:jsonType(?json, \"/pointer\")",
+        gives: "\"object\", \"array\", \"string\", \"number\", \"boolean\" or \"null\"",
+        aggregate: false,
+        arguments: 1..=2,
+        kind: Kind::Type,
+    },
+    percentile("rpcg:median", "rpcg:median(?number)", "the median, as one of the numbers", 50),
+    percentile("rpcg:p90", "rpcg:p90(?number)", "the 90th percentile, as one of the numbers", 90),
+    percentile("rpcg:p95", "rpcg:p95(?number)", "the 95th percentile, as one of the numbers", 95),
+    percentile("rpcg:p99", "rpcg:p99(?number)", "the 99th percentile, as one of the numbers", 99),
+];
+
+const fn percentile(name: &'static str, signature: &'static str, gives: &'static str, percent: usize) -> Function {
+    Function { name, signature, gives, aggregate: true, arguments: 1..=1, kind: Kind::Percentile(percent) }
+}
+
+impl Function {
+    pub(super) fn iri(&self) -> NamedNode {
+        let local = self.name.strip_prefix("rpcg:").unwrap_or(self.name);
+        NamedNode::new_unchecked(format!("{}{local}", rpcg::NAMESPACE))
+    }
+}
+
+pub(super) fn find(iri: NamedNodeRef<'_>) -> Option<&'static Function> {
+    FUNCTIONS.iter().find(|function| function.iri().as_ref() == iri)
+}
+
+/// The evaluator with these functions.
+pub(super) fn add(mut evaluator: SparqlEvaluator) -> SparqlEvaluator {
+    for function in FUNCTIONS {
+        let kind = function.kind;
+        evaluator = match kind {
+            Kind::Percentile(percent) => {
+                evaluator.with_custom_aggregate_function(function.iri(), move || Box::new(Percentile::new(percent)))
+            }
+            _ => evaluator.with_custom_function(function.iri(), move |arguments| apply(kind, arguments)),
+        };
+    }
+    evaluator
+}
+
+fn apply(kind: Kind, arguments: &[Term]) -> Option<Term> {
+    let (json, pointer) = match arguments {
+        [Term::Literal(json)] => (json, ""),
+        [Term::Literal(json), Term::Literal(pointer)] if pointer.datatype() == xsd::STRING => (json, pointer.value()),
+        _ => return None,
+    };
+    if json.datatype() != rdf::JSON && json.datatype() != xsd::STRING {
+        return None;
+    }
+    let value = json::parse(json.value().as_bytes()).ok()?;
+    let value = at(&value, pointer)?;
+    match (kind, value) {
+        (Kind::Value, value) => term(value),
+        (Kind::Length, Value::Array(array)) => Some(Literal::from(array.items.len() as u64).into()),
+        (Kind::Length, Value::Object(object)) => Some(Literal::from(object.members.len() as u64).into()),
+        (Kind::Keys, Value::Object(object)) => {
+            let mut text = String::from("[");
+            for (name, _) in &object.members {
+                if text.len() > 1 {
+                    text.push(',');
+                }
+                json::write_string(name, &mut text);
+            }
+            text.push(']');
+            Some(Literal::new_typed_literal(text, rdf::JSON).into())
+        }
+        (Kind::Type, value) => Some(Literal::from(type_name(value)).into()),
+        _ => None,
+    }
+}
+
+/// The value that a JSON Pointer points at ([RFC 6901, 4](https://www.rfc-editor.org/rfc/rfc6901#section-4)).
+fn at<'v, 'a>(mut value: &'v Value<'a>, pointer: &str) -> Option<&'v Value<'a>> {
+    if pointer.is_empty() {
+        return Some(value);
+    }
+    for token in pointer.strip_prefix('/')?.split('/') {
+        value = match value {
+            // `~1` first, so that `~01` is `~1` and not `/`.
+            Value::Object(object) => object.get(&token.replace("~1", "/").replace("~0", "~"))?,
+            Value::Array(array) => {
+                let plain = token == "0" || !token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit());
+                array.items.get(token.parse::<usize>().ok().filter(|_| plain)?)?
+            }
+            _ => return None,
+        };
+    }
+    Some(value)
+}
+
+fn type_name(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn term(value: &Value<'_>) -> Option<Term> {
+    match value {
+        Value::Bool(truth) => Some(Literal::from(*truth).into()),
+        Value::Number(number) => Some(number_literal(*number).into()),
+        // A string with half a surrogate pair is no RDF string; its JSON is.
+        Value::String(text) if text.as_str().is_some() => Some(Literal::from(text.as_str()?).into()),
+        Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => {
+            let mut text = String::new();
+            json::write_canonical(value, Numbers::Exact, &mut text).ok()?;
+            Some(Literal::new_typed_literal(text, rdf::JSON).into())
+        }
+    }
+}
+
+/// Digits that an integer may have to be written out.
+const MAX_DIGITS: usize = 1024;
+
+/// Exactly the number: an xsd:integer, an xsd:decimal if one can hold it, otherwise an xsd:double.
+fn number_literal(number: Number<'_>) -> Literal {
+    let decimal: Decimal = number.to_decimal();
+    if let Some(plain) = decimal.to_plain(MAX_DIGITS) {
+        if decimal.is_integer() {
+            return Literal::new_typed_literal(plain, xsd::INTEGER);
+        }
+        if plain.parse::<oxsdatatypes::Decimal>().is_ok_and(|decimal| decimal.to_string() == plain) {
+            return Literal::new_typed_literal(plain, xsd::DECIMAL);
+        }
+    }
+    Literal::new_typed_literal(number.as_str(), xsd::DOUBLE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(kind: Kind, json: &str, pointer: &str) -> Option<String> {
+        let json = Literal::new_typed_literal(json, rdf::JSON).into();
+        apply(kind, &[json, Literal::from(pointer).into()]).map(|term| term.to_string())
+    }
+
+    fn typed(lexical: &str, datatype: &str) -> Option<String> {
+        Some(format!("\"{lexical}\"^^<http://www.w3.org/2001/XMLSchema#{datatype}>"))
+    }
+
+    #[test]
+    fn pointers_are_those_of_rfc_6901() {
+        // The document of its section 5, and the values that it lists.
+        let json = r#"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}"#;
+        assert_eq!(call(Kind::Value, json, "/foo/0").as_deref(), Some("\"bar\""));
+        let members = ["/", "/a~1b", "/c%d", "/e^f", "/g|h", "/i\\j", "/k\"l", "/ ", "/m~0n"];
+        for (number, pointer) in members.into_iter().enumerate() {
+            assert_eq!(call(Kind::Value, json, pointer), typed(&number.to_string(), "integer"), "{pointer}");
+        }
+        assert_eq!(call(Kind::Type, json, "").as_deref(), Some("\"object\""));
+        for nothing in ["foo", "/foo/2", "/foo/00", "/foo/01", "/foo/+1", "/foo/-", "/foo/0/x", "/bar", "/foo/"] {
+            assert_eq!(call(Kind::Value, json, nothing), None, "{nothing}");
+        }
+        assert_eq!(call(Kind::Value, r#"{"~1":1,"/":2}"#, "/~01"), typed("1", "integer"));
+    }
+
+    #[test]
+    fn numbers_are_exact() {
+        for (json, lexical, datatype) in [
+            ("42", "42", "integer"),
+            ("1.0", "1", "integer"),
+            ("1e3", "1000", "integer"),
+            ("123456789012345678901234567890", "123456789012345678901234567890", "integer"),
+            ("0.5", "0.5", "decimal"),
+            ("25e-1", "2.5", "decimal"),
+            ("1e-300", "1e-300", "double"),
+            ("-0", "0", "integer"),
+        ] {
+            assert_eq!(call(Kind::Value, json, ""), typed(lexical, datatype), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_scalar_stays_json() {
+        let json = |text: &str| Some(format!("\"{text}\"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>"));
+        assert_eq!(call(Kind::Value, r#"{"a":[1, 2]}"#, "/a"), json("[1,2]"));
+        assert_eq!(call(Kind::Value, r#"{"a":null}"#, "/a"), json("null"));
+        assert_eq!(call(Kind::Keys, r#"{"a":{"x":1,"y":2}}"#, "/a"), json(r#"[\"x\",\"y\"]"#));
+        assert_eq!(call(Kind::Value, "true", ""), typed("true", "boolean"));
+    }
+
+    #[test]
+    fn lengths_are_of_arrays_and_objects() {
+        assert_eq!(call(Kind::Length, "[1,2,3]", ""), typed("3", "integer"));
+        assert_eq!(call(Kind::Length, r#"{"a":1}"#, ""), typed("1", "integer"));
+        assert_eq!(call(Kind::Length, "\"text\"", ""), None);
+        assert_eq!(call(Kind::Length, "no JSON", ""), None);
+    }
+}

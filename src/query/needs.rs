@@ -1,0 +1,297 @@
+//! What a query uses: triples, graphs, functions, services. All of it is in its algebra, so nothing has to be run.
+
+use std::collections::BTreeSet;
+
+use oxrdf::vocab::rdf;
+use oxrdf::{NamedNode, NamedNodeRef, Term};
+use spargebra::algebra::{
+    AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression,
+};
+use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+
+use crate::sink::Selection;
+use crate::vocab::{jrpc, rpcg};
+
+/// What a query uses.
+#[derive(Debug, Clone)]
+pub(super) struct Uses {
+    /// The triples that can make a difference.
+    pub needs: Selection,
+    /// A `GRAPH` pattern.
+    pub graphs: bool,
+    /// A `SERVICE` pattern.
+    pub services: bool,
+    calls: Vec<(NamedNode, usize)>,
+    terms: BTreeSet<String>,
+}
+
+impl Uses {
+    pub fn of(query: &spargebra::Query) -> Self {
+        let mut uses = Self {
+            needs: Selection::nothing(),
+            graphs: false,
+            services: false,
+            calls: Vec::new(),
+            terms: BTreeSet::new(),
+        };
+        match query {
+            spargebra::Query::Describe { pattern, .. } => {
+                uses.pattern(pattern);
+                // A description is every triple of its subject.
+                uses.needs.everything();
+            }
+            spargebra::Query::Construct { template, pattern, .. } => {
+                uses.pattern(pattern);
+                for triple in template {
+                    uses.named(&triple.predicate);
+                    uses.term(&triple.object);
+                }
+            }
+            spargebra::Query::Select { pattern, .. } | spargebra::Query::Ask { pattern, .. } => uses.pattern(pattern),
+        }
+        uses
+    }
+
+    /// The custom functions that are called, each with its number of arguments.
+    pub fn calls(&self) -> impl Iterator<Item = (&NamedNode, usize)> {
+        self.calls.iter().map(|(name, arguments)| (name, *arguments))
+    }
+
+    /// Whether the function with this prefixed name is called.
+    pub fn calls_function(&self, prefixed: &str) -> bool {
+        let Some(local) = prefixed.strip_prefix("rpcg:") else { return false };
+        self.calls.iter().any(|(name, _)| name.as_str().strip_prefix(rpcg::NAMESPACE) == Some(local))
+    }
+
+    /// Terms of our two namespaces that nobody has defined, prefixed.
+    pub fn unknown_terms(&self) -> Vec<String> {
+        let unknown = |iri: &&String| {
+            let known = |term: &NamedNodeRef<'_>| term.as_str() == iri.as_str();
+            !jrpc::ALL.iter().any(known) && !rpcg::ALL.iter().any(known)
+        };
+        let prefixed = |iri: &String| match (iri.strip_prefix(jrpc::NAMESPACE), iri.strip_prefix(rpcg::NAMESPACE)) {
+            (Some(local), _) => Some(format!("jrpc:{local}")),
+            (_, Some(local)) => Some(format!("rpcg:{local}")),
+            _ => None,
+        };
+        self.terms.iter().filter(unknown).filter_map(prefixed).collect()
+    }
+
+    fn pattern(&mut self, pattern: &GraphPattern) {
+        match pattern {
+            GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| self.triple(triple)),
+            GraphPattern::Path { subject, path, object } => {
+                self.term(subject);
+                self.term(object);
+                self.path(path);
+            }
+            GraphPattern::Join { left, right }
+            | GraphPattern::Union { left, right }
+            | GraphPattern::Minus { left, right } => {
+                self.pattern(left);
+                self.pattern(right);
+            }
+            GraphPattern::LeftJoin { left, right, expression } => {
+                self.pattern(left);
+                self.pattern(right);
+                expression.iter().for_each(|expression| self.expression(expression));
+            }
+            GraphPattern::Filter { expr, inner } => {
+                self.expression(expr);
+                self.pattern(inner);
+            }
+            GraphPattern::Graph { name, inner } => {
+                self.graphs = true;
+                if let NamedNodePattern::Variable(_) = name {
+                    // A graph of which nothing is needed is there all the same; each has its session.
+                    self.needs.triples(rdf::TYPE.into_owned(), Some(rpcg::SESSION.into_owned().into()));
+                }
+                self.pattern(inner);
+            }
+            GraphPattern::Extend { inner, expression, .. } => {
+                self.expression(expression);
+                self.pattern(inner);
+            }
+            GraphPattern::Values { .. } => {}
+            GraphPattern::OrderBy { inner, expression } => {
+                for order in expression {
+                    let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
+                    self.expression(expression);
+                }
+                self.pattern(inner);
+            }
+            GraphPattern::Project { inner, .. }
+            | GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner }
+            | GraphPattern::Slice { inner, .. } => self.pattern(inner),
+            GraphPattern::Group { inner, aggregates, .. } => {
+                for (_, aggregate) in aggregates {
+                    if let AggregateExpression::FunctionCall { name, expr, .. } = aggregate {
+                        if let AggregateFunction::Custom(name) = name {
+                            self.calls.push((name.clone(), 1));
+                        }
+                        self.expression(expr);
+                    }
+                }
+                self.pattern(inner);
+            }
+            // What the service is asked is about its data, not ours.
+            GraphPattern::Service { .. } => self.services = true,
+            #[allow(unreachable_patterns, reason = "variants that features of other crates may add")]
+            _ => self.needs.everything(),
+        }
+    }
+
+    fn triple(&mut self, triple: &TriplePattern) {
+        self.term(&triple.subject);
+        self.term(&triple.object);
+        self.named(&triple.predicate);
+        let object = match &triple.object {
+            // Only IRIs are told apart while triples are made; literals may have other spellings of one value.
+            TermPattern::NamedNode(node) => Some(Term::from(node.clone())),
+            _ => None,
+        };
+        match &triple.predicate {
+            NamedNodePattern::NamedNode(predicate) => self.needs.triples(predicate.clone(), object),
+            NamedNodePattern::Variable(_) => self.needs.everything(),
+        }
+    }
+
+    fn path(&mut self, path: &PropertyPathExpression) {
+        match path {
+            PropertyPathExpression::NamedNode(predicate) => {
+                self.terms.insert(predicate.as_str().to_owned());
+                self.needs.triples(predicate.clone(), None);
+            }
+            PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => self.path(path),
+            PropertyPathExpression::Sequence(left, right) | PropertyPathExpression::Alternative(left, right) => {
+                self.path(left);
+                self.path(right);
+            }
+            // A path of no step joins every node of the graph with itself.
+            PropertyPathExpression::ZeroOrMore(path) | PropertyPathExpression::ZeroOrOne(path) => {
+                self.path(path);
+                self.needs.everything();
+            }
+            PropertyPathExpression::NegatedPropertySet(_) => self.needs.everything(),
+        }
+    }
+
+    fn named(&mut self, pattern: &NamedNodePattern) {
+        if let NamedNodePattern::NamedNode(node) = pattern {
+            self.terms.insert(node.as_str().to_owned());
+        }
+    }
+
+    fn term(&mut self, pattern: &TermPattern) {
+        if let TermPattern::NamedNode(node) = pattern {
+            self.terms.insert(node.as_str().to_owned());
+        }
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        match expression {
+            Expression::NamedNode(node) => {
+                self.terms.insert(node.as_str().to_owned());
+            }
+            Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => {}
+            Expression::Or(left, right)
+            | Expression::And(left, right)
+            | Expression::Equal(left, right)
+            | Expression::SameTerm(left, right)
+            | Expression::Greater(left, right)
+            | Expression::GreaterOrEqual(left, right)
+            | Expression::Less(left, right)
+            | Expression::LessOrEqual(left, right)
+            | Expression::Add(left, right)
+            | Expression::Subtract(left, right)
+            | Expression::Multiply(left, right)
+            | Expression::Divide(left, right) => {
+                self.expression(left);
+                self.expression(right);
+            }
+            Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => {
+                self.expression(inner);
+            }
+            Expression::In(left, list) => {
+                self.expression(left);
+                list.iter().for_each(|item| self.expression(item));
+            }
+            Expression::If(condition, left, right) => {
+                self.expression(condition);
+                self.expression(left);
+                self.expression(right);
+            }
+            Expression::Coalesce(list) => list.iter().for_each(|item| self.expression(item)),
+            Expression::FunctionCall(function, arguments) => {
+                if let Function::Custom(name) = function {
+                    self.calls.push((name.clone(), arguments.len()));
+                }
+                arguments.iter().for_each(|argument| self.expression(argument));
+            }
+            Expression::Exists(pattern) => self.pattern(pattern),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::Query;
+
+    fn uses(text: &str) -> Uses {
+        Query::parse(text, None).unwrap().uses
+    }
+
+    fn wants(text: &str, predicate: NamedNodeRef<'_>, object: NamedNodeRef<'_>) -> bool {
+        uses(text).needs.wants(predicate, Some(object.as_str()))
+    }
+
+    #[test]
+    fn a_bound_predicate_needs_its_triples_only() {
+        let text = "SELECT ?m { ?r a jrpc:Request ; jrpc:hasMethod ?m FILTER NOT EXISTS { ?a rpcg:respondsTo ?r } }";
+        assert!(wants(text, rdf::TYPE, jrpc::REQUEST));
+        assert!(!wants(text, rdf::TYPE, jrpc::RESPONSE));
+        assert!(wants(text, jrpc::HAS_METHOD, jrpc::REQUEST));
+        assert!(wants(text, rpcg::RESPONDS_TO, jrpc::REQUEST));
+        assert!(!wants(text, jrpc::HAS_PARAMETERS, jrpc::REQUEST));
+    }
+
+    #[test]
+    fn whatever_can_match_any_triple_needs_all() {
+        for text in [
+            "SELECT * { ?s ?p ?o }",
+            "SELECT * { ?s !rdf:type ?o }",
+            "SELECT * { ?s rpcg:inBatch* ?o }",
+            "SELECT * { ?s rpcg:inBatch? ?o }",
+            "DESCRIBE ?s { ?s a jrpc:Request }",
+            "SELECT * { ?s a jrpc:Request FILTER EXISTS { ?s ?p 1 } }",
+            "SELECT (COUNT(*) AS ?n) { ?s a jrpc:Request { SELECT ?s { ?s ?p 1 } } }",
+            "SELECT * { ?s a jrpc:Request } ORDER BY EXISTS { ?s ?p 1 }",
+        ] {
+            assert!(wants(text, jrpc::HAS_ERROR_DATA, jrpc::REQUEST), "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_need_each_of_their_steps() {
+        let text = "SELECT * { ?a rpcg:respondsTo/jrpc:hasMethod|^rpcg:inBatch ?m }";
+        for predicate in [rpcg::RESPONDS_TO, jrpc::HAS_METHOD, rpcg::IN_BATCH] {
+            assert!(wants(text, predicate, jrpc::REQUEST));
+        }
+        assert!(!wants(text, rdf::TYPE, jrpc::REQUEST));
+    }
+
+    #[test]
+    fn a_service_needs_nothing_of_ours() {
+        let uses = uses("SELECT * { ?r a jrpc:Request SERVICE <http://example.org/> { ?s ?p ?o } }");
+        assert!(uses.services);
+        assert!(!uses.needs.wants(jrpc::HAS_METHOD, None));
+    }
+
+    #[test]
+    fn unknown_terms_are_noticed() {
+        let uses = uses("SELECT * { ?r a jrpc:Reqest ; rpcg:sequence ?n ; rpcg:methd ?m }");
+        assert_eq!(uses.unknown_terms(), ["jrpc:Reqest", "rpcg:methd"]);
+    }
+}

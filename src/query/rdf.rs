@@ -1,0 +1,87 @@
+//! RDF files as data for queries.
+
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfParseError, RdfParser};
+
+use super::answer::QueryError;
+use super::dataset::Loading;
+use crate::record::decompressed;
+
+/// Why an RDF file could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum RdfError {
+    /// It cannot be read.
+    #[error("cannot read {input}: {error}")]
+    Read {
+        /// The file, as the user named it.
+        input: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// It is not what its name says.
+    #[error("{input}{place} is not {format}: {message}")]
+    Syntax {
+        /// The file, as the user named it.
+        input: String,
+        /// Line and column, where they are known: `:3:14`.
+        place: String,
+        /// The syntax that it should be in.
+        format: RdfFormat,
+        /// The parser's words.
+        message: String,
+    },
+    /// Loading was ended.
+    #[error(transparent)]
+    Ended(#[from] QueryError),
+}
+
+/// The syntax of an RDF file by its name; none for everything else, which is a log.
+pub fn rdf_format(path: &Path) -> Option<RdfFormat> {
+    let extension = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    let mut name = path.to_owned();
+    if matches!(extension(&name).as_deref(), Some("gz" | "zst")) {
+        name.set_extension("");
+    }
+    Some(match extension(&name)?.as_str() {
+        "ttl" => RdfFormat::Turtle,
+        "nt" => RdfFormat::NTriples,
+        "nq" => RdfFormat::NQuads,
+        "trig" => RdfFormat::TriG,
+        "jsonld" => RdfFormat::JsonLd { profile: JsonLdProfileSet::empty() },
+        "rdf" | "owl" => RdfFormat::RdfXml,
+        _ => return None,
+    })
+}
+
+impl Loading<'_> {
+    /// Loads an RDF file, compressed or not. Its blank nodes are its own; its relative IRIs are resolved against `iri`.
+    pub fn rdf(&mut self, input: &str, iri: &str, format: RdfFormat, read: impl Read) -> Result<u64, RdfError> {
+        let failed = |error| RdfError::Read { input: input.to_owned(), error };
+        let parser = RdfParser::from_format(format).rename_blank_nodes();
+        let parser = parser.clone().with_base_iri(iri).unwrap_or(parser);
+        let mut count = 0;
+        for quad in parser.for_reader(BufReader::new(decompressed(read).map_err(failed)?)) {
+            let quad = quad.map_err(|error| match error {
+                RdfParseError::Io(error) => failed(error),
+                RdfParseError::Syntax(error) => {
+                    let place =
+                        error.location().map(|range| format!(":{}:{}", range.start.line + 1, range.start.column + 1));
+                    RdfError::Syntax {
+                        input: input.to_owned(),
+                        place: place.unwrap_or_default(),
+                        format,
+                        message: error.to_string(),
+                    }
+                }
+            })?;
+            self.insert(quad.as_ref());
+            count += 1;
+            if count % 4096 == 0 {
+                self.check()?;
+            }
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,227 @@
+//! Writing answers: the four result formats of the W3C, and graphs in every syntax.
+
+use std::io::{self, Write};
+
+use oxigraph::sparql::QuerySolution;
+use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
+use oxrdf::{GraphName, NamedOrBlankNode, Term, Triple, Variable};
+use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
+
+use super::answer::{QueryError, Solutions, Triples};
+use super::table::Table;
+use crate::sink::{QuadSink as _, RdfXmlSink, SinkError, Syntax, not_xml};
+use crate::vocab::PREFIXES;
+
+/// How rows and truth values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ResultsFormat {
+    /// Columns for people.
+    #[default]
+    Table,
+    /// [SPARQL 1.1 Query Results CSV](https://www.w3.org/TR/sparql11-results-csv-tsv/).
+    Csv,
+    /// [SPARQL 1.1 Query Results TSV](https://www.w3.org/TR/sparql11-results-csv-tsv/).
+    Tsv,
+    /// [SPARQL 1.1 Query Results JSON](https://www.w3.org/TR/sparql11-results-json/).
+    Json,
+    /// [SPARQL Query Results XML](https://www.w3.org/TR/rdf-sparql-XMLres/).
+    Xml,
+}
+
+impl ResultsFormat {
+    /// Every format, in the order of the documentation.
+    pub const ALL: [Self; 5] = [Self::Table, Self::Csv, Self::Tsv, Self::Json, Self::Xml];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Json => "json",
+            Self::Xml => "xml",
+        }
+    }
+
+    /// The format that a file name's extension stands for.
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        Some(match extension {
+            "txt" => Self::Table,
+            "csv" => Self::Csv,
+            "tsv" => Self::Tsv,
+            "json" | "srj" => Self::Json,
+            "xml" | "srx" => Self::Xml,
+            _ => return None,
+        })
+    }
+
+    fn standard(self) -> Option<QueryResultsFormat> {
+        Some(match self {
+            Self::Table => return None,
+            Self::Csv => QueryResultsFormat::Csv,
+            Self::Tsv => QueryResultsFormat::Tsv,
+            Self::Json => QueryResultsFormat::Json,
+            Self::Xml => QueryResultsFormat::Xml,
+        })
+    }
+}
+
+/// Why an answer could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// There is none.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// Writing failed, or the format cannot carry it.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+}
+
+impl From<io::Error> for ResultsError {
+    fn from(error: io::Error) -> Self {
+        Self::Sink(error.into())
+    }
+}
+
+/// Writes rows as they come, and counts them.
+pub fn write_solutions(
+    solutions: Solutions<'_>,
+    format: ResultsFormat,
+    table: &Table,
+    mut writer: impl Write,
+) -> Result<u64, ResultsError> {
+    let Some(standard) = format.standard() else { return table.write(solutions, writer) };
+    let Solutions { variables, rows } = solutions;
+    let mut serializer =
+        QueryResultsSerializer::from_format(standard).serialize_solutions_to_writer(&mut writer, variables.clone())?;
+    let mut count = 0;
+    for row in rows {
+        let row = row?;
+        if format == ResultsFormat::Xml {
+            check_xml(&row, count + 1)?;
+        }
+        serializer.serialize(bound(&row, &variables))?;
+        count += 1;
+    }
+    serializer.finish()?;
+    writer.flush()?;
+    Ok(count)
+}
+
+/// Writes what an `ASK` found.
+pub fn write_boolean(truth: bool, format: ResultsFormat, mut writer: impl Write) -> Result<(), ResultsError> {
+    match format.standard() {
+        None => writeln!(writer, "{truth}")?,
+        Some(standard) => {
+            QueryResultsSerializer::from_format(standard).serialize_boolean_to_writer(&mut writer, truth)?;
+            // CSV and TSV have no line end of their own here.
+            if matches!(format, ResultsFormat::Csv | ResultsFormat::Tsv) {
+                writeln!(writer)?;
+            }
+        }
+    }
+    Ok(writer.flush()?)
+}
+
+fn bound<'r>(
+    row: &'r QuerySolution,
+    variables: &'r [Variable],
+) -> impl Iterator<Item = (oxrdf::VariableRef<'r>, oxrdf::TermRef<'r>)> {
+    variables
+        .iter()
+        .zip(row.values())
+        .filter_map(|(variable, value)| Some((variable.as_ref(), value.as_ref()?.as_ref())))
+}
+
+fn check_xml(row: &QuerySolution, number: u64) -> Result<(), SinkError> {
+    for value in row.values().iter().flatten() {
+        if let Term::Literal(literal) = value
+            && let Some(character) = not_xml(literal.value())
+        {
+            return Err(SinkError::NotXml { character: character.into(), subject: format!("row {number}") });
+        }
+    }
+    Ok(())
+}
+
+/// Writes a graph as its triples come, and counts them. IRIs are shortened against `base` where the syntax can.
+pub fn write_graph(
+    triples: Triples<'_>,
+    syntax: Syntax,
+    base: Option<&str>,
+    mut writer: impl Write + Send,
+) -> Result<u64, ResultsError> {
+    let mut count = 0;
+    match syntax {
+        Syntax::RdfXml => {
+            // The sink knows what XML cannot carry.
+            let mut sink = RdfXmlSink::new(&mut writer);
+            for triple in triples {
+                sink.quads(&[triple?.in_graph(GraphName::DefaultGraph)])?;
+                count += 1;
+            }
+            sink.finish()?;
+        }
+        Syntax::JsonLdLines => {
+            // A document for each run of triples of one subject.
+            let mut subject: Option<NamedOrBlankNode> = None;
+            let mut run: Vec<Triple> = Vec::new();
+            for triple in triples {
+                let triple = triple?;
+                if subject.as_ref() != Some(&triple.subject) {
+                    write_line(&mut run, &mut writer)?;
+                    subject = Some(triple.subject.clone());
+                }
+                run.push(triple);
+                count += 1;
+            }
+            write_line(&mut run, &mut writer)?;
+        }
+        _ => {
+            let mut serializer = serializer(syntax, base).for_writer(&mut writer);
+            for triple in triples {
+                serializer.serialize_triple(&triple?)?;
+                count += 1;
+            }
+            serializer.finish()?;
+        }
+    }
+    writer.flush()?;
+    Ok(count)
+}
+
+fn serializer(syntax: Syntax, base: Option<&str>) -> RdfSerializer {
+    let format = match syntax {
+        Syntax::Turtle => RdfFormat::Turtle,
+        Syntax::NTriples => RdfFormat::NTriples,
+        Syntax::NQuads => RdfFormat::NQuads,
+        Syntax::TriG => RdfFormat::TriG,
+        Syntax::RdfXml => RdfFormat::RdfXml,
+        Syntax::JsonLd | Syntax::JsonLdLines => RdfFormat::JsonLd { profile: JsonLdProfileSet::empty() },
+    };
+    let mut serializer = RdfSerializer::from_format(format);
+    for (prefix, namespace) in PREFIXES {
+        if let Ok(with) = serializer.clone().with_prefix(*prefix, *namespace) {
+            serializer = with;
+        }
+    }
+    match base.and_then(|base| serializer.clone().with_base_iri(base).ok()) {
+        Some(with) => with,
+        None => serializer,
+    }
+}
+
+/// Writes the triples of a subject as one document on one line.
+fn write_line(run: &mut Vec<Triple>, writer: &mut impl Write) -> Result<(), ResultsError> {
+    if run.is_empty() {
+        return Ok(());
+    }
+    let mut serializer = serializer(Syntax::JsonLdLines, None).for_writer(Vec::new());
+    for triple in run.drain(..) {
+        serializer.serialize_triple(&triple)?;
+    }
+    let document = serializer.finish()?;
+    // White space between tokens may be a line end; in strings it cannot be.
+    writer.write_all(&document.into_iter().filter(|byte| *byte != b'\n').collect::<Vec<_>>())?;
+    Ok(writer.write_all(b"\n")?)
+}

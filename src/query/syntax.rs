@@ -1,0 +1,224 @@
+//! The text of a query, and where it goes wrong.
+
+use std::fmt;
+
+use oxrdf::NamedNode;
+use spargebra::SparqlParser;
+
+use super::QUERY_PREFIXES;
+use super::functions::{self, FUNCTIONS};
+use super::needs::Uses;
+use super::tokens::first_wrong;
+use crate::vocab::rpcg;
+
+/// Why a text is no query. Shown with the line and a caret below the place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    message: String,
+    place: Option<Place>,
+}
+
+/// Where in a text, counted from 1, in characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    line: usize,
+    column: usize,
+    /// The text of the line.
+    text: String,
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(Place { line, column, text }) = &self.place else { return f.write_str(&self.message) };
+        let number = line.to_string();
+        // Tabs would shift the caret.
+        let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let before: String = shown.chars().take(column.saturating_sub(1)).collect();
+        let indent = " ".repeat(unicode_width::UnicodeWidthStr::width(before.as_str()));
+        writeln!(f, "not SPARQL, at line {line}, column {column}: {}", self.message)?;
+        writeln!(f, "{number} | {shown}")?;
+        write!(f, "{} | {indent}^", " ".repeat(number.len()))
+    }
+}
+
+impl std::error::Error for SyntaxError {}
+
+pub(super) fn parse(text: &str, base: Option<&str>) -> Result<spargebra::Query, SyntaxError> {
+    let plain = |error: &dyn fmt::Display| SyntaxError { message: error.to_string(), place: None };
+    let mut parser = SparqlParser::new();
+    if let Some(base) = base {
+        parser = parser.with_base_iri(base).map_err(|error| plain(&error))?;
+    }
+    for (prefix, namespace) in QUERY_PREFIXES {
+        parser = parser.with_prefix(*prefix, *namespace).map_err(|error| plain(&error))?;
+    }
+    for function in FUNCTIONS.iter().filter(|function| function.aggregate) {
+        parser = parser.with_custom_aggregate_function(function.iri());
+    }
+    match parser.clone().parse_query(text) {
+        Ok(query) => Ok(query),
+        Err(_) if !text.trim().is_empty() && parser.clone().parse_update(text).is_ok() => Err(SyntaxError {
+            message: "this is SPARQL Update, which changes data; only SELECT, ASK, CONSTRUCT and DESCRIBE are run here"
+                .to_owned(),
+            place: None,
+        }),
+        Err(error) => Err(explain(text, &parser, &error.to_string())),
+    }
+}
+
+/// What the parser says of a text: where it stopped looking, a byte offset, and what would have helped.
+struct Stop<'w> {
+    at: usize,
+    expected: &'w str,
+}
+
+impl<'w> Stop<'w> {
+    /// From the parser's words: `error at 3:12: expected …`, lines and characters counted from 1.
+    fn read(text: &str, words: &'w str) -> Option<Self> {
+        let (place, expected) = words.strip_prefix("error at ")?.split_once(": ")?;
+        let (line, column) = place.split_once(':')?;
+        let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
+        let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+        let rest = text.get(start..)?;
+        let length = rest.char_indices().nth(column - 1).map_or(rest.len(), |(at, _)| at);
+        Some(Self { at: start + length, expected })
+    }
+}
+
+fn explain(text: &str, parser: &SparqlParser, words: &str) -> SyntaxError {
+    let Some(stop) = Stop::read(text, words) else { return SyntaxError { message: words.to_owned(), place: None } };
+    let stops_at = |text: &str| {
+        let error = parser.clone().parse_query(text).err()?.to_string();
+        Stop::read(text, &error).map(|stop| stop.at)
+    };
+    let Some(range) = first_wrong(text, stops_at) else {
+        let message = match rule(stop.expected) {
+            Some(rule) => rule.to_owned(),
+            None => format!("the query ends too early{}", wanted(stop.expected)),
+        };
+        return SyntaxError { message, place: Some(Place::at(text, text.trim_end().len())) };
+    };
+    let token = text.get(range.clone()).unwrap_or_default();
+    let message = match (rule(stop.expected), token.split_once(':')) {
+        (Some("Prefix not found"), Some((prefix, _))) => {
+            let known: Vec<_> = QUERY_PREFIXES.iter().map(|(prefix, _)| format!("{prefix}:")).collect();
+            format!("the prefix {prefix}: is not declared; without declaration there are {}", known.join(" "))
+        }
+        (Some(rule), _) => rule.to_owned(),
+        (None, _) if stop.at == range.start => format!("there cannot be {token} here{}", wanted(stop.expected)),
+        (None, _) => format!("there cannot be {token} here"),
+    };
+    SyntaxError { message, place: Some(Place::at(text, range.start)) }
+}
+
+impl Place {
+    fn at(text: &str, offset: usize) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let source = text.get(start..).unwrap_or_default().split('\n').next().unwrap_or_default();
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before.get(start..).unwrap_or_default().chars().count() + 1,
+            text: source.trim_end_matches('\r').to_owned(),
+        }
+    }
+}
+
+/// A rule beyond the grammar that was broken, in the parser's words.
+fn rule(expected: &str) -> Option<&str> {
+    let list = expected.trim_start_matches("expected ").trim_start_matches("one of ");
+    list.split(", ").find(|item| item.contains(' ') && item.starts_with(|c: char| c.is_alphabetic()))
+}
+
+/// What the parser would have taken, where that is a few words and signs.
+fn wanted(expected: &str) -> String {
+    let list = expected.trim_start_matches("expected ").trim_start_matches("one of ");
+    let mut words: Vec<_> = list
+        .split(", ")
+        .filter_map(|item| item.strip_prefix('"')?.strip_suffix('"'))
+        .filter(|item| !item.is_empty() && *item != "#")
+        .collect();
+    words.dedup();
+    match words.as_slice() {
+        [] => String::new(),
+        [one] => format!("; {one} could"),
+        many if many.len() <= 8 => format!("; one of {} could", many.join(" ")),
+        _ => String::new(),
+    }
+}
+
+/// Looks at the functions of this program that a query calls: do they exist, and with so many arguments?
+pub(super) fn check_functions(uses: &Uses) -> Result<(), SyntaxError> {
+    for (name, arguments) in uses.calls() {
+        let Some(local) = name.as_str().strip_prefix(rpcg::NAMESPACE) else { continue };
+        check_function(name, local, arguments).map_err(|message| SyntaxError { message, place: None })?;
+    }
+    Ok(())
+}
+
+fn check_function(name: &NamedNode, local: &str, arguments: usize) -> Result<(), String> {
+    let Some(function) = functions::find(name.as_ref()) else {
+        let known: Vec<_> = FUNCTIONS.iter().map(|function| function.name).collect();
+        return Err(format!("there is no function rpcg:{local}; there are {}", known.join(", ")));
+    };
+    if function.arguments.contains(&arguments) {
+        return Ok(());
+    }
+    Err(format!("{} does not take {arguments} arguments: it is {}", function.name, function.signature))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        parse(text, None).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_syntax_error_shows_the_line_and_a_caret() {
+        let shown = error("SELECT ?x\nWHERE { ?x a }");
+        let lines: Vec<_> = shown.lines().collect();
+        assert_eq!(lines[0], "not SPARQL, at line 2, column 14: there cannot be } here");
+        assert_eq!(lines[1..], ["2 | WHERE { ?x a }", "  |              ^"]);
+    }
+
+    #[test]
+    fn the_place_is_that_of_the_first_wrong_token() {
+        for (text, line, column, token) in [
+            ("SELEC ?x {}", 1, 1, "SELEC"),
+            ("SELECT ?x { ?x jrpc:hasMethod \"a\" \"b\" }", 1, 35, "\"b\""),
+            ("SELECT ?x {\n  ?x a jrpc:Request FILTR(?x) }", 2, 21, "FILTR"),
+            ("SELECT ?x { ?x a jrpc:Request }\n\nLIMT 3", 3, 1, "LIMT"),
+            ("SELECT (COUNT(?x) ?n) {}", 1, 19, "?n"),
+            ("SELECT ?x { ?x a jrpc:Request } }", 1, 33, "}"),
+        ] {
+            let expected = format!("not SPARQL, at line {line}, column {column}: there cannot be {token} here");
+            assert!(error(text).starts_with(&expected), "{}", error(text));
+        }
+    }
+
+    #[test]
+    fn a_query_that_only_ends_too_early_is_told_so() {
+        for text in ["SELECT ?x { ?x a jrpc:Request", "", "SELECT"] {
+            assert!(error(text).contains("the query ends too early"), "{}", error(text));
+        }
+    }
+
+    #[test]
+    fn rules_beyond_the_grammar_are_told() {
+        let shown = error("SELECT (1 AS ?x) ?x {}");
+        assert!(shown.contains("Duplicated variable name in SELECT"), "{shown}");
+    }
+
+    #[test]
+    fn an_undeclared_prefix_is_named() {
+        let shown = error("SELECT ?x { ?x a foaf:Person }");
+        assert!(shown.contains("line 1, column 18: the prefix foaf: is not declared"), "{shown}");
+    }
+
+    #[test]
+    fn update_is_no_query() {
+        assert!(error("CLEAR ALL").contains("SPARQL Update"));
+    }
+}

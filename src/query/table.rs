@@ -1,0 +1,267 @@
+//! Rows as columns that line up, for people.
+
+use std::io::Write;
+
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, NamedNodeRef, Term};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::QUERY_PREFIXES;
+use super::answer::Solutions;
+use super::results::ResultsError;
+use crate::vocab::rdf;
+
+/// Rows that widths are taken from. Those after them are written as they come.
+const MEASURED: usize = 1000;
+/// No column is made narrower than this.
+const NARROWEST: usize = 8;
+const GAP: &str = "  ";
+
+/// How a table looks.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    width: Option<usize>,
+    base: Option<String>,
+}
+
+/// What stands in a cell, and whether that is a number.
+struct Cell {
+    text: String,
+    number: bool,
+}
+
+impl Table {
+    /// Not wider than so many columns: long cells are cut, and end in `…` then.
+    pub fn with_width(mut self, width: Option<usize>) -> Self {
+        self.width = width;
+        self
+    }
+
+    /// Leaves out what IRIs begin with, so that `<https://example.org/log#m12>` is `<#m12>`.
+    pub fn with_base(mut self, base: Option<String>) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// Writes the rows, and counts them.
+    pub(super) fn write(&self, solutions: Solutions<'_>, mut writer: impl Write) -> Result<u64, ResultsError> {
+        let Solutions { variables, mut rows } = solutions;
+        let mut measured: Vec<Vec<Cell>> = Vec::new();
+        for row in rows.by_ref().take(MEASURED) {
+            measured.push(self.cells(row?.values()));
+        }
+        let names: Vec<_> = variables.iter().map(|variable| variable.as_str()).collect();
+        let columns = self.columns(&names, &measured);
+
+        let heads = names.iter().map(|name| Cell { text: (*name).to_owned(), number: false }).collect::<Vec<_>>();
+        write_row(&heads, &columns, &mut writer)?;
+        let rule: Vec<_> = columns.iter().map(|column| "─".repeat(column.width)).collect();
+        writeln!(writer, "{}", rule.join(GAP))?;
+        let mut count = 0;
+        for row in &measured {
+            write_row(row, &columns, &mut writer)?;
+            count += 1;
+        }
+        drop(measured);
+        for row in rows {
+            write_row(&self.cells(row?.values()), &columns, &mut writer)?;
+            count += 1;
+        }
+        writer.flush()?;
+        Ok(count)
+    }
+
+    fn cells(&self, values: &[Option<Term>]) -> Vec<Cell> {
+        values.iter().map(|value| self.cell(value.as_ref())).collect()
+    }
+
+    fn cell(&self, value: Option<&Term>) -> Cell {
+        match value {
+            None => Cell { text: String::new(), number: false },
+            Some(Term::NamedNode(node)) => Cell { text: self.iri(node.as_ref()), number: false },
+            Some(Term::BlankNode(node)) => Cell { text: node.to_string(), number: false },
+            Some(Term::Literal(literal)) => self.literal(literal),
+            #[allow(unreachable_patterns, reason = "terms that features of other crates may add")]
+            Some(term) => Cell { text: term.to_string(), number: false },
+        }
+    }
+
+    fn literal(&self, literal: &Literal) -> Cell {
+        let datatype = literal.datatype();
+        let number = [xsd::INTEGER, xsd::DECIMAL, xsd::DOUBLE, xsd::FLOAT].contains(&datatype);
+        let plain = [xsd::STRING, xsd::BOOLEAN, xsd::DATE_TIME, xsd::TIME, xsd::DATE, rdf::JSON].contains(&datatype);
+        let text = printable(literal.value());
+        let text = match literal.language() {
+            Some(language) => format!("{text}@{language}"),
+            None if number || plain => text,
+            None => format!("\"{text}\"^^{}", self.iri(datatype)),
+        };
+        Cell { text, number }
+    }
+
+    fn iri(&self, node: NamedNodeRef<'_>) -> String {
+        let iri = node.as_str();
+        if let Some(rest) = self.base.as_deref().and_then(|base| iri.strip_prefix(base)) {
+            return printable(&format!("<{rest}>"));
+        }
+        for (prefix, namespace) in QUERY_PREFIXES {
+            if let Some(local) = iri.strip_prefix(namespace)
+                && !local.is_empty()
+                && local.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+            {
+                return format!("{prefix}:{local}");
+            }
+        }
+        printable(&format!("<{iri}>"))
+    }
+
+    fn columns(&self, names: &[&str], rows: &[Vec<Cell>]) -> Vec<Column> {
+        let mut columns: Vec<_> = names
+            .iter()
+            .enumerate()
+            .map(|(index, name)| {
+                let cells = || rows.iter().filter_map(|row| row.get(index));
+                let widest = cells().map(|cell| cell.text.width()).max().unwrap_or(0);
+                let numbers = cells().any(|cell| cell.number);
+                let right = numbers && cells().all(|cell| cell.number || cell.text.is_empty());
+                Column { width: widest.max(name.width()), right, cut: self.width.is_some() }
+            })
+            .collect();
+        let Some(width) = self.width else { return columns };
+        let gaps = GAP.len() * columns.len().saturating_sub(1);
+        // The widest columns give way first, all to one width.
+        let mut total: usize = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
+        while total > width {
+            let Some(column) = columns.iter_mut().max_by_key(|column| column.width) else { break };
+            if column.width <= NARROWEST {
+                break;
+            }
+            column.width -= 1;
+            total -= 1;
+        }
+        columns
+    }
+}
+
+struct Column {
+    width: usize,
+    right: bool,
+    /// Whether cells are cut to the width.
+    cut: bool,
+}
+
+fn write_row(row: &[Cell], columns: &[Column], writer: &mut impl Write) -> Result<(), ResultsError> {
+    let mut line = String::new();
+    for (index, (cell, column)) in row.iter().zip(columns).enumerate() {
+        if index > 0 {
+            line.push_str(GAP);
+        }
+        let width = cell.text.width();
+        if column.cut && width > column.width {
+            line.push_str(&cut(&cell.text, column.width));
+            continue;
+        }
+        let padding = " ".repeat(column.width.saturating_sub(width));
+        match column.right {
+            true => line.extend([padding.as_str(), &cell.text]),
+            false => line.extend([cell.text.as_str(), &padding]),
+        }
+    }
+    writeln!(writer, "{}", line.trim_end())?;
+    Ok(())
+}
+
+/// The beginning of a text, in so many columns, and `…`.
+fn cut(text: &str, width: usize) -> String {
+    let mut kept = String::new();
+    let mut used = 1;
+    for character in text.chars() {
+        used += character.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        kept.push(character);
+    }
+    kept.push('…');
+    while kept.width() < width {
+        kept.push(' ');
+    }
+    kept
+}
+
+/// The text on one line, with nothing in it that a terminal obeys.
+fn printable(text: &str) -> String {
+    if !text.chars().any(char::is_control) {
+        return text.to_owned();
+    }
+    text.chars()
+        .map(|character| match character.is_control() {
+            true => character.escape_default().to_string(),
+            false => character.to_string(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use oxigraph::sparql::QuerySolution;
+    use oxrdf::{NamedNode, Variable};
+
+    use super::*;
+
+    fn table(table: &Table, names: &[&str], rows: &[&[Term]]) -> String {
+        let variables: Vec<_> = names.iter().map(|name| Variable::new_unchecked(*name)).collect();
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|row| Ok(QuerySolution::from((variables.clone(), row.iter().cloned().map(Some).collect::<Vec<_>>()))))
+            .collect();
+        let mut out = Vec::new();
+        table.write(Solutions { variables, rows: Box::new(rows.into_iter()) }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn node(iri: &str) -> Term {
+        NamedNode::new_unchecked(iri).into()
+    }
+
+    #[test]
+    fn columns_line_up_and_numbers_stand_right() {
+        let json = Literal::new_typed_literal("[1]", rdf::JSON);
+        let shown = table(
+            &Table::default().with_base(Some("https://example.org/log".to_owned())),
+            &["message", "count", "params"],
+            &[
+                &[node("https://example.org/log#m1"), Literal::from(7).into(), json.into()],
+                &[node("http://json-rpc.org/ontology#Request"), Literal::from(12).into(), Literal::from("日本").into()],
+            ],
+        );
+        let lines: Vec<_> = shown.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "message       count  params",
+                "────────────  ─────  ──────",
+                "<#m1>             7  [1]",
+                "jrpc:Request     12  日本",
+            ]
+        );
+    }
+
+    #[test]
+    fn long_cells_are_cut_on_a_terminal_only() {
+        let long: Term = Literal::from("x".repeat(100)).into();
+        let row: &[Term] = &[Literal::from("short").into(), long];
+        assert!(table(&Table::default(), &["a", "b"], &[row]).contains(&"x".repeat(100)));
+        let cut = table(&Table::default().with_width(Some(40)), &["a", "b"], &[row]);
+        for line in cut.lines() {
+            assert!(line.width() <= 40, "{line}");
+        }
+        assert!(cut.contains("xxx…"));
+    }
+
+    #[test]
+    fn a_terminal_is_not_given_control_characters() {
+        let shown = table(&Table::default(), &["a"], &[&[Literal::from("a\u{1b}[2Jb\nc").into()]]);
+        assert!(shown.contains("a\\u{1b}[2Jb\\nc"), "{shown}");
+    }
+}
