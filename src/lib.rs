@@ -38,6 +38,8 @@
 pub mod context;
 pub mod convert;
 pub mod diagnostic;
+pub mod endpoint;
+mod http;
 pub mod json;
 pub mod mapping;
 pub mod message;

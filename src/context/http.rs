@@ -2,22 +2,20 @@
 
 use std::error::Error;
 use std::io::Read;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{ACCEPT, LOCATION};
-use reqwest::redirect::Policy;
-use url::{Host, Url};
+use url::Url;
 
 use super::builtin::{JSON_RPC, JSON_RPC_URL};
 use super::{LoadError, MAX_DOCUMENT};
+use crate::http;
 
 const MAX_REDIRECTS: usize = 5;
 const MEDIA_TYPES: &str = "application/ld+json, application/json;q=0.9";
-const USER_AGENT: &str = concat!("rpcgraph/", env!("CARGO_PKG_VERSION"));
 
 /// A document as it arrived.
 #[derive(Debug, Clone)]
@@ -30,14 +28,8 @@ pub(super) struct Fetched {
 
 /// Whether a context may be fetched from the URL, be it named, referred to or redirected to.
 pub(super) fn is_allowed(url: &Url) -> bool {
-    let loopback = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
     let anonymous = url.username().is_empty() && url.password().is_none();
-    anonymous && (url.scheme() == "https" || (url.scheme() == "http" && loopback))
+    anonymous && (url.scheme() == "https" || (url.scheme() == "http" && http::is_loopback(url)))
 }
 
 /// Refuses a URL that contexts may not be fetched from, without repeating its password.
@@ -127,24 +119,8 @@ impl Download {
 
 /// A client for one request. Redirects are left to [`Download`], which checks each.
 fn client(url: &Url, timeout: Duration) -> reqwest::Result<Client> {
-    // Fails where the process has a provider already, which then is used.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let localhost = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-    let builder = Client::builder()
-        .user_agent(USER_AGENT)
-        .redirect(Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .no_proxy()
-        .timeout(timeout)
-        // Whatever the system thinks that the name means.
-        .resolve_to_addrs("localhost", &localhost.map(|address| SocketAddr::new(address, 0)));
-    match url.scheme() {
-        "https" => builder.https_only(true),
-        // No certificates, so that plain HTTP works on a machine that has none.
-        _ => builder.tls_certs_only([]),
-    }
-    .build()
+    let tls = url.scheme() == "https";
+    http::client(tls, timeout).https_only(tls).build()
 }
 
 fn target(url: &Url, response: &Response) -> Result<Url, LoadError> {

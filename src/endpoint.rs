@@ -1,0 +1,267 @@
+//! A SPARQL server: queries, updates and graphs over HTTP.
+//!
+//! The [SPARQL 1.1 Protocol](https://www.w3.org/TR/sparql11-protocol/) and the
+//! [SPARQL 1.1 Graph Store HTTP Protocol](https://www.w3.org/TR/sparql11-http-rdf-update/), whichever of their URLs the
+//! user names. Redirects are not followed: credentials go to the servers that were named, and to no other.
+
+mod answer;
+mod credentials;
+mod error;
+mod graph_store;
+mod request;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use oxrdf::vocab::rdf;
+use oxrdf::{NamedNode, NamedNodeRef, Term};
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use url::{Url, form_urlencoded};
+
+use self::answer::Form;
+pub use self::answer::{Answer, Graph, Solutions};
+pub use self::credentials::Credentials;
+pub use self::error::EndpointError;
+pub use self::graph_store::GraphStore;
+use self::request::Sender;
+use crate::http;
+use crate::vocab::rpcg;
+
+/// How long a server may take to answer, unless it is set.
+pub const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// A SPARQL server.
+#[derive(Debug)]
+pub struct Endpoint {
+    query: Url,
+    update: Url,
+    update_stated: bool,
+    graph_store: Option<Url>,
+    sender: Sender,
+}
+
+/// What an [`Endpoint`] is made from.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Builder {
+    query: String,
+    update: Option<String>,
+    graph_store: Option<String>,
+    credentials: Credentials,
+    timeout: Duration,
+}
+
+/// The graphs that a query is asked of; none: those that the server takes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dataset {
+    /// Graphs that are merged into the default graph.
+    pub default_graphs: Vec<NamedNode>,
+    /// Named graphs.
+    pub named_graphs: Vec<NamedNode>,
+}
+
+/// Whether a request may be sent again when nobody knows whether the server has followed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// Twice is the same as once.
+    Harmless,
+    /// Twice may differ from once.
+    Never,
+}
+
+impl Builder {
+    /// Where updates are sent to; unless it is set, where queries are.
+    pub fn update(mut self, url: Option<String>) -> Self {
+        self.update = url;
+        self
+    }
+
+    /// Where graphs are, by the Graph Store Protocol.
+    pub fn graph_store(mut self, url: Option<String>) -> Self {
+        self.graph_store = url;
+        self
+    }
+
+    /// Who we are.
+    pub fn credentials(mut self, credentials: Credentials) -> Self {
+        self.credentials = credentials;
+        self
+    }
+
+    /// Time to connect, send and get the beginning of an answer, and again for each further part of it.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The server. Nothing is sent to it yet.
+    ///
+    /// # Errors
+    ///
+    /// URLs that are none, or hold a password; credentials that would go over plain HTTP to another machine.
+    pub fn build(self) -> Result<Endpoint, EndpointError> {
+        let query = server_url(&self.query)?;
+        let update = self.update.as_deref().map(server_url).transpose()?.unwrap_or_else(|| query.clone());
+        let graph_store = self.graph_store.as_deref().map(server_url).transpose()?;
+        let mut tls = false;
+        for url in [&query, &update].into_iter().chain(&graph_store) {
+            self.credentials.authorization(url)?;
+            tls |= url.scheme() == "https";
+        }
+        let client = http::client(tls, self.timeout).build().map_err(EndpointError::Client)?;
+        let (credentials, timeout, reached) = (self.credentials, self.timeout, AtomicBool::new(false));
+        let update_stated = self.update.is_some();
+        Ok(Endpoint {
+            query,
+            update,
+            update_stated,
+            graph_store,
+            sender: Sender { client, credentials, timeout, reached },
+        })
+    }
+}
+
+fn server_url(text: &str) -> Result<Url, EndpointError> {
+    let bad = || EndpointError::BadUrl { url: text.to_owned() };
+    let mut url = Url::parse(text).map_err(|_| bad())?;
+    if !url.username().is_empty() || url.password().is_some() {
+        // They fail for URLs without a host, which have neither.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        return Err(EndpointError::PasswordInUrl { url: url.into() });
+    }
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(bad());
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+impl Endpoint {
+    /// The server that answers queries at a URL.
+    pub fn builder(query: impl Into<String>) -> Builder {
+        Builder {
+            query: query.into(),
+            update: None,
+            graph_store: None,
+            credentials: Credentials::none(),
+            timeout: TIMEOUT,
+        }
+    }
+
+    /// Where queries are sent to.
+    pub fn url(&self) -> &str {
+        self.query.as_str()
+    }
+
+    /// Asks a query of a dataset.
+    ///
+    /// # Errors
+    ///
+    /// No answer, or none that is an answer to a query. What goes wrong later comes out of the answer.
+    pub fn query(&self, query: &str, dataset: &Dataset) -> Result<Answer, EndpointError> {
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.append_pair("query", query);
+        for graph in &dataset.default_graphs {
+            form.append_pair("default-graph-uri", graph.as_str());
+        }
+        for graph in &dataset.named_graphs {
+            form.append_pair("named-graph-uri", graph.as_str());
+        }
+        let body = form.finish();
+        let form = Form::of(query);
+        let (response, about) = self.sender.send(&self.query, "a query", Repeat::Harmless, |client| {
+            client
+                .post(self.query.clone())
+                .header(ACCEPT, form.accept())
+                .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+                .body(body.clone())
+        })?;
+        Answer::read(response, form, about)
+    }
+
+    /// A dataset in which the default graph holds what all sessions hold.
+    ///
+    /// On some servers that is so by itself, and the dataset then names no graph; on others the default graph is one graph
+    /// among others, and mostly empty.
+    pub fn dataset_for_union(&self) -> Result<Dataset, EndpointError> {
+        let session = format!("?session {} {}", rdf::TYPE, rpcg::SESSION);
+        let server = Dataset::default();
+        if self.ask(&format!("ASK {{ {session} }}"), &server)? {
+            return Ok(server);
+        }
+        let graphs = self.graphs(&format!("SELECT DISTINCT ?graph {{ GRAPH ?graph {{ {session} }} }}"))?;
+        Ok(Dataset { default_graphs: graphs.clone(), named_graphs: graphs })
+    }
+
+    /// The answer to an ASK query.
+    pub fn ask(&self, query: &str, dataset: &Dataset) -> Result<bool, EndpointError> {
+        match self.query(query, dataset)? {
+            Answer::Boolean(answer) => Ok(answer),
+            _ => Err(self.other_answer("a boolean")),
+        }
+    }
+
+    /// How many triples a named graph has.
+    pub fn count(&self, graph: NamedNodeRef<'_>) -> Result<u64, EndpointError> {
+        let query = format!("SELECT (COUNT(*) AS ?count) {{ GRAPH {graph} {{ ?s ?p ?o }} }}");
+        let Answer::Solutions(mut solutions) = self.query(&query, &Dataset::default())? else {
+            return Err(self.other_answer("solutions"));
+        };
+        let solution = solutions.next().transpose()?;
+        let count = solution.as_ref().and_then(|solution| match solution.get("count")? {
+            Term::Literal(count) => count.value().parse().ok(),
+            _ => None,
+        });
+        count.ok_or_else(|| self.other_answer("a count"))
+    }
+
+    /// The values of the one variable that are IRIs.
+    fn graphs(&self, query: &str) -> Result<Vec<NamedNode>, EndpointError> {
+        let Answer::Solutions(solutions) = self.query(query, &Dataset::default())? else {
+            return Err(self.other_answer("solutions"));
+        };
+        let mut graphs = Vec::new();
+        for solution in solutions {
+            if let Some(Term::NamedNode(graph)) = solution?.get(0) {
+                graphs.push(graph.clone());
+            }
+        }
+        Ok(graphs)
+    }
+
+    fn other_answer(&self, expected: &'static str) -> EndpointError {
+        EndpointError::Unexpected {
+            what: "a query".to_owned(),
+            url: self.query.to_string(),
+            content_type: "another kind of answer".to_owned(),
+            expected,
+            words: String::new(),
+        }
+    }
+
+    /// Its graphs, where it has a URL for them.
+    pub fn graph_store(&self) -> Option<GraphStore<'_>> {
+        Some(GraphStore { url: self.graph_store.as_ref()?, sender: &self.sender })
+    }
+
+    /// Whether it has a URL for updates of its own.
+    pub fn update_is_stated(&self) -> bool {
+        self.update_stated
+    }
+
+    /// Sends an update; `what` is for errors.
+    ///
+    /// # Errors
+    ///
+    /// The server may have followed it all the same where there was no answer.
+    pub fn update(&self, update: &str, what: &str, repeat: Repeat) -> Result<(), EndpointError> {
+        self.sender.send(&self.update, what, repeat, |client| {
+            client
+                .post(self.update.clone())
+                .header(CONTENT_TYPE, "application/sparql-update; charset=utf-8")
+                .body(update.to_owned())
+        })?;
+        Ok(())
+    }
+}

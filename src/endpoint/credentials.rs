@@ -1,0 +1,174 @@
+//! Who we are to a server. Never from the command line, where other users of the machine could read it.
+
+use std::collections::HashMap;
+use std::env;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::header::HeaderValue;
+use url::Url;
+
+use super::EndpointError;
+
+/// What is sent in `Authorization`, and to whom.
+#[derive(Clone, Default)]
+pub struct Credentials(Kind);
+
+#[derive(Clone, Default)]
+enum Kind {
+    #[default]
+    None,
+    /// For whichever server the user names.
+    Named { origin: &'static str, value: String },
+    /// For the hosts of a netrc file.
+    Netrc { path: PathBuf, hosts: HashMap<String, Login> },
+}
+
+#[derive(Clone, Default)]
+struct Login {
+    user: String,
+    password: String,
+}
+
+/// The value of the header, and where it is from.
+pub(super) struct Authorization {
+    pub value: HeaderValue,
+    pub origin: String,
+}
+
+impl Credentials {
+    /// None.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// A bearer token: [RFC 6750](https://www.rfc-editor.org/rfc/rfc6750).
+    pub fn bearer(token: &str) -> Self {
+        Self(Kind::Named { origin: "RPCGRAPH_TOKEN", value: format!("Bearer {token}") })
+    }
+
+    /// User and password: [RFC 7617](https://www.rfc-editor.org/rfc/rfc7617).
+    pub fn basic(user: &str, password: &str) -> Self {
+        Self(Kind::Named { origin: "RPCGRAPH_USER and RPCGRAPH_PASSWORD", value: basic(user, password) })
+    }
+
+    /// What the environment says: `RPCGRAPH_TOKEN`, else `RPCGRAPH_USER` with `RPCGRAPH_PASSWORD`, else the netrc file
+    /// that `NETRC` names, else `~/.netrc`.
+    ///
+    /// # Errors
+    ///
+    /// A netrc file that cannot be read, or is no netrc file. That there is none is no error, unless `NETRC` names it.
+    pub fn from_environment() -> Result<Self, EndpointError> {
+        let variable = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        if let Some(token) = variable("RPCGRAPH_TOKEN") {
+            return Ok(Self::bearer(&token));
+        }
+        if let Some(user) = variable("RPCGRAPH_USER") {
+            return Ok(Self::basic(&user, &variable("RPCGRAPH_PASSWORD").unwrap_or_default()));
+        }
+        if let Some(path) = env::var_os("NETRC").filter(|path| !path.is_empty()) {
+            return Self::netrc(Path::new(&path));
+        }
+        let home = env::var_os("HOME").filter(|home| !home.is_empty());
+        match home.map(|home| Path::new(&home).join(".netrc")).filter(|path| path.exists()) {
+            Some(path) => Self::netrc(&path),
+            None => Ok(Self::none()),
+        }
+    }
+
+    /// The logins of a netrc file.
+    pub fn netrc(path: &Path) -> Result<Self, EndpointError> {
+        let failed = |reason: String| EndpointError::Netrc { path: path.display().to_string(), reason };
+        let text = fs::read_to_string(path).map_err(|error| {
+            failed(match error.kind() {
+                // Its words would not tell more.
+                io::ErrorKind::InvalidData => "it is not text".to_owned(),
+                _ => error.to_string(),
+            })
+        })?;
+        Ok(Self(Kind::Netrc { path: path.to_owned(), hosts: hosts(&text).map_err(failed)? }))
+    }
+
+    /// What to send to a URL.
+    ///
+    /// # Errors
+    ///
+    /// Anyone on the way could read it.
+    pub(super) fn authorization(&self, url: &Url) -> Result<Option<Authorization>, EndpointError> {
+        let (value, origin) = match &self.0 {
+            Kind::None => return Ok(None),
+            Kind::Named { origin, value } => (value.clone(), (*origin).to_owned()),
+            Kind::Netrc { path, hosts } => {
+                let host = url.host_str().unwrap_or_default();
+                let Some(login) = hosts.get(host).or_else(|| hosts.get("")) else { return Ok(None) };
+                (basic(&login.user, &login.password), path.display().to_string())
+            }
+        };
+        if url.scheme() != "https" && !crate::http::is_loopback(url) {
+            return Err(EndpointError::Unencrypted { origin, url: url.to_string() });
+        }
+        let Ok(mut value) = HeaderValue::from_str(&value) else {
+            return Err(EndpointError::BadCredentials { origin });
+        };
+        value.set_sensitive(true);
+        Ok(Some(Authorization { value, origin }))
+    }
+}
+
+/// Says where they are from, not what they are.
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::None => write!(f, "Credentials(none)"),
+            Kind::Named { origin, .. } => write!(f, "Credentials({origin})"),
+            Kind::Netrc { path, .. } => write!(f, "Credentials({})", path.display()),
+        }
+    }
+}
+
+fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))
+}
+
+/// The logins of a netrc file by host; that of `default` by no host. The error never repeats a word of the file, since it
+/// may be a password.
+fn hosts(text: &str) -> Result<HashMap<String, Login>, String> {
+    let mut hosts = HashMap::new();
+    let mut host: Option<String> = None;
+    let mut lines = (1..).zip(text.lines());
+    while let Some((number, line)) = lines.next() {
+        let mut words = line.split_whitespace();
+        while let Some(word) = words.next() {
+            if word.starts_with('#') {
+                break;
+            }
+            if word == "default" {
+                hosts.entry(String::new()).or_insert_with(Login::default);
+                host = Some(String::new());
+                continue;
+            }
+            // A keyword and its value may stand on two lines, but hardly ever do.
+            let value = words.next().ok_or_else(|| format!("line {number} ends where a value should be"))?;
+            let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+            let value = quoted.unwrap_or(value).to_owned();
+            let login = host.as_ref().and_then(|host| hosts.get_mut(host));
+            match (word, login) {
+                ("machine", _) => {
+                    hosts.entry(value.clone()).or_insert_with(Login::default);
+                    host = Some(value);
+                }
+                ("login" | "user", Some(login)) => login.user = value,
+                ("password", Some(login)) => login.password = value,
+                ("account", Some(_)) => {}
+                // A macro of ftp goes on to the next empty line.
+                ("macdef", _) => while lines.next().is_some_and(|(_, line)| !line.trim().is_empty()) {},
+                _ => return Err(format!("line {number} has a word that is not known there")),
+            }
+        }
+    }
+    Ok(hosts)
+}

@@ -1,0 +1,127 @@
+//! Requests: sent again where that can do no harm.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use reqwest::blocking::{Client, RequestBuilder, Response};
+use reqwest::header::{AUTHORIZATION, HeaderMap, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use url::Url;
+
+use super::credentials::Credentials;
+use super::error::{About, shown, words};
+use super::{EndpointError, Repeat};
+
+/// How often a request is sent at most.
+const TRIES: u32 = 5;
+/// The first wait before sending again; each further one is twice as long.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+/// The longest wait, whatever the server asks for.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Sends requests to the servers that the user named.
+#[derive(Debug)]
+pub(super) struct Sender {
+    pub client: Client,
+    pub credentials: Credentials,
+    pub timeout: Duration,
+    /// A server has answered: when it does not any more, it may come back.
+    pub reached: AtomicBool,
+}
+
+impl Sender {
+    /// Sends a request and returns an answer that says yes. `request` makes it anew for each time that it is sent.
+    pub fn send(
+        &self,
+        url: &Url,
+        what: &str,
+        repeat: Repeat,
+        request: impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<(Response, About), EndpointError> {
+        let about = About { what: what.to_owned(), url: url.to_string(), limit: self.timeout };
+        let authorization = self.credentials.authorization(url)?;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let mut request = request(&self.client);
+            if let Some(authorization) = &authorization {
+                request = request.header(AUTHORIZATION, authorization.value.clone());
+            }
+            let wait = match request.send().map_err(|error| about.request(error)) {
+                Ok(response) => {
+                    self.reached.store(true, Ordering::Relaxed);
+                    let status = response.status();
+                    if status.is_success() {
+                        return Ok((response, about));
+                    }
+                    let asked = retry_after(response.headers());
+                    let again = match status.as_u16() {
+                        429 => true,
+                        // A gateway says so as well when it has lost the server over the request.
+                        503 => asked.is_some() || repeat == Repeat::Harmless,
+                        _ => false,
+                    };
+                    if !again || tries == TRIES {
+                        return Err(refusal(response, about, authorization.map(|authorization| authorization.origin)));
+                    }
+                    asked
+                }
+                Err(error @ (EndpointError::Lost { .. } | EndpointError::Unreachable { .. })) => {
+                    let came_before = self.reached.load(Ordering::Relaxed);
+                    if repeat == Repeat::Never || !came_before || tries == TRIES {
+                        return Err(error);
+                    }
+                    None
+                }
+                Err(error) => return Err(error),
+            };
+            thread::sleep(wait.unwrap_or_else(|| FIRST_WAIT * 2_u32.pow(tries - 1)).min(LONGEST_WAIT));
+        }
+    }
+}
+
+/// How long the server asks us to wait, in seconds or up to a date
+/// ([RFC 9110, 10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3)).
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(value).ok()?;
+    Some(date.duration_since(SystemTime::now()).unwrap_or_default())
+}
+
+fn refusal(response: Response, about: About, credentials: Option<String>) -> EndpointError {
+    let About { what, url, .. } = about;
+    let status = response.status().as_u16();
+    if let (true, Some(target)) = (response.status().is_redirection(), response.headers().get(LOCATION)) {
+        let target = shown(&String::from_utf8_lossy(target.as_bytes()));
+        return EndpointError::Redirect { what, url, target };
+    }
+    let hint = match (status, credentials) {
+        (401 | 403, _) if asks_for_others(response.headers()) => {
+            "it asks for a way to log in that rpcgraph does not have: there are Basic and Bearer".to_owned()
+        }
+        (401 | 403, Some(origin)) => format!("it does not accept the credentials from {origin}"),
+        (401 | 403, None) => {
+            "set RPCGRAPH_TOKEN, or RPCGRAPH_USER and RPCGRAPH_PASSWORD, or name the host in ~/.netrc \
+                              or the file that NETRC names"
+                .to_owned()
+        }
+        (404 | 410, _) => "check the URL".to_owned(),
+        (405 | 415, _) => "check the URL: it may be for other kinds of requests".to_owned(),
+        (429 | 503, _) => "it is busy; try again later".to_owned(),
+        _ => String::new(),
+    };
+    EndpointError::Status { what, url, status, words: words(response), hint }
+}
+
+/// Whether the server names ways to log in, and none of ours.
+fn asks_for_others(headers: &HeaderMap) -> bool {
+    let mut asked = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok()).peekable();
+    let ours = |value: &str| {
+        let value = value.to_ascii_lowercase();
+        value.contains("basic") || value.contains("bearer")
+    };
+    asked.peek().is_some() && !asked.any(ours)
+}
