@@ -48,7 +48,8 @@ struct From {
 /// Which kinds of answer a query has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    Results,
+    Select,
+    Ask,
     Graph,
     /// Not SPARQL as we know it; the server may know better.
     Unknown,
@@ -57,7 +58,8 @@ pub(super) enum Form {
 impl Form {
     pub fn of(query: &str) -> Self {
         match SparqlParser::new().parse_query(query) {
-            Ok(Query::Select { .. } | Query::Ask { .. }) => Self::Results,
+            Ok(Query::Select { .. }) => Self::Select,
+            Ok(Query::Ask { .. }) => Self::Ask,
             Ok(Query::Construct { .. } | Query::Describe { .. }) => Self::Graph,
             Err(_) => Self::Unknown,
         }
@@ -66,7 +68,7 @@ impl Form {
     /// For `Accept`. One kind only where that is known: some servers give a SELECT as Turtle if they may.
     pub fn accept(self) -> &'static str {
         match self {
-            Self::Results => "application/sparql-results+json, application/sparql-results+xml;q=0.5",
+            Self::Select | Self::Ask => "application/sparql-results+json, application/sparql-results+xml;q=0.5",
             Self::Graph => "application/n-triples, text/turtle;q=0.8, application/rdf+xml;q=0.5",
             Self::Unknown => {
                 "application/sparql-results+json, application/sparql-results+xml;q=0.8, application/n-triples, \
@@ -77,7 +79,7 @@ impl Form {
 
     fn expected(self) -> &'static str {
         match self {
-            Self::Results => "SPARQL results in JSON or XML",
+            Self::Select | Self::Ask => "SPARQL results in JSON or XML",
             Self::Graph => "RDF",
             Self::Unknown => "SPARQL results or RDF",
         }
@@ -94,7 +96,7 @@ impl Answer {
                 .filter(|format| matches!(format, QueryResultsFormat::Json | QueryResultsFormat::Xml)),
         };
         let rdf = match form {
-            Form::Results => None,
+            Form::Select | Form::Ask => None,
             _ => RdfFormat::from_media_type(&name),
         };
         let about = Arc::new(about);
@@ -103,7 +105,12 @@ impl Answer {
             (Some(format), _) => match QueryResultsParser::from_format(format).for_reader(response) {
                 Ok(ReaderQueryResultsParserOutput::Boolean(answer)) => Ok(Self::Boolean(answer)),
                 Ok(ReaderQueryResultsParserOutput::Solutions(parser)) => {
-                    Ok(Self::Solutions(Solutions { parser, from }))
+                    let mut solutions = Solutions { parser, from };
+                    match form {
+                        // Virtuoso gives a row for yes, and none for no.
+                        Form::Ask => Ok(Self::Boolean(solutions.next().transpose()?.is_some())),
+                        _ => Ok(Self::Solutions(solutions)),
+                    }
                 }
                 Err(error) => Err(from.results_error(error)),
             },
