@@ -3,6 +3,7 @@
 mod builtin;
 mod convert;
 mod input;
+mod load;
 mod progress;
 mod queries;
 mod query;
@@ -43,6 +44,8 @@ enum Command {
     Query(query::QueryCommand),
     /// List the named queries, or print one
     Queries(queries::QueriesCommand),
+    /// Load logs into a SPARQL server or a store
+    Load(load::Load),
     /// Print a built-in JSON-LD context, or the JSON Schema it is annotated in
     Context(builtin::ContextCommand),
     /// Print the built-in ontologies
@@ -72,6 +75,7 @@ pub fn run() -> ExitCode {
         Command::Convert(command) => command.run(),
         Command::Query(command) => command.run(),
         Command::Queries(command) => command.run(),
+        Command::Load(command) => command.run(),
         Command::Context(command) => command.run(),
         Command::Ontology(command) => command.run(),
         Command::Formats(command) => command.run(),

@@ -41,6 +41,7 @@ pub mod diagnostic;
 pub mod endpoint;
 mod http;
 pub mod json;
+pub mod load;
 pub mod mapping;
 pub mod message;
 pub mod query;

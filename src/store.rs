@@ -1,11 +1,78 @@
-//! The embedded store: Oxigraph, in memory.
+//! The embedded store: Oxigraph, in memory, and on disk where the program was built with its RocksDB.
 //!
-//! Messages reach it as triples, never as text, and in one transaction: a store has all of a log or nothing of it.
+//! In memory, messages reach it as triples, never as text, and in one transaction: a store has all of a log or nothing of
+//! it. What replaces graphs on disk is [`StoreTarget`](crate::load::StoreTarget).
+
+use std::path::{Path, PathBuf};
 
 use oxigraph::store::{StorageError, Store, Transaction};
 use oxrdf::Quad;
 
 use crate::sink::{QuadSink, SinkError};
+
+/// Why a store on disk could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The program was built without it.
+    #[error(
+        "this build of rpcgraph has no store on disk: build one with `cargo build --release --features rocksdb`, which \
+         takes a C++ compiler, libclang and some minutes"
+    )]
+    NotBuilt,
+    /// There is none to read.
+    #[error("there is no store in {}: make one with `rpcgraph load --store`", dir.display())]
+    Missing {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// The folder holds something else.
+    #[error("{} is no store, and not empty: name a new folder, or an empty one", dir.display())]
+    NotAStore {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// Opening it failed.
+    #[error("cannot open the store {}: does another program have it open?", dir.display())]
+    Failed {
+        /// The folder.
+        dir: PathBuf,
+        /// What the store says.
+        source: StorageError,
+    },
+}
+
+/// Opens the store in a folder, which is made if it is not there. One process at a time can do so.
+pub fn open(dir: &Path) -> Result<Store, StoreError> {
+    let is_empty = dir.read_dir().map_or(true, |mut entries| entries.next().is_none());
+    if cfg!(feature = "rocksdb") && !is_empty && !is_store(dir) {
+        return Err(StoreError::NotAStore { dir: dir.to_owned() });
+    }
+    on_disk(dir, false)
+}
+
+/// Opens the store in a folder as it is now, to read it only.
+pub fn open_read_only(dir: &Path) -> Result<Store, StoreError> {
+    if cfg!(feature = "rocksdb") && !is_store(dir) {
+        return Err(StoreError::Missing { dir: dir.to_owned() });
+    }
+    on_disk(dir, true)
+}
+
+/// Whether RocksDB has been here.
+fn is_store(dir: &Path) -> bool {
+    dir.join("CURRENT").exists()
+}
+
+#[cfg(feature = "rocksdb")]
+fn on_disk(dir: &Path, read_only: bool) -> Result<Store, StoreError> {
+    let opened = if read_only { Store::open_read_only(dir) } else { Store::open(dir) };
+    opened.map_err(|source| StoreError::Failed { dir: dir.to_owned(), source })
+}
+
+#[cfg(not(feature = "rocksdb"))]
+fn on_disk(_: &Path, _: bool) -> Result<Store, StoreError> {
+    Err(StoreError::NotBuilt)
+}
 
 /// Loads quads into a store. They are there after [`StoreSink::commit`], and not before.
 ///

@@ -2,13 +2,12 @@
 
 use anyhow::bail;
 use clap::Args;
-use rpcgraph::convert::ConvertError;
 use rpcgraph::sink::Syntax;
 use rpcgraph::summary::Summary;
 
-use super::read::{GraphArgs, ReadArgs, SummaryArgs};
+use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
 use super::target::{TargetArgs, parse_syntax};
-use super::{Failure, Outcome, print_failure, say};
+use super::{Failure, Outcome, say};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -53,39 +52,28 @@ impl Convert {
         let mut total: Option<Summary> = None;
         let mut failed = 0_usize;
         for source in &sources {
-            match self.read.convert(source, &mut converter, &mut sink, &mut findings) {
-                Ok(summary) => match &mut total {
+            match self.read.attempt(source, &mut converter, &mut sink, &mut findings) {
+                Ok(Attempt::Done(summary)) => match &mut total {
                     Some(total) => total.merge(&summary),
-                    None => total = Some(summary),
+                    None => total = Some(*summary),
                 },
-                Err(failure) => match failure.downcast::<ConvertError>() {
-                    Ok(ConvertError::NotAMessage(finding)) => {
-                        say(&format!("{finding}"));
-                        // What came before it is whole; a file would pass for all of it.
-                        if self.target.file().is_none() {
-                            sink.finish()?;
-                        }
-                        return Ok(Outcome::Findings);
+                Ok(Attempt::Failed) => failed += 1,
+                Ok(Attempt::Stopped(finding)) => {
+                    say(&format!("{finding}"));
+                    // What came before it is whole; a file would pass for all of it.
+                    if self.target.file().is_none() {
+                        sink.finish()?;
                     }
-                    // An input that fails is no reason to give up the others.
-                    Ok(error @ ConvertError::Read { .. }) => {
-                        print_failure(&error.into());
-                        failed += 1;
-                    }
-                    Ok(ConvertError::Sink(error)) => return Err(self.target.unwritable(error)),
-                    Ok(error) => return Err(error.into()),
-                    Err(failure) => {
-                        print_failure(&failure);
-                        failed += 1;
-                    }
-                },
+                    return Ok(Outcome::Findings);
+                }
+                Err(failure) => return Err(self.target.unwritable(failure)),
             }
         }
         findings.end();
         if failed > 0 && self.target.file().is_some() {
             bail!("{failed} of {} inputs failed, so there is no output file", sources.len());
         }
-        sink.finish().map_err(|error| self.target.unwritable(error))?;
+        sink.finish().map_err(|error| self.target.unwritable(error.into()))?;
         drop(sink);
         output.finish()?;
         self.summary.say(total.as_ref());

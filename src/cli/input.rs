@@ -118,6 +118,10 @@ impl Source {
         rdf_format(self.path.as_deref()?)
     }
 
+    pub fn is_stdin(&self) -> bool {
+        self.path.is_none()
+    }
+
     /// As messages to the user name it.
     pub fn name(&self) -> String {
         match &self.path {

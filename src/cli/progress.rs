@@ -20,24 +20,33 @@ pub enum When {
     Always,
 }
 
-/// Counts what is read from an input, and shows it.
-pub struct Watched<R> {
-    inner: R,
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    Bytes,
+    Triples,
+}
+
+/// Counts what is done, and shows it.
+pub struct Meter {
     name: String,
+    unit: Unit,
     size: Option<u64>,
     when: When,
-    read: u64,
+    done: u64,
     started: Instant,
     shown: Option<Instant>,
     bar: Option<ProgressBar>,
 }
 
-impl<R: Read> Watched<R> {
-    pub fn new(inner: R, name: String, size: Option<u64>, when: When) -> Self {
-        Self { inner, name, size, when, read: 0, started: Instant::now(), shown: None, bar: None }
+impl Meter {
+    pub fn new(name: String, unit: Unit, size: Option<u64>, when: When) -> Self {
+        Self { name, unit, size, when, done: 0, started: Instant::now(), shown: None, bar: None }
     }
 
-    fn show(&mut self) {
+    /// So many more are done.
+    pub fn add(&mut self, count: u64) {
+        self.done += count;
         let terminal = io::stderr().is_terminal();
         let due = match self.when {
             When::Never => false,
@@ -48,30 +57,43 @@ impl<R: Read> Watched<R> {
             return;
         }
         if terminal {
-            let (size, name) = (self.size, &self.name);
-            let bar = self.bar.get_or_insert_with(|| bar(size, name));
-            bar.set_position(self.read);
+            let (size, unit, name) = (self.size, self.unit, &self.name);
+            let bar = self.bar.get_or_insert_with(|| bar(size, unit, name));
+            bar.set_position(self.done);
         } else if self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_secs(1)) {
             self.shown = Some(Instant::now());
             self.line();
         }
     }
-}
 
-impl<R> Watched<R> {
     fn line(&self) {
+        let unit = match self.unit {
+            Unit::Bytes => "bytes",
+            Unit::Triples => "triples",
+        };
         match self.size {
-            Some(size) if size > 0 => say(&format!("{}: {} of {size} bytes", self.name, self.read)),
-            _ => say(&format!("{}: {} bytes", self.name, self.read)),
+            Some(size) if size > 0 => say(&format!("{}: {} of {size} {unit}", self.name, self.done)),
+            _ => say(&format!("{}: {} {unit}", self.name, self.done)),
         }
     }
 }
 
-fn bar(size: Option<u64>, name: &str) -> ProgressBar {
+impl Drop for Meter {
+    fn drop(&mut self) {
+        match &self.bar {
+            Some(bar) => bar.finish_and_clear(),
+            None if self.shown.is_some() => self.line(),
+            None => {}
+        }
+    }
+}
+
+fn bar(size: Option<u64>, unit: Unit, name: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(size, ProgressDrawTarget::stderr());
-    let template = match size {
-        Some(_) => "{msg} {wide_bar} {bytes} of {total_bytes} ({bytes_per_sec}, {eta} left)",
-        None => "{msg} {spinner} {bytes} ({bytes_per_sec})",
+    let template = match (unit, size) {
+        (Unit::Bytes, Some(_)) => "{msg} {wide_bar} {bytes} of {total_bytes} ({bytes_per_sec}, {eta} left)",
+        (Unit::Bytes, None) => "{msg} {spinner} {bytes} ({bytes_per_sec})",
+        (Unit::Triples, _) => "{msg} {wide_bar} {human_pos} of {human_len} triples ({per_sec}, {eta} left)",
     };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
@@ -80,21 +102,22 @@ fn bar(size: Option<u64>, name: &str) -> ProgressBar {
     bar
 }
 
-impl<R: Read> Read for Watched<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.read += count as u64;
-        self.show();
-        Ok(count)
+/// Counts what is read from an input.
+pub struct Watched<R> {
+    inner: R,
+    meter: Meter,
+}
+
+impl<R: Read> Watched<R> {
+    pub fn new(inner: R, name: String, size: Option<u64>, when: When) -> Self {
+        Self { inner, meter: Meter::new(name, Unit::Bytes, size, when) }
     }
 }
 
-impl<R> Drop for Watched<R> {
-    fn drop(&mut self) {
-        match &self.bar {
-            Some(bar) => bar.finish_and_clear(),
-            None if self.shown.is_some() => self.line(),
-            None => {}
-        }
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.meter.add(count as u64);
+        Ok(count)
     }
 }

@@ -223,7 +223,7 @@ impl QueryCommand {
 
     fn failed(&self, error: ResultsError) -> Failure {
         match error {
-            ResultsError::Sink(error) => self.target.unwritable(error),
+            ResultsError::Sink(error) => self.target.unwritable(error.into()),
             ResultsError::Query(error) => error.into(),
         }
     }

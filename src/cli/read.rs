@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use rpcgraph::context::{self, Context, Loader};
-use rpcgraph::convert::{Converter, Input, Options};
+use rpcgraph::convert::{ConvertError, Converter, Input, Options};
 use rpcgraph::diagnostic::Finding;
 use rpcgraph::mapping::Mapper;
 use rpcgraph::record::{Format, ReaderOptions};
@@ -14,7 +14,7 @@ use rpcgraph::summary::Summary;
 
 use super::input::{Source, sources};
 use super::progress::{self, Watched};
-use super::{Failure, say};
+use super::{Failure, print_failure, say};
 
 /// How many findings are shown of records that the graph holds all the same.
 const SHOWN_FINDINGS: u64 = 20;
@@ -107,6 +107,15 @@ impl From<MappingName> for rpcgraph::mapping::Mapping {
     }
 }
 
+/// What came of an input.
+pub enum Attempt {
+    Done(Box<Summary>),
+    /// It could not be read.
+    Failed,
+    /// A record is not a valid message, and nothing but those is wanted.
+    Stopped(Finding),
+}
+
 impl ReadArgs {
     /// The inputs, none of them opened.
     pub fn sources(&self) -> Result<Vec<Source>, Failure> {
@@ -150,6 +159,38 @@ impl ReadArgs {
         Ok(Watched::new(read, source.name(), size, self.progress))
     }
 
+    /// Converts one of them. An input that fails, which is said, is no reason to give up the others.
+    pub fn attempt(
+        &self,
+        source: &Source,
+        converter: &mut Converter,
+        sink: &mut Sink<'_>,
+        findings: &mut Findings,
+    ) -> Result<Attempt, Failure> {
+        let failure = match self.convert(source, converter, sink, findings) {
+            Ok(summary) => return Ok(Attempt::Done(Box::new(summary))),
+            Err(failure) => failure,
+        };
+        match failure.downcast::<ConvertError>() {
+            Ok(ConvertError::NotAMessage(finding)) => return Ok(Attempt::Stopped(finding)),
+            Ok(error @ ConvertError::Read { .. }) => print_failure(&error.into()),
+            Ok(ConvertError::Sink(error)) => return Err(error.into()),
+            Ok(error) => return Err(error.into()),
+            Err(failure) => print_failure(&failure),
+        }
+        Ok(Attempt::Failed)
+    }
+
+    /// When to show progress.
+    pub fn progress(&self) -> progress::When {
+        self.progress
+    }
+
+    /// Whether the mapping makes sessions.
+    pub fn has_sessions(&self) -> bool {
+        matches!(self.mapping, MappingName::Session)
+    }
+
     fn jobs(&self) -> usize {
         match self.jobs {
             Some(jobs) => jobs.into(),
@@ -161,6 +202,13 @@ impl ReadArgs {
         let loader = Loader::new().offline(self.offline);
         let load = |argument: &String| loader.load(&context::Reference::parse(argument));
         Ok(self.contexts.iter().map(load).collect::<Result<_, _>>()?)
+    }
+}
+
+impl GraphArgs {
+    /// Whether a record that is not a valid message ends the run.
+    pub fn strict(&self) -> bool {
+        self.strict
     }
 }
 

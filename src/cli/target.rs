@@ -50,11 +50,12 @@ impl TargetArgs {
         })
     }
 
-    /// The same failure with the name of the output, but for a closed pipe, which is none.
-    pub fn unwritable(&self, error: SinkError) -> Failure {
-        match (error, self.file()) {
-            (SinkError::Io(cause), Some(path)) => OutputError::new(path, cause).into(),
-            (error, _) => error.into(),
+    /// The same failure with the name of the output, if it is about that; but for a closed pipe, which is none.
+    pub fn unwritable(&self, failure: Failure) -> Failure {
+        match (failure.downcast(), self.file()) {
+            (Ok(SinkError::Io(cause)), Some(path)) => OutputError::new(path, cause).into(),
+            (Ok(error), _) => error.into(),
+            (Err(failure), _) => failure,
         }
     }
 }

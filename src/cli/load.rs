@@ -1,0 +1,189 @@
+//! `load`: logs to a server or a store.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::{ArgGroup, Args};
+use oxrdf::NamedNode;
+use rpcgraph::convert::Converter;
+use rpcgraph::endpoint::{Credentials, Endpoint};
+use rpcgraph::load::{self, Loaded, Server, Spool, StoreTarget, Target};
+use rpcgraph::sink::Sink;
+use rpcgraph::store;
+use rpcgraph::summary::Summary;
+
+use super::input::{Source, shown};
+use super::progress::{Meter, Unit};
+use super::read::{Attempt, Findings, GraphArgs, ReadArgs, SummaryArgs};
+use super::{Failure, Outcome, say};
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("target").required(true).args(["store", "endpoint"]))]
+#[command(after_help = "\
+Examples:
+  rpcgraph load session.ndjson --store traffic        a folder; needs a build with --features rocksdb
+  rpcgraph load session.ndjson --endpoint http://localhost:3030/traffic
+  rpcgraph load logs/*.ndjson --base https://example.org/logs/ --endpoint http://localhost:7878/query \\
+    --update http://localhost:7878/update --graph-store http://localhost:7878/store
+  rpcgraph load - --base https://example.org/logs/today --store traffic < today.ndjson
+
+Each session is a graph, which replaces the one that it had, but not before all of the input was read: loading a log
+again does no harm. A session's own node is the last of it to arrive.
+
+Without --graph-store, triples are sent as updates; with --update and --graph-store, as parts of a graph; with
+--graph-store alone, as a graph in one request.
+
+Environment:
+  RPCGRAPH_TOKEN                    sent to the server as a bearer token, or
+  RPCGRAPH_USER, RPCGRAPH_PASSWORD  as user and password, or
+  NETRC                             a netrc file with logins of hosts [default: ~/.netrc]
+
+Exit status:
+  0  done; bad records are in the graph
+  1  stopped by --strict, and nothing was loaded; or the server does not keep all triples as they are
+  2  not done")]
+pub struct Load {
+    #[command(flatten)]
+    read: ReadArgs,
+
+    /// Load into the store in a folder, which is made if it is not there
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+
+    /// Load into the SPARQL server that answers queries at a URL
+    #[arg(long, value_name = "URL")]
+    endpoint: Option<String>,
+
+    /// Where the server takes updates [default: the URL of --endpoint]
+    #[arg(long, value_name = "URL", requires = "endpoint")]
+    update: Option<String>,
+
+    /// Where the server has its graphs, by the SPARQL Graph Store Protocol
+    #[arg(long, value_name = "URL", requires = "endpoint")]
+    graph_store: Option<String>,
+
+    /// Give the server so long to answer a request
+    #[arg(long, value_name = "SECONDS", requires = "endpoint", default_value = "300")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+
+    #[command(flatten)]
+    graph: GraphArgs,
+
+    #[command(flatten)]
+    summary: SummaryArgs,
+}
+
+impl Load {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let sources = self.read.sources()?;
+        if sources.iter().any(|source| source.is_stdin() && !source.iri_stated) {
+            bail!("standard input has no name that its graph could have: give it one with --base IRI");
+        }
+        let mut converter = self.read.converter(&self.graph)?;
+        let endpoint = self.endpoint()?;
+        let (mut target, name): (Box<dyn Target>, _) = match (&endpoint, &self.store) {
+            (Some(endpoint), _) => (Box::new(Server::connect(endpoint)?), endpoint.url().to_owned()),
+            (None, Some(dir)) => (Box::new(StoreTarget::new(store::open(dir)?)), shown(dir)),
+            (None, None) => bail!("name a --store or an --endpoint"),
+        };
+
+        let mut findings = self.summary.findings();
+        let mut total: Option<Summary> = None;
+        let (mut failed, mut loaded) = (0_usize, Loaded::default());
+        let mut spools = Vec::new();
+        for source in &sources {
+            let mut spool = Spool::new(NamedNode::new(&source.iri)?);
+            match self.attempt(source, &mut converter, &mut spool, &mut findings)? {
+                Attempt::Done(summary) => match &mut total {
+                    Some(total) => total.merge(&summary),
+                    None => total = Some(*summary),
+                },
+                Attempt::Failed => {
+                    failed += 1;
+                    continue;
+                }
+                Attempt::Stopped(finding) => {
+                    say(&finding.to_string());
+                    say("nothing was loaded");
+                    return Ok(Outcome::Findings);
+                }
+            }
+            spools.push(spool);
+            // What follows may stop it all.
+            if !self.graph.strict() {
+                self.load(&mut spools, &mut *target, &name, &mut loaded)?;
+            }
+        }
+        self.load(&mut spools, &mut *target, &name, &mut loaded)?;
+        findings.end();
+        self.summary.say(total.as_ref());
+        self.say_loaded(&loaded, &name);
+        for doubt in &loaded.doubts {
+            say(&doubt.to_string());
+        }
+        if failed > 0 {
+            bail!("{failed} of {} inputs failed", sources.len());
+        }
+        Ok(if loaded.doubts.is_empty() { Outcome::Done } else { Outcome::Findings })
+    }
+
+    fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
+        let Some(url) = &self.endpoint else { return Ok(None) };
+        let builder = Endpoint::builder(url)
+            .update(self.update.clone())
+            .graph_store(self.graph_store.clone())
+            .credentials(Credentials::from_environment()?)
+            .timeout(Duration::from_secs(self.timeout));
+        Ok(Some(builder.build()?))
+    }
+
+    fn attempt(
+        &self,
+        source: &Source,
+        converter: &mut Converter,
+        spool: &mut Spool,
+        findings: &mut Findings,
+    ) -> Result<Attempt, Failure> {
+        let mut sink = Sink::quads(spool);
+        let attempt = self.read.attempt(source, converter, &mut sink, findings)?;
+        sink.finish()?;
+        Ok(attempt)
+    }
+
+    /// Loads what waits.
+    fn load(
+        &self,
+        spools: &mut Vec<Spool>,
+        target: &mut dyn Target,
+        name: &str,
+        loaded: &mut Loaded,
+    ) -> Result<(), Failure> {
+        for spool in spools.drain(..) {
+            let size = spool.graphs().map(|graph| graph.triples()).sum();
+            let mut meter = Meter::new(name.to_owned(), Unit::Triples, Some(size), self.read.progress());
+            if let Err(error) = load::load(&spool, target, &mut |count| meter.add(count), loaded) {
+                drop(meter);
+                if loaded.graphs > 0 {
+                    self.say_loaded(loaded, name);
+                }
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn say_loaded(&self, loaded: &Loaded, name: &str) {
+        if !self.summary.is_quiet() {
+            let noun = if self.read.has_sessions() { "session" } else { "graph" };
+            let plural = |count| if count == 1 { "" } else { "s" };
+            let Loaded { graphs, triples, .. } = loaded;
+            say(&format!(
+                "loaded {graphs} {noun}{}, {triples} triple{} into {name}",
+                plural(*graphs),
+                plural(*triples)
+            ));
+        }
+    }
+}

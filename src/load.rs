@@ -1,0 +1,134 @@
+//! Loading: graphs of a log replace those of the same name on a server or in a store.
+//!
+//! ```text
+//! input → quads → spool → target
+//! ```
+//!
+//! A graph is replaced as a whole, so that a log may be loaded twice, or again after it grew. Nothing is sent before the
+//! input was read to its end, and the triples that say that there is a session are the last to arrive: whatever goes
+//! wrong on the way, what looks like a session is a whole one.
+
+mod server;
+mod spool;
+mod store;
+
+use std::fmt;
+use std::io;
+
+use oxigraph::store::StorageError;
+use oxrdf::{NamedNode, NamedNodeRef};
+
+pub use self::server::Server;
+pub use self::spool::{Batch, Spool, SpooledGraph};
+pub use self::store::StoreTarget;
+use crate::endpoint::EndpointError;
+
+/// Takes graphs.
+pub trait Target {
+    /// Replaces a graph. `progress` is told how many triples have arrived since it was last told.
+    fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError>;
+
+    /// How many triples a graph has there, where it is worth asking.
+    fn count(&mut self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, LoadError>;
+}
+
+/// Why a graph could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The temporary file could not be read.
+    #[error("cannot read the temporary file")]
+    Spool(#[from] io::Error),
+    /// The server failed. The graph that it had is still there.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// The server failed when the graph was complete and had only to be put in its place.
+    #[error("nobody knows whether the server has put {graph} in its place: load it again, which does no harm")]
+    InDoubt {
+        /// The graph.
+        graph: NamedNode,
+        /// What happened.
+        source: Box<EndpointError>,
+    },
+    /// The store failed. The graph has none of the triples that say that there is a session, or it is the old one.
+    #[error("the store failed")]
+    Store(#[from] StorageError),
+}
+
+/// What was loaded.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// Graphs.
+    pub graphs: u64,
+    /// Triples in them.
+    pub triples: u64,
+    /// Graphs that may not be what was sent.
+    pub doubts: Vec<Doubt>,
+}
+
+/// A graph that may not be what was sent.
+#[derive(Debug)]
+pub enum Doubt {
+    /// There are more triples or fewer.
+    Differs {
+        /// The graph.
+        graph: NamedNode,
+        /// How many different triples were sent.
+        sent: u64,
+        /// How many are there.
+        there: u64,
+    },
+    /// The triples could not be counted.
+    NotCounted {
+        /// The graph.
+        graph: NamedNode,
+        /// Why not.
+        error: LoadError,
+    },
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Differs { graph, sent, there } => {
+                write!(
+                    f,
+                    "{graph} has {there} triples there, but {sent} were sent: the server does not keep all as it is"
+                )
+            }
+            Self::NotCounted { graph, error } => {
+                write!(f, "{graph} is loaded, but what is there could not be counted: {error}")
+            }
+        }
+    }
+}
+
+/// Replaces each graph of a spool. What is loaded is added to `loaded` as soon as it is.
+///
+/// # Errors
+///
+/// Graphs before the one that failed are loaded.
+pub fn load(
+    spool: &Spool,
+    target: &mut dyn Target,
+    progress: &mut dyn FnMut(u64),
+    loaded: &mut Loaded,
+) -> Result<(), LoadError> {
+    for graph in spool.graphs() {
+        target.replace(graph, progress)?;
+        loaded.graphs += 1;
+        loaded.triples += graph.triples();
+        let name = graph.name();
+        match target.count(name) {
+            Ok(None) => {}
+            Ok(Some(there)) if there == graph.triples() => {}
+            Ok(Some(there)) => {
+                let sent = graph.distinct()?;
+                if sent != there {
+                    loaded.doubts.push(Doubt::Differs { graph: name.into_owned(), sent, there });
+                }
+            }
+            Err(error) => loaded.doubts.push(Doubt::NotCounted { graph: name.into_owned(), error }),
+        }
+    }
+    Ok(())
+}

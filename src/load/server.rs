@@ -1,0 +1,179 @@
+//! Graphs to a SPARQL server.
+//!
+//! A graph is filled beside the one that it replaces, batch by batch, and put in its place with one update. A server
+//! whose graphs can be put as a whole (`--graph-store` without `--update`) gets each in one request instead.
+
+use std::thread;
+use std::time::Duration;
+
+use oxrdf::{NamedNode, NamedNodeRef};
+use sha2::{Digest as _, Sha256};
+
+use super::{LoadError, SpooledGraph, Target};
+use crate::endpoint::{Dataset, Endpoint, EndpointError, GraphStore, Repeat};
+
+/// How often to look whether an update has been followed whose answer was lost, and how long to wait before each time.
+const LOOKS: u32 = 5;
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// A SPARQL server as a [`Target`].
+#[derive(Debug)]
+pub struct Server<'e> {
+    endpoint: &'e Endpoint,
+}
+
+impl<'e> Server<'e> {
+    /// Graphs go to this server, once it has answered a query: better to know before a long log is read.
+    pub fn connect(endpoint: &'e Endpoint) -> Result<Self, EndpointError> {
+        endpoint.ask("ASK {}", &Dataset::default())?;
+        Ok(Self { endpoint })
+    }
+
+    /// Fills the staging graph.
+    fn fill(
+        &self,
+        staging: NamedNodeRef<'_>,
+        graph: SpooledGraph<'_>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), LoadError> {
+        for (index, batch) in graph.batches().iter().enumerate() {
+            let triples = graph.text(batch)?;
+            // The first takes away what an earlier load may have left; blank nodes are others each time.
+            let repeat = if index == 0 || !batch.blank_nodes { Repeat::Harmless } else { Repeat::Never };
+            match self.endpoint.graph_store() {
+                Some(graphs) if index == 0 => put_text(graphs, staging, triples)?,
+                Some(graphs) => graphs.post(staging, &triples, repeat)?,
+                None => {
+                    let first = if index == 0 { format!("DROP SILENT GRAPH {staging} ;\n") } else { String::new() };
+                    let update = format!("{first}{}", insert(staging, &triples));
+                    self.endpoint.update(&update, &format!("an update of {}", graph.name()), repeat)?;
+                }
+            }
+            progress(batch.triples);
+        }
+        Ok(())
+    }
+
+    /// Puts the staging graph in the place of the graph, and says that there is a session.
+    fn put_in_place(&self, staging: NamedNodeRef<'_>, graph: SpooledGraph<'_>) -> Result<(), LoadError> {
+        let name = graph.name();
+        let what = format!("the update that puts {name} in its place");
+        let node = if graph.node().is_empty() { String::new() } else { insert(name, graph.node()) };
+        let after = |update: String| if node.is_empty() { update } else { format!("{update} ;\n{node}") };
+        if graph.batches().is_empty() {
+            let update = after(format!("DROP SILENT GRAPH {name}"));
+            return Ok(self.endpoint.update(&update, &what, Repeat::Harmless)?);
+        }
+        // Never sent again: some servers take a source that is there no more for an empty one.
+        let update = after(format!("MOVE GRAPH {staging} TO GRAPH {name}"));
+        let Err(error) = self.endpoint.update(&update, &what, Repeat::Never) else { return Ok(()) };
+        match &error {
+            EndpointError::Lost { .. } | EndpointError::Unreachable { .. } => {}
+            // A gateway has lost the server over the request.
+            EndpointError::Status { status: 502..=504, .. } => {}
+            // It may still be at it.
+            EndpointError::TimedOut { .. } => {
+                return Err(in_doubt(name, error));
+            }
+            _ => {
+                self.clean(staging, &error);
+                return Err(error.into());
+            }
+        }
+        if !self.was_moved(staging, graph).unwrap_or(false) {
+            return Err(in_doubt(name, error));
+        }
+        match node.is_empty() {
+            true => Ok(()),
+            // None of its triples has a blank node.
+            false => Ok(self.endpoint.update(&node, &what, Repeat::Harmless)?),
+        }
+    }
+
+    /// Whether the server has moved the staging graph, which it may still be doing.
+    fn was_moved(&self, staging: NamedNodeRef<'_>, graph: SpooledGraph<'_>) -> Result<bool, LoadError> {
+        let query = format!("ASK {{ GRAPH {staging} {{ ?s ?p ?o }} }}");
+        for _ in 0..LOOKS {
+            thread::sleep(BETWEEN_LOOKS);
+            if !self.endpoint.ask(&query, &Dataset::default())? {
+                // Where the server has forgotten everything, the staging graph is gone as well.
+                let (there, all) = (self.endpoint.count(graph.name())?, graph.distinct()?);
+                let node = graph.node().lines().count() as u64;
+                return Ok(there == all || there + node == all);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes the staging graph away where the server still answers; the next load does so anyway.
+    fn clean(&self, staging: NamedNodeRef<'_>, error: &EndpointError) {
+        if matches!(error, EndpointError::Status { .. } | EndpointError::Redirect { .. }) {
+            let _ = self.endpoint.update(&format!("DROP SILENT GRAPH {staging}"), "an update", Repeat::Harmless);
+        }
+    }
+}
+
+impl Target for Server<'_> {
+    fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError> {
+        if let (Some(graphs), false) = (self.endpoint.graph_store(), self.endpoint.update_is_stated()) {
+            graphs.put(graph.name(), graph.length(), || graph.reader())?;
+            progress(graph.triples());
+            return Ok(());
+        }
+        let staging = staging_graph(graph.name());
+        if let Err(error) = self.fill(staging.as_ref(), graph, progress) {
+            if let LoadError::Endpoint(error) = &error {
+                self.clean(staging.as_ref(), error);
+            }
+            return Err(error);
+        }
+        self.put_in_place(staging.as_ref(), graph)
+    }
+
+    fn count(&mut self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, LoadError> {
+        Ok(Some(self.endpoint.count(graph)?))
+    }
+}
+
+fn in_doubt(graph: NamedNodeRef<'_>, error: EndpointError) -> LoadError {
+    LoadError::InDoubt { graph: graph.into_owned(), source: Box::new(error) }
+}
+
+/// Replaces a graph by a text.
+fn put_text(graphs: GraphStore<'_>, graph: NamedNodeRef<'_>, triples: String) -> Result<(), EndpointError> {
+    let length = triples.len() as u64;
+    graphs.put(graph, length, || std::io::Cursor::new(triples.clone().into_bytes()))
+}
+
+/// Where a graph is filled: the same each time, so that nothing is left for good.
+fn staging_graph(graph: NamedNodeRef<'_>) -> NamedNode {
+    let digest = Sha256::digest(graph.as_str());
+    let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    NamedNode::new_unchecked(format!("urn:rpcgraph:staging:{digits}"))
+}
+
+/// The update that adds N-Triples to a graph.
+///
+/// N-Triples are the same in SPARQL but for one thing: there, `\u` and four digits are a character wherever they stand
+/// ([19.2](https://www.w3.org/TR/sparql11-query/#codepointEscape)), maybe also after a backslash that is itself escaped,
+/// as in the JSON `"\u001b"`. With the `u` escaped in turn, both ways of reading it agree.
+fn insert(graph: NamedNodeRef<'_>, triples: &str) -> String {
+    let mut update = format!("INSERT DATA {{ GRAPH {graph} {{\n");
+    let mut rest = triples;
+    while let Some((before, after)) = rest.split_once('\\') {
+        update.push_str(before);
+        update.push('\\');
+        let mut characters = after.chars();
+        let escaped = characters.next();
+        update.extend(escaped);
+        rest = characters.as_str();
+        if escaped == Some('\\') && rest.starts_with(['u', 'U']) {
+            let (letter, after) = rest.split_at(1);
+            update.push_str(if letter == "u" { "\\u0075" } else { "\\u0055" });
+            rest = after;
+        }
+    }
+    update.push_str(rest);
+    update.push_str("} }");
+    update
+}

@@ -1,0 +1,295 @@
+//! The triples of an input, kept until it was read to its end: nothing of it reaches a server or a store before.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::vec::IntoIter;
+
+use oxrdf::{BlankNodeRef, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
+use tempfile::SpooledTempFile;
+
+use crate::sink::{QuadSink, SinkError};
+
+/// How many triples a batch has, unless the next ones share a blank node with it. Virtuoso's parser gives up at about
+/// 5,000 in one update.
+const BATCH_TRIPLES: u64 = 2_000;
+/// How many bytes of N-Triples a batch has, about.
+const BATCH_BYTES: usize = 1 << 20;
+/// How many bytes of batches that are not full are held in memory, and how many of full ones.
+const IN_MEMORY: usize = 8 << 20;
+/// How many different triples are told apart at once.
+const TOLD_APART: u64 = 1 << 20;
+
+/// Keeps the triples of one input by graph, in a temporary file where they are many.
+///
+/// A graph is a list of batches. No two of them share a blank node, since the blank nodes of a record are its own and the
+/// quads of a record arrive together. The triples of the graph's own node, which say that there is a session, are kept
+/// apart: they have to come last wherever they go.
+pub struct Spool {
+    /// Where triples go that are in no graph.
+    default_graph: NamedNode,
+    file: Arc<Mutex<SpooledTempFile>>,
+    length: u64,
+    graphs: Vec<Graph>,
+    by_name: HashMap<NamedNode, usize>,
+    /// Bytes in batches that are not in the file yet.
+    pending: usize,
+}
+
+#[derive(Debug)]
+struct Graph {
+    name: NamedNode,
+    batches: Vec<Batch>,
+    /// N-Triples of the next batch.
+    text: String,
+    next: Batch,
+    /// N-Triples of the graph's own node.
+    node: String,
+    node_triples: u64,
+}
+
+/// Triples that belong together, in the file.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Batch {
+    offset: u64,
+    length: usize,
+    /// How many there are.
+    pub triples: u64,
+    /// Whether a blank node is among them, so that they are other triples when they are sent again.
+    pub blank_nodes: bool,
+}
+
+/// A graph of a [`Spool`].
+#[derive(Clone, Copy)]
+pub struct SpooledGraph<'s> {
+    spool: &'s Spool,
+    graph: &'s Graph,
+}
+
+impl Spool {
+    /// An empty one. Triples in the default graph are kept as those of `default_graph`.
+    pub fn new(default_graph: NamedNode) -> Self {
+        Self {
+            default_graph,
+            file: Arc::new(Mutex::new(SpooledTempFile::new(IN_MEMORY))),
+            length: 0,
+            graphs: Vec::new(),
+            by_name: HashMap::new(),
+            pending: 0,
+        }
+    }
+
+    /// Its graphs, in the order in which they began.
+    pub fn graphs(&self) -> impl Iterator<Item = SpooledGraph<'_>> {
+        self.graphs.iter().map(|graph| SpooledGraph { spool: self, graph })
+    }
+
+    fn graph(&mut self, name: &GraphName) -> usize {
+        let name = match name {
+            GraphName::NamedNode(name) => name,
+            GraphName::BlankNode(_) | GraphName::DefaultGraph => &self.default_graph,
+        };
+        if let Some(index) = self.by_name.get(name) {
+            return *index;
+        }
+        let index = self.graphs.len();
+        self.graphs.push(Graph::new(name.clone()));
+        self.by_name.insert(name.clone(), index);
+        index
+    }
+
+    /// Takes quads of one graph.
+    fn run(&mut self, quads: &[Quad]) -> io::Result<()> {
+        let Some(first) = quads.first() else { return Ok(()) };
+        let index = self.graph(&first.graph_name);
+        let last_use = last_uses(quads);
+        let mut needed_until = 0;
+        for (position, quad) in quads.iter().enumerate() {
+            let Some(graph) = self.graphs.get_mut(index) else { continue };
+            let is_node = first.graph_name != GraphName::DefaultGraph && quad.subject == graph.name.as_ref().into();
+            let text = if is_node { &mut graph.node } else { &mut graph.text };
+            let before = text.len();
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{} {} {} .", quad.subject, quad.predicate, quad.object);
+            let written = text.len() - before;
+            if is_node {
+                graph.node_triples += 1;
+                continue;
+            }
+            graph.next.triples += 1;
+            self.pending += written;
+            for node in blank_nodes(quad) {
+                graph.next.blank_nodes = true;
+                needed_until = needed_until.max(last_use.get(&node).copied().unwrap_or(position));
+            }
+            let full = graph.next.triples >= BATCH_TRIPLES || graph.text.len() >= BATCH_BYTES;
+            if full && needed_until <= position {
+                self.flush(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a batch to the file, if there is one.
+    fn flush(&mut self, index: usize) -> io::Result<()> {
+        let Some(graph) = self.graphs.get_mut(index).filter(|graph| !graph.text.is_empty()) else { return Ok(()) };
+        let mut file = lock(&self.file);
+        file.seek(SeekFrom::Start(self.length))?;
+        file.write_all(graph.text.as_bytes())?;
+        graph.batches.push(Batch { offset: self.length, length: graph.text.len(), ..graph.next });
+        self.length += graph.text.len() as u64;
+        self.pending -= graph.text.len();
+        graph.text = String::new();
+        graph.next = Batch::default();
+        Ok(())
+    }
+
+    fn flush_all(&mut self) -> io::Result<()> {
+        (0..self.graphs.len()).try_for_each(|index| self.flush(index))
+    }
+}
+
+impl QuadSink for Spool {
+    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
+        for run in quads.chunk_by(|left, right| left.graph_name == right.graph_name) {
+            self.run(run).map_err(failed)?;
+        }
+        // Many sessions side by side fill their batches slowly.
+        if self.pending > IN_MEMORY {
+            self.flush_all().map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(self.flush_all().map_err(failed)?)
+    }
+}
+
+/// The same failure with where it happened.
+fn failed(error: io::Error) -> io::Error {
+    let folder = std::env::temp_dir();
+    let message = format!("cannot keep triples in a temporary file in {}: {error}", folder.display());
+    io::Error::new(error.kind(), format!("{message}; TMPDIR may name another folder"))
+}
+
+impl Graph {
+    fn new(name: NamedNode) -> Self {
+        let (next, node) = (Batch::default(), String::new());
+        Self { name, batches: Vec::new(), text: String::new(), next, node, node_triples: 0 }
+    }
+}
+
+impl<'s> SpooledGraph<'s> {
+    /// Its name.
+    pub fn name(&self) -> NamedNodeRef<'s> {
+        self.graph.name.as_ref()
+    }
+
+    /// Its batches, but for the triples of its own node.
+    pub fn batches(&self) -> &'s [Batch] {
+        &self.graph.batches
+    }
+
+    /// A batch as N-Triples.
+    pub fn text(&self, batch: &Batch) -> io::Result<String> {
+        let mut bytes = vec![0; batch.length];
+        let mut file = lock(&self.spool.file);
+        file.seek(SeekFrom::Start(batch.offset))?;
+        file.read_exact(&mut bytes)?;
+        String::from_utf8(bytes).map_err(io::Error::other)
+    }
+
+    /// The triples of its own node as N-Triples: empty where the graph is of no session.
+    pub fn node(&self) -> &'s str {
+        &self.graph.node
+    }
+
+    /// How many triples there are, those of its own node among them. One that the log gives rise to twice counts twice.
+    pub fn triples(&self) -> u64 {
+        self.data_triples() + self.graph.node_triples
+    }
+
+    /// The same without those of its own node.
+    fn data_triples(&self) -> u64 {
+        self.graph.batches.iter().map(|batch| batch.triples).sum()
+    }
+
+    /// How many different triples there are.
+    pub fn distinct(&self) -> io::Result<u64> {
+        // As often as it takes for few of them to be in memory at once.
+        let parts = self.triples() / TOLD_APART + 1;
+        let state = RandomState::new();
+        let mut count = 0;
+        for part in 0..parts {
+            let mut seen = HashSet::new();
+            for line in BufReader::new(self.reader()).lines() {
+                let hash = state.hash_one(line?);
+                if hash % parts == part {
+                    seen.insert(hash);
+                }
+            }
+            count += seen.len() as u64;
+        }
+        Ok(count)
+    }
+
+    /// Length of what [`SpooledGraph::reader`] gives, in bytes.
+    pub fn length(&self) -> u64 {
+        self.graph.batches.iter().map(|batch| batch.length as u64).sum::<u64>() + self.graph.node.len() as u64
+    }
+
+    /// All of it as N-Triples, the triples of its own node last.
+    pub fn reader(&self) -> impl Read + Send + use<> {
+        let parts = self.graph.batches.clone().into_iter();
+        let batches = BatchReader { file: Arc::clone(&self.spool.file), parts, current: None };
+        batches.chain(io::Cursor::new(self.graph.node.clone().into_bytes()))
+    }
+}
+
+/// Reads batches one after the other.
+struct BatchReader {
+    file: Arc<Mutex<SpooledTempFile>>,
+    parts: IntoIter<Batch>,
+    /// What is left of one.
+    current: Option<Batch>,
+}
+
+impl Read for BatchReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(batch) = self.current.take().or_else(|| self.parts.next()) else { return Ok(0) };
+        let length = batch.length.min(buffer.len());
+        let Some(buffer) = buffer.get_mut(..length) else { return Ok(0) };
+        let mut file = lock(&self.file);
+        file.seek(SeekFrom::Start(batch.offset))?;
+        file.read_exact(buffer)?;
+        let rest = Batch { offset: batch.offset + length as u64, length: batch.length - length, ..batch };
+        self.current = Some(rest).filter(|rest| rest.length > 0);
+        Ok(length)
+    }
+}
+
+/// Each read and write begins with a seek, so that one that failed does not matter to the next.
+fn lock(file: &Mutex<SpooledTempFile>) -> MutexGuard<'_, SpooledTempFile> {
+    file.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where each blank node is used last.
+fn last_uses(quads: &[Quad]) -> HashMap<BlankNodeRef<'_>, usize> {
+    let uses = quads.iter().enumerate();
+    uses.flat_map(|(position, quad)| blank_nodes(quad).map(move |node| (node, position))).collect()
+}
+
+fn blank_nodes(quad: &Quad) -> impl Iterator<Item = BlankNodeRef<'_>> {
+    let subject = match quad.subject.as_ref() {
+        NamedOrBlankNodeRef::BlankNode(node) => Some(node),
+        NamedOrBlankNodeRef::NamedNode(_) => None,
+    };
+    let object = match quad.object.as_ref() {
+        TermRef::BlankNode(node) => Some(node),
+        _ => None,
+    };
+    subject.into_iter().chain(object)
+}
