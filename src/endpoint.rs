@@ -190,8 +190,14 @@ impl Endpoint {
         if self.ask(&format!("ASK {{ {session} }}"), &server)? {
             return Ok(server);
         }
-        let graphs = self.graphs(&format!("SELECT DISTINCT ?graph {{ GRAPH ?graph {{ {session} }} }}"))?;
+        let graphs = self.sessions()?;
         Ok(Dataset { default_graphs: graphs.clone(), named_graphs: graphs })
+    }
+
+    /// The graphs that hold a whole session.
+    pub fn sessions(&self) -> Result<Vec<NamedNode>, EndpointError> {
+        let session = format!("?session {} {}", rdf::TYPE, rpcg::SESSION);
+        self.graphs(&format!("SELECT DISTINCT ?graph {{ GRAPH ?graph {{ {session} }} }}"))
     }
 
     /// The answer to an ASK query.
@@ -230,7 +236,7 @@ impl Endpoint {
         Ok(graphs)
     }
 
-    fn other_answer(&self, expected: &'static str) -> EndpointError {
+    pub(crate) fn other_answer(&self, expected: &'static str) -> EndpointError {
         EndpointError::Unexpected {
             what: "a query".to_owned(),
             url: self.query.to_string(),

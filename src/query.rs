@@ -39,11 +39,13 @@ mod answer;
 mod cancel;
 pub mod catalogue;
 mod dataset;
+mod fetch;
 mod functions;
 mod needs;
 mod percentile;
 mod rdf;
 pub mod results;
+mod service;
 mod syntax;
 mod table;
 mod tokens;
@@ -53,9 +55,11 @@ use spargebra::algebra::QueryDataset;
 pub use self::answer::{Answer, QueryError, Solutions, Triples};
 pub use self::cancel::{Cancel, Cause};
 pub use self::dataset::{Dataset, Loading};
+pub use self::fetch::{ask, fetch};
 pub use self::functions::{FUNCTIONS, Function};
 use self::needs::Uses;
 pub use self::rdf::{RdfError, rdf_format};
+pub use self::service::services;
 pub use self::syntax::SyntaxError;
 pub use self::table::Table;
 use crate::sink::Selection;
@@ -85,6 +89,8 @@ pub enum Form {
 /// A SPARQL 1.1 query that has been understood.
 #[derive(Debug, Clone)]
 pub struct Query {
+    text: String,
+    base: Option<String>,
     algebra: spargebra::Query,
     uses: Uses,
 }
@@ -95,7 +101,7 @@ impl Query {
         let algebra = syntax::parse(text, base)?;
         let uses = Uses::of(&algebra);
         syntax::check_functions(&uses)?;
-        Ok(Self { algebra, uses })
+        Ok(Self { text: text.to_owned(), base: base.map(str::to_owned), algebra, uses })
     }
 
     /// What it results in.
@@ -137,9 +143,11 @@ impl Query {
         self.uses.unknown_terms()
     }
 
-    /// The query in full: every prefix written out, every IRI absolute. Any SPARQL processor takes it.
+    /// The query as a server takes it: its text, with the prefixes and the base that it need not declare here.
     pub fn to_portable(&self) -> String {
-        self.algebra.to_string()
+        let base = self.base.iter().map(|base| format!("BASE <{base}>\n"));
+        let prefixes = QUERY_PREFIXES.iter().map(|(prefix, namespace)| format!("PREFIX {prefix}: <{namespace}>\n"));
+        base.chain(prefixes).chain([self.text.clone()]).collect()
     }
 
     fn dataset(&self) -> Option<&QueryDataset> {

@@ -2,21 +2,25 @@
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
+use oxigraph::sparql::SparqlEvaluator;
 use rpcgraph::convert::ConvertError;
+use rpcgraph::endpoint::{Credentials, Endpoint};
 use rpcgraph::query::results::{ResultsError, ResultsFormat, write_boolean, write_graph, write_solutions};
-use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Form, Query, Table};
+use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Form, Loading, Query, QueryError, Table};
 use rpcgraph::sink::Syntax;
+use rpcgraph::store;
 
 use super::input::Source;
 use super::queries::named;
 use super::read::{GraphArgs, ReadArgs, SummaryArgs};
 use super::target::{TargetArgs, parse_syntax};
-use super::{Failure, Outcome, say};
+use super::{Failure, Outcome, print_failure, say};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("question").required(true), after_help = "\
@@ -27,6 +31,8 @@ Examples:
   rpcgraph query session.ndjson -q 'SELECT ?method (COUNT(*) AS ?n) { ?m jrpc:hasMethod ?method } GROUP BY ?method'
   rpcgraph query session.ndjson -q 'ASK { ?answer a jrpc:ErrorResponse }' --exit-status
   rpcgraph query session.ndjson -q 'DESCRIBE <#m12>'     everything about a message
+  rpcgraph query --store traffic --named sessions        what `rpcgraph load` has put there
+  rpcgraph query --endpoint http://localhost:7878/query --named errors
 
 The prefixes jrpc, rpcg, rdf, rdfs, xsd, prov and dcterms need no declaration. Each session is a named graph; a query
 without FROM sees them all. `rpcgraph queries` lists the named queries.
@@ -38,6 +44,18 @@ Exit status:
 pub struct QueryCommand {
     #[command(flatten)]
     read: ReadArgs,
+
+    /// Ask the store in a folder, which `rpcgraph load` has filled
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "endpoint"])]
+    store: Option<PathBuf>,
+
+    /// Ask the SPARQL server at a URL; RPCGRAPH_TOKEN, RPCGRAPH_USER and RPCGRAPH_PASSWORD, or a netrc file are for it
+    #[arg(long, value_name = "URL", conflicts_with = "inputs")]
+    endpoint: Option<String>,
+
+    /// Fetch what the query needs from the server and ask it here, with the functions that only this program has
+    #[arg(long)]
+    fetch: bool,
 
     /// The query
     #[arg(short, long, value_name = "TEXT", group = "question")]
@@ -52,7 +70,7 @@ pub struct QueryCommand {
     named: Option<String>,
 
     /// A parameter of the named query; repeatable
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter, requires = "named")]
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     parameters: Vec<(String, String)>,
 
     /// How rows are written [default: table, or what the extension of --output says]
@@ -65,6 +83,10 @@ pub struct QueryCommand {
 
     #[command(flatten)]
     target: TargetArgs,
+
+    /// Let SERVICE in the query call other servers
+    #[arg(long)]
+    allow_service: bool,
 
     /// Exit with status 1 if the answer is no, or no row, or no triple
     #[arg(long)]
@@ -102,55 +124,86 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".to_owned())
 }
 
+/// Time for a query that was ended to end by itself; one that is busy where it cannot be ended is left behind.
+const GRACE: Duration = Duration::from_secs(2);
+
 impl QueryCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let text = self.text()?;
-        let sources = self.read.sources()?;
-        let base = base(&sources);
+        if self.fetch && self.endpoint.is_none() {
+            bail!("--fetch is about the server that --endpoint names");
+        }
+        let sources = if self.store.is_some() || self.endpoint.is_some() { Vec::new() } else { self.read.sources()? };
+        if self.query_file.as_deref().is_some_and(is_stdin) && sources.iter().any(Source::is_stdin) {
+            bail!("standard input cannot be both the query and the log: name a file for one of them");
+        }
+        let base = base(&sources).or_else(|| self.read.base().map(str::to_owned));
         let query = Query::parse(&text, base.as_deref())?;
         for term in query.unknown_terms() {
             say(&format!("note: no vocabulary has the term {term}; `rpcgraph ontology` prints what there is"));
         }
-        if query.uses_services() {
-            bail!("the query calls another service; --allow-service lets it");
+        if query.uses_services() && !self.allow_service {
+            bail!("the query calls another server with SERVICE; --allow-service lets it");
         }
-        let format = self.target.kind(self.results, ResultsFormat::from_extension, "--results");
-        let syntax = self.target.kind(self.to, Syntax::from_extension, "--to");
-        match query.form() {
-            Form::Graph => drop(syntax.as_ref().map_err(|error| anyhow::anyhow!("{error}"))?),
-            Form::Select | Form::Ask => drop(format.as_ref().map_err(|error| anyhow::anyhow!("{error}"))?),
-        }
+        let shape = Shape {
+            results: self.target.kind(self.results, ResultsFormat::from_extension, "--results"),
+            syntax: self.target.kind(self.to, Syntax::from_extension, "--to"),
+        };
+        // Better now than when all the work is done.
+        shape.check(query.form())?;
 
         let cancel = self.cancel()?;
-        let dataset = Dataset::new(&query, sources.iter().any(|source| source.rdf_format().is_some()))?;
-        if let Some(outcome) = self.load(&dataset, &sources, &cancel)? {
-            return Ok(outcome);
+        let (answer, _dataset);
+        if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
+            if let functions @ [_, ..] = query.functions().as_slice() {
+                bail!(
+                    "the query uses {}, which only this program has: --fetch gets what it needs from the server and \
+                     asks it here",
+                    functions.join(", ")
+                );
+            }
+            answer = rpcgraph::query::ask(&endpoint, &query, &cancel)?;
+        } else {
+            let Some(dataset) = self.dataset(&query, &sources, &cancel)? else { return Ok(Outcome::Findings) };
+            let evaluator = match self.allow_service {
+                true => rpcgraph::query::services(self.timeout.unwrap_or(rpcgraph::endpoint::TIMEOUT)),
+                false => SparqlEvaluator::new(),
+            };
+            answer = dataset.answer_with(&query, &cancel, evaluator)?;
+            _dataset = dataset;
         }
-        let answer = dataset.answer(&query, &cancel)?;
-        let mut output = self.target.open()?;
-        let table = Table::default().with_base(base.clone()).with_width(self.width());
-        let (found, noun) = match answer {
-            Answer::Solutions(solutions) => {
-                (write_solutions(solutions, format?, &table, &mut output).map_err(|error| self.failed(error))?, "row")
-            }
-            Answer::Boolean(truth) => {
-                write_boolean(truth, format?, &mut output).map_err(|error| self.failed(error))?;
-                (u64::from(truth), "")
-            }
-            Answer::Graph(triples) => {
-                let written = write_graph(triples, syntax?, base.as_deref(), &mut output);
-                (written.map_err(|error| self.failed(error))?, "triple")
-            }
-        };
-        output.finish()?;
+        let (found, noun) = self.write(answer, shape, base)?;
         if !self.summary.is_quiet() && !noun.is_empty() {
             say(&format!("{found} {noun}{}", if found == 1 { "" } else { "s" }));
         }
         Ok(if self.exit_status && found == 0 { Outcome::Findings } else { Outcome::Done })
     }
 
+    /// Writes the answer; how much of what there is in it.
+    fn write(&self, answer: Answer<'_>, shape: Shape, base: Option<String>) -> Result<(u64, &'static str), Failure> {
+        let mut output = self.target.open()?;
+        let written = match answer {
+            Answer::Solutions(solutions) => {
+                let table = Table::default().with_base(base).with_width(self.width());
+                write_solutions(solutions, shape.results?, &table, &mut output).map(|count| (count, "row"))
+            }
+            Answer::Boolean(truth) => {
+                write_boolean(truth, shape.results?, &mut output).map(|()| (u64::from(truth), ""))
+            }
+            Answer::Graph(triples) => {
+                write_graph(triples, shape.syntax?, base.as_deref(), &mut output).map(|count| (count, "triple"))
+            }
+        };
+        let written = written.map_err(|error| self.failed(error))?;
+        output.finish()?;
+        Ok(written)
+    }
+
     /// The query as it is asked, before anything is known of the data.
     fn text(&self) -> Result<String, Failure> {
+        if self.named.is_none() && !self.parameters.is_empty() {
+            bail!("--param is for the queries that --named names; write what is wanted into the query instead");
+        }
         if let Some(text) = &self.query {
             return Ok(text.clone());
         }
@@ -160,7 +213,7 @@ impl QueryCommand {
         let Some(path) = &self.query_file else {
             bail!("there is no query; give one with --query, --query-file or --named")
         };
-        if path.as_os_str() == "-" {
+        if is_stdin(path) {
             let mut text = String::new();
             io::stdin().read_to_string(&mut text).context("cannot read the query from standard input")?;
             return Ok(text);
@@ -171,24 +224,52 @@ impl QueryCommand {
     /// The switch that ends the query: Ctrl-C turns it, and the time.
     fn cancel(&self) -> Result<Cancel, Failure> {
         let cancel = Cancel::default();
-        if let Some(time) = self.timeout {
-            cancel.after(time);
-        }
         let interrupted = cancel.clone();
         ctrlc::set_handler(move || {
             // Who asks twice does not want to wait.
             if interrupted.cause().is_some() {
                 std::process::exit(2);
             }
-            interrupted.cancel(Cause::Interrupted);
+            end(&interrupted, Cause::Interrupted);
         })
         .context("cannot listen for Ctrl-C")?;
+        if let Some(time) = self.timeout {
+            let expired = cancel.clone();
+            thread::Builder::new()
+                .spawn(move || {
+                    thread::sleep(time);
+                    end(&expired, Cause::TimedOut);
+                })
+                .context("cannot watch the time")?;
+        }
         Ok(cancel)
     }
 
-    /// Loads the inputs. An outcome: that of `--strict`.
-    fn load(&self, dataset: &Dataset, sources: &[Source], cancel: &Cancel) -> Result<Option<Outcome>, Failure> {
+    fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
+        let Some(url) = &self.endpoint else { return Ok(None) };
+        let builder = Endpoint::builder(url).credentials(Credentials::from_environment()?);
+        Ok(Some(builder.timeout(self.timeout.unwrap_or(rpcgraph::endpoint::TIMEOUT)).build()?))
+    }
+
+    /// The data to ask; none where `--strict` has stopped it.
+    fn dataset(&self, query: &Query, sources: &[Source], cancel: &Cancel) -> Result<Option<Dataset>, Failure> {
+        if let Some(dir) = &self.store {
+            return Ok(Some(Dataset::stored(store::open_read_only(dir)?)));
+        }
+        let dataset = Dataset::new(query, sources.iter().any(|source| source.rdf_format().is_some()))?;
         let mut loading = dataset.load(cancel)?;
+        if let Some(endpoint) = self.endpoint()? {
+            rpcgraph::query::fetch(&endpoint, query, &mut loading)?;
+        }
+        let stopped = self.load(&mut loading, sources, cancel)?;
+        for graph in loading.commit()? {
+            say(&format!("note: the query names the graph {graph}, which is not there"));
+        }
+        Ok(Some(dataset).filter(|_| !stopped))
+    }
+
+    /// Loads the inputs, unless `--strict` stops it.
+    fn load(&self, loading: &mut Loading<'_>, sources: &[Source], cancel: &Cancel) -> Result<bool, Failure> {
         let mut converter = self.read.converter(&self.graph)?;
         let mut findings = self.summary.findings_elsewhere();
         for source in sources {
@@ -197,20 +278,19 @@ impl QueryCommand {
                 continue;
             }
             let converted = self.read.convert(source, &mut converter, &mut loading.sink(), &mut findings);
-            loading.check()?;
+            cancel.check()?;
             if let Err(failure) = converted {
                 return match failure.downcast::<ConvertError>() {
                     Ok(ConvertError::NotAMessage(finding)) => {
                         say(&finding.to_string());
-                        Ok(Some(Outcome::Findings))
+                        Ok(true)
                     }
                     Ok(error) => Err(error.into()),
                     Err(failure) => Err(failure),
                 };
             }
         }
-        loading.commit()?;
-        Ok(None)
+        Ok(false)
     }
 
     /// How wide a table may be: as wide as the terminal that it is for.
@@ -227,6 +307,37 @@ impl QueryCommand {
             ResultsError::Query(error) => error.into(),
         }
     }
+}
+
+/// The formats that the options name, for either kind of answer.
+struct Shape {
+    results: Result<ResultsFormat, Failure>,
+    syntax: Result<Syntax, Failure>,
+}
+
+impl Shape {
+    /// Fails where the format that the answer is going to need is not known.
+    fn check(&self, form: Form) -> Result<(), Failure> {
+        let failed = match form {
+            Form::Graph => self.syntax.as_ref().err(),
+            Form::Select | Form::Ask => self.results.as_ref().err(),
+        };
+        failed.map_or(Ok(()), |failure| bail!("{failure}"))
+    }
+}
+
+/// Ends a query, and the process if the query does not end soon.
+fn end(cancel: &Cancel, cause: Cause) {
+    cancel.cancel(cause);
+    let _ = thread::Builder::new().spawn(move || {
+        thread::sleep(GRACE);
+        print_failure(&QueryError::Ended(cause).into());
+        std::process::exit(2);
+    });
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// What IRIs are short for: the session, or the folder that all sessions are in.

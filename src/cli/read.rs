@@ -122,6 +122,11 @@ impl ReadArgs {
         sources(&self.inputs, self.base.as_deref())
     }
 
+    /// `--base`, as it was given.
+    pub fn base(&self) -> Option<&str> {
+        self.base.as_deref()
+    }
+
     /// What converts them.
     pub fn converter(&self, graph: &GraphArgs) -> Result<Converter, Failure> {
         let mapper = Mapper::new(self.mapping.into(), &self.load_contexts()?)?.with_provenance(graph.provenance);

@@ -4,7 +4,8 @@ use oxigraph::sparql::{QueryEvaluationError, QuerySolution};
 use oxigraph::store::StorageError;
 use oxrdf::{Triple, Variable};
 
-use super::cancel::Cause;
+use super::cancel::{Cancel, Cause};
+use crate::endpoint::{self, EndpointError};
 
 /// What comes of a query. Rows and triples come as they are found.
 pub enum Answer<'a> {
@@ -44,5 +45,32 @@ pub enum QueryError {
     Store(#[from] StorageError),
     /// A server failed.
     #[error(transparent)]
-    Server(Box<dyn std::error::Error + Send + Sync>),
+    Server(#[from] EndpointError),
+    /// A server did not give all of a graph.
+    #[error("the server gave {given} triples of <{graph}>, and has {there}; a limit of its own, most likely")]
+    Incomplete {
+        /// The graph.
+        graph: String,
+        /// What came.
+        given: u64,
+        /// What it says there is.
+        there: u64,
+    },
+}
+
+impl<'a> Answer<'a> {
+    /// What a server answers, until it is ended.
+    pub fn of_server(answer: endpoint::Answer, cancel: &Cancel) -> Self {
+        let cancel = cancel.clone();
+        match answer {
+            endpoint::Answer::Boolean(truth) => Self::Boolean(truth),
+            endpoint::Answer::Solutions(rows) => Self::Solutions(Solutions {
+                variables: rows.variables().to_vec(),
+                rows: Box::new(rows.map(move |row| cancel.check().and_then(|()| Ok(row?)))),
+            }),
+            endpoint::Answer::Graph(triples) => {
+                Self::Graph(Box::new(triples.map(move |triple| cancel.check().and_then(|()| Ok(triple?)))))
+            }
+        }
+    }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use oxigraph::sparql::CancellationToken;
+
+use super::answer::QueryError;
 
 /// Why a query was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,16 +37,6 @@ impl Cancel {
         self.token.cancel();
     }
 
-    /// Ends it after a time, counted from now.
-    pub fn after(&self, time: Duration) {
-        let cancel = self.clone();
-        // A thread that only sleeps; the process does not wait for it.
-        let _ = thread::Builder::new().stack_size(64 << 10).spawn(move || {
-            thread::sleep(time);
-            cancel.cancel(Cause::TimedOut);
-        });
-    }
-
     /// Why it was ended, if it was.
     pub fn cause(&self) -> Option<Cause> {
         match self.cause.load(Ordering::Acquire) {
@@ -54,6 +44,11 @@ impl Cancel {
             TIMED_OUT => Some(Cause::TimedOut),
             _ => None,
         }
+    }
+
+    /// Fails once it was ended.
+    pub fn check(&self) -> Result<(), QueryError> {
+        self.cause().map_or(Ok(()), |cause| Err(QueryError::Ended(cause)))
     }
 
     pub(super) fn token(&self) -> CancellationToken {

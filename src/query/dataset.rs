@@ -7,13 +7,15 @@
 
 use oxigraph::sparql::{QueryDatasetSpecification, QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store, Transaction};
-use oxrdf::{GraphNameRef, Quad, QuadRef, TermRef};
+use oxrdf::vocab::rdf;
+use oxrdf::{GraphNameRef, NamedNode, Quad, QuadRef, TermRef};
 use spargebra::algebra::QueryDataset;
 
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use super::{Query, functions};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
+use crate::vocab::rpcg;
 
 /// Data for a query.
 pub struct Dataset {
@@ -48,9 +50,12 @@ impl Dataset {
             None => Graphs::Union,
         };
         let mut needs = query.needs().clone();
-        if overlapping && query.uses_graphs() {
+        if overlapping && (query.uses_graphs() || query.has_dataset()) {
             // Any triple of it makes a graph exist.
             needs.everything();
+        } else if query.has_dataset() {
+            // Each session says what it is.
+            needs.triples(rdf::TYPE.into_owned(), Some(rpcg::SESSION.into_owned().into()));
         }
         Ok(Self { store: Store::new()?, graphs, needs })
     }
@@ -62,7 +67,11 @@ impl Dataset {
 
     /// Starts loading, in one transaction.
     pub fn load<'d>(&'d self, cancel: &Cancel) -> Result<Loading<'d>, StorageError> {
-        Ok(Loading { dataset: self, transaction: self.store.start_transaction()?, cancel: cancel.clone() })
+        let missing = match &self.graphs {
+            Graphs::Clause(clause) => clause.default.iter().chain(clause.named.iter().flatten()).cloned().collect(),
+            _ => Vec::new(),
+        };
+        Ok(Loading { dataset: self, transaction: self.store.start_transaction()?, cancel: cancel.clone(), missing })
     }
 
     /// Asks the query.
@@ -83,9 +92,8 @@ impl Dataset {
             Graphs::Merged | Graphs::Both | Graphs::Clause(_) => {
                 *prepared.dataset_mut() = QueryDatasetSpecification::new()
             }
-            Graphs::Union => prepared.dataset_mut().set_default_graph_as_union(),
-            Graphs::Stored if !query.has_dataset() => prepared.dataset_mut().set_default_graph_as_union(),
-            Graphs::Stored => {}
+            Graphs::Stored if query.has_dataset() => {}
+            Graphs::Union | Graphs::Stored => prepared.dataset_mut().set_default_graph_as_union(),
         }
         let cancel = cancel.clone();
         let failed = move |error| match cancel.cause() {
@@ -110,6 +118,8 @@ pub struct Loading<'d> {
     dataset: &'d Dataset,
     transaction: Transaction<'d>,
     cancel: Cancel,
+    /// Graphs of the dataset clause that nothing was loaded of yet.
+    missing: Vec<NamedNode>,
 }
 
 impl<'d> Loading<'d> {
@@ -141,6 +151,9 @@ impl<'d> Loading<'d> {
             }
             Graphs::Clause(clause) => {
                 let GraphNameRef::NamedNode(graph) = quad.graph_name else { return };
+                if !self.missing.is_empty() {
+                    self.missing.retain(|missing| missing.as_ref() != graph);
+                }
                 if clause.default.iter().any(|from| from.as_ref() == graph) {
                     self.transaction.insert(merged);
                 }
@@ -151,20 +164,26 @@ impl<'d> Loading<'d> {
         }
     }
 
-    /// Whether loading should stop.
-    pub fn check(&self) -> Result<(), QueryError> {
-        self.cancel.cause().map_or(Ok(()), |cause| Err(QueryError::Ended(cause)))
+    /// What loading ends with.
+    pub(super) fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 
-    /// Ends loading.
-    pub fn commit(self) -> Result<(), StorageError> {
-        self.transaction.commit()
+    /// The triples that are worth loading.
+    pub(super) fn needs(&self) -> &Selection {
+        &self.dataset.needs
+    }
+
+    /// Ends loading. Gives the graphs that the query names and nothing was loaded of.
+    pub fn commit(self) -> Result<Vec<NamedNode>, StorageError> {
+        self.transaction.commit()?;
+        Ok(self.missing)
     }
 }
 
 impl QuadSink for &mut Loading<'_> {
     fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
-        self.check().map_err(std::io::Error::other)?;
+        self.cancel.check().map_err(std::io::Error::other)?;
         quads.iter().for_each(|quad| self.insert(quad.as_ref()));
         Ok(())
     }

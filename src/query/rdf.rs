@@ -79,7 +79,7 @@ impl Loading<'_> {
             self.insert(quad.as_ref());
             count += 1;
             if count % 4096 == 0 {
-                self.check()?;
+                self.cancel().check()?;
             }
         }
         Ok(count)

@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use oxrdf::NamedNode;
+use oxrdf::{NamedNode, Variable};
 use spargebra::SparqlParser;
+use spargebra::algebra::GraphPattern;
 
 use super::QUERY_PREFIXES;
 use super::functions::{self, FUNCTIONS};
 use super::needs::Uses;
-use super::tokens::first_wrong;
+use super::tokens::{first_wrong, tokens};
 use crate::vocab::rpcg;
 
 /// Why a text is no query. Shown with the line and a caret below the place.
@@ -56,13 +57,41 @@ pub(super) fn parse(text: &str, base: Option<&str>) -> Result<spargebra::Query, 
         parser = parser.with_custom_aggregate_function(function.iri());
     }
     match parser.clone().parse_query(text) {
-        Ok(query) => Ok(query),
+        Ok(mut query) => {
+            order_columns(&mut query, text);
+            Ok(query)
+        }
         Err(_) if !text.trim().is_empty() && parser.clone().parse_update(text).is_ok() => Err(SyntaxError {
             message: "this is SPARQL Update, which changes data; only SELECT, ASK, CONSTRUCT and DESCRIBE are run here"
                 .to_owned(),
             place: None,
         }),
         Err(error) => Err(explain(text, &parser, &error.to_string())),
+    }
+}
+
+/// Puts the columns of `SELECT *` in the order in which the text names them; the parser puts them in that of the alphabet.
+fn order_columns(query: &mut spargebra::Query, text: &str) {
+    let spargebra::Query::Select { pattern, .. } = query else { return };
+    let mut pattern = pattern;
+    let variables = loop {
+        match pattern {
+            GraphPattern::Slice { inner, .. } | GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } => {
+                pattern = inner;
+            }
+            GraphPattern::Project { variables, .. } => break variables,
+            _ => return,
+        }
+    };
+    let tokens: Vec<_> = tokens(text).into_iter().filter_map(|range| text.get(range)).collect();
+    let is = |token: Option<&&str>, word: &str| token.is_some_and(|token| token.eq_ignore_ascii_case(word));
+    let Some(select) = tokens.iter().position(|token| is(Some(token), "SELECT")) else { return };
+    let modified = ["DISTINCT", "REDUCED"].iter().any(|word| is(tokens.get(select + 1), word));
+    if is(tokens.get(select + 1 + usize::from(modified)), "*") {
+        let place = |variable: &Variable| {
+            tokens.iter().position(|token| token.strip_prefix(['?', '$']) == Some(variable.as_str()))
+        };
+        variables.sort_by_key(place);
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn first_wrong(text: &str, stops_at: impl Fn(&str) -> Option<usize>) 
 }
 
 /// The tokens of a text, roughly as SPARQL has them: never a part of one.
-fn tokens(text: &str) -> Vec<Range<usize>> {
+pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {

@@ -47,9 +47,9 @@ impl Selection {
         }
     }
 
-    /// Whether every triple is wanted.
-    pub fn is_all(&self) -> bool {
-        self.predicates.is_none()
+    /// The predicates of the triples that are wanted; none: any predicate.
+    pub fn predicates(&self) -> Option<impl Iterator<Item = NamedNodeRef<'_>>> {
+        Some(self.predicates.as_ref()?.iter().map(|wanted| wanted.predicate.as_ref()))
     }
 
     /// Whether a triple may be wanted: its predicate, and its object if that is an IRI and known.

@@ -20,6 +20,7 @@ mod formats_recorded;
 mod json;
 mod messages;
 mod paths;
+mod query;
 mod readme;
 mod rebuild;
 mod record;

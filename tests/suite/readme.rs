@@ -1,5 +1,6 @@
 //! What the README shows is run: each `$ …` line of its console blocks, with the output that stands below it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
@@ -33,6 +34,22 @@ fn matches(shown: &[&str], lines: &[&str]) -> bool {
     }
 }
 
+/// The words of a command, as a shell has them: in single quotes, spaces are part of a word.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (part, text) in line.split('\'').enumerate() {
+        for (index, word) in if part % 2 == 1 { vec![text] } else { text.split(' ').collect() }.into_iter().enumerate()
+        {
+            if index > 0 {
+                words.push(String::new());
+            }
+            words.last_mut().unwrap().push_str(word);
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
 #[test]
 fn commands_of_the_readme() {
     let readme = fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
@@ -46,7 +63,7 @@ fn commands_of_the_readme() {
             }
         };
         let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph"))
-            .args(arguments.split_whitespace())
+            .args(words(arguments))
             .current_dir(ROOT)
             .output()
             .expect("the command runs");
@@ -56,26 +73,50 @@ fn commands_of_the_readme() {
         assert!(matches(&expected, &lines), "{command} prints\n{text}");
         run += 1;
     }
-    assert_eq!(run, 2);
+    assert_eq!(run, 3);
 }
 
+/// The long options that a text names.
+fn long_options(text: &str) -> BTreeSet<String> {
+    text.split(|character: char| !(character.is_ascii_alphabetic() || character == '-'))
+        .filter(|word| word.starts_with("--") && word.len() > 2 && *word != "--help")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Each command has a table of its options: those of `convert` are not said again.
 #[test]
 fn options_of_the_readme() {
     let readme = fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
-    let help = Command::new(env!("CARGO_BIN_EXE_rpcgraph")).args(["convert", "--help"]).output().unwrap();
-    let help = String::from_utf8(help.stdout).unwrap();
-    let long = |text: &str| -> Vec<String> {
-        let mut options: Vec<_> = text
-            .split(|character: char| !(character.is_ascii_alphabetic() || character == '-'))
-            .filter(|word| word.starts_with("--") && word.len() > 2 && *word != "--help")
-            .map(str::to_owned)
-            .collect();
-        options.sort();
-        options.dedup();
+    let of = |command: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph")).args([command, "--help"]).output().unwrap();
+        let help = String::from_utf8(output.stdout).unwrap();
+        // Examples and explanations stand around the options.
+        let (_, options) = help.split_once("\nOptions:\n").unwrap();
+        let options = options.split("\nExamples:").next().unwrap();
         options
+            .lines()
+            .filter(|line| line.trim_start().starts_with('-'))
+            .flat_map(|line| long_options(line.split("  ").find(|part| part.contains("--")).unwrap_or_default()))
+            .collect::<BTreeSet<_>>()
     };
-    let table = readme.lines().filter(|line| line.starts_with("| `-")).collect::<String>();
-    assert_eq!(long(&table), long(&help));
+    let convert = of("convert");
+    for (command, heading) in
+        [("convert", "\n## Commands\n"), ("query", "\n### Asking\n"), ("load", "\n### Stores and servers\n")]
+    {
+        let (_, section) = readme.split_once(heading).unwrap();
+        let section = section.split("\n##").next().unwrap();
+        let first_cells: String = section
+            .lines()
+            .filter(|line| line.starts_with("| `-"))
+            .map(|line| line.split(" | ").next().unwrap().to_owned() + "\n")
+            .collect();
+        let mut expected = of(command);
+        if command != "convert" {
+            expected.retain(|option| !convert.contains(option));
+        }
+        assert_eq!(long_options(&first_cells), expected, "{command}");
+    }
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! Queries and servers: asking there, or fetching what a query needs to ask it here.
+
+use oxrdf::{NamedNode, QuadRef, Term};
+
+use super::Query;
+use super::answer::{Answer, QueryError};
+use super::cancel::Cancel;
+use super::dataset::Loading;
+use crate::endpoint::{self, Endpoint};
+
+/// Asks a server. A query without a dataset clause sees every session there, whether the server's default graph is their
+/// union or not.
+pub fn ask<'a>(endpoint: &Endpoint, query: &Query, cancel: &Cancel) -> Result<Answer<'a>, QueryError> {
+    let dataset = match query.has_dataset() {
+        true => endpoint::Dataset::default(),
+        false => endpoint.dataset_for_union()?,
+    };
+    cancel.check()?;
+    Ok(Answer::of_server(endpoint.query(&query.to_portable(), &dataset)?, cancel))
+}
+
+/// Fetches the triples that the query needs, of the sessions that it is about, and counts them.
+///
+/// # Errors
+///
+/// A server that gives less than it has, as some do beyond a number of rows.
+pub fn fetch(endpoint: &Endpoint, query: &Query, loading: &mut Loading<'_>) -> Result<u64, QueryError> {
+    let graphs = match query.dataset() {
+        Some(clause) => clause.default.iter().chain(clause.named.iter().flatten()).cloned().collect(),
+        None => endpoint.sessions()?,
+    };
+    let filter: String = match loading.needs().predicates() {
+        None => String::new(),
+        Some(predicates) => {
+            let list: Vec<_> = predicates.map(|predicate| predicate.to_string()).collect();
+            format!(" VALUES ?p {{ {} }}", list.join(" "))
+        }
+    };
+    let mut total = 0;
+    for graph in &graphs {
+        total += fetch_graph(endpoint, graph, &filter, loading)?;
+    }
+    Ok(total)
+}
+
+fn fetch_graph(
+    endpoint: &Endpoint,
+    graph: &NamedNode,
+    filter: &str,
+    loading: &mut Loading<'_>,
+) -> Result<u64, QueryError> {
+    let server = endpoint::Dataset::default();
+    let pattern = format!("GRAPH {graph} {{ ?s ?p ?o{filter} }}");
+    let there = match endpoint.query(&format!("SELECT (COUNT(*) AS ?count) {{ {pattern} }}"), &server)? {
+        endpoint::Answer::Solutions(mut rows) => rows.next().transpose()?.and_then(|row| match row.get(0)? {
+            Term::Literal(count) => count.value().parse::<u64>().ok(),
+            _ => None,
+        }),
+        _ => None,
+    };
+    let mut given = 0;
+    if let endpoint::Answer::Graph(triples) =
+        endpoint.query(&format!("CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }}"), &server)?
+    {
+        for triple in triples {
+            let triple = triple?;
+            loading.insert(QuadRef::new(&triple.subject, &triple.predicate, &triple.object, graph));
+            given += 1;
+            loading.cancel().check()?;
+        }
+    }
+    match there {
+        Some(there) if there != given => Err(QueryError::Incomplete { graph: graph.as_str().to_owned(), given, there }),
+        _ => Ok(given),
+    }
+}

@@ -1,0 +1,141 @@
+//! How a query ends: statuses, errors, time and Ctrl-C.
+
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::ask;
+use crate::cli::{LOG, Place, REQUEST};
+
+/// Goes on for as long as anybody waits: five hundred triples, five times with each other.
+const ENDLESS: &str = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p }";
+
+fn long_log() -> String {
+    format!("{REQUEST}\n").repeat(100)
+}
+
+#[test]
+fn an_empty_answer_is_a_status_where_it_is_asked_for() {
+    for (query, found) in [
+        ("ASK { ?x a jrpc:ErrorResponse }", true),
+        ("ASK { ?x a rpcg:Batch }", false),
+        ("SELECT ?x { ?x a jrpc:ErrorResponse }", true),
+        ("SELECT ?x { ?x a rpcg:Batch }", false),
+        ("CONSTRUCT WHERE { ?x a jrpc:ErrorResponse }", true),
+        ("CONSTRUCT WHERE { ?x a rpcg:Batch }", false),
+    ] {
+        assert_eq!(ask(LOG, query, &[]).status, Some(0), "{query}");
+        assert_eq!(ask(LOG, query, &["--exit-status"]).status, Some(if found { 0 } else { 1 }), "{query}");
+    }
+}
+
+#[test]
+fn strict_stops_before_there_is_an_answer() {
+    let log = format!("{REQUEST}\nnonsense\n");
+    let ran = ask(&log, "ASK {}", &["--strict"]);
+    ran.began(1, "s:2: record 2 at byte ");
+    ran.printed_nothing();
+    assert_eq!(ask(&log, "ASK {}", &[]).text(), "true\n");
+}
+
+#[test]
+fn an_input_that_fails_leaves_no_answer() {
+    let place = Place::with("s", LOG);
+    let ran = place.run(&["query", "s", "missing", "-q", "ASK {}", "-o", "a.csv"]);
+    ran.began(2, "error: cannot read missing");
+    ran.printed_nothing();
+    assert_eq!(place.names(), ["s"]);
+}
+
+#[test]
+fn a_query_that_is_none_is_shown() {
+    ask(LOG, "SELECT ?x { ?x a }", &[]).said(
+        2,
+        "error: not SPARQL, at line 1, column 18: there cannot be } here\n\
+         1 | SELECT ?x { ?x a }\n\
+         \x20 |                  ^\n",
+    );
+    ask(LOG, "DROP ALL", &[]).began(2, "error: this is SPARQL Update, which changes data");
+    ask(LOG, "SELECT (rpcg:jsn(?x) AS ?y) {}", &[])
+        .began(2, "error: there is no function rpcg:jsn; there are rpcg:json, ");
+    ask(LOG, "SELECT (rpcg:json() AS ?y) {}", &[]).began(2, "error: rpcg:json does not take 0 arguments: it is ");
+}
+
+#[test]
+fn terms_that_nobody_defined_are_noticed() {
+    let place = Place::with("s", LOG);
+    place
+        .run(&["query", "s", "-q", "SELECT ?x { ?x a jrpc:Reqest }"])
+        .said(0, "note: no vocabulary has the term jrpc:Reqest; `rpcgraph ontology` prints what there is\n0 rows\n");
+}
+
+#[test]
+fn one_question_at_a_time() {
+    let place = Place::with("s", LOG);
+    for arguments in [
+        &["query", "s"][..],
+        &["query", "s", "-q", "ASK {}", "--named", "methods"],
+        &["query", "s", "-q", "ASK {}", "--param", "limit=1"],
+        &["query", "s", "--store", "dir", "-q", "ASK {}"],
+        &["query", "s", "--endpoint", "http://localhost/", "-q", "ASK {}"],
+        &["query", "s", "--fetch", "-q", "ASK {}"],
+        &["query", "s", "--timeout", "0", "-q", "ASK {}"],
+        &["query", "s", "--named", "methods", "--param", "limit"],
+    ] {
+        assert_eq!(place.run(arguments).status, Some(2), "{arguments:?}");
+    }
+    place.run(&["query", "s", "--named", "nothing"]).began(2, "error: there is no query \"nothing\"; there are ");
+    place
+        .run(&["query", "s", "--named", "methods", "--param", "color=red"])
+        .began(2, "error: the query methods has no parameter \"color\"");
+}
+
+#[test]
+fn queries_come_from_files_and_standard_input() {
+    let place = Place::with("s", LOG);
+    place.put("q.rq", "ASK {\n  ?x a jrpc:Request\n}\n");
+    assert_eq!(place.run(&["query", "s", "--query-file", "q.rq"]).text(), "true\n");
+    assert_eq!(place.run_with(&["query", "s", "--query-file", "-"], "ASK {}").text(), "true\n");
+    assert_eq!(place.run_with(&["query", "--query-file", "q.rq"], LOG).text(), "true\n");
+    place
+        .run_with(&["query", "--query-file", "-"], "ASK {}")
+        .said(2, "error: standard input cannot be both the query and the log: name a file for one of them\n");
+    place.run(&["query", "s", "--query-file", "none.rq"]).began(2, "error: cannot read the query from none.rq");
+}
+
+#[test]
+fn services_are_not_called_unless_allowed() {
+    for silent in ["", "SILENT "] {
+        let query = format!("ASK {{ SERVICE {silent}<http://127.0.0.1:1/> {{ ?s ?p ?o }} }}");
+        ask(LOG, &query, &[]).said(2, "error: the query calls another server with SERVICE; --allow-service lets it\n");
+    }
+    let query = "ASK { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }";
+    let ran = ask(LOG, query, &["--allow-service"]);
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("http://127.0.0.1:1/"), "{}", ran.stderr);
+    assert_eq!(ask(LOG, &query.replace("SERVICE", "SERVICE SILENT"), &["--allow-service"]).text(), "true\n");
+}
+
+#[test]
+fn a_query_is_given_up_when_its_time_is_up() {
+    let place = Place::with("s", long_log());
+    let started = Instant::now();
+    let ran = place.run(&["query", "s", "-q", ENDLESS, "--timeout", "0.3", "-o", "a.csv"]);
+    ran.said(2, "error: the time is up; give it more with --timeout, or ask for less\n");
+    assert!(started.elapsed() < Duration::from_secs(30));
+    assert_eq!(place.names(), ["s"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn control_c_ends_a_query() {
+    let place = Place::with("s", long_log());
+    let mut command = place.command(&["query", "s", "-q", ENDLESS]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    thread::sleep(Duration::from_secs(1));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: interrupted\n");
+}
