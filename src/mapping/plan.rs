@@ -193,6 +193,7 @@ impl Mapped {
             Value::Null | Value::Bool(_) => Ok(()),
             Value::Number(number) => {
                 match self.number(number.as_str()) {
+                    None if list => return Err(NotCovered("null for a list")),
                     None => losses.add(Loss::NumberOutOfRange),
                     Some(literal) if literal.changed => losses.add(Loss::NumberChanged),
                     Some(_) => {}
@@ -200,6 +201,8 @@ impl Mapped {
                 Ok(())
             }
             Value::String(text) => match (text.as_str(), &self.strings) {
+                // What cannot be written is null to JSON-LD.
+                (None, _) if list => Err(NotCovered("null for a list")),
                 (None, _) => {
                     losses.add(Loss::LoneSurrogate);
                     Ok(())

@@ -113,6 +113,15 @@ fn of_every_corpus() {
     }
 }
 
+/// What cannot be written is null, of which no context makes a list.
+#[test]
+fn of_strings_that_are_none() {
+    for context in further_contexts() {
+        let log = br#"{"method":"m","params":"\ud800","a":"\ud800"}"#;
+        assert_paths_agree_under(log, Mapping::Session, std::slice::from_ref(&context), true, context.origin());
+    }
+}
+
 /// A log that takes several chunks, of all kinds of messages.
 fn long_log() -> String {
     (0..30_000)
