@@ -8,6 +8,7 @@
 mod bblock;
 mod direct;
 mod document;
+mod facts;
 mod further;
 mod loss;
 mod number;

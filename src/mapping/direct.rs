@@ -9,6 +9,7 @@ use oxrdf::NamedNodeRef;
 use oxrdf::vocab::{rdf, xsd};
 
 use super::document::session_reference;
+use super::facts::Facts;
 use super::further::{Members, MessagePlan};
 use super::plan::PlanWriter;
 use super::terms::{class, kind_of_error, sha256};
@@ -205,8 +206,23 @@ impl<T: Triples> Direct<'_, T> {
         if let Some(latency) = annotated.latency {
             self.typed(rpcg::LATENCY_SECONDS, &latency.to_string(), xsd::DECIMAL);
         }
+        if let session::Node::Message(message) = &annotated.node {
+            self.facts(&Facts::of(message));
+        }
         self.extra_members(extra);
         self.problems(problems);
+    }
+
+    fn facts(&mut self, facts: &Facts<'_>) {
+        if let Some(name) = &facts.tool_name {
+            self.triples.triple(rpcg::TOOL_NAME, Object::Text(name));
+        }
+        if let Some(version) = &facts.protocol_version {
+            self.triples.triple(rpcg::PROTOCOL_VERSION, Object::Text(version));
+        }
+        if let Some(is_error) = facts.is_error {
+            self.typed(rpcg::IS_ERROR, if is_error { "true" } else { "false" }, xsd::BOOLEAN);
+        }
     }
 
     fn problems(&mut self, problems: Problems) {

@@ -10,6 +10,7 @@
 //! | error `code` | the term, an integer; beyond 2^53 the property, a typed string |
 //! | `id` | `jrpc:hasId`, a node |
 //! | every other member | `rpcg:extraMembers`, or the term where a further context defines it |
+//! | members of MCP's payloads | beside the payload, as [`facts`](super::facts) lists them |
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,6 +22,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
+use super::facts::Facts;
 use super::loss::{Loss, Losses};
 use super::reference::ReferenceError;
 use super::shape::{IriMembers, Place, Rules, Shape, write_json_literal, write_key, write_literal_member, write_typed};
@@ -219,10 +221,23 @@ impl DocumentWriter<'_> {
             self.error(annotated.name, error, &mut extra, problems)?;
         }
         self.extra_members(root, &message.extra, extra, problems)?;
+        self.facts(&Facts::of(message));
         if let Some(text) = message.text {
             self.string(rpcg::TEXT, text);
         }
         Ok(())
+    }
+
+    fn facts(&mut self, facts: &Facts<'_>) {
+        if let Some(name) = &facts.tool_name {
+            self.string(rpcg::TOOL_NAME, name);
+        }
+        if let Some(version) = &facts.protocol_version {
+            self.string(rpcg::PROTOCOL_VERSION, version);
+        }
+        if let Some(is_error) = facts.is_error {
+            self.boolean(rpcg::IS_ERROR, is_error);
+        }
     }
 
     fn id(&mut self, id: &Id<'_>) {
@@ -514,6 +529,11 @@ impl DocumentWriter<'_> {
     }
 
     fn integer(&mut self, property: NamedNodeRef<'_>, value: u64) {
+        write_key(property.as_str(), self.out);
+        let _ = write!(self.out, "{{\"@value\":{value}}}");
+    }
+
+    fn boolean(&mut self, property: NamedNodeRef<'_>, value: bool) {
         write_key(property.as_str(), self.out);
         let _ = write!(self.out, "{{\"@value\":{value}}}");
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{self, Canonical, NumberOutOfRange, Numbers, Value};
+use crate::json::{self, Canonical, MemberName, NumberOutOfRange, Numbers, Value};
 
 /// A payload: parsed, or already in canonical form.
 #[derive(Debug, Clone)]
@@ -47,6 +47,30 @@ impl<'a> Payload<'a> {
             Self::Value(value) => Cow::Borrowed(value),
             // It was written by this program, so it is JSON.
             Self::Canonical { text, .. } => Cow::Owned(json::parse(text.as_bytes()).unwrap_or(Value::Null)),
+        }
+    }
+
+    /// The value of a member, if the payload is an object that has it, and it is a string of Unicode.
+    pub(crate) fn string_member(&self, name: &MemberName) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Canonical { text, .. } => name.string_in(text),
+            Self::Value(Value::Object(object)) => match object.get(name.as_str())? {
+                Value::String(text) => text.to_cow(),
+                _ => None,
+            },
+            Self::Value(_) => None,
+        }
+    }
+
+    /// The value of a member, if the payload is an object that has it, and it is a boolean.
+    pub(crate) fn boolean_member(&self, name: &MemberName) -> Option<bool> {
+        match self {
+            Self::Canonical { text, .. } => name.boolean_in(text),
+            Self::Value(Value::Object(object)) => match object.get(name.as_str())? {
+                Value::Bool(value) => Some(*value),
+                _ => None,
+            },
+            Self::Value(_) => None,
         }
     }
 }

@@ -9,6 +9,7 @@ use rpcgraph::convert::{Converter, Input, Options};
 use rpcgraph::mapping::{Mapper, Mapping};
 use rpcgraph::sink::{Sink, Syntax};
 use rpcgraph::summary::Summary;
+use rpcgraph::vocab::rpcg;
 
 use crate::support::{BASE, assert_isomorphic, corpora, files};
 
@@ -120,6 +121,27 @@ fn of_strings_that_are_none() {
         let log = br#"{"method":"m","params":"\ud800","a":"\ud800"}"#;
         assert_paths_agree_under(log, Mapping::Session, std::slice::from_ref(&context), true, context.origin());
     }
+}
+
+/// What the payloads of MCP tell is the same triples whatever a context makes of them, and none of the building block's.
+#[test]
+fn of_facts_under_any_context() {
+    let log = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/facts/session.ndjson")).unwrap();
+    let facts = |mapping, contexts: &[Context]| {
+        assert_paths_agree_under(&log, mapping, contexts, true, "facts");
+        let predicates = [rpcg::TOOL_NAME, rpcg::PROTOCOL_VERSION, rpcg::IS_ERROR];
+        let (quads, _) = mapped(&log, mapping, contexts, true, false);
+        quads.into_iter().filter(|quad| predicates.contains(&quad.predicate.as_ref())).collect::<Vec<_>>()
+    };
+    let expected = facts(Mapping::Session, &[]);
+    assert_eq!(expected.len(), 10);
+    let mut contexts = further_contexts();
+    let capturing = r#"{"name":"rpcg:toolName","isError":"http://e/x","params":{"@id":"http://e/p","@type":"@json"},"result":null}"#;
+    contexts.push(Context::from_value(capturing, serde_json::from_str(capturing).unwrap()).unwrap());
+    for context in &contexts {
+        assert_isomorphic(&facts(Mapping::Session, std::slice::from_ref(context)), &expected, context.origin());
+    }
+    assert_eq!(facts(Mapping::Bblock, &[]), []);
 }
 
 /// A log that takes several chunks, of all kinds of messages.
@@ -267,6 +289,46 @@ fn message() -> impl Strategy<Value = String> {
     prop::collection::vec(member, 0..6).prop_map(|members| format!("{{{}}}", members.join(",")))
 }
 
+/// A message of which a fact may be told: its payload has the member, or only something like it.
+fn message_with_facts() -> impl Strategy<Value = String> {
+    let name =
+        || prop::sample::select(vec!["name", "protocolVersion", "isError", r"isE\u0072ror", r#"x\"isError"#, "a"]);
+    let scalar = prop::sample::select(vec![
+        "true",
+        "false",
+        "null",
+        r#""tool""#,
+        r#""\"isError\":true""#,
+        r#""\u0000\ud83d\ude00""#,
+        r#""\ud800""#,
+        "9007199254740993",
+        "1e400",
+    ]);
+    let object = |members: Vec<(&str, String)>| {
+        let members: Vec<_> = members.into_iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
+        format!("{{{}}}", members.join(" , "))
+    };
+    let payload = scalar.prop_map(str::to_owned).prop_recursive(3, 16, 4, move |inner| {
+        prop_oneof![
+            4 => prop::collection::vec((name(), inner.clone()), 0..4).prop_map(object),
+            1 => prop::collection::vec(inner, 0..3).prop_map(|items| format!("[{}]", items.join(","))),
+        ]
+    });
+    let head = prop::sample::select(vec![
+        r#""id":1,"method":"tools/call","params""#,
+        r#""id":2,"method":"initialize","params""#,
+        r#""method":"tools/call","params""#,
+        r#""id":3,"method":"tools/list","params""#,
+        r#""id":1,"result""#,
+        r#""id":4,"error":{"code":1,"message":""},"result""#,
+    ]);
+    (head, payload).prop_map(|(head, payload)| format!("{{{head}:{payload}}}"))
+}
+
+fn line() -> impl Strategy<Value = String> {
+    prop_oneof![4 => message(), 3 => message_with_facts(), 1 => json()]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: std::env::var("RPCGRAPH_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300),
@@ -275,13 +337,13 @@ proptest! {
     })]
 
     #[test]
-    fn of_generated_messages(lines in prop::collection::vec(prop_oneof![4 => message(), 1 => json()], 1..8)) {
+    fn of_generated_messages(lines in prop::collection::vec(line(), 1..8)) {
         assert_paths_agree(lines.join("\n").as_bytes(), &lines.join("\n"));
     }
 
     #[test]
     fn of_generated_messages_under_further_contexts(
-        lines in prop::collection::vec(message(), 1..4),
+        lines in prop::collection::vec(prop_oneof![2 => message(), 1 => message_with_facts()], 1..4),
         context in prop::sample::select(further_contexts()),
     ) {
         let what = format!("{} under {}", lines.join("\n"), context.origin());

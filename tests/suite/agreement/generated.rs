@@ -66,6 +66,8 @@ const COLLIDING: &[&str] = &[
     r#""2.0""#,
     r#""rpc.call""#,
     r#""toString""#,
+    r#""name""#,
+    r#""isError""#,
     r#""\u0000""#,
     r#""\b\t\n\f\r\"\\\/\u001f\u007f\u0085\u2028""#,
     r#""\ud800""#,

@@ -1,0 +1,207 @@
+//! Looking up one member in canonical text, without reading all of it.
+
+use std::borrow::Cow;
+
+use memchr::memmem::Finder;
+
+use super::{Text, special};
+
+/// The name of a member, to be looked for in many texts.
+pub(crate) struct MemberName {
+    name: &'static str,
+    /// Finds the name as canonical JSON writes it before a value: quoted, with a colon.
+    finder: Finder<'static>,
+}
+
+impl MemberName {
+    /// `name` must be one that canonical JSON writes without an escape.
+    pub fn new(name: &'static str) -> Self {
+        Self { name, finder: Finder::new(&format!("\"{name}\":")).into_owned() }
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &'static str {
+        self.name
+    }
+
+    /// The member's value, if the text is an object that has it at its top level, and it is a string of Unicode.
+    pub fn string_in<'t>(&self, canonical: &'t str) -> Option<Cow<'t, str>> {
+        let inner = self.value_in(canonical)?.strip_prefix('"')?;
+        let plain = special(inner.as_bytes());
+        if inner.as_bytes().get(plain)? == &b'"' {
+            return inner.get(..plain).map(Cow::Borrowed);
+        }
+        match Text::decode(inner.get(..string_end(inner.as_bytes(), plain)?)?) {
+            Text::Unicode(text) => Some(text),
+            Text::Utf16(_) => None,
+        }
+    }
+
+    /// The member's value, if the text is an object that has it at its top level, and it is a boolean.
+    pub fn boolean_in(&self, canonical: &str) -> Option<bool> {
+        match self.value_in(canonical)?.as_bytes().first()? {
+            b't' => Some(true),
+            b'f' => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The text from the value of the member on, if the text is an object that has it at its top level.
+    ///
+    /// The text must be canonical as [`write_canonical`](super::write_canonical) writes it, whatever its numbers. Takes
+    /// time linear in the text, and hardly any where the name does not occur.
+    fn value_in<'t>(&self, canonical: &'t str) -> Option<&'t str> {
+        let bytes = canonical.as_bytes();
+        let mut from = 0;
+        loop {
+            let name = from + self.finder.find(bytes.get(from..)?)?;
+            let value = name + self.finder.needle().len();
+            // Within a string every quote has a backslash before it, and outside there is none: so any other place is
+            // where a member begins, and behind a backslash a longer name ends.
+            if name.checked_sub(1).and_then(|before| bytes.get(before)) == Some(&b'\\') {
+                from = value;
+                continue;
+            }
+            // Only the outermost object ends with the text. All that comes before the end of another is deeper still.
+            from = object_end(bytes, value)?;
+            if from == bytes.len() {
+                return canonical.get(value..);
+            }
+        }
+    }
+}
+
+/// End of the object that a member's value is in, behind its brace.
+fn object_end(bytes: &[u8], value: usize) -> Option<usize> {
+    let (mut at, mut depth) = (value, 0_usize);
+    loop {
+        match bytes.get(at)? {
+            b'"' => at = string_end(bytes, at + 1)?,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => match depth.checked_sub(1) {
+                Some(outer) => depth = outer,
+                None => return Some(at + 1),
+            },
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// Place of the closing quote of a string whose characters begin at `at`.
+fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += special(bytes.get(at..)?);
+        if bytes.get(at)? == &b'"' {
+            return Some(at);
+        }
+        at += 2; // an escape
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Numbers, Value, parse, write_canonical};
+    use super::*;
+
+    /// The string or boolean, as Rust shows it, that a member has in the canonical form of a text; checks that a look into
+    /// the whole value agrees.
+    fn found(text: &str) -> Option<String> {
+        let name = MemberName::new("isError");
+        let (value, mut canonical) = (parse(text.as_bytes()).unwrap(), String::new());
+        write_canonical(&value, Numbers::Exact, &mut canonical).unwrap();
+        let (string, boolean) = (name.string_in(&canonical), name.boolean_in(&canonical));
+        let member = match &value {
+            Value::Object(object) => object.get(name.as_str()),
+            _ => None,
+        };
+        match member {
+            Some(Value::String(text)) => assert_eq!((string.as_deref(), boolean), (text.as_str(), None), "{canonical}"),
+            Some(Value::Bool(value)) => assert_eq!((&string, boolean), (&None, Some(*value)), "{canonical}"),
+            _ => assert_eq!((&string, boolean), (&None, None), "{canonical}"),
+        }
+        string.map(|string| format!("{string:?}")).or(boolean.map(|boolean| boolean.to_string()))
+    }
+
+    #[test]
+    fn members_of_the_object_itself_are_found() {
+        for (text, value) in [
+            (r#"{"isError":true}"#, "true"),
+            (r#" { "isError" : false , "content" : [ ] } "#, "false"),
+            (r#"{"isE\u0072ror":true}"#, "true"),
+            (r#"{"isError":false,"isError":true}"#, "true"),
+            (r#"{"isError":"a\"b\\,}\u0001é\ud83d\ude00","z":{}}"#, r#""a\"b\\,}\u{1}é😀""#),
+            (r#"{"isError":"\\","z":"}"}"#, r#""\\""#),
+            (r#"{"isError":""}"#, r#""""#),
+            (r#"{"isError":"longer than a word","n":[123456789012345678901,1e400]}"#, r#""longer than a word""#),
+            (r#"{"z":[{"a":"]}"}],"y":"{[","isError":true,"a":{"b":"\\\"}"}}"#, "true"),
+        ] {
+            assert_eq!(found(text).as_deref(), Some(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn whatever_stands_before_and_behind() {
+        for text in [
+            r#"{"a":{"isError":false},"isError":true}"#,
+            r#"{"isError":true,"z":{"isError":false}}"#,
+            r#"{"a":[{"isError":false},{"b":{"isError":0},"isError":1}],"isError":true,"z":[{"isError":false}]}"#,
+            r#"{"a":"\"isError\":false","isError":true,"z":"{\"isError\":false}"}"#,
+            r#"{"\"isError":false,"isError":true,"x\\\"isError":0}"#,
+            r#"{"\\":0,"a\\":"\\","isError":true}"#,
+        ] {
+            assert_eq!(found(text).as_deref(), Some("true"), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_else_is_found() {
+        for text in [
+            "{}",
+            "[]",
+            "null",
+            "1",
+            r#""""#,
+            r#""isError""#,
+            r#""\"isError\":true""#,
+            r#"["isError",true]"#,
+            r#"[{"isError":true}]"#,
+            r#"{"a":{"isError":true}}"#,
+            r#"{"a":{"isError":true},"b":1}"#,
+            r#"{"a":[{"isError":true}]}"#,
+            r#"{"a":{"b":{"isError":true},"isError":true},"c":"isError"}"#,
+            r#"{"isError2":true,"isErro":true,"xisError":true,"ISERROR":true}"#,
+            r#"{"\"isError":true}"#,
+            r#"{"\\\"isError":true}"#,
+            r#"{"a":"isError\":true"}"#,
+            r#"{"isError":{"isError":true}}"#,
+            r#"{"isError":[true]}"#,
+            r#"{"isError":null}"#,
+            r#"{"isError":-1.5e-9}"#,
+            r#"{"isError":"\ud800"}"#,
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn depth_is_no_matter() {
+        let nested = format!("{}true{}", r#"{"isError":"#.repeat(500), "}".repeat(500));
+        assert_eq!(found(&nested), None);
+        assert_eq!(found(&format!(r#"{{"a":{nested},"isError":true}}"#)).as_deref(), Some("true"));
+        let arrays = format!(r#"{{"a":{}{},"isError":false}}"#, "[".repeat(500), "]".repeat(500));
+        assert_eq!(found(&arrays).as_deref(), Some("false"));
+    }
+
+    #[test]
+    fn text_that_is_cut_has_no_member() {
+        let text = r#"{"a":[{"isError":"x\"y"}],"isError":"x\ny","z":[1]}"#;
+        assert_eq!(found(text).as_deref(), Some(r#""x\ny""#));
+        let name = MemberName::new("isError");
+        for end in 0..text.len() {
+            // What is left of it may end with a brace, and then that of an inner object.
+            let cut = text.get(..end).unwrap();
+            assert_eq!(name.string_in(cut).is_some(), cut.ends_with('}'), "{cut}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Facts of MCP that a payload holds and that many queries want, so that no query has to look into the payload.
+//!
+//! | of | in | the member | becomes |
+//! |---|---|---|---|
+//! | a Request of `tools/call` | `params` | `name`, a string | `rpcg:toolName` |
+//! | a Request of `initialize` | `params` | `protocolVersion`, a string | `rpcg:protocolVersion` |
+//! | a Response | `result` | `protocolVersion`, a string | `rpcg:protocolVersion` |
+//! | a Response | `result` | `isError`, a boolean | `rpcg:isError` |
+//!
+//! Only a member of the payload itself counts; of members with one name, the last. A string with a lone surrogate is no
+//! text, so there is no fact. What the members mean is said in MCP's
+//! [tools](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) and
+//! [lifecycle](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle).
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use crate::json::MemberName;
+use crate::message::{Kind, Message};
+
+static NAME: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("name"));
+static PROTOCOL_VERSION: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("protocolVersion"));
+static IS_ERROR: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("isError"));
+
+/// What the payloads of a message tell.
+#[derive(Default)]
+pub(super) struct Facts<'a> {
+    /// The tool that is called.
+    pub tool_name: Option<Cow<'a, str>>,
+    /// The version of MCP that is proposed or agreed.
+    pub protocol_version: Option<Cow<'a, str>>,
+    /// Whether the tool that was called says that it failed.
+    pub is_error: Option<bool>,
+}
+
+impl<'a> Facts<'a> {
+    /// Looks for them.
+    pub fn of(message: &Message<'a>) -> Self {
+        let mut facts = Self::default();
+        match (message.kind, message.method.as_deref(), &message.params, &message.result) {
+            (Kind::Request, Some("tools/call"), Some(params), _) => facts.tool_name = params.string_member(&NAME),
+            (Kind::Request, Some("initialize"), Some(params), _) => {
+                facts.protocol_version = params.string_member(&PROTOCOL_VERSION);
+            }
+            (Kind::Response, _, _, Some(result)) => {
+                facts.protocol_version = result.string_member(&PROTOCOL_VERSION);
+                facts.is_error = result.boolean_member(&IS_ERROR);
+            }
+            _ => {}
+        }
+        facts
+    }
+}
