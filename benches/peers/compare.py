@@ -124,24 +124,73 @@ def print_row(what, runs, ratio):
     )
 
 
-def main():
-    write_document()
-    ours, *peers = rows()
+METHODS = "SELECT ?method (COUNT(*) AS ?count) { ?message jrpc:hasMethod ?method } GROUP BY ?method ORDER BY ?method"
+FAILED = """SELECT ?method (COUNT(*) AS ?count) {
+  ?answer a jrpc:ErrorResponse ; rpcg:respondsTo ?request . ?request jrpc:hasMethod ?method
+} GROUP BY ?method ORDER BY ?method"""
+
+
+def questions():
+    """From a log to the answer of a question; what gives the same answer is in one group."""
+    ask = [RPCGRAPH, "query", "--quiet", "--results", "csv", LOG, "-q"]
+    python = [BIN / "python"]
+    store = FOLDER / "oxigraph-store"
+    oxigraph = f"""
+        rm -rf {store}
+        {BIN}/oxigraph load --location {store} --file {DOCUMENT} 2>{FOLDER}/oxigraph-load.log
+        {BIN}/oxigraph query --location {store} --results-format csv \\
+            --query 'PREFIX jrpc: <http://json-rpc.org/ontology#> {METHODS}'
+    """
+    yield [
+        Row("**rpcgraph** `query`: how often is each method called?", [*ask, METHODS], "methods.csv", ""),
+        Row("oxigraph `load` and `query`, all messages in one `@graph`", ["sh", "-ec", oxigraph], "methods-oxigraph.csv", ""),
+        Row("jq", ["jq", "-rn", "-f", HERE / "methods.jq", LOG], "methods-jq.tsv", ""),
+        Row("DuckDB (with the start of Python)", [*python, HERE / "duckdb_methods.py", LOG], "methods-duckdb.tsv", ""),
+    ]  # fmt: skip
+    yield [
+        Row("**rpcgraph** `query`: how often does each method fail?", [*ask, FAILED], "failed.csv", ""),
+        Row("jq, by id", ["jq", "-rn", "-f", HERE / "failed.jq", LOG], "failed-jq.tsv", ""),
+        Row("DuckDB, by id", [*python, HERE / "duckdb_failed.py", LOG], "failed-duckdb.tsv", ""),
+    ]
+    yield [
+        Row("**rpcgraph** `query --named methods`", [RPCGRAPH, "query", "--quiet", LOG, "--named", "methods"], "named.txt", ""),
+    ]  # fmt: skip
+
+
+def answer(path):
+    """Its rows: method and count. Messages without a method are nobody's question."""
+    rows = (re.split(r"[,\t]", line) for line in path.read_text().splitlines())
+    return sorted(row for row in rows if len(row) == 2 and row[0] and row[1].isdigit())
+
+
+def compare(ours, peers, agree):
+    """Runs each peer and ours in turn, and gives the runs of ours, and of each peer with the ratio of wall times."""
     run(ours)  # also brings program and log into memory
-    first_of = {".nt": ours}
     measured, all_ours = [], []
-    for peer in peers:
+    for peer in peers or [ours]:
         print(f"… {peer.what}", file=sys.stderr)
         own, theirs = [], []
         while len(theirs) < RUNS and (len(theirs) < 2 or sum(run.wall for run in theirs) < PATIENCE):
             own.append(run(ours))
             theirs.append(run(peer))
+        agree(peer)
+        all_ours += own
+        if peer is not ours:
+            measured.append((peer, theirs, median(theirs).wall / median(own).wall))
+    return all_ours, measured
+
+
+def main():
+    write_document()
+    ours, *peers = rows()
+    first_of = {".nt": ours}
+
+    def lines_agree(peer):
         first = first_of.setdefault(Path(peer.output).suffix, peer)
         if peer.check:
             agree(first, peer)
-        all_ours += own
-        measured.append((peer, theirs, median(theirs).wall / median(own).wall))
 
+    all_ours, measured = compare(ours, peers, lines_agree)
     size = LOG.stat().st_size / 1e6
     print(f"\nMedians over {size:.1f} MB of JSON lines; the ratio is between wall times of runs in turn.\n")
     print("| what | wall | CPU | peak memory | ratio | runs |")
@@ -149,6 +198,20 @@ def main():
     print_row(ours.what, all_ours, "1")
     for peer, runs, ratio in measured:
         print_row(peer.what, runs, f"{ratio:.1f}")
+
+    print("\n| from the log to an answer | wall | CPU | peak memory | ratio | runs |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for ours, *peers in questions():
+        peers = [peer for peer in peers if shutil.which(str(peer.command[0]))]
+
+        def answers_agree(peer):
+            if answer(FOLDER / peer.output) != answer(FOLDER / ours.output):
+                sys.exit(f"{peer.output} does not agree with {ours.output}")
+
+        all_ours, measured = compare(ours, peers, answers_agree)
+        print_row(ours.what, all_ours, "1")
+        for peer, runs, ratio in measured:
+            print_row(peer.what, runs, f"{ratio:.1f}")
 
 
 main()
