@@ -9,6 +9,7 @@ use oxrdf::NamedNode;
 use rpcgraph::convert::Converter;
 use rpcgraph::endpoint::{Credentials, Endpoint};
 use rpcgraph::load::{self, Loaded, Server, Spool, StoreTarget, Target};
+use rpcgraph::mapping::Mapping;
 use rpcgraph::sink::Sink;
 use rpcgraph::store;
 use rpcgraph::summary::Summary;
@@ -56,15 +57,15 @@ pub struct Load {
     endpoint: Option<String>,
 
     /// Where the server takes updates [default: the URL of --endpoint]
-    #[arg(long, value_name = "URL", requires = "endpoint")]
+    #[arg(long, value_name = "URL", requires = "endpoint", conflicts_with = "store")]
     update: Option<String>,
 
     /// Where the server has its graphs, by the SPARQL Graph Store Protocol
-    #[arg(long, value_name = "URL", requires = "endpoint")]
+    #[arg(long, value_name = "URL", requires = "endpoint", conflicts_with = "store")]
     graph_store: Option<String>,
 
     /// Give the server so long to answer a request
-    #[arg(long, value_name = "SECONDS", requires = "endpoint", default_value = "300")]
+    #[arg(long, value_name = "SECONDS", requires = "endpoint", conflicts_with = "store", default_value = "300")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
 
@@ -94,7 +95,7 @@ impl Load {
         let (mut failed, mut loaded) = (0_usize, Loaded::default());
         let mut spools = Vec::new();
         for source in &sources {
-            let mut spool = Spool::new(NamedNode::new(&source.iri)?);
+            let mut spool = Spool::new(NamedNode::new(&source.iri)?, self.read.mapping());
             match self.attempt(source, &mut converter, &mut spool, &mut findings)? {
                 Attempt::Done(summary) => match &mut total {
                     Some(total) => total.merge(&summary),
@@ -176,7 +177,10 @@ impl Load {
 
     fn say_loaded(&self, loaded: &Loaded, name: &str) {
         if !self.summary.is_quiet() {
-            let noun = if self.read.has_sessions() { "session" } else { "graph" };
+            let noun = match self.read.mapping() {
+                Mapping::Session => "session",
+                Mapping::Bblock => "graph",
+            };
             let plural = |count| if count == 1 { "" } else { "s" };
             let Loaded { graphs, triples, .. } = loaded;
             say(&format!(

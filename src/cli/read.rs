@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use rpcgraph::context::{self, Context, Loader};
 use rpcgraph::convert::{ConvertError, Converter, Input, Options};
 use rpcgraph::diagnostic::Finding;
-use rpcgraph::mapping::Mapper;
+use rpcgraph::mapping::{Mapper, Mapping};
 use rpcgraph::record::{Format, ReaderOptions};
 use rpcgraph::sink::Sink;
 use rpcgraph::summary::Summary;
@@ -98,7 +98,7 @@ enum MappingName {
     Bblock,
 }
 
-impl From<MappingName> for rpcgraph::mapping::Mapping {
+impl From<MappingName> for Mapping {
     fn from(name: MappingName) -> Self {
         match name {
             MappingName::Session => Self::Session,
@@ -129,7 +129,7 @@ impl ReadArgs {
 
     /// What converts them.
     pub fn converter(&self, graph: &GraphArgs) -> Result<Converter, Failure> {
-        let mapper = Mapper::new(self.mapping.into(), &self.load_contexts()?)?.with_provenance(graph.provenance);
+        let mapper = Mapper::new(self.mapping(), &self.load_contexts()?)?.with_provenance(graph.provenance);
         let options = Options {
             reader: ReaderOptions { format: self.from, max_record_size: self.max_record_size },
             strict: graph.strict,
@@ -191,9 +191,9 @@ impl ReadArgs {
         self.progress
     }
 
-    /// Whether the mapping makes sessions.
-    pub fn has_sessions(&self) -> bool {
-        matches!(self.mapping, MappingName::Session)
+    /// How messages become triples.
+    pub fn mapping(&self) -> Mapping {
+        self.mapping.into()
     }
 
     fn jobs(&self) -> usize {

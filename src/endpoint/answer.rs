@@ -26,16 +26,18 @@ pub enum Answer {
     Graph(Graph),
 }
 
-/// Solutions, as they arrive.
+/// Solutions, as they arrive. There are none after an error.
 pub struct Solutions {
     parser: ReaderSolutionsParser<Response>,
     from: From,
+    failed: bool,
 }
 
-/// Triples, as they arrive. Blank nodes have the labels that the server gives them.
+/// Triples, as they arrive. Blank nodes have the labels that the server gives them. There are none after an error.
 pub struct Graph {
     parser: ReaderQuadParser<Response>,
     from: From,
+    failed: bool,
 }
 
 /// Where an answer is from, and what it says that it is.
@@ -105,7 +107,7 @@ impl Answer {
             (Some(format), _) => match QueryResultsParser::from_format(format).for_reader(response) {
                 Ok(ReaderQueryResultsParserOutput::Boolean(answer)) => Ok(Self::Boolean(answer)),
                 Ok(ReaderQueryResultsParserOutput::Solutions(parser)) => {
-                    let mut solutions = Solutions { parser, from };
+                    let mut solutions = Solutions { parser, from, failed: false };
                     match form {
                         // Virtuoso gives a row for yes, and none for no.
                         Form::Ask => Ok(Self::Boolean(solutions.next().transpose()?.is_some())),
@@ -118,7 +120,7 @@ impl Answer {
                 let parser = RdfParser::from_format(format).without_named_graphs();
                 // What a server refers to is relative to it.
                 let parser = parser.clone().with_base_iri(&about.url).unwrap_or(parser);
-                Ok(Self::Graph(Graph { parser: parser.for_reader(response), from }))
+                Ok(Self::Graph(Graph { parser: parser.for_reader(response), from, failed: false }))
             }
             (None, None) => Err(about.unexpected(response, form.expected())),
         }
@@ -136,7 +138,12 @@ impl Iterator for Solutions {
     type Item = Result<QuerySolution, EndpointError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        Some(self.parser.next()?.map_err(|error| self.from.results_error(error)))
+        if self.failed {
+            return None;
+        }
+        let next = self.parser.next()?;
+        self.failed = next.is_err();
+        Some(next.map_err(|error| self.from.results_error(error)))
     }
 }
 
@@ -144,7 +151,12 @@ impl Iterator for Graph {
     type Item = Result<Triple, EndpointError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        Some(match self.parser.next()? {
+        if self.failed {
+            return None;
+        }
+        let next = self.parser.next()?;
+        self.failed = next.is_err();
+        Some(match next {
             Ok(quad) => Ok(quad.into()),
             Err(RdfParseError::Io(error)) => Err(self.from.io_error(error)),
             Err(RdfParseError::Syntax(error)) => Err(self.from.about.malformed(&self.from.content_type, error)),

@@ -10,6 +10,7 @@ use std::vec::IntoIter;
 use oxrdf::{BlankNodeRef, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 use tempfile::SpooledTempFile;
 
+use crate::mapping::Mapping;
 use crate::sink::{QuadSink, SinkError};
 
 /// How many triples a batch has, unless the next ones share a blank node with it. Virtuoso's parser gives up at about
@@ -69,16 +70,23 @@ pub struct SpooledGraph<'s> {
 }
 
 impl Spool {
-    /// An empty one. Triples in the default graph are kept as those of `default_graph`.
-    pub fn new(default_graph: NamedNode) -> Self {
-        Self {
-            default_graph,
+    /// An empty one for the input with this IRI.
+    ///
+    /// Under [`Mapping::Bblock`] its triples are in no graph: they are kept as those of a graph with the IRI of the input,
+    /// which there is even when it is empty.
+    pub fn new(input: NamedNode, mapping: Mapping) -> Self {
+        let mut spool = Self {
+            default_graph: input,
             file: Arc::new(Mutex::new(SpooledTempFile::new(IN_MEMORY))),
             length: 0,
             graphs: Vec::new(),
             by_name: HashMap::new(),
             pending: 0,
+        };
+        if mapping == Mapping::Bblock {
+            spool.graph(&GraphName::DefaultGraph);
         }
+        spool
     }
 
     /// Its graphs, in the order in which they began.
