@@ -1,12 +1,9 @@
 //! Contexts: what is built in, what is loaded from files and over HTTP, what is refused.
 #![expect(clippy::unwrap_used, reason = "clippy sees tests in functions marked so, but not their helpers")]
 
-use std::fmt::Display;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -16,58 +13,15 @@ use rpcgraph::context::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::http::{Server, ok, redirect};
+
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const FROM_WHERE: &str = "contexts come from https URLs without a password, or from http on this machine (localhost, \
                           127.0.0.0/8, [::1]); save it to a file and name the file with -c";
 
-/// An HTTP/1.1 server on 127.0.0.1 that writes down what it is asked. One connection at a time, closed when answered.
-struct Server {
-    url: String,
-    requests: Arc<Mutex<Vec<String>>>,
-}
-
-impl Server {
-    /// The answers are given the path, and write what they like.
-    fn start(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&requests);
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let mut stream = stream.unwrap();
-                let lines = BufReader::new(stream.try_clone().unwrap()).lines();
-                let head: Vec<_> = lines.map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
-                let Some(path) = head.first().and_then(|line| line.split(' ').nth(1)) else { continue };
-                seen.lock().unwrap().push(head.join("\n"));
-                // The client may have heard enough.
-                drop(answer(path, &mut stream));
-            }
-        });
-        Self { url, requests }
-    }
-
-    /// The same document for every path.
-    fn of(document: Value) -> Self {
-        Self::start(move |_, stream| ok(stream, &document))
-    }
-
-    fn url(&self, path: &str) -> Reference {
-        Reference::Url(format!("{}{path}", self.url))
-    }
-
-    fn count(&self) -> usize {
-        self.requests.lock().unwrap().len()
-    }
-}
-
-fn ok(stream: &mut TcpStream, body: impl Display) -> std::io::Result<()> {
-    let body = body.to_string();
-    write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
-}
-
-fn redirect(stream: &mut TcpStream, target: &str) -> std::io::Result<()> {
-    write!(stream, "HTTP/1.1 302 Found\r\nLocation: {target}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+/// What the server has at a path, as a context.
+fn at(server: &Server, path: &str) -> Reference {
+    Reference::Url(format!("{}{path}", server.url))
 }
 
 /// A loader that keeps nothing on disk.
@@ -149,7 +103,7 @@ fn the_public_url_of_the_block_is_answered_from_the_program() {
     assert_eq!(context.value()[0].get("@base"), None);
     assert!(context.terms().contains("x") && context.terms().contains("jsonrpc"));
     let server = Server::start(|_, stream| redirect(stream, JSON_RPC_URL));
-    assert_eq!(load(&server.url("/")).unwrap().value(), builtin()[0].value());
+    assert_eq!(load(&at(&server, "/")).unwrap().value(), builtin()[0].value());
     assert_eq!(copies(cache.path()), [] as [PathBuf; 0]);
 }
 
@@ -338,9 +292,9 @@ fn what_was_fetched_reaches_no_file() {
     let loader = loader();
     loader.load(&Reference::File(dir.path().join("c.jsonld"))).unwrap();
     let message = format!("will not fetch `{file}`, named by `{}/a`: {FROM_WHERE}", server.url);
-    assert_eq!(refusal(loader.load(&server.url("/a"))), message);
+    assert_eq!(refusal(loader.load(&at(&server, "/a"))), message);
     let redirecting = Server::start(move |_, stream| redirect(stream, &file));
-    assert!(refusal(load(&redirecting.url("/"))).contains("named by a redirect of `http://127.0.0.1:"));
+    assert!(refusal(load(&at(&redirecting, "/"))).contains("named by a redirect of `http://127.0.0.1:"));
 }
 
 #[test]
@@ -365,7 +319,7 @@ fn only_some_urls_are_fetched() {
 #[test]
 fn a_context_is_fetched() {
     let server = Server::of(json!({ "@context": { "a": "x:a" } }));
-    let reference = server.url("/a.jsonld?q=1#fragment");
+    let reference = at(&server, "/a.jsonld?q=1#fragment");
     let context = load(&reference).unwrap();
     assert_eq!((context.origin(), context.value()), (&*reference.to_string(), &json!({ "a": "x:a" })));
     let request = server.requests.lock().unwrap().concat().to_ascii_lowercase();
@@ -375,7 +329,7 @@ fn a_context_is_fetched() {
     // The same loader does not read it twice.
     let loader = loader();
     loader.load(&reference).unwrap();
-    loader.load(&server.url("/a.jsonld?q=1#other")).unwrap();
+    loader.load(&at(&server, "/a.jsonld?q=1#other")).unwrap();
     assert_eq!(server.count(), 2);
 
     let port = server.url.rsplit(':').next().unwrap();
@@ -401,7 +355,7 @@ fn answers_that_are_no_contexts_are_refused() {
         ("S/rubbish", "cannot fetch the context `S/rubbish`: check the URL and the network"),
         ("S/nowhere", "`S/nowhere` answered with a redirect that names no valid URL: check the URL"),
     ] {
-        assert_eq!(refusal(load(&server.url(&path[1..]))).replace(&server.url, "S"), message);
+        assert_eq!(refusal(load(&at(&server, &path[1..]))).replace(&server.url, "S"), message);
     }
 }
 
@@ -418,10 +372,10 @@ fn redirects_are_followed_five_times() {
         _ => redirect(stream, path),
     });
     // What the answer refers to is beside the document that answered.
-    assert_eq!(load(&server.url("/dir/1")).unwrap().value(), &json!({ "b": "x:b" }));
+    assert_eq!(load(&at(&server, "/dir/1")).unwrap().value(), &json!({ "b": "x:b" }));
     let before = server.count();
     let message = format!("`{}/loop` redirects more than 5 times: name the URL that it leads to", server.url);
-    assert_eq!(refusal(load(&server.url("/loop"))), message);
+    assert_eq!(refusal(load(&at(&server, "/loop"))), message);
     assert_eq!(server.count() - before, 6);
 }
 
@@ -431,7 +385,7 @@ fn redirects_lead_to_no_other_machine_in_the_clear() {
     let started = Instant::now();
     let redirect = format!("a redirect of `{}/`", server.url);
     let message = format!("will not fetch `http://192.0.2.1/c`, named by {redirect}: {FROM_WHERE}");
-    assert_eq!(refusal(load(&server.url("/"))), message);
+    assert_eq!(refusal(load(&at(&server, "/"))), message);
     assert!(started.elapsed() < Duration::from_secs(5), "it tried to connect");
 }
 
@@ -451,7 +405,7 @@ fn a_body_is_read_up_to_the_limit() {
     });
     for path in ["/declared", "/endless"] {
         let message = format!("the context `{}{path}` is larger than 4194304 bytes: is it a context?", server.url);
-        assert_eq!(refusal(load(&server.url(path))), message);
+        assert_eq!(refusal(load(&at(&server, path))), message);
     }
 }
 
@@ -472,7 +426,7 @@ fn a_document_arrives_in_time_or_not_at_all() {
         let started = Instant::now();
         let message =
             format!("`{}{path}` did not arrive within 300ms: save it to a file and name the file with -c", server.url);
-        assert_eq!(refusal(loader().time_limit(Duration::from_millis(300)).load(&server.url(path))), message);
+        assert_eq!(refusal(loader().time_limit(Duration::from_millis(300)).load(&at(&server, path))), message);
         assert!(started.elapsed() < Duration::from_secs(5));
     }
 }
@@ -485,7 +439,7 @@ fn circles_are_refused_with_their_chain() {
         "/c" => ok(stream, json!({ "@context": "/b" })),
         _ => ok(stream, json!({ "@context": "" })),
     });
-    let refusal = |path| refusal(load(&server.url(path))).replace(&server.url, "S");
+    let refusal = |path| refusal(load(&at(&server, path))).replace(&server.url, "S");
     let message = "contexts refer to each other in a circle, which cannot be inlined: S/a -> S/b -> S/c -> S/b";
     assert_eq!(refusal("/a"), message);
     let message = "contexts refer to each other in a circle, which cannot be inlined: S/self -> S/self";
@@ -548,7 +502,7 @@ fn fetched_contexts_are_cached_for_a_day() {
     });
     let dir = TempDir::new().unwrap();
     let cache = dir.path().join("not/there/yet");
-    let load = || Loader::new().cache_dir(Some(cache.clone())).load(&server.url("/moved")).unwrap().value().clone();
+    let load = || Loader::new().cache_dir(Some(cache.clone())).load(&at(&server, "/moved")).unwrap().value().clone();
     let expected = json!([{ "b": "x:b" }, { "a": "x:a" }]);
     assert_eq!((load(), server.count()), (expected.clone(), 3));
     assert_eq!((load(), server.count()), (expected.clone(), 3));
@@ -586,18 +540,18 @@ fn a_cache_keeps_nothing_refused_and_may_be_unwritable() {
     });
     let dir = TempDir::new().unwrap();
     let loader = |cache| Loader::new().cache_dir(Some(cache));
-    let refused = loader(dir.path().into()).load(&server.url("/alias"));
+    let refused = loader(dir.path().into()).load(&at(&server, "/alias"));
     assert!(matches!(refused, Err(LoadError::KeywordAlias { .. })));
     assert_eq!(copies(dir.path()), [] as [PathBuf; 0]);
     let occupied = write(&dir, "file", &json!(null)).join("contexts");
-    assert_eq!(loader(occupied).load(&server.url("/")).unwrap().value(), &json!({}));
+    assert_eq!(loader(occupied).load(&at(&server, "/")).unwrap().value(), &json!({}));
 }
 
 #[test]
 fn offline_uses_the_cache_alone() {
     let server = Server::of(json!({ "@context": { "a": "x:a" } }));
     let cache = TempDir::new().unwrap();
-    let offline = || Loader::new().cache_dir(Some(cache.path().into())).offline(true).load(&server.url("/a"));
+    let offline = || Loader::new().cache_dir(Some(cache.path().into())).offline(true).load(&at(&server, "/a"));
     let message = format!(
         "`{}/a` is not in the cache, and --offline forbids to fetch it: run once without --offline, or save it to a \
          file and name the file with -c",
@@ -606,7 +560,7 @@ fn offline_uses_the_cache_alone() {
     assert_eq!(refusal(offline()), message);
     assert_eq!(server.count(), 0);
 
-    Loader::new().cache_dir(Some(cache.path().into())).load(&server.url("/a")).unwrap();
+    Loader::new().cache_dir(Some(cache.path().into())).load(&at(&server, "/a")).unwrap();
     assert_eq!(offline().unwrap().value(), &json!({ "a": "x:a" }));
     let copy = &copies(cache.path())[0];
     File::options().write(true).open(copy).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();

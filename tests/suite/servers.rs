@@ -1,0 +1,227 @@
+//! Servers that other people wrote, each with a folder of its own, where they are installed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
+use oxrdfio::RdfFormat;
+use rpcgraph::endpoint::{Answer, Dataset, Endpoint};
+use tempfile::TempDir;
+
+use crate::cli::{BASE, LOG, Place};
+use crate::support::assert_isomorphic;
+
+/// How long a server may take to start.
+const START: Duration = Duration::from_secs(60);
+
+/// A server that runs until this is dropped.
+pub struct Running {
+    process: Child,
+    _folder: TempDir,
+    /// Where it answers queries, takes updates and has its graphs.
+    pub query: String,
+    pub update: String,
+    pub graph_store: String,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Running {
+    fn start(mut command: Command, folder: TempDir, urls: [String; 3]) -> Self {
+        let [query, update, graph_store] = urls;
+        let output = fs::File::create(folder.path().join("output")).expect("a file");
+        command.current_dir(folder.path()).stdin(Stdio::null());
+        command.stdout(output.try_clone().expect("a file")).stderr(output);
+        let process = command.spawn().expect("a server");
+        let mut running = Self { process, _folder: folder, query, update, graph_store };
+        let started = Instant::now();
+        while running.endpoint().query("ASK {}", &Dataset::default()).is_err() {
+            let output = || fs::read_to_string(running._folder.path().join("output")).unwrap_or_default();
+            assert!(started.elapsed() < START, "it does not start: {}", output());
+            let ended = running.process.try_wait().expect("a process");
+            assert!(
+                ended.is_none(),
+                "it ended: {}",
+                fs::read_to_string(running._folder.path().join("output")).unwrap()
+            );
+            thread::sleep(Duration::from_millis(100));
+        }
+        running
+    }
+
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint::builder(&self.query).timeout(Duration::from_secs(60)).build().expect("an endpoint")
+    }
+
+    /// The options of `load` for each way to it.
+    fn ways(&self) -> [Vec<&str>; 3] {
+        let query = ["--endpoint", &self.query];
+        let update = ["--update", &self.update];
+        let store = ["--graph-store", &self.graph_store];
+        [[query, update].concat(), [query, update, store].concat(), [query, store].concat()]
+    }
+
+    /// A graph that it has.
+    fn graph(&self, name: &str) -> Vec<Quad> {
+        let query = format!("CONSTRUCT {{ ?s ?p ?o }} {{ GRAPH <{name}> {{ ?s ?p ?o }} }}");
+        let graph = NamedNode::new(name).expect("an IRI");
+        match self.endpoint().query(&query, &Dataset::default()).expect("an answer") {
+            Answer::Graph(triples) => triples.map(|triple| triple.expect("a triple").in_graph(graph.clone())).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Names of the graphs that hold a session.
+    fn sessions(&self) -> BTreeSet<String> {
+        let query = "SELECT ?graph { GRAPH ?graph { ?session a <https://w3id.org/rpcgraph#Session> } }";
+        match self.endpoint().query(query, &Dataset::default()).expect("an answer") {
+            Answer::Solutions(rows) => {
+                rows.map(|row| row.expect("a row").get(0).expect("a graph").to_string()).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A program by an environment variable, else on the path.
+fn program(variable: &str, names: &[&str]) -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os(variable).map(PathBuf::from) {
+        return Some(path);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).flat_map(|folder| names.iter().map(move |name| folder.join(name)));
+    let found = found.into_iter().find(|path| path.is_file());
+    if found.is_none() {
+        println!("skipped: there is no {}, and {variable} names none", names.join(" and no "));
+    }
+    found
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port()
+}
+
+/// Oxigraph's own server, if it is here: `RPCGRAPH_OXIGRAPH`, or `oxigraph` on the path.
+pub fn oxigraph() -> Option<Running> {
+    let program = program("RPCGRAPH_OXIGRAPH", &["oxigraph"])?;
+    let (folder, port) = (TempDir::new().expect("a folder"), free_port());
+    let mut command = Command::new(program);
+    command.args(["serve", "--location", "store", "--bind", &format!("127.0.0.1:{port}")]);
+    let urls = ["query", "update", "store"].map(|name| format!("http://127.0.0.1:{port}/{name}"));
+    Some(Running::start(command, folder, urls))
+}
+
+/// Virtuoso, if it is here with its `isql`: `RPCGRAPH_VIRTUOSO`, or `virtuoso-t` on the path. Anyone may change it.
+pub fn virtuoso() -> Option<Running> {
+    let server = program("RPCGRAPH_VIRTUOSO", &["virtuoso-t"])?;
+    let client = program("RPCGRAPH_ISQL", &["isql-vt", "isql-v"])?;
+    let (folder, sql, http) = (TempDir::new().expect("a folder"), free_port(), free_port());
+    let ini = format!(
+        "[Database]\nDatabaseFile = v.db\nErrorLogFile = v.log\nLockFile = v.lck\nTransactionFile = v.trx\n\
+         xa_persistent_file = v.pxa\n[TempDatabase]\nDatabaseFile = t.db\nTransactionFile = t.trx\n\
+         [Parameters]\nServerPort = 127.0.0.1:{sql}\nNumberOfBuffers = 4000\nMaxDirtyBuffers = 2000\nDirsAllowed = .\n\
+         [HTTPServer]\nServerPort = 127.0.0.1:{http}\nServerRoot = .\n[SPARQL]\nResultSetMaxRows = 1000000\n"
+    );
+    fs::write(folder.path().join("virtuoso.ini"), ini).expect("a file");
+    let mut command = Command::new(server);
+    command.args(["+foreground", "+configfile", "virtuoso.ini"]);
+    let urls = ["sparql", "sparql", "sparql-graph-crud"].map(|name| format!("http://127.0.0.1:{http}/{name}"));
+    let running = Running::start(command, folder, urls);
+    let grant = r#"exec=grant SPARQL_UPDATE to "SPARQL";"#;
+    let granted = Command::new(client).args([&format!("127.0.0.1:{sql}"), "dba", "dba", grant]).output();
+    let granted = granted.expect("isql runs");
+    assert!(granted.status.success(), "{}", String::from_utf8_lossy(&granted.stdout));
+    Some(running)
+}
+
+/// Loads an example twice, then one that has grown, each way; what is there is what `convert` writes.
+fn load_and_compare(server: &Running, logs: &[&str], arguments: &[&str], same: impl Fn(&[Quad], &[Quad], &str)) {
+    for way in server.ways() {
+        let place = Place::new();
+        for log in logs {
+            place.put("log", log);
+            let arguments = [&["log", "--base", BASE, "--quiet"], arguments].concat();
+            place.run(&[&["load"], &arguments[..], &way].concat()).quietly();
+            let expected = place.convert(&[&arguments[..], &["-t", "nquads"]].concat());
+            same(&server.graph(BASE), &expected.quads(RdfFormat::NQuads), &way.join(" "));
+            assert_eq!(server.sessions(), [format!("<{BASE}>")].into());
+        }
+    }
+}
+
+fn example() -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mcp-session.ndjson")).expect("an example")
+}
+
+/// What is hard to carry: control characters, escapes in JSON, digits beyond a double, long text.
+fn hard() -> String {
+    let long = "x".repeat(100_000);
+    format!(
+        r#"{{"jsonrpc":"2.0","id":12345678901234567890123,"method":"frac \u0001\u007f","params":{{"esc":"\u001b[31m \\u0041 \u0000","uni":"é 😀 \u2028"}}}}
+{{"jsonrpc":"2.0","id":"quote\"back\\slash\nnl\ttab \\u0041","method":"  "}}
+{{"jsonrpc":"2.0","id":"","method":"{long}"}}
+not json \u001b {escape}[0m \
+"#,
+        escape = '\u{1b}'
+    )
+}
+
+/// More than a batch.
+fn many() -> String {
+    (0..600).fold(example(), |log, id| {
+        format!("{log}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"m\",\"params\":[{id}]}}\n")
+    })
+}
+
+#[test]
+fn oxigraph_has_what_is_converted() {
+    let Some(server) = oxigraph() else { return };
+    let logs = [&*example(), &*example(), &*many(), &*hard(), LOG];
+    load_and_compare(&server, &logs, &["--provenance"], |there, expected, what| {
+        assert_eq!(there.len(), expected.len(), "{what}");
+        assert_isomorphic(there, expected, what);
+    });
+}
+
+/// Terms as Virtuoso writes them, and how many are not as they were.
+#[test]
+fn virtuoso_has_what_is_converted() {
+    let Some(server) = virtuoso() else { return };
+    let logs = [&*example(), &*example(), &*many(), &*hard(), LOG];
+    load_and_compare(&server, &logs, &["--provenance"], |there, expected, what| {
+        assert_eq!(there.len(), expected.len(), "{what}");
+        assert_isomorphic(there, expected, what);
+    });
+}
+
+/// Virtuoso has decimals of 15 digits after the point, and takes what is above 40 digits for infinite or refuses it.
+#[test]
+fn virtuoso_rounds_long_fractions() {
+    let Some(server) = virtuoso() else { return };
+    let place = Place::with("log", r#"{"jsonrpc":"2.0","id":0.1234567890123456789012345,"method":"m"}"#);
+    let [way, ..] = server.ways();
+    place.run(&[&["load", "log", "--base", BASE, "--quiet"], &way[..]].concat()).quietly();
+    let value = |quad: &Quad| match (&quad.subject, &quad.object) {
+        (NamedOrBlankNode::NamedNode(node), Term::Literal(value)) if node.as_str().ends_with("#m1-id") => {
+            Some(value.value().to_owned())
+        }
+        _ => None,
+    };
+    let values: Vec<_> = server.graph(BASE).iter().filter_map(value).collect();
+    assert_eq!(values, ["0.123456789012346"]);
+
+    place.put("log", format!(r#"{{"jsonrpc":"2.0","id":{},"method":"m"}}"#, "9".repeat(60)));
+    let ran = place.run(&[&["load", "log", "--base", BASE, "--quiet"], &way[..]].concat());
+    assert!(ran.status == Some(2) && ran.stderr.contains("Can't convert CAST to numeric"), "{}", ran.stderr);
+}
