@@ -3,6 +3,7 @@
 mod answers;
 mod data;
 mod ends;
+mod everywhere;
 mod functions;
 
 use crate::cli::{Place, Ran};
