@@ -138,7 +138,7 @@ impl Session {
         annotated.superseded = superseded;
         if let Some(request) = answer.request {
             annotated.responds_to = Some(request.name);
-            annotated.latency = record.latency.or_else(|| latency(request.time?, record.time?));
+            annotated.latency = record.latency.or_else(|| latency(*request.time?, record.time?));
         }
         annotated
     }

@@ -26,14 +26,15 @@ pub(super) struct Exchanges {
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
     Small(u64),
-    Other(Id<'static>),
+    // In a box, since open requests are all that the memory for a log grows with.
+    Other(Box<Id<'static>>),
 }
 
 impl Key {
     fn new(id: &Id<'_>) -> Self {
         match small(id) {
             Some(number) => Self::Small(number),
-            None => Self::Other(id.clone().into_owned()),
+            None => Self::Other(Box::new(id.clone().into_owned())),
         }
     }
 }
@@ -49,21 +50,36 @@ fn small(id: &Id<'_>) -> Option<u64> {
 #[derive(Debug)]
 struct Open {
     newest: OpenRequest,
-    /// Oldest first.
-    older: Vec<OpenRequest>,
+    /// Oldest first; where there are none, no more than a pointer.
+    #[expect(clippy::box_collection, reason = "nearly every id has one open request, and there may be millions")]
+    older: Option<Box<Vec<OpenRequest>>>,
 }
 
 impl Open {
     fn newest_first(&self) -> impl Iterator<Item = &OpenRequest> {
-        iter::once(&self.newest).chain(self.older.iter().rev())
+        iter::once(&self.newest).chain(self.older.iter().flat_map(|older| older.iter().rev()))
+    }
+
+    /// Takes the one out that is the n-th from the newest; none if it is the only one.
+    fn take(&mut self, nth: usize) -> Option<OpenRequest> {
+        let older = self.older.as_mut()?;
+        let taken = match nth.checked_sub(1) {
+            Some(among_older) => older.remove(older.len() - 1 - among_older),
+            None => mem::replace(&mut self.newest, older.pop()?),
+        };
+        if older.is_empty() {
+            self.older = None;
+        }
+        Some(taken)
     }
 }
 
 /// A request that nothing has answered yet.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct OpenRequest {
     pub name: Name,
-    pub time: Option<Time>,
+    /// In a box, since most logs have none.
+    pub time: Option<Box<Time>>,
     sender: Option<Sender>,
 }
 
@@ -81,16 +97,17 @@ pub(super) struct Answer {
 impl Exchanges {
     /// A request: gives the older open one of the same sender that had the same id.
     pub fn open(&mut self, sender: Option<Sender>, id: &Id<'_>, name: Name, time: Option<Time>) -> Option<Name> {
-        let request = OpenRequest { name, time, sender };
+        let request = OpenRequest { name, time: time.map(Box::new), sender };
         match self.open.entry(Key::new(id)) {
             Entry::Vacant(entry) => {
-                entry.insert(Open { newest: request, older: Vec::new() });
+                entry.insert(Open { newest: request, older: None });
                 None
             }
             Entry::Occupied(mut entry) => {
                 let open = entry.get_mut();
                 let superseded = open.newest_first().find(|older| older.sender == sender).map(|older| older.name);
-                open.older.push(mem::replace(&mut open.newest, request));
+                let older = mem::replace(&mut open.newest, request);
+                open.older.get_or_insert_default().push(older);
                 superseded
             }
         }
@@ -109,12 +126,9 @@ impl Exchanges {
         };
         let ambiguous = sender.is_none() && candidates.next().is_some();
         drop(candidates);
-        let request = match found.checked_sub(1) {
-            Some(among_older) => open.older.remove(open.older.len() - 1 - among_older),
-            None => match open.older.pop() {
-                Some(next) => mem::replace(&mut open.newest, next),
-                None => entry.remove().newest,
-            },
+        let request = match open.take(found) {
+            Some(request) => request,
+            None => entry.remove().newest,
         };
         self.answered.insert(request.sender, id);
         Answer { request: Some(request), ambiguous, duplicate: false }
@@ -179,4 +193,15 @@ fn digest(requester: Option<Sender>, id: &Id<'_>) -> u128 {
         u128::from(hasher.finish())
     };
     HASHED | (half(0) << 64) | half(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The memory for a log grows with this and nothing else.
+    #[test]
+    fn an_open_request_is_small() {
+        assert_eq!(size_of::<(Key, Open)>(), 56);
+    }
 }
