@@ -30,6 +30,7 @@ mod record;
 mod servers;
 mod session;
 mod sparql;
+mod stored;
 mod support;
 mod vocabulary;
 mod w3c;
