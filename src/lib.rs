@@ -47,6 +47,7 @@ pub mod message;
 pub mod query;
 pub mod rebuild;
 pub mod record;
+pub mod register;
 pub mod session;
 pub mod sink;
 pub mod store;

@@ -1,0 +1,401 @@
+//! The examples of a building block, as its `examples.yaml` has them.
+//!
+//! [`Examples::from_yaml`] and [`Examples::to_yaml`] read and write the file; nothing of it is lost between them but its
+//! comments and the way it was written.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{self, MapAccess, SeqAccess, Visitor, value};
+use serde::ser::SerializeSeq as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::yaml::{self, YamlError};
+
+/// Namespaces by their prefixes, which are without the colon.
+pub type Prefixes = BTreeMap<String, String>;
+
+/// Entries that this program does not know, by name.
+pub type Others = BTreeMap<String, serde_json::Value>;
+
+/// A file of examples: a list of them, or a mapping with `prefixes` and `examples`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Examples {
+    /// Prefixes of all examples.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub prefixes: Prefixes,
+    /// The examples, in order.
+    pub examples: Vec<Example>,
+    /// What else the file says.
+    #[serde(flatten)]
+    pub others: Others,
+}
+
+/// An example: one thing, shown in one language or more.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Example {
+    /// What it shows, in a few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it shows, in Markdown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// Base IRI of its snippets, as if it were the document's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_uri: Option<String>,
+    /// Name of the files that are made of it, instead of `example_1_1`; an extension is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_output_filename: Option<String>,
+    /// Prefixes, which go over those of the file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prefixes: Prefixes,
+    /// The example itself; none where all is in `content`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub snippets: Vec<Snippet>,
+    /// What else the file says of it.
+    #[serde(flatten)]
+    pub others: Others,
+}
+
+/// An example in one language.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Entries", into = "Entries")]
+pub struct Snippet {
+    /// A short name (`json`, `jsonld`, `ttl`, `python`) or a media type.
+    pub language: String,
+    /// The text, or where it is.
+    pub source: Source,
+    /// What it is an example of: a JSON Schema or a part of one, such as `#Request`. None: the block's schema.
+    pub schema_ref: Option<String>,
+    /// Base IRI; goes over that of the example.
+    pub base_uri: Option<String>,
+    /// What the page shows of it besides itself.
+    pub doc_uplift_formats: UpliftFormats,
+    /// What else the file says of it.
+    pub others: Others,
+}
+
+/// Where the text of a snippet is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Here.
+    Code(String),
+    /// In a file, relative to the file of examples.
+    Ref(String),
+}
+
+/// An uplifted format, which an example in JSON is shown in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UpliftFormat {
+    /// JSON-LD.
+    JsonLd,
+    /// Turtle.
+    Ttl,
+}
+
+/// Several uplifted formats; both, where nothing is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpliftFormats(pub Vec<UpliftFormat>);
+
+impl Default for UpliftFormats {
+    fn default() -> Self {
+        Self(vec![UpliftFormat::JsonLd, UpliftFormat::Ttl])
+    }
+}
+
+impl Examples {
+    /// Reads a file of examples.
+    ///
+    /// Fails where the text is no YAML, or has something else where the format wants a string, a list or a mapping.
+    pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
+        yaml::read(text)
+    }
+
+    /// Writes a file of examples, always as a mapping. A text that is nothing but line ends is not read back.
+    pub fn to_yaml(&self) -> Result<String, serde_saphyr::ser_error::Error> {
+        yaml::write(self)
+    }
+}
+
+impl Snippet {
+    /// A snippet in a language, with its text.
+    pub fn new(language: impl Into<String>, code: impl Into<String>) -> Self {
+        Self {
+            language: language.into(),
+            source: Source::Code(code.into()),
+            schema_ref: None,
+            base_uri: None,
+            doc_uplift_formats: UpliftFormats::default(),
+            others: Others::new(),
+        }
+    }
+
+    /// The same snippet, as an example of that schema.
+    #[must_use]
+    pub fn with_schema_ref(mut self, schema_ref: impl Into<String>) -> Self {
+        self.schema_ref = Some(schema_ref.into());
+        self
+    }
+}
+
+/// The entries of a snippet, before it is known that it has one source.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Entries {
+    language: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    schema_ref: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    base_uri: Option<String>,
+    #[serde(default, skip_serializing_if = "UpliftFormats::are_default")]
+    doc_uplift_formats: UpliftFormats,
+    #[serde(flatten)]
+    others: Others,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    r#ref: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+}
+
+impl TryFrom<Entries> for Snippet {
+    type Error = &'static str;
+
+    fn try_from(entries: Entries) -> Result<Self, Self::Error> {
+        let source = match (entries.code, entries.r#ref) {
+            (Some(code), None) => Source::Code(code),
+            (None, Some(reference)) => Source::Ref(reference),
+            (None, None) => return Err("a snippet has neither `code` nor `ref`: give it one of them"),
+            (Some(_), Some(_)) => return Err("a snippet has both `code` and `ref`: give it only one of them"),
+        };
+        Ok(Self {
+            language: entries.language,
+            source,
+            schema_ref: entries.schema_ref,
+            base_uri: entries.base_uri,
+            doc_uplift_formats: entries.doc_uplift_formats,
+            others: entries.others,
+        })
+    }
+}
+
+impl From<Snippet> for Entries {
+    fn from(snippet: Snippet) -> Self {
+        let (code, r#ref) = match snippet.source {
+            Source::Code(code) => (Some(code), None),
+            Source::Ref(reference) => (None, Some(reference)),
+        };
+        Self {
+            language: snippet.language,
+            schema_ref: snippet.schema_ref,
+            base_uri: snippet.base_uri,
+            doc_uplift_formats: snippet.doc_uplift_formats,
+            others: snippet.others,
+            r#ref,
+            code,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Examples {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FileVisitor)
+    }
+}
+
+/// The file with its keys, for the derived implementation.
+#[derive(Deserialize)]
+struct Mapping {
+    #[serde(default)]
+    prefixes: Prefixes,
+    examples: Vec<Example>,
+    #[serde(flatten)]
+    others: Others,
+}
+
+struct FileVisitor;
+
+impl<'de> Visitor<'de> for FileVisitor {
+    type Value = Examples;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of examples, or a mapping with an entry `examples`")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Examples, A::Error> {
+        let examples = Deserialize::deserialize(value::SeqAccessDeserializer::new(seq))?;
+        Ok(Examples { examples, ..Examples::default() })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Examples, A::Error> {
+        let Mapping { prefixes, examples, others } = Deserialize::deserialize(value::MapAccessDeserializer::new(map))?;
+        Ok(Examples { prefixes, examples, others })
+    }
+}
+
+impl UpliftFormats {
+    fn are_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Serialize for UpliftFormats {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut seq = serializer.serialize_seq(Some(self.0.len()))?;
+        self.0.iter().try_for_each(|format| seq.serialize_element(format))?;
+        seq.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for UpliftFormats {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FormatsVisitor)
+    }
+}
+
+struct FormatsVisitor;
+
+impl<'de> Visitor<'de> for FormatsVisitor {
+    type Value = UpliftFormats;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`jsonld`, `ttl`, a list of these, or null")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<UpliftFormats, E> {
+        Ok(UpliftFormats(Vec::new()))
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<UpliftFormats, E> {
+        let format = UpliftFormat::deserialize(value::StrDeserializer::new(name))?;
+        Ok(UpliftFormats(vec![format]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<UpliftFormats, A::Error> {
+        Deserialize::deserialize(value::SeqAccessDeserializer::new(seq)).map(UpliftFormats)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Examples {
+        Examples::from_yaml(text).unwrap()
+    }
+
+    fn refused(text: &str) -> String {
+        Examples::from_yaml(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_has_every_entry() {
+        let file = read(
+            "prefixes: {ex: 'http://example.org/'}
+examples:
+  - title: A call
+    content: Some *text*.
+    base-uri: http://example.org/base/
+    base-output-filename: call
+    prefixes: {my: 'http://example.org/my#'}
+    transforms: [x]
+    snippets:
+      - language: json
+        schema-ref: '#Request'
+        base-uri: http://example.org/other/
+        doc-uplift-formats: ttl
+        code: |
+          {\"a\": 1}
+      - {language: python, ref: call.py, doc-uplift-formats: null, shacl-closure: [a.ttl]}",
+        );
+        assert_eq!(file.prefixes["ex"], "http://example.org/");
+        let [example] = file.examples.as_slice() else { panic!() };
+        assert_eq!(example.title.as_deref(), Some("A call"));
+        assert_eq!(example.base_output_filename.as_deref(), Some("call"));
+        assert!(example.others.contains_key("transforms"));
+        let [json, python] = example.snippets.as_slice() else { panic!() };
+        assert_eq!(json.source, Source::Code("{\"a\": 1}\n".to_owned()));
+        assert_eq!(json.schema_ref.as_deref(), Some("#Request"));
+        assert_eq!(json.base_uri.as_deref(), Some("http://example.org/other/"));
+        assert_eq!(json.doc_uplift_formats.0, [UpliftFormat::Ttl]);
+        assert_eq!(python.source, Source::Ref("call.py".to_owned()));
+        assert_eq!(python.doc_uplift_formats.0, []);
+        assert!(python.others.contains_key("shacl-closure"));
+        assert_eq!(read(&file.to_yaml().unwrap()), file);
+    }
+
+    #[test]
+    fn a_file_may_be_a_list() {
+        let file = read("- title: 2\n  snippets: [{language: json, code: '1'}]\n- content: only text\n");
+        assert_eq!(file.examples.len(), 2);
+        assert_eq!(file.examples[0].title.as_deref(), Some("2"));
+        assert_eq!(file.examples[0].snippets[0].doc_uplift_formats, UpliftFormats::default());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        for (text, said, line) in [
+            ("examples:\n  - title: [a]\n", "string", 2),
+            ("examples:\n  - snippets:\n    - language: json\n", "neither `code` nor `ref`", 3),
+            ("examples:\n  - snippets:\n    - {language: json, code: a, ref: b}\n", "both `code` and `ref`", 3),
+            ("examples:\n  - snippets:\n    - {code: a}\n", "language", 3),
+            ("examples:\n  - snippets:\n    - {language: json, code: a, doc-uplift-formats: xml}\n", "xml", 3),
+            ("examples:\n  - title: a\n    title: b\n", "title", 3),
+            ("a: b\n", "examples", 1),
+            ("examples:\n\t- a\n", "", 2),
+        ] {
+            let error = refused(text);
+            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.contains(&format!("line {line}")), "{text}: {error}");
+        }
+        assert!(refused("just text\n").contains("a list of examples"));
+        refused("");
+    }
+
+    #[test]
+    fn aliases_cannot_blow_up() {
+        let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..9 {
+            let alias = format!("*a{}, ", level - 1).repeat(10);
+            text.push_str(&format!("a{level}: &a{level} [{alias}]\n"));
+        }
+        text.push_str("examples: []\n");
+        refused(&text);
+    }
+
+    #[test]
+    fn any_text_is_written_so_that_it_is_read() {
+        for code in [
+            "",
+            "x",
+            " x",
+            "x\n",
+            "x\n\n",
+            "\n\nx",
+            "  indented\nless\n",
+            "a\n b\n\n\n",
+            "\t",
+            "tab\there\n",
+            "true",
+            "null",
+            "1.0",
+            "- a",
+            "#c",
+            "a: b",
+            "é\u{2028}😀\u{85}\n",
+            "\r\n",
+            "a\r\nb",
+            "a \nb  \n",
+            "'\"'",
+            "---\n",
+            "...\n",
+            "{\"long\":  \"x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x\"}",
+        ] {
+            let example = Example { snippets: vec![Snippet::new("json", code)], ..Example::default() };
+            let file = Examples { examples: vec![example], ..Examples::default() };
+            let text = file.to_yaml().unwrap();
+            assert_eq!(Examples::from_yaml(&text).unwrap(), file, "{code:?} as\n{text}");
+        }
+    }
+}
