@@ -74,7 +74,7 @@ impl Context {
     pub fn from_value(origin: impl Into<String>, value: Value) -> Result<Self, LoadError> {
         let origin = origin.into();
         let document = inline::Document { name: origin.clone(), location: None, context: value, size: 0 };
-        let value = inline::inline(document.into(), &mut |here, reference| {
+        let value = inline::inline(document.into(), inline::Audience::Logs, &mut |here, reference| {
             Err(LoadError::NotInlined { origin: here.name.clone(), reference: reference.to_owned() })
         })?;
         Ok(Self::unchecked(origin, value))
@@ -199,6 +199,16 @@ pub enum LoadError {
     Offline {
         /// The URL.
         url: String,
+    },
+    /// A file outside of the folder that contexts may come from.
+    #[error("`{origin}`, named by {by}, is outside of `{folder}`: put a copy of it there")]
+    Outside {
+        /// The file.
+        origin: String,
+        /// What named it.
+        by: String,
+        /// The folder.
+        folder: String,
     },
     /// The request failed before there was an answer, or the answer broke off.
     #[error("cannot fetch the context `{url}`: check the URL and the network")]

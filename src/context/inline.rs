@@ -64,13 +64,24 @@ pub(super) struct Document {
 /// Gives the document that a reference stands for, in the document where it was found.
 pub(super) type Resolve<'a> = dyn FnMut(&Document, &str) -> Result<Rc<Document>, LoadError> + 'a;
 
+/// Whose words the documents are that a context is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// A log's: what could turn its data into keywords is refused.
+    #[default]
+    Logs,
+    /// The author's of the context itself, who may use all of JSON-LD.
+    Authors,
+}
+
 /// The document's context, inlined: an object, or an array of objects.
-pub(super) fn inline(root: Rc<Document>, resolve: &mut Resolve<'_>) -> Result<Value, LoadError> {
-    Inliner { resolve, chain: Vec::new(), names: BTreeSet::new(), text: 0, scopes: 0 }.document(&root)
+pub(super) fn inline(root: Rc<Document>, audience: Audience, resolve: &mut Resolve<'_>) -> Result<Value, LoadError> {
+    Inliner { resolve, audience, chain: Vec::new(), names: BTreeSet::new(), text: 0, scopes: 0 }.document(&root)
 }
 
 struct Inliner<'r, 'a> {
     resolve: &'r mut Resolve<'a>,
+    audience: Audience,
     /// The documents that are open, the root first.
     chain: Vec<Rc<Document>>,
     names: BTreeSet<String>,
@@ -127,7 +138,7 @@ impl Inliner<'_, '_> {
             Value::Object(entries) => self.definition(here, entries).map(Value::Object),
             Value::String(reference) => self.reference(here, reference),
             // In the context of a term it clears what its author chose to clear.
-            Value::Null if self.scopes > 0 => Ok(Value::Null),
+            Value::Null if self.scopes > 0 || self.audience == Audience::Authors => Ok(Value::Null),
             Value::Null => Err(LoadError::NullContext { origin: here.name.clone() }),
             Value::Bool(_) => bad("a boolean"),
             Value::Number(_) => bad("a number"),
@@ -157,7 +168,9 @@ impl Inliner<'_, '_> {
             None => Map::new(),
         };
         for (key, value) in entries.iter().filter(|(key, _)| *key != "@import") {
-            check(here, key, value)?;
+            if self.audience == Audience::Logs {
+                check(here, key, value)?;
+            }
             let value = match value {
                 Value::Object(definition) => Value::Object(self.term(here, definition)?),
                 other => other.clone(),

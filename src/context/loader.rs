@@ -14,7 +14,7 @@ use url::Url;
 use super::builtin::{JSON_RPC, JSON_RPC_URL, json_rpc};
 use super::cache::Cache;
 use super::http::{self, Fetched};
-use super::inline::{Document, inline};
+use super::inline::{Audience, Document, inline};
 use super::{Context, LoadError, MAX_DOCUMENT, Reference};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -36,6 +36,8 @@ pub struct Loader {
     offline: bool,
     cache: Cache,
     time_limit: Duration,
+    audience: Audience,
+    folder: Option<PathBuf>,
     /// What has been read, by the URL that named it.
     documents: RefCell<HashMap<Url, Rc<Document>>>,
 }
@@ -49,8 +51,14 @@ impl Default for Loader {
 impl Loader {
     /// Online, with the cache in `$XDG_CACHE_HOME/rpcgraph/contexts`, else in `$HOME/.cache/rpcgraph/contexts`.
     pub fn new() -> Self {
-        let (cache, documents) = (Cache::standard(), RefCell::default());
-        Self { offline: false, cache, time_limit: TIME_LIMIT, documents }
+        Self {
+            offline: false,
+            cache: Cache::standard(),
+            time_limit: TIME_LIMIT,
+            audience: Audience::Logs,
+            folder: None,
+            documents: RefCell::default(),
+        }
     }
 
     /// Whether nothing is fetched. A cached copy is used then, of any age.
@@ -74,29 +82,68 @@ impl Loader {
         self
     }
 
+    /// Contexts for the documents of those who wrote the contexts: they may alias keywords, define any term, and be null.
+    /// Not for logs, which could name nodes and types then.
+    #[must_use]
+    pub fn for_authors(mut self) -> Self {
+        self.audience = Audience::Authors;
+        self
+    }
+
+    /// Reads files below a folder only, wherever links lead. The path is canonical.
+    #[must_use]
+    pub fn within(mut self, folder: PathBuf) -> Self {
+        self.folder = Some(folder);
+        self
+    }
+
+    /// From now on answers a URL with a file, instead of fetching it.
+    pub fn publish(&self, url: &str, path: &Path) -> Result<(), LoadError> {
+        let by = "the command line";
+        let mut url = Url::parse(url).map_err(|_| bad_reference(url, by.to_owned()))?;
+        url.set_fragment(None);
+        let document = self.file(&file_url(path, by)?, path, || by.to_owned())?;
+        self.documents.borrow_mut().insert(url, document);
+        Ok(())
+    }
+
+    /// A context that stands in a file among other things, inlined as that of a whole file is.
+    pub fn load_value(&self, path: &Path, context: Value) -> Result<Context, LoadError> {
+        let name = path.display().to_string();
+        let location = Some(file_url(path, "the command line")?);
+        let size = context.to_string().len();
+        let root = Document { name: name.clone(), location, context, size };
+        self.inlined(name, root.into(), Vec::new())
+    }
+
     /// The `@context` of a document, with every string reference and `@import` in it, also in the contexts of terms,
     /// replaced by what it stands for. References are resolved against the document that holds them.
     pub fn load(&self, reference: &Reference) -> Result<Context, LoadError> {
         let by = "the command line";
         let mut fetched = Vec::new();
         let root = match reference {
-            Reference::File(path) => {
-                let url = std::path::absolute(path).ok().and_then(|path| Url::from_file_path(path).ok());
-                let url = url.ok_or_else(|| bad_reference(&path.to_string_lossy(), by.to_owned()))?;
-                self.file(&url, path, || by.to_owned())
-            }
+            Reference::File(path) => self.file(&file_url(path, by)?, path, || by.to_owned()),
             Reference::Url(text) => {
                 let mut url = Url::parse(text).map_err(|_| bad_reference(text, by.to_owned()))?;
                 url.set_fragment(None);
                 self.remote(&url, || by.to_owned(), &mut fetched)
             }
         }?;
-        let value = inline(root, &mut |here, reference| self.resolve(here, reference, &mut fetched))?;
+        self.inlined(reference.to_string(), root, fetched)
+    }
+
+    fn inlined(
+        &self,
+        origin: String,
+        root: Rc<Document>,
+        mut fetched: Vec<(Url, Fetched)>,
+    ) -> Result<Context, LoadError> {
+        let value = inline(root, self.audience, &mut |here, reference| self.resolve(here, reference, &mut fetched))?;
         // Only now, since a document that was refused may be mended tomorrow.
         for (url, document) in &fetched {
             self.cache.put(url, document);
         }
-        Ok(Context::unchecked(reference.to_string(), value))
+        Ok(Context::unchecked(origin, value))
     }
 
     fn resolve(
@@ -148,6 +195,18 @@ impl Loader {
         }
         // A reference in a document may have put control characters into the path.
         let origin = path.display().to_string().replace(char::is_control, "\u{FFFD}");
+        if let Some(folder) = &self.folder
+            && let Ok(real) = std::fs::canonicalize(path)
+        {
+            if !real.starts_with(folder) {
+                return Err(LoadError::Outside { origin, by: by(), folder: folder.display().to_string() });
+            }
+            // A pipe would wait for somebody to write.
+            if !real.is_file() {
+                let source = std::io::Error::other("it is not a file");
+                return Err(LoadError::Read { origin, by: by(), source });
+            }
+        }
         let mut text = Vec::new();
         File::open(path)
             .and_then(|file| file.take(MAX_DOCUMENT as u64 + 1).read_to_end(&mut text))
@@ -180,6 +239,11 @@ impl Loader {
         fetched.push((url.clone(), answer));
         Ok(self.keep(url, document))
     }
+}
+
+fn file_url(path: &Path, by: &str) -> Result<Url, LoadError> {
+    let url = std::path::absolute(path).ok().and_then(|path| Url::from_file_path(path).ok());
+    url.ok_or_else(|| bad_reference(&path.to_string_lossy(), by.to_owned()))
 }
 
 fn bad_reference(reference: &str, by: String) -> LoadError {
