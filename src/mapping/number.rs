@@ -13,7 +13,7 @@ const MAX_INTEGER: f64 = 1e21;
 const MAX_NATIVE_INTEGER: f64 = 1e20;
 
 /// What a number is as a literal.
-pub(super) struct NumberLiteral {
+pub(crate) struct NumberLiteral {
     pub lexical: String,
     /// The datatype that it has where nothing gives it another.
     pub datatype: NamedNodeRef<'static>,

@@ -22,7 +22,7 @@ use crate::json::{self, Numbers};
 use crate::vocab;
 
 /// A processed context.
-pub(super) type Active = json_ld::Context<IriBuf, BlankIdBuf>;
+pub(crate) type Active = json_ld::Context<IriBuf, BlankIdBuf>;
 
 /// Why a context or a document is no JSON-LD.
 #[derive(Debug, thiserror::Error)]
@@ -103,12 +103,21 @@ pub fn document_quads(
     options: json_ld::Options,
     loader: &impl json_ld::Loader,
 ) -> Result<Vec<Quad>, json_ld::ExpandError> {
+    document_to_rdf(document, options, loader).map(|(quads, _)| quads)
+}
+
+/// The same, with what the conversion could not carry.
+pub(crate) fn document_to_rdf(
+    document: &json_ld::RemoteDocument,
+    options: json_ld::Options,
+    loader: &impl json_ld::Loader,
+) -> Result<(Vec<Quad>, Losses), json_ld::ExpandError> {
     let conversion = Conversion { numbers: Numbers::Rfc8785, direction: options.rdf_direction };
     let expanded = pollster::block_on(JsonLdProcessor::expand_full(document, &mut (), loader, options, ()))?;
     let mut quads = Vec::new();
     let (mut blanks, mut losses) = (Blanks::new(0, 0), Losses::default());
     conversion.quads(&expanded, &GraphName::DefaultGraph, &mut blanks, &mut losses, &mut quads);
-    Ok(quads)
+    Ok((quads, losses))
 }
 
 /// Processes a local context on top of an active one; `scoped` for those inside a term definition.
@@ -118,7 +127,15 @@ pub(super) fn process(
     scoped: bool,
 ) -> Result<Active, ReferenceError> {
     let options = json_ld::context_processing::Options::default();
-    let options = if scoped { options.with_override() } else { options };
+    process_with(context, active, if scoped { options.with_override() } else { options })
+}
+
+/// Processes a local context on top of an active one.
+pub(crate) fn process_with(
+    context: &json_ld::syntax::context::Context,
+    active: &Active,
+    options: json_ld::context_processing::Options,
+) -> Result<Active, ReferenceError> {
     let base = active.base_iri().cloned();
     let processed = pollster::block_on(context.process_full(&mut (), active, &json_ld::NoLoader, base, options, ()))
         .map_err(|error| ReferenceError::Context(error.to_string()))?;
