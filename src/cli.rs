@@ -8,6 +8,7 @@ mod progress;
 mod queries;
 mod query;
 mod read;
+mod register;
 mod shell;
 mod target;
 
@@ -46,6 +47,8 @@ enum Command {
     Queries(queries::QueriesCommand),
     /// Load logs into a SPARQL server or a store
     Load(load::Load),
+    /// Make the example register of a building block
+    Register(register::RegisterCommand),
     /// Print a built-in JSON-LD context, or the JSON Schema it is annotated in
     Context(builtin::ContextCommand),
     /// Print the built-in ontologies
@@ -76,6 +79,7 @@ pub fn run() -> ExitCode {
         Command::Query(command) => command.run(),
         Command::Queries(command) => command.run(),
         Command::Load(command) => command.run(),
+        Command::Register(command) => command.run(),
         Command::Context(command) => command.run(),
         Command::Ontology(command) => command.run(),
         Command::Formats(command) => command.run(),

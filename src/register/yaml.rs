@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 128;
 /// Why a text is not the YAML that is wanted: what is wrong, with its line and column where there is one.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct YamlError(#[from] serde_saphyr::Error);
+pub struct YamlError(Box<serde_saphyr::Error>);
 
 impl YamlError {
     /// Line, counted from 1.
@@ -33,7 +33,7 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
         budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
     };
     options.alias_limits.max_total_replayed_events = MAX_ALIAS_EVENTS;
-    Ok(serde_saphyr::from_str_with_options(text, options)?)
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| YamlError(Box::new(error)))
 }
 
 /// Writes a YAML document; strings of several lines as blocks, whose lines are those of the string.

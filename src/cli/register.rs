@@ -1,0 +1,108 @@
+//! `register`: a building block's example register.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use rpcgraph::register::{Block, Item, Options, Register};
+
+use super::input::shown;
+use super::{Failure, Outcome, say};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A building block is a folder with context.jsonld, examples.yaml, and maybe schema.yaml or schema.json, bblock.json,
+description.md, ontology.ttl and tests/. An example in JSON is uplifted by the context to JSON-LD and Turtle, and
+validated by the schema. A file in tests/ whose name ends in -fail is there to fail.
+
+Examples:
+  rpcgraph register json-rpc -o build                     all of a block's examples
+  rpcgraph register json-rpc/examples.yaml -o build       the same, named by its examples
+  rpcgraph register json-rpc -o build --base https://example.org/build/
+
+Exit status:
+  0  done; every example and test is as it should be
+  1  done; the register tells which are not
+  2  not done: something is wrong with the block, or the register cannot be written")]
+pub struct RegisterCommand {
+    /// Folder of the building block, or its examples.yaml
+    #[arg(value_name = "BLOCK")]
+    block: PathBuf,
+
+    /// Folder for the register: new, empty, or with a register that is replaced
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+
+    /// URL of the folder where the register will be published [default: what bblock.json tells, else none]
+    ///
+    /// Without one, the files of the register refer to each other by relative paths.
+    #[arg(long, value_name = "URL")]
+    base: Option<String>,
+
+    /// Identifier of the block [default: what bblock.json says, else the name of its folder]
+    #[arg(long, value_name = "ID")]
+    identifier: Option<String>,
+
+    /// URL of a context that the block refers to, which may be fetched; repeatable
+    #[arg(short, long = "context", value_name = "URL")]
+    contexts: Vec<String>,
+
+    /// Never fetch a context
+    #[arg(long)]
+    offline: bool,
+
+    /// Print no summary, no losses and no notes, only what failed
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl RegisterCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let options = Options {
+            base: self.base.clone(),
+            identifier: self.identifier.clone(),
+            generated: generated()?,
+            contexts: self.contexts.clone(),
+            offline: self.offline,
+        };
+        let block = Block::read(&self.block)?;
+        let register = Register::build(&block, &options)?;
+        register.write(&self.output)?;
+        if !self.quiet {
+            for note in register.notes() {
+                say(&format!("note: {note}"));
+            }
+            register.report().items.iter().filter(|item| item.losses > 0).for_each(say_losses);
+        }
+        for item in register.report().failed() {
+            for reason in item.reasons() {
+                say(&format!("failed: {}: {reason}", item.title()));
+            }
+        }
+        let (passed, total) = (register.report().passed(), register.report().items.len());
+        if !self.quiet {
+            let files = register.files().len();
+            say(&format!("{}: {passed} of {total} passed; {files} files in {}", block.name(), shown(&self.output)));
+        }
+        Ok(if passed == total { Outcome::Done } else { Outcome::Findings })
+    }
+}
+
+/// What is not in the graph of an example.
+fn say_losses(item: &Item) {
+    let is_loss = |payload: &serde_json::Map<_, _>| payload.get("op").is_some_and(|op| op == "uplift-loss");
+    for entry in item.entries.iter().filter(|entry| is_loss(&entry.payload)) {
+        say(&format!("{}: {}", item.title(), entry.message));
+    }
+}
+
+/// The time for reports, where the environment fixes it: <https://reproducible-builds.org/specs/source-date-epoch/>.
+fn generated() -> Result<Option<String>, Failure> {
+    let Some(seconds) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
+    let text = seconds.to_string_lossy().into_owned();
+    let seconds: i64 = text.parse().with_context(|| format!("SOURCE_DATE_EPOCH {text:?} is no number of seconds"))?;
+    match rpcgraph::register::date_time(seconds) {
+        Some(time) => Ok(Some(time)),
+        None => bail!("SOURCE_DATE_EPOCH {text:?} is no time that can be written"),
+    }
+}

@@ -1,0 +1,347 @@
+//! A building block, read from its folder and checked as far as that is possible without its examples' content.
+
+use std::io;
+use std::path::Path;
+
+use oxttl::TurtleParser;
+use serde::Deserialize;
+
+use super::examples::{Examples, Others, Source};
+use super::folder::Folder;
+use super::language::Language;
+use super::yaml::{self, YamlError};
+use crate::context::LoadError;
+
+/// The files of a block, each under the names that it may have.
+const METADATA: &[&str] = &["bblock.json", "bblock.yaml", "bblock.yml"];
+const CONTEXT: &[&str] = &["context.jsonld"];
+const SCHEMA: &[&str] = &["schema.yaml", "schema.yml", "schema.json"];
+const EXAMPLES: &[&str] = &["examples.yaml", "examples.yml", "examples.json"];
+const DESCRIPTION: &[&str] = &["description.md"];
+const ONTOLOGY: &[&str] = &["ontology.ttl"];
+const TESTS: &str = "tests";
+
+/// Why a building block has no register: something that its author is to mend first.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlockError {
+    /// The block's folder cannot be read.
+    #[error("cannot read the building block {path}")]
+    Folder {
+        /// The folder.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file of the block cannot be read.
+    #[error("cannot read `{reference}`, named by {by}")]
+    Read {
+        /// The file, relative to the block.
+        reference: String,
+        /// What named it.
+        by: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A reference out of the block's folder.
+    #[error("`{reference}`, named by {by}, is outside of the building block's folder: put a copy of it there")]
+    Outside {
+        /// The reference.
+        reference: String,
+        /// What named it.
+        by: String,
+    },
+    /// A reference to a URL, which is not fetched.
+    #[error(
+        "`{reference}`, named by {by}, is a URL, and examples and schemas are not fetched: put a copy in the block"
+    )]
+    Remote {
+        /// The reference.
+        reference: String,
+        /// What named it.
+        by: String,
+    },
+    /// There is nothing to uplift examples with.
+    #[error("the building block {path} has no context.jsonld: its examples cannot become RDF without one")]
+    NoContext {
+        /// The block.
+        path: String,
+    },
+    /// There are neither examples nor tests.
+    #[error("the building block {path} has no examples.yaml and no tests: a register is made of these")]
+    NoExamples {
+        /// The block.
+        path: String,
+    },
+    /// The context cannot be used.
+    #[error(transparent)]
+    Context(#[from] LoadError),
+    /// Not YAML, or not what the file is to hold.
+    #[error("{file}: {source}")]
+    Yaml {
+        /// The file.
+        file: String,
+        /// What is wrong, and on which line.
+        source: YamlError,
+    },
+    /// Not JSON, or not what the file is to hold.
+    #[error("{file}: {source}")]
+    Json {
+        /// The file.
+        file: String,
+        /// What is wrong, and on which line.
+        source: serde_json::Error,
+    },
+    /// Not Turtle.
+    #[error("{file}: {source}")]
+    Turtle {
+        /// The file.
+        file: String,
+        /// What is wrong, and on which line.
+        source: Box<oxttl::TurtleSyntaxError>,
+    },
+    /// An IRI that is none.
+    #[error("{place}: {iri:?} is no absolute IRI")]
+    BadIri {
+        /// Where it stands.
+        place: String,
+        /// The text.
+        iri: String,
+    },
+    /// A name for files that would be a path, or no name.
+    #[error("{place}: {name:?} is no name for a file: leave out separators, control characters and a leading dot")]
+    BadName {
+        /// Where it stands.
+        place: String,
+        /// The text.
+        name: String,
+    },
+    /// Two things that would be written to one file.
+    #[error("{one} and {other} would both be written to `{file}`: give one of them another name")]
+    SameOutput {
+        /// The first.
+        one: String,
+        /// The second.
+        other: String,
+        /// The file.
+        file: String,
+    },
+    /// A JSON Schema that cannot be used.
+    #[error("{place}: {message}")]
+    Schema {
+        /// What asked for the schema, or the schema.
+        place: String,
+        /// What is wrong, and what to do.
+        message: String,
+    },
+}
+
+/// What `bblock.json` says of a block. Every entry may be absent.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Metadata {
+    /// Identifier in the register.
+    pub item_identifier: Option<String>,
+    /// Short name.
+    pub name: Option<String>,
+    /// A title.
+    pub title: Option<String>,
+    /// What it is, in a sentence.
+    #[serde(alias = "abstract")]
+    pub description: Option<String>,
+    /// Such as `under-development`.
+    pub status: Option<String>,
+    /// Version of the block.
+    pub version: Option<String>,
+    /// Such as `model` or `schema`.
+    pub item_class: Option<String>,
+    /// When it came into its register.
+    pub date_time_addition: Option<String>,
+    /// When it changed last.
+    pub date_of_last_change: Option<String>,
+    /// URL of the published context.
+    pub ld_context: Option<String>,
+    /// Identifiers of other blocks.
+    pub depends_on: Vec<String>,
+    /// What it is made after.
+    pub sources: Vec<Origin>,
+}
+
+/// A source of a block.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Origin {
+    /// What it is called.
+    pub title: Option<String>,
+    /// Where it is.
+    pub link: Option<String>,
+}
+
+/// A file of `tests/`.
+#[derive(Debug, Clone)]
+pub struct Test {
+    /// Its name.
+    pub file: String,
+    /// What it is written in, from its extension.
+    pub language: Language,
+    /// Its content.
+    pub text: String,
+}
+
+impl Test {
+    /// Whether it is there to fail: its name ends in `-fail`.
+    pub fn must_fail(&self) -> bool {
+        self.stem().ends_with("-fail")
+    }
+
+    /// Its name without extension.
+    pub fn stem(&self) -> &str {
+        self.file.rsplit_once('.').map_or(self.file.as_str(), |(stem, _)| stem)
+    }
+}
+
+/// A building block.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// Where it is.
+    pub folder: Folder,
+    /// Name for folders and URLs: the folder's own, of ASCII letters, digits, `.`, `_` and `-`.
+    pub key: String,
+    /// What `bblock.json` says.
+    pub metadata: Metadata,
+    /// Name of the context's file.
+    pub context_file: &'static str,
+    /// Name of the schema's file.
+    pub schema_file: Option<&'static str>,
+    /// Name of the file of examples.
+    pub examples_file: Option<String>,
+    /// The examples, with the text of those that stand in files.
+    pub examples: Examples,
+    /// The tests, in the order of their names.
+    pub tests: Vec<Test>,
+    /// The description, in Markdown.
+    pub description: Option<String>,
+    /// The ontology, in Turtle.
+    pub ontology: Option<String>,
+    /// What in the block is not used, and why.
+    pub notes: Vec<String>,
+}
+
+impl Block {
+    /// Reads a block from its folder, or from the folder that holds a file of examples.
+    pub fn read(path: &Path) -> Result<Self, BlockError> {
+        let folder_error = |source| BlockError::Folder { path: super::folder::shown(path), source };
+        let metadata = std::fs::metadata(path).map_err(folder_error)?;
+        let (folder, examples_file) = if metadata.is_dir() {
+            let folder = Folder::open(path)?;
+            let examples = folder.find(EXAMPLES).map(str::to_owned);
+            (folder, examples)
+        } else {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            (Folder::open(parent)?, name)
+        };
+        let mut notes = Vec::new();
+        let metadata = read_metadata(&folder)?;
+        let no_context = || BlockError::NoContext { path: super::folder::shown(path) };
+        let context_file = folder.find(CONTEXT).ok_or_else(no_context)?;
+        // It is read again, by who knows contexts; a pipe would keep that waiting.
+        folder.read(context_file, "the building block")?;
+        let examples = match &examples_file {
+            Some(file) => read_examples(&folder, file, &mut notes)?,
+            None => Examples::default(),
+        };
+        let tests = read_tests(&folder, &mut notes)?;
+        if examples_file.is_none() && tests.is_empty() {
+            return Err(BlockError::NoExamples { path: super::folder::shown(path) });
+        }
+        let text = |names: &[&'static str]| folder.find(names).map(|name| folder.read(name, "the building block"));
+        let description = text(DESCRIPTION).transpose()?;
+        let ontology = text(ONTOLOGY).transpose()?;
+        if let Some(ontology) = &ontology
+            && let Some(Err(source)) = TurtleParser::new().for_slice(ontology).find(Result::is_err)
+        {
+            return Err(BlockError::Turtle { file: "ontology.ttl".to_owned(), source: source.into() });
+        }
+        Ok(Self {
+            key: key(&folder.name()),
+            metadata,
+            context_file,
+            schema_file: folder.find(SCHEMA),
+            examples_file,
+            examples,
+            tests,
+            description,
+            ontology,
+            notes,
+            folder,
+        })
+    }
+
+    /// Its short name.
+    pub fn name(&self) -> &str {
+        self.metadata.name.as_deref().unwrap_or(&self.key)
+    }
+}
+
+/// A folder's name as it stands in URLs.
+fn key(name: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
+    let key: String = name.chars().map(|character| if plain(character) { character } else { '-' }).collect();
+    let key = key.trim_start_matches('.');
+    if key.is_empty() { "block".to_owned() } else { key.to_owned() }
+}
+
+fn read_metadata(folder: &Folder) -> Result<Metadata, BlockError> {
+    let Some(file) = folder.find(METADATA) else { return Ok(Metadata::default()) };
+    let text = folder.read(file, "the building block")?;
+    if file.ends_with(".json") {
+        serde_json::from_str(&text).map_err(|source| BlockError::Json { file: file.to_owned(), source })
+    } else {
+        yaml::read(&text).map_err(|source| BlockError::Yaml { file: file.to_owned(), source })
+    }
+}
+
+/// The examples, each with its text in place.
+fn read_examples(folder: &Folder, file: &str, notes: &mut Vec<String>) -> Result<Examples, BlockError> {
+    let text = folder.read(file, "the building block")?;
+    let yaml = |source| BlockError::Yaml { file: file.to_owned(), source };
+    let mut examples = if file.ends_with(".json") {
+        serde_json::from_str(&text).map_err(|source| BlockError::Json { file: file.to_owned(), source })?
+    } else {
+        Examples::from_yaml(&text).map_err(yaml)?
+    };
+    let mut unused = |place: &str, others: &Others| {
+        notes.extend(others.keys().map(|name| format!("{place}: there is no use for the entry `{name}`")));
+    };
+    unused(file, &examples.others);
+    for (example, number) in examples.examples.iter_mut().zip(1..) {
+        let place = format!("{file}, example {number}");
+        unused(&place, &example.others);
+        for (snippet, number) in example.snippets.iter_mut().zip(1..) {
+            let place = format!("{place}, snippet {number}");
+            unused(&place, &snippet.others);
+            if let Source::Ref(reference) = &snippet.source {
+                snippet.source = Source::Code(folder.read(reference, &place)?);
+            }
+        }
+    }
+    Ok(examples)
+}
+
+fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Test>, BlockError> {
+    let mut tests = Vec::new();
+    for file in folder.list(TESTS)? {
+        let path = format!("{TESTS}/{file}");
+        let real = folder.locate(&path, "the building block")?;
+        let language = file.rsplit_once('.').map(|(_, extension)| Language::from_name(extension));
+        match language {
+            Some(language) if language.is_validated() && !real.is_dir() => {
+                let text = folder.read(&path, "the building block")?;
+                tests.push(Test { file, language, text });
+            }
+            _ => notes.push(format!("{path}: a test is a file that ends in .json, .jsonld, .ttl, .yaml or .yml")),
+        }
+    }
+    Ok(tests)
+}

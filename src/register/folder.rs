@@ -1,0 +1,116 @@
+//! The folder of a building block: what it holds may be read, and nothing else.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Component, Path, PathBuf};
+
+use super::BlockError;
+
+/// Largest file of a block, in bytes.
+const MAX_FILE: u64 = 16 << 20;
+
+/// A folder that references do not lead out of, be it by `..` or by a symbolic link.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    /// Opens a folder.
+    pub fn open(path: &Path) -> Result<Self, BlockError> {
+        let failed = |source| BlockError::Folder { path: shown(path), source };
+        let root = fs::canonicalize(path).map_err(failed)?;
+        fs::read_dir(&root).map_err(failed)?;
+        Ok(Self { root })
+    }
+
+    /// Its path, without links.
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// Its own name.
+    pub fn name(&self) -> String {
+        self.root.file_name().map_or_else(|| "block".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// The first of the names that there is.
+    pub fn find(&self, names: &[&'static str]) -> Option<&'static str> {
+        names.iter().copied().find(|name| self.root.join(name).symlink_metadata().is_ok())
+    }
+
+    /// Where a file of the folder is, without links. `by` is what refers to it, for messages.
+    pub fn locate(&self, reference: &str, by: &str) -> Result<PathBuf, BlockError> {
+        let name = || reference.to_owned();
+        let by = by.to_owned();
+        let path = Path::new(reference);
+        if reference.contains("://") {
+            return Err(BlockError::Remote { reference: name(), by });
+        }
+        if path.has_root() || path.components().any(|component| matches!(component, Component::Prefix(_))) {
+            return Err(BlockError::Outside { reference: name(), by });
+        }
+        // Said even where there is no such file, so that nobody learns what is outside.
+        let mut depth = 0_i32;
+        for component in path.components() {
+            depth += match component {
+                Component::Normal(_) => 1,
+                Component::ParentDir => -1,
+                _ => 0,
+            };
+            if depth < 0 {
+                return Err(BlockError::Outside { reference: name(), by });
+            }
+        }
+        let real = match fs::canonicalize(self.root.join(path)) {
+            Ok(real) => real,
+            Err(source) => return Err(BlockError::Read { reference: name(), by, source }),
+        };
+        if !real.starts_with(&self.root) {
+            return Err(BlockError::Outside { reference: name(), by });
+        }
+        Ok(real)
+    }
+
+    /// The text of a file of the folder: UTF-8, without a byte order mark.
+    pub fn read(&self, reference: &str, by: &str) -> Result<String, BlockError> {
+        let path = self.locate(reference, by)?;
+        let failed = |source| BlockError::Read { reference: reference.to_owned(), by: by.to_owned(), source };
+        // A pipe would wait for somebody to write.
+        if !fs::metadata(&path).map_err(failed)?.is_file() {
+            return Err(failed(io::Error::other("it is not a file")));
+        }
+        let mut bytes = Vec::new();
+        File::open(&path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes)).map_err(failed)?;
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(failed(io::Error::other(format!("it is larger than {MAX_FILE} bytes"))));
+        }
+        let text = String::from_utf8(bytes)
+            .map_err(|error| failed(io::Error::other(format!("it is not UTF-8: {}", error.utf8_error()))))?;
+        Ok(match text.strip_prefix('\u{FEFF}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        })
+    }
+
+    /// The names of what is in a folder of the folder, in order; none where it is absent.
+    pub fn list(&self, reference: &str) -> Result<Vec<String>, BlockError> {
+        if self.root.join(reference).symlink_metadata().is_err() {
+            return Ok(Vec::new());
+        }
+        let by = "the building block";
+        let path = self.locate(reference, by)?;
+        let failed = |source| BlockError::Read { reference: reference.to_owned(), by: by.to_owned(), source };
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&path).map_err(failed)? {
+            names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        Ok(names)
+    }
+}
+
+/// A path as messages show it: control characters are nothing for a terminal.
+pub(super) fn shown(path: &Path) -> String {
+    path.display().to_string().replace(char::is_control, "\u{FFFD}")
+}

@@ -1,0 +1,80 @@
+//! The report to look at: one HTML file that needs nothing else.
+
+use super::report::{Item, Report};
+
+const STYLE: &str = "\
+:root{color-scheme:light dark}\
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
+details{border:1px solid #8884;border-radius:.4rem;margin:.5rem 0;padding:.4rem .8rem}\
+summary{cursor:pointer}\
+code,pre{font-family:ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere}\
+.passed::before{content:'passed ';color:#080;font-weight:bold}\
+.failed::before{content:'failed ';color:#c00;font-weight:bold}\
+@media(prefers-color-scheme:dark){.passed::before{color:#6d6}.failed::before{color:#f77}}\
+.error{border-left:.3rem solid #c00;padding-left:.5rem}\
+.loss{border-left:.3rem solid #c80;padding-left:.5rem}\
+li{list-style:none}ul{padding-left:0}";
+
+/// `report.html`.
+pub fn html(report: &Report) -> String {
+    let title = format!("{} - {}", report.id, report.name);
+    let (passed, total) = (report.passed(), report.items.len());
+    let mut out = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    out.push_str("<meta name=\"viewport\" content=\"width=device-width\">\n");
+    out.push_str(&format!("<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n", escape(&title)));
+    let class = if report.is_success() { "passed" } else { "failed" };
+    out.push_str(&format!("<h1>{}</h1>\n", escape(&title)));
+    out.push_str(&format!(
+        "<p class=\"{class}\">{passed} of {total} examples and tests are as they should be; {} are not.</p>\n",
+        total - passed
+    ));
+    if let Some(generated) = &report.generated {
+        out.push_str(&format!("<p>Generated {}</p>\n", escape(generated)));
+    }
+    for item in &report.items {
+        write_item(item, &mut out);
+    }
+    out.push_str("</body>\n</html>\n");
+    out
+}
+
+fn write_item(item: &Item, out: &mut String) {
+    let (class, open) = if item.passed() { ("passed", "") } else { ("failed", " open") };
+    let href = item.url.as_deref().unwrap_or(&item.file);
+    out.push_str(&format!("<details{open}>\n<summary class=\"{class}\">{}</summary>\n", escape(&item.title())));
+    out.push_str(&format!("<p><a href=\"{}\"><code>{}</code></a>", escape(href), escape(&item.file)));
+    if item.must_fail {
+        out.push_str(", which must fail");
+    }
+    out.push_str("</p>\n");
+    for (section, entries) in item.sections() {
+        out.push_str(&format!("<h3>{}</h3>\n<ul>\n", section.title()));
+        for entry in entries {
+            let is_loss = entry.payload.get("op").is_some_and(|op| op == "uplift-loss");
+            let class = match (entry.is_error, is_loss) {
+                (true, _) => " class=\"error\"",
+                (false, true) => " class=\"loss\"",
+                (false, false) => "",
+            };
+            out.push_str(&format!("<li{class}><pre>{}</pre></li>\n", escape(&entry.message)));
+        }
+        out.push_str("</ul>\n");
+    }
+    out.push_str("</details>\n");
+}
+
+/// Text as it may stand in HTML, in attributes too.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(character),
+        }
+    }
+    out
+}

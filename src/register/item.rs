@@ -1,0 +1,273 @@
+//! One example or test: read, uplifted, validated; what comes of it are files and an item of the report.
+
+use oxttl::TurtleParser;
+use serde_json::json;
+
+use super::examples::Prefixes;
+use super::language::Language;
+use super::pretty::pretty;
+use super::report::{Item, Section, Subject};
+use super::schema::Schemas;
+use super::site::Site;
+use super::turtle;
+use super::uplift::{Setting, Uplifted, Uplifter};
+use super::{BlockError, yaml};
+use crate::json;
+
+/// How many losses of one kind are listed; they are counted all the same.
+const MAX_LISTED: usize = 50;
+
+/// An example or test, with all that it needs to be run.
+pub struct Job<'j> {
+    /// What it is, for the report.
+    pub subject: Subject,
+    /// Its text.
+    pub text: &'j str,
+    /// What it is written in.
+    pub language: &'j Language,
+    /// Name of its files, without extension.
+    pub stem: &'j str,
+    /// Prefixes that it may use.
+    pub prefixes: &'j Prefixes,
+    /// Base IRI.
+    pub base: Option<&'j str>,
+    /// The schema it is an example of; none: the block's own.
+    pub schema_ref: Option<&'j str>,
+    /// Whether it is there to fail.
+    pub must_fail: bool,
+}
+
+/// What came of it.
+pub struct Done {
+    /// For the report.
+    pub item: Item,
+    /// Its text, as it is shown.
+    pub source: String,
+    /// The JSON-LD.
+    pub jsonld: Option<String>,
+    /// The Turtle.
+    pub turtle: Option<String>,
+    /// Files by path.
+    pub files: Vec<(String, String)>,
+}
+
+/// Runs examples and tests of one block.
+pub struct Runner<'r> {
+    /// Where files go.
+    pub site: &'r Site,
+    /// What makes RDF of JSON.
+    pub uplifter: &'r Uplifter<'r>,
+    /// What validates JSON.
+    pub schemas: &'r mut Schemas,
+    /// How JSON-LD names the block's context.
+    pub context: &'r str,
+}
+
+impl Runner<'_> {
+    /// Runs one. Fails only where the block itself is wrong.
+    pub fn run(&mut self, job: &Job<'_>) -> Result<Done, BlockError> {
+        let name = format!("{}.{}", job.stem, job.language.extension());
+        let file = self.site.test(&name);
+        let item = Item {
+            subject: job.subject.clone(),
+            must_fail: job.must_fail,
+            url: self.site.url(&file),
+            file,
+            language: job.language.media_type().to_owned(),
+            entries: Vec::new(),
+            losses: 0,
+        };
+        let mut done = Done { item, source: job.text.to_owned(), jsonld: None, turtle: None, files: Vec::new() };
+        let from = match job.subject {
+            Subject::Example { .. } => "examples",
+            Subject::Test { .. } => "test resources",
+        };
+        let using = format!("Using {name} from {from}");
+        match job.language {
+            Language::Json | Language::JsonLd => self.json(job, &using, &mut done)?,
+            Language::Yaml => {
+                match yaml::read::<serde_json::Value>(job.text) {
+                    Ok(value) => {
+                        done.item.done(Section::Files, using, json!({}));
+                        self.validate(job, &value, &mut done)?;
+                    }
+                    Err(error) => {
+                        let message = format!("Error parsing YAML: {error}");
+                        done.item.fail(Section::JsonSchema, message, json!({ "line": error.line() }));
+                    }
+                }
+                done.files.push((done.item.file.clone(), job.text.to_owned()));
+            }
+            Language::Turtle => self.turtle(job, &using, &mut done),
+            Language::Other(_) => done.files.push((done.item.file.clone(), job.text.to_owned())),
+        }
+        if job.must_fail && !done.item.has_errors() {
+            let message = "Failure was expected, and nothing is wrong";
+            done.item.done(Section::General, message, json!({ "op": "require-fail" }));
+        }
+        Ok(done)
+    }
+
+    fn json(&mut self, job: &Job<'_>, using: &str, done: &mut Done) -> Result<(), BlockError> {
+        // The first reader is strict about characters and numbers, the second keeps how they were spelled.
+        let value = serde_json::from_str::<serde_json::Value>(job.text);
+        let (value, spelled) = match (value, json::parse(job.text.as_bytes())) {
+            (Ok(value), Ok(spelled)) => (value, spelled),
+            (Err(error), _) => {
+                let payload = json!({ "line": error.line(), "col": error.column() });
+                done.item.fail(Section::JsonSchema, format!("Error parsing JSON: {error}"), payload);
+                done.files.push((done.item.file.clone(), job.text.to_owned()));
+                return Ok(());
+            }
+            (_, Err(error)) => {
+                done.item.fail(Section::JsonSchema, format!("Error parsing JSON: {error}"), json!({}));
+                done.files.push((done.item.file.clone(), job.text.to_owned()));
+                return Ok(());
+            }
+        };
+        done.item.done(Section::Files, using, json!({}));
+        if spelled.evidence().duplicate_member {
+            done.item.losses += 1;
+            let message = "Lost: of members that have one name, only the last is used";
+            done.item.done(Section::JsonLd, message, json!({ "op": "uplift-loss" }));
+        }
+        let setting = Setting { prefixes: job.prefixes, base: job.base, context: self.context };
+        let uplifted = if *job.language == Language::Json {
+            done.files.push((done.item.file.clone(), format!("{}\n", pretty(&spelled))));
+            let message = "JSON-LD context is present - uplifting";
+            done.item.done(Section::Files, message, json!({ "op": "jsonld-uplift" }));
+            self.uplifter.uplift(&spelled, setting)
+        } else {
+            self.uplifter.convert_jsonld(&spelled, setting)
+        };
+        match uplifted {
+            Ok(uplifted) => self.write_uplifted(job, uplifted, done),
+            Err(error) => {
+                let mut message = format!("Error found when uplifting JSON-LD: {error}");
+                let mut cause = std::error::Error::source(&error);
+                while let Some(error) = cause {
+                    message.push_str(&format!(": {error}"));
+                    cause = error.source();
+                }
+                done.item.fail(Section::JsonLd, message, json!({ "op": "jsonld-uplift-error" }));
+                if *job.language == Language::JsonLd {
+                    done.files.push((done.item.file.clone(), format!("{}\n", pretty(&spelled))));
+                }
+            }
+        }
+        self.validate(job, &value, done)
+    }
+
+    fn write_uplifted(&self, job: &Job<'_>, uplifted: Uplifted, done: &mut Done) {
+        let name = format!("{}.jsonld", job.stem);
+        done.files.push((self.site.test(&name), format!("{}\n", uplifted.document)));
+        if *job.language == Language::Json {
+            let message = format!("Output JSON-LD {name} created");
+            done.item.done(Section::Files, message, json!({ "op": "jsonld-create", "filename": name }));
+        }
+        done.jsonld = Some(uplifted.document);
+        self.write_turtle(job, &turtle::default_graph(&uplifted.quads), done);
+        done.item.losses += uplifted.lost.len() + uplifted.losses.len();
+        for lost in uplifted.lost.iter().take(MAX_LISTED) {
+            let message = format!("Lost: {}: {}", lost.pointer, lost.why.describe());
+            done.item.done(Section::JsonLd, message, json!({ "op": "uplift-loss", "path": lost.pointer }));
+        }
+        if let Some(more) = uplifted.lost.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
+            done.item.done(Section::JsonLd, format!("Lost: … and {more} more"), json!({ "op": "uplift-loss" }));
+        }
+        for loss in uplifted.losses.iter().take(MAX_LISTED) {
+            done.item.done(Section::JsonLd, format!("Lost: {loss}"), json!({ "op": "uplift-loss" }));
+        }
+    }
+
+    fn write_turtle(&self, job: &Job<'_>, triples: &[oxrdf::Triple], done: &mut Done) {
+        let name = format!("{}.ttl", job.stem);
+        let prefixes = turtle::prefixes(self.uplifter.context.value(), job.prefixes);
+        let empty = triples.is_empty();
+        let text = if empty { "# No triples\n".to_owned() } else { turtle::write(triples, &prefixes) };
+        let payload = json!({ "op": "ttl-create", "empty": empty, "filename": name, "size": triples.len() });
+        if empty {
+            done.item.fail(Section::Files, format!("**Empty** output Turtle {name} created"), payload);
+        } else {
+            done.item.done(Section::Files, format!("Output Turtle {name} created"), payload);
+        }
+        done.files.push((self.site.test(&name), text.clone()));
+        done.turtle = Some(text);
+    }
+
+    /// Turtle as it is, with the prefixes in front that it may use without saying.
+    fn turtle(&self, job: &Job<'_>, using: &str, done: &mut Done) {
+        let mut text = String::new();
+        for (name, namespace) in job.prefixes {
+            text.push_str(&format!("@prefix {name}: <{namespace}> .\n"));
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(job.text);
+        let mut parser = TurtleParser::new();
+        if let Some(base) = job.base {
+            match parser.with_base_iri(base) {
+                Ok(with_base) => parser = with_base,
+                Err(_) => return done.item.fail(Section::Turtle, format!("{base:?} is no absolute IRI"), json!({})),
+            }
+        }
+        done.item.done(Section::Files, using, json!({}));
+        let mut count = 0_usize;
+        for triple in parser.for_slice(&text) {
+            match triple {
+                Ok(_) => count += 1,
+                Err(error) => {
+                    done.item.fail(Section::Turtle, format!("Error parsing Turtle: {error}"), json!({}));
+                    break;
+                }
+            }
+        }
+        if count == 0 && !done.item.has_errors() {
+            done.item.fail(Section::Turtle, "The Turtle has no triples", json!({ "empty": true }));
+        }
+        if let Some(base) = job.base {
+            text.insert_str(0, &format!("@base <{base}> .\n"));
+        }
+        done.files.push((done.item.file.clone(), text));
+    }
+
+    fn validate(&mut self, job: &Job<'_>, value: &serde_json::Value, done: &mut Done) -> Result<(), BlockError> {
+        if job.schema_ref.is_none() && !self.schemas.has_own() {
+            return Ok(());
+        }
+        if let Some(reference) = job.schema_ref {
+            let message = format!("Using the following JSON Schema: {reference}");
+            done.item.done(Section::JsonSchema, message, json!({ "filename": reference }));
+        }
+        // Of a document with several nodes, the nodes are what the schema describes.
+        let value = value.get("@graph").unwrap_or(value);
+        match self.schemas.validate(job.schema_ref, value)? {
+            None => {
+                let payload = json!({ "op": "validation", "result": true });
+                done.item.done(Section::JsonSchema, "Validation passed", payload);
+            }
+            Some(invalid) => {
+                let place = |pointer: &str| match pointer {
+                    "" => "the top".to_owned(),
+                    pointer => pointer.to_owned(),
+                };
+                let message = format!(
+                    "Validation failed: {}, at {} (schema: {})",
+                    invalid.message,
+                    place(&invalid.instance),
+                    place(&invalid.keyword)
+                );
+                let payload = json!({
+                    "op": "validation",
+                    "result": false,
+                    "errorMessage": invalid.message,
+                    "instancePath": invalid.instance,
+                    "schemaPath": invalid.keyword,
+                });
+                done.item.fail(Section::JsonSchema, message, payload);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,398 @@
+//! JSON Schemas of a block: which part of which file a reference means, and what is wrong with a value under it.
+//!
+//! Schemas are files of the block's folder, in YAML or JSON. Nothing is fetched. Validation itself is the `jsonschema`
+//! crate's, which knows every draft from 4 to 2020-12.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Retrieve, Uri, ValidationError, Validator};
+use serde_json::{Map, Value, json};
+
+use super::BlockError;
+use super::folder::Folder;
+use super::yaml;
+
+/// Where the block's folder is, to the schemas in it. A path of this machine would show in messages.
+const ROOT: &str = "block:///";
+
+/// Longest message that shows the value it is about.
+const MAX_MESSAGE: usize = 300;
+
+/// Why a value is not what a schema describes: the error that tells most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    /// What is wrong.
+    pub message: String,
+    /// JSON Pointer of the value that it is about.
+    pub instance: String,
+    /// JSON Pointer of the keyword that it breaks.
+    pub keyword: String,
+}
+
+/// The schemas of a block.
+#[derive(Debug)]
+pub struct Schemas {
+    files: Files,
+    /// The block's own schema.
+    file: Option<String>,
+    /// Validators by reference, made when first asked for.
+    validators: BTreeMap<Option<String>, Validator>,
+}
+
+impl Schemas {
+    /// The schemas of a folder, of which `file` is the block's own.
+    pub fn open(folder: Folder, file: Option<&str>) -> Result<Self, BlockError> {
+        let files = Files(Arc::new(Shared {
+            folder,
+            read: Mutex::default(),
+            ids: Mutex::default(),
+            published: Mutex::default(),
+            failure: Mutex::default(),
+        }));
+        let mut schemas = Self { files, file: file.map(str::to_owned), validators: BTreeMap::new() };
+        if let Some(file) = file {
+            let schema = schemas.files.get(file, "the building block")?;
+            schemas.files.publish(file, &schema);
+            // Now, not only when an example asks for it.
+            schemas.validator(None, "the building block")?;
+        }
+        Ok(schemas)
+    }
+
+    /// Whether the block has a schema of its own.
+    pub fn has_own(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// The files that were read, by their names in the folder; each schema as it was read.
+    pub fn files(&self) -> Vec<(String, Value)> {
+        lock(&self.files.0.read).iter().map(|(name, schema)| (name.clone(), schema.clone())).collect()
+    }
+
+    /// The file that a reference leads to, and what follows it after `#`, percent-decoded.
+    pub fn target(&self, reference: Option<&str>) -> Option<(String, String)> {
+        let (file, fragment) = reference.unwrap_or_default().split_once('#').unwrap_or((reference?, ""));
+        let file = if file.is_empty() { self.file.clone()? } else { file.to_owned() };
+        Some((file, percent_decode(fragment)))
+    }
+
+    /// Makes sure that a reference leads to a schema that can be used. `by` is what refers to it, for messages.
+    pub fn prepare(&mut self, reference: Option<&str>, by: &str) -> Result<(), BlockError> {
+        self.validator(reference, by).map(drop)
+    }
+
+    /// What is wrong with a value, under the schema that a reference leads to: the block's own without one.
+    pub fn validate(&mut self, reference: Option<&str>, value: &Value) -> Result<Option<Invalid>, BlockError> {
+        let validator = self.validator(reference, "an example")?;
+        Ok(best(validator.iter_errors(value)))
+    }
+
+    fn validator(&mut self, reference: Option<&str>, by: &str) -> Result<&Validator, BlockError> {
+        let key = reference.map(str::to_owned);
+        if !self.validators.contains_key(&key) {
+            let validator = self.compile(reference, by)?;
+            self.validators.insert(key.clone(), validator);
+        }
+        let missing = || bad(by, "there is no schema".to_owned());
+        self.validators.get(&key).ok_or_else(missing)
+    }
+
+    fn compile(&self, reference: Option<&str>, by: &str) -> Result<Validator, BlockError> {
+        let (file, fragment) = match reference {
+            None => (self.file.clone().unwrap_or_default(), String::new()),
+            Some(reference) => self.target(Some(reference)).ok_or_else(|| {
+                bad(by, format!("schema-ref {reference:?} has no file before `#`, and the building block no schema"))
+            })?,
+        };
+        let schema = self.files.get(&file, by)?;
+        let pointer = pointer(&schema, &fragment).map_err(|message| bad(by, format!("{file}: {message}")))?;
+        let mut entry = Map::new();
+        if let Some(dialect) = schema.get("$schema") {
+            entry.insert("$schema".to_owned(), dialect.clone());
+        }
+        let fragment: String = pointer.bytes().map(percent_encode).collect();
+        let uri = absolute_id(&schema).unwrap_or_else(|| uri(&file));
+        entry.insert("$ref".to_owned(), json!(format!("{uri}#{fragment}")));
+        let options = jsonschema::options().with_base_uri(ROOT).with_retriever(self.files.clone());
+        options.build(&Value::Object(entry)).map_err(|error| match lock(&self.files.0.failure).take() {
+            Some(failure) => failure,
+            None => bad(&file, schema_error(&error)),
+        })
+    }
+}
+
+fn bad(place: &str, message: String) -> BlockError {
+    BlockError::Schema { place: place.to_owned(), message }
+}
+
+fn schema_error(error: &ValidationError<'_>) -> String {
+    let place = error.instance_path().to_string();
+    if place.is_empty() { error.to_string() } else { format!("{error}, at {place}") }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file of the block as a URI.
+fn uri(file: &str) -> String {
+    let path: String = file.bytes().map(percent_encode).collect();
+    format!("{ROOT}{path}")
+}
+
+/// A byte as it may stand in paths and fragments of URIs.
+fn percent_encode(byte: u8) -> String {
+    match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => char::from(byte).to_string(),
+        b'-' | b'.' | b'_' | b'~' | b'/' | b'$' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    }
+}
+
+/// The percent-decoded form of a path or a fragment.
+fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.filter(|_| byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(decoded) => {
+                bytes.push(decoded);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The JSON Pointer of what a fragment names in a schema: a pointer, or an anchor of any draft.
+fn pointer(schema: &Value, fragment: &str) -> Result<String, String> {
+    let fragment = percent_decode(fragment);
+    if fragment.is_empty() || fragment.starts_with('/') {
+        return match schema.pointer(&fragment) {
+            Some(_) => Ok(fragment),
+            None => Err(format!("there is nothing at {fragment:?}")),
+        };
+    }
+    let mut anchors = BTreeMap::new();
+    collect_anchors(schema, String::new(), &mut anchors);
+    anchors.get(&fragment).cloned().ok_or_else(|| {
+        let known: Vec<_> = anchors.keys().map(|name| format!("#{name}")).collect();
+        match known.is_empty() {
+            true => format!("there is no anchor #{fragment}, nor any other"),
+            false => format!("there is no anchor #{fragment}; there are {}", known.join(", ")),
+        }
+    })
+}
+
+/// The keywords whose values are data, not schemas.
+const DATA: &[&str] = &["const", "default", "enum", "example", "examples"];
+
+/// The anchor that an object gives itself, by whichever keyword.
+fn anchor(entries: &Map<String, Value>) -> Option<&str> {
+    let text = |keyword: &str| entries.get(keyword).and_then(Value::as_str);
+    let fragment = |keyword: &str| text(keyword)?.strip_prefix('#').filter(|name| !name.is_empty());
+    text("$anchor").or_else(|| text("$dynamicAnchor")).or_else(|| fragment("$id")).or_else(|| fragment("id"))
+}
+
+fn collect_anchors(schema: &Value, at: String, anchors: &mut BTreeMap<String, String>) {
+    match schema {
+        Value::Object(entries) => {
+            if let Some(name) = anchor(entries) {
+                anchors.entry(name.to_owned()).or_insert_with(|| at.clone());
+            }
+            for (name, below) in entries.iter().filter(|(name, _)| !DATA.contains(&name.as_str())) {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                collect_anchors(below, format!("{at}/{name}"), anchors);
+            }
+        }
+        Value::Array(items) => {
+            for (index, below) in items.iter().enumerate() {
+                collect_anchors(below, format!("{at}/{index}"), anchors);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a schema is of a draft that does not know `$anchor`, which blocks use in them nevertheless.
+fn is_without_anchors(schema: &Value) -> bool {
+    let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    ["draft-03", "draft-04", "draft-06", "draft-07"].iter().any(|draft| dialect.contains(draft))
+}
+
+/// Makes a pointer of each `$ref` to an anchor, where `resolve` gives one.
+fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String>) {
+    match schema {
+        Value::Object(entries) => {
+            if let Some(Value::String(reference)) = entries.get_mut("$ref")
+                && let Some(pointer) = resolve(reference)
+            {
+                *reference = pointer;
+            }
+            for (_, below) in entries.iter_mut().filter(|(name, _)| !DATA.contains(&name.as_str())) {
+                point(below, resolve);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|below| point(below, resolve)),
+        _ => {}
+    }
+}
+
+/// Files of the block, for the validator.
+#[derive(Debug, Clone)]
+struct Files(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    folder: Folder,
+    /// Schemas by the names of their files.
+    read: Mutex<BTreeMap<String, Value>>,
+    /// The names of their files, by their own identifiers.
+    ids: Mutex<BTreeMap<String, String>>,
+    /// Where the block's schema says that its folder is (`$id`).
+    published: Mutex<Option<String>>,
+    /// Why a file could not be had, in our words.
+    failure: Mutex<Option<BlockError>>,
+}
+
+impl Files {
+    /// A schema as it is validated with: anchors are pointers where its draft would not find them.
+    fn get(&self, file: &str, by: &str) -> Result<Value, BlockError> {
+        let source = self.read(file, by)?;
+        let mut prepared = source.clone();
+        point(&mut prepared, &mut |reference| {
+            let (path, fragment) = reference.split_once('#')?;
+            if fragment.is_empty() || fragment.starts_with('/') {
+                return None;
+            }
+            let target = match path {
+                "" => source.clone(),
+                // What is not there is said when the reference is followed.
+                path => self.read(&sibling(file, path)?, by).ok()?,
+            };
+            let found = is_without_anchors(&target).then(|| pointer(&target, fragment).ok())??;
+            let encoded: String = found.bytes().map(percent_encode).collect();
+            Some(format!("{path}#{encoded}"))
+        });
+        if let Err(error) = jsonschema::meta::validate(&prepared) {
+            return Err(bad(file, format!("it is no valid JSON Schema: {}", schema_error(&error))));
+        }
+        Ok(prepared)
+    }
+
+    /// A schema as it stands in its file.
+    fn read(&self, file: &str, by: &str) -> Result<Value, BlockError> {
+        if let Some(known) = lock(&self.0.read).get(file) {
+            return Ok(known.clone());
+        }
+        let text = self.0.folder.read(file, by)?;
+        let source: Value = if file.ends_with(".json") {
+            serde_json::from_str(&text).map_err(|source| BlockError::Json { file: file.to_owned(), source })?
+        } else {
+            yaml::read(&text).map_err(|source| BlockError::Yaml { file: file.to_owned(), source })?
+        };
+        if let Some(id) = absolute_id(&source) {
+            lock(&self.0.ids).insert(id, file.to_owned());
+        }
+        lock(&self.0.read).insert(file.to_owned(), source.clone());
+        Ok(source)
+    }
+
+    /// Takes URLs beside the schema's own identifier for files beside the schema.
+    fn publish(&self, file: &str, schema: &Value) {
+        let id = absolute_id(schema);
+        if let (Some((folder, _)), false) = (id.as_deref().and_then(|id| id.rsplit_once('/')), file.contains('/')) {
+            *lock(&self.0.published) = Some(format!("{folder}/"));
+        }
+    }
+}
+
+/// The identifier that a schema has of itself, if it is absolute.
+fn absolute_id(schema: &Value) -> Option<String> {
+    let id = schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str)?;
+    let id = id.split('#').next()?;
+    id.contains("://").then(|| id.to_owned())
+}
+
+/// The name of a file that another refers to by a relative path.
+fn sibling(file: &str, path: &str) -> Option<String> {
+    let base = oxiri::Iri::parse(uri(file)).ok()?;
+    let resolved = base.resolve(&oxiri::IriRef::parse(path).ok()?).ok()?.into_inner();
+    resolved.strip_prefix(ROOT).map(percent_decode)
+}
+
+impl Retrieve for Files {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        let uri = uri.as_str();
+        let published = lock(&self.0.published).clone();
+        let by = "the schema";
+        let path = uri.split('#').next().unwrap_or_default();
+        let known = lock(&self.0.ids).get(path).cloned();
+        let file = path.strip_prefix(ROOT).or_else(|| path.strip_prefix(published.as_deref()?));
+        let found = match known.or_else(|| file.map(percent_decode)) {
+            Some(file) => self.get(&file, by),
+            None => Err(BlockError::Remote { reference: uri.to_owned(), by: by.to_owned() }),
+        };
+        found.map_err(|failure| {
+            let text = failure.to_string();
+            *lock(&self.0.failure) = Some(failure);
+            text.into()
+        })
+    }
+}
+
+impl Invalid {
+    fn new(error: &ValidationError<'_>) -> Self {
+        let mut message = error.to_string();
+        if message.len() > MAX_MESSAGE {
+            message = error.masked().to_string();
+        }
+        Self { message, instance: error.instance_path().to_string(), keyword: error.evaluation_path().to_string() }
+    }
+}
+
+/// The error that tells most: the least deep, since others may follow from it; and where it is about alternatives, the
+/// error of the alternative that comes closest.
+fn best<'e>(errors: impl Iterator<Item = ValidationError<'e>>) -> Option<Invalid> {
+    let error = errors.min_by_key(|error| (depth(error), is_about_alternatives(error)))?;
+    Some(closest(&error).unwrap_or_else(|| Invalid::new(&error)))
+}
+
+fn depth(error: &ValidationError<'_>) -> usize {
+    error.instance_path().to_string().matches('/').count()
+}
+
+fn is_about_alternatives(error: &ValidationError<'_>) -> bool {
+    matches!(error.kind(), ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. })
+}
+
+/// An error of the only alternative that got furthest into the value; none where no alternative stands out.
+fn closest(error: &ValidationError<'_>) -> Option<Invalid> {
+    let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) = error.kind() else {
+        return None;
+    };
+    let top = depth(error);
+    // An alternative that wants another type altogether, or another value of what tells them apart, was not meant.
+    let score = |errors: &[ValidationError<'_>]| {
+        let is_type = |error: &ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Type { .. });
+        let is_value = |error: &ValidationError<'_>| {
+            matches!(error.kind(), ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. })
+        };
+        let wrong_type = errors.iter().any(|error| is_type(error) && depth(error) == top);
+        let wrong_value = errors.iter().any(is_value);
+        let deepest = errors.iter().map(depth).max().unwrap_or(0);
+        (wrong_type, wrong_value, std::cmp::Reverse(deepest), errors.len())
+    };
+    let best = context.iter().map(|errors| score(errors)).min()?;
+    let mut alternatives = context.iter().filter(|errors| score(errors) == best);
+    let (Some(errors), None) = (alternatives.next(), alternatives.next()) else { return None };
+    let error = errors.iter().min_by_key(|error| (depth(error), is_about_alternatives(error)))?;
+    Some(closest(error).unwrap_or_else(|| Invalid::new(error)))
+}

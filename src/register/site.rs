@@ -1,0 +1,58 @@
+//! Where the register will be: paths in its folder, and the URLs that they get.
+
+/// The paths of a register, below a base URL if there is one.
+#[derive(Debug, Clone)]
+pub struct Site {
+    base: Option<String>,
+    key: String,
+}
+
+impl Site {
+    /// A site for a block. The base is a folder, also where it does not end in a slash.
+    pub fn new(base: Option<&str>, key: &str) -> Self {
+        let base = base.map(|base| if base.ends_with('/') { base.to_owned() } else { format!("{base}/") });
+        Self { base, key: key.to_owned() }
+    }
+
+    /// The base URL.
+    pub fn base(&self) -> Option<&str> {
+        self.base.as_deref()
+    }
+
+    /// Path of an example's or test's file.
+    pub fn test(&self, name: &str) -> String {
+        format!("tests/{}/{name}", self.key)
+    }
+
+    /// Path of one of the block's own files.
+    pub fn own(&self, name: &str) -> String {
+        format!("annotated/{}/{name}", self.key)
+    }
+
+    /// URL of a path, where there is a base.
+    pub fn url(&self, path: &str) -> Option<String> {
+        Some(format!("{}{}", self.base.as_ref()?, encode(path)))
+    }
+
+    /// URL of a path, or how a file at the top of the register refers to it.
+    pub fn reference(&self, path: &str) -> String {
+        self.url(path).unwrap_or_else(|| encode(path))
+    }
+
+    /// The same for a file among the examples.
+    pub fn reference_from_test(&self, path: &str) -> String {
+        self.url(path).unwrap_or_else(|| format!("../../{}", encode(path)))
+    }
+}
+
+/// A path with what URLs do not hold percent-encoded.
+fn encode(path: &str) -> String {
+    path.bytes()
+        .map(|byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'#' | b'$' => {
+                char::from(byte).to_string()
+            }
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
+}
