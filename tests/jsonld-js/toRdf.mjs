@@ -1,7 +1,7 @@
 // What jsonld.js makes of JSON-LD documents, one a line on standard input or in the files named as arguments.
 //
 // A line is either
-//   {"document": …}                a JSON-LD document, or
+//   {"document": …}                a JSON-LD document, maybe with its "base", and "contexts" that it names, by URL, or
 //   {"context": …, "message": …}   a message and the context to read it under. Members of the message that JSON-LD
 //                                  would obey because of their names are taken out first: they are data.
 // For every line there is one on standard output: a JSON string with canonical N-Quads (RDFC-1.0), or {"error": …}.
@@ -21,11 +21,17 @@ const options = {
   // Losses are part of what is compared.
   safe: false,
   // Many messages are alike, and so are their blank nodes.
-  canonizeOptions: {maxWorkFactor: Infinity},
-  documentLoader: async url => {
-    throw new Error(`not fetched: ${url}`);
-  }
+  canonizeOptions: {maxWorkFactor: Infinity}
 };
+
+function documentLoader(contexts) {
+  return async url => {
+    if(contexts?.[url]) {
+      return {documentUrl: url, document: contexts[url]};
+    }
+    throw new Error(`not fetched: ${url}`);
+  };
+}
 
 // Terms of type @json in the building block's context; what is below them is data as it is.
 const JSON_TERMS = new Set(['params', 'result', 'data']);
@@ -43,11 +49,11 @@ function withoutKeywords(value) {
     members.map(([name, below]) => [name, JSON_TERMS.has(name) ? below : withoutKeywords(below)]));
 }
 
-async function toRdf({document, context, message}) {
+async function toRdf({document, base, contexts, context, message}) {
   try {
     const input = document ?? {'@context': context, ...withoutKeywords(message)};
     // As UTF-8 has it, without lone surrogates.
-    return Buffer.from(await jsonld.canonize(input, options)).toString();
+    return Buffer.from(await jsonld.canonize(input, {...options, base: base ?? '', documentLoader: documentLoader(contexts)})).toString();
   } catch(error) {
     return {error: `${error.message} ${JSON.stringify(error.details ?? {})}`};
   }

@@ -27,6 +27,7 @@ mod query;
 mod readme;
 mod rebuild;
 mod record;
+mod register;
 mod servers;
 mod session;
 mod sparql;

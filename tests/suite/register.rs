@@ -1,0 +1,351 @@
+//! `register`: building blocks in, registers out.
+//!
+//! `tests/register/calculator` is a block of our own, which has everything that a block may have, and examples that fail;
+//! `calculator.expected` is its register. What is expected there is not taken on trust: other JSON-LD processors read the
+//! JSON-LD in it as the graph of the Turtle.
+
+mod agreement;
+mod broken;
+mod published;
+mod schemas;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use oxrdf::{GraphName, Quad};
+use rpcgraph::register::{Block, Difference, Item, Options, Register};
+use serde_json::Value;
+
+use crate::cli::{Place, parse};
+use crate::support::corpora;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/register").join(name)
+}
+
+fn build(block: &Path, options: &Options) -> Register {
+    Register::build(&Block::read(block).expect("a block"), options).expect("a register")
+}
+
+/// A folder of the references that the project does not ship.
+fn reference(name: &str) -> Option<PathBuf> {
+    let folder = corpora()?.join("../reference").join(name);
+    if !folder.is_dir() {
+        println!("skipped: {} is not there", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+fn turtle(text: &str, base: &str) -> Vec<Quad> {
+    let parser = oxttl::TurtleParser::new().with_base_iri(base).expect("a base");
+    let triples = parser.for_slice(text).map(|triple| triple.unwrap_or_else(|error| panic!("{error}\n{text}")));
+    triples.map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn item<'r>(register: &'r Register, file: &str) -> &'r Item {
+    let items = &register.report().items;
+    items.iter().find(|item| item.file.ends_with(file)).unwrap_or_else(|| panic!("no item for {file}"))
+}
+
+#[test]
+fn the_calculators_register_is_as_expected() {
+    let register = build(&fixture("calculator"), &Options::default());
+    let differences = register.compare(&fixture("calculator.expected")).expect("a comparison");
+    assert_eq!(
+        differences,
+        [],
+        "if that is right: rpcgraph register tests/register/calculator -o tests/register/calculator.expected"
+    );
+}
+
+#[test]
+fn every_example_and_test_of_the_calculator() {
+    let register = build(&fixture("calculator"), &Options::default());
+    let outcomes: BTreeMap<&str, bool> = register
+        .report()
+        .items
+        .iter()
+        .map(|item| (item.file.strip_prefix("tests/calculator/").expect("its folder"), item.passed()))
+        .collect();
+    let expected = [
+        ("empty-fail.ttl", true),
+        ("example_1_1.json", true),
+        ("graph.ttl", true),
+        ("lossy.json", true),
+        ("negative-fail.json", true),
+        ("plus.json", true),
+        ("quotient-1.ttl", true),
+        ("quotient-2.jsonld", true),
+        ("quotient-3.yaml", true),
+        ("quotient.json", false),
+    ];
+    assert_eq!(outcomes, expected.into());
+    assert_eq!(
+        register.notes(),
+        ["tests/README.txt: a test is a file that ends in .json, .jsonld, .ttl, .yaml or .yml"]
+    );
+    assert!(item(&register, "quotient.json").reasons()[0].contains("is not of type \"object\", at the top"));
+}
+
+#[test]
+fn what_the_context_does_not_take_is_listed() {
+    let register = build(&fixture("calculator"), &Options::default());
+    let lost: Vec<_> = item(&register, "lossy.json")
+        .entries
+        .iter()
+        .filter_map(|entry| entry.message.strip_prefix("Lost: "))
+        .map(|lost| lost.split(": ").next().expect("a place").to_owned())
+        .collect();
+    assert_eq!(
+        lost,
+        [
+            "/@odd",
+            "/note",
+            "/operator/terms",
+            "/sameAs/2",
+            "/terms/1",
+            "/trace/step/1",
+            "/unknown",
+            "1 of the names and references are no IRIs",
+            "\"1.0E-1\"^^<http://www.w3.org/2001/XMLSchema#decimal> is no value of its datatype",
+        ]
+    );
+    assert_eq!(item(&register, "example_1_1.json").losses, 0);
+}
+
+#[test]
+fn the_base_of_a_context_goes_over_that_of_an_example() {
+    let place = Place::new();
+    let examples = "- {base-uri: 'https://example.org/x/y', snippets: [{language: json, code: '{\"p\": \"z\"}'}]}";
+    place.put("b/examples.yaml", examples);
+    for (base, expected, shown) in [
+        ("\"https://example.com/c/\"", Some("https://example.com/c/z"), Some("https://example.com/c/")),
+        ("\"../d/\"", Some("https://example.org/d/z"), Some("https://example.org/d/")),
+        ("null", None, None),
+    ] {
+        let context = format!(
+            r#"{{"@context": {{"@base": {base}, "p": {{"@id": "https://example.org/p", "@type": "@id"}},
+                "q": "https://example.org/q"}}}}"#
+        );
+        place.put("b/context.jsonld", context);
+        let register = build(&place.path("b"), &Options::default());
+        let document = json(&register.files()["tests/b/example_1_1.jsonld"]);
+        assert_eq!(document["@context"][1]["@base"].as_str(), shown);
+        assert!(document["@context"][1].as_object().is_some_and(|base| base.contains_key("@base")));
+        let objects: Vec<_> = turtle(&register.files()["tests/b/example_1_1.ttl"], "https://wrong.example/")
+            .iter()
+            .map(|quad| quad.object.to_string())
+            .collect();
+        assert_eq!(objects, expected.map(|iri| format!("<{iri}>")).into_iter().collect::<Vec<_>>());
+        // Without a base, nothing is left of the document.
+        assert_eq!(register.report().is_success(), expected.is_some());
+    }
+}
+
+#[test]
+fn the_register_is_described_in_rdf() {
+    let options = Options { base: Some("https://example.org/build".into()), ..Options::default() };
+    let register = build(&fixture("calculator"), &options);
+    let quads = turtle(&register.files()["examples.ttl"], "https://wrong.example/");
+    let has = |subject: &str, predicate: &str, object: &str| {
+        let quad = quads.iter().find(|quad| {
+            quad.subject.to_string() == format!("<https://example.org/build/{subject}>")
+                && quad.predicate.as_str() == predicate
+                && quad.object.to_string() == object
+        });
+        assert!(quad.is_some(), "{subject} {predicate} {object}\n{}", register.files()["examples.ttl"]);
+    };
+    let (dct, dcat) = ("http://purl.org/dc/terms/", "http://www.w3.org/ns/dcat#");
+    let title = format!("{dct}title");
+    has("examples.ttl#example_1", &title, "\"A sum\"");
+    has("examples.ttl#example_4", &title, "\"Only words\"");
+    has(
+        "examples.ttl#example_1",
+        &format!("{dct}conformsTo"),
+        "<https://example.org/build/annotated/calculator/schema.yaml#Sum>",
+    );
+    has(
+        "examples.ttl#example_3",
+        &format!("{dct}conformsTo"),
+        "<https://example.org/build/annotated/calculator/schema.yaml#/definitions/Quotient>",
+    );
+    let file = "<https://example.org/build/tests/calculator/example_1_1.ttl>";
+    has("examples.ttl#example_1", &format!("{dcat}distribution"), file);
+    has("examples.ttl#example_1", &format!("{dct}source"), &file.replace(".ttl", ".json"));
+    has("tests/calculator/example_1_1.ttl", &format!("{dcat}downloadURL"), file);
+    has(
+        "examples.ttl#calculator",
+        "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
+        "<https://www.opengis.net/def/bblocks/Schema>",
+    );
+    // Without a base, the same with relative references.
+    let relative = build(&fixture("calculator"), &Options::default());
+    let relative = turtle(&relative.files()["examples.ttl"], "https://example.org/build/examples.ttl");
+    crate::support::assert_isomorphic(&quads, &relative, "with a base and without");
+}
+
+/// Every file that the register says to have is there, and every link of the page leads to one.
+#[test]
+fn links_lead_somewhere() {
+    let register = build(&fixture("calculator"), &Options::default());
+    let files = register.files();
+    let page = &files["index.md"];
+    let links: Vec<_> = page.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    assert!(links.len() > 15, "{links:?}");
+    for link in links.into_iter().filter(|link| !link.contains("://")) {
+        assert!(files.contains_key(link), "{link}");
+    }
+    let html = &files["report.html"];
+    let references: Vec<_> = html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(references.len(), register.report().items.len());
+    assert!(references.iter().all(|file| files.contains_key(*file)), "{references:?}");
+    for tag in ["<script", "<link", "<img", "@import", "url("] {
+        assert!(!html.contains(tag), "the report needs nothing else: {tag}");
+    }
+    let listed = json(&files["register.json"]);
+    let listed = listed.pointer("/tooling/rpcgraph/files").and_then(Value::as_array).expect("files");
+    assert_eq!(listed.iter().filter_map(Value::as_str).collect::<Vec<_>>(), files.keys().collect::<Vec<_>>());
+}
+
+#[test]
+fn what_stands_in_examples_is_no_markup() {
+    let place = Place::new();
+    place.put("b/context.jsonld", r#"{"@context": {"p": "https://example.org/p"}}"#);
+    place.put(
+        "b/examples.yaml",
+        "- title: \"<b>`x`</b>\\n# y\"\n  snippets:\n  - language: json\n    schema-ref: s.json\n    code: '{\"p\": \"```\\n````</script>\"}'\n",
+    );
+    place.put("b/s.json", r#"{"required": ["<i>"]}"#);
+    let register = build(&place.path("b"), &Options::default());
+    let (page, html) = (&register.files()["index.md"], &register.files()["report.html"]);
+    assert!(page.contains("\n`````json\n"), "{page}");
+    assert!(page.contains("\n### <b>`x`</b> # y\n"), "{page}");
+    assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;"), "{html}");
+    assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
+}
+
+#[test]
+fn a_register_is_the_same_on_every_run() {
+    let texts: Vec<_> = (0..3).map(|_| build(&fixture("calculator"), &Options::default()).files().clone()).collect();
+    assert!(texts.windows(2).all(|pair| pair[0] == pair[1]));
+    assert!(!texts[0].values().any(|text| text.contains(env!("CARGO_MANIFEST_DIR"))), "paths of this machine");
+    let options = Options { generated: rpcgraph::register::date_time(1_772_366_399), ..Options::default() };
+    let files = build(&fixture("calculator"), &options).files().clone();
+    for file in ["report.json", "tests/calculator/_report.json"] {
+        assert_eq!(json(&files[file])["generated"], "2026-03-01T11:59:59+00:00");
+    }
+    assert!(files["tests/calculator/plus.validation_passed.txt"].contains("\nGenerated 2026-03-01T11:59:59+00:00\n"));
+}
+
+#[test]
+fn the_time_of_the_environment_is_in_the_reports() {
+    let mut place = Place::new();
+    place.put("b/context.jsonld", r#"{"@context": {"p": "https://example.org/p"}}"#);
+    place.put("b/examples.yaml", "- snippets: [{language: json, code: '{\"p\": 1}'}]");
+    place.set("SOURCE_DATE_EPOCH", "0");
+    place.run(&["register", "b", "-o", "out", "--quiet"]).quietly();
+    let report = json(&String::from_utf8(place.read("out/report.json")).expect("text"));
+    assert_eq!(report["generated"], "1970-01-01T00:00:00+00:00");
+    let mut place = Place::with("b/context.jsonld", "");
+    place.set("SOURCE_DATE_EPOCH", "soon");
+    place.run(&["register", "b", "-o", "out"]).began(2, "error: SOURCE_DATE_EPOCH \"soon\" is no number of seconds: ");
+}
+
+/// A block is named by its folder or by its examples, from anywhere.
+#[test]
+fn a_block_is_named_by_its_examples_too() {
+    let place = Place::new();
+    place.put("b/context.jsonld", r#"{"@context": {"p": "https://example.org/p"}}"#);
+    place.put("b/examples.yaml", "- snippets: [{language: json, code: '{\"p\": 1}'}]");
+    place.put("b/more.yaml", "- snippets: [{language: json, code: '{\"p\": 2}'}]");
+    place.run(&["register", "b/", "-o", "one"]).said(0, "b: 1 of 1 passed; 11 files in one\n");
+    place.run(&["register", "b/examples.yaml", "-o", "two", "--quiet"]).quietly();
+    place.run(&["register", "b/more.yaml", "-o", "three/", "--quiet"]).quietly();
+    assert_eq!(place.read("one/tests/b/example_1_1.ttl"), place.read("two/tests/b/example_1_1.ttl"));
+    assert_eq!(place.read("three/tests/b/example_1_1.ttl"), b"[] <https://example.org/p> 2 .\n");
+}
+
+#[test]
+fn times_are_those_of_the_calendar() {
+    for (seconds, time) in [
+        (0, "1970-01-01T00:00:00+00:00"),
+        (-1, "1969-12-31T23:59:59+00:00"),
+        (951_782_400, "2000-02-29T00:00:00+00:00"),
+        (4_107_542_400, "2100-03-01T00:00:00+00:00"),
+        (253_402_300_799, "9999-12-31T23:59:59+00:00"),
+    ] {
+        assert_eq!(rpcgraph::register::date_time(seconds).as_deref(), Some(time));
+    }
+    for beyond in [253_402_300_800, i64::MAX, i64::MIN] {
+        assert_eq!(rpcgraph::register::date_time(beyond), None);
+    }
+}
+
+#[test]
+fn differences_are_found() {
+    let place = Place::new();
+    let register = build(&fixture("calculator"), &Options::default());
+    let folder = place.path("out");
+    register.write(&folder).expect("a register");
+    assert_eq!(register.compare(&folder).expect("a comparison"), []);
+    fs::write(folder.join("index.md"), "other").expect("a file");
+    fs::write(folder.join("mine.txt"), "").expect("a file");
+    fs::remove_file(folder.join("report.html")).expect("removed");
+    let expected = [
+        Difference::Changed("index.md".into()),
+        Difference::Missing("report.html".into()),
+        Difference::Extra("mine.txt".into()),
+    ];
+    assert_eq!(register.compare(&folder).expect("a comparison"), expected);
+}
+
+#[test]
+fn the_command_says_what_failed() {
+    let place = Place::new();
+    place.put("b/context.jsonld", r#"{"@context": {"p": "https://example.org/p"}}"#);
+    place.put(
+        "b/examples.yaml",
+        r#"- title: Fine
+  snippets:
+    - {language: json, code: '{"p": 1, "q": 2}'}
+- title: Empty
+  snippets:
+    - {language: json, code: '{"q": 2}'}
+- snippets:
+    - {language: json, code: '{"p": }'}
+    - {language: json, code: '3'}
+    - {language: ttl, code: '<a> <b>'}
+    - {language: jsonld, code: '{"@context": {"p": "https://example.org/p"}, "p": {"@context": "https://example.org/c"}}'}
+  unknown: 1
+"#,
+    );
+    place.put("b/tests/good-fail.json", r#"{"p": 1}"#);
+    let ran = place.run(&["register", "b", "-o", "out"]);
+    assert_eq!(
+        ran.stderr,
+        "note: examples.yaml, example 3: there is no use for the entry `unknown`
+example 1, snippet 1 (Fine): Lost: /q: no context maps it
+example 2, snippet 1 (Empty): Lost: /q: no context maps it
+failed: example 2, snippet 1 (Empty): Files: **Empty** output Turtle example_2_1.ttl created
+failed: example 3, snippet 1: JSON Schema: Error parsing JSON: expected value at line 1 column 7
+failed: example 3, snippet 2: JSON-LD: Error found when uplifting JSON-LD: it is no JSON object and no array, so no JSON-LD
+failed: example 3, snippet 3: Turtle: Error parsing Turtle: Parser error at line 1 between columns 1 and 4: No scheme found in an absolute IRI
+failed: example 3, snippet 4: JSON-LD: Error found when uplifting JSON-LD: a context below the top of the document refers to another: write it out, or name it at the top
+failed: test good-fail.json: its name says that it must fail, but nothing is wrong with it
+b: 1 of 7 passed; 27 files in out
+"
+    );
+    assert_eq!(ran.status, Some(1));
+    let report = json(&String::from_utf8(place.read("out/report.json")).expect("text"));
+    assert_eq!(report["counts"]["failed"], 6);
+    let quiet = place.run(&["register", "b", "-o", "out", "--quiet"]);
+    assert_eq!(quiet.status, Some(1));
+    assert_eq!(quiet.stderr.lines().count(), 6);
+    assert!(parse(oxrdfio::RdfFormat::Turtle, &place.read("out/tests/b/example_1_1.ttl")).len() == 1);
+}

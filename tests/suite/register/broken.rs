@@ -1,0 +1,282 @@
+//! What is wrong with a block is said, with exit status 2, and then there is nothing on disk; nor is anything lost that
+//! was there.
+
+use std::fs;
+
+use crate::cli::{Place, Ran};
+
+const CONTEXT: &str = r#"{"@context": {"p": "https://example.org/p"}}"#;
+const EXAMPLES: &str = "- {title: T, snippets: [{language: json, code: '{\"p\": 1}'}]}\n";
+
+fn block(files: &[(&str, &str)]) -> Place {
+    let place = Place::new();
+    for (name, text) in files {
+        place.put(&format!("b/{name}"), text);
+    }
+    place
+}
+
+fn register(place: &Place) -> Ran {
+    place.run(&["register", "b", "-o", "out"])
+}
+
+/// Asserts what is said of a block, and that nothing is made of it.
+#[track_caller]
+fn refused(files: &[(&str, &str)], said: &str) {
+    let place = block(files);
+    let ran = register(&place);
+    assert_eq!((ran.status, ran.stderr.as_str()), (Some(2), format!("error: {said}\n").as_str()));
+    assert_eq!(place.names(), ["b"]);
+}
+
+fn snippet(entries: &str) -> String {
+    format!("- {{title: T, snippets: [{{language: json, {entries}}}]}}\n")
+}
+
+#[test]
+fn what_is_missing() {
+    refused(
+        &[("examples.yaml", EXAMPLES)],
+        "the building block b has no context.jsonld: its examples cannot become RDF without one",
+    );
+    refused(
+        &[("context.jsonld", CONTEXT)],
+        "the building block b has no examples.yaml and no tests: a register is made of these",
+    );
+    refused(
+        &[("context.jsonld", CONTEXT), ("examples.yaml", &snippet("ref: gone.json"))],
+        "cannot read `gone.json`, named by examples.yaml, example 1, snippet 1: No such file or directory (os error 2)",
+    );
+    let place = Place::new();
+    let ran = register(&place);
+    ran.said(2, "error: cannot read the building block b: No such file or directory (os error 2)\n");
+}
+
+#[test]
+fn what_leads_out_of_the_block() {
+    let outside = |name: &str, by: &str| {
+        format!("`{name}`, named by {by}, is outside of the building block's folder: put a copy of it there")
+    };
+    let by = "examples.yaml, example 1, snippet 1";
+    for name in ["../secret.json", "/etc/passwd", "x/../../secret.json"] {
+        let examples = snippet(&format!("ref: {name}"));
+        refused(&[("context.jsonld", CONTEXT), ("examples.yaml", &examples)], &outside(name, by));
+    }
+    refused(
+        &[("context.jsonld", CONTEXT), ("examples.yaml", &snippet("ref: 'https://example.org/x.json'"))],
+        &format!(
+            "`https://example.org/x.json`, named by {by}, is a URL, and examples and schemas are not fetched: put a copy \
+             in the block"
+        ),
+    );
+    refused(
+        &[("context.jsonld", CONTEXT), ("examples.yaml", EXAMPLES), ("schema.json", r#"{"$ref": "../secret.json"}"#)],
+        "cannot read `secret.json`, named by the schema: No such file or directory (os error 2)",
+    );
+    refused(
+        &[
+            ("context.jsonld", CONTEXT),
+            ("examples.yaml", EXAMPLES),
+            ("schema.json", r#"{"$ref": "https://example.org/x.json"}"#),
+        ],
+        "`https://example.org/x.json`, named by the schema, is a URL, and examples and schemas are not fetched: put a \
+         copy in the block",
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_out_of_the_block() {
+    let place = block(&[("context.jsonld", CONTEXT), ("examples.yaml", &snippet("ref: link.json"))]);
+    place.put("secret.json", "{}");
+    std::os::unix::fs::symlink(place.path("secret.json"), place.path("b/link.json")).expect("a link");
+    register(&place).said(
+        2,
+        "error: `link.json`, named by examples.yaml, example 1, snippet 1, is outside of the building block's folder: put \
+         a copy of it there\n",
+    );
+    // A link within the block is fine.
+    fs::remove_file(place.path("b/link.json")).expect("removed");
+    place.put("b/real.json", r#"{"p": 1}"#);
+    std::os::unix::fs::symlink("real.json", place.path("b/link.json")).expect("a link");
+    assert_eq!(register(&place).status, Some(0));
+    // So is the block itself.
+    std::os::unix::fs::symlink("b", place.path("linked")).expect("a link");
+    assert_eq!(place.run(&["register", "linked", "-o", "out"]).status, Some(0));
+    // The context, and what it refers to, are no way out either.
+    fs::remove_file(place.path("b/context.jsonld")).expect("removed");
+    place.put("context.jsonld", CONTEXT);
+    std::os::unix::fs::symlink("../context.jsonld", place.path("b/context.jsonld")).expect("a link");
+    register(&place).said(
+        2,
+        "error: `context.jsonld`, named by the building block, is outside of the building block's folder: put a copy of \
+         it there\n",
+    );
+    fs::remove_file(place.path("b/context.jsonld")).expect("removed");
+    place.put("b/context.jsonld", r#"{"@context": "../context.jsonld"}"#);
+    let ran = register(&place);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("is outside of"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_is_not_written_as_it_should_be() {
+    refused(
+        &[("context.jsonld", CONTEXT), ("examples.yaml", "- title: [a]\n")],
+        "examples.yaml: expected string scalar at line 1, column 10",
+    );
+    refused(
+        &[("context.jsonld", CONTEXT), ("examples.yaml", &snippet("code: a, ref: b"))],
+        "examples.yaml: a snippet has both `code` and `ref`: give it only one of them at line 1, column 25",
+    );
+    for (file, text) in [
+        ("examples.yaml", "examples: [\n"),
+        ("bblock.json", "{"),
+        ("schema.yaml", "a: b: c"),
+        ("schema.json", "nothing"),
+        ("ontology.ttl", "<a> <b"),
+        ("examples.yaml", "\u{0}"),
+    ] {
+        let mut files = vec![("context.jsonld", CONTEXT), (file, text)];
+        if file != "examples.yaml" {
+            files.push(("examples.yaml", EXAMPLES));
+        }
+        let place = block(&files);
+        let ran = register(&place);
+        ran.began(2, &format!("error: {file}: "));
+        assert_eq!(place.names(), ["b"]);
+    }
+    let place = block(&[("context.jsonld", "{"), ("examples.yaml", EXAMPLES)]);
+    let ran = register(&place);
+    assert!(ran.status == Some(2) && ran.stderr.contains("is not JSON"), "{}", ran.stderr);
+    let place = block(&[("context.jsonld", CONTEXT)]);
+    place.put("b/examples.yaml", [0xFF, 0xFE]);
+    register(&place).began(2, "error: cannot read `examples.yaml`, named by the building block: it is not UTF-8");
+}
+
+#[test]
+fn schemas_that_cannot_be_used() {
+    let schema = r##"{"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"A": {"$anchor": "A"}, "B": {"$id": "#B"}}}"##;
+    let with = |reference: &str, schema: &str, said: &str| {
+        let examples = snippet(&format!("schema-ref: '{reference}', code: '{{\"p\": 1}}'"));
+        refused(&[("context.jsonld", CONTEXT), ("examples.yaml", &examples), ("schema.json", schema)], said);
+    };
+    let by = "examples.yaml, example 1, snippet 1";
+    with("#C", schema, &format!("{by}: schema.json: there is no anchor #C; there are #A, #B"));
+    with("#C", "{}", &format!("{by}: schema.json: there is no anchor #C, nor any other"));
+    with("#/definitions/C", schema, &format!("{by}: schema.json: there is nothing at \"/definitions/C\""));
+    with(
+        "gone.json#A",
+        schema,
+        &format!("cannot read `gone.json`, named by {by}: No such file or directory (os error 2)"),
+    );
+    with(
+        "#A",
+        r#"{"type": "strin"}"#,
+        "schema.json: it is no valid JSON Schema: \"strin\" is not valid under any of the schemas listed in the 'anyOf' \
+         keyword, at /type",
+    );
+    refused(
+        &[("context.jsonld", CONTEXT), ("examples.yaml", &snippet("schema-ref: '#A', code: '{}'"))],
+        &format!("{by}: schema-ref \"#A\" has no file before `#`, and the building block no schema"),
+    );
+}
+
+#[test]
+fn names_that_clash_or_are_none() {
+    let two = "- {base-output-filename: Same.json, snippets: [{language: json, code: '{\"p\": 1}'}]}
+- {base-output-filename: same, snippets: [{language: json, code: '{\"p\": 1}'}]}\n";
+    refused(
+        &[("context.jsonld", CONTEXT), ("examples.yaml", two)],
+        "example 1, snippet 1 and example 2, snippet 1 would both be written to `same`: give one of them another name",
+    );
+    refused(
+        &[("context.jsonld", CONTEXT), ("examples.yaml", EXAMPLES), ("tests/example_1_1.json", "{}")],
+        "example 1, snippet 1 and tests/example_1_1.json would both be written to `example_1_1`: give one of them \
+         another name",
+    );
+    for name in ["../x", "a/b", ".hidden", "", "a\\\\b"] {
+        let examples = format!("- {{base-output-filename: \"{name}\", snippets: [{{language: json, code: '1'}}]}}\n");
+        let place = block(&[("context.jsonld", CONTEXT), ("examples.yaml", &examples)]);
+        register(&place).began(2, "error: examples.yaml, example 1, base-output-filename: ");
+        assert_eq!(place.names(), ["b"]);
+    }
+    for entries in ["base-uri: nowhere, snippets: []", "prefixes: {x: y}, snippets: []"] {
+        let place = block(&[("context.jsonld", CONTEXT), ("examples.yaml", &format!("- {{{entries}}}\n"))]);
+        register(&place).began(2, "error: examples.yaml, example 1, ");
+    }
+}
+
+/// A context that the block only refers to is fetched where the command line names it.
+#[test]
+fn contexts_elsewhere_are_not_fetched() {
+    let place = block(&[
+        ("context.jsonld", r#"{"@context": ["https://127.0.0.1:1/c", {"p": "https://example.org/p"}]}"#),
+        ("examples.yaml", EXAMPLES),
+    ]);
+    let ran = register(&place);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("will not fetch `https://127.0.0.1:1/c` because the file"), "{}", ran.stderr);
+    let ran = place.run(&["register", "b", "-o", "out", "--offline", "-c", "https://127.0.0.1:1/c"]);
+    ran.began(2, "error: `https://127.0.0.1:1/c` is not in the cache, and --offline forbids to fetch it");
+    // The block's own URL, and the building block's, are no fetching.
+    let place = block(&[
+        ("bblock.json", r#"{"ldContext": "https://example.org/build/annotated/b/context.jsonld"}"#),
+        ("context.jsonld", CONTEXT),
+        (
+            "examples.yaml",
+            r#"- snippets:
+  - language: jsonld
+    code: '{"@context": "https://example.org/build/annotated/b/context.jsonld", "p": 1}'
+  - language: jsonld
+    code: '{"@context": "https://ogcincubator.github.io/modelcontextprotocol/build/annotated/json-rpc/context.jsonld", "method": "m"}'
+"#,
+        ),
+    ]);
+    register(&place).said(0, "b: 2 of 2 passed; 13 files in out\n");
+    let report = String::from_utf8(place.read("out/tests/b/_report.json")).expect("text");
+    assert!(report.contains("\"https://example.org/build/tests/b/example_1_1.jsonld\""), "{report}");
+}
+
+#[test]
+fn folders_that_are_no_register_are_left_alone() {
+    let place = block(&[("context.jsonld", CONTEXT), ("examples.yaml", EXAMPLES)]);
+    place.put("out/mine.txt", "kept");
+    register(&place).began(2, "error: ");
+    let not_ours = "is not empty, and no register that rpcgraph wrote: name a new folder, or empty this one if nothing \
+                    in it is needed\n";
+    assert!(register(&place).stderr.ends_with(not_ours));
+    assert_eq!(place.read("out/mine.txt"), b"kept");
+    // Nor is the block's own folder one.
+    assert!(place.run(&["register", "b", "-o", "b"]).stderr.ends_with(not_ours));
+    fs::remove_dir_all(place.path("out")).expect("removed");
+    fs::create_dir(place.path("out")).expect("a folder");
+    assert_eq!(register(&place).status, Some(0));
+    // A register is replaced, with nothing of the old one left.
+    place.put("b/examples.yaml", "- {base-output-filename: other, snippets: [{language: json, code: '{\"p\": 2}'}]}\n");
+    assert_eq!(register(&place).status, Some(0));
+    let tests: Vec<_> = fs::read_dir(place.path("out/tests/b"))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("example"))
+        .collect();
+    assert_eq!(tests, Vec::<String>::new());
+    assert_eq!(place.names(), ["b", "out"]);
+    // But not with something in it that is not of it.
+    place.put("out/tests/b/mine.txt", "kept");
+    let ran = register(&place);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("holds tests/b/mine.txt, which is not of the register"), "{}", ran.stderr);
+    assert_eq!(place.read("out/tests/b/mine.txt"), b"kept");
+    // A block that is broken takes nothing away either.
+    fs::remove_file(place.path("out/tests/b/mine.txt")).expect("removed");
+    place.put("b/examples.yaml", "- {title: [}");
+    assert_eq!(register(&place).status, Some(2));
+    assert!(!place.read("out/index.md").is_empty());
+    // A file is no folder, and a folder is not made up.
+    place.put("b/examples.yaml", EXAMPLES);
+    place.put("file", "kept");
+    assert!(place.run(&["register", "b", "-o", "file"]).stderr.contains("file is not a folder"));
+    assert_eq!(place.run(&["register", "b", "-o", "no/such"]).status, Some(2));
+    assert_eq!(place.names(), ["b", "file", "out"]);
+}
