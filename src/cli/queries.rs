@@ -11,7 +11,8 @@ use super::{Failure, Outcome, print};
 Examples:
   rpcgraph queries                              what there is
   rpcgraph queries methods                      the query itself, to learn from or to change
-  rpcgraph query session.ndjson --named methods")]
+  rpcgraph query session.ndjson --named methods
+  rpcgraph query session.ndjson --named slowest --param method=tools/call --param limit=5")]
 pub struct QueriesCommand {
     /// Print this query
     #[arg(value_name = "NAME")]
@@ -23,15 +24,14 @@ impl QueriesCommand {
         if let Some(name) = &self.name {
             return print(named(name)?.text);
         }
-        let width = CATALOGUE.iter().map(|query| query.name.len()).max().unwrap_or(0);
         let mut text = String::new();
         for query in CATALOGUE {
-            text.push_str(&format!("{:width$}  {}", query.name, query.title()));
+            text.push_str(&format!("{}\n    {}\n", query.name, query.title()));
             if let parameters @ [_, ..] = query.parameters().as_slice() {
-                text.push_str(&format!(" [--param {}]", parameters.join(", ")));
+                text.push_str(&format!("    parameters: {}\n", parameters.join(", ")));
             }
-            text.push('\n');
         }
+        text.push_str("\n`rpcgraph queries NAME` prints a query, and explains its columns and parameters.\n");
         print(&text)
     }
 }

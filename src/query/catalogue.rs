@@ -3,6 +3,10 @@
 //! A file starts with comments: a title, a line or more on what it answers, then `Columns:` and maybe `Parameters:`. A
 //! line of the query that ends in `#:NAME TEMPLATE` is replaced by its template where the parameter is given, `$value` in
 //! it by the value as a SPARQL string, `$number` by the value as a number. Without parameters, a file is plain SPARQL.
+//!
+//! The queries are for logs of any size, here and on servers. What keeps one of them fast elsewhere than where it was
+//! written is that a join never depends on the guess of an optimizer: where two large patterns meet, or where a variable
+//! that both have may be unbound, one of them is a subquery.
 
 use crate::json;
 
@@ -23,7 +27,22 @@ macro_rules! catalogue {
 
 /// Every query, in the order in which one gets to know a log.
 pub const CATALOGUE: &[NamedQuery] = catalogue! {
+    "sessions",
+    "timeline",
     "methods",
+    "errors",
+    "slowest",
+    "unanswered",
+    "unsolicited",
+    "repeated-ids",
+    "problems",
+    "batches",
+    "tool-calls",
+    "tool-failures",
+    "handshake",
+    "cancelled",
+    "progress",
+    "biggest",
 };
 
 /// Why a parameter cannot be given.

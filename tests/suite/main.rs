@@ -23,6 +23,7 @@ mod json;
 mod load;
 mod messages;
 mod paths;
+mod queries;
 mod query;
 mod readme;
 mod rebuild;

@@ -1,0 +1,233 @@
+//! The catalogue of queries: what each answers, that it answers at all, and that other ways come to the same answer.
+//!
+//! `tests/queries/` has three logs, and beside them what each query finds in all of them together, as CSV:
+//! `mcp.jsonl` has two sessions with times and senders, `lsp.log` has times of day, `plain.ndjson` has neither and is
+//! broken in places.
+
+mod documented;
+mod referee;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use oxigraph::store::Store;
+use oxrdf::{Quad, Term};
+use rpcgraph::convert::{Converter, Input, Options};
+use rpcgraph::mapping::{Mapper, Mapping};
+use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery};
+use rpcgraph::query::results::{ResultsFormat, write_solutions};
+use rpcgraph::query::{Answer, Cancel, Dataset, Query, Solutions, Table};
+use rpcgraph::sink::Sink;
+
+use crate::support::{corpora, files};
+
+const FOLDER: &str = "https://example.org/";
+
+/// A log: its name, and its bytes.
+type Log = (String, Vec<u8>);
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/queries")
+}
+
+fn fixtures() -> Vec<Log> {
+    ["lsp.log", "mcp.jsonl", "plain.ndjson"]
+        .map(|name| (name.to_owned(), fs::read(folder().join(name)).expect("a log")))
+        .into()
+}
+
+/// Converts logs, each to a session of its name.
+fn convert(logs: &[Log], sink: &mut Sink<'_>) {
+    let mut converter = Converter::new(Mapper::new(Mapping::Session, &[]).expect("contexts"), Options::default());
+    for (name, bytes) in logs {
+        let iri = format!("{FOLDER}{name}");
+        let input = Input { name: name.clone(), source: name.clone(), iri, iri_stated: true, read: bytes.as_slice() };
+        converter.convert(input, sink, &mut |_| {}).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+fn parse(query: &NamedQuery, parameters: &[(&str, &str)]) -> Query {
+    let parameters: Vec<_> = parameters.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let text = query.with_parameters(&parameters).unwrap_or_else(|error| panic!("{}: {error}", query.name));
+    Query::parse(&text, Some(FOLDER)).unwrap_or_else(|error| panic!("{}: {error}\n{text}", query.name))
+}
+
+/// Asks a query of logs as the command does: what it does not need is not loaded. In debug builds and on a machine that is
+/// busy, none of them takes longer than this.
+fn ask<T>(query: &Query, logs: &[Log], take: impl FnOnce(Solutions<'_>) -> T) -> T {
+    let cancel = Cancel::default();
+    cancel.after(Duration::from_secs(120));
+    let dataset = Dataset::new(query, false).expect("a dataset");
+    let mut loading = dataset.load(&cancel).expect("a transaction");
+    convert(logs, &mut loading.sink());
+    loading.commit().expect("loaded");
+    match dataset.answer(query, &cancel).expect("an answer") {
+        Answer::Solutions(solutions) => take(solutions),
+        Answer::Boolean(_) | Answer::Graph(_) => panic!("a table is wanted"),
+    }
+}
+
+/// Rows by column name, each with the N-Triples form of its values.
+#[derive(Debug, Clone, PartialEq)]
+struct Rows {
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Rows {
+    fn of(solutions: Solutions<'_>) -> Self {
+        let columns = solutions.variables.iter().map(|variable| variable.as_str().to_owned()).collect();
+        let rows = solutions.rows.map(|row| {
+            let row = row.expect("a row");
+            row.values().iter().map(|value| value.as_ref().map(Term::to_string).unwrap_or_default()).collect()
+        });
+        Self { columns, rows: rows.collect() }
+    }
+
+    fn index(&self, column: &str) -> Option<usize> {
+        self.columns.iter().position(|name| name == column)
+    }
+
+    fn retain(mut self, keep: impl Fn(&[String]) -> bool) -> Self {
+        self.rows.retain(|row| keep(row));
+        self
+    }
+
+    fn sorted(mut self) -> Self {
+        self.rows.sort();
+        self
+    }
+}
+
+fn rows(query: &NamedQuery, parameters: &[(&str, &str)], logs: &[Log]) -> Rows {
+    ask(&parse(query, parameters), logs, Rows::of)
+}
+
+/// The characters of a term, without what is around them.
+fn value(term: &str) -> &str {
+    let inside = term.strip_prefix('<').and_then(|term| term.strip_suffix('>'));
+    let quoted = || term.strip_prefix('"').and_then(|term| Some(term.rsplit_once('"')?.0));
+    inside.or_else(quoted).unwrap_or(term)
+}
+
+#[test]
+fn every_query_finds_what_is_in_the_logs() {
+    let logs = fixtures();
+    let mut wrong = Vec::new();
+    let mut expected: BTreeSet<_> = files(&folder(), ".csv").into_iter().collect();
+    let queries = CATALOGUE.iter().map(|query| (query, Vec::new()));
+    // Parameters that leave other numbers in the rows, and not only fewer rows.
+    let counted = [
+        ("methods", vec![("session", "#session-a1")]),
+        ("methods", vec![("sender", "Server")]),
+        ("tool-calls", vec![("session", "mcp.jsonl#session-a1")]),
+        ("problems", vec![("session", "plain.ndjson")]),
+    ];
+    let counted = counted.into_iter().map(|(name, parameters)| (NamedQuery::find(name).expect(name), parameters));
+    for (query, parameters) in queries.chain(counted) {
+        let names: String = parameters.iter().map(|(name, _)| format!(".{name}")).collect();
+        let path = folder().join(format!("{}{names}.csv", query.name));
+        let mut csv = Vec::new();
+        ask(&parse(query, &parameters), &logs, |solutions| {
+            write_solutions(solutions, ResultsFormat::Csv, &Table::default(), &mut csv).expect("rows")
+        });
+        let found = String::from_utf8(csv).expect("text").replace("\r\n", "\n");
+        expected.remove(&path);
+        if fs::read_to_string(&path).unwrap_or_default() != found {
+            println!("{}:\n{found}", path.display());
+            wrong.push(path);
+        }
+    }
+    assert!(wrong.is_empty(), "other rows than in {wrong:#?}");
+    assert!(expected.is_empty(), "nobody compares {expected:#?}");
+}
+
+/// A parameter leaves the rows that have its value, and nothing else changes.
+#[test]
+fn parameters_choose_rows() {
+    let logs = fixtures();
+    let mut chosen = 0;
+    for query in CATALOGUE {
+        let known = query.parameters();
+        // More rows than there are.
+        let limit: &[_] = if known.contains(&"limit") { &[("limit", "1000")] } else { &[] };
+        let all = rows(query, limit, &logs);
+        for parameter in known {
+            if parameter == "limit" {
+                for limit in ["0", "1", "3"] {
+                    let first = rows(query, &[("limit", limit)], &logs);
+                    let count: usize = limit.parse().expect("a number");
+                    assert_eq!(first.rows, all.rows[..count.min(all.rows.len())], "{} limit={limit}", query.name);
+                }
+                continue;
+            }
+            let counts_change = matches!((query.name, parameter), ("problems", "session"));
+            let Some(column) = all.index(parameter).filter(|_| !counts_change) else {
+                let expected = folder().join(format!("{}.{parameter}.csv", query.name));
+                assert!(expected.exists(), "nobody tests {} with {parameter}", query.name);
+                continue;
+            };
+            let mut values: BTreeSet<_> = all.rows.iter().map(|row| value(&row[column])).collect();
+            values.remove("");
+            assert!(!values.is_empty(), "{}: {parameter}", query.name);
+            values.insert("nobody \"has\" this\n");
+            for wanted in values {
+                let given = wanted.strip_prefix(FOLDER).unwrap_or(wanted);
+                let some = rows(query, &[limit, &[(parameter, given)]].concat(), &logs);
+                let expected = all.clone().retain(|row| value(&row[column]) == wanted);
+                assert_eq!(some, expected, "{} {parameter}={given}", query.name);
+                chosen += expected.rows.len();
+            }
+        }
+    }
+    assert!(chosen > 200, "{chosen}");
+}
+
+/// What queries do not need is not loaded. With everything there, as in a store, they find the same.
+#[test]
+fn everything_else_makes_no_difference() {
+    let mut all = Vec::<Quad>::new();
+    let logs = [fixtures(), referee::logs(2_000)].concat();
+    convert(&logs, &mut Sink::quads(&mut all));
+    let store = Store::new().expect("a store");
+    store.extend(all).expect("quads");
+    let stored = Dataset::stored(store);
+    for query in CATALOGUE {
+        let parsed = parse(query, &[]);
+        let Answer::Solutions(solutions) = stored.answer(&parsed, &Cancel::default()).expect("an answer") else {
+            panic!("{}: a table is wanted", query.name)
+        };
+        let (everything, selected) = (Rows::of(solutions), ask(&parsed, &logs, Rows::of));
+        assert!(!selected.rows.is_empty(), "{}", query.name);
+        // Messages of a size or latency may come in any order.
+        assert_eq!(everything.sorted(), selected.sorted(), "{}", query.name);
+    }
+}
+
+#[test]
+fn every_query_over_every_log_of_the_corpora() {
+    let Some(corpora) = corpora() else { return };
+    let mut found = 0;
+    for (folder, ending) in [
+        ("", "messages.ndjson"),
+        ("eth-execution-apis", ".io"),
+        ("jsonrpc-spec-examples", "spec-section7.txt"),
+        ("lsp-haskell-sessions/raw", ".log"),
+        ("lsp-inspector/fixture", ".log"),
+        ("lsp-inspector/fixture", ".json"),
+        ("mcp-rust-sdk/raw", ".json"),
+    ] {
+        let named = |path: PathBuf| {
+            let name = path.strip_prefix(&corpora).expect("below").to_string_lossy().replace(' ', "%20");
+            (name, fs::read(&path).expect("a log"))
+        };
+        let logs: Vec<_> = files(&corpora.join(folder), ending).into_iter().map(named).collect();
+        assert!(!logs.is_empty(), "{folder}/**{ending}");
+        for query in CATALOGUE {
+            found += rows(query, &[], &logs).rows.len();
+        }
+    }
+    assert!(found > 3_000, "{found}");
+}
