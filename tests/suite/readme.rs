@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
+use rpcgraph::query::catalogue::CATALOGUE;
+
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Commands of the README's console blocks, each with the lines shown below it.
@@ -73,7 +75,7 @@ fn commands_of_the_readme() {
         assert!(matches(&expected, &lines), "{command} prints\n{text}");
         run += 1;
     }
-    assert_eq!(run, 3);
+    assert_eq!(run, 6);
 }
 
 /// The long options that a text names.
@@ -130,6 +132,16 @@ fn formats_of_the_readme() {
     shown.sort_unstable();
     there.sort_unstable();
     assert_eq!(shown, there);
+}
+
+#[test]
+fn queries_of_the_readme() {
+    let readme = fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
+    let (_, section) = readme.split_once("\n## Named queries\n").unwrap();
+    let (table, _) = section.split_once("```").unwrap();
+    let shown: Vec<_> = table.lines().filter(|line| line.starts_with("| `")).collect();
+    let there = CATALOGUE.iter().map(|query| format!("| `{}` | {} |", query.name, query.title()));
+    assert_eq!(shown, there.collect::<Vec<_>>());
 }
 
 #[test]
