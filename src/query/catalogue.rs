@@ -4,9 +4,8 @@
 //! line of the query that ends in `#:NAME TEMPLATE` is replaced by its template where the parameter is given, `$value` in
 //! it by the value as a SPARQL string, `$number` by the value as a number. Without parameters, a file is plain SPARQL.
 //!
-//! The queries are for logs of any size, here and on servers. What keeps one of them fast elsewhere than where it was
-//! written is that a join never depends on the guess of an optimizer: where two large patterns meet, or where a variable
-//! that both have may be unbound, one of them is a subquery.
+//! They have to be fast on large logs, here and on servers, without luck with an optimizer: where two large patterns meet,
+//! or where a variable that both share may be unbound, one of them is a subquery.
 
 use crate::json;
 

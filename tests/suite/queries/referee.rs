@@ -262,22 +262,20 @@ fn errors_failures_and_silence() {
 fn the_slowest_and_the_biggest() {
     let logs = logs(4_000);
     let seen = seen(&logs);
-    let mut slowest: Vec<_> = exchanges(&seen)
-        .iter()
-        .filter_map(|exchange| Some((exchange.latency()?, exchange.request.order(), exchange.request.iri.clone())))
-        .collect();
+    let exchanges = exchanges(&seen);
+    let mut slowest: Vec<_> =
+        exchanges.iter().filter_map(|exchange| Some((exchange.latency()?, exchange.request.iri.clone()))).collect();
     slowest.sort_by(|one, two| two.0.cmp(&one.0).then_with(|| one.1.cmp(&two.1)));
-    let slowest: Vec<_> = slowest.into_iter().map(|(latency, _, iri)| vec![iri, seconds(latency)]).collect();
+    let slowest: Vec<_> = slowest.into_iter().map(|(latency, iri)| vec![iri, seconds(latency)]).collect();
     let all = [("limit", "1000000")];
     assert_eq!(found("slowest", &["request", "seconds"], &all, &logs), slowest);
 
     let payload = |seen: &Seen| -> Option<usize> {
         ["/params", "/result", "/error/data"].iter().find_map(|pointer| Some(size(seen.message.pointer(pointer)?)))
     };
-    let mut biggest: Vec<_> =
-        seen.iter().filter_map(|seen| Some((payload(seen)?, seen.order(), seen.iri.clone()))).collect();
+    let mut biggest: Vec<_> = seen.iter().filter_map(|seen| Some((payload(seen)?, seen.iri.clone()))).collect();
     biggest.sort_by(|one, two| two.0.cmp(&one.0).then_with(|| one.1.cmp(&two.1)));
-    let biggest: Vec<_> = biggest.into_iter().map(|(size, _, iri)| vec![iri, size.to_string()]).collect();
+    let biggest: Vec<_> = biggest.into_iter().map(|(size, iri)| vec![iri, size.to_string()]).collect();
     assert_eq!(found("biggest", &["message", "size"], &all, &logs), biggest);
 }
 
