@@ -230,17 +230,13 @@ impl QueryCommand {
             if interrupted.cause().is_some() {
                 std::process::exit(2);
             }
-            end(&interrupted, Cause::Interrupted);
+            interrupted.cancel(Cause::Interrupted);
+            leave_after(GRACE, Cause::Interrupted);
         })
         .context("cannot listen for Ctrl-C")?;
         if let Some(time) = self.timeout {
-            let expired = cancel.clone();
-            thread::Builder::new()
-                .spawn(move || {
-                    thread::sleep(time);
-                    end(&expired, Cause::TimedOut);
-                })
-                .context("cannot watch the time")?;
+            cancel.after(time);
+            leave_after(time.saturating_add(GRACE), Cause::TimedOut);
         }
         Ok(cancel)
     }
@@ -326,11 +322,10 @@ impl Shape {
     }
 }
 
-/// Ends a query, and the process if the query does not end soon.
-fn end(cancel: &Cancel, cause: Cause) {
-    cancel.cancel(cause);
+/// Ends the process after a time, if the query has not ended by then.
+fn leave_after(time: Duration, cause: Cause) {
     let _ = thread::Builder::new().spawn(move || {
-        thread::sleep(GRACE);
+        thread::sleep(time);
         print_failure(&QueryError::Ended(cause).into());
         std::process::exit(2);
     });

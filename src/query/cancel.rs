@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use oxigraph::sparql::CancellationToken;
 
@@ -35,6 +37,16 @@ impl Cancel {
         };
         let _ = self.cause.compare_exchange(0, cause, Ordering::AcqRel, Ordering::Acquire);
         self.token.cancel();
+    }
+
+    /// Ends it after a time, counted from now.
+    pub fn after(&self, time: Duration) {
+        let cancel = self.clone();
+        // A thread that only sleeps; the process does not wait for it.
+        let _ = thread::Builder::new().stack_size(64 << 10).spawn(move || {
+            thread::sleep(time);
+            cancel.cancel(Cause::TimedOut);
+        });
     }
 
     /// Why it was ended, if it was.
