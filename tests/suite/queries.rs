@@ -6,6 +6,7 @@
 
 mod documented;
 mod referee;
+mod servers;
 
 use std::collections::BTreeSet;
 use std::fs;
