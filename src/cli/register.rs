@@ -11,8 +11,8 @@ use super::{Failure, Outcome, say};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A building block is a folder with context.jsonld, examples.yaml, and maybe schema.yaml or schema.json, bblock.json,
-description.md, ontology.ttl and tests/. An example in JSON is uplifted by the context to JSON-LD and Turtle, and
+A building block is a folder with context.jsonld, examples.yaml, and maybe schema.yaml or schema.json, bblock.json, \
+description.md, ontology.ttl and tests/. An example in JSON is uplifted by the context to JSON-LD and Turtle, and \
 validated by the schema. A file in tests/ whose name ends in -fail is there to fail.
 
 Examples:

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use oxttl::TurtleParser;
+use oxttl::{TurtleParser, TurtleSyntaxError};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::examples::{Examples, Others, Source};
 use super::folder::Folder;
@@ -20,6 +21,10 @@ const EXAMPLES: &[&str] = &["examples.yaml", "examples.yml", "examples.json"];
 const DESCRIPTION: &[&str] = &["description.md"];
 const ONTOLOGY: &[&str] = &["ontology.ttl"];
 const TESTS: &str = "tests";
+/// What other programs use of a block.
+const UNUSED: &[&str] = &["semantic-uplift.yaml", "tests.yaml", "transforms.yaml"];
+/// Base of Turtle that is only checked, for its relative references.
+pub const ANY_BASE: &str = "https://example.invalid/";
 
 /// Why a building block has no register: something that its author is to mend first.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +103,7 @@ pub enum BlockError {
         /// The file.
         file: String,
         /// What is wrong, and on which line.
-        source: Box<oxttl::TurtleSyntaxError>,
+        source: Box<TurtleSyntaxError>,
     },
     /// An IRI that is none.
     #[error("{place}: {iri:?} is no absolute IRI")]
@@ -147,8 +152,9 @@ pub struct Metadata {
     /// A title.
     pub title: Option<String>,
     /// What it is, in a sentence.
-    #[serde(alias = "abstract")]
     pub description: Option<String>,
+    /// The same at more length.
+    pub r#abstract: Option<String>,
     /// Such as `under-development`.
     pub status: Option<String>,
     /// Version of the block.
@@ -165,6 +171,8 @@ pub struct Metadata {
     pub depends_on: Vec<String>,
     /// What it is made after.
     pub sources: Vec<Origin>,
+    /// Shapes, which this program does not validate with.
+    shacl_shapes: Value,
 }
 
 /// A source of a block.
@@ -243,6 +251,12 @@ impl Block {
         };
         let mut notes = Vec::new();
         let metadata = read_metadata(&folder)?;
+        if ![Value::Null, json!([]), json!({})].contains(&metadata.shacl_shapes) {
+            notes.push("bblock.json: shaclShapes are not validated with".to_owned());
+        }
+        for file in UNUSED.iter().filter(|file| folder.find(&[**file]).is_some()) {
+            notes.push(format!("{file}: there is no use for it"));
+        }
         let no_context = || BlockError::NoContext { path: super::folder::shown(path) };
         let context_file = folder.find(CONTEXT).ok_or_else(no_context)?;
         // It is read again, by who knows contexts; a pipe would keep that waiting.
@@ -259,7 +273,7 @@ impl Block {
         let description = text(DESCRIPTION).transpose()?;
         let ontology = text(ONTOLOGY).transpose()?;
         if let Some(ontology) = &ontology
-            && let Some(Err(source)) = TurtleParser::new().for_slice(ontology).find(Result::is_err)
+            && let Some(source) = check_turtle(ontology, ANY_BASE).err()
         {
             return Err(BlockError::Turtle { file: "ontology.ttl".to_owned(), source: source.into() });
         }
@@ -282,6 +296,18 @@ impl Block {
     pub fn name(&self) -> &str {
         self.metadata.name.as_deref().unwrap_or(&self.key)
     }
+}
+
+/// How many triples a Turtle document has.
+pub fn check_turtle(text: &str, base: &str) -> Result<usize, TurtleSyntaxError> {
+    let parser = TurtleParser::new();
+    let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
+    let mut count = 0;
+    for triple in parser.for_slice(text) {
+        triple?;
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// A folder's name as it stands in URLs.

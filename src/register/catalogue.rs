@@ -2,8 +2,8 @@
 //!
 //! | subject | predicates |
 //! |---|---|
-//! | the register (`dcat:Catalog`, `skos:ConceptScheme`) | `skos:prefLabel`, `dcat:dataset` |
-//! | the block (`dcat:Dataset`, `skos:Concept`, a class of `bblocks:`) | `rdfs:label`, `dct:title`, `dct:description`, `dct:identifier`, `dct:hasVersion`, `dct:created`, `dct:modified`, `dct:source`, `skos:inScheme`, `bblocks:status`, `bblocks:hasJsonLdContext`, `bblocks:hasSchema`, `dct:hasPart` |
+//! | the register (`dcat:Catalog`, `skos:ConceptScheme`) | `skos:prefLabel`, `dcat:dataset`, `bblocks:hasValidationReport` |
+//! | the block (`dcat:Dataset`, `skos:Concept`, a class of `bblocks:`) | `rdfs:label`, `dct:title`, `dct:description`, `dct:abstract`, `dct:identifier`, `dct:hasVersion`, `dct:created`, `dct:modified`, `dct:source`, `skos:inScheme`, `bblocks:status`, `bblocks:hasJsonLdContext`, `bblocks:hasSchema`, `dct:hasPart` |
 //! | an example (`dcat:Dataset`, `skos:Concept`) | `dct:title`, `skos:prefLabel`, `dct:description`, `dct:isPartOf`, `skos:inScheme`, `dct:source`, `dct:conformsTo`, `dcat:distribution` |
 //! | a distribution (`dcat:Distribution`) | `dcat:downloadURL`, `dcat:mediaType`, `dct:conformsTo` |
 
@@ -52,6 +52,7 @@ pub fn catalogue(catalogue: &Catalogue<'_>) -> String {
     writer.typed(&register, &[&format!("{SKOS}ConceptScheme"), &format!("{DCAT}Catalog")]);
     writer.text(&register, SKOS, "prefLabel", &format!("Examples of {}", block.name()));
     writer.link(&register, DCAT, "dataset", &me);
+    writer.link(&register, BBLOCKS, "hasValidationReport", &site.reference("report.html"));
 
     let mut classes = vec![format!("{SKOS}Concept"), format!("{DCAT}Dataset")];
     classes.extend(block.metadata.item_class.as_deref().and_then(class));

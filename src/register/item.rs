@@ -1,8 +1,8 @@
 //! One example or test: read, uplifted, validated; what comes of it are files and an item of the report.
 
-use oxttl::TurtleParser;
 use serde_json::json;
 
+use super::block::{ANY_BASE, check_turtle};
 use super::examples::Prefixes;
 use super::language::Language;
 use super::pretty::pretty;
@@ -195,9 +195,12 @@ impl Runner<'_> {
         done.turtle = Some(text);
     }
 
-    /// Turtle as it is, with the prefixes in front that it may use without saying.
+    /// Turtle as it is, with the base and the prefixes in front that it may use without saying.
     fn turtle(&self, job: &Job<'_>, using: &str, done: &mut Done) {
         let mut text = String::new();
+        if let Some(base) = job.base {
+            text.push_str(&format!("@base <{base}> .\n"));
+        }
         for (name, namespace) in job.prefixes {
             text.push_str(&format!("@prefix {name}: <{namespace}> .\n"));
         }
@@ -205,29 +208,11 @@ impl Runner<'_> {
             text.push('\n');
         }
         text.push_str(job.text);
-        let mut parser = TurtleParser::new();
-        if let Some(base) = job.base {
-            match parser.with_base_iri(base) {
-                Ok(with_base) => parser = with_base,
-                Err(_) => return done.item.fail(Section::Turtle, format!("{base:?} is no absolute IRI"), json!({})),
-            }
-        }
         done.item.done(Section::Files, using, json!({}));
-        let mut count = 0_usize;
-        for triple in parser.for_slice(&text) {
-            match triple {
-                Ok(_) => count += 1,
-                Err(error) => {
-                    done.item.fail(Section::Turtle, format!("Error parsing Turtle: {error}"), json!({}));
-                    break;
-                }
-            }
-        }
-        if count == 0 && !done.item.has_errors() {
-            done.item.fail(Section::Turtle, "The Turtle has no triples", json!({ "empty": true }));
-        }
-        if let Some(base) = job.base {
-            text.insert_str(0, &format!("@base <{base}> .\n"));
+        match check_turtle(&text, done.item.url.as_deref().unwrap_or(ANY_BASE)) {
+            Ok(0) => done.item.fail(Section::Turtle, "The Turtle has no triples", json!({ "empty": true })),
+            Ok(_) => {}
+            Err(error) => done.item.fail(Section::Turtle, format!("Error parsing Turtle: {error}"), json!({})),
         }
         done.files.push((done.item.file.clone(), text));
     }

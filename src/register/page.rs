@@ -41,8 +41,8 @@ pub fn page(page: &Page<'_>) -> String {
         out.push_str(&format!(", class: {}", line(class)));
     }
     out.push_str("\n\n");
-    if let Some(description) = &block.metadata.description {
-        out.push_str(&format!("{}\n\n", description.trim()));
+    for text in [&block.metadata.description, &block.metadata.r#abstract].into_iter().flatten() {
+        out.push_str(&format!("{}\n\n", text.trim()));
     }
     let (passed, total) = (report.passed(), report.items.len());
     out.push_str(&format!("{passed} of {total} examples and tests are as they should be: [report](report.html).\n\n"));

@@ -275,3 +275,105 @@ pub fn prefixes(context: &serde_json::Value, given: &Prefixes) -> Prefixes {
     prefixes.extend(given.clone());
     prefixes
 }
+
+#[cfg(test)]
+mod tests {
+    use oxrdf::Dataset;
+    use oxrdf::dataset::{CanonicalizationAlgorithm, CanonicalizationHashAlgorithm};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> Vec<Triple> {
+        oxttl::TurtleParser::new()
+            .for_slice(text)
+            .map(|triple| triple.unwrap_or_else(|error| panic!("{error}\n{text}")))
+            .collect()
+    }
+
+    fn canonical(triples: &[Triple]) -> Vec<String> {
+        let quads: Vec<_> = triples.iter().map(|triple| triple.clone().in_graph(GraphName::DefaultGraph)).collect();
+        let mut dataset: Dataset = quads.iter().collect();
+        let hash_algorithm = CanonicalizationHashAlgorithm::Sha256;
+        dataset.canonicalize(CanonicalizationAlgorithm::Rdfc10 { hash_algorithm });
+        let mut lines: Vec<_> = dataset.iter().map(|quad| quad.to_string()).collect();
+        lines.sort();
+        lines
+    }
+
+    fn iri(name: &str) -> NamedNode {
+        NamedNode::new_unchecked(format!("https://e.org/{name}"))
+    }
+
+    fn prefixes() -> Prefixes {
+        [("e", "https://e.org/"), ("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"), ("ex", "https://e.org/x/")]
+            .into_iter()
+            .map(|(name, namespace)| (name.to_owned(), namespace.to_owned()))
+            .collect()
+    }
+
+    fn object() -> impl Strategy<Value = Term> {
+        prop_oneof![
+            4 => (0..8).prop_map(|number| BlankNode::new_unchecked(format!("x{number}")).into()),
+            1 => Just(rdf::NIL.into_owned().into()),
+            1 => "[a-z/.%#é-]{0,6}".prop_map(|name| iri(&name.replace('%', "%20").replace('#', "_")).into()),
+            1 => any::<String>().prop_map(|text| Literal::new_simple_literal(text).into()),
+            1 => "[-0-9tfalserubE.+]{0,5}".prop_map(|text| Literal::new_typed_literal(text, xsd::INTEGER).into()),
+            1 => "true|1|x".prop_map(|text| Literal::new_typed_literal(text, xsd::BOOLEAN).into()),
+            1 => any::<String>().prop_map(|text| Literal::new_typed_literal(text, iri("x/type")).into()),
+            1 => Just(Literal::new_language_tagged_literal_unchecked("a", "en").into()),
+        ]
+    }
+
+    proptest! {
+        /// Lists, circles, what is used twice and what nothing leads to: it is all read back.
+        #[test]
+        fn what_is_written_is_read(triples in proptest::collection::vec((0..9, 0..4_usize, object()), 0..16)) {
+            let triples: Vec<_> = triples
+                .into_iter()
+                .map(|(subject, predicate, object)| {
+                    let subject = match subject {
+                        8 => NamedOrBlankNode::from(iri("s")),
+                        number => BlankNode::new_unchecked(format!("x{number}")).into(),
+                    };
+                    let predicates = [rdf::FIRST.into_owned(), rdf::REST.into_owned(), rdf::TYPE.into_owned(), iri("p")];
+                    Quad::new(subject, predicates[predicate].clone(), object, GraphName::DefaultGraph)
+                })
+                .collect();
+            let triples = default_graph(&triples);
+            let text = write(&triples, &prefixes());
+            prop_assert_eq!(canonical(&read(&text)), canonical(&triples), "{}", text);
+        }
+    }
+
+    #[test]
+    fn lists_and_nodes_stand_where_they_are_used() {
+        let blank = |name: &str| BlankNode::new_unchecked(name);
+        let triple = |subject: &BlankNode, predicate: NamedNodeRef<'_>, object: Term| {
+            Triple::new(subject.clone(), predicate.into_owned(), object)
+        };
+        let (p, one) = (iri("p"), Term::from(Literal::from(1)));
+        let triples = [
+            triple(&blank("a"), p.as_ref(), blank("l").into()),
+            triple(&blank("a"), p.as_ref(), blank("n").into()),
+            triple(&blank("l"), rdf::FIRST, one.clone()),
+            triple(&blank("l"), rdf::REST, blank("m").into()),
+            triple(&blank("m"), rdf::FIRST, blank("twice").into()),
+            triple(&blank("m"), rdf::REST, rdf::NIL.into_owned().into()),
+            triple(&blank("n"), rdf::TYPE, iri("x/T").into()),
+            triple(&blank("n"), p.as_ref(), blank("twice").into()),
+            triple(&blank("twice"), p.as_ref(), one),
+        ];
+        let expected = "@prefix e: <https://e.org/> .
+@prefix ex: <https://e.org/x/> .
+
+[] e:p ( 1 _:twice ) , [
+        a ex:T ;
+        e:p _:twice
+    ] .
+
+_:twice e:p 1 .
+";
+        assert_eq!(write(&triples, &prefixes()), expected);
+    }
+}

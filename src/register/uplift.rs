@@ -2,7 +2,8 @@
 //!
 //! The JSON-LD names the context by its URL, for people to read and for other processors to follow. JSON-LD ignores the
 //! `@base` of a context that is only named, so the base that counts for the RDF stands beside the name: whoever reads
-//! the JSON-LD gets the graph that the Turtle holds.
+//! the JSON-LD gets the graph that the Turtle holds. What this cannot mend is a null context of a term, which goes back to
+//! the document's own base: there, JSON-LD means the URL that the document is read from.
 
 use std::path::PathBuf;
 

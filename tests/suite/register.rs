@@ -320,7 +320,7 @@ fn the_command_says_what_failed() {
 - snippets:
     - {language: json, code: '{"p": }'}
     - {language: json, code: '3'}
-    - {language: ttl, code: '<a> <b>'}
+    - {language: ttl, code: '<a> <b> .'}
     - {language: jsonld, code: '{"@context": {"p": "https://example.org/p"}, "p": {"@context": "https://example.org/c"}}'}
   unknown: 1
 "#,
@@ -335,7 +335,7 @@ example 2, snippet 1 (Empty): Lost: /q: no context maps it
 failed: example 2, snippet 1 (Empty): Files: **Empty** output Turtle example_2_1.ttl created
 failed: example 3, snippet 1: JSON Schema: Error parsing JSON: expected value at line 1 column 7
 failed: example 3, snippet 2: JSON-LD: Error found when uplifting JSON-LD: it is no JSON object and no array, so no JSON-LD
-failed: example 3, snippet 3: Turtle: Error parsing Turtle: Parser error at line 1 between columns 1 and 4: No scheme found in an absolute IRI
+failed: example 3, snippet 3: Turtle: Error parsing Turtle: Parser error at line 1 column 9: . is not a valid RDF object
 failed: example 3, snippet 4: JSON-LD: Error found when uplifting JSON-LD: a context below the top of the document refers to another: write it out, or name it at the top
 failed: test good-fail.json: its name says that it must fail, but nothing is wrong with it
 b: 1 of 7 passed; 27 files in out

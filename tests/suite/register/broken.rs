@@ -119,6 +119,42 @@ fn links_out_of_the_block() {
     assert!(ran.stderr.contains("is outside of"), "{}", ran.stderr);
 }
 
+#[cfg(unix)]
+#[test]
+fn pipes_are_no_files() {
+    let pipe = |path: std::path::PathBuf| {
+        assert!(std::process::Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
+    };
+    let place =
+        block(&[("context.jsonld", r#"{"@context": "pipe.jsonld"}"#), ("examples.yaml", &snippet("ref: pipe"))]);
+    pipe(place.path("b/pipe"));
+    pipe(place.path("b/pipe.jsonld"));
+    let said = "error: cannot read `pipe`, named by examples.yaml, example 1, snippet 1: it is not a file\n";
+    register(&place).said(2, said);
+    place.put("b/examples.yaml", EXAMPLES);
+    let ran = register(&place);
+    assert!(ran.status == Some(2) && ran.stderr.ends_with(": it is not a file\n"), "{}", ran.stderr);
+}
+
+/// What other programs would use is not passed over in silence.
+#[test]
+fn what_is_not_used_is_noted() {
+    let place = block(&[
+        ("context.jsonld", CONTEXT),
+        ("examples.yaml", EXAMPLES),
+        ("bblock.json", r#"{"shaclShapes": ["shapes.ttl"], "abstract": "A", "description": "D"}"#),
+        ("transforms.yaml", ""),
+        ("ontology.ttl", "<> a <#Ontology> ."),
+    ]);
+    register(&place).said(
+        0,
+        "note: bblock.json: shaclShapes are not validated with
+note: transforms.yaml: there is no use for it
+b: 1 of 1 passed; 12 files in out
+",
+    );
+}
+
 #[test]
 fn what_is_not_written_as_it_should_be() {
     refused(
