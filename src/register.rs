@@ -130,10 +130,12 @@ impl Register {
             generated: options.generated.clone(),
             items: builder.items,
         };
+        let (own, published) = (site.own(block.context_file), block.metadata.ld_context.clone());
+        let from_top = site.url(&own).or(published).unwrap_or_else(|| site.reference(&own));
         let mut register = Self { files: builder.files, report, notes: block.notes.clone() };
         register.add_reports(&site);
-        register.add_block(block, &site, &uplifter, &schemas, &shown, &reference)?;
-        register.add_marker(block, &site, &reference);
+        register.add_block(block, &site, &uplifter, &schemas, &shown, &from_top)?;
+        register.add_marker(block, &site, &from_top);
         Ok(register)
     }
 
@@ -188,7 +190,7 @@ impl Register {
         uplifter: &Uplifter<'_>,
         schemas: &Schemas,
         shown: &[Shown],
-        reference: &str,
+        context_reference: &str,
     ) -> Result<(), BlockError> {
         let by = "the building block";
         let mut links = Vec::new();
@@ -224,15 +226,14 @@ impl Register {
         let markdown =
             page(&Page { block, site, report: &self.report, shown, context: &context, schema, links: &links });
         self.add("index.md", markdown);
-        // From the top of the register, where the catalogue is.
-        let context = reference.strip_prefix("../../").unwrap_or(reference);
-        let turtle = catalogue(&Catalogue { block, site, report: &self.report, shown, schemas, context });
+        let turtle =
+            catalogue(&Catalogue { block, site, report: &self.report, shown, schemas, context: context_reference });
         self.add("examples.ttl", turtle);
         Ok(())
     }
 
     /// `register.json`, which also tells that the register is one of ours, and what belongs to it.
-    fn add_marker(&mut self, block: &Block, site: &Site, reference: &str) {
+    fn add_marker(&mut self, block: &Block, site: &Site, context_reference: &str) {
         let metadata = &block.metadata;
         let mut entry = Map::new();
         let mut text = |name: &str, text: Option<&str>| {
@@ -249,7 +250,7 @@ impl Register {
         text("itemClass", metadata.item_class.as_deref());
         text("dateTimeAddition", metadata.date_time_addition.as_deref());
         text("dateOfLastChange", metadata.date_of_last_change.as_deref());
-        text("ldContext", Some(reference.strip_prefix("../../").unwrap_or(reference)));
+        text("ldContext", Some(context_reference));
         if block.ontology.is_some() {
             text("ontology", Some(&site.reference(&site.own("ontology.ttl"))));
         }

@@ -251,12 +251,6 @@ impl Block {
         };
         let mut notes = Vec::new();
         let metadata = read_metadata(&folder)?;
-        if ![Value::Null, json!([]), json!({})].contains(&metadata.shacl_shapes) {
-            notes.push("bblock.json: shaclShapes are not validated with".to_owned());
-        }
-        for file in UNUSED.iter().filter(|file| folder.find(&[**file]).is_some()) {
-            notes.push(format!("{file}: there is no use for it"));
-        }
         let no_context = || BlockError::NoContext { path: super::folder::shown(path) };
         let context_file = folder.find(CONTEXT).ok_or_else(no_context)?;
         // It is read again, by who knows contexts; a pipe would keep that waiting.
@@ -268,6 +262,12 @@ impl Block {
         let tests = read_tests(&folder, &mut notes)?;
         if examples_file.is_none() && tests.is_empty() {
             return Err(BlockError::NoExamples { path: super::folder::shown(path) });
+        }
+        if ![Value::Null, json!([]), json!({})].contains(&metadata.shacl_shapes) {
+            notes.push("bblock.json: shaclShapes are not validated with".to_owned());
+        }
+        for file in UNUSED.iter().filter(|file| folder.find(&[**file]).is_some()) {
+            notes.push(format!("{file}: there is no use for it"));
         }
         let text = |names: &[&'static str]| folder.find(names).map(|name| folder.read(name, "the building block"));
         let description = text(DESCRIPTION).transpose()?;
@@ -296,18 +296,6 @@ impl Block {
     pub fn name(&self) -> &str {
         self.metadata.name.as_deref().unwrap_or(&self.key)
     }
-}
-
-/// How many triples a Turtle document has.
-pub fn check_turtle(text: &str, base: &str) -> Result<usize, TurtleSyntaxError> {
-    let parser = TurtleParser::new();
-    let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
-    let mut count = 0;
-    for triple in parser.for_slice(text) {
-        triple?;
-        count += 1;
-    }
-    Ok(count)
 }
 
 /// A folder's name as it stands in URLs.
@@ -370,4 +358,16 @@ fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Test>, Blo
         }
     }
     Ok(tests)
+}
+
+/// How many triples a Turtle document has.
+pub fn check_turtle(text: &str, base: &str) -> Result<usize, TurtleSyntaxError> {
+    let parser = TurtleParser::new();
+    let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
+    let mut count = 0;
+    for triple in parser.for_slice(text) {
+        triple?;
+        count += 1;
+    }
+    Ok(count)
 }

@@ -40,9 +40,8 @@ pub fn html(report: &Report) -> String {
 
 fn write_item(item: &Item, out: &mut String) {
     let (class, open) = if item.passed() { ("passed", "") } else { ("failed", " open") };
-    let href = item.url.as_deref().unwrap_or(&item.file);
     out.push_str(&format!("<details{open}>\n<summary class=\"{class}\">{}</summary>\n", escape(&item.title())));
-    out.push_str(&format!("<p><a href=\"{}\"><code>{}</code></a>", escape(href), escape(&item.file)));
+    out.push_str(&format!("<p><a href=\"{}\"><code>{}</code></a>", escape(&item.href), escape(&item.file)));
     if item.must_fail {
         out.push_str(", which must fail");
     }

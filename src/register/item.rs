@@ -72,6 +72,7 @@ impl Runner<'_> {
             subject: job.subject.clone(),
             must_fail: job.must_fail,
             url: self.site.url(&file),
+            href: self.site.reference(&file),
             file,
             language: job.language.media_type().to_owned(),
             entries: Vec::new(),

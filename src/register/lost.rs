@@ -6,6 +6,7 @@
 use json_ld::syntax::Parse as _;
 use json_ld::{Container, Term, Type};
 
+use super::pretty::pretty;
 use crate::json::{self, Numbers, Object, Text, Value};
 use crate::mapping::{Active, NumberLiteral, process_with};
 
@@ -238,7 +239,7 @@ impl Walk {
             active = apply(scoped, &active, options.with_override())?;
         }
         if let Some(context) = object.get("@context") {
-            active = local(&text(context), &active, options)?;
+            active = local(&pretty(context), &active, options)?;
         }
         let typed = active.clone();
         for (_, types) in members().filter(|(name, _)| is(name, "@type", &typed)) {
@@ -367,14 +368,6 @@ impl Walk {
             Value::Null | Value::Bool(_) | Value::String(_) => {}
         }
     }
-}
-
-/// A value as compact JSON.
-fn text(value: &Value<'_>) -> String {
-    let mut out = String::new();
-    // Exact numbers are never out of range.
-    let _ = json::write_canonical(value, Numbers::Exact, &mut out);
-    out
 }
 
 #[cfg(test)]

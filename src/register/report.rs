@@ -89,6 +89,8 @@ pub struct Item {
     pub file: String,
     /// URL of that file, where the register has one.
     pub url: Option<String>,
+    /// That URL, or how a file at the top of the register refers to the file.
+    pub href: String,
     /// Media type.
     pub language: String,
     /// What was done, in order.

@@ -74,7 +74,10 @@ impl Schemas {
     /// The file that a reference leads to, and what follows it after `#`, percent-decoded.
     pub fn target(&self, reference: Option<&str>) -> Option<(String, String)> {
         let (file, fragment) = reference.unwrap_or_default().split_once('#').unwrap_or((reference?, ""));
-        let file = if file.is_empty() { self.file.clone()? } else { file.to_owned() };
+        let file = match file {
+            "" => self.file.clone()?,
+            file => self.files.local(file).unwrap_or_else(|| file.to_owned()),
+        };
         Some((file, percent_decode(fragment)))
     }
 
@@ -305,6 +308,14 @@ impl Files {
         Ok(source)
     }
 
+    /// The file that a URL stands for.
+    fn local(&self, url: &str) -> Option<String> {
+        let known = lock(&self.0.ids).get(url).cloned();
+        let published = lock(&self.0.published).clone();
+        let file = url.strip_prefix(ROOT).or_else(|| url.strip_prefix(published.as_deref()?));
+        known.or_else(|| file.map(percent_decode))
+    }
+
     /// Takes URLs beside the schema's own identifier for files beside the schema.
     fn publish(&self, file: &str, schema: &Value) {
         let id = absolute_id(schema);
@@ -331,12 +342,8 @@ fn sibling(file: &str, path: &str) -> Option<String> {
 impl Retrieve for Files {
     fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         let uri = uri.as_str();
-        let published = lock(&self.0.published).clone();
         let by = "the schema";
-        let path = uri.split('#').next().unwrap_or_default();
-        let known = lock(&self.0.ids).get(path).cloned();
-        let file = path.strip_prefix(ROOT).or_else(|| path.strip_prefix(published.as_deref()?));
-        let found = match known.or_else(|| file.map(percent_decode)) {
+        let found = match self.local(uri.split('#').next().unwrap_or_default()) {
             Some(file) => self.get(&file, by),
             None => Err(BlockError::Remote { reference: uri.to_owned(), by: by.to_owned() }),
         };

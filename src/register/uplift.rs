@@ -17,7 +17,7 @@ use super::examples::Prefixes;
 use super::lost::{self, Lost};
 use super::pretty::pretty;
 use crate::context::{Context, LoadError, Loader};
-use crate::json::{self, Numbers, Value};
+use crate::json::{self, Value};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
 /// Makes RDF of JSON under one context.
@@ -150,7 +150,7 @@ impl Uplifter<'_> {
         let Value::Object(object) = value else { return Ok(Vec::new()) };
         let Some(context) = object.get("@context") else { return Ok(Vec::new()) };
         let context: serde_json::Value =
-            serde_json::from_str(&compact(context)).map_err(|error| UpliftError::NotRead(error.to_string()))?;
+            serde_json::from_str(&pretty(context)).map_err(|error| UpliftError::NotRead(error.to_string()))?;
         let items = match context {
             serde_json::Value::Array(items) => items,
             one => vec![one],
@@ -273,24 +273,12 @@ fn compose(value: &Value<'_>, context: Option<&serde_json::Value>) -> String {
             for (name, value) in object.members.iter().filter(|(name, _)| name.as_str() != Some("@context")) {
                 let mut key = String::new();
                 json::write_string(name, &mut key);
-                member(&key, &spelled(value));
+                member(&key, &pretty(value));
             }
         }
-        other => member("\"@graph\"", &spelled(other)),
+        other => member("\"@graph\"", &pretty(other)),
     }
     out.push('}');
-    out
-}
-
-/// A value as JSON, spelled and ordered as it was.
-fn spelled(value: &Value<'_>) -> String {
-    pretty(value)
-}
-
-fn compact(value: &Value<'_>) -> String {
-    let mut out = String::new();
-    // Exact numbers are never out of range.
-    let _ = json::write_canonical(value, Numbers::Exact, &mut out);
     out
 }
 

@@ -73,7 +73,11 @@ fn references_to_other_files_of_the_block() {
         ("p.json", r#"{"$id": "https://example.org/s/p.json", "type": "string"}"#),
     ];
     assert_eq!(said(&files, None, r#"{"p": "x"}"#), None);
-    assert!(said(&files, None, r#"{"p": 1}"#).is_some());
+    for reference in
+        [None, Some("https://example.org/s/schema.json"), Some("https://example.org/s/p.json"), Some("p.json")]
+    {
+        assert!(said(&files, reference, r#"{"p": 1}"#).is_some(), "{reference:?}");
+    }
 }
 
 /// Data that looks like a schema is none, and schemas may lead to themselves.
