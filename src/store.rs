@@ -66,7 +66,23 @@ fn is_store(dir: &Path) -> bool {
 #[cfg(feature = "rocksdb")]
 fn on_disk(dir: &Path, read_only: bool) -> Result<Store, StoreError> {
     let opened = if read_only { Store::open_read_only(dir) } else { Store::open(dir) };
-    opened.map_err(|source| StoreError::Failed { dir: dir.to_owned(), source })
+    let store = opened.map_err(|source| StoreError::Failed { dir: dir.to_owned(), source })?;
+    if !read_only {
+        remove_leftovers(dir);
+    }
+    Ok(store)
+}
+
+/// Removes what bulk loaders that were interrupted had not handed over yet: nobody else has the store open.
+#[cfg(feature = "rocksdb")]
+fn remove_leftovers(dir: &Path) {
+    for entry in dir.read_dir().into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("bulk-") && name.ends_with(".sst") {
+            // They only take room.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 #[cfg(not(feature = "rocksdb"))]

@@ -76,7 +76,7 @@ pub enum EndpointError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// There was no answer in time.
-    #[error("no answer from {url} to {what} within {} seconds: a longer --timeout may help", limit.as_secs_f64())]
+    #[error("no answer from {url} to {what} within {} s: a longer --timeout may help", limit.as_secs_f64())]
     TimedOut {
         /// What was asked of the server.
         what: String,

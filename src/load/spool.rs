@@ -1,11 +1,10 @@
 //! The triples of an input, kept until it was read to its end: nothing of it reaches a server or a store before.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::vec::IntoIter;
 
 use oxrdf::{BlankNodeRef, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 use tempfile::SpooledTempFile;
@@ -60,6 +59,13 @@ pub struct Batch {
     pub triples: u64,
     /// Whether a blank node is among them, so that they are other triples when they are sent again.
     pub blank_nodes: bool,
+}
+
+impl Batch {
+    /// Its length as N-Triples, in bytes.
+    pub fn length(&self) -> u64 {
+        self.length as u64
+    }
 }
 
 /// A graph of a [`Spool`].
@@ -246,28 +252,31 @@ impl<'s> SpooledGraph<'s> {
 
     /// Length of what [`SpooledGraph::reader`] gives, in bytes.
     pub fn length(&self) -> u64 {
-        self.graph.batches.iter().map(|batch| batch.length as u64).sum::<u64>() + self.graph.node.len() as u64
+        self.graph.batches.iter().map(Batch::length).sum::<u64>() + self.graph.node.len() as u64
     }
 
     /// All of it as N-Triples, the triples of its own node last.
     pub fn reader(&self) -> impl Read + Send + use<> {
-        let parts = self.graph.batches.clone().into_iter();
-        let batches = BatchReader { file: Arc::clone(&self.spool.file), parts, current: None };
-        batches.chain(io::Cursor::new(self.graph.node.clone().into_bytes()))
+        self.batch_reader(&self.graph.batches).chain(io::Cursor::new(self.graph.node.clone().into_bytes()))
+    }
+
+    /// Some of its batches as N-Triples.
+    pub fn batch_reader(&self, batches: &[Batch]) -> impl Read + Send + use<> {
+        BatchReader { file: Arc::clone(&self.spool.file), parts: batches.iter().copied().collect(), current: None }
     }
 }
 
 /// Reads batches one after the other.
 struct BatchReader {
     file: Arc<Mutex<SpooledTempFile>>,
-    parts: IntoIter<Batch>,
+    parts: VecDeque<Batch>,
     /// What is left of one.
     current: Option<Batch>,
 }
 
 impl Read for BatchReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(batch) = self.current.take().or_else(|| self.parts.next()) else { return Ok(0) };
+        let Some(batch) = self.current.take().or_else(|| self.parts.pop_front()) else { return Ok(0) };
         let length = batch.length.min(buffer.len());
         let Some(buffer) = buffer.get_mut(..length) else { return Ok(0) };
         let mut file = lock(&self.file);

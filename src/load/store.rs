@@ -1,20 +1,25 @@
 //! Graphs to a store of our own.
 
-use oxigraph::store::{StorageError, Store, Transaction};
-use oxrdf::{BlankNode, GraphNameRef, NamedNodeRef, NamedOrBlankNode, QuadRef, Term, Triple};
+use std::io::Read;
+
+use oxigraph::store::{QuadIter, Store};
+use oxrdf::{BlankNode, NamedNodeRef, NamedOrBlankNode, Quad, Term, Triple};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
 use sha2::{Digest as _, Sha256};
 
 use super::{LoadError, SpooledGraph, Target};
 
-/// How many quads a transaction adds and removes: it has them in memory.
-const QUADS: usize = 100_000;
+/// How many quads a transaction adds and removes at most: it has them in memory.
+const QUADS: u64 = 100_000;
+/// How many bytes of N-Triples it adds at most, and how many are given to the bulk loader at once.
+const BYTES: u64 = 64 << 20;
 
 /// A store as a [`Target`].
 ///
-/// A graph is replaced in one transaction where its old and new quads are at most 100,000 together, and in several
-/// otherwise: the first takes the triples away that say that there is a session, the last puts them back. So the memory
-/// for it has a bound, and a load that is interrupted leaves the old graph, or one that does not look like a session.
+/// A graph is replaced in one transaction where its old and new quads are at most 100,000 together and the new ones at
+/// most 64 MiB. Otherwise the memory for that would have no bound: then the triples that say that there is a session are
+/// taken away first and put back last, and the rest goes through the bulk loader, five times as fast as a transaction. So
+/// a load that is interrupted leaves the old graph, or one that does not look like a session.
 pub struct StoreTarget {
     store: Store,
 }
@@ -24,26 +29,71 @@ impl StoreTarget {
     pub fn new(store: Store) -> Self {
         Self { store }
     }
+
+    /// Quads of a graph, those of its own node or all.
+    fn old(&self, graph: NamedNodeRef<'_>, subject: Option<NamedNodeRef<'_>>) -> QuadIter<'static> {
+        self.store.quads_for_pattern(subject.map(Into::into), None, None, Some(graph.into()))
+    }
+
+    fn replace_at_once(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError> {
+        let mut transaction = self.store.start_transaction()?;
+        for quad in self.old(graph.name(), None) {
+            transaction.remove(&quad?);
+        }
+        for quad in parsed(graph, graph.reader()) {
+            transaction.insert(&quad?);
+            progress(1);
+        }
+        Ok(transaction.commit()?)
+    }
+
+    fn replace_in_parts(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError> {
+        // Its own node first: from here on it does not look whole.
+        let mut old = self.old(graph.name(), Some(graph.name())).chain(self.old(graph.name(), None)).peekable();
+        while old.peek().is_some() {
+            let mut transaction = self.store.start_transaction()?;
+            for (_, quad) in (0..QUADS).zip(&mut old) {
+                transaction.remove(&quad?);
+            }
+            transaction.commit()?;
+            // Or what was committed piles up in memory, faster than it is written.
+            #[cfg(feature = "rocksdb")]
+            self.store.flush()?;
+        }
+        // More threads would have more of it in memory.
+        let mut loader = self.store.bulk_loader().with_num_threads(1);
+        let batches = graph.batches();
+        let mut start = 0;
+        while start < batches.len() {
+            let (mut end, mut triples, mut bytes) = (start, 0, 0);
+            while let Some(batch) = batches.get(end).filter(|_| triples < QUADS && bytes < BYTES) {
+                triples += batch.triples;
+                bytes += batch.length();
+                end += 1;
+            }
+            let part = batches.get(start..end).unwrap_or_default();
+            loader.load_ok_quads::<LoadError, LoadError>(parsed(graph, graph.batch_reader(part)))?;
+            progress(triples);
+            start = end;
+        }
+        loader.commit()?;
+        let mut transaction = self.store.start_transaction()?;
+        for quad in parsed(graph, graph.node().as_bytes()) {
+            transaction.insert(&quad?);
+            progress(1);
+        }
+        Ok(transaction.commit()?)
+    }
 }
 
 impl Target for StoreTarget {
     fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError> {
-        let name = graph.name();
-        let mut changes = Changes::new(&self.store);
-        for subject in [Some(name.into()), None] {
-            for quad in self.store.quads_for_pattern(subject, None, None, Some(name.into())) {
-                let quad = quad?;
-                changes.next()?.remove(&quad);
-            }
+        let room = QUADS.checked_sub(graph.triples()).filter(|_| graph.length() <= BYTES);
+        let has_room = |room: u64| (0..=room).zip(self.old(graph.name(), None)).count() as u64 <= room;
+        match room.is_some_and(has_room) {
+            true => self.replace_at_once(graph, progress),
+            false => self.replace_in_parts(graph, progress),
         }
-        let prefix = blank_prefix(name);
-        for quad in RdfParser::from_format(RdfFormat::NTriples).for_reader(graph.reader()) {
-            let triple = with_blanks(quad.map_err(unreadable)?.into(), &prefix);
-            let quad = QuadRef::new(&triple.subject, &triple.predicate, &triple.object, GraphNameRef::from(name));
-            changes.next()?.insert(quad);
-            progress(1);
-        }
-        Ok(changes.commit()?)
     }
 
     /// A store keeps what it is given.
@@ -52,35 +102,14 @@ impl Target for StoreTarget {
     }
 }
 
-/// Changes to a store, in transactions of limited size.
-struct Changes<'s> {
-    store: &'s Store,
-    /// Begun with the first change: a store has one at a time.
-    transaction: Option<Transaction<'s>>,
-    count: usize,
-}
-
-impl<'s> Changes<'s> {
-    fn new(store: &'s Store) -> Self {
-        Self { store, transaction: None, count: 0 }
-    }
-
-    /// The transaction that the next change is part of.
-    fn next(&mut self) -> Result<&mut Transaction<'s>, StorageError> {
-        if self.count == QUADS {
-            self.commit()?;
-        }
-        self.count += 1;
-        match &mut self.transaction {
-            Some(transaction) => Ok(transaction),
-            none => Ok(none.insert(self.store.start_transaction()?)),
-        }
-    }
-
-    fn commit(&mut self) -> Result<(), StorageError> {
-        self.count = 0;
-        self.transaction.take().map_or(Ok(()), Transaction::commit)
-    }
+/// N-Triples as quads of a graph.
+fn parsed(graph: SpooledGraph<'_>, triples: impl Read) -> impl Iterator<Item = Result<Quad, LoadError>> {
+    let name = graph.name().into_owned();
+    let prefix = blank_prefix(graph.name());
+    RdfParser::from_format(RdfFormat::NTriples).for_reader(triples).map(move |quad| {
+        let triple = with_blanks(quad.map_err(unreadable)?.into(), &prefix);
+        Ok(triple.in_graph(name.clone()))
+    })
 }
 
 /// What blank nodes of a graph begin with: their labels are told apart within an input only, and a store takes one label

@@ -138,7 +138,7 @@ fn what_is_no_answer_says_what_it_is() {
     let patient = Endpoint::builder(&url).timeout(Duration::from_millis(500)).build().unwrap();
     let Ok(Answer::Graph(triples)) = patient.query("CONSTRUCT {} {}", &Dataset::default()) else { panic!("a graph") };
     let error = triples.last().unwrap().unwrap_err().to_string();
-    assert_eq!(error, format!("no answer from {url} to a query within 0.5 seconds: a longer --timeout may help"));
+    assert_eq!(error, format!("no answer from {url} to a query within 0.5 s: a longer --timeout may help"));
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn the_command_says_what_to_do() {
     }
     let hanging = SparqlServer::start();
     hanging.fail("ASK", Fault::Hang);
-    let message = "error: no answer from S/query to a query within 1 seconds: a longer --timeout may help\n";
+    let message = "error: no answer from S/query to a query within 1 s: a longer --timeout may help\n";
     assert_eq!(said(&place, &hanging.server, &["--timeout", "1"]), (Some(2), message.to_owned()));
 
     let ran = place.run(&["load", "log", "--endpoint", "http://127.0.0.1:1/"]);

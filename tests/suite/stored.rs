@@ -95,19 +95,19 @@ fn blank_nodes_of_graphs_stay_apart() {
 #[test]
 fn an_interrupted_load_leaves_nothing_that_looks_whole() {
     let store = Store::new().unwrap();
-    let (old, new) = (calls(100), calls(16_000));
+    let (old, few, new) = (calls(100), calls(10_000), calls(16_000));
     let spool = |log: &[u8]| spooled(NAME, log, &[], Mapping::Session);
     load(&spool(&old), &mut StoreTarget::new(store.clone()), &mut |_| {}, &mut Loaded::default()).unwrap();
     let before = quads(&store);
     assert_eq!(sessions(&store), 1);
-    // Before the first transaction is full, and after it.
-    for (limit, there) in [(50_000, 1), (120_000, 0)] {
+    // Within one transaction, and where one would be too large.
+    for (log, limit, there) in [(&few, 50_000, 1), (&new, 100_000, 0)] {
         let (mut told, mut target) = (0, StoreTarget::new(store.clone()));
         let mut progress = |count| {
             told += count;
             assert!(told < limit, "interrupted");
         };
-        let spool = spool(&new);
+        let spool = spool(log);
         let interrupted = catch_unwind(AssertUnwindSafe(|| {
             load(&spool, &mut target, &mut progress, &mut Loaded::default()).unwrap();
         }));
