@@ -1,8 +1,10 @@
 //! Graphs to a store of our own.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::Read;
 
-use oxigraph::store::{QuadIter, Store};
+use oxigraph::store::{QuadIter, StorageError, Store};
 use oxrdf::{BlankNode, NamedNodeRef, NamedOrBlankNode, Quad, Term, Triple};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
 use sha2::{Digest as _, Sha256};
@@ -13,13 +15,15 @@ use super::{LoadError, SpooledGraph, Target};
 const QUADS: u64 = 100_000;
 /// How many bytes of N-Triples it adds at most, and how many are given to the bulk loader at once.
 const BYTES: u64 = 64 << 20;
+/// How many new quads are known by their hashes at once.
+const TOLD_APART: u64 = 2 << 20;
 
 /// A store as a [`Target`].
 ///
 /// A graph is replaced in one transaction where its old and new quads are at most 100,000 together and the new ones at
 /// most 64 MiB. Otherwise the memory for that would have no bound: then the triples that say that there is a session are
-/// taken away first and put back last, and the rest goes through the bulk loader, five times as fast as a transaction. So
-/// a load that is interrupted leaves the old graph, or one that does not look like a session.
+/// taken away first and put back last, and the rest goes through the bulk loader, several times as fast as a transaction.
+/// So a load that is interrupted leaves the old graph, or one that does not look like a session.
 pub struct StoreTarget {
     store: Store,
 }
@@ -47,12 +51,12 @@ impl StoreTarget {
         Ok(transaction.commit()?)
     }
 
-    fn replace_in_parts(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError> {
-        // Its own node first: from here on it does not look whole.
-        let mut old = self.old(graph.name(), Some(graph.name())).chain(self.old(graph.name(), None)).peekable();
-        while old.peek().is_some() {
+    /// Removes quads, in transactions of limited size.
+    fn remove(&self, quads: impl Iterator<Item = Result<Quad, StorageError>>) -> Result<(), LoadError> {
+        let mut quads = quads.peekable();
+        while quads.peek().is_some() {
             let mut transaction = self.store.start_transaction()?;
-            for (_, quad) in (0..QUADS).zip(&mut old) {
+            for (_, quad) in (0..QUADS).zip(&mut quads) {
                 transaction.remove(&quad?);
             }
             transaction.commit()?;
@@ -60,6 +64,37 @@ impl StoreTarget {
             #[cfg(feature = "rocksdb")]
             self.store.flush()?;
         }
+        Ok(())
+    }
+
+    /// Removes the old quads that are not among the new ones: of a log that grew hardly any, and to remove all would take
+    /// several times as long as to load them again.
+    fn remove_stale(&self, graph: SpooledGraph<'_>) -> Result<(), LoadError> {
+        let states = [RandomState::new(), RandomState::new()];
+        let hash = |quad: &Quad| [states[0].hash_one(quad), states[1].hash_one(quad)];
+        // As often as it takes for few hashes to be in memory at once.
+        let parts = graph.triples() / TOLD_APART + 1;
+        for part in 0..parts {
+            let mut new = HashSet::new();
+            for quad in parsed(graph, graph.reader()) {
+                let hash = hash(&quad?);
+                if hash[0] % parts == part {
+                    new.insert(hash);
+                }
+            }
+            let is_stale = |quad: &Quad| {
+                let hash = hash(quad);
+                hash[0] % parts == part && !new.contains(&hash)
+            };
+            self.remove(self.old(graph.name(), None).filter(|quad| quad.as_ref().map_or(true, is_stale)))?;
+        }
+        Ok(())
+    }
+
+    fn replace_in_parts(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError> {
+        // Its own node first: from here on it does not look whole.
+        self.remove(self.old(graph.name(), Some(graph.name())))?;
+        self.remove_stale(graph)?;
         // More threads would have more of it in memory.
         let mut loader = self.store.bulk_loader().with_num_threads(1);
         let batches = graph.batches();
