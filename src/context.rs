@@ -20,7 +20,7 @@ mod http;
 mod inline;
 mod loader;
 
-pub use builtin::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_URL, RPCGRAPH, builtin};
+pub use builtin::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, RPCGRAPH, builtin};
 pub use loader::Loader;
 
 /// Largest context document, in bytes.

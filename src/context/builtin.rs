@@ -15,6 +15,9 @@ pub const RPCGRAPH: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/co
 /// The building block's JSON Schema, `context/json-rpc.schema.json`.
 pub const JSON_RPC_SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/json-rpc.schema.json"));
 
+/// The identifier (`$id`) of [`JSON_RPC_SCHEMA`].
+pub const JSON_RPC_SCHEMA_URL: &str = "https://w3id.org/rpcgraph/json-rpc.schema.json";
+
 /// Where the building block publishes its context. Always answered from [`JSON_RPC`], never fetched.
 pub const JSON_RPC_URL: &str =
     "https://ogcincubator.github.io/modelcontextprotocol/build/annotated/json-rpc/context.jsonld";

@@ -12,7 +12,6 @@ mod bblock;
 mod cases;
 mod cli;
 mod context;
-
 mod detection;
 mod endpoint;
 mod formats_framed;
@@ -30,6 +29,7 @@ mod rebuild;
 mod record;
 mod register;
 mod servers;
+mod schema;
 mod session;
 mod sparql;
 mod stored;

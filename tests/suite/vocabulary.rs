@@ -272,10 +272,9 @@ fn context_maps_six_members_and_three_of_an_error() -> Outcome {
 #[test]
 fn schema_anchors_every_kind_of_message() -> Outcome {
     let schema = read_json(SCHEMA)?;
-    let kinds = ["Request", "Notification", "Response", "ErrorResponse", "Message", "BatchRequest", "BatchResponse"];
-    for kind in kinds {
+    for kind in crate::schema::ELEMENTS {
         let anchor = schema.pointer(&format!("/$defs/{kind}/$anchor"));
-        assert_eq!(anchor.and_then(Value::as_str), Some(kind));
+        assert_eq!(anchor.and_then(Value::as_str), Some(*kind));
     }
     Ok(())
 }
