@@ -11,6 +11,8 @@
 //! [`Register::write`] puts it into a folder as a whole, and [`Register::compare`] tells whether a folder holds it.
 
 mod block;
+pub mod capture;
+pub mod captured;
 mod catalogue;
 pub mod examples;
 mod folder;
@@ -21,6 +23,7 @@ mod lost;
 mod output;
 mod page;
 mod pretty;
+pub mod redact;
 mod report;
 mod schema;
 mod site;
@@ -40,7 +43,7 @@ pub use self::folder::Folder;
 use self::html::html;
 use self::item::{Done, Job, Runner};
 pub use self::language::Language;
-pub use self::output::{Difference, Files, MARKER, WriteError};
+pub use self::output::{Difference, Files, MARKER, Product, WriteError};
 use self::page::{Page, page};
 pub use self::report::{Entry, Item, Report, Section, Subject};
 use self::schema::Schemas;
@@ -157,7 +160,7 @@ impl Register {
     /// Puts the register into a folder, in place of the register that is there. The folder holds all of it afterwards,
     /// or what it held before.
     pub fn write(&self, folder: &Path) -> Result<(), WriteError> {
-        output::write(&self.files, folder)
+        output::write(&self.files, folder, Product::Register)
     }
 
     /// What differs between the register and a folder; nothing where the folder holds just this register.

@@ -1,6 +1,7 @@
 //! A register on disk: put there as a whole, or not at all; and compared with what it should be.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,24 +13,56 @@ use super::folder::shown;
 /// The file that tells a register of ours, and what belongs to it.
 pub const MARKER: &str = "register.json";
 
+/// What is put into a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Product {
+    /// A register.
+    Register,
+    /// A building block, made of captured traffic.
+    Block,
+}
+
+impl Product {
+    /// The file that tells the product from others' work, and what belongs to it.
+    pub fn marker(self) -> &'static str {
+        match self {
+            Self::Register => MARKER,
+            Self::Block => "bblock.json",
+        }
+    }
+}
+
+impl fmt::Display for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Register => "register",
+            Self::Block => "building block",
+        })
+    }
+}
+
 /// Why a register cannot be put where it is to be.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The folder holds something else.
     #[error(
-        "{folder} is not empty, and no register that rpcgraph wrote: name a new folder, or empty this one if nothing \
+        "{folder} is not empty, and no {product} that rpcgraph wrote: name a new folder, or empty this one if nothing \
          in it is needed"
     )]
     NotARegister {
         /// The folder.
         folder: String,
+        /// What was to replace it.
+        product: Product,
     },
     /// The folder holds a register, and something beside it.
-    #[error("{folder} holds {file}, which is not of the register and would be lost: move it away")]
+    #[error("{folder} holds {file}, which is not of the {product} and would be lost: move it away")]
     NotOurs {
         /// The folder.
         folder: String,
+        /// What it holds besides.
+        product: Product,
         /// The file.
         file: String,
     },
@@ -67,11 +100,11 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> WriteError + '_ {
     move |source| WriteError::Io { path: shown(path), source }
 }
 
-/// Puts files into a folder in place of the register that is there, if there is one.
+/// Puts the files of a product into a folder, in place of an earlier one of its kind if there is one.
 ///
-/// They are written beside the folder and moved there when all are complete. What is in the folder and not of a register
-/// is never removed.
-pub fn write(files: &Files, folder: &Path) -> Result<(), WriteError> {
+/// They are written beside the folder and moved there when all are complete. What is in the folder and not of that earlier
+/// product is never removed.
+pub fn write(files: &Files, folder: &Path, product: Product) -> Result<(), WriteError> {
     let target = match fs::canonicalize(folder) {
         Ok(target) => target,
         Err(error) if error.kind() == io::ErrorKind::NotFound => std::path::absolute(folder).map_err(failed(folder))?,
@@ -79,7 +112,7 @@ pub fn write(files: &Files, folder: &Path) -> Result<(), WriteError> {
     };
     let exists = target.symlink_metadata().is_ok();
     if exists {
-        check_replaceable(&target)?;
+        check_replaceable(&target, product)?;
     }
     let parent = target.parent().ok_or_else(|| WriteError::NotAFolder { path: shown(folder) })?;
     let mut builder = tempfile::Builder::new();
@@ -129,7 +162,7 @@ pub fn compare(files: &Files, folder: &Path) -> Result<Vec<Difference>, WriteErr
 }
 
 /// Whether nothing is lost with a folder: it is empty, or a register with all its files known.
-fn check_replaceable(folder: &Path) -> Result<(), WriteError> {
+fn check_replaceable(folder: &Path, product: Product) -> Result<(), WriteError> {
     if !folder.is_dir() {
         return Err(WriteError::NotAFolder { path: shown(folder) });
     }
@@ -137,12 +170,13 @@ fn check_replaceable(folder: &Path) -> Result<(), WriteError> {
     if present.is_empty() {
         return Ok(());
     }
-    let register = fs::read(folder.join(MARKER)).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
-    let known = register.as_ref().and_then(|register| register.pointer("/tooling/rpcgraph/files")?.as_array());
-    let Some(known) = known else { return Err(WriteError::NotARegister { folder: shown(folder) }) };
+    let marker =
+        fs::read(folder.join(product.marker())).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+    let known = marker.as_ref().and_then(|marker| marker.pointer("/tooling/rpcgraph/files")?.as_array());
+    let Some(known) = known else { return Err(WriteError::NotARegister { folder: shown(folder), product }) };
     let known: BTreeSet<_> = known.iter().filter_map(Value::as_str).collect();
     match present.into_iter().find(|file| !known.contains(file.as_str())) {
-        Some(file) => Err(WriteError::NotOurs { folder: shown(folder), file }),
+        Some(file) => Err(WriteError::NotOurs { folder: shown(folder), product, file }),
         None => Ok(()),
     }
 }

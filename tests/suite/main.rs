@@ -9,6 +9,7 @@
 
 mod agreement;
 mod bblock;
+mod capture;
 mod cases;
 mod cli;
 mod context;

@@ -1,0 +1,429 @@
+//! Examples out of captured traffic: one exchange for each method and each way it ended.
+//!
+//! A [`Capture`] reads logs. Of all exchanges with the same method, direction and outcome it keeps the shortest, and of
+//! several the first, so its memory grows with what there is to show and with the requests that are open, not with the
+//! logs. [`Capture::into_examples`] makes a building block's examples of them.
+//!
+//! An example is a message as JSON-RPC 2.0 has it. What is not, in part or as a whole, is counted in
+//! [`Capture::left_out`]; of each fault that the schema knows, the shortest message is in [`Capture::faulty`].
+
+use std::collections::{BTreeMap, HashMap, btree_map};
+use std::fmt;
+use std::io::Read;
+
+use crate::json::{self, Numbers, Value};
+use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, Problems, is_keyword_like};
+use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};
+use crate::session::{Annotated, Name, Node, Session};
+
+/// How an exchange ended.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// With a result.
+    Result,
+    /// With a result that says that a tool failed: an object in which `isError` is true, as MCP has it.
+    ToolFailure,
+    /// With an error of this code: plain decimal digits.
+    Error(String),
+    /// The log ends before there is an answer, or has none.
+    NoAnswer,
+    /// It was a notification, which has no answer.
+    Notification,
+}
+
+/// What exchanges have in common that are told by one example.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Subject {
+    /// The method; none where an error answers what could not be read.
+    pub method: Option<String>,
+    /// Who called, where the log tells.
+    pub caller: Option<Sender>,
+}
+
+/// One side of an exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    /// The message, as canonical JSON in which no number is changed.
+    pub text: String,
+    /// Where it is in its log.
+    pub name: Name,
+    /// Whether the log had its parts only.
+    pub reconstructed: bool,
+}
+
+/// An exchange: a call, what answers it, or both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The log that it is in.
+    pub log: String,
+    /// The request or the notification.
+    pub call: Option<Side>,
+    /// What answers it.
+    pub answer: Option<Side>,
+}
+
+/// The best of several exchanges.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// What it is about.
+    pub subject: Subject,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The shortest.
+    pub exchange: Exchange,
+    /// How many there are.
+    pub count: u64,
+}
+
+/// Why a message is in no example.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LeftOut {
+    /// The record is no JSON.
+    NotJson,
+    /// JSON, but no JSON-RPC message.
+    NoMessage,
+    /// A message with this problem.
+    Problem(Problem),
+    /// A member is named like a keyword of JSON-LD, which an example would have to obey.
+    KeywordMember,
+    /// A number beyond the range of a double, or nesting deeper than other programs read.
+    NotPortable,
+    /// A response whose request is not in the log.
+    NoRequest,
+    /// The other side of the exchange is left out.
+    OtherSide,
+}
+
+/// Reads logs, and keeps what is worth showing.
+#[derive(Debug, Default)]
+pub struct Capture {
+    /// In the order in which they were met.
+    subjects: Vec<Subject>,
+    /// Where in it each of them is.
+    places: HashMap<Subject, usize>,
+    chosen: BTreeMap<(usize, Outcome), Chosen>,
+    faulty: BTreeMap<Problem, String>,
+    left_out: BTreeMap<LeftOut, u64>,
+    records: u64,
+}
+
+/// What is known of one side of an exchange that is over.
+#[derive(Debug)]
+enum Part {
+    /// There is no message.
+    Absent,
+    /// The message.
+    Shown(Side),
+    /// The message cannot be in an example.
+    LeftOut,
+}
+
+/// A request that is not answered yet.
+struct Open {
+    /// Place of its subject.
+    place: usize,
+    call: Part,
+}
+
+/// A session of the log, and what is not over in it.
+#[derive(Default)]
+struct Ongoing {
+    session: Session,
+    open: HashMap<Name, Open>,
+}
+
+impl Capture {
+    /// One that has read nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads a log to its end; `log` is what examples call it.
+    ///
+    /// # Errors
+    ///
+    /// Where the log cannot be read to its end. What was read before stays.
+    pub fn read<R: Read>(&mut self, log: &str, input: R, options: &ReaderOptions) -> Result<(), ReadError> {
+        let mut reader = Reader::new(input, options)?;
+        // In the order in which they began.
+        let mut sessions: Vec<Ongoing> = Vec::new();
+        let mut by_key: HashMap<Option<String>, usize> = HashMap::new();
+        while let Some(entry) = reader.next_entry()? {
+            let Entry::Record(record) = entry else { continue };
+            self.records += 1;
+            let key = record.session.as_deref().map(str::to_owned);
+            let index = *by_key.entry(key).or_insert_with(|| {
+                sessions.push(Ongoing::default());
+                sessions.len() - 1
+            });
+            if let Some(session) = sessions.get_mut(index) {
+                self.record(log, session, &record);
+            }
+        }
+        for session in sessions {
+            let mut open: Vec<_> = session.open.into_iter().collect();
+            open.sort_by_key(|(name, _)| (name.record, name.element));
+            for (_, Open { place, call }) in open {
+                self.settle(log, place, Outcome::NoAnswer, call, Part::Absent);
+            }
+        }
+        Ok(())
+    }
+
+    /// The best exchange of each kind: methods in the order in which they were met, results before errors.
+    pub fn chosen(&self) -> impl Iterator<Item = &Chosen> {
+        self.chosen.values()
+    }
+
+    /// Of each fault that makes a message invalid under the JSON Schema of messages, the shortest message that has it.
+    pub fn faulty(&self) -> &BTreeMap<Problem, String> {
+        &self.faulty
+    }
+
+    /// How many messages are in no example, whatever their exchange, and why.
+    pub fn left_out(&self) -> &BTreeMap<LeftOut, u64> {
+        &self.left_out
+    }
+
+    /// How many records were read.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    fn record(&mut self, log: &str, ongoing: &mut Ongoing, record: &Record<'_>) {
+        let value = json::parse(&record.bytes);
+        let texts: Vec<&str> = match &value {
+            Ok(Value::Array(array)) => array.items.iter().map(source).collect(),
+            Ok(value) => vec![source(value)],
+            Err(_) => Vec::new(),
+        };
+        let content = match value {
+            Ok(_) if record.flags.result_unknown => Content::parse_without_result(&record.bytes),
+            value => value.into(),
+        };
+        let Ongoing { session, open } = ongoing;
+        let mut texts = texts.into_iter();
+        for node in session.annotate(record, content) {
+            match &node.node {
+                Node::Message(message) => {
+                    let part = self.part(&node, message, texts.next().unwrap_or_default());
+                    self.message(log, open, &node, message, part);
+                }
+                Node::Invalid(_) => {
+                    texts.next();
+                    self.leave_out(LeftOut::NoMessage);
+                }
+                Node::Malformed(_) => self.leave_out(LeftOut::NotJson),
+                Node::Batch(_) | Node::LogLine(_) => {}
+            }
+        }
+    }
+
+    fn message(
+        &mut self,
+        log: &str,
+        open: &mut HashMap<Name, Open>,
+        node: &Annotated<'_>,
+        message: &Message<'_>,
+        part: Part,
+    ) {
+        match message.kind {
+            Kind::Request | Kind::Notification => {
+                let place = self.place(message.method.as_deref(), node.sender);
+                if message.kind == Kind::Notification {
+                    self.settle(log, place, Outcome::Notification, part, Part::Absent);
+                } else if message.id == Some(Id::Null) {
+                    // Nothing can be told to answer it.
+                    self.settle(log, place, Outcome::NoAnswer, part, Part::Absent);
+                } else {
+                    open.insert(node.name, Open { place, call: part });
+                }
+            }
+            Kind::Response | Kind::ErrorResponse => match node.responds_to.and_then(|name| open.remove(&name)) {
+                Some(Open { place, call }) => self.settle(log, place, outcome(message), call, part),
+                // A call that could not be read has no method either.
+                None if message.kind == Kind::ErrorResponse && message.id == Some(Id::Null) => {
+                    let place = self.place(None, node.sender.map(other));
+                    self.settle(log, place, outcome(message), Part::Absent, part);
+                }
+                None if matches!(part, Part::LeftOut) => {}
+                None => self.leave_out(LeftOut::NoRequest),
+            },
+        }
+    }
+
+    /// Where the subject is among those that were met.
+    fn place(&mut self, method: Option<&str>, caller: Option<Sender>) -> usize {
+        let subject = Subject { method: method.map(str::to_owned), caller };
+        let next = self.subjects.len();
+        *self.places.entry(subject).or_insert_with_key(|subject| {
+            self.subjects.push(subject.clone());
+            next
+        })
+    }
+
+    /// The message as one side of an example, where it can be one.
+    fn part(&mut self, node: &Annotated<'_>, message: &Message<'_>, text: &str) -> Part {
+        let error_members = match &message.error {
+            Some(ErrorMember::Object(error)) => error.extra.as_slice(),
+            _ => &[],
+        };
+        let mut extra = message.extra.iter().chain(error_members);
+        let text = canonical(text);
+        let reason = if extra.any(|(name, _)| name.as_str().is_some_and(is_keyword_like)) {
+            LeftOut::KeywordMember
+        } else if !is_portable(&text) {
+            LeftOut::NotPortable
+        } else if let Some(problem) = hindrance(node.problems) {
+            if let Some(fault) = fault(node.problems) {
+                self.keep_faulty(fault, text);
+            }
+            LeftOut::Problem(problem)
+        } else {
+            let reconstructed = node.problems.contains(Problem::Reconstructed);
+            return Part::Shown(Side { text, name: node.name, reconstructed });
+        };
+        self.leave_out(reason);
+        Part::LeftOut
+    }
+
+    fn keep_faulty(&mut self, fault: Problem, text: String) {
+        match self.faulty.entry(fault) {
+            btree_map::Entry::Vacant(entry) => drop(entry.insert(text)),
+            btree_map::Entry::Occupied(mut entry) if text.len() < entry.get().len() => drop(entry.insert(text)),
+            btree_map::Entry::Occupied(_) => {}
+        }
+    }
+
+    /// An exchange is over.
+    fn settle(&mut self, log: &str, place: usize, outcome: Outcome, call: Part, answer: Part) {
+        let (call, answer) = match (call, answer) {
+            (Part::LeftOut, Part::Shown(_)) | (Part::Shown(_), Part::LeftOut) => {
+                return self.leave_out(LeftOut::OtherSide);
+            }
+            (Part::LeftOut, _) | (_, Part::LeftOut) => return,
+            (call, answer) => (call.side(), answer.side()),
+        };
+        let Some(subject) = self.subjects.get(place) else { return };
+        let exchange = Exchange { log: log.to_owned(), call, answer };
+        match self.chosen.entry((place, outcome)) {
+            btree_map::Entry::Vacant(entry) => {
+                let (subject, outcome) = (subject.clone(), entry.key().1.clone());
+                entry.insert(Chosen { subject, outcome, exchange, count: 1 });
+            }
+            btree_map::Entry::Occupied(mut entry) => {
+                let chosen = entry.get_mut();
+                chosen.count += 1;
+                if exchange.length() < chosen.exchange.length() {
+                    chosen.exchange = exchange;
+                }
+            }
+        }
+    }
+
+    fn leave_out(&mut self, reason: LeftOut) {
+        *self.left_out.entry(reason).or_default() += 1;
+    }
+}
+
+impl Part {
+    fn side(self) -> Option<Side> {
+        match self {
+            Self::Shown(side) => Some(side),
+            Self::Absent | Self::LeftOut => None,
+        }
+    }
+}
+
+impl Exchange {
+    /// Its messages, the call first.
+    pub fn sides(&self) -> impl Iterator<Item = &Side> {
+        self.call.iter().chain(&self.answer)
+    }
+
+    fn length(&self) -> usize {
+        self.sides().map(|side| side.text.len()).sum()
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotJson => "no JSON",
+            Self::NoMessage => "no JSON-RPC message",
+            Self::Problem(problem) => problem.name(),
+            Self::KeywordMember => "a member named like a keyword of JSON-LD",
+            Self::NotPortable => "a number or a nesting that other programs refuse",
+            Self::NoRequest => "an answer to no request of the log",
+            Self::OtherSide => "its call or its answer is left out",
+        })
+    }
+}
+
+/// The text of one value; of a scalar there is none, and none is needed.
+fn source<'a>(value: &Value<'a>) -> &'a str {
+    match value {
+        Value::Array(array) => array.raw,
+        Value::Object(object) => object.raw,
+        _ => "",
+    }
+}
+
+fn canonical(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    if let Ok(value) = json::parse(text.as_bytes()) {
+        // With exact numbers there is no error.
+        let _ = json::write_canonical(&value, Numbers::Exact, &mut out);
+    }
+    out
+}
+
+/// Whether programs read it that keep numbers as doubles and nest 128 levels deep.
+fn is_portable(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(text).is_ok()
+}
+
+fn other(sender: Sender) -> Sender {
+    match sender {
+        Sender::Client => Sender::Server,
+        Sender::Server => Sender::Client,
+    }
+}
+
+fn outcome(message: &Message<'_>) -> Outcome {
+    match &message.error {
+        Some(ErrorMember::Object(error)) => Outcome::Error(error.code.as_deref().unwrap_or_default().to_owned()),
+        Some(ErrorMember::Other(_)) => Outcome::Error(String::new()),
+        None => {
+            let failed = message.result.as_ref().is_some_and(|result| {
+                matches!(&*result.value(), Value::Object(object) if matches!(object.get("isError"), Some(Value::Bool(true))))
+            });
+            if failed { Outcome::ToolFailure } else { Outcome::Result }
+        }
+    }
+}
+
+/// The first problem that keeps a message from being an example.
+fn hindrance(problems: Problems) -> Option<Problem> {
+    problems.iter().find(|problem| !matches!(problem, Problem::NullRequestId | Problem::Reconstructed))
+}
+
+/// The first problem that the JSON Schema of messages knows, where all of them can be shown.
+fn fault(problems: Problems) -> Option<Problem> {
+    let is_fault = |problem: &Problem| {
+        matches!(
+            problem,
+            Problem::MissingVersion
+                | Problem::WrongVersion
+                | Problem::ScalarParams
+                | Problem::ErrorNotObject
+                | Problem::BadErrorCode
+                | Problem::BadErrorMessage
+                | Problem::BothResultAndError
+        )
+    };
+    let can_be_shown = problems
+        .iter()
+        .all(|problem| is_fault(&problem) || matches!(problem, Problem::NullRequestId | Problem::Reconstructed));
+    problems.iter().find(is_fault).filter(|_| can_be_shown)
+}

@@ -1,0 +1,255 @@
+//! A building block made of captured traffic: what [`Capture`] chose, as the files of a block.
+//!
+//! Its schema and its context are those of JSON-RPC, which the program has built in and the block names by URL. Messages
+//! that break the protocol are tests of the block that must fail.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::capture::{Capture, Chosen, Outcome, Side};
+use super::examples::{Example, Examples, Snippet};
+use super::output::{self, Files, Product, WriteError};
+use super::pretty::pretty;
+use super::redact::{redact, redact_name};
+use crate::context::{JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
+use crate::json;
+use crate::record::Sender;
+
+/// Longest method in a title or a file's name, in characters.
+const LONGEST_METHOD: usize = 80;
+
+/// Makes a building block of what was captured.
+///
+/// With `redacted`, nothing that was said is in it, only its shape (see [`redact`](super::redact)), nor the names of the
+/// logs.
+///
+/// # Errors
+///
+/// Where YAML cannot hold the examples; there is no such case known.
+pub fn block(capture: &Capture, redacted: bool) -> Result<Files, serde_saphyr::ser_error::Error> {
+    let mut names = HashSet::new();
+    let examples = capture.chosen().map(|chosen| example(chosen, redacted, &mut names)).collect();
+    let examples = Examples { examples, ..Examples::default() };
+    let mut files = Files::from([
+        ("description.md".to_owned(), description(redacted)),
+        ("examples.yaml".to_owned(), examples.to_yaml()?),
+    ]);
+    for (problem, message) in capture.faulty() {
+        files.insert(format!("tests/{}-fail.json", slug(problem.name())), text(message, None, redacted));
+    }
+    files.insert(Product::Block.marker().to_owned(), metadata(&files));
+    Ok(files)
+}
+
+/// Puts a block into a folder, in place of one that was made of captured traffic before. The folder holds all of it
+/// afterwards, or what it held before.
+pub fn write(files: &Files, folder: &Path) -> Result<(), WriteError> {
+    output::write(files, folder, Product::Block)
+}
+
+/// `bblock.json`, which also tells that the block was made by the program, and what belongs to it.
+fn metadata(files: &Files) -> String {
+    let mut files: Vec<&str> = files.keys().map(String::as_str).collect();
+    files.push(Product::Block.marker());
+    files.sort_unstable();
+    let metadata = json!({
+        "name": "Captured JSON-RPC traffic",
+        "abstract": "One exchange for each method and each way that it ended",
+        "status": "under-development",
+        "version": "0.1.0",
+        "itemClass": "model",
+        "schema": JSON_RPC_SCHEMA_URL,
+        "ldContext": JSON_RPC_URL,
+        "tooling": { "rpcgraph": { "files": files } },
+    });
+    format!("{metadata:#}\n")
+}
+
+fn description(redacted: bool) -> String {
+    let mut text = "\
+# Captured JSON-RPC traffic
+
+Each example is an exchange as it was captured: a call and its answer, a call that nothing answered, or a notification. Of
+all exchanges with the same method and outcome it is the shortest.
+"
+    .to_owned();
+    if redacted {
+        text.push_str(
+            "\n\
+Strings and long numbers are placeholders of the same shape: `x` stands for a letter, `0` for a digit. What the protocols
+themselves define is as it was: names of methods, members and tools, codes of errors, versions.
+",
+        );
+    }
+    text
+}
+
+fn example(chosen: &Chosen, redacted: bool, names: &mut HashSet<String>) -> Example {
+    let method = chosen.subject.method.as_deref();
+    let shown = method.map(|method| if redacted { redact_name(method) } else { Cow::Borrowed(method) });
+    let shown = shown.as_deref().map_or_else(|| "unreadable call".to_owned(), printable);
+    let caller = match chosen.subject.caller {
+        Some(Sender::Client) => " from the client",
+        Some(Sender::Server) => " from the server",
+        None => "",
+    };
+    let title = format!("{shown}{caller}: {}", in_title(&chosen.outcome));
+    let call = chosen.exchange.call.iter().map(|side| {
+        let element = if chosen.outcome == Outcome::Notification { "#Notification" } else { "#Request" };
+        snippet(side, method, redacted, element)
+    });
+    let answer = chosen.exchange.answer.iter().map(|side| {
+        let element = answer_element(&chosen.outcome, chosen.exchange.call.is_none());
+        snippet(side, method, redacted, element)
+    });
+    let snippets = call.chain(answer).collect();
+    let base_output_filename = Some(unique(slug(&title), names));
+    Example {
+        content: Some(content(chosen, redacted)),
+        title: Some(title),
+        base_output_filename,
+        snippets,
+        ..Example::default()
+    }
+}
+
+fn snippet(side: &Side, method: Option<&str>, redacted: bool, element: &str) -> Snippet {
+    Snippet::new("json", text(&side.text, method, redacted)).with_schema_ref(element)
+}
+
+/// A message for people, ending its last line.
+fn text(message: &str, method: Option<&str>, redacted: bool) -> String {
+    let mut text = Cow::Borrowed(message);
+    if redacted && let Ok(value) = json::parse(message.as_bytes()) {
+        text = Cow::Owned(redact(&value, method));
+    }
+    // It was written by this program, so it is JSON.
+    let mut text = json::parse(text.as_bytes()).map_or_else(|_| text.clone().into_owned(), |value| pretty(&value));
+    text.push('\n');
+    text
+}
+
+fn in_title(outcome: &Outcome) -> Cow<'static, str> {
+    match outcome {
+        Outcome::Result => "result".into(),
+        Outcome::ToolFailure => "tool failure".into(),
+        Outcome::Error(code) => format!("error {code}").into(),
+        Outcome::NoAnswer => "no answer".into(),
+        Outcome::Notification => "notification".into(),
+    }
+}
+
+/// The element of the schema that an answer is an example of.
+fn answer_element(outcome: &Outcome, unread: bool) -> &'static str {
+    let Outcome::Error(code) = outcome else { return "#Response" };
+    match code.as_str() {
+        // An answer with an id is none of a call that could not be read.
+        "-32700" if unread => "#ParseErrorResponse",
+        "-32600" => "#InvalidRequestResponse",
+        "-32601" => "#MethodNotFoundResponse",
+        "-32602" => "#InvalidParamsResponse",
+        "-32603" => "#InternalErrorResponse",
+        code if is_server_error(code) => "#ServerErrorResponse",
+        _ => "#ErrorResponse",
+    }
+}
+
+fn is_server_error(code: &str) -> bool {
+    code.parse().is_ok_and(|code: i32| (-32099..=-32000).contains(&code))
+}
+
+/// What the example shows, in Markdown.
+fn content(chosen: &Chosen, redacted: bool) -> String {
+    let how = match &chosen.outcome {
+        Outcome::Result => "The call succeeded.".to_owned(),
+        Outcome::ToolFailure => {
+            "To JSON-RPC the call succeeded; its result says that the tool failed (`isError`).".to_owned()
+        }
+        Outcome::Error(code) => {
+            let meaning = match code.as_str() {
+                "-32700" => "what arrived was no JSON (Parse error)",
+                "-32600" => "what arrived was no call (Invalid Request)",
+                "-32601" => "there is no such method (Method not found)",
+                "-32602" => "the method cannot work with these arguments (Invalid params)",
+                "-32603" => "the server failed for a reason of its own (Internal error)",
+                code if is_server_error(code) => "a code that each server gives a meaning",
+                _ => "a code that JSON-RPC gives no meaning",
+            };
+            format!("The call failed with {code}: {meaning}.")
+        }
+        Outcome::NoAnswer => "The log has no answer to this call.".to_owned(),
+        Outcome::Notification => "A notification: nobody answers it.".to_owned(),
+    };
+    let sides: Vec<&Side> = chosen.exchange.sides().collect();
+    let records: Vec<_> = sides.iter().map(|side| side.name.to_string().replacen('m', "", 1)).collect();
+    let records = match records.as_slice() {
+        [one] => format!("record {one}"),
+        several => format!("records {}", several.join(" and ")),
+    };
+    let log = if redacted { String::new() } else { format!(" of `{}`", printable(&chosen.exchange.log)) };
+    let count = match chosen.count {
+        1 => "Seen once".to_owned(),
+        count => format!("The shortest of {count}"),
+    };
+    let mut text = format!("{how} {count}: {records}{log}.");
+    if sides.iter().any(|side| side.name.element.is_some()) {
+        text.push_str(" Sent in a batch.");
+    }
+    if sides.iter().any(|side| side.reconstructed) {
+        text.push_str(" The log had its parts only, and the message was put together again.");
+    }
+    text.push('\n');
+    text
+}
+
+/// A name from a log as one line without control characters, and not too long.
+fn printable(name: &str) -> String {
+    let mut characters = name.chars();
+    let mut text = String::new();
+    for character in characters.by_ref().take(LONGEST_METHOD) {
+        match character {
+            '`' => text.push('\''),
+            _ if character.is_control() => text.extend(character.escape_default()),
+            _ => text.push(character),
+        }
+    }
+    if characters.next().is_some() {
+        text.push('…');
+    }
+    text
+}
+
+/// A title as a file's name on any system.
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    let mut previous = ' ';
+    for character in title.chars() {
+        // `MissingVersion` is two words, `textDocument` too.
+        if character.is_ascii_uppercase() && previous.is_ascii_lowercase() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+        previous = character;
+        match character {
+            'a'..='z' | '0'..='9' => slug.push(character),
+            'A'..='Z' => slug.push(character.to_ascii_lowercase()),
+            _ if slug.is_empty() || slug.ends_with('-') => {}
+            _ => slug.push('-'),
+        }
+    }
+    slug.truncate(LONGEST_METHOD);
+    slug.trim_end_matches('-').to_owned()
+}
+
+/// The name, or one made from it that is not taken.
+fn unique(name: String, taken: &mut HashSet<String>) -> String {
+    let mut candidate = name.clone();
+    let mut copy = 1_u64;
+    while !taken.insert(candidate.clone()) {
+        copy += 1;
+        candidate = format!("{name}-{copy}");
+    }
+    candidate
+}

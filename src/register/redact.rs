@@ -1,0 +1,323 @@
+//! Redaction: the shape of a message without what it says.
+//!
+//! | of a message | becomes |
+//! |---|---|
+//! | structure, `true`, `false`, `null` | stays |
+//! | a string, wherever it is: also an id, an error's message | a placeholder: each letter and each character beyond ASCII is `x`, each digit `0`; ASCII punctuation and white space stay, so that dates, URIs, paths and UUIDs keep their shape. After [`LONGEST`] characters, `…` |
+//! | a string that is one of [`WORDS`] | stays: words of the protocols tell nothing |
+//! | `jsonrpc`; `method`; the `protocolVersion` of MCP's `initialize`; names of MCP's tools and prompts where they are called or listed | stays where it looks like a name, else a placeholder |
+//! | a number of up to [`MOST_DIGITS`] digits, and an error's code | stays |
+//! | a longer number | 1 and zeros, as many digits as it had |
+//! | the name of a member | stays where it looks like one (a letter, then letters, digits, `_`, `-`, `$`; no more than 40 of them and 3 digits), else a placeholder |
+//!
+//! A placeholder depends on nothing but the value, so what refers to an id still does.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::json::{Text, Value, write_str};
+
+/// Most characters of a placeholder.
+pub const LONGEST: usize = 64;
+
+/// Most digits of a number that stays.
+pub const MOST_DIGITS: usize = 6;
+
+/// Strings that stay wherever they are: words of JSON Schema, JSON-RPC, MCP, LSP and Ethereum. Sorted.
+pub const WORDS: &[&str] = &[
+    "Internal error",
+    "Invalid Request",
+    "Invalid params",
+    "Method not found",
+    "Parse error",
+    "accept",
+    "alert",
+    "application/json",
+    "array",
+    "assistant",
+    "audio",
+    "auto",
+    "begin",
+    "boolean",
+    "cancel",
+    "create",
+    "critical",
+    "debug",
+    "decline",
+    "delete",
+    "earliest",
+    "emergency",
+    "end",
+    "endTurn",
+    "error",
+    "finalized",
+    "form",
+    "full",
+    "image",
+    "incremental",
+    "info",
+    "integer",
+    "latest",
+    "markdown",
+    "maxTokens",
+    "none",
+    "notice",
+    "null",
+    "number",
+    "object",
+    "pending",
+    "plaintext",
+    "rename",
+    "report",
+    "required",
+    "resource",
+    "resource_link",
+    "safe",
+    "stopSequence",
+    "string",
+    "system",
+    "text",
+    "text/html",
+    "text/markdown",
+    "text/plain",
+    "tool",
+    "unChanged",
+    "user",
+    "utf-16",
+    "utf-32",
+    "utf-8",
+    "warning",
+];
+
+/// A message, or any other JSON value, with placeholders: JSON text in one line. `method` is that of the call that it is,
+/// or that it answers.
+pub fn redact(message: &Value<'_>, method: Option<&str>) -> String {
+    let mut writer = Writer { method, path: Vec::new(), out: String::new() };
+    writer.value(message);
+    writer.out
+}
+
+/// The name of a method, a tool or a prompt: a placeholder where it looks like none.
+pub fn redact_name(name: &str) -> Cow<'_, str> {
+    let punctuation = ['_', '-', '$', '.', '/', ':'];
+    let like_a_name = (1..=100).contains(&name.len())
+        && name.chars().all(|character| character.is_ascii_alphanumeric() || punctuation.contains(&character));
+    if like_a_name { Cow::Borrowed(name) } else { Cow::Owned(placeholder(name.chars())) }
+}
+
+struct Writer<'p> {
+    method: Option<&'p str>,
+    /// Names of the members on the way to the value at hand; elements of arrays add nothing.
+    path: Vec<String>,
+    out: String,
+}
+
+impl Writer<'_> {
+    fn value(&mut self, value: &Value<'_>) {
+        match value {
+            Value::Null => self.out.push_str("null"),
+            Value::Bool(true) => self.out.push_str("true"),
+            Value::Bool(false) => self.out.push_str("false"),
+            Value::Number(number) if self.is_error_code() => self.out.push_str(number.as_str()),
+            Value::Number(number) => self.out.push_str(&redact_number(number.as_str())),
+            Value::String(text) => {
+                let text = self.string(text);
+                write_str(&text, &mut self.out);
+            }
+            Value::Array(array) => {
+                self.out.push('[');
+                for (i, item) in array.items.iter().enumerate() {
+                    self.out.push_str(if i > 0 { "," } else { "" });
+                    self.value(item);
+                }
+                self.out.push(']');
+            }
+            Value::Object(object) => {
+                // Two names may have one placeholder, and an object has no two members of one name.
+                let mut taken = HashSet::new();
+                self.out.push('{');
+                for (i, (name, value)) in object.members.iter().enumerate() {
+                    self.out.push_str(if i > 0 { "," } else { "" });
+                    let redacted = redact_member_name(name);
+                    let mut written = redacted.clone();
+                    let mut copy = 1_u64;
+                    while !taken.insert(written.clone()) {
+                        copy += 1;
+                        written = format!("{redacted}-{copy}");
+                    }
+                    write_str(&written, &mut self.out);
+                    self.out.push(':');
+                    self.path.push(name.as_str().unwrap_or_default().to_owned());
+                    self.value(value);
+                    self.path.pop();
+                }
+                self.out.push('}');
+            }
+        }
+    }
+
+    fn string<'t>(&self, text: &'t Text<'_>) -> Cow<'t, str> {
+        let Text::Unicode(text) = text else { return Cow::Owned(placeholder_of(text)) };
+        if WORDS.binary_search(&&**text).is_ok() {
+            return Cow::Borrowed(text);
+        }
+        if self.is_name() { redact_name(text) } else { Cow::Owned(placeholder(text.chars())) }
+    }
+
+    fn path(&self) -> Vec<&str> {
+        self.path.iter().map(String::as_str).collect()
+    }
+
+    fn is_error_code(&self) -> bool {
+        self.path() == ["error", "code"]
+    }
+
+    /// Whether the protocols have a name or a version here.
+    fn is_name(&self) -> bool {
+        match self.path().as_slice() {
+            ["jsonrpc" | "method"] => true,
+            ["params" | "result", "protocolVersion"] => self.method == Some("initialize"),
+            ["params", "name"] => matches!(self.method, Some("tools/call" | "prompts/get")),
+            ["result", "tools", "name"] => self.method == Some("tools/list"),
+            ["result", "prompts", "name"] => self.method == Some("prompts/list"),
+            _ => false,
+        }
+    }
+}
+
+fn redact_member_name(name: &Text<'_>) -> String {
+    let Text::Unicode(name) = name else { return placeholder_of(name) };
+    let mut characters = name.chars();
+    let like_a_name = name.len() <= 40
+        && characters.next().is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, '_' | '$'))
+        && characters.all(|other| other.is_ascii_alphanumeric() || matches!(other, '_' | '-' | '$'))
+        && name.bytes().filter(u8::is_ascii_digit).count() <= 3;
+    if like_a_name { name.clone().into_owned() } else { placeholder(name.chars()) }
+}
+
+fn placeholder_of(text: &Text<'_>) -> String {
+    match text {
+        Text::Unicode(text) => placeholder(text.chars()),
+        Text::Utf16(units) => {
+            placeholder(char::decode_utf16(units.iter().copied()).map(|character| character.unwrap_or('x')))
+        }
+    }
+}
+
+fn placeholder(characters: impl IntoIterator<Item = char>) -> String {
+    let mut characters = characters.into_iter().map(|character| match character {
+        '0'..='9' => '0',
+        'a'..='z' | 'A'..='Z' => 'x',
+        _ if character.is_ascii() => character,
+        _ if character.is_numeric() => '0',
+        _ => 'x',
+    });
+    let mut placeholder: String = characters.by_ref().take(LONGEST).collect();
+    if characters.next().is_some() {
+        placeholder.push('…');
+    }
+    placeholder
+}
+
+/// A number as it is spelled, with 1 and zeros where its digits are too many to be harmless. An exponent stays.
+fn redact_number(spelling: &str) -> Cow<'_, str> {
+    let (mantissa, exponent) = spelling.split_at(spelling.find(['e', 'E']).unwrap_or(spelling.len()));
+    if mantissa.bytes().filter(u8::is_ascii_digit).count() <= MOST_DIGITS {
+        return Cow::Borrowed(spelling);
+    }
+    let mut digit = '1';
+    let zeros = mantissa.chars().map(|character| match character {
+        '0'..='9' => std::mem::replace(&mut digit, '0'),
+        _ => character,
+    });
+    Cow::Owned(zeros.chain(exponent.chars()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    fn redacted(text: &str, method: Option<&str>) -> String {
+        redact(&parse(text.as_bytes()).unwrap(), method)
+    }
+
+    #[test]
+    fn words_are_sorted() {
+        assert!(WORDS.is_sorted());
+    }
+
+    #[test]
+    fn shapes_stay_and_words_go() {
+        for (text, placeholder) in [
+            ("2026-01-05T10:00:00Z", "0000-00-00x00:00:00x"),
+            ("https://ida:pw@example.org:8080/a?b=c#d", "xxxxx://xxx:xx@xxxxxxx.xxx:0000/x?x=x#x"),
+            ("9b2F-00aa", "0x0x-00xx"),
+            ("Größe\\n\\t漢字 ٣ 😀", "xxxxx\\n\\txx 0 x"),
+            ("", ""),
+            ("text", "text"),
+            ("Text", "xxxx"),
+        ] {
+            assert_eq!(redacted(&format!("[\"{text}\"]"), None), format!("[\"{placeholder}\"]"));
+        }
+        assert_eq!(placeholder("é".repeat(64).chars()), "x".repeat(64));
+        assert_eq!(placeholder("é".repeat(65).chars()), format!("{}…", "x".repeat(64)));
+        assert_eq!(redacted(r#"["\ud83dab"]"#, None), r#"["xxx"]"#);
+    }
+
+    #[test]
+    fn names_stay_where_the_protocol_has_names() {
+        let call = r#"{"jsonrpc":"2.0","id":"a-7","method":"tools/call","params":{"name":"get_user","arguments":{"name":"Ida","type":"vip"}}}"#;
+        assert_eq!(
+            redacted(call, Some("tools/call")),
+            r#"{"jsonrpc":"2.0","id":"x-0","method":"tools/call","params":{"name":"get_user","arguments":{"name":"xxx","type":"xxx"}}}"#
+        );
+        assert!(redacted(call, Some("other")).contains(r#""name":"xxx_xxxx""#));
+        let spaced = r#"{"method":"tools/call","params":{"name":"my secret"}}"#;
+        assert_eq!(redacted(spaced, Some("tools/call")), r#"{"method":"tools/call","params":{"name":"xx xxxxxx"}}"#);
+        let list = r#"{"result":{"tools":[{"name":"get_user","description":"Finds Ida"}]}}"#;
+        assert_eq!(
+            redacted(list, Some("tools/list")),
+            r#"{"result":{"tools":[{"name":"get_user","description":"xxxxx xxx"}]}}"#
+        );
+        let hello = r#"{"result":{"protocolVersion":"2025-11-25","serverInfo":{"version":"1.2"}}}"#;
+        assert_eq!(
+            redacted(hello, Some("initialize")),
+            r#"{"result":{"protocolVersion":"2025-11-25","serverInfo":{"version":"0.0"}}}"#
+        );
+    }
+
+    #[test]
+    fn errors_keep_their_code() {
+        assert_eq!(
+            redacted(r#"{"error":{"code":-32768001,"message":"no such user: ida","data":{"code":12345678}}}"#, None),
+            r#"{"error":{"code":-32768001,"message":"xx xxxx xxxx: xxx","data":{"code":10000000}}}"#
+        );
+        assert_eq!(
+            redacted(r#"{"error":{"message":"Method not found"}}"#, None),
+            r#"{"error":{"message":"Method not found"}}"#
+        );
+    }
+
+    #[test]
+    fn long_numbers_go() {
+        for (number, left) in [
+            ("123456", "123456"),
+            ("1234567", "1000000"),
+            ("-59.858562", "-10.000000"),
+            ("0.00", "0.00"),
+            ("1.5E300", "1.5E300"),
+            ("1731600000.5e-3", "1000000000.0e-3"),
+        ] {
+            assert_eq!(redacted(number, None), left);
+        }
+    }
+
+    #[test]
+    fn member_names_that_are_data_go() {
+        assert_eq!(
+            redacted(r#"{"changes":{"file:///home/ida/a":1,"file:///home/eva/b":2,"2026":3,"sha256":4,"x":5}}"#, None),
+            r#"{"changes":{"xxxx:///xxxx/xxx/x":1,"xxxx:///xxxx/xxx/x-2":2,"0000":3,"sha256":4,"x":5}}"#
+        );
+    }
+}
