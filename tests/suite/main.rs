@@ -34,6 +34,7 @@ mod schema;
 mod session;
 mod sparql;
 mod stored;
+mod shapes;
 mod support;
 mod vocabulary;
 mod w3c;
