@@ -8,6 +8,7 @@ use super::{Failure, Outcome, print};
 
 const JSON_RPC_ONTOLOGY: &str = include_str!("../../ontology/json-rpc.ttl");
 const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
+const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -46,9 +47,10 @@ impl ContextCommand {
 #[command(after_help = "\
 Examples:
   rpcgraph ontology                    both ontologies, as one Turtle document
-  rpcgraph ontology rpcgraph           the terms that this program adds")]
+  rpcgraph ontology rpcgraph           the terms that this program adds
+  rpcgraph ontology shapes             SHACL shapes of the graphs that `convert` makes")]
 pub struct OntologyCommand {
-    /// Which [default: both]
+    /// Which [default: both ontologies]
     #[arg(value_enum)]
     name: Option<OntologyName>,
 }
@@ -59,6 +61,8 @@ enum OntologyName {
     JsonRpc,
     /// The terms that this program adds, `rpcg:`
     Rpcgraph,
+    /// What a session's graph has to look like, in SHACL
+    Shapes,
 }
 
 impl OntologyCommand {
@@ -66,6 +70,7 @@ impl OntologyCommand {
         match self.name {
             Some(OntologyName::JsonRpc) => print(JSON_RPC_ONTOLOGY),
             Some(OntologyName::Rpcgraph) => print(RPCGRAPH_ONTOLOGY),
+            Some(OntologyName::Shapes) => print(SHAPES),
             None => print(&format!("{JSON_RPC_ONTOLOGY}\n{RPCGRAPH_ONTOLOGY}")),
         }
     }
