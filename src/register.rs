@@ -49,7 +49,7 @@ pub use self::report::{Entry, Item, Report, Section, Subject};
 use self::schema::Schemas;
 use self::site::Site;
 use self::uplift::Uplifter;
-use crate::context::{Loader, Reference};
+use crate::context::{JSON_RPC_URL, Loader, Reference};
 
 /// What a register is made with.
 #[derive(Debug, Clone, Default)]
@@ -109,12 +109,20 @@ impl Register {
         for url in &options.contexts {
             loader.load(&Reference::Url(url.clone()))?;
         }
-        let context_path = block.folder.locate(block.context_file, "the building block")?;
+        let built_in = block.folder.is_built_in(block.context_file);
+        let context_path = match built_in {
+            true => block.folder.path().join(block.context_file),
+            false => block.folder.locate(block.context_file, "the building block")?,
+        };
         let published = site.url(&site.own(block.context_file)).or_else(|| block.metadata.ld_context.clone());
-        for url in published.iter().chain(&block.metadata.ld_context) {
-            loader.publish(url, &context_path)?;
-        }
-        let context = loader.load(&Reference::File(context_path.clone()))?;
+        let context = if built_in {
+            loader.load(&Reference::Url(JSON_RPC_URL.to_owned()))?
+        } else {
+            for url in published.iter().chain(&block.metadata.ld_context) {
+                loader.publish(url, &context_path)?;
+            }
+            loader.load(&Reference::File(context_path.clone()))?
+        };
         let reference = published.unwrap_or_else(|| site.reference_from_test(&site.own(block.context_file)));
         let place = block.folder.path().join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
         let uplifter = Uplifter { loader: &loader, place, context, context_path };
@@ -280,7 +288,9 @@ impl Register {
 /// Where the register will be: what the options say, or what the published context's URL tells.
 fn site(block: &Block, options: &Options) -> Result<Site, BlockError> {
     let tail = format!("annotated/{}/{}", block.key, block.context_file);
-    let told = block.metadata.ld_context.as_deref().and_then(|url| url.strip_suffix(&tail));
+    // Another's context tells where that other is.
+    let own = block.metadata.ld_context.as_deref().filter(|_| !block.folder.is_built_in(block.context_file));
+    let told = own.and_then(|url| url.strip_suffix(&tail));
     let base = options.base.as_deref().or(told);
     if let Some(base) = base {
         absolute(base, || "--base".to_owned())?;

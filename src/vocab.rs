@@ -4,6 +4,12 @@
 
 use oxrdf::NamedNodeRef;
 
+/// The building block's ontology, `ontology/json-rpc.ttl`, in Turtle.
+pub const JSON_RPC_ONTOLOGY: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/ontology/json-rpc.ttl"));
+
+/// The IRI of [`JSON_RPC_ONTOLOGY`].
+pub const JSON_RPC_ONTOLOGY_URL: &str = "http://json-rpc.org/ontology";
+
 macro_rules! vocabulary {
     ($(#[$meta:meta])* $module:ident $namespace:literal $prefix:literal { $($name:ident = $local:literal,)* }) => {
         $(#[$meta])*

@@ -3,10 +3,10 @@
 use clap::{Args, ValueEnum};
 use rpcgraph::context::{JSON_RPC, JSON_RPC_SCHEMA, RPCGRAPH};
 use rpcgraph::record::Format;
+use rpcgraph::vocab::JSON_RPC_ONTOLOGY;
 
 use super::{Failure, Outcome, print};
 
-const JSON_RPC_ONTOLOGY: &str = include_str!("../../ontology/json-rpc.ttl");
 const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
 const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 

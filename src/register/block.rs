@@ -11,7 +11,8 @@ use super::examples::{Examples, Others, Source};
 use super::folder::Folder;
 use super::language::Language;
 use super::yaml::{self, YamlError};
-use crate::context::LoadError;
+use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, LoadError};
+use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
 
 /// The files of a block, each under the names that it may have.
 const METADATA: &[&str] = &["bblock.json", "bblock.yaml", "bblock.yml"];
@@ -167,6 +168,10 @@ pub struct Metadata {
     pub date_of_last_change: Option<String>,
     /// URL of the published context.
     pub ld_context: Option<String>,
+    /// URL of the schema, where the block has no file of it.
+    pub schema: Option<Value>,
+    /// URL of the ontology, where the block has no file of it.
+    pub ontology: Option<Value>,
     /// Identifiers of other blocks.
     pub depends_on: Vec<String>,
     /// What it is made after.
@@ -240,7 +245,7 @@ impl Block {
     pub fn read(path: &Path) -> Result<Self, BlockError> {
         let folder_error = |source| BlockError::Folder { path: super::folder::shown(path), source };
         let metadata = std::fs::metadata(path).map_err(folder_error)?;
-        let (folder, examples_file) = if metadata.is_dir() {
+        let (mut folder, examples_file) = if metadata.is_dir() {
             let folder = Folder::open(path)?;
             let examples = folder.find(EXAMPLES).map(str::to_owned);
             (folder, examples)
@@ -251,6 +256,7 @@ impl Block {
         };
         let mut notes = Vec::new();
         let metadata = read_metadata(&folder)?;
+        provide_json_rpc(&mut folder, &metadata);
         let no_context = || BlockError::NoContext { path: super::folder::shown(path) };
         let context_file = folder.find(CONTEXT).ok_or_else(no_context)?;
         // It is read again, by who knows contexts; a pipe would keep that waiting.
@@ -295,6 +301,27 @@ impl Block {
     /// Its short name.
     pub fn name(&self) -> &str {
         self.metadata.name.as_deref().unwrap_or(&self.key)
+    }
+}
+
+/// A block may name the context, the schema and the ontology of JSON-RPC instead of holding copies.
+fn provide_json_rpc(folder: &mut Folder, metadata: &Metadata) {
+    let (schema, ontology) = (&metadata.schema, &metadata.ontology);
+    let built_in = [
+        (metadata.ld_context.as_deref(), JSON_RPC_URL, CONTEXT, "context.jsonld", JSON_RPC),
+        (schema.as_ref().and_then(|url| url.as_str()), JSON_RPC_SCHEMA_URL, SCHEMA, "schema.json", JSON_RPC_SCHEMA),
+        (
+            ontology.as_ref().and_then(|url| url.as_str()),
+            JSON_RPC_ONTOLOGY_URL,
+            ONTOLOGY,
+            "ontology.ttl",
+            JSON_RPC_ONTOLOGY,
+        ),
+    ];
+    for (named, url, names, name, text) in built_in {
+        if named == Some(url) && folder.find(names).is_none() {
+            folder.provide(name, text);
+        }
     }
 }
 

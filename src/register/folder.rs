@@ -1,5 +1,6 @@
 //! The folder of a building block: what it holds may be read, and nothing else.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
@@ -13,6 +14,8 @@ const MAX_FILE: u64 = 16 << 20;
 #[derive(Debug, Clone)]
 pub struct Folder {
     root: PathBuf,
+    /// Files that the folder does not hold and the program does, by name.
+    built_in: BTreeMap<&'static str, &'static str>,
 }
 
 impl Folder {
@@ -21,7 +24,7 @@ impl Folder {
         let failed = |source| BlockError::Folder { path: shown(path), source };
         let root = fs::canonicalize(path).map_err(failed)?;
         fs::read_dir(&root).map_err(failed)?;
-        Ok(Self { root })
+        Ok(Self { root, built_in: BTreeMap::new() })
     }
 
     /// Its path, without links.
@@ -34,9 +37,20 @@ impl Folder {
         self.root.file_name().map_or_else(|| "block".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
+    /// From now on holds a file of the program's own, under a name that it has no file for.
+    pub fn provide(&mut self, name: &'static str, text: &'static str) {
+        self.built_in.insert(name, text);
+    }
+
+    /// Whether a file is one of the program's own.
+    pub fn is_built_in(&self, name: &str) -> bool {
+        self.built_in.contains_key(name)
+    }
+
     /// The first of the names that there is.
     pub fn find(&self, names: &[&'static str]) -> Option<&'static str> {
-        names.iter().copied().find(|name| self.root.join(name).symlink_metadata().is_ok())
+        let is_there = |name: &str| self.is_built_in(name) || self.root.join(name).symlink_metadata().is_ok();
+        names.iter().copied().find(|name| is_there(name))
     }
 
     /// Where a file of the folder is, without links. `by` is what refers to it, for messages.
@@ -74,6 +88,9 @@ impl Folder {
 
     /// The text of a file of the folder: UTF-8, without a byte order mark.
     pub fn read(&self, reference: &str, by: &str) -> Result<String, BlockError> {
+        if let Some(text) = self.built_in.get(reference) {
+            return Ok((*text).to_owned());
+        }
         let path = self.locate(reference, by)?;
         let failed = |source| BlockError::Read { reference: reference.to_owned(), by: by.to_owned(), source };
         // A pipe would wait for somebody to write.
