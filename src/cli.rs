@@ -9,6 +9,7 @@ mod queries;
 mod query;
 mod read;
 mod register;
+mod register_capture;
 mod shell;
 mod target;
 

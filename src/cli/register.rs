@@ -7,6 +7,7 @@ use clap::Args;
 use rpcgraph::register::{Block, Item, Options, Register};
 
 use super::input::shown;
+use super::register_capture::CaptureArgs;
 use super::{Failure, Outcome, say};
 
 #[derive(Debug, Args)]
@@ -19,6 +20,9 @@ Examples:
   rpcgraph register json-rpc -o build                     all of a block's examples
   rpcgraph register json-rpc/examples.yaml -o build       the same, named by its examples
   rpcgraph register json-rpc -o build --base https://example.org/build/
+  rpcgraph register --from-capture session.log -o traffic --redact
+                                                          a block of what was captured; then
+  rpcgraph register traffic -o build
 
 Exit status:
   0  done; every example and test is as it should be
@@ -26,10 +30,10 @@ Exit status:
   2  not done: something is wrong with the block, or the register cannot be written")]
 pub struct RegisterCommand {
     /// Folder of the building block, or its examples.yaml
-    #[arg(value_name = "BLOCK")]
-    block: PathBuf,
+    #[arg(value_name = "BLOCK", required_unless_present = "from_capture", conflicts_with = "from_capture")]
+    block: Option<PathBuf>,
 
-    /// Folder for the register: new, empty, or with a register that is replaced
+    /// Folder for the register, or for the block: new, empty, or with an earlier one that is replaced
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 
@@ -54,10 +58,14 @@ pub struct RegisterCommand {
     /// Print no summary, no losses and no notes, only what failed
     #[arg(long)]
     quiet: bool,
+
+    #[command(flatten)]
+    capture: CaptureArgs,
 }
 
 impl RegisterCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
+        let Some(block) = &self.block else { return self.capture.run(&self.output, self.quiet) };
         let options = Options {
             base: self.base.clone(),
             identifier: self.identifier.clone(),
@@ -65,7 +73,7 @@ impl RegisterCommand {
             contexts: self.contexts.clone(),
             offline: self.offline,
         };
-        let block = Block::read(&self.block)?;
+        let block = Block::read(block)?;
         let register = Register::build(&block, &options)?;
         register.write(&self.output)?;
         if !self.quiet {

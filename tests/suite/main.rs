@@ -10,6 +10,7 @@
 mod agreement;
 mod bblock;
 mod capture;
+mod captured;
 mod cases;
 mod cli;
 mod context;

@@ -1,0 +1,85 @@
+//! `register --from-capture`: a building block out of logs.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use rpcgraph::record::{Format, ReaderOptions};
+use rpcgraph::register::capture::Capture;
+use rpcgraph::register::captured;
+
+use super::input::{Source, shown, sources};
+use super::progress::{Watched, When};
+use super::{Failure, Outcome, parse_format, parse_size, say};
+
+/// How logs are read; one after the other and by one thread, so that of equal exchanges the first is chosen.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options with --from-capture")]
+pub struct CaptureArgs {
+    /// Make a building block instead, of exchanges in these logs: the shortest for each method and outcome
+    #[arg(long, value_name = "LOG", num_args = 1.., conflicts_with_all = ["base", "identifier", "contexts", "offline"])]
+    from_capture: Vec<PathBuf>,
+
+    /// Put placeholders in place of strings and long numbers, also in ids and error messages
+    ///
+    /// A letter becomes `x`, a digit `0`; punctuation stays, so that dates, URIs and paths keep their shape. What stays:
+    /// names of methods, members, tools and prompts, versions of protocols, words that the protocols define, codes of
+    /// errors, and numbers of up to 6 digits.
+    #[arg(long, requires = "from_capture", conflicts_with = "block")]
+    redact: bool,
+
+    /// Format of the logs [default: detected from their content]
+    #[arg(short, long, value_name = "NAME", value_parser = parse_format, requires = "from_capture", conflicts_with = "block")]
+    from: Option<Format>,
+
+    /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
+    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
+    max_record_size: usize,
+
+    /// When to show progress on standard error: `auto` is on a terminal, after a second
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    progress: When,
+}
+
+impl CaptureArgs {
+    pub fn run(&self, output: &Path, quiet: bool) -> Result<Outcome, Failure> {
+        let mut capture = Capture::new();
+        for source in &sources(&self.from_capture, None)? {
+            self.read(source, &mut capture)?;
+        }
+        let examples = capture.chosen().count();
+        if examples == 0 && capture.faulty().is_empty() {
+            bail!(
+                "there is no exchange to show in {}{}; if the logs hold any, name their format with --from",
+                counted(capture.records(), "record"),
+                left_out(&capture)
+            );
+        }
+        let files = captured::block(&capture, self.redact)?;
+        captured::write(&files, output)?;
+        if !quiet {
+            let examples = counted(examples as u64, "example");
+            let tests = counted(capture.faulty().len() as u64, "test");
+            let records = counted(capture.records(), "record");
+            say(&format!("{examples} and {tests} in {}, of {records}{}", shown(output), left_out(&capture)));
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn read(&self, source: &Source, capture: &mut Capture) -> Result<(), Failure> {
+        let options = ReaderOptions { format: self.from, max_record_size: self.max_record_size };
+        let (read, size) = source.open()?;
+        let read = Watched::new(read, source.name(), size, self.progress);
+        capture.read(&source.file_name(), read, &options).with_context(|| source.name())
+    }
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What is in no example, after what is.
+fn left_out(capture: &Capture) -> String {
+    let reasons: Vec<_> = capture.left_out().iter().map(|(reason, count)| format!("{count} × {reason}")).collect();
+    if reasons.is_empty() { String::new() } else { format!("; in no example: {}", reasons.join(", ")) }
+}

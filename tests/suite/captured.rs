@@ -1,0 +1,171 @@
+//! `register --from-capture`, and that what it makes is a building block like any other.
+
+use std::fs;
+use std::path::Path;
+
+use rpcgraph::record::ReaderOptions;
+use rpcgraph::register::capture::Capture;
+use rpcgraph::register::captured::{block, write};
+use rpcgraph::register::{Block, Options, Register};
+
+use crate::capture::logs;
+use crate::cli::Place;
+
+const LOG: &str = r#"{"jsonrpc":"2.0","id":"a","method":"greet","params":{"name":"Ida"}}
+{"jsonrpc":"2.0","id":"a","result":"hello, Ida"}
+{"jsonrpc":"2.0","id":"b","method":"greet","params":["Eva Berg"]}
+{"jsonrpc":"2.0","id":"b","error":{"code":-32602,"message":"no greeting for Eva Berg"}}
+{"id":"c","method":"greet"}
+"#;
+
+/// The register of a block on disk, where nothing may be fetched.
+fn register(folder: &Path) -> Register {
+    let options = Options { offline: true, ..Options::default() };
+    let block = Block::read(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    Register::build(&block, &options).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+}
+
+#[track_caller]
+fn assert_passes(register: &Register, what: &str) {
+    let failed: Vec<_> = register.report().failed().map(|item| (item.title(), item.reasons())).collect();
+    assert!(failed.is_empty(), "{what}: {failed:#?}");
+}
+
+#[test]
+fn the_way_from_a_log_to_a_register() {
+    let place = Place::with("session.log", LOG);
+    place
+        .run(&["register", "--from-capture", "session.log", "-o", "traffic"])
+        .said(0, "2 examples and 1 test in traffic, of 5 records; in no example: 1 × MissingVersion\n");
+    let made = place.read("traffic/examples.yaml");
+    let ran = place.run(&["register", "traffic", "-o", "build"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("Captured JSON-RPC traffic: 5 of 5 passed; "), "{}", ran.stderr);
+    assert!(String::from_utf8(place.read("build/tests/traffic/greet-result.ttl")).unwrap().contains("jrpc:hasMethod"));
+
+    // Again, in place of what is there; and from standard input.
+    place.run(&["register", "--from-capture", "session.log", "-o", "traffic", "--quiet"]).quietly();
+    assert_eq!(place.read("traffic/examples.yaml"), made);
+    place.run_with(&["register", "--from-capture", "-", "-o", "traffic", "--quiet", "--redact"], LOG).quietly();
+    let redacted = String::from_utf8(place.read("traffic/examples.yaml")).unwrap();
+    assert!(redacted.contains("xxxxx, xxx") && !redacted.contains("Ida") && !redacted.contains("Eva"), "{redacted}");
+    place.run(&["register", "traffic", "-o", "build", "--quiet"]).quietly();
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let place = Place::with("session.log", LOG);
+    place.put("text.log", "nothing here\n");
+    place.put("mine/notes.txt", "keep me");
+    for (arguments, said) in [
+        (
+            &["register", "--from-capture", "text.log", "-o", "out"][..],
+            "error: there is no exchange to show in 1 record; in no example: 1 × no JSON; if the logs hold any, name their \
+             format with --from\n",
+        ),
+        (&["register", "--from-capture", "none.log", "-o", "out"], "error: cannot read none.log"),
+        (&["register", "--from-capture", "session.log"], "error: the following required arguments were not provided"),
+        (
+            &["register", "--redact", "block", "-o", "out"],
+            "error: the argument '--redact' cannot be used with '[BLOCK]'",
+        ),
+        (&["register", "-o", "out"], "error: the following required arguments were not provided"),
+        (&["register", "-o", "out", "--from-capture", "session.log", "--offline"], "error: the argument"),
+    ] {
+        let before = place.names();
+        place.run(arguments).began(2, said);
+        assert_eq!(place.names(), before, "{arguments:?}");
+    }
+
+    // What the author put there is not taken away.
+    let onto = ["register", "--from-capture", "session.log", "-o"];
+    let ran = place.run(&[&onto[..], &["mine"]].concat());
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("is not empty, and no building block that rpcgraph wrote"), "{}", ran.stderr);
+    assert_eq!(place.read("mine/notes.txt"), b"keep me");
+    place.run(&[&onto[..], &["traffic", "--quiet"]].concat()).quietly();
+    place.put("traffic/more.yaml", "[]");
+    let ran = place.run(&[&onto[..], &["traffic"]].concat());
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("traffic holds more.yaml, which is not of the building block"), "{}", ran.stderr);
+    assert_eq!(place.read("traffic/more.yaml"), b"[]");
+
+    // Nor is a block for its own register.
+    place.run(&[&onto[..], &["block", "--quiet"]].concat()).quietly();
+    let ran = place.run(&["register", "block", "-o", "block"]);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("is not empty, and no register that rpcgraph wrote"), "{}", ran.stderr);
+}
+
+#[test]
+fn every_log_registers() {
+    let mut examples = 0;
+    for log in logs() {
+        let name = log.display().to_string();
+        let bytes = fs::read(&log).unwrap();
+        // Thousands of examples would tell no more.
+        if bytes.len() > 200_000 {
+            continue;
+        }
+        for redacted in [false, true] {
+            let mut capture = Capture::new();
+            if capture.read("log", bytes.as_slice(), &ReaderOptions::default()).is_err() {
+                continue;
+            }
+            if capture.chosen().next().is_none() && capture.faulty().is_empty() {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let folder = folder.path().join("block");
+            write(&block(&capture, redacted).unwrap(), &folder).unwrap();
+            let register = register(&folder);
+            assert_passes(&register, &name);
+            examples += register.report().items.len();
+        }
+    }
+    assert!(examples > 100, "{examples}");
+}
+
+/// The block that the project ships: everything passes, and what JSON-LD cannot hold of it is what its texts say.
+#[test]
+fn the_block_of_examples_registers() {
+    let register = register(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/json-rpc"));
+    assert_passes(&register, "examples/json-rpc");
+    assert_eq!(register.notes(), &[] as &[String]);
+    let items = &register.report().items;
+    assert!(items.len() > 60, "{}", items.len());
+    let mut losing: Vec<_> = items
+        .iter()
+        .filter(|item| item.losses > 0 && !item.title().starts_with("test "))
+        .map(|item| item.title())
+        .collect();
+    losing.sort();
+    assert_eq!(
+        losing,
+        [
+            "example 10, snippet 1 (Error -32700: parse error)",
+            "example 11, snippet 1 (Error -32600: invalid request)",
+            "example 9, snippet 1 (Id that is null)",
+            "example 9, snippet 2 (Id that is null)",
+        ]
+    );
+    let files = register.files();
+    let context = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/context/json-rpc.jsonld")).unwrap();
+    assert_eq!(files["annotated/json-rpc/context.jsonld"], context);
+    assert!(files["index.md"].contains("#MethodNotFoundResponse"));
+    // It is not published where the context is.
+    assert!(!files["register.json"].contains("ogcincubator.github.io/modelcontextprotocol/build/report.html"));
+}
+
+/// Nobody is to think that shapes were checked.
+#[test]
+fn shapes_of_a_block_are_not_checked() {
+    let place = Place::with("session.log", LOG);
+    place.run(&["register", "--from-capture", "session.log", "-o", "traffic", "--quiet"]).quietly();
+    place.put("traffic/rules.shacl", "");
+    let ran = place.run(&["register", "traffic", "-o", "build"]);
+    assert_eq!(ran.status, Some(0));
+    assert!(ran.stderr.starts_with("note: rules.shacl: shapes are not checked"), "{}", ran.stderr);
+    let report = String::from_utf8(place.read("build/tests/traffic/greet-result.validation_passed.txt")).unwrap();
+    assert!(report.contains("=== SHACL ===\nShapes not checked: rules.shacl\n"), "{report}");
+}
