@@ -378,6 +378,14 @@ fn stem(name: &str, place: &str) -> Result<String, BlockError> {
     Ok(stem.to_owned())
 }
 
+/// Says of a graph that nobody has held it against the block's shapes.
+fn tell_unchecked(done: &mut Done, shapes: &[String]) {
+    if !shapes.is_empty() && done.turtle.is_some() {
+        let message = format!("Shapes not checked: {}", shapes.join(", "));
+        done.item.done(Section::Shacl, message, json!({ "op": "shacl-not-checked", "shapes": shapes }));
+    }
+}
+
 /// Collects what examples and tests give.
 struct Builder {
     files: Files,
@@ -412,7 +420,8 @@ impl Builder {
                     schema_ref: snippet.schema_ref.as_deref(),
                     must_fail: false,
                 };
-                let done = runner.run(&job)?;
+                let mut done = runner.run(&job)?;
+                tell_unchecked(&mut done, &block.shapes);
                 snippets.push(ShownSnippet {
                     language: snippet.language.clone(),
                     source: done.source.clone(),
@@ -444,7 +453,8 @@ impl Builder {
                 schema_ref: None,
                 must_fail: test.must_fail(),
             };
-            let done = runner.run(&job)?;
+            let mut done = runner.run(&job)?;
+            tell_unchecked(&mut done, &block.shapes);
             self.take(done, &test.language);
         }
         Ok(())

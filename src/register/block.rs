@@ -21,6 +21,7 @@ const SCHEMA: &[&str] = &["schema.yaml", "schema.yml", "schema.json"];
 const EXAMPLES: &[&str] = &["examples.yaml", "examples.yml", "examples.json"];
 const DESCRIPTION: &[&str] = &["description.md"];
 const ONTOLOGY: &[&str] = &["ontology.ttl"];
+const SHAPES: &[&str] = &["rules.shacl"];
 const TESTS: &str = "tests";
 /// What other programs use of a block.
 const UNUSED: &[&str] = &["semantic-uplift.yaml", "tests.yaml", "transforms.yaml"];
@@ -172,6 +173,8 @@ pub struct Metadata {
     pub schema: Option<Value>,
     /// URL of the ontology, where the block has no file of it.
     pub ontology: Option<Value>,
+    /// Files or URLs of SHACL shapes, besides `rules.shacl`.
+    pub shacl_rules: Vec<String>,
     /// Identifiers of other blocks.
     pub depends_on: Vec<String>,
     /// What it is made after.
@@ -236,6 +239,8 @@ pub struct Block {
     pub description: Option<String>,
     /// The ontology, in Turtle.
     pub ontology: Option<String>,
+    /// Files or URLs of SHACL shapes, which are not checked.
+    pub shapes: Vec<String>,
     /// What in the block is not used, and why.
     pub notes: Vec<String>,
 }
@@ -283,7 +288,13 @@ impl Block {
         {
             return Err(BlockError::Turtle { file: "ontology.ttl".to_owned(), source: source.into() });
         }
+        let mut shapes = metadata.shacl_rules.clone();
+        shapes.extend(folder.find(SHAPES).map(str::to_owned).filter(|file| !metadata.shacl_rules.contains(file)));
+        if !shapes.is_empty() {
+            notes.push(format!("{}: shapes are not checked; a SHACL processor can do that", shapes.join(", ")));
+        }
         Ok(Self {
+            shapes,
             key: key(&folder.name()),
             metadata,
             context_file,
