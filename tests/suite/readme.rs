@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use rpcgraph::query::catalogue::CATALOGUE;
+use crate::support::files;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -55,6 +57,13 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn commands_of_the_readme() {
     let readme = fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
+    // A folder of their own, since some of them write files.
+    let folder = tempfile::tempdir().unwrap();
+    for example in files(Path::new(&format!("{ROOT}/examples")), "") {
+        let copy = folder.path().join(example.strip_prefix(ROOT).unwrap());
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(example, copy).unwrap();
+    }
     let mut run = 0;
     for (command, expected) in shown(&readme) {
         let arguments = match command.strip_prefix("cargo run --release -- ").or(command.strip_prefix("rpcgraph ")) {
@@ -67,6 +76,8 @@ fn commands_of_the_readme() {
         let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph"))
             .args(words(arguments))
             .current_dir(ROOT)
+            .args(arguments.split_whitespace())
+            .current_dir(folder.path())
             .output()
             .expect("the command runs");
         assert!(output.status.success(), "{command}: {}", output.status);
@@ -76,6 +87,7 @@ fn commands_of_the_readme() {
         run += 1;
     }
     assert_eq!(run, 6);
+    assert_eq!(run, 5);
 }
 
 /// The long options that a text names.
