@@ -19,7 +19,8 @@ use crate::record::{LogLine, Record, Time};
 pub struct Session {
     key: Option<String>,
     record_count: u64,
-    has_log_lines: bool,
+    /// Line of the last text between messages, and how many such texts began on it.
+    last_log_line: Option<(u64, u32)>,
     exchanges: Exchanges,
     started: Option<DateTime>,
     ended: Option<DateTime>,
@@ -38,7 +39,7 @@ impl Session {
 
     /// Whether it has neither records nor lines of text yet.
     pub fn is_empty(&self) -> bool {
-        self.record_count == 0 && !self.has_log_lines
+        self.record_count == 0 && self.last_log_line.is_none()
     }
 
     /// Annotates the content of the session's next record.
@@ -88,8 +89,13 @@ impl Session {
 
     /// Annotates text between messages.
     pub fn annotate_log_line<'a>(&mut self, line: &'a LogLine<'a>) -> Annotated<'a> {
-        self.has_log_lines = true;
-        Annotated::log_line(line)
+        let at = line.location.line;
+        let nth = match self.last_log_line {
+            Some((last, count)) if last == at => count.saturating_add(1),
+            _ => 1,
+        };
+        self.last_log_line = Some((at, nth));
+        Annotated::log_line(line, nth)
     }
 
     /// The session's own node, known when its last record is.

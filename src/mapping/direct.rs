@@ -62,7 +62,7 @@ impl<T: Triples> Direct<'_, T> {
                 self.text_or_bytes(bytes);
             }
             session::Node::LogLine(bytes) => {
-                self.start(Node::LogLine(annotated.location.line), rpcg::LOG_LINE);
+                self.start(Node::LogLine(annotated.location.line, annotated.name.element), rpcg::LOG_LINE);
                 self.annotations(annotated);
                 self.text_or_bytes(bytes);
             }

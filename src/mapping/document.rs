@@ -136,7 +136,10 @@ impl DocumentWriter<'_> {
     pub fn node<'e>(&mut self, annotated: &'e Annotated<'e>) -> Result<(), ReferenceError> {
         self.out.push('{');
         match &annotated.node {
-            Node::LogLine(_) => self.member_id(&format!("#l{}", annotated.location.line)),
+            Node::LogLine(_) => {
+                let nth = annotated.name.element.map(|nth| format!(".{nth}")).unwrap_or_default();
+                self.member_id(&format!("#l{}{nth}", annotated.location.line));
+            }
             _ => self.member_id(&format!("#{}", annotated.name)),
         }
         let mut problems = annotated.problems;

@@ -18,8 +18,8 @@ pub enum Node<'a> {
     Id(Name),
     /// `#m7-error`
     Error(Name),
-    /// `#l12`: a line of text between messages
-    LogLine(u64),
+    /// `#l12`: a text between messages, by the line that it begins on; `#l12.2` is the second there.
+    LogLine(u64, Option<u32>),
     /// The session itself: nothing, or a fragment with its `#`.
     Session(&'a str),
     /// An absolute IRI.

@@ -38,7 +38,7 @@ pub struct Origin {
 /// One node of a session's graph, before it is put in JSON-LD's terms.
 #[derive(Debug, Clone)]
 pub struct Annotated<'a> {
-    /// Its name; a line of text between messages is named by its line.
+    /// Its name; a text between messages is named by its line, and has an element where it is not the first on it.
     pub name: Name,
     /// Where its record is.
     pub location: Location,
@@ -115,9 +115,10 @@ impl<'a> Annotated<'a> {
         }
     }
 
-    pub(super) fn log_line(line: &'a LogLine<'a>) -> Self {
+    /// The `nth` text that begins on its line, from 1.
+    pub(super) fn log_line(line: &'a LogLine<'a>, nth: u32) -> Self {
         Self {
-            name: Name { record: line.location.record, element: None },
+            name: Name { record: line.location.record, element: (nth > 1).then_some(nth) },
             location: line.location,
             record: (!line.oversized).then_some(&line.bytes),
             time: None,

@@ -215,7 +215,7 @@ impl TextRenderer {
             Node::Message(name) => (b'm', name.record, name.element, &b""[..]),
             Node::Id(name) => (b'm', name.record, name.element, &b"-id"[..]),
             Node::Error(name) => (b'm', name.record, name.element, &b"-error"[..]),
-            Node::LogLine(line) => (b'l', line, None, &b""[..]),
+            Node::LogLine(line, nth) => (b'l', line, nth, &b""[..]),
             Node::Session(reference) => {
                 out.push(b'<');
                 self.input(out);

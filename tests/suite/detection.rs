@@ -5,10 +5,11 @@ use std::fs;
 use oxrdfio::{RdfFormat, RdfParser};
 use rpcgraph::convert::{Converter, Input, Options};
 use rpcgraph::mapping::{Mapper, Mapping};
-use rpcgraph::record::{Format, Reader, ReaderOptions};
+use rpcgraph::record::{Entry, Format, Reader, ReaderOptions};
 use rpcgraph::sink::Sink;
+use rpcgraph::vocab::rpcg;
 
-use crate::support::{BASE, assert_isomorphic, corpora, files};
+use crate::support::{BASE, assert_isomorphic, convert_with, corpora, files};
 
 #[test]
 fn every_log_of_the_corpora() {
@@ -83,4 +84,30 @@ fn graphs_of_every_format() {
     }
     let all = Format::ALL.iter().filter(|format| format.refusal().is_none() && **format != Format::LspDevtoolsDb);
     assert_eq!(formats, all.map(|format| format.name()).collect());
+}
+
+/// Texts between messages may begin on one line: a HAR file often has only one. Each is a node all the same.
+#[test]
+fn every_text_between_messages_is_a_node() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    let mut shared = 0;
+    for log in files(&folder, "").into_iter().filter(|log| !log.to_string_lossy().contains("nvim-lua")) {
+        let bytes = fs::read(&log).unwrap();
+        let Ok(mut reader) = Reader::new(bytes.as_slice(), &ReaderOptions::default()) else { continue };
+        let mut lines = Vec::new();
+        while let Ok(Some(entry)) = reader.next_entry() {
+            if let Entry::LogLine(line) = entry {
+                lines.push(line.location.line);
+            }
+        }
+        let texts = lines.len();
+        lines.dedup();
+        shared += texts - lines.len();
+        let quads = convert_with(&bytes, &[], Options { log_lines: true, ..Options::default() });
+        let is_text = |quad: &&oxrdf::Quad| quad.object == rpcg::LOG_LINE.into_owned().into();
+        let nodes: std::collections::BTreeSet<_> =
+            quads.iter().filter(is_text).map(|quad| quad.subject.to_string()).collect();
+        assert_eq!(nodes.len(), texts, "{}", log.display());
+    }
+    assert!(shared > 0, "no two texts begin on one line");
 }

@@ -149,9 +149,7 @@ fn logs() -> Vec<PathBuf> {
     let mut logs = vec![root.join("examples/mcp-session.ndjson"), root.join("examples/calculator.io")];
     logs.extend(files(&root.join("tests/formats"), "").into_iter().filter(|log| {
         let name = log.to_string_lossy();
-        // Its texts between messages share a line, and with it a node.
-        let mixed = name.ends_with("har/edge.har");
-        !mixed && ![".entries", ".ttl", ".sql"].iter().any(|end| name.ends_with(end)) && !name.contains("nvim-lua")
+        ![".entries", ".ttl", ".sql"].iter().any(|end| name.ends_with(end)) && !name.contains("nvim-lua")
     }));
     if let Some(corpora) = corpora() {
         logs.push(corpora.join("jsonrpc-spec-examples/spec-section7.txt"));
