@@ -282,14 +282,16 @@ impl Findings {
     }
 }
 
-fn parse_format(name: &str) -> Result<Format, String> {
+/// A format by its name.
+pub fn parse_format(name: &str) -> Result<Format, String> {
     Format::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
         format!("there is no such format; there are {}", names.join(", "))
     })
 }
 
-fn parse_size(text: &str) -> Result<usize, String> {
+/// A size in bytes, maybe with a unit.
+pub fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
     let unit = text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase();
     let factor = match unit.as_str() {

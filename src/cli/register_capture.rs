@@ -10,7 +10,8 @@ use rpcgraph::register::captured;
 
 use super::input::{Source, shown, sources};
 use super::progress::{Watched, When};
-use super::{Failure, Outcome, parse_format, parse_size, say};
+use super::read::{parse_format, parse_size};
+use super::{Failure, Outcome, say};
 
 /// How logs are read; one after the other and by one thread, so that of equal exchanges the first is chosen.
 #[derive(Debug, Args)]

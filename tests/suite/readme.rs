@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use rpcgraph::query::catalogue::CATALOGUE;
 use crate::support::files;
+use rpcgraph::query::catalogue::CATALOGUE;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -75,8 +75,6 @@ fn commands_of_the_readme() {
         };
         let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph"))
             .args(words(arguments))
-            .current_dir(ROOT)
-            .args(arguments.split_whitespace())
             .current_dir(folder.path())
             .output()
             .expect("the command runs");
@@ -86,8 +84,7 @@ fn commands_of_the_readme() {
         assert!(matches(&expected, &lines), "{command} prints\n{text}");
         run += 1;
     }
-    assert_eq!(run, 6);
-    assert_eq!(run, 5);
+    assert_eq!(run, 9);
 }
 
 /// The long options that a text names.
