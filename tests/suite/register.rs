@@ -287,6 +287,17 @@ fn times_are_those_of_the_calendar() {
     }
 }
 
+/// The register of the block that the project ships is the one that it makes.
+#[test]
+fn the_committed_register_is_not_stale() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let register = build(&examples.join("json-rpc"), &Options::default());
+    let report = register.report();
+    assert!(report.items.len() > 60);
+    let differences = register.compare(&examples.join("register")).expect("a comparison");
+    assert_eq!(differences, [], "make it again: rpcgraph register examples/json-rpc -o examples/register");
+}
+
 #[test]
 fn differences_are_found() {
     let place = Place::new();
