@@ -1,15 +1,16 @@
 //! The text of a query, and where it goes wrong.
 
+use std::collections::HashMap;
 use std::fmt;
 
-use oxrdf::{NamedNode, Variable};
+use oxrdf::NamedNode;
 use spargebra::SparqlParser;
 use spargebra::algebra::GraphPattern;
 
 use super::QUERY_PREFIXES;
 use super::functions::{self, FUNCTIONS};
 use super::needs::Uses;
-use super::tokens::{first_wrong, tokens};
+use super::tokens::{first_wrong, tokens, too_much};
 use crate::vocab::rpcg;
 
 /// Why a text is no query. Shown with the line and a caret below the place.
@@ -28,14 +29,27 @@ struct Place {
     text: String,
 }
 
+/// How many characters of a line are shown on either side of a place in it.
+const AROUND: usize = 60;
+/// How many characters of a token are repeated.
+const TOKEN: usize = 40;
+
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(Place { line, column, text }) = &self.place else { return f.write_str(&self.message) };
         let number = line.to_string();
+        // Of a long line, what stands around the place.
+        let skipped = column.saturating_sub(1 + AROUND);
+        let mut rest = text.chars().skip(skipped);
+        let mut shown = String::from(if skipped > 0 { "…" } else { "" });
         // Tabs would shift the caret.
-        let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        let before: String = shown.chars().take(column.saturating_sub(1)).collect();
-        let indent = " ".repeat(unicode_width::UnicodeWidthStr::width(before.as_str()));
+        let plain = |c: char| if c.is_control() { ' ' } else { c };
+        shown.extend(rest.by_ref().take(column - 1 - skipped).map(plain));
+        let indent = " ".repeat(unicode_width::UnicodeWidthStr::width(shown.as_str()));
+        shown.extend(rest.by_ref().take(AROUND).map(plain));
+        if rest.next().is_some() {
+            shown.push('…');
+        }
         writeln!(f, "not SPARQL, at line {line}, column {column}: {}", self.message)?;
         writeln!(f, "{number} | {shown}")?;
         write!(f, "{} | {indent}^", " ".repeat(number.len()))
@@ -46,6 +60,9 @@ impl std::error::Error for SyntaxError {}
 
 pub(super) fn parse(text: &str, base: Option<&str>) -> Result<spargebra::Query, SyntaxError> {
     let plain = |error: &dyn fmt::Display| SyntaxError { message: error.to_string(), place: None };
+    if let Some((at, message)) = too_much(text) {
+        return Err(SyntaxError { message, place: Some(Place::at(text, at)) });
+    }
     let mut parser = SparqlParser::new();
     if let Some(base) = base {
         parser = parser.with_base_iri(base).map_err(|error| plain(&error))?;
@@ -61,11 +78,14 @@ pub(super) fn parse(text: &str, base: Option<&str>) -> Result<spargebra::Query, 
             order_columns(&mut query, text);
             Ok(query)
         }
-        Err(_) if !text.trim().is_empty() && parser.clone().parse_update(text).is_ok() => Err(SyntaxError {
-            message: "this is SPARQL Update, which changes data; only SELECT, ASK, CONSTRUCT and DESCRIBE are run here"
-                .to_owned(),
-            place: None,
-        }),
+        Err(_) if parser.clone().parse_update(text).is_ok_and(|update| !update.operations.is_empty()) => {
+            Err(SyntaxError {
+                message:
+                    "this is SPARQL Update, which changes data; only SELECT, ASK, CONSTRUCT and DESCRIBE are run here"
+                        .to_owned(),
+                place: None,
+            })
+        }
         Err(error) => Err(explain(text, &parser, &error.to_string())),
     }
 }
@@ -88,10 +108,13 @@ fn order_columns(query: &mut spargebra::Query, text: &str) {
     let Some(select) = tokens.iter().position(|token| is(Some(token), "SELECT")) else { return };
     let modified = ["DISTINCT", "REDUCED"].iter().any(|word| is(tokens.get(select + 1), word));
     if is(tokens.get(select + 1 + usize::from(modified)), "*") {
-        let place = |variable: &Variable| {
-            tokens.iter().position(|token| token.strip_prefix(['?', '$']) == Some(variable.as_str()))
-        };
-        variables.sort_by_key(place);
+        let mut places = HashMap::new();
+        for (place, token) in tokens.iter().enumerate() {
+            if let Some(name) = token.strip_prefix(['?', '$']) {
+                places.entry(name).or_insert(place);
+            }
+        }
+        variables.sort_by_key(|variable| places.get(variable.as_str()).copied());
     }
 }
 
@@ -127,7 +150,7 @@ fn explain(text: &str, parser: &SparqlParser, words: &str) -> SyntaxError {
         };
         return SyntaxError { message, place: Some(Place::at(text, text.trim_end().len())) };
     };
-    let token = text.get(range.clone()).unwrap_or_default();
+    let token = shortened(text.get(range.clone()).unwrap_or_default());
     let message = match (rule(stop.expected), token.split_once(':')) {
         (Some("Prefix not found"), Some((prefix, _))) => {
             let known: Vec<_> = QUERY_PREFIXES.iter().map(|(prefix, _)| format!("{prefix}:")).collect();
@@ -151,6 +174,22 @@ impl Place {
             text: source.trim_end_matches('\r').to_owned(),
         }
     }
+}
+
+/// A token on one line, and not all of a long one.
+fn shortened(token: &str) -> String {
+    let mut characters = token.chars();
+    let mut short = String::new();
+    for character in characters.by_ref().take(TOKEN) {
+        match character.is_control() {
+            true => short.extend(character.escape_default()),
+            false => short.push(character),
+        }
+    }
+    if characters.next().is_some() {
+        short.push('…');
+    }
+    short
 }
 
 /// A rule beyond the grammar that was broken, in the parser's words.
@@ -229,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_query_that_only_ends_too_early_is_told_so() {
-        for text in ["SELECT ?x { ?x a jrpc:Request", "", "SELECT"] {
+        for text in ["SELECT ?x { ?x a jrpc:Request", "", "SELECT", "# later", "PREFIX ex: <http://example.org/>"] {
             assert!(error(text).contains("the query ends too early"), "{}", error(text));
         }
     }
@@ -244,6 +283,31 @@ mod tests {
     fn an_undeclared_prefix_is_named() {
         let shown = error("SELECT ?x { ?x a foaf:Person }");
         assert!(shown.contains("line 1, column 18: the prefix foaf: is not declared"), "{shown}");
+    }
+
+    #[test]
+    fn of_long_lines_and_tokens_a_part_is_shown() {
+        let text = format!("SELECT * {{ {}FILTR {} }}", "?s ?p ?o . ".repeat(1000), "?s ?p ?o . ".repeat(1000));
+        let shown = error(&text);
+        let lines: Vec<_> = shown.lines().collect();
+        assert!(lines[0].ends_with("column 11012: there cannot be FILTR here"), "{shown}");
+        assert!(lines[1].starts_with("1 | …") && lines[1].ends_with('…'), "{shown}");
+        let caret = lines[2].chars().position(|c| c == '^').unwrap();
+        assert_eq!(lines[1].chars().skip(caret).take(5).collect::<String>(), "FILTR");
+        let shown = error(&format!("SELECT * {{ ?s ?p 1 \"\"\"a\n{}\"\"\" }}", "b".repeat(1000)));
+        assert!(shown.contains("there cannot be \"\"\"a\\nbbb") && shown.len() < 300, "{shown}");
+    }
+
+    #[test]
+    fn a_query_that_would_end_the_stack_is_refused() {
+        let shown = error(&format!("SELECT * {}", "{".repeat(100_000)));
+        assert!(shown.contains("line 1, column 266: brackets are nested more than 256 deep"), "{shown}");
+    }
+
+    #[test]
+    fn columns_of_a_star_stand_as_the_text_has_them() {
+        let query = parse("SELECT * { ?s ?p ?o.?o ?q ?a }", None).unwrap();
+        assert!(query.to_string().starts_with("SELECT ?s ?p ?o ?q ?a "), "{query}");
     }
 
     #[test]

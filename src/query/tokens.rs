@@ -38,6 +38,7 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
             }
             Some(quote @ ('"' | '\'')) => string(rest, quote),
             Some('<') => iri(rest).unwrap_or_else(|| sign(rest)),
+            Some('?' | '$') => variable(rest),
             Some(first) if is_word(first) => word(rest),
             _ => sign(rest),
         };
@@ -65,13 +66,24 @@ fn string(rest: &str, quote: char) -> usize {
 }
 
 fn iri(rest: &str) -> Option<usize> {
-    let end = rest.find('>')?;
-    let inner = rest.get(1..end)?;
-    (!inner.contains(|c: char| c.is_whitespace() || "<\"{}|^`".contains(c))).then_some(end + 1)
+    let inner = rest.get(1..)?;
+    // No further than to what no IRI holds, so that many signs cost no more than few.
+    let end = inner.find(|c: char| c.is_whitespace() || "<>\"{}|^`".contains(c))?;
+    inner.get(end..)?.starts_with('>').then_some(end + 2)
+}
+
+/// `?name`, or a question mark that belongs to a path.
+fn variable(rest: &str) -> usize {
+    let name = rest.get(1..).unwrap_or_default();
+    1 + name.find(|character| !is_name(character)).unwrap_or(name.len())
+}
+
+fn is_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}' | '\u{2040}')
 }
 
 fn is_word(character: char) -> bool {
-    character.is_alphanumeric() || "_:?$@-.%\\\u{B7}".contains(character)
+    is_name(character) || ":@-.%\\".contains(character)
 }
 
 /// A word does not end in a dot, which ends a triple.
@@ -89,9 +101,58 @@ fn sign(rest: &str) -> usize {
     }
 }
 
+/// How deep brackets may be nested, and how many operators and groups there may be: parsing and evaluation call themselves
+/// for each, and a stack ends.
+const MAX_DEPTH: usize = 256;
+const MAX_OPERATORS: usize = 5_000;
+
+/// Where a text is more than can be parsed safely, and why: a byte offset and words.
+pub(super) fn too_much(text: &str) -> Option<(usize, String)> {
+    let (mut depth, mut operators) = (0_usize, 0_usize);
+    for range in tokens(text) {
+        let token = text.get(range.clone()).unwrap_or_default();
+        match token {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        // What makes one more level around what stands before it.
+        let keyword = ["AS", "FILTER", "VALUES"].iter().any(|word| token.eq_ignore_ascii_case(word));
+        operators += usize::from(keyword || ["{", "||", "&&", "|", "+", "-", "*", "/"].contains(&token));
+        if depth > MAX_DEPTH {
+            return Some((range.start, format!("brackets are nested more than {MAX_DEPTH} deep")));
+        }
+        if operators > MAX_OPERATORS {
+            let advice = "VALUES and IN take any number of terms";
+            return Some((range.start, format!("there are more than {MAX_OPERATORS} operators and groups; {advice}")));
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_end_where_their_names_do() {
+        let text = "?s ?p ?o.?o a:b? ?x-?y $z*2";
+        let found: Vec<_> = tokens(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, ["?s", "?p", "?o", ".", "?o", "a:b", "?", "?x", "-", "?y", "$z", "*", "2"]);
+    }
+
+    #[test]
+    fn what_could_end_the_stack_is_too_much() {
+        let nested = |depth: usize| format!("ASK {{ FILTER({}1{}) }}", "(".repeat(depth), ")".repeat(depth));
+        assert_eq!(too_much(&nested(MAX_DEPTH - 2)), None);
+        assert_eq!(too_much(&nested(MAX_DEPTH - 1)).map(|(at, _)| at), Some("ASK { FILTER(".len() + MAX_DEPTH - 2));
+        // One operator less than there are operands, and `{` and `FILTER`.
+        let chain = |length: usize| format!("ASK {{ FILTER({}) }}", vec!["true"; length].join(" || "));
+        assert_eq!(too_much(&chain(MAX_OPERATORS - 1)), None);
+        assert!(too_much(&chain(MAX_OPERATORS)).is_some());
+        let values = format!("SELECT ?x {{ VALUES (?x ?y) {{ {} }} }}", "(1 -2) ".repeat(100_000));
+        assert_eq!(too_much(&values), None);
+    }
 
     #[test]
     fn tokens_are_never_cut() {
