@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use oxigraph::store::{StorageError, Store, Transaction};
-use oxrdf::Quad;
+use oxrdf::{BlankNode, NamedOrBlankNode, Quad, Term, Triple};
 
 use crate::sink::{QuadSink, SinkError};
 
@@ -120,4 +120,17 @@ impl QuadSink for StoreSink<'_> {
     fn finish(&mut self) -> Result<(), SinkError> {
         Ok(())
     }
+}
+
+/// The triple with a prefix to the labels of its blank nodes: they are told apart within one graph or answer only, and a
+/// store takes a label for the same node wherever it is from.
+pub(crate) fn with_blanks(mut triple: Triple, prefix: &str) -> Triple {
+    let renamed = |node: &BlankNode| BlankNode::new_unchecked(format!("{prefix}{}", node.as_str()));
+    if let NamedOrBlankNode::BlankNode(node) = &triple.subject {
+        triple.subject = renamed(node).into();
+    }
+    if let Term::BlankNode(node) = &triple.object {
+        triple.object = renamed(node).into();
+    }
+    triple
 }

@@ -5,11 +5,12 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::Read;
 
 use oxigraph::store::{QuadIter, StorageError, Store};
-use oxrdf::{BlankNode, NamedNodeRef, NamedOrBlankNode, Quad, Term, Triple};
+use oxrdf::{NamedNodeRef, Quad};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
 use sha2::{Digest as _, Sha256};
 
 use super::{LoadError, SpooledGraph, Target};
+use crate::store::with_blanks;
 
 /// How many quads a transaction adds and removes at most: it has them in memory.
 const QUADS: u64 = 100_000;
@@ -152,17 +153,6 @@ fn parsed(graph: SpooledGraph<'_>, triples: impl Read) -> impl Iterator<Item = R
 fn blank_prefix(graph: NamedNodeRef<'_>) -> String {
     let digest = Sha256::digest(graph.as_str());
     digest.iter().take(8).fold("g".to_owned(), |prefix, byte| format!("{prefix}{byte:02x}"))
-}
-
-fn with_blanks(mut triple: Triple, prefix: &str) -> Triple {
-    let renamed = |node: &BlankNode| BlankNode::new_unchecked(format!("{prefix}{}", node.as_str()));
-    if let NamedOrBlankNode::BlankNode(node) = &triple.subject {
-        triple.subject = renamed(node).into();
-    }
-    if let Term::BlankNode(node) = &triple.object {
-        triple.object = renamed(node).into();
-    }
-    triple
 }
 
 fn unreadable(error: RdfParseError) -> LoadError {

@@ -7,6 +7,7 @@ use super::answer::{Answer, QueryError};
 use super::cancel::Cancel;
 use super::dataset::Loading;
 use crate::endpoint::{self, Endpoint};
+use crate::store::with_blanks;
 
 /// Asks a server. A query without a dataset clause sees every session there, whether the server's default graph is their
 /// union or not.
@@ -37,8 +38,9 @@ pub fn fetch(endpoint: &Endpoint, query: &Query, loading: &mut Loading<'_>) -> R
         }
     };
     let mut total = 0;
-    for graph in &graphs {
-        total += fetch_graph(endpoint, graph, &filter, loading)?;
+    for (index, graph) in graphs.iter().enumerate() {
+        // Each answer has labels of its own for blank nodes, which may be those of another.
+        total += fetch_graph(endpoint, graph, &filter, &format!("g{index}-"), loading)?;
     }
     Ok(total)
 }
@@ -47,6 +49,7 @@ fn fetch_graph(
     endpoint: &Endpoint,
     graph: &NamedNode,
     filter: &str,
+    blank_prefix: &str,
     loading: &mut Loading<'_>,
 ) -> Result<u64, QueryError> {
     let server = endpoint::Dataset::default();
@@ -63,7 +66,7 @@ fn fetch_graph(
         endpoint.query(&format!("CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }}"), &server)?
     {
         for triple in triples {
-            let triple = triple?;
+            let triple = with_blanks(triple?, blank_prefix);
             loading.insert(QuadRef::new(&triple.subject, &triple.predicate, &triple.object, graph));
             given += 1;
             loading.cancel().check()?;
