@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use oxrdf::{GraphName, Quad};
 
 use self::jsonld::JsonLdWriter;
-pub use self::output::{Compression, Output, OutputError};
+pub use self::output::{Compression, Output, OutputError, discard_unfinished};
 pub(crate) use self::rdfxml::{RdfXmlSink, not_xml};
 pub(crate) use self::rendered::Rendered;
 pub use self::selection::Selection;

@@ -19,7 +19,7 @@ use rpcgraph::store;
 use super::input::Source;
 use super::queries::named;
 use super::read::{GraphArgs, ReadArgs, SummaryArgs};
-use super::target::{TargetArgs, parse_syntax};
+use super::target::{TargetArgs, leave, parse_syntax};
 use super::{Failure, Outcome, print_failure, say};
 
 #[derive(Debug, Args)]
@@ -130,6 +130,10 @@ const GRACE: Duration = Duration::from_secs(2);
 impl QueryCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let text = self.text()?;
+        // Before the query is read: some take long to be understood.
+        let cancel = self.cancel()?;
+        // Some editors begin a file with a mark of its encoding.
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
         if self.fetch && self.endpoint.is_none() {
             bail!("--fetch is about the server that --endpoint names");
         }
@@ -138,7 +142,7 @@ impl QueryCommand {
             bail!("standard input cannot be both the query and the log: name a file for one of them");
         }
         let base = base(&sources).or_else(|| self.read.base().map(str::to_owned));
-        let query = Query::parse(&text, base.as_deref())?;
+        let query = Query::parse(text, base.as_deref())?;
         for term in query.unknown_terms() {
             say(&format!("note: no vocabulary has the term {term}; `rpcgraph ontology` prints what there is"));
         }
@@ -152,7 +156,6 @@ impl QueryCommand {
         // Better now than when all the work is done.
         shape.check(query.form())?;
 
-        let cancel = self.cancel()?;
         let (answer, _dataset);
         if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
             if let functions @ [_, ..] = query.functions().as_slice() {
@@ -228,7 +231,7 @@ impl QueryCommand {
         ctrlc::set_handler(move || {
             // Who asks twice does not want to wait.
             if interrupted.cause().is_some() {
-                std::process::exit(2);
+                leave();
             }
             interrupted.cancel(Cause::Interrupted);
             leave_after(GRACE, Cause::Interrupted);
@@ -327,7 +330,7 @@ fn leave_after(time: Duration, cause: Cause) {
     let _ = thread::Builder::new().spawn(move || {
         thread::sleep(time);
         print_failure(&QueryError::Ended(cause).into());
-        std::process::exit(2);
+        leave();
     });
 }
 

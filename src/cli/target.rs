@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rpcgraph::sink::{Compression, Output, OutputError, SinkError, Syntax};
+use rpcgraph::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_unfinished};
 
 use super::Failure;
 
@@ -23,7 +23,11 @@ impl TargetArgs {
     /// Opens it.
     pub fn open(&self) -> Result<Output, OutputError> {
         match self.file() {
-            Some(path) => Output::file(path, split(path).1),
+            Some(path) => {
+                // Where the command does not listen for Ctrl-C itself, it ends here.
+                let _ = ctrlc::set_handler(|| leave());
+                Output::file(path, split(path).1)
+            }
             None => Ok(Output::stdout()),
         }
     }
@@ -58,6 +62,12 @@ impl TargetArgs {
             (Err(failure), _) => failure,
         }
     }
+}
+
+/// Ends the process without a trace of an output that is not complete.
+pub fn leave() -> ! {
+    discard_unfinished();
+    std::process::exit(2)
 }
 
 /// The extension that tells the syntax, in lower case, and the compression.

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
@@ -70,6 +71,18 @@ enum Target {
     Beside { file: BufWriter<NamedTempFile>, target: PathBuf },
 }
 
+/// What is being written beside its target, for a process that ends before its time. One that was renamed or dropped is
+/// under that name no more.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes what outputs have written that are not complete. To be called before a process ends that drops nothing.
+pub fn discard_unfinished() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        // There is nobody left to tell.
+        let _ = fs::remove_file(path);
+    }
+}
+
 impl Output {
     /// Standard output.
     pub fn stdout() -> Self {
@@ -130,6 +143,7 @@ impl Target {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let file = builder.tempfile_in(folder)?;
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
         if let Some(metadata) = existing {
             if metadata.permissions().readonly() {
                 return Err(io::ErrorKind::PermissionDenied.into());
