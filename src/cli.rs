@@ -103,7 +103,7 @@ fn print_failure(failure: &Failure) {
     let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     let mut text = String::new();
     for cause in failure.chain() {
-        let cause = cause.to_string();
+        let cause = harmless(&cause.to_string());
         // Some errors repeat their cause in their own text.
         if !text.ends_with(&cause) {
             text.push_str(if text.is_empty() { "" } else { ": " });
@@ -111,6 +111,19 @@ fn print_failure(failure: &Failure) {
         }
     }
     say(&format!("{style}error:{style:#} {text}"));
+}
+
+/// The text without control characters but for line ends: words of servers and files may be among it, and nothing in them
+/// is for a terminal to obey.
+fn harmless(text: &str) -> String {
+    let mut harmless = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character.is_control() && character != '\n' {
+            true => harmless.extend(character.escape_default()),
+            false => harmless.push(character),
+        }
+    }
+    harmless
 }
 
 /// Prints a line on standard error; there is nobody to tell if that fails.
