@@ -1,11 +1,13 @@
 //! How a query ends: statuses, errors, time and Ctrl-C.
 
+use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::ask;
 use crate::cli::{LOG, Place, REQUEST};
+use crate::http::{Server, respond};
 
 /// Goes on for as long as anybody waits: five hundred triples, five times with each other.
 const ENDLESS: &str = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p }";
@@ -93,7 +95,8 @@ fn one_question_at_a_time() {
 #[test]
 fn queries_come_from_files_and_standard_input() {
     let place = Place::with("s", LOG);
-    place.put("q.rq", "ASK {\n  ?x a jrpc:Request\n}\n");
+    // With the mark that some editors begin a file with.
+    place.put("q.rq", "\u{FEFF}ASK {\n  ?x a jrpc:Request\n}\n");
     assert_eq!(place.run(&["query", "s", "--query-file", "q.rq"]).text(), "true\n");
     assert_eq!(place.run_with(&["query", "s", "--query-file", "-"], "ASK {}").text(), "true\n");
     assert_eq!(place.run_with(&["query", "--query-file", "q.rq"], LOG).text(), "true\n");
@@ -138,4 +141,58 @@ fn control_c_ends_a_query() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: interrupted\n");
+}
+
+/// Sends Ctrl-C to a command after a second; its status.
+#[cfg(unix)]
+fn interrupted(place: &Place, arguments: &[&str]) -> Option<i32> {
+    let mut child = place.command(arguments).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    // It stays open: the command waits for more.
+    let _input = child.stdin.take();
+    thread::sleep(Duration::from_secs(1));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(killed.success());
+    child.wait().expect("it ends").code()
+}
+
+#[cfg(unix)]
+#[test]
+fn control_c_leaves_no_part_of_an_output() {
+    let place = Place::new();
+    assert_eq!(interrupted(&place, &["convert", "-o", "a.nt"]), Some(2));
+    assert_eq!(place.names(), [""; 0]);
+}
+
+#[test]
+fn an_answer_that_does_not_end_in_time_leaves_no_part_of_an_output() {
+    let server = Server::serve(|request, stream| {
+        let kind = "Content-Type: application/sparql-results+json";
+        if request.text().contains("ASK") {
+            return respond(stream, "200 OK", &[kind], r#"{"head":{},"boolean":true}"#);
+        }
+        let row = r#"{"x":{"type":"literal","value":"1"}}"#;
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\n{kind}\r\n\r\n{{\"head\":{{\"vars\":[\"x\"]}},\"results\":{{\"bindings\":[{row},"
+        )?;
+        // Something always comes, so that the server is not given up.
+        for _ in 0..50 {
+            thread::sleep(Duration::from_millis(200));
+            write!(stream, " ")?;
+        }
+        Ok(())
+    });
+    let place = Place::new();
+    let query = ["query", "--endpoint", &server.url, "-q", "SELECT ?x { ?x ?y ?z }", "-o", "a.csv", "--timeout", "1"];
+    place.run(&query).began(2, "error: ");
+    assert_eq!(place.names(), [""; 0]);
+}
+
+#[test]
+fn errors_are_nothing_that_a_terminal_obeys() {
+    let place = Place::with("s.nt", "<urn:a> \u{1b}[2J <urn:b> .\n");
+    let ran = place.run(&["query", "s.nt", "-q", "ASK {}"]);
+    ran.began(2, "error: s.nt:1:9 is not N-Triples: ");
+    assert!(ran.stderr.contains("\\u{1b}"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains('\u{1b}'), "{}", ran.stderr);
 }
