@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use clap::{Parser, Subcommand};
 use rpcgraph::convert::ConvertError;
+use rpcgraph::diagnostic::printable;
 use rpcgraph::sink::{OutputError, SinkError};
 
 /// Turn captured JSON-RPC traffic into RDF.
@@ -113,17 +114,9 @@ fn print_failure(failure: &Failure) {
     say(&format!("{style}error:{style:#} {text}"));
 }
 
-/// The text without control characters but for line ends: words of servers and files may be among it, and nothing in them
-/// is for a terminal to obey.
+/// The text with its line ends, and nothing else in it that a terminal obeys: words of servers and files may be among it.
 fn harmless(text: &str) -> String {
-    let mut harmless = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character.is_control() && character != '\n' {
-            true => harmless.extend(character.escape_default()),
-            false => harmless.push(character),
-        }
-    }
-    harmless
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints a line on standard error; there is nobody to tell if that fails.

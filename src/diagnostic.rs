@@ -1,8 +1,29 @@
 //! Recoverable findings: what is wrong with a record, and where it is.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::record::Location;
+
+/// The text with nothing in it that a terminal obeys: control characters, line ends too, and what turns the direction of
+/// writing are escaped.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut printable = String::with_capacity(text.len());
+    for character in text.chars() {
+        match is_obeyed(character) {
+            true => printable.extend(character.escape_default()),
+            false => printable.push(character),
+        }
+    }
+    Cow::Owned(printable)
+}
+
+fn is_obeyed(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
 
 /// Something that was found in an input and did not end the run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use oxrdfio::RdfFormat;
 use rpcgraph::query::rdf_format;
 
 use super::Failure;
+use rpcgraph::diagnostic::printable;
 
 /// IRI of a session that is read from standard input.
 const STDIN_IRI: &str = "urn:rpcgraph:stdin";
@@ -93,13 +94,7 @@ fn encode_for_iri(url: &str) -> String {
 
 /// A path as messages show it: control characters are nothing for a terminal.
 pub fn shown(path: &Path) -> String {
-    let text = path.display().to_string();
-    text.chars()
-        .map(|character| match character.is_control() {
-            true => character.escape_default().to_string(),
-            false => character.to_string(),
-        })
-        .collect()
+    printable(&path.display().to_string()).into_owned()
 }
 
 /// A file name as one segment of a path, in which nothing of it is syntax.

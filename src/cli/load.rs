@@ -16,6 +16,7 @@ use rpcgraph::summary::Summary;
 
 use super::input::{Source, shown};
 use super::progress::{Meter, Unit};
+use super::query::parse_seconds;
 use super::read::{Attempt, Findings, GraphArgs, ReadArgs, SummaryArgs};
 use super::{Failure, Outcome, say};
 
@@ -65,9 +66,9 @@ pub struct Load {
     graph_store: Option<String>,
 
     /// Give the server so long to answer a request
-    #[arg(long, value_name = "SECONDS", requires = "endpoint", conflicts_with = "store", default_value = "300")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    timeout: u64,
+    #[arg(long, value_name = "SECONDS", requires = "endpoint", conflicts_with = "store")]
+    #[arg(default_value = "300", value_parser = parse_seconds)]
+    timeout: Duration,
 
     #[command(flatten)]
     graph: GraphArgs,
@@ -136,7 +137,7 @@ impl Load {
             .update(self.update.clone())
             .graph_store(self.graph_store.clone())
             .credentials(Credentials::from_environment()?)
-            .timeout(Duration::from_secs(self.timeout));
+            .timeout(self.timeout);
         Ok(Some(builder.build()?))
     }
 

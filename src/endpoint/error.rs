@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::time::Duration;
 
+use crate::diagnostic::printable;
 use reqwest::blocking::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
@@ -179,7 +180,13 @@ impl About {
     pub fn unexpected(&self, response: Response, expected: &'static str) -> EndpointError {
         let Self { what, url, .. } = self.clone();
         let content_type = content_type(response.headers()).unwrap_or_else(|| "nothing that has a type".to_owned());
-        EndpointError::Unexpected { what, url, content_type: shown(&content_type), expected, words: words(response) }
+        EndpointError::Unexpected {
+            what,
+            url,
+            content_type: printable(&content_type).into_owned(),
+            expected,
+            words: words(response),
+        }
     }
 
     /// The answer is not what it says it is.
@@ -189,7 +196,12 @@ impl About {
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> EndpointError {
         let Self { what, url, .. } = self.clone();
-        EndpointError::Malformed { what, url, content_type: shown(content_type), source: source.into() }
+        EndpointError::Malformed {
+            what,
+            url,
+            content_type: printable(content_type).into_owned(),
+            source: source.into(),
+        }
     }
 }
 
@@ -207,21 +219,11 @@ pub(super) fn words(response: Response) -> String {
     let body = String::from_utf8_lossy(&body);
     let text = if html { without_tags(&body) } else { body.into_owned() };
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut words: String = shown(&text).chars().take(WORDS).collect();
+    let mut words: String = printable(&text).chars().take(WORDS).collect();
     if text.chars().count() > WORDS {
         words.push('…');
     }
     words
-}
-
-/// Text with its control characters escaped: they are nothing for a terminal.
-pub(super) fn shown(text: &str) -> String {
-    text.chars()
-        .map(|character| match character.is_control() {
-            true => character.escape_default().to_string(),
-            false => character.to_string(),
-        })
-        .collect()
 }
 
 /// What a browser would show of a page, about.

@@ -9,8 +9,9 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, LOCATION, RETRY_AFTER, WWW_AUTHE
 use url::Url;
 
 use super::credentials::Credentials;
-use super::error::{About, shown, words};
+use super::error::{About, words};
 use super::{EndpointError, Repeat};
+use crate::diagnostic::printable;
 
 /// How often a request is sent at most.
 const TRIES: u32 = 5;
@@ -95,7 +96,7 @@ fn refusal(response: Response, about: About, credentials: Option<String>) -> End
     let About { what, url, .. } = about;
     let status = response.status().as_u16();
     if let (true, Some(target)) = (response.status().is_redirection(), response.headers().get(LOCATION)) {
-        let target = shown(&String::from_utf8_lossy(target.as_bytes()));
+        let target = printable(&String::from_utf8_lossy(target.as_bytes())).into_owned();
         return EndpointError::Redirect { what, url, target };
     }
     let hint = match (status, credentials) {

@@ -11,6 +11,7 @@ use super::QUERY_PREFIXES;
 use super::functions::{self, FUNCTIONS};
 use super::needs::Uses;
 use super::tokens::{first_wrong, tokens, too_much};
+use crate::diagnostic::printable;
 use crate::vocab::rpcg;
 
 /// Why a text is no query. Shown with the line and a caret below the place.
@@ -178,18 +179,10 @@ impl Place {
 
 /// A token on one line, and not all of a long one.
 fn shortened(token: &str) -> String {
-    let mut characters = token.chars();
-    let mut short = String::new();
-    for character in characters.by_ref().take(TOKEN) {
-        match character.is_control() {
-            true => short.extend(character.escape_default()),
-            false => short.push(character),
-        }
+    match token.char_indices().nth(TOKEN) {
+        Some((end, _)) => format!("{}…", printable(token.get(..end).unwrap_or(token))),
+        None => printable(token).into_owned(),
     }
-    if characters.next().is_some() {
-        short.push('…');
-    }
-    short
 }
 
 /// A rule beyond the grammar that was broken, in the parser's words.

@@ -9,6 +9,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use super::QUERY_PREFIXES;
 use super::answer::Solutions;
 use super::results::ResultsError;
+use crate::diagnostic::printable;
 use crate::vocab::rdf;
 
 /// Rows that widths are taken from. Those after them are written as they come.
@@ -90,7 +91,7 @@ impl Table {
         let datatype = literal.datatype();
         let number = [xsd::INTEGER, xsd::DECIMAL, xsd::DOUBLE, xsd::FLOAT].contains(&datatype);
         let plain = [xsd::STRING, xsd::BOOLEAN, xsd::DATE_TIME, xsd::TIME, xsd::DATE, rdf::JSON].contains(&datatype);
-        let text = printable(literal.value());
+        let text = printable(literal.value()).into_owned();
         let text = match literal.language() {
             Some(language) => format!("{text}@{language}"),
             None if number || plain => text,
@@ -102,7 +103,7 @@ impl Table {
     fn iri(&self, node: NamedNodeRef<'_>) -> String {
         let iri = node.as_str();
         if let Some(rest) = self.base.as_deref().and_then(|base| iri.strip_prefix(base)) {
-            return printable(&format!("<{rest}>"));
+            return printable(&format!("<{rest}>")).into_owned();
         }
         for (prefix, namespace) in QUERY_PREFIXES {
             if let Some(local) = iri.strip_prefix(namespace)
@@ -112,7 +113,7 @@ impl Table {
                 return format!("{prefix}:{local}");
             }
         }
-        printable(&format!("<{iri}>"))
+        printable(&format!("<{iri}>")).into_owned()
     }
 
     fn columns(&self, names: &[&str], rows: &[Vec<Cell>]) -> Vec<Column> {
@@ -187,19 +188,6 @@ fn cut(text: &str, width: usize) -> String {
         kept.push(' ');
     }
     kept
-}
-
-/// The text on one line, with nothing in it that a terminal obeys.
-fn printable(text: &str) -> String {
-    if !text.chars().any(char::is_control) {
-        return text.to_owned();
-    }
-    text.chars()
-        .map(|character| match character.is_control() {
-            true => character.escape_default().to_string(),
-            false => character.to_string(),
-        })
-        .collect()
 }
 
 #[cfg(test)]
