@@ -24,17 +24,18 @@ use super::{Failure, Outcome, say};
 #[command(group = ArgGroup::new("target").required(true).args(["store", "endpoint"]))]
 #[command(after_help = "\
 Examples:
-  rpcgraph load session.ndjson --store traffic        a folder; needs a build with --features rocksdb
+  rpcgraph load session.ndjson --store traffic       needs a build with --features rocksdb
   rpcgraph load session.ndjson --endpoint http://localhost:3030/traffic
-  rpcgraph load logs/*.ndjson --base https://example.org/logs/ --endpoint http://localhost:7878/query \\
-    --update http://localhost:7878/update --graph-store http://localhost:7878/store
+  rpcgraph load logs/*.ndjson --base https://example.org/logs/ \\
+    --endpoint http://localhost:7878/query --update http://localhost:7878/update \\
+    --graph-store http://localhost:7878/store
   rpcgraph load - --base https://example.org/logs/today --store traffic < today.ndjson
 
-Each session is a graph, which replaces the one that it had, but not before all of the input was read: loading a log
-again does no harm. A session's own node is the last of it to arrive.
+Each session is a graph, which replaces the one that it had, but not before all of the input was read: \
+     loading a log again does no harm. A session's own node is the last of it to arrive.
 
-Without --graph-store, triples are sent as updates; with --update and --graph-store, as parts of a graph; with
---graph-store alone, as a graph in one request.
+Without --graph-store, triples are sent as updates; with --update and --graph-store, as parts of a graph; \
+     with --graph-store alone, as a graph in one request.
 
 Environment:
   RPCGRAPH_TOKEN                    sent to the server as a bearer token, or
@@ -43,7 +44,7 @@ Environment:
 
 Exit status:
   0  done; bad records are in the graph
-  1  stopped by --strict, and nothing was loaded; or the server does not keep all triples as they are
+  1  stopped by --strict with nothing loaded, or the server does not keep all triples
   2  not done")]
 pub struct Load {
     #[command(flatten)]

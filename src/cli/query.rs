@@ -25,17 +25,17 @@ use super::{Failure, Outcome, print_failure, say};
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("question").required(true), after_help = "\
 Examples:
-  rpcgraph query session.ndjson --named methods          calls, errors and latencies of each method
+  rpcgraph query session.ndjson --named methods          calls, errors, latencies of each method
   rpcgraph query session.ndjson --named errors           what failed, and why
   rpcgraph query logs/*.ndjson --named slowest --param limit=5
-  rpcgraph query session.ndjson -q 'SELECT ?method (COUNT(*) AS ?n) { ?m jrpc:hasMethod ?method } GROUP BY ?method'
+  rpcgraph query session.ndjson -q 'SELECT ?id { ?request jrpc:hasMethod \"ping\" ; jrpc:hasId ?id }'
   rpcgraph query session.ndjson -q 'ASK { ?answer a jrpc:ErrorResponse }' --exit-status
   rpcgraph query session.ndjson -q 'DESCRIBE <#m12>'     everything about a message
   rpcgraph query --store traffic --named sessions        what `rpcgraph load` has put there
   rpcgraph query --endpoint http://localhost:7878/query --named errors
 
-The prefixes jrpc, rpcg, rdf, rdfs, xsd, prov and dcterms need no declaration. Each session is a named graph; a query
-without FROM sees them all. `rpcgraph queries` lists the named queries.
+The prefixes jrpc, rpcg, rdf, rdfs, xsd, prov and dcterms need no declaration. Each session is a \
+     named graph; a query without FROM sees them all. `rpcgraph queries` lists the named queries.
 
 Exit status:
   0  done

@@ -173,3 +173,70 @@ fn dependencies_have_a_reason() {
     }
     assert!(count > 20);
 }
+
+/// The examples of a command's help, each a line for a shell; what explains them stands behind two spaces or more.
+fn examples_of_help(command: &str) -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph")).args([command, "--help"]).output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let Some((_, examples)) = help.split_once("\nExamples:\n") else { return Vec::new() };
+    let mut lines: Vec<String> = Vec::new();
+    for line in examples.lines().take_while(|line| line.starts_with("  ")) {
+        match (lines.last_mut(), line.trim().split("  ").next().unwrap()) {
+            (_, example) if example.starts_with("rpcgraph ") => lines.push(example.to_owned()),
+            (Some(last), rest) if last.ends_with('\\') => *last = format!("{} {rest}", last.trim_end_matches('\\')),
+            // An explanation that goes on.
+            _ => {}
+        }
+    }
+    lines
+}
+
+/// What help shows is run, by a shell, in a folder with the files that it names. Servers and stores are for other tests.
+#[cfg(unix)]
+#[test]
+fn examples_of_help_are_run() {
+    let program = Path::new(env!("CARGO_BIN_EXE_rpcgraph")).parent().unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let put = |from: &str, to: &str| {
+        let to = folder.path().join(to);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(Path::new(ROOT).join(from), to).unwrap();
+    };
+    let log = "examples/mcp-session.ndjson";
+    for name in ["session.ndjson", "session.json", "session.log", "logs/a.ndjson", "logs/b.ndjson"] {
+        put(log, name);
+    }
+    for file in files(&Path::new(ROOT).join("examples/json-rpc"), "") {
+        let name = file.strip_prefix(Path::new(ROOT).join("examples")).unwrap().to_string_lossy().into_owned();
+        put(&format!("examples/{name}"), &name);
+    }
+    for shell in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"] {
+        fs::create_dir_all(folder.path().join(shell)).unwrap();
+    }
+    let commands = "convert query queries load register context ontology formats completions man";
+    let mut run = 0;
+    for example in commands.split(' ').flat_map(examples_of_help) {
+        // `man` itself is not everywhere.
+        if ["--store", "--endpoint", "| man"].iter().any(|option| example.contains(option)) {
+            continue;
+        }
+        let path = std::env::join_paths(
+            std::iter::once(program.clone())
+                .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        );
+        // A log may have what an example asks about, or not.
+        let expected: &[i32] = if example.contains("--exit-status") { &[0, 1] } else { &[0] };
+        let output = Command::new("sh")
+            .args(["-c", &example])
+            .current_dir(folder.path())
+            .env("PATH", path.unwrap())
+            .env("HOME", folder.path())
+            .stdin(std::process::Stdio::null())
+            .output()
+            .expect("a shell");
+        let status = output.status.code().unwrap();
+        assert!(expected.contains(&status), "{example}: {status}, {}", String::from_utf8_lossy(&output.stderr));
+        run += 1;
+    }
+    assert!(run > 20, "{run}");
+}
