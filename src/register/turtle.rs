@@ -62,6 +62,10 @@ pub fn write(triples: &[Triple], prefixes: &Prefixes) -> String {
     text
 }
 
+/// Deepest nesting of brackets and parentheses. A chain of nodes may be as long as its document, and each level costs an
+/// indent and a call.
+const MAX_NESTING: usize = 32;
+
 struct Writer<'t> {
     prefixes: &'t Prefixes,
     used: BTreeMap<&'t str, &'t str>,
@@ -73,6 +77,8 @@ struct Writer<'t> {
     /// Blank nodes that are written by their labels.
     labelled: HashSet<BlankNode>,
     written: HashSet<NamedOrBlankNode>,
+    /// How many brackets and parentheses are open.
+    nesting: usize,
 }
 
 impl<'t> Writer<'t> {
@@ -85,6 +91,7 @@ impl<'t> Writer<'t> {
             references: HashMap::new(),
             labelled: HashSet::new(),
             written: HashSet::new(),
+            nesting: 0,
         };
         for triple in triples {
             let properties = writer.properties.entry(triple.subject.clone()).or_default();
@@ -151,7 +158,15 @@ impl<'t> Writer<'t> {
             Term::NamedNode(node) => self.iri(node.as_ref(), out),
             Term::Literal(literal) => self.literal(literal, out),
             Term::BlankNode(blank) if self.labelled.contains(blank) => out.push_str(&blank.to_string()),
-            Term::BlankNode(blank) => self.blank(blank, depth, out),
+            Term::BlankNode(blank) if self.nesting == MAX_NESTING => {
+                self.labelled.insert(blank.clone());
+                out.push_str(&blank.to_string());
+            }
+            Term::BlankNode(blank) => {
+                self.nesting += 1;
+                self.blank(blank, depth, out);
+                self.nesting -= 1;
+            }
         }
     }
 
@@ -343,6 +358,22 @@ mod tests {
             let triples = default_graph(&triples);
             let text = write(&triples, &prefixes());
             prop_assert_eq!(canonical(&read(&text)), canonical(&triples), "{}", text);
+        }
+    }
+
+    #[test]
+    fn long_chains_are_not_nested_as_deep() {
+        const LENGTH: usize = 20_000;
+        for (predicate, rest) in [(iri("p"), None), (rdf::FIRST.into_owned(), Some(rdf::NIL.into_owned()))] {
+            let node = |number: usize| BlankNode::new_unchecked(format!("b{number}"));
+            let mut triples = Vec::new();
+            for number in 0..LENGTH {
+                triples.push(Triple::new(node(number), predicate.clone(), node(number + 1)));
+                triples.extend(rest.clone().map(|nil| Triple::new(node(number), rdf::REST, nil)));
+            }
+            let text = write(&triples, &prefixes());
+            assert!(text.len() < 200 * LENGTH, "{} bytes", text.len());
+            assert_eq!(read(&text).len(), triples.len());
         }
     }
 
