@@ -290,7 +290,8 @@ fn site(block: &Block, options: &Options) -> Result<Site, BlockError> {
     let tail = format!("annotated/{}/{}", block.key, block.context_file);
     // Another's context tells where that other is.
     let own = block.metadata.ld_context.as_deref().filter(|_| !block.folder.is_built_in(block.context_file));
-    let told = own.and_then(|url| url.strip_suffix(&tail));
+    // The report links to it, and not every scheme is harmless there.
+    let told = own.and_then(|url| url.strip_suffix(&tail)).filter(|base| site::is_web(base));
     let base = options.base.as_deref().or(told);
     if let Some(base) = base {
         absolute(base, || "--base".to_owned())?;

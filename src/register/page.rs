@@ -4,7 +4,7 @@ use super::Shown;
 use super::block::Block;
 use super::examples::UpliftFormat;
 use super::report::Report;
-use super::site::Site;
+use super::site::{Site, is_web};
 
 /// What the page is made of.
 pub struct Page<'p> {
@@ -29,16 +29,16 @@ pub fn page(page: &Page<'_>) -> String {
     let Page { block, report, .. } = page;
     let mut out = String::new();
     let title = block.metadata.title.as_deref().unwrap_or(block.name());
-    out.push_str(&format!("# {}\n\n", line(title)));
-    out.push_str(&format!("`{}`", report.id));
+    out.push_str(&format!("# {}\n\n", plain(title)));
+    out.push_str(&code(&report.id));
     if let Some(version) = &block.metadata.version {
-        out.push_str(&format!(" *v{}*", line(version)));
+        out.push_str(&format!(" *v{}*", plain(version)));
     }
     if let Some(status) = &block.metadata.status {
-        out.push_str(&format!(", status: {}", line(status)));
+        out.push_str(&format!(", status: {}", plain(status)));
     }
     if let Some(class) = &block.metadata.item_class {
-        out.push_str(&format!(", class: {}", line(class)));
+        out.push_str(&format!(", class: {}", plain(class)));
     }
     out.push_str("\n\n");
     for text in [&block.metadata.description, &block.metadata.r#abstract].into_iter().flatten() {
@@ -73,8 +73,9 @@ pub fn page(page: &Page<'_>) -> String {
         for source in &block.metadata.sources {
             let title = source.title.as_deref().unwrap_or("source");
             match &source.link {
-                Some(link) => out.push_str(&format!("- [{}](<{}>)\n", line(title), line(link))),
-                None => out.push_str(&format!("- {}\n", line(title))),
+                Some(link) if is_web(link) => out.push_str(&format!("- [{}](<{link}>)\n", plain(title))),
+                Some(link) => out.push_str(&format!("- {}: {}\n", plain(title), code(link))),
+                None => out.push_str(&format!("- {}\n", plain(title))),
             }
         }
     }
@@ -82,15 +83,15 @@ pub fn page(page: &Page<'_>) -> String {
 }
 
 fn example(shown: &Shown, site: &Site, out: &mut String) {
-    out.push_str(&format!("### {}\n\n", line(&shown.title)));
+    out.push_str(&format!("### {}\n\n", plain(&shown.title)));
     if let Some(content) = &shown.content {
         out.push_str(content.trim_end());
         out.push_str("\n\n");
     }
     for snippet in &shown.snippets {
-        out.push_str(&format!("#### {}\n\n", line(&snippet.language)));
+        out.push_str(&format!("#### {}\n\n", plain(&snippet.language)));
         if let Some(schema) = &snippet.schema_ref {
-            out.push_str(&format!("An example of `{}`.\n\n", line(schema)));
+            out.push_str(&format!("An example of {}.\n\n", code(schema)));
         }
         fenced(&snippet.language, &snippet.source, out);
         for (format, name, text) in
@@ -109,7 +110,7 @@ fn example(shown: &Shown, site: &Site, out: &mut String) {
             .iter()
             .map(|path| {
                 let name = path.rsplit('/').next().unwrap_or(path);
-                format!("[{}]({})", line(name), site.reference(path))
+                format!("[{}]({})", plain(name), site.reference(path))
             })
             .collect();
         out.push_str(&format!("{}\n\n", files.join(", ")));
@@ -118,16 +119,47 @@ fn example(shown: &Shown, site: &Site, out: &mut String) {
 
 /// A block of code, in a fence longer than any in it.
 fn fenced(language: &str, text: &str, out: &mut String) {
-    let mut longest = 0;
-    let mut run = 0;
-    for character in text.chars() {
-        run = if character == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    let fence = "`".repeat((longest + 1).max(3));
+    let fence = "`".repeat((longest_run(text) + 1).max(3));
     let language: String =
         language.chars().filter(|character| !character.is_whitespace() && *character != '`').collect();
     out.push_str(&format!("{fence}{language}\n{}\n{fence}\n\n", text.trim_end_matches('\n')));
+}
+
+/// Code within a line.
+fn code(text: &str) -> String {
+    let text = line(text);
+    let fence = "`".repeat(longest_run(&text) + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+/// How many backticks stand beside each other at most.
+fn longest_run(text: &str) -> usize {
+    text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// A text that is to stay on one line, and of which nothing is Markdown or HTML.
+fn plain(text: &str) -> String {
+    let text = line(text);
+    let mut plain = String::with_capacity(text.len());
+    let mut previous = ' ';
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let next = characters.peek().copied().unwrap_or(' ');
+        let is_markup = match character {
+            '\\' | '`' | '*' | '[' | ']' | '<' | '~' => true,
+            // Within a word it stands for itself.
+            '_' => !previous.is_alphanumeric() || !next.is_alphanumeric(),
+            '&' => next == '#' || next.is_ascii_alphabetic(),
+            _ => false,
+        };
+        if is_markup {
+            plain.push('\\');
+        }
+        plain.push(character);
+        previous = character;
+    }
+    plain
 }
 
 /// A text that is to stay on one line.

@@ -45,6 +45,11 @@ impl Site {
     }
 }
 
+/// Whether a URL is harmless to follow, as `javascript:` is not.
+pub fn is_web(url: &str) -> bool {
+    ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) && oxiri::Iri::parse(url).is_ok()
+}
+
 /// A path with what URLs do not hold percent-encoded.
 fn encode(path: &str) -> String {
     path.bytes()

@@ -225,9 +225,32 @@ fn what_stands_in_examples_is_no_markup() {
     let register = build(&place.path("b"), &Options::default());
     let (page, html) = (&register.files()["index.md"], &register.files()["report.html"]);
     assert!(page.contains("\n`````json\n"), "{page}");
-    assert!(page.contains("\n### <b>`x`</b> # y\n"), "{page}");
+    assert!(page.contains("\n### \\<b>\\`x\\`\\</b> # y\n"), "{page}");
     assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;"), "{html}");
     assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
+}
+
+#[test]
+fn what_stands_in_metadata_is_no_markup() {
+    let place = Place::new();
+    place.put("b/context.jsonld", r#"{"@context": {"p": "https://example.org/p"}}"#);
+    place.put("b/examples.yaml", "- {title: '![i](x) &lt; _a_b_', snippets: [{language: json, code: '{\"p\": 1}'}]}\n");
+    let metadata = r#"{"itemIdentifier": "i`\n\n<b>", "status": "s\n# x", "ldContext": "javascript:alert(1)//annotated/b/context.jsonld",
+        "sources": [{"title": "s](x", "link": "javascript:alert(1)"}, {"title": "t", "link": "https://example.org/> <b>"}]}"#;
+    place.put("b/bblock.json", metadata);
+    let register = build(&place.path("b"), &Options::default());
+    let (page, html) = (&register.files()["index.md"], &register.files()["report.html"]);
+    for line in [
+        "### !\\[i\\](x) \\&lt; \\_a_b\\_",
+        "``i` <b>``, status: s # x",
+        "- s\\](x: `javascript:alert(1)`",
+        "- t: `https://example.org/> <b>`",
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+    }
+    assert!(!html.contains("javascript:"), "{html}");
+    // Their own URL is a name like any other, and stays one.
+    assert!(register.files()["register.json"].contains("\"ldContext\": \"javascript:"));
 }
 
 #[test]
