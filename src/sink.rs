@@ -15,6 +15,7 @@ use std::io::{self, Write};
 use oxrdf::{GraphName, Quad};
 
 use self::jsonld::JsonLdWriter;
+pub(crate) use self::output::unfinished;
 pub use self::output::{Compression, Output, OutputError, discard_unfinished};
 pub(crate) use self::rdfxml::{RdfXmlSink, not_xml};
 pub(crate) use self::rendered::Rendered;

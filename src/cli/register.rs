@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use rpcgraph::diagnostic::printable;
 use rpcgraph::register::{Block, Item, Options, Register};
 
 use super::input::shown;
 use super::register_capture::CaptureArgs;
+use super::target::leave;
 use super::{Failure, Outcome, say};
 
 #[derive(Debug, Args)]
@@ -65,6 +67,8 @@ pub struct RegisterCommand {
 
 impl RegisterCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
+        // A folder that is being written goes too.
+        let _ = ctrlc::set_handler(|| leave());
         let Some(block) = &self.block else { return self.capture.run(&self.output, self.quiet) };
         let options = Options {
             base: self.base.clone(),
@@ -78,19 +82,20 @@ impl RegisterCommand {
         register.write(&self.output)?;
         if !self.quiet {
             for note in register.notes() {
-                say(&format!("note: {note}"));
+                say(&format!("note: {}", printable(note)));
             }
             register.report().items.iter().filter(|item| item.losses > 0).for_each(say_losses);
         }
         for item in register.report().failed() {
             for reason in item.reasons() {
-                say(&format!("failed: {}: {reason}", item.title()));
+                say(&format!("failed: {}: {}", printable(&item.title()), printable(&reason)));
             }
         }
         let (passed, total) = (register.report().passed(), register.report().items.len());
         if !self.quiet {
             let files = register.files().len();
-            say(&format!("{}: {passed} of {total} passed; {files} files in {}", block.name(), shown(&self.output)));
+            let (name, output) = (printable(block.name()), shown(&self.output));
+            say(&format!("{name}: {passed} of {total} passed; {files} files in {output}"));
         }
         Ok(if passed == total { Outcome::Done } else { Outcome::Findings })
     }
@@ -100,7 +105,7 @@ impl RegisterCommand {
 fn say_losses(item: &Item) {
     let is_loss = |payload: &serde_json::Map<_, _>| payload.get("op").is_some_and(|op| op == "uplift-loss");
     for entry in item.entries.iter().filter(|entry| is_loss(&entry.payload)) {
-        say(&format!("{}: {}", item.title(), entry.message));
+        say(&format!("{}: {}", printable(&item.title()), printable(&entry.message)));
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::folder::shown;
+use crate::sink::unfinished;
 
 /// The file that tells a register of ours, and what belongs to it.
 pub const MARKER: &str = "register.json";
@@ -72,6 +73,12 @@ pub enum WriteError {
         /// The path.
         path: String,
     },
+    /// Who calls is in the folder, or in one below it.
+    #[error("{folder} is the current folder, or holds it, and would be replaced under your feet: go to another folder")]
+    Current {
+        /// The folder.
+        folder: String,
+    },
     /// The system does not let it be written.
     #[error("cannot write {path}")]
     Io {
@@ -113,6 +120,10 @@ pub fn write(files: &Files, folder: &Path, product: Product) -> Result<(), Write
     let exists = target.symlink_metadata().is_ok();
     if exists {
         check_replaceable(&target, product)?;
+        let current = std::env::current_dir().and_then(fs::canonicalize);
+        if current.is_ok_and(|current| current.starts_with(&target)) {
+            return Err(WriteError::Current { folder: shown(folder) });
+        }
     }
     let parent = target.parent().ok_or_else(|| WriteError::NotAFolder { path: shown(folder) })?;
     let mut builder = tempfile::Builder::new();
@@ -126,13 +137,18 @@ pub fn write(files: &Files, folder: &Path, product: Product) -> Result<(), Write
     // In the system's own words, without a name that nobody asked for.
     fs::metadata(parent).map_err(failed(folder))?;
     let beside = builder.tempdir_in(parent).map_err(failed(folder))?;
+    unfinished().push(beside.path().to_owned());
     let complete = beside.path().join("new");
     for (path, text) in files {
         let path = complete.join(path);
+        let _whole = unfinished();
         fs::create_dir_all(path.parent().unwrap_or(&complete)).map_err(failed(&path))?;
         fs::write(&path, text).map_err(failed(&path))?;
     }
     let old = beside.path().join("old");
+    // The only copy of the earlier product is in it for a moment.
+    let mut unfinished = unfinished();
+    unfinished.retain(|unfinished| unfinished != beside.path());
     if exists {
         fs::rename(&target, &old).map_err(failed(folder))?;
     }
@@ -166,16 +182,16 @@ fn check_replaceable(folder: &Path, product: Product) -> Result<(), WriteError> 
     if !folder.is_dir() {
         return Err(WriteError::NotAFolder { path: shown(folder) });
     }
-    let present = list(folder)?;
-    if present.is_empty() {
+    if fs::read_dir(folder).map_err(failed(folder))?.next().is_none() {
         return Ok(());
     }
+    // Before anything is looked through: it may be somebody's home.
     let marker =
         fs::read(folder.join(product.marker())).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
     let known = marker.as_ref().and_then(|marker| marker.pointer("/tooling/rpcgraph/files")?.as_array());
     let Some(known) = known else { return Err(WriteError::NotARegister { folder: shown(folder), product }) };
     let known: BTreeSet<_> = known.iter().filter_map(Value::as_str).collect();
-    match present.into_iter().find(|file| !known.contains(file.as_str())) {
+    match list(folder)?.into_iter().find(|file| !known.contains(file.as_str())) {
         Some(file) => Err(WriteError::NotOurs { folder: shown(folder), product, file }),
         None => Ok(()),
     }

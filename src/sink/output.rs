@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
@@ -75,12 +75,22 @@ enum Target {
 /// under that name no more.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes what outputs have written that are not complete. To be called before a process ends that drops nothing.
+/// The files and folders that are being written beside their targets. Whoever holds the list keeps
+/// [`discard_unfinished`] waiting.
+pub(crate) fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what outputs have written that are not complete. To be called before a process ends that drops nothing; no
+/// output can be begun after that.
 pub fn discard_unfinished() {
-    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+    let mut unfinished = unfinished();
+    for path in unfinished.drain(..) {
         // There is nobody left to tell.
-        let _ = fs::remove_file(path);
+        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
+    // Other threads wait for it from now on, and write no more.
+    std::mem::forget(unfinished);
 }
 
 impl Output {
@@ -143,7 +153,7 @@ impl Target {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let file = builder.tempfile_in(folder)?;
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
+        unfinished().push(file.path().to_owned());
         if let Some(metadata) = existing {
             if metadata.permissions().readonly() {
                 return Err(io::ErrorKind::PermissionDenied.into());

@@ -2,6 +2,9 @@
 //! was there.
 
 use std::fs;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use crate::cli::{Place, Ran};
 
@@ -314,5 +317,27 @@ fn folders_that_are_no_register_are_left_alone() {
     place.put("file", "kept");
     assert!(place.run(&["register", "b", "-o", "file"]).stderr.contains("file is not a folder"));
     assert_eq!(place.run(&["register", "b", "-o", "no/such"]).status, Some(2));
+    // Nobody's shell is left in a folder that is gone.
+    let mut command = place.command(&["register", "../../b", "-o", ".."]);
+    let ran = command.current_dir(place.path("out/tests")).output().expect("rpcgraph");
+    assert_eq!(ran.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(said.contains("is the current folder, or holds it"), "{said}");
     assert_eq!(place.names(), ["b", "file", "out"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn control_c_leaves_no_part_of_a_register() {
+    let place = block(&[("context.jsonld", CONTEXT), ("examples.yaml", &EXAMPLES.repeat(1500))]);
+    let mut child = place.command(&["register", "b", "-o", "out", "--quiet"]).spawn().expect("it starts");
+    while place.names() == ["b"] && child.try_wait().expect("a status").is_none() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    // It may have been done by then.
+    match child.wait().expect("it ends").code() {
+        Some(2) => assert_eq!(place.names(), ["b"]),
+        done => assert_eq!((done, place.names()), (Some(0), vec!["b".to_owned(), "out".to_owned()])),
+    }
 }
