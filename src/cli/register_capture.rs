@@ -24,8 +24,8 @@ pub struct CaptureArgs {
     /// Put placeholders in place of strings and long numbers, also in ids and error messages
     ///
     /// A letter becomes `x`, a digit `0`; punctuation stays, so that dates, URIs and paths keep their shape. What stays:
-    /// names of methods, members, tools and prompts, versions of protocols, words that the protocols define, codes of
-    /// errors, and numbers of up to 6 digits.
+    /// names of methods, members, tools and prompts that look like names and have few digits, versions of protocols, words
+    /// that the protocols define, codes of errors, and numbers of up to 6 digits.
     #[arg(long, requires = "from_capture", conflicts_with = "block")]
     redact: bool,
 

@@ -5,9 +5,10 @@
 //! | structure, `true`, `false`, `null` | stays |
 //! | a string, wherever it is: also an id, an error's message | a placeholder: each letter and each character beyond ASCII is `x`, each digit `0`; ASCII punctuation and white space stay, so that dates, URIs, paths and UUIDs keep their shape. After [`LONGEST`] characters, `…` |
 //! | a string that is one of [`WORDS`] | stays: words of the protocols tell nothing |
-//! | `jsonrpc`; `method`; the `protocolVersion` of MCP's `initialize`; names of MCP's tools and prompts where they are called or listed | stays where it looks like a name, else a placeholder |
-//! | a number of up to [`MOST_DIGITS`] digits, and an error's code | stays |
-//! | a longer number | 1 and zeros, as many digits as it had |
+//! | `method`; names of MCP's tools and prompts where they are called or listed | stays where it looks like a name (letters, [`MOST_DIGITS`] digits, `_`, `-`, `$`, `.`, `/`, `:`; no more than 100 of them), else a placeholder |
+//! | `jsonrpc`; the `protocolVersion` of MCP's `initialize` | stays where it is no more than 10 digits, `.` and `-`, else a placeholder |
+//! | a number of up to [`MOST_DIGITS`] digits, with an exponent of up to 3, and an error's code | stays |
+//! | a longer number | 1 and zeros, as many digits as it had, in the exponent too |
 //! | the name of a member | stays where it looks like one (a letter, then letters, digits, `_`, `-`, `$`; no more than 40 of them and 3 digits), else a placeholder |
 //!
 //! A placeholder depends on nothing but the value, so what refers to an id still does.
@@ -101,8 +102,17 @@ pub fn redact(message: &Value<'_>, method: Option<&str>) -> String {
 pub fn redact_name(name: &str) -> Cow<'_, str> {
     let punctuation = ['_', '-', '$', '.', '/', ':'];
     let like_a_name = (1..=100).contains(&name.len())
-        && name.chars().all(|character| character.is_ascii_alphanumeric() || punctuation.contains(&character));
+        && name.chars().all(|character| character.is_ascii_alphanumeric() || punctuation.contains(&character))
+        // More are a key, a token or an account in it.
+        && name.bytes().filter(u8::is_ascii_digit).count() <= MOST_DIGITS;
     if like_a_name { Cow::Borrowed(name) } else { Cow::Owned(placeholder(name.chars())) }
+}
+
+/// The version of a protocol, a number or a date.
+fn redact_version(version: &str) -> Cow<'_, str> {
+    let like_a_version =
+        version.len() <= 10 && version.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
+    if like_a_version { Cow::Borrowed(version) } else { Cow::Owned(placeholder(version.chars())) }
 }
 
 struct Writer<'p> {
@@ -161,7 +171,13 @@ impl Writer<'_> {
         if WORDS.binary_search(&&**text).is_ok() {
             return Cow::Borrowed(text);
         }
-        if self.is_name() { redact_name(text) } else { Cow::Owned(placeholder(text.chars())) }
+        if self.is_name() {
+            redact_name(text)
+        } else if self.is_version() {
+            redact_version(text)
+        } else {
+            Cow::Owned(placeholder(text.chars()))
+        }
     }
 
     fn path(&self) -> Vec<&str> {
@@ -172,11 +188,19 @@ impl Writer<'_> {
         self.path() == ["error", "code"]
     }
 
-    /// Whether the protocols have a name or a version here.
+    /// Whether the protocols have a version here.
+    fn is_version(&self) -> bool {
+        match self.path().as_slice() {
+            ["jsonrpc"] => true,
+            ["params" | "result", "protocolVersion"] => self.method == Some("initialize"),
+            _ => false,
+        }
+    }
+
+    /// Whether the protocols have a name here.
     fn is_name(&self) -> bool {
         match self.path().as_slice() {
-            ["jsonrpc" | "method"] => true,
-            ["params" | "result", "protocolVersion"] => self.method == Some("initialize"),
+            ["method"] => true,
             ["params", "name"] => matches!(self.method, Some("tools/call" | "prompts/get")),
             ["result", "tools", "name"] => self.method == Some("tools/list"),
             ["result", "prompts", "name"] => self.method == Some("prompts/list"),
@@ -219,18 +243,26 @@ fn placeholder(characters: impl IntoIterator<Item = char>) -> String {
     placeholder
 }
 
-/// A number as it is spelled, with 1 and zeros where its digits are too many to be harmless. An exponent stays.
+/// A number as it is spelled, with 1 and zeros where its digits are too many to be harmless. An exponent of up to three
+/// digits stays, which is all that a double has.
 fn redact_number(spelling: &str) -> Cow<'_, str> {
     let (mantissa, exponent) = spelling.split_at(spelling.find(['e', 'E']).unwrap_or(spelling.len()));
-    if mantissa.bytes().filter(u8::is_ascii_digit).count() <= MOST_DIGITS {
+    let digits = |part: &str| part.bytes().filter(u8::is_ascii_digit).count();
+    let (is_long, is_far) = (digits(mantissa) > MOST_DIGITS, digits(exponent) > 3);
+    if !is_long && !is_far {
         return Cow::Borrowed(spelling);
     }
+    let mantissa = if is_long { zeros(mantissa) } else { mantissa.to_owned() };
+    let exponent = if is_far { zeros(exponent) } else { exponent.to_owned() };
+    Cow::Owned(mantissa + &exponent)
+}
+
+/// The text with 1 for its first digit and 0 for all others.
+fn zeros(text: &str) -> String {
     let mut digit = '1';
-    let zeros = mantissa.chars().map(|character| match character {
-        '0'..='9' => std::mem::replace(&mut digit, '0'),
-        _ => character,
-    });
-    Cow::Owned(zeros.chain(exponent.chars()).collect())
+    let zero =
+        |character: char| if character.is_ascii_digit() { std::mem::replace(&mut digit, '0') } else { character };
+    text.chars().map(zero).collect()
 }
 
 #[cfg(test)]
@@ -288,6 +320,26 @@ mod tests {
     }
 
     #[test]
+    fn names_and_versions_hide_nothing() {
+        for (message, method, left) in [
+            (r#"{"method":"user.4111111111111111.get"}"#, None, r#"{"method":"xxxx.0000000000000000.xxx"}"#),
+            (r#"{"jsonrpc":"token-7"}"#, None, r#"{"jsonrpc":"xxxxx-0"}"#),
+            (
+                r#"{"params":{"protocolVersion":"ghp_abc"}}"#,
+                Some("initialize"),
+                r#"{"params":{"protocolVersion":"xxx_xxx"}}"#,
+            ),
+            (
+                r#"{"result":{"tools":[{"name":"mcp__6ba7b810-9dad-11d1__find"}]}}"#,
+                Some("tools/list"),
+                r#"{"result":{"tools":[{"name":"xxx__0xx0x000-0xxx-00x0__xxxx"}]}}"#,
+            ),
+        ] {
+            assert_eq!(redacted(message, method), left);
+        }
+    }
+
+    #[test]
     fn errors_keep_their_code() {
         assert_eq!(
             redacted(r#"{"error":{"code":-32768001,"message":"no such user: ida","data":{"code":12345678}}}"#, None),
@@ -307,6 +359,7 @@ mod tests {
             ("-59.858562", "-10.000000"),
             ("0.00", "0.00"),
             ("1.5E300", "1.5E300"),
+            ("1e-4111111", "1e-1000000"),
             ("1731600000.5e-3", "1000000000.0e-3"),
         ] {
             assert_eq!(redacted(number, None), left);
