@@ -75,7 +75,7 @@ pub enum BlockError {
         path: String,
     },
     /// There are neither examples nor tests.
-    #[error("the building block {path} has no examples.yaml and no tests: a register is made of these")]
+    #[error("the building block {path} has no examples and no tests: a register is made of these")]
     NoExamples {
         /// The block.
         path: String,
@@ -249,8 +249,8 @@ impl Block {
     /// Reads a block from its folder, or from the folder that holds a file of examples.
     pub fn read(path: &Path) -> Result<Self, BlockError> {
         let folder_error = |source| BlockError::Folder { path: super::folder::shown(path), source };
-        let metadata = std::fs::metadata(path).map_err(folder_error)?;
-        let (mut folder, examples_file) = if metadata.is_dir() {
+        let is_folder = std::fs::metadata(path).map_err(folder_error)?.is_dir();
+        let (mut folder, examples_file) = if is_folder {
             let folder = Folder::open(path)?;
             let examples = folder.find(EXAMPLES).map(str::to_owned);
             (folder, examples)
@@ -271,7 +271,7 @@ impl Block {
             None => Examples::default(),
         };
         let tests = read_tests(&folder, &mut notes)?;
-        if examples_file.is_none() && tests.is_empty() {
+        if examples.examples.is_empty() && tests.is_empty() {
             return Err(BlockError::NoExamples { path: super::folder::shown(path) });
         }
         if ![Value::Null, json!([]), json!({})].contains(&metadata.shacl_shapes) {
@@ -279,6 +279,13 @@ impl Block {
         }
         for file in UNUSED.iter().filter(|file| folder.find(&[**file]).is_some()) {
             notes.push(format!("{file}: there is no use for it"));
+        }
+        let own_examples: &[_] = if is_folder { EXAMPLES } else { &[] };
+        for names in [METADATA, SCHEMA, own_examples] {
+            let mut present = names.iter().filter(|name| folder.find(&[**name]).is_some());
+            if let Some(used) = present.next() {
+                notes.extend(present.map(|other| format!("{other}: not used, since there is {used}")));
+            }
         }
         let text = |names: &[&'static str]| folder.find(names).map(|name| folder.read(name, "the building block"));
         let description = text(DESCRIPTION).transpose()?;

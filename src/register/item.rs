@@ -1,5 +1,7 @@
 //! One example or test: read, uplifted, validated; what comes of it are files and an item of the report.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::block::{ANY_BASE, check_turtle};
@@ -150,6 +152,7 @@ impl Runner<'_> {
                     message.push_str(&format!(": {error}"));
                     cause = error.source();
                 }
+                let message = without_place(&message, &self.uplifter.place);
                 done.item.fail(Section::JsonLd, message, json!({ "op": "jsonld-uplift-error" }));
                 if *job.language == Language::JsonLd {
                     done.files.push((done.item.file.clone(), format!("{}\n", pretty(&spelled))));
@@ -255,5 +258,18 @@ impl Runner<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// A message without the way to the folder that a file is in: a register says nothing of the machine that it was made on.
+fn without_place(message: &str, file: &Path) -> String {
+    let Some((folder, parent)) = file.parent().and_then(|folder| Some((folder, folder.parent()?))) else {
+        return message.to_owned();
+    };
+    let mut message = message.replace(&format!("{}/", folder.display()), "");
+    message = message.replace(&format!("`{}`", folder.display()), "the building block's folder");
+    match parent.parent() {
+        Some(_) => message.replace(&format!("`{}/", parent.display()), "`../"),
+        None => message,
     }
 }

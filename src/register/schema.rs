@@ -14,8 +14,11 @@ use super::BlockError;
 use super::folder::Folder;
 use super::yaml;
 
-/// Where the block's folder is, to the schemas in it. A path of this machine would show in messages.
-const ROOT: &str = "block:///";
+/// What is above the block's folder, to the schemas in it. A path of this machine would show in messages.
+const ABOVE: &str = "block:///";
+
+/// Where the block's folder is, to the schemas in it: below something, so that what leads out of it is told.
+const ROOT: &str = "block:///block/";
 
 /// Longest message that shows the value it is about.
 const MAX_MESSAGE: usize = 300;
@@ -285,7 +288,14 @@ impl Files {
             Some(format!("{path}#{encoded}"))
         });
         if let Err(error) = jsonschema::meta::validate(&prepared) {
-            return Err(bad(file, format!("it is no valid JSON Schema: {}", schema_error(&error))));
+            // The validator's own words are about options that a user does not have.
+            let what = match error.kind() {
+                ValidationErrorKind::Referencing(_) => {
+                    "its `$schema` is no draft that is known: 4 to 2020-12".to_owned()
+                }
+                _ => format!("it is no valid JSON Schema: {}", schema_error(&error)),
+            };
+            return Err(bad(file, what));
         }
         Ok(prepared)
     }
@@ -345,7 +355,10 @@ impl Retrieve for Files {
         let by = "the schema";
         let found = match self.local(uri.split('#').next().unwrap_or_default()) {
             Some(file) => self.get(&file, by),
-            None => Err(BlockError::Remote { reference: uri.to_owned(), by: by.to_owned() }),
+            None => Err(match uri.strip_prefix(ABOVE) {
+                Some(path) => BlockError::Outside { reference: format!("../{path}"), by: by.to_owned() },
+                None => BlockError::Remote { reference: uri.to_owned(), by: by.to_owned() },
+            }),
         };
         found.map_err(|failure| {
             let text = failure.to_string();

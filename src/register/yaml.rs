@@ -1,8 +1,12 @@
 //! YAML, with limits: a building block may come from anywhere.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_saphyr::{DuplicateKeyPolicy, SerializerOptions};
+use serde_saphyr::{
+    DefaultMessageFormatter, DuplicateKeyPolicy, Error, MessageFormatter, SerializerOptions, UserMessageFormatter,
+};
 
 /// What aliases may add to a document: events of the parser, over all of them.
 const MAX_ALIAS_EVENTS: usize = 100_000;
@@ -11,8 +15,22 @@ const MAX_DEPTH: usize = 128;
 
 /// Why a text is not the YAML that is wanted: what is wrong, with its line and column where there is one.
 #[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct YamlError(Box<serde_saphyr::Error>);
+#[error("{}", .0.render_with_formatter(&Words))]
+pub struct YamlError(Box<Error>);
+
+/// The parser's words, without those for programmers.
+struct Words;
+
+impl MessageFormatter for Words {
+    fn format_message<'a>(&self, error: &'a Error) -> Cow<'a, str> {
+        match error {
+            Error::DuplicateMappingKey { .. } | Error::MultipleDocuments { .. } => {
+                UserMessageFormatter.format_message(error)
+            }
+            _ => DefaultMessageFormatter.format_message(error),
+        }
+    }
+}
 
 impl YamlError {
     /// Line, counted from 1.

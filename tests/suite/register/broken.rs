@@ -44,7 +44,7 @@ fn what_is_missing() {
     );
     refused(
         &[("context.jsonld", CONTEXT)],
-        "the building block b has no examples.yaml and no tests: a register is made of these",
+        "the building block b has no examples and no tests: a register is made of these",
     );
     refused(
         &[("context.jsonld", CONTEXT), ("examples.yaml", &snippet("ref: gone.json"))],
@@ -74,7 +74,7 @@ fn what_leads_out_of_the_block() {
     );
     refused(
         &[("context.jsonld", CONTEXT), ("examples.yaml", EXAMPLES), ("schema.json", r#"{"$ref": "../secret.json"}"#)],
-        "cannot read `secret.json`, named by the schema: No such file or directory (os error 2)",
+        &outside("../secret.json", "the schema"),
     );
     refused(
         &[
@@ -147,13 +147,16 @@ fn what_is_not_used_is_noted() {
         ("examples.yaml", EXAMPLES),
         ("bblock.json", r#"{"shaclShapes": ["shapes.ttl"], "abstract": "A", "description": "D"}"#),
         ("transforms.yaml", ""),
+        ("schema.yaml", "{}"),
+        ("schema.json", "{}"),
         ("ontology.ttl", "<> a <#Ontology> ."),
     ]);
     register(&place).said(
         0,
         "note: bblock.json: shaclShapes are not validated with
 note: transforms.yaml: there is no use for it
-b: 1 of 1 passed; 12 files in out
+note: schema.json: not used, since there is schema.yaml
+b: 1 of 1 passed; 14 files in out
 ",
     );
 }
@@ -167,6 +170,14 @@ fn what_is_not_written_as_it_should_be() {
     refused(
         &[("context.jsonld", CONTEXT), ("examples.yaml", &snippet("code: a, ref: b"))],
         "examples.yaml: a snippet has both `code` and `ref`: give it only one of them at line 1, column 25",
+    );
+    refused(
+        &[("context.jsonld", CONTEXT), ("examples.yaml", "- title: a\n  title: b\n")],
+        "examples.yaml: duplicate mapping key: title not allowed here at line 2, column 3",
+    );
+    refused(
+        &[("context.jsonld", CONTEXT), ("examples.yaml", "examples: []\n")],
+        "the building block b has no examples and no tests: a register is made of these",
     );
     for (file, text) in [
         ("examples.yaml", "examples: [\n"),
@@ -215,6 +226,17 @@ fn schemas_that_cannot_be_used() {
         "schema.json: it is no valid JSON Schema: \"strin\" is not valid under any of the schemas listed in the 'anyOf' \
          keyword, at /type",
     );
+    with(
+        "#A",
+        r#"{"$schema": "https://example.org/draft"}"#,
+        "schema.json: its `$schema` is no draft that is known: 4 to 2020-12",
+    );
+    // Also where the folder holds a file that it could be taken for.
+    let out = [("schema.json", r#"{"$ref": "../common/s.json"}"#), ("common/s.json", "{}")];
+    refused(
+        &[&out[..], &[("context.jsonld", CONTEXT), ("examples.yaml", EXAMPLES)]].concat(),
+        "`../common/s.json`, named by the schema, is outside of the building block's folder: put a copy of it there",
+    );
     refused(
         &[("context.jsonld", CONTEXT), ("examples.yaml", &snippet("schema-ref: '#A', code: '{}'"))],
         &format!("{by}: schema-ref \"#A\" has no file before `#`, and the building block no schema"),
@@ -244,6 +266,25 @@ fn names_that_clash_or_are_none() {
         let place = block(&[("context.jsonld", CONTEXT), ("examples.yaml", &format!("- {{{entries}}}\n"))]);
         register(&place).began(2, "error: examples.yaml, example 1, ");
     }
+}
+
+/// What is said in a register is the same wherever its block is.
+#[test]
+fn no_path_of_the_machine_is_in_a_register() {
+    let place = block(&[("context.jsonld", CONTEXT)]);
+    place.put("other.jsonld", CONTEXT);
+    place.put(
+        "b/examples.yaml",
+        snippet(r#"code: '{"@context": "gone.jsonld"}'"#) + &snippet(r#"code: '{"@context": "../other.jsonld"}'"#),
+    );
+    assert_eq!(register(&place).status, Some(1));
+    let report = String::from_utf8(place.read("out/tests/b/_report.json")).expect("text");
+    let folder = place.path("").display().to_string();
+    assert!(!report.contains(folder.trim_end_matches('/')), "{report}");
+    assert!(
+        report.contains("`../other.jsonld`, named by `examples.yaml`, is outside of the building block"),
+        "{report}"
+    );
 }
 
 /// A context that the block only refers to is fetched where the command line names it.
