@@ -39,7 +39,7 @@ use serde_json::{Map, Value, json};
 pub use self::block::{Block, BlockError, Metadata, Origin, Test};
 use self::catalogue::{Catalogue, catalogue};
 use self::examples::{Prefixes, Source, UpliftFormat};
-pub use self::folder::Folder;
+pub use self::folder::{Folder, MAX_FILE};
 use self::html::html;
 use self::item::{Done, Job, Runner};
 pub use self::language::Language;

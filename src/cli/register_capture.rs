@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use rpcgraph::record::{Format, ReaderOptions};
+use rpcgraph::register::MAX_FILE;
 use rpcgraph::register::capture::Capture;
 use rpcgraph::register::captured;
 
@@ -57,6 +58,13 @@ impl CaptureArgs {
             );
         }
         let files = captured::block(&capture, self.redact)?;
+        if let Some((file, text)) = files.iter().find(|(_, text)| text.len() as u64 > MAX_FILE) {
+            let much = text.len();
+            bail!(
+                "{file} would have {much} bytes, and `register` reads no more than {MAX_FILE}: leave out the log with the \
+                 longest messages, or shorten them with --redact"
+            );
+        }
         captured::write(&files, output)?;
         if !quiet {
             let examples = counted(examples as u64, "example");

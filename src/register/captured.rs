@@ -15,6 +15,7 @@ use super::output::{self, Files, Product, WriteError};
 use super::pretty::pretty;
 use super::redact::{redact, redact_name};
 use crate::context::{JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
+use crate::diagnostic;
 use crate::json;
 use crate::record::Sender;
 
@@ -205,18 +206,11 @@ fn content(chosen: &Chosen, redacted: bool) -> String {
     text
 }
 
-/// A name from a log as one line without control characters, and not too long.
+/// A name from a log as one line that may stand in backticks, and not too long.
 fn printable(name: &str) -> String {
-    let mut characters = name.chars();
-    let mut text = String::new();
-    for character in characters.by_ref().take(LONGEST_METHOD) {
-        match character {
-            '`' => text.push('\''),
-            _ if character.is_control() => text.extend(character.escape_default()),
-            _ => text.push(character),
-        }
-    }
-    if characters.next().is_some() {
+    let start: String = name.chars().take(LONGEST_METHOD).collect();
+    let mut text = diagnostic::printable(&start).replace('`', "'");
+    if start.len() < name.len() {
         text.push('…');
     }
     text

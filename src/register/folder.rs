@@ -6,9 +6,10 @@ use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 use super::BlockError;
+use crate::diagnostic::printable;
 
 /// Largest file of a block, in bytes.
-const MAX_FILE: u64 = 16 << 20;
+pub const MAX_FILE: u64 = 16 << 20;
 
 /// A folder that references do not lead out of, be it by `..` or by a symbolic link.
 #[derive(Debug, Clone)]
@@ -127,7 +128,7 @@ impl Folder {
     }
 }
 
-/// A path as messages show it: control characters are nothing for a terminal.
+/// A path as messages show it.
 pub(super) fn shown(path: &Path) -> String {
-    path.display().to_string().replace(char::is_control, "\u{FFFD}")
+    printable(&path.display().to_string()).into_owned()
 }

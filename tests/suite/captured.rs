@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use rpcgraph::record::ReaderOptions;
+use rpcgraph::register::MAX_FILE;
 use rpcgraph::register::capture::Capture;
 use rpcgraph::register::captured::{block, write};
 use rpcgraph::register::{Block, Options, Register};
@@ -76,6 +77,15 @@ fn what_cannot_be_done_is_said() {
         place.run(arguments).began(2, said);
         assert_eq!(place.names(), before, "{arguments:?}");
     }
+
+    // What `register` would not read back is not written.
+    let long = "x".repeat(MAX_FILE as usize);
+    let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"{long}\"}}\n");
+    place.put("long.log", format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}}\n{answer}"));
+    let ran = place.run(&["register", "--from-capture", "long.log", "-o", "out"]);
+    ran.began(2, "error: examples.yaml would have ");
+    place.run(&["register", "--from-capture", "long.log", "-o", "short", "--redact", "--quiet"]).quietly();
+    place.run(&["register", "short", "-o", "out", "--quiet"]).quietly();
 
     // What the author put there is not taken away.
     let onto = ["register", "--from-capture", "session.log", "-o"];

@@ -126,7 +126,7 @@ fn links_out_of_the_block() {
 #[test]
 fn pipes_are_no_files() {
     let pipe = |path: std::path::PathBuf| {
-        assert!(std::process::Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
+        assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
     };
     let place =
         block(&[("context.jsonld", r#"{"@context": "pipe.jsonld"}"#), ("examples.yaml", &snippet("ref: pipe"))]);
