@@ -126,6 +126,9 @@ impl Register {
         let reference = published.unwrap_or_else(|| site.reference_from_test(&site.own(block.context_file)));
         let place = block.folder.path().join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
         let uplifter = Uplifter { loader: &loader, place, context, context_path };
+        if let Err(message) = uplifter.check_context() {
+            return Err(BlockError::InvalidContext { file: block.context_file.to_owned(), message });
+        }
         let mut schemas = Schemas::open(block.folder.clone(), block.schema_file)?;
 
         let stems = check_examples(block, &mut schemas)?;
@@ -365,7 +368,15 @@ fn check_examples(block: &Block, schemas: &mut Schemas) -> Result<Vec<Vec<String
 }
 
 fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
-    prefixes.iter().try_for_each(|(name, iri)| absolute(iri, || format!("{place}, prefix {name:?}")))
+    prefixes.iter().try_for_each(|(name, iri)| {
+        let plain = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
+        // Turtle has the empty one too.
+        let is_prefix = name.chars().all(plain) && name.chars().next().is_none_or(char::is_alphabetic);
+        if !is_prefix || name.ends_with('.') {
+            return Err(BlockError::BadPrefix { place: place.to_owned(), name: name.clone() });
+        }
+        absolute(iri, || format!("{place}, prefix {name:?}"))
+    })
 }
 
 /// A `base-output-filename` without its extension.

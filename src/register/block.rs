@@ -83,6 +83,14 @@ pub enum BlockError {
     /// The context cannot be used.
     #[error(transparent)]
     Context(#[from] LoadError),
+    /// JSON-LD has no such context, whatever is uplifted with it.
+    #[error("{file}: JSON-LD does not allow this context: {message}")]
+    InvalidContext {
+        /// The file.
+        file: String,
+        /// What JSON-LD says.
+        message: String,
+    },
     /// Not YAML, or not what the file is to hold.
     #[error("{file}: {source}")]
     Yaml {
@@ -114,6 +122,14 @@ pub enum BlockError {
         place: String,
         /// The text.
         iri: String,
+    },
+    /// A prefix that Turtle or JSON-LD would not take.
+    #[error("{place}: {name:?} is no prefix: begin with a letter, then letters, digits, `.`, `_` and `-`")]
+    BadPrefix {
+        /// Where it stands.
+        place: String,
+        /// The text.
+        name: String,
     },
     /// A name for files that would be a path, or no name.
     #[error("{place}: {name:?} is no name for a file: leave out separators, control characters and a leading dot")]

@@ -13,11 +13,12 @@ use oxiri::{Iri, IriRef};
 use oxrdf::{GraphName, Quad, Term};
 use serde_json::json;
 
+use super::block::ANY_BASE;
 use super::examples::Prefixes;
 use super::lost::{self, Lost};
 use super::pretty::pretty;
 use crate::context::{Context, LoadError, Loader};
-use crate::json::{self, Value};
+use crate::json::{self, Object, Value};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
 /// Makes RDF of JSON under one context.
@@ -94,6 +95,16 @@ impl Layer {
 }
 
 impl Uplifter<'_> {
+    /// Whether JSON-LD allows the block's context; the error is its word for what is wrong.
+    pub fn check_context(&self) -> Result<(), String> {
+        let context = [Layer::plain(self.context.value().clone())];
+        // A relative base is for those examples that have a base.
+        match expand(&Value::Object(Object::from_members(Vec::new())), &context, Some(ANY_BASE)) {
+            Err(UpliftError::Expansion(message)) => Err(message),
+            _ => Ok(()),
+        }
+    }
+
     /// Uplifts a JSON document under the block's context.
     ///
     /// The prefixes come first and the document's own context last, so that each may refine what was before.

@@ -196,6 +196,21 @@ fn what_is_not_written_as_it_should_be() {
         ran.began(2, &format!("error: {file}: "));
         assert_eq!(place.names(), ["b"]);
     }
+    for (context, said) in [
+        (r#"{"@context": {"a": {"@id": "https://example.org/a", "@container": "@bogus"}}}"#, "Invalid term definition"),
+        (r#"{"@context": {"a": "b:x", "b": "a:y"}}"#, "Cyclic IRI mapping"),
+    ] {
+        let place = block(&[("context.jsonld", context), ("examples.yaml", EXAMPLES)]);
+        let ran = register(&place);
+        ran.began(2, "error: context.jsonld: JSON-LD does not allow this context: ");
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        assert_eq!(place.names(), ["b"]);
+    }
+    for name in ["a b", "@id", "x: <https://example.org/> . @prefix y"] {
+        let examples = format!("prefixes: {{'{name}': 'https://example.org/'}}\nexamples:\n{EXAMPLES}");
+        let place = block(&[("context.jsonld", CONTEXT), ("examples.yaml", &examples)]);
+        register(&place).began(2, &format!("error: examples.yaml: {name:?} is no prefix: "));
+    }
     let place = block(&[("context.jsonld", "{"), ("examples.yaml", EXAMPLES)]);
     let ran = register(&place);
     assert!(ran.status == Some(2) && ran.stderr.contains("is not JSON"), "{}", ran.stderr);
