@@ -35,11 +35,11 @@ pub struct CaptureArgs {
     from: Option<Format>,
 
     /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
-    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
+    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size, requires = "from_capture", conflicts_with = "block")]
     max_record_size: usize,
 
     /// When to show progress on standard error: `auto` is on a terminal, after a second
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, requires = "from_capture", conflicts_with = "block")]
     progress: When,
 }
 

@@ -70,6 +70,14 @@ fn what_cannot_be_done_is_said() {
             &["register", "--redact", "block", "-o", "out"],
             "error: the argument '--redact' cannot be used with '[BLOCK]'",
         ),
+        (
+            &["register", "--max-record-size", "1K", "block", "-o", "out"],
+            "error: the argument '--max-record-size <N>' cannot be used with '[BLOCK]'",
+        ),
+        (
+            &["register", "--progress", "never", "block", "-o", "out"],
+            "error: the argument '--progress <WHEN>' cannot be used with '[BLOCK]'",
+        ),
         (&["register", "-o", "out"], "error: the following required arguments were not provided"),
         (&["register", "-o", "out", "--from-capture", "session.log", "--offline"], "error: the argument"),
     ] {
