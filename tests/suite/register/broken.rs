@@ -391,9 +391,11 @@ fn control_c_leaves_no_part_of_a_register() {
         thread::sleep(Duration::from_millis(5));
     }
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-    // It may have been done by then.
-    match child.wait().expect("it ends").code() {
-        Some(2) => assert_eq!(place.names(), ["b"]),
-        done => assert_eq!((done, place.names()), (Some(0), vec!["b".to_owned(), "out".to_owned()])),
+    child.wait().expect("it ends");
+    // It may have been done by then, and then it is there as a whole.
+    match place.names().as_slice() {
+        [_] => {}
+        [_, out] if out == "out" => assert!(!place.read("out/register.json").is_empty()),
+        names => panic!("{names:?}"),
     }
 }
