@@ -170,6 +170,8 @@ impl<'t> Writer<'t> {
                 self.blank(blank, depth, out);
                 self.nesting -= 1;
             }
+            #[allow(unreachable_patterns, reason = "triple terms, where a feature of another crate adds them")]
+            term => out.push_str(&term.to_string()),
         }
     }
 

@@ -144,6 +144,13 @@ impl TextRenderer {
                     None if literal.datatype() == xsd::STRING => Object::Text(literal.value()),
                     None => Object::Typed(literal.value(), literal.datatype().as_str()),
                 },
+                #[allow(unreachable_patterns, reason = "triple terms, where a feature of another crate adds them")]
+                term => {
+                    self.predicate(quad.predicate.as_ref());
+                    let _ = write!(self.out, "{term}");
+                    self.end_triple();
+                    continue;
+                }
             };
             self.triple(quad.predicate.as_ref(), object);
         }
@@ -153,6 +160,45 @@ impl TextRenderer {
         if self.open {
             self.out.extend_from_slice(b" .\n");
             self.open = false;
+        }
+    }
+
+    /// What stands in front of an object.
+    fn predicate(&mut self, predicate: NamedNodeRef<'_>) {
+        self.count += 1;
+        let Layout::Blocks { margin, .. } = self.layout else {
+            self.out.extend_from_slice(&self.subject);
+            self.out.extend_from_slice(b" <");
+            self.out.extend_from_slice(predicate.as_str().as_bytes());
+            return self.out.extend_from_slice(b"> ");
+        };
+        if self.open && self.predicate == predicate.as_str() {
+            return self.out.extend_from_slice(b" , ");
+        }
+        if self.open {
+            self.out.extend_from_slice(if margin { b" ;\n\t\t" } else { b" ;\n\t" });
+        } else {
+            if margin {
+                self.out.push(b'\t');
+            }
+            self.out.extend_from_slice(&self.subject);
+            self.out.push(b' ');
+            self.open = true;
+        }
+        self.predicate.clear();
+        self.predicate.push_str(predicate.as_str());
+        if predicate == rdf::TYPE {
+            self.out.push(b'a');
+        } else {
+            self.write_iri(predicate.as_str());
+        }
+        self.out.push(b' ');
+    }
+
+    /// What stands behind an object, if that is the end of a line.
+    fn end_triple(&mut self) {
+        if matches!(self.layout, Layout::Lines { .. }) {
+            self.out.extend_from_slice(&self.tail);
         }
     }
 
@@ -280,38 +326,9 @@ impl Triples for TextRenderer {
     }
 
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: Object<'_>) {
-        self.count += 1;
-        let Layout::Blocks { margin, .. } = self.layout else {
-            self.out.extend_from_slice(&self.subject);
-            self.out.extend_from_slice(b" <");
-            self.out.extend_from_slice(predicate.as_str().as_bytes());
-            self.out.extend_from_slice(b"> ");
-            self.object(object);
-            return self.out.extend_from_slice(&self.tail);
-        };
-        if self.open && self.predicate == predicate.as_str() {
-            self.out.extend_from_slice(b" , ");
-            return self.object(object);
-        }
-        if self.open {
-            self.out.extend_from_slice(if margin { b" ;\n\t\t" } else { b" ;\n\t" });
-        } else {
-            if margin {
-                self.out.push(b'\t');
-            }
-            self.out.extend_from_slice(&self.subject);
-            self.out.push(b' ');
-            self.open = true;
-        }
-        self.predicate.clear();
-        self.predicate.push_str(predicate.as_str());
-        if predicate == rdf::TYPE {
-            self.out.push(b'a');
-        } else {
-            self.write_iri(predicate.as_str());
-        }
-        self.out.push(b' ');
+        self.predicate(predicate);
         self.object(object);
+        self.end_triple();
     }
 }
 
