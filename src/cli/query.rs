@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
-use oxigraph::sparql::SparqlEvaluator;
 use rpcgraph::convert::ConvertError;
 use rpcgraph::endpoint::{Credentials, Endpoint};
 use rpcgraph::query::results::{ResultsError, ResultsFormat, write_boolean, write_graph, write_solutions};
@@ -168,11 +167,12 @@ impl QueryCommand {
             answer = rpcgraph::query::ask(&endpoint, &query, &cancel)?;
         } else {
             let Some(dataset) = self.dataset(&query, &sources, &cancel)? else { return Ok(Outcome::Findings) };
-            let evaluator = match self.allow_service {
-                true => rpcgraph::query::services(self.timeout.unwrap_or(rpcgraph::endpoint::TIMEOUT)),
-                false => SparqlEvaluator::new(),
+            answer = if self.allow_service {
+                let timeout = self.timeout.unwrap_or(rpcgraph::endpoint::TIMEOUT);
+                dataset.answer_with(&query, &cancel, rpcgraph::query::services(timeout))?
+            } else {
+                dataset.answer(&query, &cancel)?
             };
-            answer = dataset.answer_with(&query, &cancel, evaluator)?;
             _dataset = dataset;
         }
         let (found, noun) = self.write(answer, shape, base)?;

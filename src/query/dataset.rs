@@ -13,6 +13,7 @@ use spargebra::algebra::QueryDataset;
 
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
+use super::service::no_services;
 use super::{Query, functions};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
 use crate::vocab::rpcg;
@@ -74,9 +75,9 @@ impl Dataset {
         Ok(Loading { dataset: self, transaction: self.store.start_transaction()?, cancel: cancel.clone(), missing })
     }
 
-    /// Asks the query.
+    /// Asks the query. It fails where it calls a service.
     pub fn answer<'a>(&self, query: &Query, cancel: &Cancel) -> Result<Answer<'a>, QueryError> {
-        self.answer_with(query, cancel, SparqlEvaluator::new())
+        self.answer_with(query, cancel, no_services())
     }
 
     /// Asks the query of an evaluator that knows services.

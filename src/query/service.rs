@@ -17,6 +17,31 @@ pub fn services(timeout: Duration) -> SparqlEvaluator {
     SparqlEvaluator::new().with_default_service_handler(Services { timeout })
 }
 
+/// An evaluator that lets queries call nobody, whatever another crate's features would let them.
+pub(crate) fn no_services() -> SparqlEvaluator {
+    SparqlEvaluator::new().with_default_service_handler(NoServices)
+}
+
+struct NoServices;
+
+/// A service that a query is not let call.
+#[derive(Debug, thiserror::Error)]
+#[error("the query calls <{0}> with SERVICE, and nobody has let it")]
+struct NotAllowed(String);
+
+impl DefaultServiceHandler for NoServices {
+    type Error = NotAllowed;
+
+    fn handle(
+        &self,
+        service: &NamedNode,
+        _: &GraphPattern,
+        _: Option<&Iri<String>>,
+    ) -> Result<QuerySolutionIter<'static>, NotAllowed> {
+        Err(NotAllowed(service.as_str().to_owned()))
+    }
+}
+
 struct Services {
     timeout: Duration,
 }

@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rpcgraph::query::{Answer, Cancel, Dataset, Query};
+
 use super::ask;
 use crate::cli::{LOG, Place, REQUEST};
 use crate::http::{Server, respond};
@@ -117,6 +119,26 @@ fn services_are_not_called_unless_allowed() {
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("http://127.0.0.1:1/"), "{}", ran.stderr);
     assert_eq!(ask(LOG, &query.replace("SERVICE", "SERVICE SILENT"), &["--allow-service"]).text(), "true\n");
+}
+
+/// Not even where a feature of another crate would have Oxigraph call them.
+#[test]
+fn the_library_calls_no_services_unasked() {
+    let server = Server::start(|_, stream| respond(stream, "200 OK", &[], "{}"));
+    for (silent, fails) in [("", true), ("SILENT ", false)] {
+        let query = format!("SELECT * {{ SERVICE {silent}<{}> {{ ?s ?p ?o }} }}", server.url);
+        let query = Query::parse(&query, None).expect("a query");
+        let dataset = Dataset::new(&query, false).expect("a dataset");
+        let error = match dataset.answer(&query, &Cancel::default()) {
+            Ok(Answer::Solutions(mut solutions)) => solutions.rows.find_map(Result::err),
+            Ok(_) => panic!("a table is wanted"),
+            Err(error) => Some(error),
+        };
+        assert_eq!(error.is_some(), fails, "{error:?}");
+        let said = error.map(|error| error.to_string()).unwrap_or_default();
+        assert!(!fails || said.contains("nobody has let it"), "{said}");
+    }
+    assert_eq!(*server.requests.lock().unwrap(), [""; 0]);
 }
 
 #[test]
