@@ -59,6 +59,8 @@ pub use self::fetch::{ask, fetch};
 pub use self::functions::{FUNCTIONS, Function};
 use self::needs::Uses;
 pub use self::rdf::{RdfError, rdf_format};
+#[cfg(feature = "shacl")]
+pub(crate) use self::service::no_services;
 pub use self::service::services;
 pub use self::syntax::SyntaxError;
 pub use self::table::Table;

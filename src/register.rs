@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! folder → block → example or test → files and an item of the report → register → folder
-//!          block   item (uplift, schema)                               report, page, html, catalogue, output
+//!          block   item (uplift, schema, shapes)                       report, page, html, catalogue, output
 //! ```
 //!
 //! A [building block](https://opengeospatial.github.io/bblocks/) is a folder with a JSON-LD context, a JSON Schema and
@@ -26,6 +26,11 @@ mod pretty;
 pub mod redact;
 mod report;
 mod schema;
+#[cfg(feature = "shacl")]
+mod shapes;
+#[cfg(not(feature = "shacl"))]
+#[path = "register/no_shapes.rs"]
+mod shapes;
 mod site;
 mod turtle;
 mod uplift;
@@ -47,6 +52,7 @@ pub use self::output::{Difference, Files, MARKER, Product, WriteError};
 use self::page::{Page, page};
 pub use self::report::{Entry, Item, Report, Section, Subject};
 use self::schema::Schemas;
+use self::shapes::Shapes;
 use self::site::Site;
 use self::uplift::Uplifter;
 use crate::context::{JSON_RPC_URL, Loader, Reference};
@@ -131,8 +137,11 @@ impl Register {
         }
         let mut schemas = Schemas::open(block.folder.clone(), block.schema_file)?;
 
+        let shapes = Shapes::open(block)?;
+
         let stems = check_examples(block, &mut schemas)?;
-        let mut runner = Runner { site: &site, uplifter: &uplifter, schemas: &mut schemas, context: &reference };
+        let mut runner =
+            Runner { site: &site, uplifter: &uplifter, schemas: &mut schemas, shapes: &shapes, context: &reference };
         let mut builder = Builder { files: Files::new(), items: Vec::new(), writers: BTreeMap::new() };
         let shown = builder.examples(block, &stems, &mut runner)?;
         builder.tests(block, &mut runner)?;
@@ -146,7 +155,8 @@ impl Register {
         };
         let (own, published) = (site.own(block.context_file), block.metadata.ld_context.clone());
         let from_top = site.url(&own).or(published).unwrap_or_else(|| site.reference(&own));
-        let mut register = Self { files: builder.files, report, notes: block.notes.clone() };
+        let notes = [block.notes.clone(), shapes.notes()].concat();
+        let mut register = Self { files: builder.files, report, notes };
         register.add_reports(&site);
         register.add_block(block, &site, &uplifter, &schemas, &shown, &from_top)?;
         register.add_marker(block, &site, &from_top);
@@ -390,14 +400,6 @@ fn stem(name: &str, place: &str) -> Result<String, BlockError> {
     Ok(stem.to_owned())
 }
 
-/// Says of a graph that nobody has held it against the block's shapes.
-fn tell_unchecked(done: &mut Done, shapes: &[String]) {
-    if !shapes.is_empty() && done.turtle.is_some() {
-        let message = format!("Shapes not checked: {}", shapes.join(", "));
-        done.item.done(Section::Shacl, message, json!({ "op": "shacl-not-checked", "shapes": shapes }));
-    }
-}
-
 /// Collects what examples and tests give.
 struct Builder {
     files: Files,
@@ -432,8 +434,7 @@ impl Builder {
                     schema_ref: snippet.schema_ref.as_deref(),
                     must_fail: false,
                 };
-                let mut done = runner.run(&job)?;
-                tell_unchecked(&mut done, &block.shapes);
+                let done = runner.run(&job)?;
                 snippets.push(ShownSnippet {
                     language: snippet.language.clone(),
                     source: done.source.clone(),
@@ -465,8 +466,7 @@ impl Builder {
                 schema_ref: None,
                 must_fail: test.must_fail(),
             };
-            let mut done = runner.run(&job)?;
-            tell_unchecked(&mut done, &block.shapes);
+            let done = runner.run(&job)?;
             self.take(done, &test.language);
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use rpcgraph::diagnostic::printable;
-use rpcgraph::register::{Block, Item, Options, Register};
+use rpcgraph::register::{Block, Entry, Item, Options, Register};
 
 use super::input::shown;
 use super::register_capture::CaptureArgs;
@@ -15,8 +15,8 @@ use super::{Failure, Outcome, say};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A building block is a folder with context.jsonld, examples.yaml, and maybe schema.yaml or schema.json, bblock.json, \
-description.md, ontology.ttl and tests/. An example in JSON is uplifted by the context to JSON-LD and Turtle, and \
-validated by the schema. A file in tests/ whose name ends in -fail is there to fail.
+description.md, ontology.ttl, rules.shacl and tests/. An example in JSON is uplifted by the context to JSON-LD and Turtle, \
+and validated by the schema; its graph is validated by the shapes, if the program is built with the feature shacl. A file in tests/ whose name ends in -fail is there to fail.
 
 Examples:
   rpcgraph register json-rpc -o build                     all of a block's examples
@@ -84,7 +84,7 @@ impl RegisterCommand {
             for note in register.notes() {
                 say(&format!("note: {}", printable(note)));
             }
-            register.report().items.iter().filter(|item| item.losses > 0).for_each(say_losses);
+            register.report().items.iter().for_each(say_notes);
         }
         for item in register.report().failed() {
             for reason in item.reasons() {
@@ -101,10 +101,11 @@ impl RegisterCommand {
     }
 }
 
-/// What is not in the graph of an example.
-fn say_losses(item: &Item) {
-    let is_loss = |payload: &serde_json::Map<_, _>| payload.get("op").is_some_and(|op| op == "uplift-loss");
-    for entry in item.entries.iter().filter(|entry| is_loss(&entry.payload)) {
+/// What is not in the graph of an example, and what shapes find in it that is no violation.
+fn say_notes(item: &Item) {
+    let is = |entry: &Entry, name: &str| entry.payload.get("op").is_some_and(|op| op == name);
+    let is_note = |entry: &Entry| is(entry, "uplift-loss") || (is(entry, "shacl-result") && !entry.is_error);
+    for entry in item.entries.iter().filter(|entry| is_note(entry)) {
         say(&format!("{}: {}", printable(&item.title()), printable(&entry.message)));
     }
 }

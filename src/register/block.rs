@@ -1,11 +1,13 @@
 //! A building block, read from its folder and checked as far as that is possible without its examples' content.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
+use oxrdf::Triple;
 use oxttl::{TurtleParser, TurtleSyntaxError};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::examples::{Examples, Others, Source};
 use super::folder::Folder;
@@ -149,6 +151,14 @@ pub enum BlockError {
         /// The file.
         file: String,
     },
+    /// SHACL shapes that cannot be used.
+    #[error("{file}: these shapes cannot be used: {message}")]
+    Shapes {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        message: String,
+    },
     /// A JSON Schema that cannot be used.
     #[error("{place}: {message}")]
     Schema {
@@ -195,7 +205,7 @@ pub struct Metadata {
     pub depends_on: Vec<String>,
     /// What it is made after.
     pub sources: Vec<Origin>,
-    /// Shapes, which this program does not validate with.
+    /// The same: the name of one, a list of them, or lists by block, as registers have them.
     shacl_shapes: Value,
 }
 
@@ -255,7 +265,7 @@ pub struct Block {
     pub description: Option<String>,
     /// The ontology, in Turtle.
     pub ontology: Option<String>,
-    /// Files or URLs of SHACL shapes, which are not checked.
+    /// Files or URLs of SHACL shapes.
     pub shapes: Vec<String>,
     /// What in the block is not used, and why.
     pub notes: Vec<String>,
@@ -290,9 +300,6 @@ impl Block {
         if examples.examples.is_empty() && tests.is_empty() {
             return Err(BlockError::NoExamples { path: super::folder::shown(path) });
         }
-        if ![Value::Null, json!([]), json!({})].contains(&metadata.shacl_shapes) {
-            notes.push("bblock.json: shaclShapes are not validated with".to_owned());
-        }
         for file in UNUSED.iter().filter(|file| folder.find(&[**file]).is_some()) {
             notes.push(format!("{file}: there is no use for it"));
         }
@@ -307,17 +314,12 @@ impl Block {
         let description = text(DESCRIPTION).transpose()?;
         let ontology = text(ONTOLOGY).transpose()?;
         if let Some(ontology) = &ontology
-            && let Some(source) = check_turtle(ontology, ANY_BASE).err()
+            && let Some(source) = read_turtle(ontology, ANY_BASE).err()
         {
             return Err(BlockError::Turtle { file: "ontology.ttl".to_owned(), source: source.into() });
         }
-        let mut shapes = metadata.shacl_rules.clone();
-        shapes.extend(folder.find(SHAPES).map(str::to_owned).filter(|file| !metadata.shacl_rules.contains(file)));
-        if !shapes.is_empty() {
-            notes.push(format!("{}: shapes are not checked; a SHACL processor can do that", shapes.join(", ")));
-        }
         Ok(Self {
-            shapes,
+            shapes: shapes(&folder, &metadata, &mut notes),
             key: key(&folder.name()),
             metadata,
             context_file,
@@ -357,6 +359,25 @@ fn provide_json_rpc(folder: &mut Folder, metadata: &Metadata) {
             folder.provide(name, text);
         }
     }
+}
+
+/// Files and URLs of shapes, each once.
+fn shapes(folder: &Folder, metadata: &Metadata, notes: &mut Vec<String>) -> Vec<String> {
+    let mut names = metadata.shacl_rules.clone();
+    let mut values = vec![&metadata.shacl_shapes];
+    while let Some(value) = values.pop() {
+        match value {
+            Value::Null => {}
+            Value::String(name) => names.push(name.clone()),
+            Value::Array(items) => values.extend(items.iter().rev()),
+            Value::Object(members) => values.extend(members.values().rev()),
+            other => notes.push(format!("bblock.json: shaclShapes has {other}, which names no shapes")),
+        }
+    }
+    names.extend(folder.find(SHAPES).map(str::to_owned));
+    let mut known = BTreeSet::new();
+    names.retain(|name| known.insert(name.clone()));
+    names
 }
 
 /// A folder's name as it stands in URLs.
@@ -421,14 +442,9 @@ fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Test>, Blo
     Ok(tests)
 }
 
-/// How many triples a Turtle document has.
-pub fn check_turtle(text: &str, base: &str) -> Result<usize, TurtleSyntaxError> {
+/// The triples of a Turtle document.
+pub fn read_turtle(text: &str, base: &str) -> Result<Vec<Triple>, TurtleSyntaxError> {
     let parser = TurtleParser::new();
     let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
-    let mut count = 0;
-    for triple in parser.for_slice(text) {
-        triple?;
-        count += 1;
-    }
-    Ok(count)
+    parser.for_slice(text).collect()
 }

@@ -2,22 +2,24 @@
 
 use std::path::Path;
 
+use oxrdf::{GraphName, Triple};
 use serde_json::json;
 
-use super::block::{ANY_BASE, check_turtle};
+use super::block::{ANY_BASE, read_turtle};
 use super::examples::Prefixes;
 use super::language::Language;
 use super::pretty::pretty;
 use super::report::{Item, Section, Subject};
 use super::schema::Schemas;
+use super::shapes::Shapes;
 use super::site::Site;
 use super::turtle;
 use super::uplift::{Setting, Uplifted, Uplifter};
 use super::{BlockError, yaml};
 use crate::json;
 
-/// How many losses of one kind are listed; they are counted all the same.
-const MAX_LISTED: usize = 50;
+/// How many losses or results of one kind are listed; losses are counted all the same.
+pub const MAX_LISTED: usize = 50;
 
 /// An example or test, with all that it needs to be run.
 pub struct Job<'j> {
@@ -49,6 +51,8 @@ pub struct Done {
     pub jsonld: Option<String>,
     /// The Turtle.
     pub turtle: Option<String>,
+    /// The graph, if it has any triples; its blank nodes are `b0`, `b1`, ….
+    pub graph: Option<Vec<Triple>>,
     /// Files by path.
     pub files: Vec<(String, String)>,
 }
@@ -61,6 +65,8 @@ pub struct Runner<'r> {
     pub uplifter: &'r Uplifter<'r>,
     /// What validates JSON.
     pub schemas: &'r mut Schemas,
+    /// What validates graphs.
+    pub shapes: &'r Shapes,
     /// How JSON-LD names the block's context.
     pub context: &'r str,
 }
@@ -80,7 +86,8 @@ impl Runner<'_> {
             entries: Vec::new(),
             losses: 0,
         };
-        let mut done = Done { item, source: job.text.to_owned(), jsonld: None, turtle: None, files: Vec::new() };
+        let source = job.text.to_owned();
+        let mut done = Done { item, source, jsonld: None, turtle: None, graph: None, files: Vec::new() };
         let from = match job.subject {
             Subject::Example { .. } => "examples",
             Subject::Test { .. } => "test resources",
@@ -104,6 +111,7 @@ impl Runner<'_> {
             Language::Turtle => self.turtle(job, &using, &mut done),
             Language::Other(_) => done.files.push((done.item.file.clone(), job.text.to_owned())),
         }
+        self.shapes.check(&mut done)?;
         if job.must_fail && !done.item.has_errors() {
             let message = "Failure was expected, and nothing is wrong";
             done.item.done(Section::General, message, json!({ "op": "require-fail" }));
@@ -170,7 +178,7 @@ impl Runner<'_> {
             done.item.done(Section::Files, message, json!({ "op": "jsonld-create", "filename": name }));
         }
         done.jsonld = Some(uplifted.document);
-        self.write_turtle(job, &turtle::default_graph(&uplifted.quads), done);
+        self.write_turtle(job, turtle::default_graph(&uplifted.quads), done);
         done.item.losses += uplifted.lost.len() + uplifted.losses.len();
         for lost in uplifted.lost.iter().take(MAX_LISTED) {
             let message = format!("Lost: {}: {}", lost.pointer, lost.why.describe());
@@ -184,11 +192,11 @@ impl Runner<'_> {
         }
     }
 
-    fn write_turtle(&self, job: &Job<'_>, triples: &[oxrdf::Triple], done: &mut Done) {
+    fn write_turtle(&self, job: &Job<'_>, triples: Vec<Triple>, done: &mut Done) {
         let name = format!("{}.ttl", job.stem);
         let prefixes = turtle::prefixes(self.uplifter.context.value(), job.prefixes);
         let empty = triples.is_empty();
-        let text = if empty { "# No triples\n".to_owned() } else { turtle::write(triples, &prefixes) };
+        let text = if empty { "# No triples\n".to_owned() } else { turtle::write(&triples, &prefixes) };
         let payload = json!({ "op": "ttl-create", "empty": empty, "filename": name, "size": triples.len() });
         if empty {
             done.item.fail(Section::Files, format!("**Empty** output Turtle {name} created"), payload);
@@ -197,6 +205,7 @@ impl Runner<'_> {
         }
         done.files.push((self.site.test(&name), text.clone()));
         done.turtle = Some(text);
+        done.graph = Some(triples).filter(|triples| !triples.is_empty());
     }
 
     /// Turtle as it is, with the base and the prefixes in front that it may use without saying.
@@ -213,9 +222,15 @@ impl Runner<'_> {
         }
         text.push_str(job.text);
         done.item.done(Section::Files, using, json!({}));
-        match check_turtle(&text, done.item.url.as_deref().unwrap_or(ANY_BASE)) {
-            Ok(0) => done.item.fail(Section::Turtle, "The Turtle has no triples", json!({ "empty": true })),
-            Ok(_) => {}
+        match read_turtle(&text, done.item.url.as_deref().unwrap_or(ANY_BASE)) {
+            Ok(triples) if triples.is_empty() => {
+                done.item.fail(Section::Turtle, "The Turtle has no triples", json!({ "empty": true }));
+            }
+            Ok(triples) => {
+                let quads: Vec<_> =
+                    triples.into_iter().map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect();
+                done.graph = Some(turtle::default_graph(&quads));
+            }
             Err(error) => done.item.fail(Section::Turtle, format!("Error parsing Turtle: {error}"), json!({})),
         }
         done.files.push((done.item.file.clone(), text));

@@ -174,16 +174,3 @@ fn the_block_of_examples_registers() {
     // It is not published where the context is.
     assert!(!files["register.json"].contains("ogcincubator.github.io/modelcontextprotocol/build/report.html"));
 }
-
-/// Nobody is to think that shapes were checked.
-#[test]
-fn shapes_of_a_block_are_not_checked() {
-    let place = Place::with("session.log", LOG);
-    place.run(&["register", "--from-capture", "session.log", "-o", "traffic", "--quiet"]).quietly();
-    place.put("traffic/rules.shacl", "");
-    let ran = place.run(&["register", "traffic", "-o", "build"]);
-    assert_eq!(ran.status, Some(0));
-    assert!(ran.stderr.starts_with("note: rules.shacl: shapes are not checked"), "{}", ran.stderr);
-    let report = String::from_utf8(place.read("build/tests/traffic/greet-result.validation_passed.txt")).unwrap();
-    assert!(report.contains("=== SHACL ===\nShapes not checked: rules.shacl\n"), "{report}");
-}

@@ -8,6 +8,7 @@ mod agreement;
 mod broken;
 mod published;
 mod schemas;
+mod shapes;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -54,6 +54,19 @@ fn read(text: &[u8], format: RdfFormat) -> Graph {
     RdfParser::from_format(format).for_slice(text).map(|quad| Triple::from(quad.unwrap())).collect()
 }
 
+/// What pySHACL says of graphs, given as N-Triples.
+fn report(program: &Path, graphs: &str) -> Graph {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data.nt");
+    fs::write(&data, graphs).unwrap();
+    let output = Command::new(program).args(["--metashacl", "-f", "turtle", "-s", SHAPES]).arg(&data).output().unwrap();
+    let report = read(&output.stdout, RdfFormat::Turtle);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let validated = report.triples_for_predicate(&shacl("conforms")).next().is_some();
+    assert!(validated, "{}\n{said}", String::from_utf8_lossy(&output.stdout));
+    report
+}
+
 /// What was found: the shape, its severity and the node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Found {
@@ -64,14 +77,7 @@ struct Found {
 
 /// Judges graphs, given as N-Triples.
 fn judge(program: &Path, graphs: &str) -> Vec<Found> {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data.nt");
-    fs::write(&data, graphs).unwrap();
-    let output = Command::new(program).args(["--metashacl", "-f", "turtle", "-s", SHAPES]).arg(&data).output().unwrap();
-    let report = read(&output.stdout, RdfFormat::Turtle);
-    let said = String::from_utf8_lossy(&output.stderr);
-    let validated = report.triples_for_predicate(&shacl("conforms")).next().is_some();
-    assert!(validated, "{}\n{said}", String::from_utf8_lossy(&output.stdout));
+    let report = report(program, graphs);
     let mut found = Vec::new();
     for result in report.subjects_for_predicate_object(rdf::TYPE, &shacl("ValidationResult")) {
         // Results inside of others are their explanation.
@@ -389,4 +395,67 @@ fn every_shape_finds_what_it_is_for() {
         let of_case = found.get(&case).cloned().unwrap_or_default();
         assert!(of_case.contains(&((*shape).to_owned(), severity.to_owned())), "{shape}: {change}\nfound {of_case:#?}");
     }
+}
+
+/// What `register` finds in examples is what pySHACL finds, node by node: in sound graphs, in graphs with each of the
+/// faults, and in those of the logs.
+#[cfg(feature = "shacl")]
+#[test]
+fn register_finds_in_shapes_what_pyshacl_finds() {
+    use rpcgraph::register::{Block, Options, Register};
+
+    let Some(program) = pyshacl() else { return };
+    let mut graphs = vec![triples(SOUND.as_bytes(), "sound.log", "urn:case:sound"), triples(ODD, "odd", "urn:log:odd")];
+    graphs
+        .extend(FAULTS.iter().enumerate().map(|(number, (_, change))| changed(&format!("urn:case:{number}"), change)));
+    graphs.extend(logs().iter().enumerate().map(|(number, log)| {
+        let name = log.file_name().unwrap().to_string_lossy();
+        triples(&fs::read(log).unwrap(), &name, &format!("urn:log:{number}"))
+    }));
+
+    let report = report(&program, &graphs.concat());
+    let mut theirs: BTreeSet<[String; 3]> = BTreeSet::new();
+    let namespace = SHACL;
+    for result in report.subjects_for_predicate_object(rdf::TYPE, &shacl("ValidationResult")) {
+        let one = |name: &str| report.object_for_subject_predicate(result, &shacl(name)).unwrap().to_string();
+        // What explains another result is no result of its own.
+        if report.subject_for_predicate_object(&shacl("result"), result).is_none() {
+            continue;
+        }
+        theirs.insert(["focusNode", "sourceConstraintComponent", "resultSeverity"].map(one));
+    }
+
+    let block = tempfile::tempdir().unwrap();
+    fs::write(block.path().join("context.jsonld"), "{\"@context\": {}}").unwrap();
+    fs::copy(SHAPES, block.path().join("rules.shacl")).unwrap();
+    fs::create_dir(block.path().join("tests")).unwrap();
+    for (number, graph) in graphs.iter().enumerate() {
+        fs::write(block.path().join(format!("tests/{number}.ttl")), graph).unwrap();
+    }
+    let register = Register::build(&Block::read(block.path()).unwrap(), &Options::default()).unwrap();
+    assert_eq!(register.report().items.len(), graphs.len());
+    let mut ours = BTreeSet::new();
+    for entry in register.report().items.iter().flat_map(|item| &item.entries) {
+        assert!(!entry.message.starts_with('…'), "{}", entry.message);
+        if entry.payload.get("op").is_some_and(|op| op == "shacl-result") {
+            let one = |name: &str| entry.payload[name].as_str().unwrap().to_owned();
+            let component = format!("<{}>", one("sourceConstraintComponent"));
+            ours.insert([one("focusNode"), component, format!("<{namespace}{}>", one("resultSeverity"))]);
+        }
+    }
+    // Labels of blank nodes are anybody's.
+    let unlabelled = |found: BTreeSet<[String; 3]>| -> BTreeSet<[String; 3]> {
+        let blank = |node: String| if node.starts_with("_:") { "_:".to_owned() } else { node };
+        found.into_iter().map(|[node, component, severity]| [blank(node), component, severity]).collect()
+    };
+    let (ours, mut theirs) = (unlabelled(ours), unlabelled(theirs));
+    // There a time is less than a string; in SPARQL these cannot be compared, and what cannot is no violation.
+    let number = FAULTS.iter().position(|(shape, _)| *shape == "session-start").unwrap();
+    let compared = [&format!("urn:case:{number}#session-green"), &*format!("{SHACL}SPARQLConstraintComponent")]
+        .map(|iri| format!("<{iri}>"));
+    theirs.retain(|[node, component, _]| [node, component] != [&compared[0], &compared[1]]);
+    assert!(theirs.len() > 100, "{}", theirs.len());
+    println!("{} results", theirs.len());
+    assert_eq!(ours.difference(&theirs).collect::<Vec<_>>(), Vec::<&[String; 3]>::new(), "only here");
+    assert_eq!(theirs.difference(&ours).collect::<Vec<_>>(), Vec::<&[String; 3]>::new(), "only there");
 }

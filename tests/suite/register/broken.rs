@@ -145,7 +145,7 @@ fn what_is_not_used_is_noted() {
     let place = block(&[
         ("context.jsonld", CONTEXT),
         ("examples.yaml", EXAMPLES),
-        ("bblock.json", r#"{"shaclShapes": ["shapes.ttl"], "abstract": "A", "description": "D"}"#),
+        ("bblock.json", r#"{"shaclShapes": [3], "abstract": "A", "description": "D"}"#),
         ("transforms.yaml", ""),
         ("schema.yaml", "{}"),
         ("schema.json", "{}"),
@@ -153,7 +153,7 @@ fn what_is_not_used_is_noted() {
     ]);
     register(&place).said(
         0,
-        "note: bblock.json: shaclShapes are not validated with
+        "note: bblock.json: shaclShapes has 3, which names no shapes
 note: transforms.yaml: there is no use for it
 note: schema.json: not used, since there is schema.yaml
 b: 1 of 1 passed; 14 files in out

@@ -1,0 +1,33 @@
+//! The shapes of a block, in a build without the feature `shacl`: nothing is validated with them, and the report says so.
+
+use serde_json::json;
+
+use super::block::{Block, BlockError};
+use super::item::Done;
+use super::report::Section;
+
+/// The names of what nothing is validated with.
+pub struct Shapes(Vec<String>);
+
+impl Shapes {
+    /// The shapes of a block, unread.
+    pub fn open(block: &Block) -> Result<Self, BlockError> {
+        Ok(Self(block.shapes.clone()))
+    }
+
+    /// What is not used, and why.
+    pub fn notes(&self) -> Vec<String> {
+        let note = "shapes are not checked; rpcgraph does that if it is built with `--features shacl`";
+        if self.0.is_empty() { Vec::new() } else { vec![format!("{}: {note}", self.0.join(", "))] }
+    }
+
+    /// Says of a graph that nobody has held it against the shapes.
+    pub fn check(&self, done: &mut Done) -> Result<(), BlockError> {
+        if !self.0.is_empty() && done.graph.is_some() {
+            let message =
+                format!("Shapes not checked: {} (a build with `--features shacl` does that)", self.0.join(", "));
+            done.item.done(Section::Shacl, message, json!({ "op": "shacl-not-checked", "shapes": self.0 }));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,329 @@
+//! The shapes of a block ([SHACL](https://www.w3.org/TR/shacl/)), and what they find in the graph of each example.
+//!
+//! Each file is a shapes graph of its own, as it is to the OGC's tool. Validation is the `shacl` crate's, which knows
+//! SHACL Core and constraints in SPARQL. What else a shapes graph may hold is not validated with, and the report says so.
+
+mod validator;
+
+use std::collections::BTreeSet;
+
+use oxrdf::vocab::rdf;
+use oxrdf::{Graph, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
+use serde_json::json;
+
+use self::validator::Validator;
+use super::block::{ANY_BASE, Block, BlockError, read_turtle};
+use super::item::{Done, MAX_LISTED};
+use super::report::Section;
+use crate::query::Query;
+
+const SHACL: &str = "http://www.w3.org/ns/shacl#";
+const IMPORTS: &str = "http://www.w3.org/2002/07/owl#imports";
+
+/// The properties of shapes that are validated with, and those that say something to people alone.
+const KNOWN: &[&str] = &[
+    "alternativePath",
+    "and",
+    "class",
+    "closed",
+    "datatype",
+    "deactivated",
+    "declare",
+    "defaultValue",
+    "description",
+    "disjoint",
+    "equals",
+    "flags",
+    "group",
+    "hasValue",
+    "ignoredProperties",
+    "in",
+    "inversePath",
+    "languageIn",
+    "lessThan",
+    "lessThanOrEquals",
+    "maxCount",
+    "maxExclusive",
+    "maxInclusive",
+    "maxLength",
+    "message",
+    "minCount",
+    "minExclusive",
+    "minInclusive",
+    "minLength",
+    "name",
+    "namespace",
+    "node",
+    "nodeKind",
+    "not",
+    "oneOrMorePath",
+    "or",
+    "order",
+    "path",
+    "pattern",
+    "prefix",
+    "prefixes",
+    "property",
+    "qualifiedMaxCount",
+    "qualifiedMinCount",
+    "qualifiedValueShape",
+    "qualifiedValueShapesDisjoint",
+    "select",
+    "severity",
+    "sparql",
+    "targetClass",
+    "targetNode",
+    "targetObjectsOf",
+    "targetSubjectsOf",
+    "uniqueLang",
+    "xone",
+    "zeroOrMorePath",
+    "zeroOrOnePath",
+];
+
+/// What a shape finds in a graph: a [validation result](https://www.w3.org/TR/shacl/#results-validation-result). In the
+/// order in which it is told, violations first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// Whether the example is none because of it: whatever is not sh:Warning, sh:Info or less.
+    pub severity: Severity,
+    /// The node, as N-Triples has it.
+    pub focus: String,
+    /// The path from it, as SPARQL has it.
+    pub path: Option<String>,
+    /// The value.
+    pub value: Option<String>,
+    /// IRI of the constraint component.
+    pub component: String,
+    /// IRI of the shape, if it has one.
+    pub shape: Option<String>,
+    /// What the shape says.
+    pub message: String,
+}
+
+/// How much a finding matters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// sh:Violation, or a severity of the author's own, by its name.
+    Violation(String),
+    /// sh:Warning.
+    Warning,
+    /// sh:Info, sh:Debug, sh:Trace.
+    Info,
+}
+
+impl Severity {
+    fn name(&self) -> &str {
+        match self {
+            Self::Violation(name) => name,
+            Self::Warning => "Warning",
+            Self::Info => "Info",
+        }
+    }
+
+    fn is_error(&self) -> bool {
+        matches!(self, Self::Violation(_))
+    }
+}
+
+/// The shapes of a block.
+pub struct Shapes {
+    files: Vec<File>,
+    /// URLs, which are not fetched.
+    remote: Vec<String>,
+}
+
+struct File {
+    name: String,
+    validator: Validator,
+    /// Terms in it that nothing is validated with.
+    unknown: Vec<String>,
+}
+
+impl Shapes {
+    /// The shapes of a block, read from its folder and compiled.
+    pub fn open(block: &Block) -> Result<Self, BlockError> {
+        let (remote, names): (Vec<_>, Vec<_>) = block.shapes.iter().cloned().partition(|name| name.contains("://"));
+        let mut files = Vec::new();
+        for name in names {
+            let text = block.folder.read(&name, "the building block's shapes")?;
+            let graph: Graph = read_turtle(&text, ANY_BASE)
+                .map_err(|source| BlockError::Turtle { file: name.clone(), source: source.into() })?
+                .into_iter()
+                .collect();
+            check_shapes(&graph).map_err(|message| broken(&name, &message))?;
+            let validator = Validator::new(&graph).map_err(|message| broken(&name, &message))?;
+            files.push(File { name, validator, unknown: unknown_terms(&graph) });
+        }
+        Ok(Self { files, remote })
+    }
+
+    /// What is not used, and why.
+    pub fn notes(&self) -> Vec<String> {
+        let remote = self.remote.iter().map(|url| format!("{url}: shapes are not fetched; put a copy in the block"));
+        let unknown = self.files.iter().filter(|file| !file.unknown.is_empty()).map(File::unused);
+        remote.chain(unknown).collect()
+    }
+
+    /// Holds a graph against the shapes.
+    pub fn check(&self, done: &mut Done) -> Result<(), BlockError> {
+        let Some(triples) = &done.graph else { return Ok(()) };
+        for url in &self.remote {
+            let message = format!("Shapes not checked: {url} (not fetched)");
+            done.item.done(Section::Shacl, message, json!({ "op": "shacl-not-checked", "shapes": [url] }));
+        }
+        let graph: Graph = triples.iter().collect();
+        for file in &self.files {
+            let found = file.validator.validate(&graph).map_err(|message| broken(&file.name, &message))?;
+            let errors = found.iter().filter(|finding| finding.severity.is_error()).count();
+            let message = format!("Validation result for {}: {}", file.name, outcome(errors, found.len() - errors));
+            let payload = json!({ "op": "shacl-report", "shaclFile": file.name, "result": errors == 0 });
+            done.item.done(Section::Shacl, message, payload);
+            if !file.unknown.is_empty() {
+                let payload = json!({ "op": "shacl-not-checked", "shapes": [file.name], "terms": file.unknown });
+                done.item.done(Section::Shacl, file.unused(), payload);
+            }
+            for finding in found.iter().take(MAX_LISTED) {
+                tell(finding, file, &graph, done);
+            }
+            if let Some(more) = found.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
+                let message = format!("… and {more} more results for {}", file.name);
+                done.item.done(Section::Shacl, message, json!({ "op": "shacl-result" }));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl File {
+    fn unused(&self) -> String {
+        format!("{}: nothing is validated with {}", self.name, self.unknown.join(", "))
+    }
+}
+
+fn broken(file: &str, message: &str) -> BlockError {
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    BlockError::Shapes { file: file.to_owned(), message }
+}
+
+/// How a validation ended, in words.
+fn outcome(errors: usize, others: usize) -> String {
+    let count = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    match (errors, others) {
+        (0, 0) => "conforms".to_owned(),
+        (0, others) => format!("no violations, {}", count(others, "note")),
+        (errors, 0) => count(errors, "violation"),
+        (errors, others) => format!("{}, {}", count(errors, "violation"), count(others, "note")),
+    }
+}
+
+/// Puts a finding into the report: an error, if it is a violation.
+fn tell(finding: &Finding, file: &File, graph: &Graph, done: &mut Done) {
+    let mut message = format!("{}: {} (focus node {}", finding.severity.name(), finding.message, finding.focus);
+    if let Some(way) = way(graph, &finding.focus) {
+        message.push_str(&format!(", at {way}"));
+    }
+    for (name, text) in [("path", &finding.path), ("value", &finding.value), ("shape", &finding.shape)] {
+        // A constraint on a node has the node for a value.
+        if let Some(text) = text.as_ref().filter(|text| **text != finding.focus) {
+            message.push_str(&format!(", {name} {text}"));
+        }
+    }
+    message.push(')');
+    let payload = json!({
+        "op": "shacl-result",
+        "shaclFile": file.name,
+        "resultSeverity": finding.severity.name(),
+        "focusNode": finding.focus,
+        "resultPath": finding.path,
+        "value": finding.value,
+        "sourceConstraintComponent": finding.component,
+        "sourceShape": finding.shape,
+        "resultMessage": finding.message,
+    });
+    match finding.severity.is_error() {
+        true => done.item.fail(Section::Shacl, message, payload),
+        false => done.item.done(Section::Shacl, message, payload),
+    }
+}
+
+/// How the graph leads to a blank node, whose label tells nobody which one it is: from a node that has a name, or from
+/// one that nothing leads to, by its properties.
+fn way(graph: &Graph, node: &str) -> Option<String> {
+    const FARTHEST: usize = 16;
+    let label = node.strip_prefix("_:")?;
+    let mut node = oxrdf::BlankNode::new(label).ok()?;
+    let mut properties = Vec::new();
+    let start = loop {
+        let mut above: Vec<_> = graph.triples_for_object(&node).collect();
+        above.sort_by_key(|triple| triple.to_string());
+        let Some(triple) = above.first().filter(|_| properties.len() < FARTHEST) else {
+            let class = graph.object_for_subject_predicate(&node, rdf::TYPE);
+            break class.map_or_else(|| "a node".to_owned(), |class| format!("a {class}"));
+        };
+        properties.push(triple.predicate.to_string());
+        match triple.subject {
+            NamedOrBlankNodeRef::NamedNode(named) => break named.to_string(),
+            NamedOrBlankNodeRef::BlankNode(blank) => node = blank.into_owned(),
+        }
+    };
+    properties.push(start);
+    properties.reverse();
+    Some(properties.join(" / "))
+}
+
+/// What the `shacl` crate would pass over: property shapes without a path, and queries that are none or that call out.
+fn check_shapes(graph: &Graph) -> Result<(), String> {
+    let term = |name: &str| oxrdf::NamedNode::new_unchecked(format!("{SHACL}{name}"));
+    for triple in sorted(graph.triples_for_predicate(&term("property"))) {
+        let shape = match triple.object.as_ref() {
+            TermRef::NamedNode(node) => NamedOrBlankNodeRef::from(node),
+            TermRef::BlankNode(node) => node.into(),
+            other => return Err(format!("{other} is the object of sh:property and no property shape")),
+        };
+        if graph.object_for_subject_predicate(shape, &term("path")).is_none() {
+            return Err(format!("a property shape of {} has no sh:path", triple.subject));
+        }
+    }
+    let text =
+        |subject: NamedOrBlankNodeRef<'_>, name: &str| match graph.object_for_subject_predicate(subject, &term(name)) {
+            Some(TermRef::Literal(literal)) => Some(literal.value().to_owned()),
+            _ => None,
+        };
+    let prefixes: BTreeSet<(String, String)> = graph
+        .triples_for_predicate(&term("prefix"))
+        .filter_map(|triple| Some((text(triple.subject, "prefix")?, text(triple.subject, "namespace")?)))
+        .collect();
+    let prefixes: String = prefixes.iter().map(|(prefix, iri)| format!("PREFIX {prefix}: <{iri}> ")).collect();
+    for triple in sorted(graph.triples_for_predicate(&term("select"))) {
+        let TermRef::Literal(select) = triple.object.as_ref() else {
+            return Err(format!("{} is the object of sh:select and no query", triple.object));
+        };
+        // Any path will do.
+        let select = select.value().replace("$PATH", "<urn:path>");
+        let query = Query::parse(&format!("{prefixes}{select}"), None).map_err(|error| {
+            let shape = graph.subject_for_predicate_object(&term("sparql"), triple.subject.as_ref());
+            let shape = shape.map_or_else(|| "a shape".to_owned(), |shape| shape.to_string());
+            format!("the query of {shape} is none: {error}")
+        })?;
+        if query.uses_services() {
+            return Err("a query calls another server with SERVICE, which shapes may not".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Terms of SHACL, and imports, that nothing is validated with.
+fn unknown_terms(graph: &Graph) -> Vec<String> {
+    let unknown = |predicate: NamedNodeRef<'_>| match predicate.as_str().strip_prefix(SHACL) {
+        Some(name) => (!KNOWN.contains(&name)).then(|| format!("sh:{name}")),
+        None => (predicate.as_str() == IMPORTS).then(|| "owl:imports".to_owned()),
+    };
+    graph.iter().filter_map(|triple| unknown(triple.predicate)).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn sorted<'g>(triples: impl Iterator<Item = oxrdf::TripleRef<'g>>) -> Vec<Triple> {
+    let mut triples: Vec<_> = triples.map(oxrdf::TripleRef::into_owned).collect();
+    triples.sort_by_cached_key(ToString::to_string);
+    triples
+}

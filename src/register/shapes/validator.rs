@@ -1,0 +1,234 @@
+//! The `shacl` crate, given graphs that are in memory, and queries that reach nothing else.
+
+use std::fmt;
+
+use oxigraph::sparql::QueryResults;
+use oxigraph::store::Store;
+use oxrdf::{BlankNode, Graph, GraphNameRef, NamedNode, Term, TripleRef, Variable};
+use prefixmap::{PrefixMap, PrefixMapError};
+use rudof_iri::IriS;
+use rudof_rdf::rdf_core::query::{QueryRDF, QueryResultFormat, QuerySolution, QuerySolutions, VarName};
+use rudof_rdf::rdf_core::term::Object;
+use rudof_rdf::rdf_core::{BuildRDF as _, Matcher, NeighsRDF, Rdf};
+use rudof_rdf::rdf_impl::OxigraphInMemory;
+use shacl::ir::IRSchema;
+use shacl::rdf::ShaclParser;
+use shacl::types;
+use shacl::validator::engine::{Engine, NativeEngine};
+use shacl::validator::processor::ShaclProcessor;
+use shacl::validator::report::ValidationResult;
+use shacl::validator::{ShaclConfig, ShaclValidationMode};
+
+use super::{Finding, Severity};
+use crate::query::no_services;
+
+/// Compiled shapes.
+pub struct Validator(IRSchema);
+
+impl Validator {
+    /// Compiles a shapes graph. An error says what is wrong with it.
+    pub fn new(shapes: &Graph) -> Result<Self, String> {
+        let shapes = ShaclParser::new(in_memory(shapes)?).parse().map_err(|error| error.to_string())?;
+        IRSchema::compile(&shapes).map(Self).map_err(|error| error.to_string())
+    }
+
+    /// What the shapes find in a graph, in an order that depends on nothing else. An error says why they cannot be used.
+    pub fn validate(&self, graph: &Graph) -> Result<Vec<Finding>, String> {
+        let mut data = Data::new(graph)?;
+        let report = data
+            .validate(&self.0, &ShaclValidationMode::Native, &ShaclConfig::default())
+            .map_err(|error| error.to_string())?;
+        let mut found: Vec<_> = report.results().iter().map(finding).collect();
+        found.sort();
+        found.dedup();
+        Ok(found)
+    }
+}
+
+fn in_memory(graph: &Graph) -> Result<OxigraphInMemory, String> {
+    let mut copy = OxigraphInMemory::new();
+    for triple in graph {
+        let (subject, predicate, object) = (triple.subject, triple.predicate, triple.object);
+        copy.add_triple(subject.into_owned(), predicate.into_owned(), object.into_owned())
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(copy)
+}
+
+fn finding(result: &ValidationResult) -> Finding {
+    let term = |object: &Object| Term::from(object.clone()).to_string();
+    // The path of one property is written without the brackets of its IRI.
+    let path = result.path().map(|path| match path.pred() {
+        Some(property) => format!("<{property}>"),
+        None => path.to_string(),
+    });
+    Finding {
+        severity: match result.severity() {
+            types::Severity::Violation => Severity::Violation("Violation".to_owned()),
+            types::Severity::Generic(iri) => Severity::Violation(format!("<{iri}>")),
+            types::Severity::Warning => Severity::Warning,
+            types::Severity::Info | types::Severity::Debug | types::Severity::Trace => Severity::Info,
+        },
+        focus: term(result.focus_node()),
+        path,
+        value: result.value().map(term),
+        component: result.constraint_component().to_string(),
+        // Labels of blank nodes are other ones each time.
+        shape: result.source().filter(|shape| matches!(shape, Object::Iri(_))).map(term),
+        message: message(result),
+    }
+}
+
+/// What a shape says: in English, if it says so; else in a language that it names, or in none. What the crate says in
+/// place of a shape has no language.
+fn message(result: &ValidationResult) -> String {
+    let mut messages: Vec<_> = result
+        .message()
+        .iter()
+        .map(|(language, text)| (language.as_ref().map(ToString::to_string).unwrap_or_default(), text))
+        .collect();
+    messages.sort();
+    let english = messages.iter().find(|(language, _)| language.trim_start_matches('@').starts_with("en"));
+    let chosen = english.or_else(|| messages.last());
+    chosen.map_or_else(|| "it is not as the shape wants it".to_owned(), |(_, text)| (*text).clone())
+}
+
+/// A graph, as the crate reads it.
+///
+/// It asks queries by writing the focus node into them, which SPARQL does not have for blank nodes, and of an evaluator
+/// that may reach the network. Here the focus node is bound before the query is asked, as [SHACL wants it], and nobody
+/// else is called.
+///
+/// [SHACL wants it]: https://www.w3.org/TR/shacl/#pre-binding
+struct Data {
+    graph: OxigraphInMemory,
+    store: Store,
+}
+
+impl Data {
+    fn new(graph: &Graph) -> Result<Self, String> {
+        let store = Store::new().map_err(|error| error.to_string())?;
+        let quads = graph.iter().map(|triple: TripleRef<'_>| triple.in_graph(GraphNameRef::DefaultGraph).into_owned());
+        store.extend(quads).map_err(|error| error.to_string())?;
+        Ok(Self { graph: in_memory(graph)?, store })
+    }
+
+    fn ask(&self, query: &str) -> Result<QueryResults<'_>, String> {
+        let (query, focus) = take_focus(query);
+        let mut prepared = no_services().parse_query(&query).map_err(|error| error.to_string())?;
+        if let Some(focus) = focus {
+            prepared = prepared.substitute_variable(Variable::new_unchecked("this"), focus);
+        }
+        prepared.on_store(&self.store).execute().map_err(|error| error.to_string())
+    }
+}
+
+/// A query without the focus node that the crate has written into it, and that node. Literals may stay: SPARQL has them.
+fn take_focus(query: &str) -> (String, Option<Term>) {
+    const BEFORE: &str = "VALUES ?this { ";
+    const BEHIND: &str = " }";
+    let taken = || {
+        let (before, rest) = query.split_once(BEFORE)?;
+        let (node, behind) = rest.split_once(BEHIND)?;
+        let node = match (node.strip_prefix("_:"), node.strip_prefix('<').and_then(|node| node.strip_suffix('>'))) {
+            (Some(label), _) => Term::from(BlankNode::new(label).ok()?),
+            (None, Some(iri)) => NamedNode::new(iri).ok()?.into(),
+            (None, None) => return None,
+        };
+        Some((format!("{before}{behind}"), node))
+    };
+    match taken() {
+        Some((query, node)) => (query, Some(node)),
+        None => (query.to_owned(), None),
+    }
+}
+
+impl fmt::Debug for Data {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Data").finish_non_exhaustive()
+    }
+}
+
+impl Rdf for Data {
+    type Subject = <OxigraphInMemory as Rdf>::Subject;
+    type IRI = <OxigraphInMemory as Rdf>::IRI;
+    type Term = <OxigraphInMemory as Rdf>::Term;
+    type BNode = <OxigraphInMemory as Rdf>::BNode;
+    type Literal = <OxigraphInMemory as Rdf>::Literal;
+    type Triple = <OxigraphInMemory as Rdf>::Triple;
+    type Err = String;
+
+    fn qualify_iri(&self, iri: &Self::IRI) -> String {
+        self.graph.qualify_iri(iri)
+    }
+
+    fn qualify_subject(&self, subject: &Self::Subject) -> String {
+        self.graph.qualify_subject(subject)
+    }
+
+    fn qualify_term(&self, term: &Self::Term) -> String {
+        self.graph.qualify_term(term)
+    }
+
+    fn prefixmap(&self) -> Option<PrefixMap> {
+        None
+    }
+
+    fn resolve_prefix_local(&self, prefix: &str, local: &str) -> Result<IriS, PrefixMapError> {
+        self.graph.resolve_prefix_local(prefix, local)
+    }
+}
+
+impl NeighsRDF for Data {
+    fn triples(&self) -> Result<impl Iterator<Item = Self::Triple>, String> {
+        self.graph.triples().map_err(|error| error.to_string())
+    }
+
+    fn triples_matching<S, P, O>(
+        &self,
+        subject: &S,
+        predicate: &P,
+        object: &O,
+    ) -> Result<impl Iterator<Item = Self::Triple> + '_, String>
+    where
+        S: Matcher<Self::Subject>,
+        P: Matcher<Self::IRI>,
+        O: Matcher<Self::Term>,
+    {
+        self.graph.triples_matching(subject, predicate, object).map_err(|error| error.to_string())
+    }
+}
+
+impl QueryRDF for Data {
+    fn query_select(&self, query: &str) -> Result<QuerySolutions<Self>, String> {
+        let QueryResults::Solutions(rows) = self.ask(query)? else {
+            return Err("a query of a shape is no SELECT".to_owned());
+        };
+        let names: Vec<_> = rows.variables().iter().map(|variable| VarName::new(variable.as_str())).collect();
+        let solutions = rows.map(|row| {
+            Ok(QuerySolution::new(names.clone(), row.map_err(|error| error.to_string())?.values().to_vec()))
+        });
+        Ok(QuerySolutions::new(solutions.collect::<Result<_, String>>()?, PrefixMap::new()))
+    }
+
+    fn query_construct(&self, _: &str, _: &QueryResultFormat) -> Result<String, String> {
+        Err("no shape constructs a graph".to_owned())
+    }
+
+    fn query_ask(&self, query: &str) -> Result<bool, String> {
+        match self.ask(query)? {
+            QueryResults::Boolean(truth) => Ok(truth),
+            _ => Err("a query of a shape is no ASK".to_owned()),
+        }
+    }
+}
+
+impl ShaclProcessor<Self> for Data {
+    fn store(&self) -> &Self {
+        self
+    }
+
+    fn runner(_: &ShaclValidationMode, config: &ShaclConfig) -> Box<dyn Engine<Self>> {
+        Box::new(NativeEngine::new(config.recursion_semantics()))
+    }
+}

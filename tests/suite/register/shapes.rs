@@ -1,0 +1,250 @@
+//! A block's shapes: what they find in its examples, where the program is built to look (`--features shacl`).
+
+use crate::cli::{Place, Ran};
+
+const CONTEXT: &str = r#"{"@context": {"@vocab": "https://example.org/", "id": "@id", "type": "@type"}}"#;
+const GOOD: &str = r#"{"type": "Order", "count": 2, "line": {"type": "Line", "price": 1}}"#;
+
+fn block(files: &[(&str, &str)]) -> Place {
+    let place = Place::new();
+    place.put("b/context.jsonld", CONTEXT);
+    place.put("b/examples.yaml", format!("- {{title: Good, snippets: [{{language: json, code: '{GOOD}'}}]}}\n"));
+    for (name, text) in files {
+        place.put(&format!("b/{name}"), text);
+    }
+    place
+}
+
+fn register(place: &Place) -> Ran {
+    place.run(&["register", "b", "-o", "out"])
+}
+
+fn text(place: &Place, name: &str) -> String {
+    String::from_utf8(place.read(&format!("out/tests/b/{name}"))).expect("text")
+}
+
+/// Nobody is to think that shapes were checked.
+#[cfg(not(feature = "shacl"))]
+#[test]
+fn what_is_not_checked_is_said() {
+    let place = block(&[
+        ("rules.shacl", "nothing that anybody reads"),
+        (
+            "bblock.json",
+            r#"{"shaclRules": ["more.shacl"], "shaclShapes": {"b": ["more.shacl", "https://example.org/s"]}}"#,
+        ),
+    ]);
+    register(&place).said(
+        0,
+        "note: more.shacl, https://example.org/s, rules.shacl: shapes are not checked; rpcgraph does that if it is built \
+         with `--features shacl`\nb: 1 of 1 passed; 12 files in out\n",
+    );
+    let report = text(&place, "example_1_1.validation_passed.txt");
+    let line = "Shapes not checked: more.shacl, https://example.org/s, rules.shacl (a build with `--features shacl` does that)\n";
+    assert!(report.contains(line), "{report}");
+}
+
+#[cfg(feature = "shacl")]
+mod checked {
+    use serde_json::{Value, json};
+
+    use super::{Ran, block, register, text};
+    use crate::http::{Server, respond};
+
+    const PREFIXES: &str = "\
+@prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix ex: <https://example.org/> .
+";
+
+    /// An order has a whole number, in any language; a line, which has no name, is not free, says a query; it is not dear,
+    /// which is a warning.
+    const RULES: &str = r#"
+ex:rules sh:declare [ sh:prefix "ex" ; sh:namespace "https://example.org/"^^xsd:anyURI ] .
+ex:Order-shape a sh:NodeShape ; sh:targetClass ex:Order ;
+    sh:property [
+        sh:path ex:count ; sh:minCount 1 ; sh:datatype xsd:integer ;
+        sh:message "Eine Bestellung hat eine ganze Zahl."@de , "An order has a whole number."@en
+    ] .
+ex:Line-is-not-free a sh:NodeShape ; sh:targetClass ex:Line ; sh:nodeKind sh:BlankNode ;
+    sh:sparql [
+        sh:message "A line is not free: {?price}." ; sh:prefixes ex:rules ;
+        sh:select "SELECT $this ?price { $this ex:price ?price FILTER (?price = 0) }"
+    ] .
+ex:Line-is-not-dear a sh:PropertyShape ; sh:targetClass ex:Line ; sh:path ex:price ;
+    sh:maxInclusive 9 ; sh:severity sh:Warning ; sh:message "That is much." .
+"#;
+
+    fn shapes(rules: &str) -> String {
+        format!("{PREFIXES}{rules}")
+    }
+
+    /// Asserts why the shapes cannot be used, and that nothing is made.
+    #[track_caller]
+    fn refused(files: &[(&str, &str)], said: &str) {
+        let place = block(files);
+        let Ran { status, stderr, .. } = register(&place);
+        assert_eq!((status, stderr), (Some(2), format!("error: {said}\n")));
+        assert_eq!(place.names(), ["b"]);
+    }
+
+    #[test]
+    fn examples_are_held_against_the_shapes() {
+        let bad = r#"{"id": "urn:o", "type": "Order", "line": [{"type": "Line", "price": 0}, {"type": "Line", "price": 10}]}"#;
+        let examples = format!(
+            "- {{title: Good, snippets: [{{language: json, code: '{}'}}]}}\n- {{title: Bad, snippets: [{{language: json, code: \
+             '{bad}'}}, {{language: turtle, code: '<urn:t> a <https://example.org/Order> .'}}]}}\n",
+            super::GOOD
+        );
+        let place = block(&[
+            ("examples.yaml", &examples),
+            ("rules.shacl", &shapes(RULES)),
+            ("tests/none-fail.json", r#"{"type": "Order"}"#),
+            ("tests/one-fail.json", r#"{"type": "Order", "count": 1}"#),
+        ]);
+        let line = "at <urn:o> / <https://example.org/line>";
+        let price = "path <https://example.org/price>, value \"10\"^^<http://www.w3.org/2001/XMLSchema#integer>";
+        let order = "path <https://example.org/count>)";
+        register(&place).said(
+            1,
+            &format!(
+                "example 2, snippet 1 (Bad): Warning: That is much. (focus node _:b1, {line}, {price}, shape \
+                 <https://example.org/Line-is-not-dear>)
+failed: example 2, snippet 1 (Bad): SHACL: Violation: An order has a whole number. (focus node <urn:o>, {order}
+failed: example 2, snippet 1 (Bad): SHACL: Violation: A line is not free: 0. (focus node _:b0, {line}, shape \
+                 <https://example.org/Line-is-not-free>)
+failed: example 2, snippet 2 (Bad): SHACL: Violation: An order has a whole number. (focus node <urn:t>, {order}
+failed: test one-fail.json: its name says that it must fail, but nothing is wrong with it
+b: 2 of 5 passed; 25 files in out
+"
+            ),
+        );
+        let report: Value = serde_json::from_str(&text(&place, "_report.json")).expect("JSON");
+        let shacl = |item: usize| {
+            let sections = report["items"][item]["sections"].as_array().expect("sections");
+            sections.iter().find(|section| section["name"] == "SHACL").expect("a section")["entries"].clone()
+        };
+        assert_eq!(
+            shacl(0),
+            json!([{
+                "op": "shacl-report", "shaclFile": "rules.shacl", "result": true, "isError": false,
+                "message": "Validation result for rules.shacl: conforms",
+            }])
+        );
+        assert_eq!(shacl(1)[0]["message"], "Validation result for rules.shacl: 2 violations, 1 note");
+        let mut first = shacl(1)[1].clone();
+        first.as_object_mut().expect("an entry").remove("message");
+        assert_eq!(
+            first,
+            json!({
+                "op": "shacl-result", "shaclFile": "rules.shacl", "isError": true, "resultSeverity": "Violation",
+                "focusNode": "<urn:o>", "resultPath": "<https://example.org/count>", "value": null,
+                "sourceConstraintComponent": "http://www.w3.org/ns/shacl#MinCountConstraintComponent",
+                "sourceShape": null, "resultMessage": "An order has a whole number.",
+            })
+        );
+    }
+
+    #[test]
+    fn every_file_of_shapes_counts_and_none_is_fetched() {
+        let server = Server::start(|_, stream| respond(stream, "200 OK", &[], ""));
+        let metadata = json!({ "shaclRules": ["s/one.ttl"], "shaclShapes": [server.url, "s/two.ttl"] }).to_string();
+        let none = "ex:S a sh:NodeShape ; sh:targetClass ex:Line ; sh:property [ sh:path ex:price ; sh:maxCount 0 ] .";
+        let (one, two) = (shapes(none), shapes(&none.replace("price", "cost")));
+        let place = block(&[("bblock.json", &metadata), ("s/one.ttl", &one), ("s/two.ttl", &two)]);
+        let ran = register(&place);
+        assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+        let note = format!("note: {}: shapes are not fetched; put a copy in the block\n", server.url);
+        assert!(ran.stderr.starts_with(&note), "{}", ran.stderr);
+        let report = text(&place, "example_1_1.validation_failed.txt");
+        for line in [
+            format!("Shapes not checked: {} (not fetched)\n", server.url),
+            "Validation result for s/one.ttl: 1 violation\n".to_owned(),
+            "Validation result for s/two.ttl: conforms\n".to_owned(),
+        ] {
+            assert!(report.contains(&line), "{line}\n{report}");
+        }
+        assert!(server.requests.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_nothing_is_validated_with_is_said() {
+        let rules = "ex:S a sh:NodeShape ; sh:targetClass ex:Line ; sh:rule ex:R ; sh:js ex:J .
+            ex:R <http://www.w3.org/2002/07/owl#imports> ex:T .";
+        let place = block(&[("rules.shacl", &shapes(rules))]);
+        register(&place).said(
+            0,
+            "note: rules.shacl: nothing is validated with owl:imports, sh:js, sh:rule\nb: 1 of 1 passed; 11 files in out\n",
+        );
+        let report = text(&place, "example_1_1.validation_passed.txt");
+        assert!(report.contains("rules.shacl: nothing is validated with owl:imports, sh:js, sh:rule\n"), "{report}");
+    }
+
+    #[test]
+    fn broken_shapes_are_refused() {
+        let rules = |text: &str, why: &str| {
+            let why = format!("rules.shacl: these shapes cannot be used: {why}");
+            refused(
+                &[("rules.shacl", &shapes(&format!("ex:S a sh:NodeShape ; sh:targetClass ex:Line ; {text} .")))],
+                &why,
+            );
+        };
+        rules("sh:property [ sh:minCount 1 ]", "a property shape of <https://example.org/S> has no sh:path");
+        rules(
+            "sh:property 3",
+            "\"3\"^^<http://www.w3.org/2001/XMLSchema#integer> is the object of sh:property and no property shape",
+        );
+        let query = |text: &str| format!("sh:sparql [ sh:select \"{text}\" ]");
+        rules(
+            &query("SELECT $this { SERVICE <http://127.0.0.1:1/> { $this ?p ?o } }"),
+            "a query calls another server with SERVICE, which shapes may not",
+        );
+        for (name, text, why) in [
+            ("rules.shacl", "ex:S a ex:T .", "rules.shacl: "),
+            ("rules.shacl", &*shapes("ex:S a sh:NodeShape ; sh:property [ sh:path ex:p ; sh:minCount 'x' ] ."), ""),
+            ("rules.shacl", &*shapes("ex:S a sh:NodeShape ; sh:property [ sh:path ex:p ; sh:pattern '(' ] ."), ""),
+            (
+                "rules.shacl",
+                &*shapes("ex:S a sh:NodeShape ; sh:targetClass ex:Line ; sh:sparql [ sh:select 'SELECT nothing' ] ."),
+                "rules.shacl: these shapes cannot be used: the query of <https://example.org/S> is none: ",
+            ),
+            // Nobody has told the query of the prefix.
+            (
+                "rules.shacl",
+                &*shapes(
+                    "ex:S a sh:NodeShape ; sh:targetClass ex:Line ; sh:sparql [ sh:select 'SELECT $this { $this a ex:T }' ] .",
+                ),
+                "rules.shacl: these shapes cannot be used: ",
+            ),
+            (
+                "bblock.json",
+                r#"{"shaclShapes": "gone.ttl"}"#,
+                "cannot read `gone.ttl`, named by the building block's shapes",
+            ),
+            (
+                "bblock.json",
+                r#"{"shaclShapes": ["../x.ttl"]}"#,
+                "`../x.ttl`, named by the building block's shapes, is outside",
+            ),
+        ] {
+            let place = block(&[(name, text)]);
+            let Ran { status, stderr, .. } = register(&place);
+            assert_eq!(status, Some(2), "{text}\n{stderr}");
+            assert!(stderr.starts_with(&format!("error: {why}")) && stderr.lines().count() == 1, "{text}\n{stderr}");
+            assert_eq!(place.names(), ["b"]);
+        }
+    }
+
+    /// Two runs write the same.
+    #[test]
+    fn nothing_depends_on_chance() {
+        let lines: Vec<_> = (0..60).map(|n| format!(r#"{{"type": "Line", "price": {}}}"#, n % 3 * 10)).collect();
+        let example = format!(r#"{{"type": "Order", "line": [{}]}}"#, lines.join(", "));
+        let place = block(&[("rules.shacl", &shapes(RULES)), ("tests/many-fail.json", &example)]);
+        assert_eq!(register(&place).status, Some(0));
+        let before = text(&place, "_report.json");
+        assert!(before.contains("… and ") && before.contains("_:b17"), "{before}");
+        assert_eq!(register(&place).status, Some(0));
+        assert_eq!(text(&place, "_report.json"), before);
+    }
+}
