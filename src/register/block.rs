@@ -300,6 +300,7 @@ impl Block {
         if examples.examples.is_empty() && tests.is_empty() {
             return Err(BlockError::NoExamples { path: super::folder::shown(path) });
         }
+        let shapes = shapes(&folder, &metadata, &mut notes);
         for file in UNUSED.iter().filter(|file| folder.find(&[**file]).is_some()) {
             notes.push(format!("{file}: there is no use for it"));
         }
@@ -319,7 +320,7 @@ impl Block {
             return Err(BlockError::Turtle { file: "ontology.ttl".to_owned(), source: source.into() });
         }
         Ok(Self {
-            shapes: shapes(&folder, &metadata, &mut notes),
+            shapes,
             key: key(&folder.name()),
             metadata,
             context_file,

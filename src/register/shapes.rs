@@ -110,6 +110,8 @@ pub enum Severity {
     Warning,
     /// sh:Info, sh:Debug, sh:Trace.
     Info,
+    /// Of a number that the validator cannot compare.
+    Unjudged,
 }
 
 impl Severity {
@@ -118,6 +120,7 @@ impl Severity {
             Self::Violation(name) => name,
             Self::Warning => "Warning",
             Self::Info => "Info",
+            Self::Unjudged => "Not judged, for the number is too large or too small",
         }
     }
 

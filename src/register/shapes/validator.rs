@@ -4,7 +4,8 @@ use std::fmt;
 
 use oxigraph::sparql::QueryResults;
 use oxigraph::store::Store;
-use oxrdf::{BlankNode, Graph, GraphNameRef, NamedNode, Term, TripleRef, Variable};
+use oxrdf::vocab::xsd;
+use oxrdf::{BlankNode, Graph, GraphNameRef, NamedNode, NamedNodeRef, Term, TripleRef, Variable};
 use prefixmap::{PrefixMap, PrefixMapError};
 use rudof_iri::IriS;
 use rudof_rdf::rdf_core::query::{QueryRDF, QueryResultFormat, QuerySolution, QuerySolutions, VarName};
@@ -17,9 +18,9 @@ use shacl::types;
 use shacl::validator::engine::{Engine, NativeEngine};
 use shacl::validator::processor::ShaclProcessor;
 use shacl::validator::report::ValidationResult;
-use shacl::validator::{ShaclConfig, ShaclValidationMode};
+use shacl::validator::{RecursionSemantics, ShaclConfig, ShaclValidationMode};
 
-use super::{Finding, Severity};
+use super::{Finding, SHACL, Severity};
 use crate::query::no_services;
 
 /// Compiled shapes.
@@ -34,10 +35,12 @@ impl Validator {
 
     /// What the shapes find in a graph, in an order that depends on nothing else. An error says why they cannot be used.
     pub fn validate(&self, graph: &Graph) -> Result<Vec<Finding>, String> {
+        // SHACL leaves open what a shape means that leads to itself. Here, as with others, a node on a circle of nodes
+        // conforms as long as nothing is wrong with any of them.
+        let config = ShaclConfig::default().with_recursion_semantics(RecursionSemantics::Gfp);
         let mut data = Data::new(graph)?;
-        let report = data
-            .validate(&self.0, &ShaclValidationMode::Native, &ShaclConfig::default())
-            .map_err(|error| error.to_string())?;
+        let report =
+            data.validate(&self.0, &ShaclValidationMode::Native, &config).map_err(|error| error.to_string())?;
         let mut found: Vec<_> = report.results().iter().map(finding).collect();
         found.sort();
         found.dedup();
@@ -64,6 +67,7 @@ fn finding(result: &ValidationResult) -> Finding {
     });
     Finding {
         severity: match result.severity() {
+            _ if is_beyond(result) => Severity::Unjudged,
             types::Severity::Violation => Severity::Violation("Violation".to_owned()),
             types::Severity::Generic(iri) => Severity::Violation(format!("<{iri}>")),
             types::Severity::Warning => Severity::Warning,
@@ -77,6 +81,25 @@ fn finding(result: &ValidationResult) -> Finding {
         shape: result.source().filter(|shape| matches!(shape, Object::Iri(_))).map(term),
         message: message(result),
     }
+}
+
+/// Whether a finding comes of a number that the crate cannot compare. It does that with decimals below 2^96 that have 28
+/// places, and takes what is larger or smaller to be neither less nor greater than anything; to it, an integer of 39
+/// digits is none.
+fn is_beyond(result: &ValidationResult) -> bool {
+    const COMPARE: &[&str] =
+        &["MinInclusive", "MinExclusive", "MaxInclusive", "MaxExclusive", "LessThan", "LessThanOrEquals"];
+    let Some(Term::Literal(literal)) = result.value().cloned().map(Term::from) else { return false };
+    let component = result.constraint_component().to_string();
+    let component = component.strip_prefix(SHACL).and_then(|name| name.strip_suffix("ConstraintComponent"));
+    let is_of = |types: &[NamedNodeRef<'_>]| types.contains(&literal.datatype());
+    let concerns = match component {
+        Some("Datatype") => is_of(&[xsd::INTEGER]),
+        Some(name) => COMPARE.contains(&name) && is_of(&[xsd::INTEGER, xsd::DECIMAL, xsd::DOUBLE, xsd::FLOAT]),
+        None => false,
+    };
+    let number = literal.value().parse::<f64>().map_or(0.0, f64::abs);
+    concerns && (number >= 2_f64.powi(96) || (number > 0.0 && number < 1e-28))
 }
 
 /// What a shape says: in English, if it says so; else in a language that it names, or in none. What the crate says in

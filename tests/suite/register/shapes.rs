@@ -37,7 +37,7 @@ fn what_is_not_checked_is_said() {
     register(&place).said(
         0,
         "note: more.shacl, https://example.org/s, rules.shacl: shapes are not checked; rpcgraph does that if it is built \
-         with `--features shacl`\nb: 1 of 1 passed; 12 files in out\n",
+         with `--features shacl`\nb: 1 of 1 passed; 11 files in out\n",
     );
     let report = text(&place, "example_1_1.validation_passed.txt");
     let line = "Shapes not checked: more.shacl, https://example.org/s, rules.shacl (a build with `--features shacl` does that)\n";
@@ -233,6 +233,39 @@ b: 2 of 5 passed; 25 files in out
             assert!(stderr.starts_with(&format!("error: {why}")) && stderr.lines().count() == 1, "{text}\n{stderr}");
             assert_eq!(place.names(), ["b"]);
         }
+    }
+
+    #[test]
+    fn a_shape_may_lead_to_itself() {
+        let rules = "ex:S a sh:NodeShape ; sh:targetClass ex:Link ;
+            sh:property [ sh:path ex:next ; sh:node ex:S ] , [ sh:path ex:count ; sh:maxCount 1 ] .";
+        let circle = |count: &str| {
+            let end = format!(r#"{{"id": "urn:b", "type": "Link", "count": {count}, "next": {{"id": "urn:a"}}}}"#);
+            format!(r#"{{"id": "urn:a", "type": "Link", "next": {end}}}"#)
+        };
+        let (rules, good, bad) = (shapes(rules), circle("1"), circle("[1, 2]"));
+        let files = [("rules.shacl", &*rules), ("tests/good.json", &*good), ("tests/bad-fail.json", &*bad)];
+        let place = block(&files);
+        let ran = register(&place);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        assert!(text(&place, "good.validation_passed.txt").contains("rules.shacl: conforms\n"));
+    }
+
+    /// The validator has no numbers so large or small; that is no fault of theirs.
+    #[test]
+    fn numbers_that_cannot_be_judged_are_told() {
+        let rules = "ex:S a sh:PropertyShape ; sh:targetClass ex:Order ; sh:path ex:count ; sh:minExclusive 0 .
+            ex:T a sh:PropertyShape ; sh:targetClass ex:Order ; sh:path ex:whole ; sh:datatype xsd:integer .";
+        let order = |count: &str| {
+            let whole = r#"{"@value": "1000000000000000000000000000000000000000", "@type": "http://www.w3.org/2001/XMLSchema#integer"}"#;
+            format!(r#"{{"type": "Order", "count": {count}, "whole": {whole}}}"#)
+        };
+        let (rules, good, bad) = (shapes(rules), order("[1e300, 1e-40, 1e28, 1e-28]"), order("[-1]"));
+        let files = [("rules.shacl", &*rules), ("tests/good.json", &*good), ("tests/bad-fail.json", &*bad)];
+        let ran = register(&block(&files));
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        let told = ran.stderr.lines().filter(|line| line.starts_with("test good.json: Not judged, "));
+        assert_eq!(told.count(), 3, "{}", ran.stderr);
     }
 
     /// Two runs write the same.
