@@ -210,16 +210,20 @@ impl Endpoint {
 
     /// How many triples a named graph has.
     pub fn count(&self, graph: NamedNodeRef<'_>) -> Result<u64, EndpointError> {
-        let query = format!("SELECT (COUNT(*) AS ?count) {{ GRAPH {graph} {{ ?s ?p ?o }} }}");
+        self.count_of(&format!("GRAPH {graph} {{ ?s ?p ?o }}"))?.ok_or_else(|| self.other_answer("a count"))
+    }
+
+    /// How many solutions a pattern has; none if the server says no number.
+    pub(crate) fn count_of(&self, pattern: &str) -> Result<Option<u64>, EndpointError> {
+        let query = format!("SELECT (COUNT(*) AS ?count) {{ {pattern} }}");
         let Answer::Solutions(mut solutions) = self.query(&query, &Dataset::default())? else {
             return Err(self.other_answer("solutions"));
         };
         let solution = solutions.next().transpose()?;
-        let count = solution.as_ref().and_then(|solution| match solution.get("count")? {
+        Ok(solution.and_then(|solution| match solution.get(0)? {
             Term::Literal(count) => count.value().parse().ok(),
             _ => None,
-        });
-        count.ok_or_else(|| self.other_answer("a count"))
+        }))
     }
 
     /// The values of the one variable that are IRIs.

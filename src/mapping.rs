@@ -15,7 +15,7 @@ mod number;
 mod plan;
 mod reference;
 mod shape;
-mod terms;
+pub(crate) mod terms;
 mod triples;
 
 use std::collections::BTreeMap;

@@ -13,6 +13,7 @@ mod text;
 use std::io::{self, Write};
 
 use oxrdf::{GraphName, Quad};
+use oxrdfio::{JsonLdProfileSet, RdfFormat};
 
 use self::jsonld::JsonLdWriter;
 pub(crate) use self::output::unfinished;
@@ -145,6 +146,20 @@ impl Syntax {
                 Kind::Text(TextSink { syntax: self, writer, inputs: 0, graph: None })
             }
         })
+    }
+}
+
+impl From<Syntax> for RdfFormat {
+    /// The format that a document of the syntax is in.
+    fn from(syntax: Syntax) -> Self {
+        match syntax {
+            Syntax::Turtle => Self::Turtle,
+            Syntax::NTriples => Self::NTriples,
+            Syntax::NQuads => Self::NQuads,
+            Syntax::TriG => Self::TriG,
+            Syntax::RdfXml => Self::RdfXml,
+            Syntax::JsonLd | Syntax::JsonLdLines => Self::JsonLd { profile: JsonLdProfileSet::empty() },
+        }
     }
 }
 

@@ -141,7 +141,8 @@ impl fmt::Display for Summary {
     }
 }
 
-fn counted(count: u64, noun: &str) -> String {
+/// A count and what is counted, in the plural where there is not one.
+pub fn counted(count: u64, noun: &str) -> String {
     match (count, noun) {
         (1, noun) => format!("1 {noun}"),
         (count, "batch") => format!("{count} batches"),

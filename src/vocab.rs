@@ -3,6 +3,7 @@
 //! Every term here is declared in `ontology/json-rpc.ttl`, in `ontology/rpcgraph.ttl` or by the W3C; a test checks it.
 
 use oxrdf::NamedNodeRef;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 
 /// The building block's ontology, `ontology/json-rpc.ttl`, in Turtle.
 pub const JSON_RPC_ONTOLOGY: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/ontology/json-rpc.ttl"));
@@ -137,6 +138,10 @@ vocabulary! {
         DIRECTION = "direction",
     }
 }
+
+/// What percent-encoding leaves as it is in a segment of a path or a fragment: letters and digits of ASCII, and four signs
+/// ([RFC 3986, 2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3)). The set holds what it encodes.
+pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The prefixes of Turtle and TriG output, in the order they are written.
 pub const PREFIXES: &[(&str, &str)] = &[

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use oxiri::{Iri, IriRef};
 use oxrdfio::RdfFormat;
+use percent_encoding::utf8_percent_encode;
 use rpcgraph::query::rdf_format;
+use rpcgraph::vocab::RESERVED;
 
 use super::Failure;
 use rpcgraph::diagnostic::printable;
@@ -25,6 +27,11 @@ pub struct Source {
     pub iri_stated: bool,
 }
 
+/// Whether a path stands for standard input, or output.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
 /// The inputs, each with the IRI of its session. No two share one: their triples would get mixed up.
 pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<Source>, Failure> {
     let stdin = [PathBuf::from("-")];
@@ -33,7 +40,7 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<Source>, Fai
     let mut known: HashMap<String, String> = HashMap::new();
     let mut sources = Vec::with_capacity(paths.len());
     for path in paths {
-        let path = (path.as_os_str() != "-").then(|| path.clone());
+        let path = (!is_stdin(path)).then(|| path.clone());
         let mut source = Source { path, iri: String::new(), iri_stated: base.is_some() };
         source.iri = match &base {
             None => default_iri(source.path.as_deref())?,
@@ -99,12 +106,7 @@ pub fn shown(path: &Path) -> String {
 
 /// A file name as one segment of a path, in which nothing of it is syntax.
 fn encode_segment(name: &str) -> String {
-    name.bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-            _ => format!("%{byte:02X}"),
-        })
-        .collect()
+    utf8_percent_encode(name, RESERVED).to_string()
 }
 
 impl Source {

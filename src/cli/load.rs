@@ -12,7 +12,7 @@ use rpcgraph::load::{self, Loaded, Server, Spool, StoreTarget, Target};
 use rpcgraph::mapping::Mapping;
 use rpcgraph::sink::Sink;
 use rpcgraph::store;
-use rpcgraph::summary::Summary;
+use rpcgraph::summary::{Summary, counted};
 
 use super::input::{Source, shown};
 use super::progress::{Meter, Unit};
@@ -183,13 +183,8 @@ impl Load {
                 Mapping::Session => "session",
                 Mapping::Bblock => "graph",
             };
-            let plural = |count| if count == 1 { "" } else { "s" };
-            let Loaded { graphs, triples, .. } = loaded;
-            say(&format!(
-                "loaded {graphs} {noun}{}, {triples} triple{} into {name}",
-                plural(*graphs),
-                plural(*triples)
-            ));
+            let (graphs, triples) = (counted(loaded.graphs, noun), counted(loaded.triples, "triple"));
+            say(&format!("loaded {graphs}, {triples} into {name}"));
         }
     }
 }

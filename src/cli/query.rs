@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -14,8 +14,9 @@ use rpcgraph::query::results::{ResultsError, ResultsFormat, write_boolean, write
 use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Form, Loading, Query, QueryError, Table};
 use rpcgraph::sink::Syntax;
 use rpcgraph::store;
+use rpcgraph::summary::counted;
 
-use super::input::Source;
+use super::input::{Source, is_stdin};
 use super::queries::named;
 use super::read::{GraphArgs, ReadArgs, SummaryArgs};
 use super::target::{TargetArgs, leave, parse_syntax};
@@ -148,12 +149,13 @@ impl QueryCommand {
         if query.uses_services() && !self.allow_service {
             bail!("the query calls another server with SERVICE; --allow-service lets it");
         }
-        let shape = Shape {
-            results: self.target.kind(self.results, ResultsFormat::from_extension, "--results"),
-            syntax: self.target.kind(self.to, Syntax::from_extension, "--to"),
-        };
         // Better now than when all the work is done.
-        shape.check(query.form())?;
+        let (results, syntax) = match query.form() {
+            Form::Graph => (ResultsFormat::default(), self.target.kind(self.to, Syntax::from_extension, "--to")?),
+            Form::Select | Form::Ask => {
+                (self.target.kind(self.results, ResultsFormat::from_extension, "--results")?, Syntax::default())
+            }
+        };
 
         let (answer, _dataset);
         if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
@@ -175,26 +177,30 @@ impl QueryCommand {
             };
             _dataset = dataset;
         }
-        let (found, noun) = self.write(answer, shape, base)?;
+        let (found, noun) = self.write(answer, results, syntax, base)?;
         if !self.summary.is_quiet() && !noun.is_empty() {
-            say(&format!("{found} {noun}{}", if found == 1 { "" } else { "s" }));
+            say(&counted(found, noun));
         }
         Ok(if self.exit_status && found == 0 { Outcome::Findings } else { Outcome::Done })
     }
 
     /// Writes the answer; how much of what there is in it.
-    fn write(&self, answer: Answer<'_>, shape: Shape, base: Option<String>) -> Result<(u64, &'static str), Failure> {
+    fn write(
+        &self,
+        answer: Answer<'_>,
+        results: ResultsFormat,
+        syntax: Syntax,
+        base: Option<String>,
+    ) -> Result<(u64, &'static str), Failure> {
         let mut output = self.target.open()?;
         let written = match answer {
             Answer::Solutions(solutions) => {
                 let table = Table::default().with_base(base).with_width(self.width());
-                write_solutions(solutions, shape.results?, &table, &mut output).map(|count| (count, "row"))
+                write_solutions(solutions, results, &table, &mut output).map(|count| (count, "row"))
             }
-            Answer::Boolean(truth) => {
-                write_boolean(truth, shape.results?, &mut output).map(|()| (u64::from(truth), ""))
-            }
+            Answer::Boolean(truth) => write_boolean(truth, results, &mut output).map(|()| (u64::from(truth), "")),
             Answer::Graph(triples) => {
-                write_graph(triples, shape.syntax?, base.as_deref(), &mut output).map(|count| (count, "triple"))
+                write_graph(triples, syntax, base.as_deref(), &mut output).map(|count| (count, "triple"))
             }
         };
         let written = written.map_err(|error| self.failed(error))?;
@@ -308,23 +314,6 @@ impl QueryCommand {
     }
 }
 
-/// The formats that the options name, for either kind of answer.
-struct Shape {
-    results: Result<ResultsFormat, Failure>,
-    syntax: Result<Syntax, Failure>,
-}
-
-impl Shape {
-    /// Fails where the format that the answer is going to need is not known.
-    fn check(&self, form: Form) -> Result<(), Failure> {
-        let failed = match form {
-            Form::Graph => self.syntax.as_ref().err(),
-            Form::Select | Form::Ask => self.results.as_ref().err(),
-        };
-        failed.map_or(Ok(()), |failure| bail!("{failure}"))
-    }
-}
-
 /// Ends the process after a time, if the query has not ended by then.
 fn leave_after(time: Duration, cause: Cause) {
     let _ = thread::Builder::new().spawn(move || {
@@ -332,10 +321,6 @@ fn leave_after(time: Duration, cause: Cause) {
         print_failure(&QueryError::Ended(cause).into());
         leave();
     });
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }
 
 /// What IRIs are short for: the session, or the folder that all sessions are in.

@@ -8,6 +8,7 @@ use rpcgraph::record::{Format, ReaderOptions};
 use rpcgraph::register::MAX_FILE;
 use rpcgraph::register::capture::Capture;
 use rpcgraph::register::captured;
+use rpcgraph::summary::counted;
 
 use super::input::{Source, shown, sources};
 use super::progress::{Watched, When};
@@ -81,10 +82,6 @@ impl CaptureArgs {
         let read = Watched::new(read, source.name(), size, self.progress);
         capture.read(&source.file_name(), read, &options).with_context(|| source.name())
     }
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What is in no example, after what is.

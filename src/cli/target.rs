@@ -6,6 +6,7 @@ use clap::Args;
 use rpcgraph::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_unfinished};
 
 use super::Failure;
+use super::input::is_stdin;
 
 #[derive(Debug, Args)]
 pub struct TargetArgs {
@@ -17,7 +18,7 @@ pub struct TargetArgs {
 impl TargetArgs {
     /// The file to write, if it is one.
     pub fn file(&self) -> Option<&Path> {
-        self.output.as_deref().filter(|path| path.as_os_str() != "-")
+        self.output.as_deref().filter(|path| !is_stdin(path))
     }
 
     /// Opens it.
@@ -26,7 +27,7 @@ impl TargetArgs {
             Some(path) => {
                 // Where the command does not listen for Ctrl-C itself, it ends here.
                 let _ = ctrlc::set_handler(|| leave());
-                Output::file(path, split(path).1)
+                Output::file(path, Compression::split(path).1)
             }
             None => Ok(Output::stdout()),
         }
@@ -45,7 +46,7 @@ impl TargetArgs {
         option: &str,
     ) -> Result<T, Failure> {
         let (Some(path), None) = (self.file(), &named) else { return Ok(named.unwrap_or_default()) };
-        let Some(extension) = split(path).0 else { return Ok(T::default()) };
+        let Some(extension) = Compression::split(path).0 else { return Ok(T::default()) };
         from_extension(&extension).ok_or_else(|| {
             anyhow::anyhow!(
                 "no syntax goes by the extension {extension:?} of {}; name one with {option}",
@@ -68,17 +69,6 @@ impl TargetArgs {
 pub fn leave() -> ! {
     discard_unfinished();
     std::process::exit(2)
-}
-
-/// The extension that tells the syntax, in lower case, and the compression.
-fn split(path: &Path) -> (Option<String>, Compression) {
-    let extension = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    let mut name = path.to_owned();
-    let compression = extension(&name).and_then(|extension| Compression::from_extension(&extension));
-    if compression.is_some() {
-        name.set_extension("");
-    }
-    (extension(&name), compression.unwrap_or_default())
 }
 
 /// A syntax by its name.

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use oxrdf::{NamedNode, NamedNodeRef};
-use sha2::{Digest as _, Sha256};
 
 use super::{LoadError, SpooledGraph, Target};
 use crate::endpoint::{Dataset, Endpoint, EndpointError, GraphStore, Repeat};
+use crate::mapping::terms::sha256;
 
 /// How often to look whether an update has been followed whose answer was lost, and how long to wait before each time.
 const LOOKS: u32 = 5;
@@ -147,8 +147,7 @@ fn put_text(graphs: GraphStore<'_>, graph: NamedNodeRef<'_>, triples: String) ->
 
 /// Where a graph is filled: the same each time, so that nothing is left for good.
 fn staging_graph(graph: NamedNodeRef<'_>) -> NamedNode {
-    let digest = Sha256::digest(graph.as_str());
-    let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = sha256(graph.as_str().as_bytes()).chars().take(32).collect();
     NamedNode::new_unchecked(format!("urn:rpcgraph:staging:{digits}"))
 }
 

@@ -7,9 +7,9 @@ use std::io::Read;
 use oxigraph::store::{QuadIter, StorageError, Store};
 use oxrdf::{NamedNodeRef, Quad};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
-use sha2::{Digest as _, Sha256};
 
 use super::{LoadError, SpooledGraph, Target};
+use crate::mapping::terms::sha256;
 use crate::store::with_blanks;
 
 /// How many quads a transaction adds and removes at most: it has them in memory.
@@ -151,8 +151,7 @@ fn parsed(graph: SpooledGraph<'_>, triples: impl Read) -> impl Iterator<Item = R
 /// What blank nodes of a graph begin with: their labels are told apart within an input only, and a store takes one label
 /// for one node whichever graph it is in.
 fn blank_prefix(graph: NamedNodeRef<'_>) -> String {
-    let digest = Sha256::digest(graph.as_str());
-    digest.iter().take(8).fold("g".to_owned(), |prefix, byte| format!("{prefix}{byte:02x}"))
+    "g".chars().chain(sha256(graph.as_str().as_bytes()).chars().take(16)).collect()
 }
 
 fn unreadable(error: RdfParseError) -> LoadError {

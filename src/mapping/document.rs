@@ -35,7 +35,9 @@ use crate::message::{
 };
 use crate::record::{Sender, Time};
 use crate::session::{Annotated, Malformed, Name, Node, SessionEnd};
+use crate::vocab::RESERVED;
 use crate::vocab::{jrpc, prov, rpcg};
+use percent_encoding::utf8_percent_encode;
 
 /// The largest integer that every JSON-LD processor reads exactly: 2^53.
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
@@ -73,18 +75,7 @@ pub(super) struct DocumentWriter<'w> {
 pub(super) fn session_reference(key: Option<&str>) -> String {
     match key {
         None => String::new(),
-        Some(key) => {
-            let mut reference = "#session-".to_owned();
-            for byte in key.bytes() {
-                match byte {
-                    b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => reference.push(byte.into()),
-                    _ => {
-                        let _ = write!(reference, "%{byte:02X}");
-                    }
-                }
-            }
-            reference
-        }
+        Some(key) => format!("#session-{}", utf8_percent_encode(key, RESERVED)),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::message::Kind;
 use crate::vocab::jrpc;
 
 /// SHA-256 in lower-case hexadecimal, as SPARQL's function of that name gives it.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     let mut hex = String::with_capacity(2 * digest.len());
     for byte in digest {

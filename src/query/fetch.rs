@@ -1,6 +1,6 @@
 //! Queries and servers: asking there, or fetching what a query needs to ask it here.
 
-use oxrdf::{NamedNode, QuadRef, Term};
+use oxrdf::{NamedNode, QuadRef};
 
 use super::Query;
 use super::answer::{Answer, QueryError};
@@ -54,13 +54,7 @@ fn fetch_graph(
 ) -> Result<u64, QueryError> {
     let server = endpoint::Dataset::default();
     let pattern = format!("GRAPH {graph} {{ ?s ?p ?o{filter} }}");
-    let there = match endpoint.query(&format!("SELECT (COUNT(*) AS ?count) {{ {pattern} }}"), &server)? {
-        endpoint::Answer::Solutions(mut rows) => rows.next().transpose()?.and_then(|row| match row.get(0)? {
-            Term::Literal(count) => count.value().parse::<u64>().ok(),
-            _ => None,
-        }),
-        _ => None,
-    };
+    let there = endpoint.count_of(&pattern)?;
     let mut given = 0;
     if let endpoint::Answer::Graph(triples) =
         endpoint.query(&format!("CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }}"), &server)?

@@ -3,11 +3,12 @@
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfParseError, RdfParser};
+use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
 
 use super::answer::QueryError;
 use super::dataset::Loading;
 use crate::record::decompressed;
+use crate::sink::{Compression, Syntax};
 
 /// Why an RDF file could not be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -39,20 +40,9 @@ pub enum RdfError {
 
 /// The syntax of an RDF file by its name; none for everything else, which is a log.
 pub fn rdf_format(path: &Path) -> Option<RdfFormat> {
-    let extension = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    let mut name = path.to_owned();
-    if matches!(extension(&name).as_deref(), Some("gz" | "zst")) {
-        name.set_extension("");
-    }
-    Some(match extension(&name)?.as_str() {
-        "ttl" => RdfFormat::Turtle,
-        "nt" => RdfFormat::NTriples,
-        "nq" => RdfFormat::NQuads,
-        "trig" => RdfFormat::TriG,
-        "jsonld" => RdfFormat::JsonLd { profile: JsonLdProfileSet::empty() },
-        "rdf" | "owl" => RdfFormat::RdfXml,
-        _ => return None,
-    })
+    let syntax = Syntax::from_extension(&Compression::split(path).0?)?;
+    // Documents on lines are no RDF syntax of their own.
+    (syntax != Syntax::JsonLdLines).then(|| syntax.into())
 }
 
 impl Loading<'_> {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use oxigraph::sparql::QuerySolution;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxrdf::{GraphName, NamedOrBlankNode, Term, Triple, Variable};
-use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
+use oxrdfio::RdfSerializer;
 
 use super::answer::{QueryError, Solutions, Triples};
 use super::table::Table;
@@ -191,15 +191,7 @@ pub fn write_graph(
 }
 
 fn serializer(syntax: Syntax, base: Option<&str>) -> RdfSerializer {
-    let format = match syntax {
-        Syntax::Turtle => RdfFormat::Turtle,
-        Syntax::NTriples => RdfFormat::NTriples,
-        Syntax::NQuads => RdfFormat::NQuads,
-        Syntax::TriG => RdfFormat::TriG,
-        Syntax::RdfXml => RdfFormat::RdfXml,
-        Syntax::JsonLd | Syntax::JsonLdLines => RdfFormat::JsonLd { profile: JsonLdProfileSet::empty() },
-    };
-    let mut serializer = RdfSerializer::from_format(format);
+    let mut serializer = RdfSerializer::from_format(syntax.into());
     for (prefix, namespace) in PREFIXES {
         if let Ok(with) = serializer.clone().with_prefix(*prefix, *namespace) {
             serializer = with;

@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Retrieve, Uri, ValidationError, Validator};
+use percent_encoding::{AsciiSet, PercentEncode, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
 use super::BlockError;
 use super::folder::Folder;
 use super::yaml;
+use crate::vocab::RESERVED;
 
 /// What is above the block's folder, to the schemas in it. A path of this machine would show in messages.
 const ABOVE: &str = "block:///";
@@ -118,7 +120,7 @@ impl Schemas {
         if let Some(dialect) = schema.get("$schema") {
             entry.insert("$schema".to_owned(), dialect.clone());
         }
-        let fragment: String = pointer.bytes().map(percent_encode).collect();
+        let fragment = percent_encode(&pointer);
         let uri = absolute_id(&schema).unwrap_or_else(|| uri(&file));
         entry.insert("$ref".to_owned(), json!(format!("{uri}#{fragment}")));
         let options = jsonschema::options().with_base_uri(ROOT).with_retriever(self.files.clone());
@@ -144,37 +146,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A file of the block as a URI.
 fn uri(file: &str) -> String {
-    let path: String = file.bytes().map(percent_encode).collect();
-    format!("{ROOT}{path}")
+    format!("{ROOT}{}", percent_encode(file))
 }
 
-/// A byte as it may stand in paths and fragments of URIs.
-fn percent_encode(byte: u8) -> String {
-    match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => char::from(byte).to_string(),
-        b'-' | b'.' | b'_' | b'~' | b'/' | b'$' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    }
+/// What is encoded in paths and fragments.
+const PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b'$');
+
+fn percent_encode(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, PATH)
 }
 
 /// The percent-decoded form of a path or a fragment.
 fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.filter(|_| byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(decoded) => {
-                bytes.push(decoded);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(byte);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// The JSON Pointer of what a fragment names in a schema: a pointer, or an anchor of any draft.
@@ -284,7 +268,7 @@ impl Files {
                 path => self.read(&sibling(file, path)?, by).ok()?,
             };
             let found = is_without_anchors(&target).then(|| pointer(&target, fragment).ok())??;
-            let encoded: String = found.bytes().map(percent_encode).collect();
+            let encoded = percent_encode(&found);
             Some(format!("{path}#{encoded}"))
         });
         if let Err(error) = jsonschema::meta::validate(&prepared) {
@@ -415,4 +399,16 @@ fn closest(error: &ValidationError<'_>) -> Option<Invalid> {
     let (Some(errors), None) = (alternatives.next(), alternatives.next()) else { return None };
     let error = errors.iter().min_by_key(|error| (depth(error), is_about_alternatives(error)))?;
     Some(closest(error).unwrap_or_else(|| Invalid::new(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_two_hexadecimal_digits_are_decoded() {
+        for (text, decoded) in [("a%2Fb", "a/b"), ("%c3%a9", "é"), ("%+1", "%+1"), ("%2", "%2"), ("%zz%41", "%zzA")] {
+            assert_eq!(percent_decode(text), decoded);
+        }
+    }
 }

@@ -16,6 +16,7 @@ use super::block::{ANY_BASE, Block, BlockError, read_turtle};
 use super::item::{Done, MAX_LISTED};
 use super::report::Section;
 use crate::query::Query;
+use crate::summary::counted;
 
 const SHACL: &str = "http://www.w3.org/ns/shacl#";
 const IMPORTS: &str = "http://www.w3.org/2002/07/owl#imports";
@@ -211,7 +212,7 @@ fn broken(file: &str, message: &str) -> BlockError {
 
 /// How a validation ended, in words.
 fn outcome(errors: usize, others: usize) -> String {
-    let count = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let count = |count: usize, noun: &str| counted(count as u64, noun);
     match (errors, others) {
         (0, 0) => "conforms".to_owned(),
         (0, others) => format!("no violations, {}", count(others, "note")),

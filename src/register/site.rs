@@ -1,5 +1,9 @@
 //! Where the register will be: paths in its folder, and the URLs that they get.
 
+use percent_encoding::{AsciiSet, PercentEncode, utf8_percent_encode};
+
+use crate::vocab::RESERVED;
+
 /// The paths of a register, below a base URL if there is one.
 #[derive(Debug, Clone)]
 pub struct Site {
@@ -36,7 +40,7 @@ impl Site {
 
     /// URL of a path, or how a file at the top of the register refers to it.
     pub fn reference(&self, path: &str) -> String {
-        self.url(path).unwrap_or_else(|| encode(path))
+        self.url(path).unwrap_or_else(|| encode(path).to_string())
     }
 
     /// The same for a file among the examples.
@@ -50,14 +54,10 @@ pub fn is_web(url: &str) -> bool {
     ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) && oxiri::Iri::parse(url).is_ok()
 }
 
+/// What is encoded in a path that may have a fragment.
+const PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b'#').remove(b'$');
+
 /// A path with what URLs do not hold percent-encoded.
-fn encode(path: &str) -> String {
-    path.bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'#' | b'$' => {
-                char::from(byte).to_string()
-            }
-            _ => format!("%{byte:02X}"),
-        })
-        .collect()
+fn encode(path: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(path, PATH)
 }

@@ -29,6 +29,17 @@ impl Compression {
             _ => None,
         }
     }
+
+    /// What a file's name says: the extension that tells its syntax, in lower case, and its compression.
+    pub fn split(path: &Path) -> (Option<String>, Self) {
+        let extension = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        let mut name = path.to_owned();
+        let compression = extension(&name).and_then(|extension| Self::from_extension(&extension));
+        if compression.is_some() {
+            name.set_extension("");
+        }
+        (extension(&name), compression.unwrap_or_default())
+    }
 }
 
 /// Why an output cannot be written.
