@@ -9,12 +9,25 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use oxigraph::io::{RdfFormat, RdfParser};
-use oxigraph::store::Store;
+use oxigraph::store::{Store, Transaction};
 use oxrdf::Quad;
 use rpcgraph::convert::{Converter, Input, Options};
 use rpcgraph::mapping::{Mapper, Mapping};
-use rpcgraph::sink::{Sink, Syntax};
-use rpcgraph::store::StoreSink;
+use rpcgraph::sink::{QuadSink, Sink, SinkError, Syntax};
+
+/// Inserts quads as they come, like the dataset of a query.
+struct Straight<'t, 's>(&'t mut Transaction<'s>);
+
+impl QuadSink for Straight<'_, '_> {
+    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
+        self.0.extend(quads.iter().map(Quad::as_ref));
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
 
 fn convert(log: &[u8], sink: &mut Sink<'_>) -> Result<(), Box<dyn Error>> {
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
@@ -63,9 +76,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             "the log, straight",
             Box::new(|| {
                 let store = Store::new()?;
-                let mut loader = StoreSink::new(&store)?;
-                convert(&log, &mut Sink::quads(&mut loader))?;
-                loader.commit()?;
+                let mut transaction = store.start_transaction()?;
+                convert(&log, &mut Sink::quads(Straight(&mut transaction)))?;
+                transaction.commit()?;
                 Ok(store.len()?)
             }),
         ),

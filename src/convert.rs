@@ -53,11 +53,12 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum ConvertError {
     /// The source failed.
-    #[error("{input}: {error}")]
+    #[error("{input}")]
     Read {
         /// The input, as findings name it.
         input: String,
-        /// What happened.
+        /// Where it failed, and how.
+        #[source]
         error: ReadError,
     },
     /// The sink failed.

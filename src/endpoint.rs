@@ -18,12 +18,12 @@ use oxrdf::{NamedNode, NamedNodeRef, Term};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use url::{Url, form_urlencoded};
 
-use self::answer::Form;
-pub use self::answer::{Answer, Graph, Solutions};
+pub use self::answer::ServerAnswer;
 pub use self::credentials::Credentials;
-pub use self::error::EndpointError;
+pub use self::error::{EndpointError, Exchange};
 pub use self::graph_store::GraphStore;
 use self::request::Sender;
+use crate::answer::{Answer, Solutions};
 use crate::http;
 use crate::vocab::rpcg;
 
@@ -34,8 +34,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(300);
 #[derive(Debug)]
 pub struct Endpoint {
     query: Url,
-    update: Url,
-    update_stated: bool,
+    update: Option<Url>,
     graph_store: Option<Url>,
     sender: Sender,
 }
@@ -43,7 +42,7 @@ pub struct Endpoint {
 /// What an [`Endpoint`] is made from.
 #[derive(Debug, Clone)]
 #[must_use]
-pub struct Builder {
+pub struct EndpointBuilder {
     query: String,
     update: Option<String>,
     graph_store: Option<String>,
@@ -51,9 +50,9 @@ pub struct Builder {
     timeout: Duration,
 }
 
-/// The graphs that a query is asked of; none: those that the server takes.
+/// The graphs that a query is asked of; without any, those that the server takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Dataset {
+pub struct ServerDataset {
     /// Graphs that are merged into the default graph.
     pub default_graphs: Vec<NamedNode>,
     /// Named graphs.
@@ -69,7 +68,7 @@ pub enum Repeat {
     Never,
 }
 
-impl Builder {
+impl EndpointBuilder {
     /// Where updates are sent to; unless it is set, where queries are.
     pub fn update(mut self, url: Option<String>) -> Self {
         self.update = url;
@@ -98,26 +97,20 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// URLs that are none, or hold a password; credentials that would go over plain HTTP to another machine.
+    /// Not the URL of a server, or one with a password; credentials that would go over plain HTTP to another machine.
     pub fn build(self) -> Result<Endpoint, EndpointError> {
         let query = server_url(&self.query)?;
-        let update = self.update.as_deref().map(server_url).transpose()?.unwrap_or_else(|| query.clone());
+        let update = self.update.as_deref().map(server_url).transpose()?;
         let graph_store = self.graph_store.as_deref().map(server_url).transpose()?;
         let mut tls = false;
-        for url in [&query, &update].into_iter().chain(&graph_store) {
+        for url in [&query].into_iter().chain(&update).chain(&graph_store) {
             self.credentials.authorization(url)?;
             tls |= url.scheme() == "https";
         }
         let client = http::client(tls, self.timeout).build().map_err(EndpointError::Client)?;
-        let (credentials, timeout, reached) = (self.credentials, self.timeout, AtomicBool::new(false));
-        let update_stated = self.update.is_some();
-        Ok(Endpoint {
-            query,
-            update,
-            update_stated,
-            graph_store,
-            sender: Sender { client, credentials, timeout, reached },
-        })
+        let sender =
+            Sender { client, credentials: self.credentials, timeout: self.timeout, reached: AtomicBool::new(false) };
+        Ok(Endpoint { query, update, graph_store, sender })
     }
 }
 
@@ -139,8 +132,8 @@ fn server_url(text: &str) -> Result<Url, EndpointError> {
 
 impl Endpoint {
     /// The server that answers queries at a URL.
-    pub fn builder(query: impl Into<String>) -> Builder {
-        Builder {
+    pub fn builder(query: impl Into<String>) -> EndpointBuilder {
+        EndpointBuilder {
             query: query.into(),
             update: None,
             graph_store: None,
@@ -158,8 +151,8 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// No answer, or none that is an answer to a query. What goes wrong later comes out of the answer.
-    pub fn query(&self, query: &str, dataset: &Dataset) -> Result<Answer, EndpointError> {
+    /// No answer, or not an answer to a query. What goes wrong later comes out of the answer.
+    pub fn query(&self, query: &str, dataset: &ServerDataset) -> Result<ServerAnswer, EndpointError> {
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.append_pair("query", query);
         for graph in &dataset.default_graphs {
@@ -169,40 +162,44 @@ impl Endpoint {
             form.append_pair("named-graph-uri", graph.as_str());
         }
         let body = form.finish();
-        let form = Form::of(query);
-        let (response, about) = self.sender.send(&self.query, "a query", Repeat::Harmless, |client| {
+        let form = answer::form_of(query);
+        let (response, exchange) = self.sender.send(&self.query, "a query", Repeat::Harmless, |client| {
             client
                 .post(self.query.clone())
-                .header(ACCEPT, form.accept())
+                .header(ACCEPT, answer::accept(form))
                 .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .body(body.clone())
         })?;
-        Answer::read(response, form, about)
+        answer::read(response, form, exchange)
     }
 
     /// A dataset in which the default graph holds what all sessions hold.
     ///
     /// On some servers that is so by itself, and the dataset then names no graph; on others the default graph is one graph
     /// among others, and mostly empty.
-    pub fn dataset_for_union(&self) -> Result<Dataset, EndpointError> {
-        let session = format!("?session {} {}", rdf::TYPE, rpcg::SESSION);
-        let server = Dataset::default();
-        if self.ask(&format!("ASK {{ {session} }}"), &server)? {
-            return Ok(server);
+    pub fn dataset_for_union(&self) -> Result<ServerDataset, EndpointError> {
+        if self.ask(&format!("ASK {{ {} }}", session_pattern()))? {
+            return Ok(ServerDataset::default());
         }
         let graphs = self.sessions()?;
-        Ok(Dataset { default_graphs: graphs.clone(), named_graphs: graphs })
+        Ok(ServerDataset { default_graphs: graphs.clone(), named_graphs: graphs })
     }
 
     /// The graphs that hold a whole session.
     pub fn sessions(&self) -> Result<Vec<NamedNode>, EndpointError> {
-        let session = format!("?session {} {}", rdf::TYPE, rpcg::SESSION);
-        self.graphs(&format!("SELECT DISTINCT ?graph {{ GRAPH ?graph {{ {session} }} }}"))
+        let query = format!("SELECT DISTINCT ?graph {{ GRAPH ?graph {{ {} }} }}", session_pattern());
+        let mut graphs = Vec::new();
+        for row in self.solutions(&query)?.rows {
+            if let Some(Term::NamedNode(graph)) = row?.get(0) {
+                graphs.push(graph.clone());
+            }
+        }
+        Ok(graphs)
     }
 
     /// The answer to an ASK query.
-    pub fn ask(&self, query: &str, dataset: &Dataset) -> Result<bool, EndpointError> {
-        match self.query(query, dataset)? {
+    pub fn ask(&self, query: &str) -> Result<bool, EndpointError> {
+        match self.query(query, &ServerDataset::default())? {
             Answer::Boolean(answer) => Ok(answer),
             _ => Err(self.other_answer("a boolean")),
         }
@@ -213,37 +210,26 @@ impl Endpoint {
         self.count_of(&format!("GRAPH {graph} {{ ?s ?p ?o }}"))?.ok_or_else(|| self.other_answer("a count"))
     }
 
-    /// How many solutions a pattern has; none if the server says no number.
+    /// How many solutions a pattern has; `None` if the server does not answer with a number.
     pub(crate) fn count_of(&self, pattern: &str) -> Result<Option<u64>, EndpointError> {
-        let query = format!("SELECT (COUNT(*) AS ?count) {{ {pattern} }}");
-        let Answer::Solutions(mut solutions) = self.query(&query, &Dataset::default())? else {
-            return Err(self.other_answer("solutions"));
-        };
-        let solution = solutions.next().transpose()?;
-        Ok(solution.and_then(|solution| match solution.get(0)? {
+        let row = self.solutions(&format!("SELECT (COUNT(*) AS ?count) {{ {pattern} }}"))?.rows.next().transpose()?;
+        Ok(row.and_then(|row| match row.get(0)? {
             Term::Literal(count) => count.value().parse().ok(),
             _ => None,
         }))
     }
 
-    /// The values of the one variable that are IRIs.
-    fn graphs(&self, query: &str) -> Result<Vec<NamedNode>, EndpointError> {
-        let Answer::Solutions(solutions) = self.query(query, &Dataset::default())? else {
-            return Err(self.other_answer("solutions"));
-        };
-        let mut graphs = Vec::new();
-        for solution in solutions {
-            if let Some(Term::NamedNode(graph)) = solution?.get(0) {
-                graphs.push(graph.clone());
-            }
+    /// The answer to a SELECT query.
+    pub(crate) fn solutions(&self, query: &str) -> Result<Solutions<'static, EndpointError>, EndpointError> {
+        match self.query(query, &ServerDataset::default())? {
+            Answer::Solutions(solutions) => Ok(solutions),
+            _ => Err(self.other_answer("solutions")),
         }
-        Ok(graphs)
     }
 
-    pub(crate) fn other_answer(&self, expected: &'static str) -> EndpointError {
+    fn other_answer(&self, expected: &'static str) -> EndpointError {
         EndpointError::Unexpected {
-            what: "a query".to_owned(),
-            url: self.query.to_string(),
+            exchange: self.sender.exchange(&self.query, "a query"),
             content_type: "another kind of answer".to_owned(),
             expected,
             words: String::new(),
@@ -257,7 +243,7 @@ impl Endpoint {
 
     /// Whether it has a URL for updates of its own.
     pub fn update_is_stated(&self) -> bool {
-        self.update_stated
+        self.update.is_some()
     }
 
     /// Sends an update; `what` is for errors.
@@ -266,12 +252,18 @@ impl Endpoint {
     ///
     /// The server may have followed it all the same where there was no answer.
     pub fn update(&self, update: &str, what: &str, repeat: Repeat) -> Result<(), EndpointError> {
-        self.sender.send(&self.update, what, repeat, |client| {
+        let url = self.update.as_ref().unwrap_or(&self.query);
+        self.sender.send(url, what, repeat, |client| {
             client
-                .post(self.update.clone())
+                .post(url.clone())
                 .header(CONTENT_TYPE, "application/sparql-update; charset=utf-8")
                 .body(update.to_owned())
         })?;
         Ok(())
     }
+}
+
+/// Matches where there is a session.
+fn session_pattern() -> String {
+    format!("?session {} {}", rdf::TYPE, rpcg::SESSION)
 }

@@ -35,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answer;
 pub mod context;
 pub mod convert;
 pub mod diagnostic;

@@ -8,18 +8,18 @@
 //! input was read to its end, and the triples that say that there is a session are the last to arrive: whatever goes
 //! wrong on the way, what looks like a session is a whole one.
 
+mod parts;
 mod server;
 mod spool;
 mod store;
 
-use std::fmt;
 use std::io;
 
 use oxigraph::store::StorageError;
 use oxrdf::{NamedNode, NamedNodeRef};
 
-pub use self::server::Server;
-pub use self::spool::{Batch, Spool, SpooledGraph};
+pub use self::server::ServerTarget;
+pub use self::spool::{Spool, SpoolBatch, SpooledGraph};
 pub use self::store::StoreTarget;
 use crate::endpoint::EndpointError;
 
@@ -66,9 +66,10 @@ pub struct Loaded {
 }
 
 /// A graph that may not be what was sent.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Doubt {
     /// There are more triples or fewer.
+    #[error("{graph} has {there} triples there, but {sent} were sent: the server does not keep all as it is")]
     Differs {
         /// The graph.
         graph: NamedNode,
@@ -78,28 +79,13 @@ pub enum Doubt {
         there: u64,
     },
     /// The triples could not be counted.
+    #[error("{graph} is loaded, but what is there could not be counted")]
     NotCounted {
         /// The graph.
         graph: NamedNode,
         /// Why not.
-        error: LoadError,
+        source: LoadError,
     },
-}
-
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Differs { graph, sent, there } => {
-                write!(
-                    f,
-                    "{graph} has {there} triples there, but {sent} were sent: the server does not keep all as it is"
-                )
-            }
-            Self::NotCounted { graph, error } => {
-                write!(f, "{graph} is loaded, but what is there could not be counted: {error}")
-            }
-        }
-    }
 }
 
 /// Replaces each graph of a spool. What is loaded is added to `loaded` as soon as it is.
@@ -127,7 +113,7 @@ pub fn load(
                     loaded.doubts.push(Doubt::Differs { graph: name.into_owned(), sent, there });
                 }
             }
-            Err(error) => loaded.doubts.push(Doubt::NotCounted { graph: name.into_owned(), error }),
+            Err(source) => loaded.doubts.push(Doubt::NotCounted { graph: name.into_owned(), source }),
         }
     }
     Ok(())

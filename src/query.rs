@@ -52,18 +52,19 @@ mod tokens;
 
 use spargebra::algebra::QueryDataset;
 
-pub use self::answer::{Answer, QueryError, Solutions, Triples};
+pub use self::answer::{Answer, QueryError, ResultsError, Solutions, Triples};
 pub use self::cancel::{Cancel, Cause};
+#[cfg(feature = "shacl")]
+pub(crate) use self::dataset::no_services;
 pub use self::dataset::{Dataset, Loading};
 pub use self::fetch::{ask, fetch};
 pub use self::functions::{FUNCTIONS, Function};
 use self::needs::Uses;
 pub use self::rdf::{RdfError, rdf_format};
-#[cfg(feature = "shacl")]
-pub(crate) use self::service::no_services;
 pub use self::service::services;
 pub use self::syntax::SyntaxError;
 pub use self::table::Table;
+pub use crate::answer::Form;
 use crate::sink::Selection;
 
 /// The prefixes that a query need not declare.
@@ -76,17 +77,6 @@ pub const QUERY_PREFIXES: &[(&str, &str)] = &[
     ("prov", crate::vocab::prov::NAMESPACE),
     ("dcterms", "http://purl.org/dc/terms/"),
 ];
-
-/// What a query results in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// `SELECT`: rows.
-    Select,
-    /// `ASK`: yes or no.
-    Ask,
-    /// `CONSTRUCT` and `DESCRIBE`: a graph.
-    Graph,
-}
 
 /// A SPARQL 1.1 query that has been understood.
 #[derive(Debug, Clone)]
@@ -106,13 +96,9 @@ impl Query {
         Ok(Self { text: text.to_owned(), base: base.map(str::to_owned), algebra, uses })
     }
 
-    /// What it results in.
+    /// The kind of its answer.
     pub fn form(&self) -> Form {
-        match self.algebra {
-            spargebra::Query::Select { .. } => Form::Select,
-            spargebra::Query::Ask { .. } => Form::Ask,
-            spargebra::Query::Construct { .. } | spargebra::Query::Describe { .. } => Form::Graph,
-        }
+        Form::of(&self.algebra)
     }
 
     /// The triples that can make a difference to the answer.

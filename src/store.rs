@@ -1,14 +1,11 @@
-//! The embedded store: Oxigraph, in memory, and on disk where the program was built with its RocksDB.
+//! The embedded store on disk: Oxigraph, where the program was built with its RocksDB.
 //!
-//! In memory, messages reach it as triples, never as text, and in one transaction: a store has all of a log or nothing of
-//! it. What replaces graphs on disk is [`StoreTarget`](crate::load::StoreTarget).
+//! [`StoreTarget`](crate::load::StoreTarget) replaces graphs in it, and a [`Dataset`](crate::query::Dataset) asks it.
 
 use std::path::{Path, PathBuf};
 
-use oxigraph::store::{StorageError, Store, Transaction};
-use oxrdf::{BlankNode, NamedOrBlankNode, Quad, Term, Triple};
-
-use crate::sink::{QuadSink, SinkError};
+use oxigraph::store::{StorageError, Store};
+use oxrdf::{BlankNode, NamedOrBlankNode, Term, Triple};
 
 /// Why a store on disk could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -88,38 +85,6 @@ fn remove_leftovers(dir: &Path) {
 #[cfg(not(feature = "rocksdb"))]
 fn on_disk(_: &Path, _: bool) -> Result<Store, StoreError> {
     Err(StoreError::NotBuilt)
-}
-
-/// Loads quads into a store. They are there after [`StoreSink::commit`], and not before.
-///
-/// One transaction is the fastest way in, as `benches/store.rs` shows: in memory, Oxigraph's bulk loader inserts quad by
-/// quad as well, and wants them owned; sorting saves less than it costs, since a session's triples come subject by
-/// subject already.
-pub struct StoreSink<'s> {
-    transaction: Transaction<'s>,
-}
-
-impl<'s> StoreSink<'s> {
-    /// A sink into a store.
-    pub fn new(store: &'s Store) -> Result<Self, StorageError> {
-        Ok(Self { transaction: store.start_transaction()? })
-    }
-
-    /// Makes what was loaded visible, all at once.
-    pub fn commit(self) -> Result<(), StorageError> {
-        self.transaction.commit()
-    }
-}
-
-impl QuadSink for StoreSink<'_> {
-    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
-        self.transaction.extend(quads.iter().map(Quad::as_ref));
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), SinkError> {
-        Ok(())
-    }
 }
 
 /// The triple with a prefix to the labels of its blank nodes: they are told apart within one graph or answer only, and a

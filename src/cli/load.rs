@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 use oxrdf::NamedNode;
 use rpcgraph::convert::Converter;
 use rpcgraph::endpoint::{Credentials, Endpoint};
-use rpcgraph::load::{self, Loaded, Server, Spool, StoreTarget, Target};
+use rpcgraph::load::{self, Loaded, ServerTarget, Spool, StoreTarget, Target};
 use rpcgraph::mapping::Mapping;
 use rpcgraph::sink::Sink;
 use rpcgraph::store;
@@ -87,7 +87,7 @@ impl Load {
         let mut converter = self.read.converter(&self.graph)?;
         let endpoint = self.endpoint()?;
         let (mut target, name): (Box<dyn Target>, _) = match (&endpoint, &self.store) {
-            (Some(endpoint), _) => (Box::new(Server::connect(endpoint)?), endpoint.url().to_owned()),
+            (Some(endpoint), _) => (Box::new(ServerTarget::connect(endpoint)?), endpoint.url().to_owned()),
             (None, Some(dir)) => (Box::new(StoreTarget::new(store::open(dir)?)), shown(dir)),
             (None, None) => bail!("name a --store or an --endpoint"),
         };

@@ -5,7 +5,7 @@ use std::env;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -13,31 +13,21 @@ use reqwest::header::HeaderValue;
 use url::Url;
 
 use super::EndpointError;
+use crate::http;
 
 /// What is sent in `Authorization`, and to whom.
 #[derive(Clone, Default)]
-pub struct Credentials(Kind);
-
-#[derive(Clone, Default)]
-enum Kind {
-    #[default]
-    None,
-    /// For whichever server the user names.
-    Named { origin: &'static str, value: String },
-    /// For the hosts of a netrc file.
-    Netrc { path: PathBuf, hosts: HashMap<String, Login> },
+pub struct Credentials {
+    /// Where they are from.
+    origin: String,
+    /// Values of the header by host; that by no host is for every server that the user names.
+    by_host: HashMap<String, String>,
 }
 
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Login {
     user: String,
     password: String,
-}
-
-/// The value of the header, and where it is from.
-pub(super) struct Authorization {
-    pub value: HeaderValue,
-    pub origin: String,
 }
 
 impl Credentials {
@@ -48,12 +38,16 @@ impl Credentials {
 
     /// A bearer token: [RFC 6750](https://www.rfc-editor.org/rfc/rfc6750).
     pub fn bearer(token: &str) -> Self {
-        Self(Kind::Named { origin: "RPCGRAPH_TOKEN", value: format!("Bearer {token}") })
+        Self::for_all("RPCGRAPH_TOKEN", format!("Bearer {token}"))
     }
 
     /// User and password: [RFC 7617](https://www.rfc-editor.org/rfc/rfc7617).
     pub fn basic(user: &str, password: &str) -> Self {
-        Self(Kind::Named { origin: "RPCGRAPH_USER and RPCGRAPH_PASSWORD", value: basic(user, password) })
+        Self::for_all("RPCGRAPH_USER and RPCGRAPH_PASSWORD", basic(user, password))
+    }
+
+    fn for_all(origin: &str, value: String) -> Self {
+        Self { origin: origin.to_owned(), by_host: HashMap::from([(String::new(), value)]) }
     }
 
     /// What the environment says: `RPCGRAPH_TOKEN`, else `RPCGRAPH_USER` with `RPCGRAPH_PASSWORD`, else the netrc file
@@ -61,7 +55,7 @@ impl Credentials {
     ///
     /// # Errors
     ///
-    /// A netrc file that cannot be read, or is no netrc file. That there is none is no error, unless `NETRC` names it.
+    /// A netrc file that cannot be read, or is not a netrc file. A missing one is an error only where `NETRC` names it.
     pub fn from_environment() -> Result<Self, EndpointError> {
         let variable = |name| env::var(name).ok().filter(|value| !value.is_empty());
         if let Some(token) = variable("RPCGRAPH_TOKEN") {
@@ -90,7 +84,14 @@ impl Credentials {
                 _ => error.to_string(),
             })
         })?;
-        Ok(Self(Kind::Netrc { path: path.to_owned(), hosts: hosts(&text).map_err(failed)? }))
+        let logins = hosts(&text).map_err(failed)?.into_iter();
+        let by_host = logins.map(|(host, login)| (host, basic(&login.user, &login.password))).collect();
+        Ok(Self { origin: path.display().to_string(), by_host })
+    }
+
+    /// Where they are from.
+    pub(super) fn origin(&self) -> &str {
+        &self.origin
     }
 
     /// What to send to a URL.
@@ -98,35 +99,23 @@ impl Credentials {
     /// # Errors
     ///
     /// Anyone on the way could read it.
-    pub(super) fn authorization(&self, url: &Url) -> Result<Option<Authorization>, EndpointError> {
-        let (value, origin) = match &self.0 {
-            Kind::None => return Ok(None),
-            Kind::Named { origin, value } => (value.clone(), (*origin).to_owned()),
-            Kind::Netrc { path, hosts } => {
-                let host = url.host_str().unwrap_or_default();
-                let Some(login) = hosts.get(host).or_else(|| hosts.get("")) else { return Ok(None) };
-                (basic(&login.user, &login.password), path.display().to_string())
-            }
-        };
-        if url.scheme() != "https" && !crate::http::is_loopback(url) {
+    pub(super) fn authorization(&self, url: &Url) -> Result<Option<HeaderValue>, EndpointError> {
+        let host = url.host_str().unwrap_or_default();
+        let Some(value) = self.by_host.get(host).or_else(|| self.by_host.get("")) else { return Ok(None) };
+        let origin = self.origin.clone();
+        if url.scheme() != "https" && !http::is_loopback(url) {
             return Err(EndpointError::Unencrypted { origin, url: url.to_string() });
         }
-        let Ok(mut value) = HeaderValue::from_str(&value) else {
-            return Err(EndpointError::BadCredentials { origin });
-        };
+        let mut value = HeaderValue::from_str(value).map_err(|_| EndpointError::BadCredentials { origin })?;
         value.set_sensitive(true);
-        Ok(Some(Authorization { value, origin }))
+        Ok(Some(value))
     }
 }
 
 /// Says where they are from, not what they are.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::None => write!(f, "Credentials(none)"),
-            Kind::Named { origin, .. } => write!(f, "Credentials({origin})"),
-            Kind::Netrc { path, .. } => write!(f, "Credentials({})", path.display()),
-        }
+        write!(f, "Credentials({})", self.origin)
     }
 }
 

@@ -1,11 +1,13 @@
 //! What can go wrong with a server, in words that say what to do about it.
 
-use std::io::Read;
+use std::error::Error;
+use std::io::{self, Read};
 use std::time::Duration;
 
-use crate::diagnostic::printable;
 use reqwest::blocking::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
+
+use crate::diagnostic::printable;
 
 /// How many characters of a server's own words are repeated.
 const WORDS: usize = 1_000;
@@ -57,42 +59,31 @@ pub enum EndpointError {
     #[error("cannot make an HTTP client")]
     Client(#[source] reqwest::Error),
     /// There was no connection.
-    #[error("cannot reach {url} for {what}: is the server running, and is the URL right?")]
+    #[error("cannot reach {} for {}: is the server running, and is the URL right?", .exchange.url, .exchange.what)]
     Unreachable {
-        /// What was asked of the server.
-        what: String,
-        /// The URL.
-        url: String,
+        /// The request.
+        exchange: Exchange,
         /// Why not.
         source: reqwest::Error,
     },
-    /// The connection was lost, or what came over it is no HTTP.
-    #[error("lost the connection to {url} in {what}: did the server stop?")]
+    /// The connection was lost, or the bytes that came over it are not HTTP.
+    #[error("lost the connection to {} in {}: did the server stop?", .exchange.url, .exchange.what)]
     Lost {
-        /// What was asked of the server.
-        what: String,
-        /// The URL.
-        url: String,
+        /// The request.
+        exchange: Exchange,
         /// How.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: Box<dyn Error + Send + Sync>,
     },
     /// There was no answer in time.
-    #[error("no answer from {url} to {what} within {} s: a longer --timeout may help", limit.as_secs_f64())]
-    TimedOut {
-        /// What was asked of the server.
-        what: String,
-        /// The URL.
-        url: String,
-        /// The time there was.
-        limit: Duration,
-    },
+    #[error("no answer from {} to {} within {} s: a longer --timeout may help", .0.url, .0.what, .0.limit.as_secs_f64())]
+    TimedOut(Exchange),
     /// The server said no.
-    #[error("{url} answered {what} with HTTP status {status}{}{}", said(words), advice(hint))]
+    #[error(
+        "{} answered {} with HTTP status {status}{}{}", .exchange.url, .exchange.what, said(words), advice(hint)
+    )]
     Status {
-        /// What was asked of the server.
-        what: String,
-        /// The URL.
-        url: String,
+        /// The request.
+        exchange: Exchange,
         /// The status.
         status: u16,
         /// The beginning of the body, as text.
@@ -101,107 +92,84 @@ pub enum EndpointError {
         hint: String,
     },
     /// The server sent us elsewhere.
-    #[error("{url} redirects {what} to {target}: if that is the right server, name that URL instead")]
+    #[error("{} redirects {} to {target}: if that is the right server, name that URL instead", .exchange.url, .exchange.what)]
     Redirect {
-        /// What was asked of the server.
-        what: String,
-        /// The URL.
-        url: String,
+        /// The request.
+        exchange: Exchange,
         /// Where to.
         target: String,
     },
     /// An answer of another kind.
     #[error(
-        "{url} answered {what} with {content_type} where {expected} was expected{}: is it the URL of a SPARQL server?",
-        said(words)
+        "{} answered {} with {content_type} where {expected} was expected{}: is it the URL of a SPARQL server?",
+        .exchange.url, .exchange.what, said(words)
     )]
     Unexpected {
-        /// What was asked of the server.
-        what: String,
-        /// The URL.
-        url: String,
-        /// Which kind it is.
+        /// The request.
+        exchange: Exchange,
+        /// The kind of the answer.
         content_type: String,
-        /// Which was expected.
+        /// The kind that was expected.
         expected: &'static str,
         /// The beginning of the body, as text.
         words: String,
     },
     /// An answer that is not what it says it is, or breaks off.
-    #[error("the answer of {url} to {what} is not the {content_type} that it says it is")]
+    #[error("the answer of {} to {} is not the {content_type} that it says it is", .exchange.url, .exchange.what)]
     Malformed {
-        /// What was asked of the server.
-        what: String,
-        /// The URL.
-        url: String,
+        /// The request.
+        exchange: Exchange,
         /// What it says.
         content_type: String,
         /// Where it is wrong.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: Box<dyn Error + Send + Sync>,
     },
 }
 
-/// What an error is about: a request to a URL.
+/// A request to a URL, as errors tell of it.
 #[derive(Debug, Clone)]
-pub(super) struct About {
+pub struct Exchange {
+    /// What was asked of the server.
     pub what: String,
+    /// The URL.
     pub url: String,
+    /// The time for an answer.
     pub limit: Duration,
 }
 
-impl About {
+impl Exchange {
     /// Sending failed, or receiving the head of the answer.
-    pub fn request(&self, error: reqwest::Error) -> EndpointError {
-        let Self { what, url, limit } = self.clone();
-        let source = error.without_url();
+    pub(super) fn request(&self, error: reqwest::Error) -> EndpointError {
+        let (exchange, source) = (self.clone(), error.without_url());
         if source.is_timeout() {
-            EndpointError::TimedOut { what, url, limit }
+            EndpointError::TimedOut(exchange)
         } else if source.is_connect() {
-            EndpointError::Unreachable { what, url, source }
+            EndpointError::Unreachable { exchange, source }
         } else {
-            EndpointError::Lost { what, url, source: source.into() }
+            EndpointError::Lost { exchange, source: source.into() }
         }
     }
 
     /// Receiving the body failed.
-    pub fn body(&self, error: std::io::Error) -> EndpointError {
-        let Self { what, url, limit } = self.clone();
-        let timed_out = error
-            .get_ref()
-            .and_then(|error| error.downcast_ref::<reqwest::Error>())
-            .is_some_and(reqwest::Error::is_timeout);
-        match timed_out || error.kind() == std::io::ErrorKind::TimedOut {
-            true => EndpointError::TimedOut { what, url, limit },
-            false => EndpointError::Lost { what, url, source: error.into() },
+    pub(super) fn body(&self, error: io::Error) -> EndpointError {
+        let inner = error.get_ref().and_then(|error| error.downcast_ref::<reqwest::Error>());
+        match inner.is_some_and(reqwest::Error::is_timeout) || error.kind() == io::ErrorKind::TimedOut {
+            true => EndpointError::TimedOut(self.clone()),
+            false => EndpointError::Lost { exchange: self.clone(), source: error.into() },
         }
     }
 
     /// The answer is of another kind.
-    pub fn unexpected(&self, response: Response, expected: &'static str) -> EndpointError {
-        let Self { what, url, .. } = self.clone();
+    pub(super) fn unexpected(self, response: Response, expected: &'static str) -> EndpointError {
         let content_type = content_type(response.headers()).unwrap_or_else(|| "nothing that has a type".to_owned());
-        EndpointError::Unexpected {
-            what,
-            url,
-            content_type: printable(&content_type).into_owned(),
-            expected,
-            words: words(response),
-        }
+        let content_type = printable(&content_type).into_owned();
+        EndpointError::Unexpected { exchange: self, content_type, expected, words: words(response) }
     }
 
     /// The answer is not what it says it is.
-    pub fn malformed(
-        &self,
-        content_type: &str,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> EndpointError {
-        let Self { what, url, .. } = self.clone();
-        EndpointError::Malformed {
-            what,
-            url,
-            content_type: printable(content_type).into_owned(),
-            source: source.into(),
-        }
+    pub(super) fn malformed(&self, content_type: &str, error: io::Error) -> EndpointError {
+        let content_type = printable(content_type).into_owned();
+        EndpointError::Malformed { exchange: self.clone(), content_type, source: error.into() }
     }
 }
 
@@ -228,21 +196,22 @@ pub(super) fn words(response: Response) -> String {
 
 /// What a browser would show of a page, about.
 fn without_tags(html: &str) -> String {
-    let lower = html.to_ascii_lowercase();
-    let (mut text, mut position) = (String::new(), 0);
-    while let Some(start) = lower.get(position..).and_then(|rest| rest.find('<')).map(|start| position + start) {
-        text.push_str(html.get(position..start).unwrap_or_default());
-        text.push(' ');
-        let rest = lower.get(start..).unwrap_or_default();
-        // The contents of these are not shown either.
-        let end = ["script", "style", "head"].iter().find_map(|name| {
-            let inside = rest.strip_prefix('<')?.strip_prefix(name)?;
-            inside.starts_with(['>', ' ']).then(|| format!("</{name}>"))
-        });
-        let end = end.unwrap_or_else(|| ">".to_owned());
-        position = rest.find(&end).map_or(html.len(), |found| start + found + end.len());
+    let mut parts = html.split('<');
+    // The tag that ends an element whose contents are not shown either.
+    let mut end: Option<String> = None;
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (tag, shown) = part.split_once('>').unwrap_or((part, ""));
+        let name = tag.split(' ').next().unwrap_or_default().to_ascii_lowercase();
+        match &end {
+            Some(end) if *end != name => continue,
+            None if ["script", "style", "head"].contains(&name.as_str()) => end = Some(format!("/{name}")),
+            _ => {
+                end = None;
+                text.extend([" ", shown]);
+            }
+        }
     }
-    text.push_str(html.get(position..).unwrap_or_default());
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&")
 }
 

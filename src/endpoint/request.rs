@@ -9,7 +9,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, LOCATION, RETRY_AFTER, WWW_AUTHE
 use url::Url;
 
 use super::credentials::Credentials;
-use super::error::{About, words};
+use super::error::{Exchange, words};
 use super::{EndpointError, Repeat};
 use crate::diagnostic::printable;
 
@@ -31,6 +31,11 @@ pub(super) struct Sender {
 }
 
 impl Sender {
+    /// A request for errors to tell of.
+    pub fn exchange(&self, url: &Url, what: &str) -> Exchange {
+        Exchange { what: what.to_owned(), url: url.to_string(), limit: self.timeout }
+    }
+
     /// Sends a request and returns an answer that says yes. `request` makes it anew for each time that it is sent.
     pub fn send(
         &self,
@@ -38,22 +43,22 @@ impl Sender {
         what: &str,
         repeat: Repeat,
         request: impl Fn(&Client) -> RequestBuilder,
-    ) -> Result<(Response, About), EndpointError> {
-        let about = About { what: what.to_owned(), url: url.to_string(), limit: self.timeout };
+    ) -> Result<(Response, Exchange), EndpointError> {
+        let exchange = self.exchange(url, what);
         let authorization = self.credentials.authorization(url)?;
         let mut tries = 0;
         loop {
             tries += 1;
             let mut request = request(&self.client);
             if let Some(authorization) = &authorization {
-                request = request.header(AUTHORIZATION, authorization.value.clone());
+                request = request.header(AUTHORIZATION, authorization.clone());
             }
-            let wait = match request.send().map_err(|error| about.request(error)) {
+            let wait = match request.send().map_err(|error| exchange.request(error)) {
                 Ok(response) => {
                     self.reached.store(true, Ordering::Relaxed);
                     let status = response.status();
                     if status.is_success() {
-                        return Ok((response, about));
+                        return Ok((response, exchange));
                     }
                     let asked = retry_after(response.headers());
                     let again = match status.as_u16() {
@@ -63,7 +68,7 @@ impl Sender {
                         _ => false,
                     };
                     if !again || tries == TRIES {
-                        return Err(refusal(response, about, authorization.map(|authorization| authorization.origin)));
+                        return Err(refusal(response, exchange, authorization.map(|_| self.credentials.origin())));
                     }
                     asked
                 }
@@ -92,12 +97,11 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(date.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
-fn refusal(response: Response, about: About, credentials: Option<String>) -> EndpointError {
-    let About { what, url, .. } = about;
+fn refusal(response: Response, exchange: Exchange, credentials: Option<&str>) -> EndpointError {
     let status = response.status().as_u16();
     if let (true, Some(target)) = (response.status().is_redirection(), response.headers().get(LOCATION)) {
         let target = printable(&String::from_utf8_lossy(target.as_bytes())).into_owned();
-        return EndpointError::Redirect { what, url, target };
+        return EndpointError::Redirect { exchange, target };
     }
     let hint = match (status, credentials) {
         (401 | 403, _) if asks_for_others(response.headers()) => {
@@ -105,8 +109,8 @@ fn refusal(response: Response, about: About, credentials: Option<String>) -> End
         }
         (401 | 403, Some(origin)) => format!("it does not accept the credentials from {origin}"),
         (401 | 403, None) => {
-            "set RPCGRAPH_TOKEN, or RPCGRAPH_USER and RPCGRAPH_PASSWORD, or name the host in ~/.netrc \
-                              or the file that NETRC names"
+            "set RPCGRAPH_TOKEN, or RPCGRAPH_USER and RPCGRAPH_PASSWORD, or name the host in ~/.netrc or the file that \
+             NETRC names"
                 .to_owned()
         }
         (404 | 410, _) => "check the URL".to_owned(),
@@ -114,7 +118,7 @@ fn refusal(response: Response, about: About, credentials: Option<String>) -> End
         (429 | 503, _) => "it is busy; try again later".to_owned(),
         _ => String::new(),
     };
-    EndpointError::Status { what, url, status, words: words(response), hint }
+    EndpointError::Status { exchange, status, words: words(response), hint }
 }
 
 /// Whether the server names ways to log in, and none of ours.

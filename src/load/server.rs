@@ -9,7 +9,7 @@ use std::time::Duration;
 use oxrdf::{NamedNode, NamedNodeRef};
 
 use super::{LoadError, SpooledGraph, Target};
-use crate::endpoint::{Dataset, Endpoint, EndpointError, GraphStore, Repeat};
+use crate::endpoint::{Endpoint, EndpointError, GraphStore, Repeat};
 use crate::mapping::terms::sha256;
 
 /// How often to look whether an update has been followed whose answer was lost, and how long to wait before each time.
@@ -18,14 +18,14 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// A SPARQL server as a [`Target`].
 #[derive(Debug)]
-pub struct Server<'e> {
+pub struct ServerTarget<'e> {
     endpoint: &'e Endpoint,
 }
 
-impl<'e> Server<'e> {
+impl<'e> ServerTarget<'e> {
     /// Graphs go to this server, once it has answered a query: better to know before a long log is read.
     pub fn connect(endpoint: &'e Endpoint) -> Result<Self, EndpointError> {
-        endpoint.ask("ASK {}", &Dataset::default())?;
+        endpoint.ask("ASK {}")?;
         Ok(Self { endpoint })
     }
 
@@ -72,9 +72,7 @@ impl<'e> Server<'e> {
             // A gateway has lost the server over the request.
             EndpointError::Status { status: 502..=504, .. } => {}
             // It may still be at it.
-            EndpointError::TimedOut { .. } => {
-                return Err(in_doubt(name, error));
-            }
+            EndpointError::TimedOut(_) => return Err(in_doubt(name, error)),
             _ => {
                 self.clean(staging, &error);
                 return Err(error.into());
@@ -95,7 +93,7 @@ impl<'e> Server<'e> {
         let query = format!("ASK {{ GRAPH {staging} {{ ?s ?p ?o }} }}");
         for _ in 0..LOOKS {
             thread::sleep(BETWEEN_LOOKS);
-            if !self.endpoint.ask(&query, &Dataset::default())? {
+            if !self.endpoint.ask(&query)? {
                 // Where the server has forgotten everything, the staging graph is gone as well.
                 let (there, all) = (self.endpoint.count(graph.name())?, graph.distinct()?);
                 let node = graph.node().lines().count() as u64;
@@ -113,7 +111,7 @@ impl<'e> Server<'e> {
     }
 }
 
-impl Target for Server<'_> {
+impl Target for ServerTarget<'_> {
     fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError> {
         if let (Some(graphs), false) = (self.endpoint.graph_store(), self.endpoint.update_is_stated()) {
             graphs.put(graph.name(), graph.length(), || graph.reader())?;

@@ -1,14 +1,14 @@
 //! The triples of an input, kept until it was read to its end: nothing of it reaches a server or a store before.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
-use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxrdf::{BlankNodeRef, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 use tempfile::SpooledTempFile;
 
+use super::parts::Parts;
 use crate::mapping::Mapping;
 use crate::sink::{QuadSink, SinkError};
 
@@ -19,8 +19,6 @@ const BATCH_TRIPLES: u64 = 2_000;
 const BATCH_BYTES: usize = 1 << 20;
 /// How many bytes of batches that are not full are held in memory, and how many of full ones.
 const IN_MEMORY: usize = 8 << 20;
-/// How many different triples are told apart at once.
-const TOLD_APART: u64 = 1 << 20;
 
 /// Keeps the triples of one input by graph, in a temporary file where they are many.
 ///
@@ -28,23 +26,23 @@ const TOLD_APART: u64 = 1 << 20;
 /// quads of a record arrive together. The triples of the graph's own node, which say that there is a session, are kept
 /// apart: they have to come last wherever they go.
 pub struct Spool {
-    /// Where triples go that are in no graph.
+    /// The graph of triples that have none.
     default_graph: NamedNode,
     file: Arc<Mutex<SpooledTempFile>>,
     length: u64,
-    graphs: Vec<Graph>,
+    graphs: Vec<KeptGraph>,
     by_name: HashMap<NamedNode, usize>,
     /// Bytes in batches that are not in the file yet.
     pending: usize,
 }
 
 #[derive(Debug)]
-struct Graph {
+struct KeptGraph {
     name: NamedNode,
-    batches: Vec<Batch>,
+    batches: Vec<SpoolBatch>,
     /// N-Triples of the next batch.
     text: String,
-    next: Batch,
+    next: SpoolBatch,
     /// N-Triples of the graph's own node.
     node: String,
     node_triples: u64,
@@ -52,7 +50,7 @@ struct Graph {
 
 /// Triples that belong together, in the file.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Batch {
+pub struct SpoolBatch {
     offset: u64,
     length: usize,
     /// How many there are.
@@ -61,7 +59,7 @@ pub struct Batch {
     pub blank_nodes: bool,
 }
 
-impl Batch {
+impl SpoolBatch {
     /// Its length as N-Triples, in bytes.
     pub fn length(&self) -> u64 {
         self.length as u64
@@ -72,7 +70,7 @@ impl Batch {
 #[derive(Clone, Copy)]
 pub struct SpooledGraph<'s> {
     spool: &'s Spool,
-    graph: &'s Graph,
+    graph: &'s KeptGraph,
 }
 
 impl Spool {
@@ -109,7 +107,14 @@ impl Spool {
             return *index;
         }
         let index = self.graphs.len();
-        self.graphs.push(Graph::new(name.clone()));
+        self.graphs.push(KeptGraph {
+            name: name.clone(),
+            batches: Vec::new(),
+            text: String::new(),
+            next: SpoolBatch::default(),
+            node: String::new(),
+            node_triples: 0,
+        });
         self.by_name.insert(name.clone(), index);
         index
     }
@@ -152,11 +157,11 @@ impl Spool {
         let mut file = lock(&self.file);
         file.seek(SeekFrom::Start(self.length))?;
         file.write_all(graph.text.as_bytes())?;
-        graph.batches.push(Batch { offset: self.length, length: graph.text.len(), ..graph.next });
+        graph.batches.push(SpoolBatch { offset: self.length, length: graph.text.len(), ..graph.next });
         self.length += graph.text.len() as u64;
         self.pending -= graph.text.len();
         graph.text = String::new();
-        graph.next = Batch::default();
+        graph.next = SpoolBatch::default();
         Ok(())
     }
 
@@ -189,13 +194,6 @@ fn failed(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{message}; TMPDIR may name another folder"))
 }
 
-impl Graph {
-    fn new(name: NamedNode) -> Self {
-        let (next, node) = (Batch::default(), String::new());
-        Self { name, batches: Vec::new(), text: String::new(), next, node, node_triples: 0 }
-    }
-}
-
 impl<'s> SpooledGraph<'s> {
     /// Its name.
     pub fn name(&self) -> NamedNodeRef<'s> {
@@ -203,17 +201,15 @@ impl<'s> SpooledGraph<'s> {
     }
 
     /// Its batches, but for the triples of its own node.
-    pub fn batches(&self) -> &'s [Batch] {
+    pub fn batches(&self) -> &'s [SpoolBatch] {
         &self.graph.batches
     }
 
     /// A batch as N-Triples.
-    pub fn text(&self, batch: &Batch) -> io::Result<String> {
-        let mut bytes = vec![0; batch.length];
-        let mut file = lock(&self.spool.file);
-        file.seek(SeekFrom::Start(batch.offset))?;
-        file.read_exact(&mut bytes)?;
-        String::from_utf8(bytes).map_err(io::Error::other)
+    pub fn text(&self, batch: &SpoolBatch) -> io::Result<String> {
+        let mut text = String::with_capacity(batch.length);
+        self.batch_reader(&[*batch]).read_to_string(&mut text)?;
+        Ok(text)
     }
 
     /// The triples of its own node as N-Triples: empty where the graph is of no session.
@@ -223,36 +219,21 @@ impl<'s> SpooledGraph<'s> {
 
     /// How many triples there are, those of its own node among them. One that the log gives rise to twice counts twice.
     pub fn triples(&self) -> u64 {
-        self.data_triples() + self.graph.node_triples
-    }
-
-    /// The same without those of its own node.
-    fn data_triples(&self) -> u64 {
-        self.graph.batches.iter().map(|batch| batch.triples).sum()
+        self.graph.batches.iter().map(|batch| batch.triples).sum::<u64>() + self.graph.node_triples
     }
 
     /// How many different triples there are.
     pub fn distinct(&self) -> io::Result<u64> {
-        // As often as it takes for few of them to be in memory at once.
-        let parts = self.triples() / TOLD_APART + 1;
-        let state = RandomState::new();
-        let mut count = 0;
-        for part in 0..parts {
-            let mut seen = HashSet::new();
-            for line in BufReader::new(self.reader()).lines() {
-                let hash = state.hash_one(line?);
-                if hash % parts == part {
-                    seen.insert(hash);
-                }
-            }
-            count += seen.len() as u64;
-        }
-        Ok(count)
+        let parts = Parts::of(self.triples());
+        parts.numbers().try_fold(0, |count, part| {
+            let lines = BufReader::new(self.reader()).lines();
+            Ok(count + parts.hashes(part, lines)?.len() as u64)
+        })
     }
 
     /// Length of what [`SpooledGraph::reader`] gives, in bytes.
     pub fn length(&self) -> u64 {
-        self.graph.batches.iter().map(Batch::length).sum::<u64>() + self.graph.node.len() as u64
+        self.graph.batches.iter().map(SpoolBatch::length).sum::<u64>() + self.graph.node.len() as u64
     }
 
     /// All of it as N-Triples, the triples of its own node last.
@@ -261,7 +242,7 @@ impl<'s> SpooledGraph<'s> {
     }
 
     /// Some of its batches as N-Triples.
-    pub fn batch_reader(&self, batches: &[Batch]) -> impl Read + Send + use<> {
+    pub fn batch_reader(&self, batches: &[SpoolBatch]) -> impl Read + Send + use<> {
         BatchReader { file: Arc::clone(&self.spool.file), parts: batches.iter().copied().collect(), current: None }
     }
 }
@@ -269,9 +250,9 @@ impl<'s> SpooledGraph<'s> {
 /// Reads batches one after the other.
 struct BatchReader {
     file: Arc<Mutex<SpooledTempFile>>,
-    parts: VecDeque<Batch>,
-    /// What is left of one.
-    current: Option<Batch>,
+    parts: VecDeque<SpoolBatch>,
+    /// The rest of one.
+    current: Option<SpoolBatch>,
 }
 
 impl Read for BatchReader {
@@ -282,7 +263,7 @@ impl Read for BatchReader {
         let mut file = lock(&self.file);
         file.seek(SeekFrom::Start(batch.offset))?;
         file.read_exact(buffer)?;
-        let rest = Batch { offset: batch.offset + length as u64, length: batch.length - length, ..batch };
+        let rest = SpoolBatch { offset: batch.offset + length as u64, length: batch.length - length, ..batch };
         self.current = Some(rest).filter(|rest| rest.length > 0);
         Ok(length)
     }

@@ -1,13 +1,12 @@
 //! Graphs to a store of our own.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasher as _, RandomState};
-use std::io::Read;
+use std::io::{self, Read};
 
 use oxigraph::store::{QuadIter, StorageError, Store};
 use oxrdf::{NamedNodeRef, Quad};
-use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
+use oxrdfio::{RdfFormat, RdfParser};
 
+use super::parts::Parts;
 use super::{LoadError, SpooledGraph, Target};
 use crate::mapping::terms::sha256;
 use crate::store::with_blanks;
@@ -16,8 +15,6 @@ use crate::store::with_blanks;
 const QUADS: u64 = 100_000;
 /// How many bytes of N-Triples it adds at most, and how many are given to the bulk loader at once.
 const BYTES: u64 = 64 << 20;
-/// How many new quads are known by their hashes at once.
-const TOLD_APART: u64 = 2 << 20;
 
 /// A store as a [`Target`].
 ///
@@ -71,22 +68,10 @@ impl StoreTarget {
     /// Removes the old quads that are not among the new ones: of a log that grew hardly any, and to remove all would take
     /// several times as long as to load them again.
     fn remove_stale(&self, graph: SpooledGraph<'_>) -> Result<(), LoadError> {
-        let states = [RandomState::new(), RandomState::new()];
-        let hash = |quad: &Quad| [states[0].hash_one(quad), states[1].hash_one(quad)];
-        // As often as it takes for few hashes to be in memory at once.
-        let parts = graph.triples() / TOLD_APART + 1;
-        for part in 0..parts {
-            let mut new = HashSet::new();
-            for quad in parsed(graph, graph.reader()) {
-                let hash = hash(&quad?);
-                if hash[0] % parts == part {
-                    new.insert(hash);
-                }
-            }
-            let is_stale = |quad: &Quad| {
-                let hash = hash(quad);
-                hash[0] % parts == part && !new.contains(&hash)
-            };
+        let parts = Parts::of(graph.triples());
+        for part in parts.numbers() {
+            let new = parts.hashes(part, parsed(graph, graph.reader()))?;
+            let is_stale = |quad: &Quad| parts.hash(part, quad).is_some_and(|hash| !new.contains(&hash));
             self.remove(self.old(graph.name(), None).filter(|quad| quad.as_ref().map_or(true, is_stale)))?;
         }
         Ok(())
@@ -143,7 +128,7 @@ fn parsed(graph: SpooledGraph<'_>, triples: impl Read) -> impl Iterator<Item = R
     let name = graph.name().into_owned();
     let prefix = blank_prefix(graph.name());
     RdfParser::from_format(RdfFormat::NTriples).for_reader(triples).map(move |quad| {
-        let triple = with_blanks(quad.map_err(unreadable)?.into(), &prefix);
+        let triple = with_blanks(quad.map_err(io::Error::from)?.into(), &prefix);
         Ok(triple.in_graph(name.clone()))
     })
 }
@@ -152,11 +137,4 @@ fn parsed(graph: SpooledGraph<'_>, triples: impl Read) -> impl Iterator<Item = R
 /// for one node whichever graph it is in.
 fn blank_prefix(graph: NamedNodeRef<'_>) -> String {
     "g".chars().chain(sha256(graph.as_str().as_bytes()).chars().take(16)).collect()
-}
-
-fn unreadable(error: RdfParseError) -> LoadError {
-    match error {
-        RdfParseError::Io(error) => error.into(),
-        RdfParseError::Syntax(error) => std::io::Error::other(error).into(),
-    }
 }

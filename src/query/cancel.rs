@@ -1,20 +1,19 @@
 //! Ending what takes too long.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
 use oxigraph::sparql::CancellationToken;
 
-use super::answer::QueryError;
-
 /// Why a query was ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
-    /// Whoever asked has lost interest.
+    /// The user has lost interest.
+    #[error("interrupted")]
     Interrupted,
     /// The time is up.
+    #[error("the time is up; give it more with --timeout, or ask for less")]
     TimedOut,
 }
 
@@ -22,20 +21,13 @@ pub enum Cause {
 #[derive(Clone, Default)]
 pub struct Cancel {
     token: CancellationToken,
-    cause: Arc<AtomicU8>,
+    cause: Arc<OnceLock<Cause>>,
 }
-
-const INTERRUPTED: u8 = 1;
-const TIMED_OUT: u8 = 2;
 
 impl Cancel {
     /// Ends what runs under this switch, soon. The first cause stays.
     pub fn cancel(&self, cause: Cause) {
-        let cause = match cause {
-            Cause::Interrupted => INTERRUPTED,
-            Cause::TimedOut => TIMED_OUT,
-        };
-        let _ = self.cause.compare_exchange(0, cause, Ordering::AcqRel, Ordering::Acquire);
+        let _ = self.cause.set(cause);
         self.token.cancel();
     }
 
@@ -51,16 +43,12 @@ impl Cancel {
 
     /// Why it was ended, if it was.
     pub fn cause(&self) -> Option<Cause> {
-        match self.cause.load(Ordering::Acquire) {
-            INTERRUPTED => Some(Cause::Interrupted),
-            TIMED_OUT => Some(Cause::TimedOut),
-            _ => None,
-        }
+        self.cause.get().copied()
     }
 
     /// Fails once it was ended.
-    pub fn check(&self) -> Result<(), QueryError> {
-        self.cause().map_or(Ok(()), |cause| Err(QueryError::Ended(cause)))
+    pub fn check(&self) -> Result<(), Cause> {
+        self.cause().map_or(Ok(()), Err)
     }
 
     pub(super) fn token(&self) -> CancellationToken {

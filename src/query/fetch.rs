@@ -3,21 +3,41 @@
 use oxrdf::{NamedNode, QuadRef};
 
 use super::Query;
-use super::answer::{Answer, QueryError};
+use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
-use super::dataset::Loading;
-use crate::endpoint::{self, Endpoint};
+use super::dataset::{Loading, named_graphs};
+use crate::endpoint::{Endpoint, EndpointError, ServerAnswer, ServerDataset};
 use crate::store::with_blanks;
+
+impl From<EndpointError> for QueryError {
+    fn from(error: EndpointError) -> Self {
+        Self::Server(error.into())
+    }
+}
 
 /// Asks a server. A query without a dataset clause sees every session there, whether the server's default graph is their
 /// union or not.
 pub fn ask<'a>(endpoint: &Endpoint, query: &Query, cancel: &Cancel) -> Result<Answer<'a>, QueryError> {
     let dataset = match query.has_dataset() {
-        true => endpoint::Dataset::default(),
+        true => ServerDataset::default(),
         false => endpoint.dataset_for_union()?,
     };
     cancel.check()?;
-    Ok(Answer::of_server(endpoint.query(&query.to_portable(), &dataset)?, cancel))
+    let cancel = cancel.clone();
+    Ok(match endpoint.query(&query.to_portable(), &dataset)? {
+        ServerAnswer::Boolean(truth) => Answer::Boolean(truth),
+        ServerAnswer::Solutions(solutions) => Answer::Solutions(Solutions {
+            variables: solutions.variables,
+            rows: Box::new(solutions.rows.map(move |row| {
+                cancel.check()?;
+                Ok(row?)
+            })),
+        }),
+        ServerAnswer::Graph(triples) => Answer::Graph(Box::new(triples.map(move |triple| {
+            cancel.check()?;
+            Ok(triple?)
+        }))),
+    })
 }
 
 /// Fetches the triples that the query needs, of the sessions that it is about, and counts them.
@@ -27,7 +47,7 @@ pub fn ask<'a>(endpoint: &Endpoint, query: &Query, cancel: &Cancel) -> Result<An
 /// A server that gives less than it has, as some do beyond a number of rows.
 pub fn fetch(endpoint: &Endpoint, query: &Query, loading: &mut Loading<'_>) -> Result<u64, QueryError> {
     let graphs = match query.dataset() {
-        Some(clause) => clause.default.iter().chain(clause.named.iter().flatten()).cloned().collect(),
+        Some(clause) => named_graphs(clause),
         None => endpoint.sessions()?,
     };
     let filter: String = match loading.needs().predicates() {
@@ -52,13 +72,11 @@ fn fetch_graph(
     blank_prefix: &str,
     loading: &mut Loading<'_>,
 ) -> Result<u64, QueryError> {
-    let server = endpoint::Dataset::default();
     let pattern = format!("GRAPH {graph} {{ ?s ?p ?o{filter} }}");
     let there = endpoint.count_of(&pattern)?;
     let mut given = 0;
-    if let endpoint::Answer::Graph(triples) =
-        endpoint.query(&format!("CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }}"), &server)?
-    {
+    let construct = format!("CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }}");
+    if let ServerAnswer::Graph(triples) = endpoint.query(&construct, &ServerDataset::default())? {
         for triple in triples {
             let triple = with_blanks(triple?, blank_prefix);
             loading.insert(QuadRef::new(&triple.subject, &triple.predicate, &triple.object, graph));

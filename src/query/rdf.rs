@@ -1,11 +1,11 @@
 //! RDF files as data for queries.
 
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
+use oxrdfio::{RdfFormat, RdfParseError, RdfParser, RdfSyntaxError};
 
-use super::answer::QueryError;
+use super::cancel::Cause;
 use super::dataset::Loading;
 use crate::record::decompressed;
 use crate::sink::{Compression, Syntax};
@@ -14,15 +14,15 @@ use crate::sink::{Compression, Syntax};
 #[derive(Debug, thiserror::Error)]
 pub enum RdfError {
     /// It cannot be read.
-    #[error("cannot read {input}: {error}")]
+    #[error("cannot read {input}")]
     Read {
         /// The file, as the user named it.
         input: String,
-        /// What the system says.
-        error: std::io::Error,
+        /// Why not.
+        source: io::Error,
     },
     /// It is not what its name says.
-    #[error("{input}{place} is not {format}: {message}")]
+    #[error("{input}{place} is not {format}")]
     Syntax {
         /// The file, as the user named it.
         input: String,
@@ -31,39 +31,34 @@ pub enum RdfError {
         /// The syntax that it should be in.
         format: RdfFormat,
         /// The parser's words.
-        message: String,
+        source: RdfSyntaxError,
     },
     /// Loading was ended.
     #[error(transparent)]
-    Ended(#[from] QueryError),
+    Ended(#[from] Cause),
 }
 
-/// The syntax of an RDF file by its name; none for everything else, which is a log.
+/// The syntax of an RDF file by its name; `None` for everything else, which is a log.
 pub fn rdf_format(path: &Path) -> Option<RdfFormat> {
     let syntax = Syntax::from_extension(&Compression::split(path).0?)?;
-    // Documents on lines are no RDF syntax of their own.
+    // Documents on lines are not an RDF syntax of their own.
     (syntax != Syntax::JsonLdLines).then(|| syntax.into())
 }
 
 impl Loading<'_> {
     /// Loads an RDF file, compressed or not. Its blank nodes are its own; its relative IRIs are resolved against `iri`.
     pub fn rdf(&mut self, input: &str, iri: &str, format: RdfFormat, read: impl Read) -> Result<u64, RdfError> {
-        let failed = |error| RdfError::Read { input: input.to_owned(), error };
+        let failed = |source| RdfError::Read { input: input.to_owned(), source };
         let parser = RdfParser::from_format(format).rename_blank_nodes();
         let parser = parser.clone().with_base_iri(iri).unwrap_or(parser);
         let mut count = 0;
         for quad in parser.for_reader(BufReader::new(decompressed(read).map_err(failed)?)) {
             let quad = quad.map_err(|error| match error {
                 RdfParseError::Io(error) => failed(error),
-                RdfParseError::Syntax(error) => {
-                    let place =
-                        error.location().map(|range| format!(":{}:{}", range.start.line + 1, range.start.column + 1));
-                    RdfError::Syntax {
-                        input: input.to_owned(),
-                        place: place.unwrap_or_default(),
-                        format,
-                        message: error.to_string(),
-                    }
+                RdfParseError::Syntax(source) => {
+                    let place = source.location().map(|place| place.start);
+                    let place = place.map(|start| format!(":{}:{}", start.line + 1, start.column + 1));
+                    RdfError::Syntax { input: input.to_owned(), place: place.unwrap_or_default(), format, source }
                 }
             })?;
             self.insert(quad.as_ref());

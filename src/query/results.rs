@@ -1,13 +1,13 @@
 //! Writing answers: the four result formats of the W3C, and graphs in every syntax.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use oxigraph::sparql::QuerySolution;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
-use oxrdf::{GraphName, NamedOrBlankNode, Term, Triple, Variable};
+use oxrdf::{GraphName, Term, Triple};
 use oxrdfio::RdfSerializer;
 
-use super::answer::{QueryError, Solutions, Triples};
+use super::answer::{ResultsError, Solutions, Triples};
 use super::table::Table;
 use crate::sink::{QuadSink as _, RdfXmlSink, SinkError, Syntax, not_xml};
 use crate::vocab::PREFIXES;
@@ -66,23 +66,6 @@ impl ResultsFormat {
     }
 }
 
-/// Why an answer could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum ResultsError {
-    /// There is none.
-    #[error(transparent)]
-    Query(#[from] QueryError),
-    /// Writing failed, or the format cannot carry it.
-    #[error(transparent)]
-    Sink(#[from] SinkError),
-}
-
-impl From<io::Error> for ResultsError {
-    fn from(error: io::Error) -> Self {
-        Self::Sink(error.into())
-    }
-}
-
 /// Writes rows as they come, and counts them.
 pub fn write_solutions(
     solutions: Solutions<'_>,
@@ -91,16 +74,15 @@ pub fn write_solutions(
     mut writer: impl Write,
 ) -> Result<u64, ResultsError> {
     let Some(standard) = format.standard() else { return table.write(solutions, writer) };
-    let Solutions { variables, rows } = solutions;
-    let mut serializer =
-        QueryResultsSerializer::from_format(standard).serialize_solutions_to_writer(&mut writer, variables.clone())?;
+    let mut serializer = QueryResultsSerializer::from_format(standard)
+        .serialize_solutions_to_writer(&mut writer, solutions.variables)?;
     let mut count = 0;
-    for row in rows {
+    for row in solutions.rows {
         let row = row?;
         if format == ResultsFormat::Xml {
             check_xml(&row, count + 1)?;
         }
-        serializer.serialize(bound(&row, &variables))?;
+        serializer.serialize(&row)?;
         count += 1;
     }
     serializer.finish()?;
@@ -121,16 +103,6 @@ pub fn write_boolean(truth: bool, format: ResultsFormat, mut writer: impl Write)
         }
     }
     Ok(writer.flush()?)
-}
-
-fn bound<'r>(
-    row: &'r QuerySolution,
-    variables: &'r [Variable],
-) -> impl Iterator<Item = (oxrdf::VariableRef<'r>, oxrdf::TermRef<'r>)> {
-    variables
-        .iter()
-        .zip(row.values())
-        .filter_map(|(variable, value)| Some((variable.as_ref(), value.as_ref()?.as_ref())))
 }
 
 fn check_xml(row: &QuerySolution, number: u64) -> Result<(), SinkError> {
@@ -164,13 +136,11 @@ pub fn write_graph(
         }
         Syntax::JsonLdLines => {
             // A document for each run of triples of one subject.
-            let mut subject: Option<NamedOrBlankNode> = None;
             let mut run: Vec<Triple> = Vec::new();
             for triple in triples {
                 let triple = triple?;
-                if subject.as_ref() != Some(&triple.subject) {
+                if run.first().is_some_and(|first| first.subject != triple.subject) {
                     write_line(&mut run, &mut writer)?;
-                    subject = Some(triple.subject.clone());
                 }
                 run.push(triple);
                 count += 1;

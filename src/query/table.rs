@@ -7,8 +7,7 @@ use oxrdf::{Literal, NamedNodeRef, Term};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::QUERY_PREFIXES;
-use super::answer::Solutions;
-use super::results::ResultsError;
+use super::answer::{ResultsError, Solutions};
 use crate::diagnostic::printable;
 use crate::vocab::rdf;
 

@@ -94,7 +94,7 @@ pub enum BlockError {
         message: String,
     },
     /// Not YAML, or not what the file is to hold.
-    #[error("{file}: {source}")]
+    #[error("{file}")]
     Yaml {
         /// The file.
         file: String,
@@ -102,7 +102,7 @@ pub enum BlockError {
         source: YamlError,
     },
     /// Not JSON, or not what the file is to hold.
-    #[error("{file}: {source}")]
+    #[error("{file}")]
     Json {
         /// The file.
         file: String,
@@ -110,7 +110,7 @@ pub enum BlockError {
         source: serde_json::Error,
     },
     /// Not Turtle.
-    #[error("{file}: {source}")]
+    #[error("{file}")]
     Turtle {
         /// The file.
         file: String,

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use oxrdf::{GraphName, NamedNode, Quad, Term};
-use rpcgraph::endpoint::{Answer, Credentials, Dataset, Endpoint, EndpointError};
+use rpcgraph::endpoint::{Credentials, Endpoint, EndpointError, ServerAnswer, ServerDataset};
 use rpcgraph::vocab::rpcg;
 use tempfile::TempDir;
 
@@ -16,8 +16,8 @@ fn endpoint(url: &str) -> Endpoint {
     Endpoint::builder(url).timeout(Duration::from_secs(5)).build().expect("an endpoint")
 }
 
-fn ask(url: &str, query: &str) -> Result<Answer, EndpointError> {
-    endpoint(url).query(query, &Dataset::default())
+fn ask(url: &str, query: &str) -> Result<ServerAnswer, EndpointError> {
+    endpoint(url).query(query, &ServerDataset::default())
 }
 
 /// What goes wrong with a query, be it in the answer; `S` is the server.
@@ -25,9 +25,9 @@ fn refusal(server: &Server, query: &str) -> String {
     let url = format!("{}/query", server.url);
     let error = match ask(&url, query) {
         Err(error) => error,
-        Ok(Answer::Solutions(mut solutions)) => solutions.find_map(Result::err).expect("an error"),
-        Ok(Answer::Graph(mut triples)) => triples.find_map(Result::err).expect("an error"),
-        Ok(Answer::Boolean(answer)) => panic!("{answer}"),
+        Ok(ServerAnswer::Solutions(mut solutions)) => solutions.rows.find_map(Result::err).expect("an error"),
+        Ok(ServerAnswer::Graph(mut triples)) => triples.find_map(Result::err).expect("an error"),
+        Ok(ServerAnswer::Boolean(answer)) => panic!("{answer}"),
     };
     error.to_string().replace(&server.url, "S")
 }
@@ -43,35 +43,35 @@ const XML: &str = r#"<sparql xmlns="http://www.w3.org/2005/sparql-results#"><hea
 fn answers_of_every_kind() {
     let server = SparqlServer::start();
     let url = server.at("/query");
-    assert!(matches!(ask(&url, "ASK {}"), Ok(Answer::Boolean(true))));
-    assert!(matches!(ask(&url, "ASK { ?s ?p ?o }"), Ok(Answer::Boolean(false))));
-    let Ok(Answer::Solutions(solutions)) = ask(&url, "SELECT ?x ?y { VALUES (?x ?y) { (1 UNDEF) (UNDEF 'é') } }")
+    assert!(matches!(ask(&url, "ASK {}"), Ok(ServerAnswer::Boolean(true))));
+    assert!(matches!(ask(&url, "ASK { ?s ?p ?o }"), Ok(ServerAnswer::Boolean(false))));
+    let Ok(ServerAnswer::Solutions(solutions)) = ask(&url, "SELECT ?x ?y { VALUES (?x ?y) { (1 UNDEF) (UNDEF 'é') } }")
     else {
         panic!("solutions");
     };
-    assert_eq!(solutions.variables().iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["x", "y"]);
-    let rows: Vec<Vec<Option<Term>>> = solutions.map(|row| row.unwrap().values().to_vec()).collect();
+    assert_eq!(solutions.variables.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["x", "y"]);
+    let rows: Vec<Vec<Option<Term>>> = solutions.rows.map(|row| row.unwrap().values().to_vec()).collect();
     assert_eq!(rows, [[Some(Term::Literal(1.into())), None], [None, Some(Term::Literal("é".into()))]]);
-    let Ok(Answer::Graph(triples)) = ask(&url, "CONSTRUCT { <urn:a> <urn:b> 1 } {}") else { panic!("a graph") };
+    let Ok(ServerAnswer::Graph(triples)) = ask(&url, "CONSTRUCT { <urn:a> <urn:b> 1 } {}") else { panic!("a graph") };
     assert_eq!(triples.map(|triple| triple.unwrap().predicate).collect::<Vec<_>>(), [NamedNode::new("urn:b").unwrap()]);
 
     // Not as we asked for it, but as the answer says.
     let server = typed("application/sparql-results+xml; charset=UTF-8", XML);
-    let Ok(Answer::Solutions(solutions)) = ask(&server.url, "SELECT * {}") else { panic!("solutions") };
-    assert_eq!(solutions.map(|row| row.unwrap().get("x").is_some()).collect::<Vec<_>>(), [true, false]);
+    let Ok(ServerAnswer::Solutions(solutions)) = ask(&server.url, "SELECT * {}") else { panic!("solutions") };
+    assert_eq!(solutions.rows.map(|row| row.unwrap().get("x").is_some()).collect::<Vec<_>>(), [true, false]);
     let server = typed("text/turtle", "<a> <b> [] .");
-    let Ok(Answer::Graph(mut triples)) = ask(&server.url, "DESCRIBE <urn:a>") else { panic!("a graph") };
+    let Ok(ServerAnswer::Graph(mut triples)) = ask(&server.url, "DESCRIBE <urn:a>") else { panic!("a graph") };
     assert_eq!(triples.next().unwrap().unwrap().predicate.as_str(), format!("{}/b", server.url));
     // Virtuoso answers ASK with a row or none.
     let server = typed("application/sparql-results+xml", XML);
-    assert!(matches!(ask(&server.url, "ASK {}"), Ok(Answer::Boolean(true))));
+    assert!(matches!(ask(&server.url, "ASK {}"), Ok(ServerAnswer::Boolean(true))));
 }
 
 #[test]
 fn the_default_graph_may_have_to_be_named() {
     let server = SparqlServer::start();
     let endpoint = endpoint(&server.at("/query"));
-    assert_eq!(endpoint.dataset_for_union().unwrap(), Dataset::default());
+    assert_eq!(endpoint.dataset_for_union().unwrap(), ServerDataset::default());
     let [one, two] = ["urn:one", "urn:two"].map(|iri| NamedNode::new(iri).unwrap());
     let typed = |node: &NamedNode, class: oxrdf::NamedNodeRef<'_>, graph: GraphName| {
         Quad::new(node.clone(), oxrdf::vocab::rdf::TYPE, class, graph)
@@ -84,14 +84,16 @@ fn the_default_graph_may_have_to_be_named() {
     dataset.default_graphs.sort();
     dataset.named_graphs.sort();
     let graphs = vec![one.clone(), two.clone()];
-    assert_eq!(dataset, Dataset { default_graphs: graphs.clone(), named_graphs: graphs });
+    assert_eq!(dataset, ServerDataset { default_graphs: graphs.clone(), named_graphs: graphs });
     let count = |dataset| {
-        let Ok(Answer::Solutions(rows)) = endpoint.query("SELECT * { ?s a ?class }", dataset) else { panic!("rows") };
-        rows.count()
+        let Ok(ServerAnswer::Solutions(solutions)) = endpoint.query("SELECT * { ?s a ?class }", dataset) else {
+            panic!("rows")
+        };
+        solutions.rows.count()
     };
-    assert_eq!((count(&Dataset::default()), count(&dataset)), (0, 2));
+    assert_eq!((count(&ServerDataset::default()), count(&dataset)), (0, 2));
     server.store.insert(&typed(&one, rpcg::SESSION, GraphName::DefaultGraph)).unwrap();
-    assert_eq!(endpoint.dataset_for_union().unwrap(), Dataset::default());
+    assert_eq!(endpoint.dataset_for_union().unwrap(), ServerDataset::default());
 }
 
 #[test]
@@ -136,7 +138,9 @@ fn what_is_no_answer_says_what_it_is() {
     });
     let url = format!("{}/query", silent.url);
     let patient = Endpoint::builder(&url).timeout(Duration::from_millis(500)).build().unwrap();
-    let Ok(Answer::Graph(triples)) = patient.query("CONSTRUCT {} {}", &Dataset::default()) else { panic!("a graph") };
+    let Ok(ServerAnswer::Graph(triples)) = patient.query("CONSTRUCT {} {}", &ServerDataset::default()) else {
+        panic!("a graph")
+    };
     let error = triples.last().unwrap().unwrap_err().to_string();
     assert_eq!(error, format!("no answer from {url} to a query within 0.5 s: a longer --timeout may help"));
 }
@@ -155,10 +159,10 @@ fn queries_are_asked_again_where_that_may_help() {
     // A server that has answered before may come back.
     let endpoint = endpoint(&server.at("/query"));
     server.fail("ASK", Fault::Vanish);
-    assert!(endpoint.query("ASK {}", &Dataset::default()).is_err());
-    assert!(endpoint.query("ASK {}", &Dataset::default()).is_ok());
+    assert!(endpoint.query("ASK {}", &ServerDataset::default()).is_err());
+    assert!(endpoint.query("ASK {}", &ServerDataset::default()).is_ok());
     server.fail("ASK", Fault::Vanish);
-    assert!(endpoint.query("ASK {}", &Dataset::default()).is_ok());
+    assert!(endpoint.query("ASK {}", &ServerDataset::default()).is_ok());
     server.failed();
 }
 

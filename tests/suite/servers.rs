@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
 use oxrdfio::RdfFormat;
-use rpcgraph::endpoint::{Answer, Dataset, Endpoint};
+use rpcgraph::endpoint::{Endpoint, ServerAnswer, ServerDataset};
 use tempfile::TempDir;
 
 use crate::cli::{BASE, LOG, Place};
@@ -45,7 +45,7 @@ impl Running {
         let process = command.spawn().expect("a server");
         let mut running = Self { process, _folder: folder, query, update, graph_store };
         let started = Instant::now();
-        while running.endpoint().query("ASK {}", &Dataset::default()).is_err() {
+        while running.endpoint().query("ASK {}", &ServerDataset::default()).is_err() {
             let output = || fs::read_to_string(running._folder.path().join("output")).unwrap_or_default();
             assert!(started.elapsed() < START, "it does not start: {}", output());
             let ended = running.process.try_wait().expect("a process");
@@ -75,20 +75,22 @@ impl Running {
     fn graph(&self, name: &str) -> Vec<Quad> {
         let query = format!("CONSTRUCT {{ ?s ?p ?o }} {{ GRAPH <{name}> {{ ?s ?p ?o }} }}");
         let graph = NamedNode::new(name).expect("an IRI");
-        match self.endpoint().query(&query, &Dataset::default()).expect("an answer") {
-            Answer::Graph(triples) => triples.map(|triple| triple.expect("a triple").in_graph(graph.clone())).collect(),
-            other => panic!("{other:?}"),
+        match self.endpoint().query(&query, &ServerDataset::default()).expect("an answer") {
+            ServerAnswer::Graph(triples) => {
+                triples.map(|triple| triple.expect("a triple").in_graph(graph.clone())).collect()
+            }
+            _ => panic!("another answer"),
         }
     }
 
     /// Names of the graphs that hold a session.
     fn sessions(&self) -> BTreeSet<String> {
         let query = "SELECT ?graph { GRAPH ?graph { ?session a <https://w3id.org/rpcgraph#Session> } }";
-        match self.endpoint().query(query, &Dataset::default()).expect("an answer") {
-            Answer::Solutions(rows) => {
-                rows.map(|row| row.expect("a row").get(0).expect("a graph").to_string()).collect()
+        match self.endpoint().query(query, &ServerDataset::default()).expect("an answer") {
+            ServerAnswer::Solutions(solutions) => {
+                solutions.rows.map(|row| row.expect("a row").get(0).expect("a graph").to_string()).collect()
             }
-            other => panic!("{other:?}"),
+            _ => panic!("another answer"),
         }
     }
 }
