@@ -13,12 +13,12 @@ mod register_capture;
 mod shell;
 mod target;
 
+use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Parser, Subcommand};
-use rpcgraph::convert::ConvertError;
 use rpcgraph::diagnostic::printable;
 use rpcgraph::sink::{OutputError, SinkError};
 
@@ -99,19 +99,24 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Says what went wrong, each cause once.
+/// Says what went wrong.
 fn print_failure(failure: &Failure) {
     let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    say(&format!("{style}error:{style:#} {}", told(failure.as_ref())));
+}
+
+/// An error and its causes, each once.
+fn told(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
-    for cause in failure.chain() {
+    for cause in anyhow::Chain::new(error) {
         let cause = harmless(&cause.to_string());
-        // Some errors repeat their cause in their own text.
+        // Some errors of other crates repeat their cause in their own text.
         if !text.ends_with(&cause) {
             text.push_str(if text.is_empty() { "" } else { ": " });
             text.push_str(&cause);
         }
     }
-    say(&format!("{style}error:{style:#} {text}"));
+    text
 }
 
 /// The text with its line ends, and nothing else in it that a terminal obeys: words of servers and files may be among it.
@@ -125,12 +130,9 @@ fn say(line: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{line}");
 }
 
-/// Whether whoever read the output has left, which is their right.
+/// Whether the reader of the output has left, which is its right.
 fn is_closed_pipe(failure: &Failure) -> bool {
     let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    if let Some(ConvertError::Sink(SinkError::Io(error))) = failure.downcast_ref() {
-        return closed(error);
-    }
     if let Some(SinkError::Io(error)) = failure.downcast_ref() {
         return closed(error);
     }

@@ -1,13 +1,11 @@
 //! `convert`: logs to RDF.
 
-use anyhow::bail;
 use clap::Args;
 use rpcgraph::sink::Syntax;
-use rpcgraph::summary::Summary;
 
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
 use super::target::{TargetArgs, parse_syntax};
-use super::{Failure, Outcome, say};
+use super::{Failure, Outcome};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -44,42 +42,28 @@ impl Convert {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let sources = self.read.sources()?;
         let syntax = self.target.kind(self.to, Syntax::from_extension, "--to")?;
-        let mut converter = self.read.converter(&self.graph)?;
+        let mut run = self.read.run(&self.graph, self.summary.quiet)?;
         let mut output = self.target.open()?;
         let mut sink = syntax.sink(&mut output, sources.len());
-
-        let mut findings = self.summary.findings();
-        let mut total: Option<Summary> = None;
-        let mut failed = 0_usize;
         for source in &sources {
-            match self.read.attempt(source, &mut converter, &mut sink, &mut findings) {
-                Ok(Attempt::Done(summary)) => match &mut total {
-                    Some(total) => total.merge(&summary),
-                    None => total = Some(*summary),
-                },
-                Ok(Attempt::Failed) => failed += 1,
-                Ok(Attempt::Stopped(finding)) => {
-                    say(&format!("{finding}"));
-                    // What came before it is whole; a file would pass for all of it.
-                    if self.target.file().is_none() {
-                        sink.finish()?;
-                    }
-                    return Ok(Outcome::Findings);
+            let attempt = run.attempt(source, &mut sink).map_err(|failure| self.target.unwritable(failure))?;
+            if let Attempt::Stopped = attempt {
+                // What came before it is whole; a file would pass for all of it.
+                if self.target.file().is_none() {
+                    sink.finish()?;
                 }
-                Err(failure) => return Err(self.target.unwritable(failure)),
+                return Ok(Outcome::Findings);
             }
         }
-        findings.end();
-        if failed > 0 && self.target.file().is_some() {
-            bail!("{failed} of {} inputs failed, so there is no output file", sources.len());
+        run.end();
+        if self.target.file().is_some() {
+            run.check(", so there is no output file")?;
         }
         sink.finish().map_err(|error| self.target.unwritable(error.into()))?;
         drop(sink);
         output.finish()?;
-        self.summary.say(total.as_ref());
-        if failed > 0 {
-            bail!("{failed} of {} inputs failed", sources.len());
-        }
+        run.say(&self.summary);
+        run.check("")?;
         Ok(Outcome::Done)
     }
 }

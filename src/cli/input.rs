@@ -20,7 +20,7 @@ const STDIN_IRI: &str = "urn:rpcgraph:stdin";
 
 /// An input that has not been opened yet.
 #[derive(Debug)]
-pub struct Source {
+pub struct InputSource {
     /// As the user named it; none for standard input.
     path: Option<PathBuf>,
     pub iri: String,
@@ -33,7 +33,7 @@ pub fn is_stdin(path: &Path) -> bool {
 }
 
 /// The inputs, each with the IRI of its session. No two share one: their triples would get mixed up.
-pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<Source>, Failure> {
+pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>, Failure> {
     let stdin = [PathBuf::from("-")];
     let paths = if paths.is_empty() { &stdin } else { paths };
     let base = base.map(check_base).transpose()?;
@@ -41,7 +41,7 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<Source>, Fai
     let mut sources = Vec::with_capacity(paths.len());
     for path in paths {
         let path = (!is_stdin(path)).then(|| path.clone());
-        let mut source = Source { path, iri: String::new(), iri_stated: base.is_some() };
+        let mut source = InputSource { path, iri: String::new(), iri_stated: base.is_some() };
         source.iri = match &base {
             None => default_iri(source.path.as_deref())?,
             Some(base) if paths.len() == 1 => base.as_str().to_owned(),
@@ -109,7 +109,7 @@ fn encode_segment(name: &str) -> String {
     utf8_percent_encode(name, RESERVED).to_string()
 }
 
-impl Source {
+impl InputSource {
     /// The syntax, if it is an RDF file and no log.
     pub fn rdf_format(&self) -> Option<RdfFormat> {
         rdf_format(self.path.as_deref()?)

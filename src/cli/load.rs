@@ -6,19 +6,18 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::{ArgGroup, Args};
 use oxrdf::NamedNode;
-use rpcgraph::convert::Converter;
 use rpcgraph::endpoint::{Credentials, Endpoint};
 use rpcgraph::load::{self, Loaded, ServerTarget, Spool, StoreTarget, Target};
 use rpcgraph::mapping::Mapping;
 use rpcgraph::sink::Sink;
 use rpcgraph::store;
-use rpcgraph::summary::{Summary, counted};
+use rpcgraph::summary::counted;
 
-use super::input::{Source, shown};
+use super::input::shown;
 use super::progress::{Meter, Unit};
 use super::query::parse_seconds;
-use super::read::{Attempt, Findings, GraphArgs, ReadArgs, SummaryArgs};
-use super::{Failure, Outcome, say};
+use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
+use super::{Failure, Outcome, say, told};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("target").required(true).args(["store", "endpoint"]))]
@@ -84,7 +83,7 @@ impl Load {
         if sources.iter().any(|source| source.is_stdin() && !source.iri_stated) {
             bail!("standard input has no name that its graph could have: give it one with --base IRI");
         }
-        let mut converter = self.read.converter(&self.graph)?;
+        let mut run = self.read.run(&self.graph, self.summary.quiet)?;
         let endpoint = self.endpoint()?;
         let (mut target, name): (Box<dyn Target>, _) = match (&endpoint, &self.store) {
             (Some(endpoint), _) => (Box::new(ServerTarget::connect(endpoint)?), endpoint.url().to_owned()),
@@ -92,43 +91,34 @@ impl Load {
             (None, None) => bail!("name a --store or an --endpoint"),
         };
 
-        let mut findings = self.summary.findings();
-        let mut total: Option<Summary> = None;
-        let (mut failed, mut loaded) = (0_usize, Loaded::default());
-        let mut spools = Vec::new();
+        let (mut loaded, mut spools) = (Loaded::default(), Vec::new());
         for source in &sources {
             let mut spool = Spool::new(NamedNode::new(&source.iri)?, self.read.mapping());
-            match self.attempt(source, &mut converter, &mut spool, &mut findings)? {
-                Attempt::Done(summary) => match &mut total {
-                    Some(total) => total.merge(&summary),
-                    None => total = Some(*summary),
-                },
-                Attempt::Failed => {
-                    failed += 1;
-                    continue;
-                }
-                Attempt::Stopped(finding) => {
-                    say(&finding.to_string());
+            let mut sink = Sink::quads(&mut spool);
+            let attempt = run.attempt(source, &mut sink)?;
+            sink.finish()?;
+            drop(sink);
+            match attempt {
+                Attempt::Done => spools.push(spool),
+                Attempt::Failed => continue,
+                Attempt::Stopped => {
                     say("nothing was loaded");
                     return Ok(Outcome::Findings);
                 }
             }
-            spools.push(spool);
             // What follows may stop it all.
-            if !self.graph.strict() {
+            if !self.graph.strict {
                 self.load(&mut spools, &mut *target, &name, &mut loaded)?;
             }
         }
         self.load(&mut spools, &mut *target, &name, &mut loaded)?;
-        findings.end();
-        self.summary.say(total.as_ref());
+        run.end();
+        run.say(&self.summary);
         self.say_loaded(&loaded, &name);
         for doubt in &loaded.doubts {
-            say(&doubt.to_string());
+            say(&told(doubt));
         }
-        if failed > 0 {
-            bail!("{failed} of {} inputs failed", sources.len());
-        }
+        run.check("")?;
         Ok(if loaded.doubts.is_empty() { Outcome::Done } else { Outcome::Findings })
     }
 
@@ -142,19 +132,6 @@ impl Load {
         Ok(Some(builder.build()?))
     }
 
-    fn attempt(
-        &self,
-        source: &Source,
-        converter: &mut Converter,
-        spool: &mut Spool,
-        findings: &mut Findings,
-    ) -> Result<Attempt, Failure> {
-        let mut sink = Sink::quads(spool);
-        let attempt = self.read.attempt(source, converter, &mut sink, findings)?;
-        sink.finish()?;
-        Ok(attempt)
-    }
-
     /// Loads what waits.
     fn load(
         &self,
@@ -165,7 +142,7 @@ impl Load {
     ) -> Result<(), Failure> {
         for spool in spools.drain(..) {
             let size = spool.graphs().map(|graph| graph.triples()).sum();
-            let mut meter = Meter::new(name.to_owned(), Unit::Triples, Some(size), self.read.progress());
+            let mut meter = Meter::new(name.to_owned(), Unit::Triples, Some(size), self.read.progress);
             if let Err(error) = load::load(&spool, target, &mut |count| meter.add(count), loaded) {
                 drop(meter);
                 if loaded.graphs > 0 {
@@ -178,7 +155,7 @@ impl Load {
     }
 
     fn say_loaded(&self, loaded: &Loaded, name: &str) {
-        if !self.summary.is_quiet() {
+        if !self.summary.quiet {
             let noun = match self.read.mapping() {
                 Mapping::Session => "session",
                 Mapping::Bblock => "graph",

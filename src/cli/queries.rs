@@ -1,6 +1,5 @@
 //! `queries`: the catalogue.
 
-use anyhow::anyhow;
 use clap::Args;
 use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery};
 
@@ -22,7 +21,7 @@ pub struct QueriesCommand {
 impl QueriesCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         if let Some(name) = &self.name {
-            return print(named(name)?.text);
+            return print(NamedQuery::find(name)?.text);
         }
         let mut text = String::new();
         for query in CATALOGUE {
@@ -34,12 +33,4 @@ impl QueriesCommand {
         text.push_str("\n`rpcgraph queries NAME` prints a query, and explains its columns and parameters.\n");
         print(&text)
     }
-}
-
-/// The query with this name, or advice.
-pub fn named(name: &str) -> Result<&'static NamedQuery, Failure> {
-    NamedQuery::find(name).ok_or_else(|| {
-        let names: Vec<_> = CATALOGUE.iter().map(|query| query.name).collect();
-        anyhow!("there is no query {name:?}; there are {}", names.join(", "))
-    })
 }

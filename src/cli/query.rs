@@ -8,17 +8,16 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
-use rpcgraph::convert::ConvertError;
 use rpcgraph::endpoint::{Credentials, Endpoint};
+use rpcgraph::query::catalogue::NamedQuery;
 use rpcgraph::query::results::{ResultsFormat, write_boolean, write_graph, write_solutions};
 use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Form, Loading, Query, QueryError, ResultsError, Table};
 use rpcgraph::sink::Syntax;
 use rpcgraph::store;
 use rpcgraph::summary::counted;
 
-use super::input::{Source, is_stdin};
-use super::queries::named;
-use super::read::{GraphArgs, ReadArgs, SummaryArgs};
+use super::input::{InputSource, is_stdin};
+use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, named};
 use super::target::{TargetArgs, leave, parse_syntax};
 use super::{Failure, Outcome, print_failure, say};
 
@@ -111,9 +110,7 @@ fn parse_parameter(text: &str) -> Result<(String, String), String> {
 }
 
 fn parse_results(name: &str) -> Result<ResultsFormat, String> {
-    ResultsFormat::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-        format!("there is no such format; there are {}", ResultsFormat::ALL.map(ResultsFormat::name).join(", "))
-    })
+    named("format", &ResultsFormat::ALL, ResultsFormat::name, name)
 }
 
 /// A time in seconds, maybe with a fraction.
@@ -138,10 +135,10 @@ impl QueryCommand {
             bail!("--fetch is about the server that --endpoint names");
         }
         let sources = if self.store.is_some() || self.endpoint.is_some() { Vec::new() } else { self.read.sources()? };
-        if self.query_file.as_deref().is_some_and(is_stdin) && sources.iter().any(Source::is_stdin) {
+        if self.query_file.as_deref().is_some_and(is_stdin) && sources.iter().any(InputSource::is_stdin) {
             bail!("standard input cannot be both the query and the log: name a file for one of them");
         }
-        let base = base(&sources).or_else(|| self.read.base().map(str::to_owned));
+        let base = base(&sources).or_else(|| self.read.base.clone());
         let query = Query::parse(text, base.as_deref())?;
         for term in query.unknown_terms() {
             say(&format!("note: no vocabulary has the term {term}; `rpcgraph ontology` prints what there is"));
@@ -178,7 +175,7 @@ impl QueryCommand {
             _dataset = dataset;
         }
         let (found, noun) = self.write(answer, results, syntax, base)?;
-        if !self.summary.is_quiet() && !noun.is_empty() {
+        if !self.summary.quiet && !noun.is_empty() {
             say(&counted(found, noun));
         }
         Ok(if self.exit_status && found == 0 { Outcome::Findings } else { Outcome::Done })
@@ -217,7 +214,7 @@ impl QueryCommand {
             return Ok(text.clone());
         }
         if let Some(name) = &self.named {
-            return Ok(named(name)?.with_parameters(&self.parameters)?);
+            return Ok(NamedQuery::find(name)?.with_parameters(&self.parameters)?);
         }
         let Some(path) = &self.query_file else {
             bail!("there is no query; give one with --query, --query-file or --named")
@@ -257,7 +254,7 @@ impl QueryCommand {
     }
 
     /// The data to ask; none where `--strict` has stopped it.
-    fn dataset(&self, query: &Query, sources: &[Source], cancel: &Cancel) -> Result<Option<Dataset>, Failure> {
+    fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> Result<Option<Dataset>, Failure> {
         if let Some(dir) = &self.store {
             return Ok(Some(Dataset::stored(store::open_read_only(dir)?)));
         }
@@ -274,25 +271,18 @@ impl QueryCommand {
     }
 
     /// Loads the inputs, unless `--strict` stops it.
-    fn load(&self, loading: &mut Loading<'_>, sources: &[Source], cancel: &Cancel) -> Result<bool, Failure> {
-        let mut converter = self.read.converter(&self.graph)?;
-        let mut findings = self.summary.findings_elsewhere();
+    fn load(&self, loading: &mut Loading<'_>, sources: &[InputSource], cancel: &Cancel) -> Result<bool, Failure> {
+        // The graph does not outlast the answer: of what it holds, nothing is said unasked.
+        let mut run = self.read.run(&self.graph, !self.summary.verbose)?;
         for source in sources {
             if let Some(format) = source.rdf_format() {
                 loading.rdf(&source.name(), &source.iri, format, self.read.open(source)?)?;
                 continue;
             }
-            let converted = self.read.convert(source, &mut converter, &mut loading.sink(), &mut findings);
+            let attempt = run.convert(source, &mut loading.sink());
             cancel.check()?;
-            if let Err(failure) = converted {
-                return match failure.downcast::<ConvertError>() {
-                    Ok(ConvertError::NotAMessage(finding)) => {
-                        say(&finding.to_string());
-                        Ok(true)
-                    }
-                    Ok(error) => Err(error.into()),
-                    Err(failure) => Err(failure),
-                };
+            if let Attempt::Stopped = attempt? {
+                return Ok(true);
             }
         }
         Ok(false)
@@ -324,7 +314,7 @@ fn leave_after(time: Duration, cause: Cause) {
 }
 
 /// What IRIs are short for: the session, or the folder that all sessions are in.
-fn base(sources: &[Source]) -> Option<String> {
+fn base(sources: &[InputSource]) -> Option<String> {
     let [first, rest @ ..] = sources else { return None };
     if rest.is_empty() {
         return Some(first.iri.clone());

@@ -3,16 +3,17 @@
 use std::io::Read;
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use rpcgraph::context::{self, Context, Loader};
 use rpcgraph::convert::{ConvertError, Converter, Input, Options};
 use rpcgraph::diagnostic::Finding;
-use rpcgraph::mapping::{Mapper, Mapping};
+use rpcgraph::mapping::{Mapper, Mapping, ReferenceError};
 use rpcgraph::record::{Format, ReaderOptions};
-use rpcgraph::sink::Sink;
+use rpcgraph::sink::{Sink, SinkError};
 use rpcgraph::summary::Summary;
 
-use super::input::{Source, sources};
+use super::input::{InputSource, sources};
 use super::progress::{self, Watched};
 use super::{Failure, print_failure, say};
 
@@ -42,7 +43,7 @@ pub struct ReadArgs {
     ///
     /// Without it, a session's IRI is the `file:` IRI of its input, `urn:rpcgraph:stdin` for standard input.
     #[arg(long, value_name = "IRI")]
-    base: Option<String>,
+    pub base: Option<String>,
 
     /// Never fetch a context
     #[arg(long)]
@@ -58,7 +59,7 @@ pub struct ReadArgs {
 
     /// When to show progress on standard error: `auto` is on a terminal, after a second
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    progress: progress::When,
+    pub progress: progress::When,
 }
 
 /// Options of every command that makes a graph.
@@ -66,7 +67,7 @@ pub struct ReadArgs {
 pub struct GraphArgs {
     /// Stop at the first record that is not a valid message, with exit status 1
     #[arg(long)]
-    strict: bool,
+    pub strict: bool,
 
     /// Also say of each record its line, byte offset and SHA-256
     #[arg(long)]
@@ -82,11 +83,11 @@ pub struct GraphArgs {
 pub struct SummaryArgs {
     /// Print no summary and no findings, only errors
     #[arg(long, conflicts_with = "verbose")]
-    quiet: bool,
+    pub quiet: bool,
 
     /// Also say how many records needed the full JSON-LD algorithms, and why
     #[arg(long)]
-    verbose: bool,
+    pub verbose: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
@@ -107,28 +108,14 @@ impl From<MappingName> for Mapping {
     }
 }
 
-/// What came of an input.
-pub enum Attempt {
-    Done(Box<Summary>),
-    /// It could not be read.
-    Failed,
-    /// A record is not a valid message, and nothing but those is wanted.
-    Stopped(Finding),
-}
-
 impl ReadArgs {
     /// The inputs, none of them opened.
-    pub fn sources(&self) -> Result<Vec<Source>, Failure> {
+    pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
         sources(&self.inputs, self.base.as_deref())
     }
 
-    /// `--base`, as it was given.
-    pub fn base(&self) -> Option<&str> {
-        self.base.as_deref()
-    }
-
-    /// What converts them.
-    pub fn converter(&self, graph: &GraphArgs) -> Result<Converter, Failure> {
+    /// A run over inputs. Without `quiet`, it also shows findings that the graph holds.
+    pub fn run(&self, graph: &GraphArgs, quiet: bool) -> Result<Run<'_>, Failure> {
         let mapper = Mapper::new(self.mapping(), &self.load_contexts()?)?.with_provenance(graph.provenance);
         let options = Options {
             reader: ReaderOptions { format: self.from, max_record_size: self.max_record_size },
@@ -136,59 +123,14 @@ impl ReadArgs {
             log_lines: graph.log_lines,
             jobs: self.jobs(),
         };
-        Ok(Converter::new(mapper, options))
-    }
-
-    /// Converts one of them.
-    pub fn convert(
-        &self,
-        source: &Source,
-        converter: &mut Converter,
-        sink: &mut Sink<'_>,
-        findings: &mut Findings,
-    ) -> Result<Summary, Failure> {
-        let read = self.open(source)?;
-        let input = Input {
-            name: source.name(),
-            source: source.file_name(),
-            iri: source.iri.clone(),
-            iri_stated: source.iri_stated,
-            read,
-        };
-        Ok(converter.convert(input, sink, &mut |finding| findings.show(&finding))?)
+        let findings = Findings { quiet, shown: 0, hidden: 0 };
+        Ok(Run { read: self, converter: Converter::new(mapper, options), findings, total: None, inputs: 0, failed: 0 })
     }
 
     /// Opens one of them, with progress.
-    pub fn open(&self, source: &Source) -> Result<Watched<Box<dyn Read + Send>>, Failure> {
+    pub fn open(&self, source: &InputSource) -> Result<Watched<Box<dyn Read + Send>>, Failure> {
         let (read, size) = source.open()?;
         Ok(Watched::new(read, source.name(), size, self.progress))
-    }
-
-    /// Converts one of them. An input that fails, which is said, is no reason to give up the others.
-    pub fn attempt(
-        &self,
-        source: &Source,
-        converter: &mut Converter,
-        sink: &mut Sink<'_>,
-        findings: &mut Findings,
-    ) -> Result<Attempt, Failure> {
-        let failure = match self.convert(source, converter, sink, findings) {
-            Ok(summary) => return Ok(Attempt::Done(Box::new(summary))),
-            Err(failure) => failure,
-        };
-        match failure.downcast::<ConvertError>() {
-            Ok(ConvertError::NotAMessage(finding)) => return Ok(Attempt::Stopped(finding)),
-            Ok(error @ ConvertError::Read { .. }) => print_failure(&error.into()),
-            Ok(ConvertError::Sink(error)) => return Err(error.into()),
-            Ok(error) => return Err(error.into()),
-            Err(failure) => print_failure(&failure),
-        }
-        Ok(Attempt::Failed)
-    }
-
-    /// When to show progress.
-    pub fn progress(&self) -> progress::When {
-        self.progress
     }
 
     /// How messages become triples.
@@ -210,31 +152,87 @@ impl ReadArgs {
     }
 }
 
-impl GraphArgs {
-    /// Whether a record that is not a valid message ends the run.
-    pub fn strict(&self) -> bool {
-        self.strict
+/// What came of an input.
+pub enum Attempt {
+    Done,
+    /// It could not be read.
+    Failed,
+    /// A record is not a valid message, which was said, and only valid ones are wanted.
+    Stopped,
+}
+
+/// A run over inputs, one after the other, and what came of them.
+pub struct Run<'r> {
+    read: &'r ReadArgs,
+    converter: Converter,
+    findings: Findings,
+    total: Option<Summary>,
+    inputs: usize,
+    failed: usize,
+}
+
+impl Run<'_> {
+    /// Converts an input, up to the first record that `--strict` does not let pass.
+    pub fn convert(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
+        self.inputs += 1;
+        let input = Input {
+            name: source.name(),
+            source: source.file_name(),
+            iri: source.iri.clone(),
+            iri_stated: source.iri_stated,
+            read: self.read.open(source)?,
+        };
+        match self.converter.convert(input, sink, &mut |finding| self.findings.show(&finding)) {
+            Ok(summary) => match &mut self.total {
+                Some(total) => total.merge(&summary),
+                None => self.total = Some(summary),
+            },
+            Err(ConvertError::NotAMessage(finding)) => {
+                say(&finding.to_string());
+                return Ok(Attempt::Stopped);
+            }
+            Err(ConvertError::Sink(error)) => return Err(error.into()),
+            Err(ConvertError::Mapping(error)) => return Err(error.into()),
+            Err(error @ ConvertError::Read { .. }) => return Err(error.into()),
+        }
+        Ok(Attempt::Done)
+    }
+
+    /// Converts an input. One that cannot be read, which is said, is no reason to give up the others.
+    pub fn attempt(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
+        match self.convert(source, sink) {
+            Err(failure) if failure.is::<SinkError>() || failure.is::<ReferenceError>() => Err(failure),
+            Err(failure) => {
+                print_failure(&failure);
+                self.failed += 1;
+                Ok(Attempt::Failed)
+            }
+            attempt => attempt,
+        }
+    }
+
+    /// Says how many findings were not shown, when all inputs were.
+    pub fn end(&self) {
+        self.findings.end();
+    }
+
+    /// Says what was done, if anything.
+    pub fn say(&self, summary: &SummaryArgs) {
+        summary.say(self.total.as_ref());
+    }
+
+    /// Fails if inputs did, with a consequence to tell.
+    pub fn check(&self, consequence: &str) -> Result<(), Failure> {
+        if self.failed > 0 {
+            bail!("{} of {} inputs failed{consequence}", self.failed, self.inputs);
+        }
+        Ok(())
     }
 }
 
 impl SummaryArgs {
-    /// What shows findings.
-    pub fn findings(&self) -> Findings {
-        Findings { quiet: self.quiet, shown: 0, hidden: 0 }
-    }
-
-    /// What shows the findings that the graph does not hold.
-    pub fn findings_elsewhere(&self) -> Findings {
-        Findings { quiet: !self.verbose, shown: 0, hidden: 0 }
-    }
-
-    /// Whether only errors are wanted.
-    pub fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
     /// Says what was done, if anything.
-    pub fn say(&self, total: Option<&Summary>) {
+    fn say(&self, total: Option<&Summary>) {
         let Some(total) = total.filter(|_| !self.quiet) else { return };
         say(&total.to_string());
         if self.verbose {
@@ -254,7 +252,7 @@ fn by_reference(summary: &Summary) -> String {
 }
 
 /// Shows findings: all that are nowhere else, and the first of the rest.
-pub struct Findings {
+struct Findings {
     quiet: bool,
     shown: u64,
     hidden: u64,
@@ -262,7 +260,7 @@ pub struct Findings {
 
 impl Findings {
     /// Shows one, or counts it.
-    pub fn show(&mut self, finding: &Finding) {
+    fn show(&mut self, finding: &Finding) {
         if self.quiet && finding.in_graph {
             return;
         }
@@ -275,32 +273,36 @@ impl Findings {
     }
 
     /// Says how many were not shown.
-    pub fn end(&self) {
+    fn end(&self) {
         if self.hidden > 0 {
             say(&format!("… and {} findings more; the graph holds them all", self.hidden));
         }
     }
 }
 
-/// A format by its name.
-pub fn parse_format(name: &str) -> Result<Format, String> {
-    Format::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
-        format!("there is no such format; there are {}", names.join(", "))
+/// The one of `all` that has this name; `kind` is the word for them.
+pub fn named<T: Copy>(kind: &str, all: &[T], name_of: impl Fn(T) -> &'static str, name: &str) -> Result<T, String> {
+    all.iter().copied().find(|one| name_of(*one) == name).ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|one| name_of(*one)).collect();
+        format!("there is no such {kind}; there are {}", names.join(", "))
     })
+}
+
+/// A format of logs by its name.
+pub fn parse_format(name: &str) -> Result<Format, String> {
+    named("format", Format::ALL, Format::name, name)
 }
 
 /// A size in bytes, maybe with a unit.
 pub fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
-    let unit = text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase();
-    let factor = match unit.as_str() {
-        "" | "b" => 1,
-        "k" | "kb" | "kib" => 1 << 10,
-        "m" | "mb" | "mib" => 1 << 20,
-        "g" | "gb" | "gib" => 1 << 30,
-        _ => return Err("expected a number of bytes such as 65536, 64K, 16M or 1G".to_owned()),
+    let shift = match text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase().as_str() {
+        "" | "b" => Some(0),
+        "k" | "kb" | "kib" => Some(10),
+        "m" | "mb" | "mib" => Some(20),
+        "g" | "gb" | "gib" => Some(30),
+        _ => None,
     };
-    let size = digits.parse::<usize>().ok().and_then(|number| number.checked_mul(factor));
+    let size = digits.parse::<usize>().ok().zip(shift).and_then(|(number, shift)| number.checked_mul(1 << shift));
     size.filter(|size| *size > 0).ok_or_else(|| "expected a number of bytes such as 65536, 64K, 16M or 1G".to_owned())
 }

@@ -10,7 +10,7 @@ use rpcgraph::register::capture::Capture;
 use rpcgraph::register::captured;
 use rpcgraph::summary::counted;
 
-use super::input::{Source, shown, sources};
+use super::input::{InputSource, shown, sources};
 use super::progress::{Watched, When};
 use super::read::{parse_format, parse_size};
 use super::{Failure, Outcome, say};
@@ -76,7 +76,7 @@ impl CaptureArgs {
         Ok(Outcome::Done)
     }
 
-    fn read(&self, source: &Source, capture: &mut Capture) -> Result<(), Failure> {
+    fn read(&self, source: &InputSource, capture: &mut Capture) -> Result<(), Failure> {
         let options = ReaderOptions { format: self.from, max_record_size: self.max_record_size };
         let (read, size) = source.open()?;
         let read = Watched::new(read, source.name(), size, self.progress);

@@ -7,6 +7,7 @@ use rpcgraph::sink::{Compression, Output, OutputError, SinkError, Syntax, discar
 
 use super::Failure;
 use super::input::is_stdin;
+use super::read::named;
 
 #[derive(Debug, Args)]
 pub struct TargetArgs {
@@ -73,8 +74,5 @@ pub fn leave() -> ! {
 
 /// A syntax by its name.
 pub fn parse_syntax(name: &str) -> Result<Syntax, String> {
-    Syntax::ALL
-        .into_iter()
-        .find(|syntax| syntax.name() == name)
-        .ok_or_else(|| format!("there is no such syntax; there are {}", Syntax::ALL.map(Syntax::name).join(", ")))
+    named("syntax", &Syntax::ALL, Syntax::name, name)
 }

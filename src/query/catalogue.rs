@@ -44,6 +44,13 @@ pub const CATALOGUE: &[NamedQuery] = catalogue! {
     "biggest",
 };
 
+/// There is no query with this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no query {name:?}; there are {}", CATALOGUE.iter().map(|query| query.name).collect::<Vec<_>>().join(", "))]
+pub struct UnknownQuery {
+    name: String,
+}
+
 /// Why a parameter cannot be given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
@@ -60,7 +67,7 @@ pub enum ParameterError {
         /// What there is.
         known: Vec<&'static str>,
     },
-    /// The value is no number where one is wanted.
+    /// The value is not a number where one is wanted.
     #[error("the parameter {parameter} wants a whole number, not {value:?}")]
     NotANumber {
         /// The parameter.
@@ -72,8 +79,8 @@ pub enum ParameterError {
 
 impl NamedQuery {
     /// The query with this name.
-    pub fn find(name: &str) -> Option<&'static Self> {
-        CATALOGUE.iter().find(|query| query.name == name)
+    pub fn find(name: &str) -> Result<&'static Self, UnknownQuery> {
+        CATALOGUE.iter().find(|query| query.name == name).ok_or_else(|| UnknownQuery { name: name.to_owned() })
     }
 
     /// The first line of its comment.
