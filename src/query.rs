@@ -123,7 +123,8 @@ impl Query {
 
     /// The functions of this program that it calls, by their prefixed names: no other processor has them.
     pub fn functions(&self) -> Vec<&'static str> {
-        FUNCTIONS.iter().map(|function| function.name).filter(|name| self.uses.calls_function(name)).collect()
+        let is_called = |function: &&Function| self.uses.calls.iter().any(|(name, _)| *name == function.iri());
+        FUNCTIONS.iter().filter(is_called).map(|function| function.name).collect()
     }
 
     /// Terms in it that are in the namespaces `jrpc:` and `rpcg:`, but are not defined: typing errors, most likely.

@@ -1,10 +1,8 @@
 //! The functions that queries have beyond SPARQL: a look into payloads, and percentiles.
 
-use std::ops::RangeInclusive;
-
 use oxigraph::sparql::SparqlEvaluator;
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
+use oxrdf::{Literal, NamedNode, Term};
 
 use super::percentile::Percentile;
 use crate::json::{self, Decimal, Number, Numbers, Value};
@@ -15,18 +13,13 @@ use crate::vocab::{rdf, rpcg};
 pub struct Function {
     /// Its prefixed name.
     pub name: &'static str,
-    /// How it is called.
-    pub signature: &'static str,
     /// What it gives.
     pub gives: &'static str,
-    /// Whether it is over the rows of a group.
-    pub aggregate: bool,
-    pub(super) arguments: RangeInclusive<usize>,
-    kind: Kind,
+    kind: FunctionKind,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum FunctionKind {
     Value,
     Length,
     Keys,
@@ -40,55 +33,55 @@ enum Kind {
 pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "rpcg:json",
-        signature: "rpcg:json(?json, \"/pointer\")",
         gives: "the value: a string, an exact number, a boolean; objects, arrays and null as rdf:JSON",
-        aggregate: false,
-        arguments: 1..=2,
-        kind: Kind::Value,
+        kind: FunctionKind::Value,
     },
     Function {
         name: "rpcg:jsonLength",
-        signature: "rpcg:jsonLength(?json, \"/pointer\")",
         gives: "how many elements an array has, or members an object",
-        aggregate: false,
-        arguments: 1..=2,
-        kind: Kind::Length,
+        kind: FunctionKind::Length,
     },
     Function {
         name: "rpcg:jsonKeys",
-        signature: "rpcg:jsonKeys(?json, \"/pointer\")",
         gives: "the member names of an object, as an rdf:JSON array",
-        aggregate: false,
-        arguments: 1..=2,
-        kind: Kind::Keys,
+        kind: FunctionKind::Keys,
     },
     Function {
         name: "rpcg:jsonType",
-        signature: "rpcg:jsonType(?json, \"/pointer\")",
         gives: "\"object\", \"array\", \"string\", \"number\", \"boolean\" or \"null\"",
-        aggregate: false,
-        arguments: 1..=2,
-        kind: Kind::Type,
+        kind: FunctionKind::Type,
     },
-    percentile("rpcg:median", "rpcg:median(?number)", "the median, as one of the numbers", 50),
-    percentile("rpcg:p90", "rpcg:p90(?number)", "the 90th percentile, as one of the numbers", 90),
-    percentile("rpcg:p95", "rpcg:p95(?number)", "the 95th percentile, as one of the numbers", 95),
-    percentile("rpcg:p99", "rpcg:p99(?number)", "the 99th percentile, as one of the numbers", 99),
+    percentile("rpcg:median", "the median, as one of the numbers", 50),
+    percentile("rpcg:p90", "the 90th percentile, as one of the numbers", 90),
+    percentile("rpcg:p95", "the 95th percentile, as one of the numbers", 95),
+    percentile("rpcg:p99", "the 99th percentile, as one of the numbers", 99),
 ];
 
-const fn percentile(name: &'static str, signature: &'static str, gives: &'static str, percent: usize) -> Function {
-    Function { name, signature, gives, aggregate: true, arguments: 1..=1, kind: Kind::Percentile(percent) }
+const fn percentile(name: &'static str, gives: &'static str, percent: usize) -> Function {
+    Function { name, gives, kind: FunctionKind::Percentile(percent) }
 }
 
 impl Function {
+    /// Whether it is over the rows of a group.
+    pub fn is_aggregate(&self) -> bool {
+        matches!(self.kind, FunctionKind::Percentile(_))
+    }
+
+    /// How it is called.
+    pub fn signature(&self) -> String {
+        let arguments = if self.is_aggregate() { "?number" } else { "?json, \"/pointer\"" };
+        format!("{}({arguments})", self.name)
+    }
+
+    /// Whether it takes this number of arguments.
+    pub(super) fn takes(&self, arguments: usize) -> bool {
+        arguments == 1 || arguments == 2 && !self.is_aggregate()
+    }
+
     pub(super) fn iri(&self) -> NamedNode {
         let local = self.name.strip_prefix("rpcg:").unwrap_or(self.name);
         NamedNode::new_unchecked(format!("{}{local}", rpcg::NAMESPACE))
     }
-}
-
-pub(super) fn find(iri: NamedNodeRef<'_>) -> Option<&'static Function> {
-    FUNCTIONS.iter().find(|function| function.iri().as_ref() == iri)
 }
 
 /// The evaluator with these functions.
@@ -96,7 +89,7 @@ pub(super) fn add(mut evaluator: SparqlEvaluator) -> SparqlEvaluator {
     for function in FUNCTIONS {
         let kind = function.kind;
         evaluator = match kind {
-            Kind::Percentile(percent) => {
+            FunctionKind::Percentile(percent) => {
                 evaluator.with_custom_aggregate_function(function.iri(), move || Box::new(Percentile::new(percent)))
             }
             _ => evaluator.with_custom_function(function.iri(), move |arguments| apply(kind, arguments)),
@@ -105,7 +98,7 @@ pub(super) fn add(mut evaluator: SparqlEvaluator) -> SparqlEvaluator {
     evaluator
 }
 
-fn apply(kind: Kind, arguments: &[Term]) -> Option<Term> {
+fn apply(kind: FunctionKind, arguments: &[Term]) -> Option<Term> {
     let (json, pointer) = match arguments {
         [Term::Literal(json)] => (json, ""),
         [Term::Literal(json), Term::Literal(pointer)] if pointer.datatype() == xsd::STRING => (json, pointer.value()),
@@ -117,21 +110,19 @@ fn apply(kind: Kind, arguments: &[Term]) -> Option<Term> {
     let value = json::parse(json.value().as_bytes()).ok()?;
     let value = at(&value, pointer)?;
     match (kind, value) {
-        (Kind::Value, value) => term(value),
-        (Kind::Length, Value::Array(array)) => Some(Literal::from(array.items.len() as u64).into()),
-        (Kind::Length, Value::Object(object)) => Some(Literal::from(object.members.len() as u64).into()),
-        (Kind::Keys, Value::Object(object)) => {
-            let mut text = String::from("[");
-            for (name, _) in &object.members {
-                if text.len() > 1 {
-                    text.push(',');
-                }
+        (FunctionKind::Value, value) => term(value),
+        (FunctionKind::Length, Value::Array(array)) => Some(Literal::from(array.items.len() as u64).into()),
+        (FunctionKind::Length, Value::Object(object)) => Some(Literal::from(object.members.len() as u64).into()),
+        (FunctionKind::Keys, Value::Object(object)) => {
+            let names = object.members.iter().map(|(name, _)| {
+                let mut text = String::new();
                 json::write_string(name, &mut text);
-            }
-            text.push(']');
-            Some(Literal::new_typed_literal(text, rdf::JSON).into())
+                text
+            });
+            let names = names.collect::<Vec<_>>().join(",");
+            Some(Literal::new_typed_literal(format!("[{names}]"), rdf::JSON).into())
         }
-        (Kind::Type, value) => Some(Literal::from(type_name(value)).into()),
+        (FunctionKind::Type, value) => Some(Literal::from(type_name(value)).into()),
         _ => None,
     }
 }
@@ -170,7 +161,7 @@ fn term(value: &Value<'_>) -> Option<Term> {
     match value {
         Value::Bool(truth) => Some(Literal::from(*truth).into()),
         Value::Number(number) => Some(number_literal(*number).into()),
-        // A string with half a surrogate pair is no RDF string; its JSON is.
+        // A string with half a surrogate pair is not an RDF string; its JSON is.
         Value::String(text) if text.as_str().is_some() => Some(Literal::from(text.as_str()?).into()),
         Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => {
             let mut text = String::new();
@@ -180,7 +171,7 @@ fn term(value: &Value<'_>) -> Option<Term> {
     }
 }
 
-/// Digits that an integer may have to be written out.
+/// An integer of more digits is not written out.
 const MAX_DIGITS: usize = 1024;
 
 /// Exactly the number: an xsd:integer, an xsd:decimal if one can hold it, otherwise an xsd:double.
@@ -201,7 +192,7 @@ fn number_literal(number: Number<'_>) -> Literal {
 mod tests {
     use super::*;
 
-    fn call(kind: Kind, json: &str, pointer: &str) -> Option<String> {
+    fn call(kind: FunctionKind, json: &str, pointer: &str) -> Option<String> {
         let json = Literal::new_typed_literal(json, rdf::JSON).into();
         apply(kind, &[json, Literal::from(pointer).into()]).map(|term| term.to_string())
     }
@@ -214,16 +205,16 @@ mod tests {
     fn pointers_are_those_of_rfc_6901() {
         // The document of its section 5, and the values that it lists.
         let json = r#"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}"#;
-        assert_eq!(call(Kind::Value, json, "/foo/0").as_deref(), Some("\"bar\""));
+        assert_eq!(call(FunctionKind::Value, json, "/foo/0").as_deref(), Some("\"bar\""));
         let members = ["/", "/a~1b", "/c%d", "/e^f", "/g|h", "/i\\j", "/k\"l", "/ ", "/m~0n"];
         for (number, pointer) in members.into_iter().enumerate() {
-            assert_eq!(call(Kind::Value, json, pointer), typed(&number.to_string(), "integer"), "{pointer}");
+            assert_eq!(call(FunctionKind::Value, json, pointer), typed(&number.to_string(), "integer"), "{pointer}");
         }
-        assert_eq!(call(Kind::Type, json, "").as_deref(), Some("\"object\""));
+        assert_eq!(call(FunctionKind::Type, json, "").as_deref(), Some("\"object\""));
         for nothing in ["foo", "/foo/2", "/foo/00", "/foo/01", "/foo/+1", "/foo/-", "/foo/0/x", "/bar", "/foo/"] {
-            assert_eq!(call(Kind::Value, json, nothing), None, "{nothing}");
+            assert_eq!(call(FunctionKind::Value, json, nothing), None, "{nothing}");
         }
-        assert_eq!(call(Kind::Value, r#"{"~1":1,"/":2}"#, "/~01"), typed("1", "integer"));
+        assert_eq!(call(FunctionKind::Value, r#"{"~1":1,"/":2}"#, "/~01"), typed("1", "integer"));
     }
 
     #[test]
@@ -238,24 +229,24 @@ mod tests {
             ("1e-300", "1e-300", "double"),
             ("-0", "0", "integer"),
         ] {
-            assert_eq!(call(Kind::Value, json, ""), typed(lexical, datatype), "{json}");
+            assert_eq!(call(FunctionKind::Value, json, ""), typed(lexical, datatype), "{json}");
         }
     }
 
     #[test]
-    fn what_is_no_scalar_stays_json() {
+    fn objects_arrays_and_null_stay_json() {
         let json = |text: &str| Some(format!("\"{text}\"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>"));
-        assert_eq!(call(Kind::Value, r#"{"a":[1, 2]}"#, "/a"), json("[1,2]"));
-        assert_eq!(call(Kind::Value, r#"{"a":null}"#, "/a"), json("null"));
-        assert_eq!(call(Kind::Keys, r#"{"a":{"x":1,"y":2}}"#, "/a"), json(r#"[\"x\",\"y\"]"#));
-        assert_eq!(call(Kind::Value, "true", ""), typed("true", "boolean"));
+        assert_eq!(call(FunctionKind::Value, r#"{"a":[1, 2]}"#, "/a"), json("[1,2]"));
+        assert_eq!(call(FunctionKind::Value, r#"{"a":null}"#, "/a"), json("null"));
+        assert_eq!(call(FunctionKind::Keys, r#"{"a":{"x":1,"y":2}}"#, "/a"), json(r#"[\"x\",\"y\"]"#));
+        assert_eq!(call(FunctionKind::Value, "true", ""), typed("true", "boolean"));
     }
 
     #[test]
     fn lengths_are_of_arrays_and_objects() {
-        assert_eq!(call(Kind::Length, "[1,2,3]", ""), typed("3", "integer"));
-        assert_eq!(call(Kind::Length, r#"{"a":1}"#, ""), typed("1", "integer"));
-        assert_eq!(call(Kind::Length, "\"text\"", ""), None);
-        assert_eq!(call(Kind::Length, "no JSON", ""), None);
+        assert_eq!(call(FunctionKind::Length, "[1,2,3]", ""), typed("3", "integer"));
+        assert_eq!(call(FunctionKind::Length, r#"{"a":1}"#, ""), typed("1", "integer"));
+        assert_eq!(call(FunctionKind::Length, "\"text\"", ""), None);
+        assert_eq!(call(FunctionKind::Length, "no JSON", ""), None);
     }
 }

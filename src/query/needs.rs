@@ -1,9 +1,10 @@
 //! What a query uses: triples, graphs, functions, services. All of it is in its algebra, so nothing has to be run.
 
 use std::collections::BTreeSet;
+use std::iter;
 
 use oxrdf::vocab::rdf;
-use oxrdf::{NamedNode, NamedNodeRef, Term};
+use oxrdf::{NamedNode, Term};
 use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression,
 };
@@ -21,7 +22,8 @@ pub(super) struct Uses {
     pub graphs: bool,
     /// A `SERVICE` pattern.
     pub services: bool,
-    calls: Vec<(NamedNode, usize)>,
+    /// The custom functions that are called, each with its number of arguments.
+    pub calls: Vec<(NamedNode, usize)>,
     terms: BTreeSet<String>,
 }
 
@@ -52,29 +54,16 @@ impl Uses {
         uses
     }
 
-    /// The custom functions that are called, each with its number of arguments.
-    pub fn calls(&self) -> impl Iterator<Item = (&NamedNode, usize)> {
-        self.calls.iter().map(|(name, arguments)| (name, *arguments))
-    }
-
-    /// Whether the function with this prefixed name is called.
-    pub fn calls_function(&self, prefixed: &str) -> bool {
-        let Some(local) = prefixed.strip_prefix("rpcg:") else { return false };
-        self.calls.iter().any(|(name, _)| name.as_str().strip_prefix(rpcg::NAMESPACE) == Some(local))
-    }
-
     /// Terms of our two namespaces that nobody has defined, prefixed.
     pub fn unknown_terms(&self) -> Vec<String> {
-        let unknown = |iri: &&String| {
-            let known = |term: &NamedNodeRef<'_>| term.as_str() == iri.as_str();
-            !jrpc::ALL.iter().any(known) && !rpcg::ALL.iter().any(known)
+        let known = |iri: &str| jrpc::ALL.iter().chain(rpcg::ALL).any(|term| term.as_str() == iri);
+        let prefixed = |iri: &String| {
+            let namespaces = [(jrpc::PREFIX, jrpc::NAMESPACE), (rpcg::PREFIX, rpcg::NAMESPACE)];
+            let mut found =
+                namespaces.iter().filter_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
+            found.next().map(|(prefix, local)| format!("{prefix}:{local}"))
         };
-        let prefixed = |iri: &String| match (iri.strip_prefix(jrpc::NAMESPACE), iri.strip_prefix(rpcg::NAMESPACE)) {
-            (Some(local), _) => Some(format!("jrpc:{local}")),
-            (_, Some(local)) => Some(format!("rpcg:{local}")),
-            _ => None,
-        };
-        self.terms.iter().filter(unknown).filter_map(prefixed).collect()
+        self.terms.iter().filter(|iri| !known(iri)).filter_map(prefixed).collect()
     }
 
     fn pattern(&mut self, pattern: &GraphPattern) {
@@ -96,8 +85,8 @@ impl Uses {
                 self.pattern(right);
                 expression.iter().for_each(|expression| self.expression(expression));
             }
-            GraphPattern::Filter { expr, inner } => {
-                self.expression(expr);
+            GraphPattern::Filter { expr: expression, inner } | GraphPattern::Extend { inner, expression, .. } => {
+                self.expression(expression);
                 self.pattern(inner);
             }
             GraphPattern::Graph { name, inner } => {
@@ -106,10 +95,6 @@ impl Uses {
                     // A graph of which nothing is needed is there all the same; each has its session.
                     self.needs.triples(rdf::TYPE.into_owned(), Some(rpcg::SESSION.into_owned().into()));
                 }
-                self.pattern(inner);
-            }
-            GraphPattern::Extend { inner, expression, .. } => {
-                self.expression(expression);
                 self.pattern(inner);
             }
             GraphPattern::Values { .. } => {}
@@ -160,7 +145,7 @@ impl Uses {
     fn path(&mut self, path: &PropertyPathExpression) {
         match path {
             PropertyPathExpression::NamedNode(predicate) => {
-                self.terms.insert(predicate.as_str().to_owned());
+                self.iri(predicate);
                 self.needs.triples(predicate.clone(), None);
             }
             PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => self.path(path),
@@ -177,23 +162,25 @@ impl Uses {
         }
     }
 
+    fn iri(&mut self, node: &NamedNode) {
+        self.terms.insert(node.as_str().to_owned());
+    }
+
     fn named(&mut self, pattern: &NamedNodePattern) {
         if let NamedNodePattern::NamedNode(node) = pattern {
-            self.terms.insert(node.as_str().to_owned());
+            self.iri(node);
         }
     }
 
     fn term(&mut self, pattern: &TermPattern) {
         if let TermPattern::NamedNode(node) = pattern {
-            self.terms.insert(node.as_str().to_owned());
+            self.iri(node);
         }
     }
 
     fn expression(&mut self, expression: &Expression) {
         match expression {
-            Expression::NamedNode(node) => {
-                self.terms.insert(node.as_str().to_owned());
-            }
+            Expression::NamedNode(node) => self.iri(node),
             Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => {}
             Expression::Or(left, right)
             | Expression::And(left, right)
@@ -213,14 +200,9 @@ impl Uses {
             Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => {
                 self.expression(inner);
             }
-            Expression::In(left, list) => {
-                self.expression(left);
-                list.iter().for_each(|item| self.expression(item));
-            }
+            Expression::In(left, list) => iter::once(&**left).chain(list).for_each(|item| self.expression(item)),
             Expression::If(condition, left, right) => {
-                self.expression(condition);
-                self.expression(left);
-                self.expression(right);
+                [condition, left, right].into_iter().for_each(|item| self.expression(item));
             }
             Expression::Coalesce(list) => list.iter().for_each(|item| self.expression(item)),
             Expression::FunctionCall(function, arguments) => {
@@ -236,6 +218,8 @@ impl Uses {
 
 #[cfg(test)]
 mod tests {
+    use oxrdf::NamedNodeRef;
+
     use super::*;
     use crate::query::Query;
 

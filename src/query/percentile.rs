@@ -1,41 +1,37 @@
 //! Percentiles as aggregates: SPARQL has none.
 
 use oxigraph::sparql::AggregateFunctionAccumulator;
+use oxrdf::Term;
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, Term};
 use oxsdatatypes::{Decimal, Double};
 
-/// The smallest of the numbers such that so many percent of them are not greater: the nearest rank, so that the result
-/// is one of them and exact. Anything that is no number makes the result unbound, as it does for `AVG`.
+/// The smallest of the numbers such that this percentage of them are not greater: the nearest rank, so that the result is
+/// one of them and exact. Anything that is not a number makes the result unbound, as it does for `AVG`.
 pub(super) struct Percentile {
     percent: usize,
-    numbers: Vec<(Number, Term)>,
+    numbers: Vec<Ranked>,
     failed: bool,
 }
 
-/// A number to compare by.
-#[derive(Clone, Copy)]
-enum Number {
-    Decimal(Decimal),
-    Double(f64),
+/// A number, and the values to compare it by.
+struct Ranked {
+    term: Term,
+    double: f64,
+    decimal: Option<Decimal>,
 }
 
-impl Number {
-    fn of(literal: &Literal) -> Option<Self> {
-        let datatype = literal.datatype();
-        if datatype == xsd::DECIMAL || datatype == xsd::INTEGER {
-            return literal.value().parse().ok().map(Self::Decimal);
-        }
-        let double = datatype == xsd::DOUBLE || datatype == xsd::FLOAT;
-        let number: f64 = literal.value().parse::<Double>().ok().filter(|_| double)?.into();
-        (!number.is_nan()).then_some(Self::Double(number))
-    }
-
-    fn to_double(self) -> f64 {
-        match self {
-            Self::Decimal(decimal) => Double::from(decimal).into(),
-            Self::Double(double) => double,
-        }
+impl Ranked {
+    fn of(term: Term) -> Option<Self> {
+        let Term::Literal(literal) = &term else { return None };
+        let (double, decimal): (f64, _) = match literal.datatype() {
+            xsd::DECIMAL | xsd::INTEGER => {
+                let decimal: Decimal = literal.value().parse().ok()?;
+                (Double::from(decimal).into(), Some(decimal))
+            }
+            xsd::DOUBLE | xsd::FLOAT => (literal.value().parse::<Double>().ok()?.into(), None),
+            _ => return None,
+        };
+        (!double.is_nan()).then_some(Self { term, double, decimal })
     }
 }
 
@@ -47,12 +43,8 @@ impl Percentile {
 
 impl AggregateFunctionAccumulator for Percentile {
     fn accumulate(&mut self, element: Term) {
-        let number = match &element {
-            Term::Literal(literal) => Number::of(literal),
-            _ => None,
-        };
-        match number {
-            Some(number) => self.numbers.push((number, element)),
+        match Ranked::of(element) {
+            Some(number) => self.numbers.push(number),
             None => self.failed = true,
         }
     }
@@ -63,18 +55,20 @@ impl AggregateFunctionAccumulator for Percentile {
         }
         let rank = (self.numbers.len() * self.percent).div_ceil(100).max(1);
         // Decimals among themselves are compared exactly. Beside a double they are doubles, all of them: a mixture of
-        // both comparisons would be no order.
-        let exact = self.numbers.iter().all(|(number, _)| matches!(number, Number::Decimal(_)));
-        let (_, (_, term), _) = self.numbers.select_nth_unstable_by(rank - 1, |(a, _), (b, _)| match (a, b) {
-            (Number::Decimal(a), Number::Decimal(b)) if exact => a.cmp(b),
-            (a, b) => a.to_double().total_cmp(&b.to_double()),
+        // both comparisons would not be an order.
+        let exact = self.numbers.iter().all(|number| number.decimal.is_some());
+        let (_, found, _) = self.numbers.select_nth_unstable_by(rank - 1, |a, b| match exact {
+            true => a.decimal.cmp(&b.decimal),
+            false => a.double.total_cmp(&b.double),
         });
-        Some(term.clone())
+        Some(found.term.clone())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use oxrdf::Literal;
+
     use super::*;
 
     fn percentile(percent: usize, numbers: &[&str]) -> Option<String> {

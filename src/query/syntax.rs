@@ -3,27 +3,26 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use oxrdf::NamedNode;
 use spargebra::SparqlParser;
 use spargebra::algebra::GraphPattern;
 
 use super::QUERY_PREFIXES;
-use super::functions::{self, FUNCTIONS};
+use super::functions::FUNCTIONS;
 use super::needs::Uses;
 use super::tokens::{first_wrong, tokens, too_much};
 use crate::diagnostic::printable;
 use crate::vocab::rpcg;
 
-/// Why a text is no query. Shown with the line and a caret below the place.
+/// Why a text is not a query. Shown with the line and a caret below the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
     message: String,
-    place: Option<Place>,
+    place: Option<TextPlace>,
 }
 
 /// Where in a text, counted from 1, in characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct TextPlace {
     line: usize,
     column: usize,
     /// The text of the line.
@@ -37,7 +36,7 @@ const TOKEN: usize = 40;
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(Place { line, column, text }) = &self.place else { return f.write_str(&self.message) };
+        let Some(TextPlace { line, column, text }) = &self.place else { return f.write_str(&self.message) };
         let number = line.to_string();
         // Of a long line, what stands around the place.
         let skipped = column.saturating_sub(1 + AROUND);
@@ -62,7 +61,7 @@ impl std::error::Error for SyntaxError {}
 pub(super) fn parse(text: &str, base: Option<&str>) -> Result<spargebra::Query, SyntaxError> {
     let plain = |error: &dyn fmt::Display| SyntaxError { message: error.to_string(), place: None };
     if let Some((at, message)) = too_much(text) {
-        return Err(SyntaxError { message, place: Some(Place::at(text, at)) });
+        return Err(SyntaxError { message, place: Some(TextPlace::at(text, at)) });
     }
     let mut parser = SparqlParser::new();
     if let Some(base) = base {
@@ -71,7 +70,7 @@ pub(super) fn parse(text: &str, base: Option<&str>) -> Result<spargebra::Query, 
     for (prefix, namespace) in QUERY_PREFIXES {
         parser = parser.with_prefix(*prefix, *namespace).map_err(|error| plain(&error))?;
     }
-    for function in FUNCTIONS.iter().filter(|function| function.aggregate) {
+    for function in FUNCTIONS.iter().filter(|function| function.is_aggregate()) {
         parser = parser.with_custom_aggregate_function(function.iri());
     }
     match parser.clone().parse_query(text) {
@@ -149,7 +148,7 @@ fn explain(text: &str, parser: &SparqlParser, words: &str) -> SyntaxError {
             Some(rule) => rule.to_owned(),
             None => format!("the query ends too early{}", wanted(stop.expected)),
         };
-        return SyntaxError { message, place: Some(Place::at(text, text.trim_end().len())) };
+        return SyntaxError { message, place: Some(TextPlace::at(text, text.trim_end().len())) };
     };
     let token = shortened(text.get(range.clone()).unwrap_or_default());
     let message = match (rule(stop.expected), token.split_once(':')) {
@@ -161,10 +160,10 @@ fn explain(text: &str, parser: &SparqlParser, words: &str) -> SyntaxError {
         (None, _) if stop.at == range.start => format!("there cannot be {token} here{}", wanted(stop.expected)),
         (None, _) => format!("there cannot be {token} here"),
     };
-    SyntaxError { message, place: Some(Place::at(text, range.start)) }
+    SyntaxError { message, place: Some(TextPlace::at(text, range.start)) }
 }
 
-impl Place {
+impl TextPlace {
     fn at(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -185,47 +184,45 @@ fn shortened(token: &str) -> String {
     }
 }
 
+/// The items of the parser's `expected one of …`.
+fn items(expected: &str) -> impl Iterator<Item = &str> {
+    expected.trim_start_matches("expected ").trim_start_matches("one of ").split(", ")
+}
+
 /// A rule beyond the grammar that was broken, in the parser's words.
 fn rule(expected: &str) -> Option<&str> {
-    let list = expected.trim_start_matches("expected ").trim_start_matches("one of ");
-    list.split(", ").find(|item| item.contains(' ') && item.starts_with(|c: char| c.is_alphabetic()))
+    items(expected).find(|item| item.contains(' ') && item.starts_with(char::is_alphabetic))
 }
 
 /// What the parser would have taken, where that is a few words and signs.
 fn wanted(expected: &str) -> String {
-    let list = expected.trim_start_matches("expected ").trim_start_matches("one of ");
-    let mut words: Vec<_> = list
-        .split(", ")
-        .filter_map(|item| item.strip_prefix('"')?.strip_suffix('"'))
-        .filter(|item| !item.is_empty() && *item != "#")
-        .collect();
+    let quoted = items(expected).filter_map(|item| item.strip_prefix('"')?.strip_suffix('"'));
+    let mut words: Vec<_> = quoted.filter(|item| !item.is_empty() && *item != "#").collect();
     words.dedup();
     match words.as_slice() {
-        [] => String::new(),
         [one] => format!("; {one} could"),
-        many if many.len() <= 8 => format!("; one of {} could", many.join(" ")),
+        many @ [_, ..] if many.len() <= 8 => format!("; one of {} could", many.join(" ")),
         _ => String::new(),
     }
 }
 
-/// Looks at the functions of this program that a query calls: do they exist, and with so many arguments?
+/// Looks at the functions of this program that a query calls: they have to exist, with this number of arguments.
 pub(super) fn check_functions(uses: &Uses) -> Result<(), SyntaxError> {
-    for (name, arguments) in uses.calls() {
+    for (name, arguments) in &uses.calls {
         let Some(local) = name.as_str().strip_prefix(rpcg::NAMESPACE) else { continue };
-        check_function(name, local, arguments).map_err(|message| SyntaxError { message, place: None })?;
+        let message = match FUNCTIONS.iter().find(|function| function.iri() == *name) {
+            Some(function) if function.takes(*arguments) => continue,
+            Some(function) => {
+                format!("{} does not take {arguments} arguments: it is {}", function.name, function.signature())
+            }
+            None => {
+                let known: Vec<_> = FUNCTIONS.iter().map(|function| function.name).collect();
+                format!("there is no function rpcg:{local}; there are {}", known.join(", "))
+            }
+        };
+        return Err(SyntaxError { message, place: None });
     }
     Ok(())
-}
-
-fn check_function(name: &NamedNode, local: &str, arguments: usize) -> Result<(), String> {
-    let Some(function) = functions::find(name.as_ref()) else {
-        let known: Vec<_> = FUNCTIONS.iter().map(|function| function.name).collect();
-        return Err(format!("there is no function rpcg:{local}; there are {}", known.join(", ")));
-    };
-    if function.arguments.contains(&arguments) {
-        return Ok(());
-    }
-    Err(format!("{} does not take {arguments} arguments: it is {}", function.name, function.signature))
 }
 
 #[cfg(test)]
@@ -304,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn update_is_no_query() {
+    fn update_is_not_a_query() {
         assert!(error("CLEAR ALL").contains("SPARQL Update"));
     }
 }

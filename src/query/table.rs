@@ -7,7 +7,7 @@ use oxrdf::{Literal, NamedNodeRef, Term};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::QUERY_PREFIXES;
-use super::answer::{ResultsError, Solutions};
+use super::answer::{QueryError, ResultsError, Solutions};
 use crate::diagnostic::printable;
 use crate::vocab::rdf;
 
@@ -25,13 +25,20 @@ pub struct Table {
 }
 
 /// What stands in a cell, and whether that is a number.
+#[derive(Default)]
 struct Cell {
     text: String,
     number: bool,
 }
 
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self { text, number: false }
+    }
+}
+
 impl Table {
-    /// Not wider than so many columns: long cells are cut, and end in `…` then.
+    /// Not wider than this number of columns: long cells are cut, and end in `…` then.
     pub fn with_width(mut self, width: Option<usize>) -> Self {
         self.width = width;
         self
@@ -45,44 +52,31 @@ impl Table {
 
     /// Writes the rows, and counts them.
     pub(super) fn write(&self, solutions: Solutions<'_>, mut writer: impl Write) -> Result<u64, ResultsError> {
-        let Solutions { variables, mut rows } = solutions;
-        let mut measured: Vec<Vec<Cell>> = Vec::new();
-        for row in rows.by_ref().take(MEASURED) {
-            measured.push(self.cells(row?.values()));
-        }
-        let names: Vec<_> = variables.iter().map(|variable| variable.as_str()).collect();
+        let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
+        let mut rows =
+            solutions.rows.map(|row| Ok(row?.values().iter().map(|value| self.cell(value.as_ref())).collect()));
+        let measured: Vec<Vec<Cell>> = rows.by_ref().take(MEASURED).collect::<Result<_, QueryError>>()?;
         let columns = self.columns(&names, &measured);
 
-        let heads = names.iter().map(|name| Cell { text: (*name).to_owned(), number: false }).collect::<Vec<_>>();
+        let heads: Vec<Cell> = names.iter().map(|name| (*name).to_owned().into()).collect();
         write_row(&heads, &columns, &mut writer)?;
         let rule: Vec<_> = columns.iter().map(|column| "─".repeat(column.width)).collect();
         writeln!(writer, "{}", rule.join(GAP))?;
         let mut count = 0;
-        for row in &measured {
-            write_row(row, &columns, &mut writer)?;
-            count += 1;
-        }
-        drop(measured);
-        for row in rows {
-            write_row(&self.cells(row?.values()), &columns, &mut writer)?;
+        for row in measured.into_iter().map(Ok).chain(rows) {
+            write_row(&row?, &columns, &mut writer)?;
             count += 1;
         }
         writer.flush()?;
         Ok(count)
     }
 
-    fn cells(&self, values: &[Option<Term>]) -> Vec<Cell> {
-        values.iter().map(|value| self.cell(value.as_ref())).collect()
-    }
-
     fn cell(&self, value: Option<&Term>) -> Cell {
         match value {
-            None => Cell { text: String::new(), number: false },
-            Some(Term::NamedNode(node)) => Cell { text: self.iri(node.as_ref()), number: false },
-            Some(Term::BlankNode(node)) => Cell { text: node.to_string(), number: false },
+            None => Cell::default(),
+            Some(Term::NamedNode(node)) => self.iri(node.as_ref()).into(),
             Some(Term::Literal(literal)) => self.literal(literal),
-            #[allow(unreachable_patterns, reason = "terms that features of other crates may add")]
-            Some(term) => Cell { text: term.to_string(), number: false },
+            Some(term) => term.to_string().into(),
         }
     }
 
@@ -129,15 +123,12 @@ impl Table {
             .collect();
         let Some(width) = self.width else { return columns };
         let gaps = GAP.len() * columns.len().saturating_sub(1);
+        let total = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
         // The widest columns give way first, all to one width.
-        let mut total: usize = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
-        while total > width {
-            let Some(column) = columns.iter_mut().max_by_key(|column| column.width) else { break };
-            if column.width <= NARROWEST {
-                break;
-            }
-            column.width -= 1;
-            total -= 1;
+        for _ in width..total {
+            let widest = columns.iter_mut().max_by_key(|column| column.width);
+            let Some(widest) = widest.filter(|column| column.width > NARROWEST) else { break };
+            widest.width -= 1;
         }
         columns
     }
@@ -171,7 +162,7 @@ fn write_row(row: &[Cell], columns: &[Column], writer: &mut impl Write) -> Resul
     Ok(())
 }
 
-/// The beginning of a text, in so many columns, and `…`.
+/// The beginning of a text in `width` columns, `…` at its end.
 fn cut(text: &str, width: usize) -> String {
     let mut kept = String::new();
     let mut used = 1;

@@ -61,7 +61,7 @@ fn functions_of_the_readme() {
         let row = cells.iter().find(|row| row[0].starts_with(&format!("`{}(", function.name)));
         let row = row.unwrap_or_else(|| panic!("the README says nothing of {}", function.name));
         let expression = row[0].trim_matches('`');
-        let query = match function.aggregate {
+        let query = match function.is_aggregate() {
             true => format!("SELECT ({expression} AS ?value) {{ ?message rpcg:sequence ?number }}"),
             false => format!("SELECT ({expression} AS ?value) {{ <#m4> jrpc:hasParameters ?params }}"),
         };
