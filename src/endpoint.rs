@@ -70,27 +70,23 @@ pub enum Repeat {
 
 impl EndpointBuilder {
     /// Where updates are sent to; unless it is set, where queries are.
-    pub fn update(mut self, url: Option<String>) -> Self {
-        self.update = url;
-        self
+    pub fn update(self, update: Option<String>) -> Self {
+        Self { update, ..self }
     }
 
     /// Where graphs are, by the Graph Store Protocol.
-    pub fn graph_store(mut self, url: Option<String>) -> Self {
-        self.graph_store = url;
-        self
+    pub fn graph_store(self, graph_store: Option<String>) -> Self {
+        Self { graph_store, ..self }
     }
 
     /// Who we are.
-    pub fn credentials(mut self, credentials: Credentials) -> Self {
-        self.credentials = credentials;
-        self
+    pub fn credentials(self, credentials: Credentials) -> Self {
+        Self { credentials, ..self }
     }
 
     /// Time to connect, send and get the beginning of an answer, and again for each further part of it.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
     /// The server. Nothing is sent to it yet.

@@ -19,7 +19,7 @@ use oxigraph::store::StorageError;
 use oxrdf::{NamedNode, NamedNodeRef};
 
 pub use self::server::ServerTarget;
-pub use self::spool::{Spool, SpoolBatch, SpooledGraph};
+pub use self::spool::{Spool, SpooledGraph};
 pub use self::store::StoreTarget;
 use crate::endpoint::EndpointError;
 

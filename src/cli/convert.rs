@@ -55,14 +55,14 @@ impl Convert {
                 return Ok(Outcome::Findings);
             }
         }
-        run.end();
+        run.findings.end();
         if self.target.file().is_some() {
             run.check(", so there is no output file")?;
         }
         sink.finish().map_err(|error| self.target.unwritable(error.into()))?;
         drop(sink);
         output.finish()?;
-        run.say(&self.summary);
+        self.summary.say(run.total.as_ref());
         run.check("")?;
         Ok(Outcome::Done)
     }

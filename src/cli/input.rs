@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use oxiri::{Iri, IriRef};
 use oxrdfio::RdfFormat;
-use percent_encoding::utf8_percent_encode;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use rpcgraph::query::rdf_format;
 use rpcgraph::vocab::RESERVED;
 
@@ -18,10 +18,25 @@ use rpcgraph::diagnostic::printable;
 /// IRI of a session that is read from standard input.
 const STDIN_IRI: &str = "urn:rpcgraph:stdin";
 
+/// The characters that URLs leave in a path and IRIs do not.
+const NOT_IN_IRIS: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
 /// An input that has not been opened yet.
 #[derive(Debug)]
 pub struct InputSource {
-    /// As the user named it; none for standard input.
+    /// As the user named it; `None` for standard input.
     path: Option<PathBuf>,
     pub iri: String,
     pub iri_stated: bool,
@@ -45,7 +60,11 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
         source.iri = match &base {
             None => default_iri(source.path.as_deref())?,
             Some(base) if paths.len() == 1 => base.as_str().to_owned(),
-            Some(base) => base.resolve(&IriRef::parse(encode_segment(&source.file_name()))?)?.into_inner(),
+            Some(base) => {
+                // One segment of a path, in which nothing of the name is syntax.
+                let segment = utf8_percent_encode(&source.file_name(), RESERVED).to_string();
+                base.resolve(&IriRef::parse(segment)?)?.into_inner()
+            }
         };
         if let Some(other) = known.insert(source.iri.clone(), source.name()) {
             bail!(
@@ -80,37 +99,18 @@ fn default_iri(path: Option<&Path>) -> Result<String, Failure> {
     let url = url::Url::from_file_path(&absolute).ok();
     // Parsing takes the dot segments out: one file has one IRI.
     match url.and_then(|url| url::Url::parse(url.as_str()).ok()) {
-        Some(url) => Ok(encode_for_iri(url.as_str())),
+        Some(url) => Ok(utf8_percent_encode(url.as_str(), NOT_IN_IRIS).to_string()),
         None => bail!("{} has no file: IRI; give the session one with --base", shown(path)),
     }
 }
 
-/// What URLs leave in a path and IRIs do not.
-fn encode_for_iri(url: &str) -> String {
-    let mut iri = String::with_capacity(url.len());
-    for character in url.chars() {
-        match character {
-            '[' | ']' | '^' | '|' | '\\' | '`' | '{' | '}' | '<' | '>' | '"' | ' ' => {
-                iri.push_str(&format!("%{:02X}", u32::from(character)));
-            }
-            _ => iri.push(character),
-        }
-    }
-    iri
-}
-
-/// A path as messages show it: control characters are nothing for a terminal.
+/// A path as messages show it: without control characters, which a terminal would obey.
 pub fn shown(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
 
-/// A file name as one segment of a path, in which nothing of it is syntax.
-fn encode_segment(name: &str) -> String {
-    utf8_percent_encode(name, RESERVED).to_string()
-}
-
 impl InputSource {
-    /// The syntax, if it is an RDF file and no log.
+    /// The syntax, if it is an RDF file and not a log.
     pub fn rdf_format(&self) -> Option<RdfFormat> {
         rdf_format(self.path.as_deref()?)
     }

@@ -112,8 +112,8 @@ impl Load {
             }
         }
         self.load(&mut spools, &mut *target, &name, &mut loaded)?;
-        run.end();
-        run.say(&self.summary);
+        run.findings.end();
+        self.summary.say(run.total.as_ref());
         self.say_loaded(&loaded, &name);
         for doubt in &loaded.doubts {
             say(&told(doubt));

@@ -20,7 +20,7 @@ pub enum When {
     Always,
 }
 
-/// What is counted.
+/// The unit of a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Bytes,
@@ -29,39 +29,40 @@ pub enum Unit {
 
 /// Counts what is done, and shows it.
 pub struct Meter {
-    name: String,
+    /// Hidden, unless it is shown on a terminal.
+    bar: ProgressBar,
     unit: Unit,
-    size: Option<u64>,
     when: When,
-    done: u64,
-    started: Instant,
-    shown: Option<Instant>,
-    bar: Option<ProgressBar>,
+    last_line: Option<Instant>,
 }
 
 impl Meter {
     pub fn new(name: String, unit: Unit, size: Option<u64>, when: When) -> Self {
-        Self { name, unit, size, when, done: 0, started: Instant::now(), shown: None, bar: None }
+        let bar = ProgressBar::with_draw_target(size, ProgressDrawTarget::hidden()).with_message(name);
+        let template = match (unit, size) {
+            (Unit::Bytes, Some(_)) => "{msg} {wide_bar} {bytes} of {total_bytes} ({bytes_per_sec}, {eta} left)",
+            (Unit::Bytes, None) => "{msg} {spinner} {bytes} ({bytes_per_sec})",
+            (Unit::Triples, _) => "{msg} {wide_bar} {human_pos} of {human_len} triples ({per_sec}, {eta} left)",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Self { bar, unit, when, last_line: None }
     }
 
-    /// So many more are done.
+    /// Adds to the count.
     pub fn add(&mut self, count: u64) {
-        self.done += count;
+        self.bar.inc(count);
         let terminal = io::stderr().is_terminal();
         let due = match self.when {
             When::Never => false,
-            When::Auto => terminal && self.started.elapsed() > Duration::from_secs(1),
+            When::Auto => terminal && self.bar.elapsed() > Duration::from_secs(1),
             When::Always => true,
         };
-        if !due {
-            return;
-        }
-        if terminal {
-            let (size, unit, name) = (self.size, self.unit, &self.name);
-            let bar = self.bar.get_or_insert_with(|| bar(size, unit, name));
-            bar.set_position(self.done);
-        } else if self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_secs(1)) {
-            self.shown = Some(Instant::now());
+        if due && terminal && self.bar.is_hidden() {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        } else if due && !terminal && self.last_line.is_none_or(|last| last.elapsed() > Duration::from_secs(1)) {
+            self.last_line = Some(Instant::now());
             self.line();
         }
     }
@@ -71,38 +72,21 @@ impl Meter {
             Unit::Bytes => "bytes",
             Unit::Triples => "triples",
         };
-        match self.size {
-            Some(size) if size > 0 => say(&format!("{}: {} of {size} {unit}", self.name, self.done)),
-            _ => say(&format!("{}: {} {unit}", self.name, self.done)),
-        }
+        let size = self.bar.length().filter(|size| *size > 0).map(|size| format!(" of {size}")).unwrap_or_default();
+        say(&format!("{}: {}{size} {unit}", self.bar.message(), self.bar.position()));
     }
 }
 
 impl Drop for Meter {
     fn drop(&mut self) {
-        match &self.bar {
-            Some(bar) => bar.finish_and_clear(),
-            None if self.shown.is_some() => self.line(),
-            None => {}
+        self.bar.finish_and_clear();
+        if self.last_line.is_some() {
+            self.line();
         }
     }
 }
 
-fn bar(size: Option<u64>, unit: Unit, name: &str) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(size, ProgressDrawTarget::stderr());
-    let template = match (unit, size) {
-        (Unit::Bytes, Some(_)) => "{msg} {wide_bar} {bytes} of {total_bytes} ({bytes_per_sec}, {eta} left)",
-        (Unit::Bytes, None) => "{msg} {spinner} {bytes} ({bytes_per_sec})",
-        (Unit::Triples, _) => "{msg} {wide_bar} {human_pos} of {human_len} triples ({per_sec}, {eta} left)",
-    };
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar.set_message(name.to_owned());
-    bar
-}
-
-/// Counts what is read from an input.
+/// Counts the bytes that are read from an input.
 pub struct Watched<R> {
     inner: R,
     meter: Meter,

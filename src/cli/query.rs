@@ -154,8 +154,7 @@ impl QueryCommand {
             }
         };
 
-        let (answer, _dataset);
-        if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
+        let answer = if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
             if let functions @ [_, ..] = query.functions().as_slice() {
                 bail!(
                     "the query uses {}, which only this program has: --fetch gets what it needs from the server and \
@@ -163,17 +162,14 @@ impl QueryCommand {
                     functions.join(", ")
                 );
             }
-            answer = rpcgraph::query::ask(&endpoint, &query, &cancel)?;
+            rpcgraph::query::ask(&endpoint, &query, &cancel)?
         } else {
             let Some(dataset) = self.dataset(&query, &sources, &cancel)? else { return Ok(Outcome::Findings) };
-            answer = if self.allow_service {
-                let timeout = self.timeout.unwrap_or(rpcgraph::endpoint::TIMEOUT);
-                dataset.answer_with(&query, &cancel, rpcgraph::query::services(timeout))?
-            } else {
-                dataset.answer(&query, &cancel)?
-            };
-            _dataset = dataset;
-        }
+            match self.allow_service {
+                true => dataset.answer_with(&query, &cancel, rpcgraph::query::services(self.request_timeout()))?,
+                false => dataset.answer(&query, &cancel)?,
+            }
+        };
         let (found, noun) = self.write(answer, results, syntax, base)?;
         if !self.summary.quiet && !noun.is_empty() {
             say(&counted(found, noun));
@@ -200,7 +196,10 @@ impl QueryCommand {
                 write_graph(triples, syntax, base.as_deref(), &mut output).map(|count| (count, "triple"))
             }
         };
-        let written = written.map_err(|error| self.failed(error))?;
+        let written = written.map_err(|error| match error {
+            ResultsError::Sink(error) => self.target.unwritable(error.into()),
+            ResultsError::Query(error) => error.into(),
+        })?;
         output.finish()?;
         Ok(written)
     }
@@ -250,7 +249,12 @@ impl QueryCommand {
     fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
         let Some(url) = &self.endpoint else { return Ok(None) };
         let builder = Endpoint::builder(url).credentials(Credentials::from_environment()?);
-        Ok(Some(builder.timeout(self.timeout.unwrap_or(rpcgraph::endpoint::TIMEOUT)).build()?))
+        Ok(Some(builder.timeout(self.request_timeout()).build()?))
+    }
+
+    /// The time that a server has to answer a request.
+    fn request_timeout(&self) -> Duration {
+        self.timeout.unwrap_or(rpcgraph::endpoint::TIMEOUT)
     }
 
     /// The data to ask; none where `--strict` has stopped it.
@@ -294,13 +298,6 @@ impl QueryCommand {
             return None;
         }
         terminal_size::terminal_size().map(|(width, _)| width.0.into())
-    }
-
-    fn failed(&self, error: ResultsError) -> Failure {
-        match error {
-            ResultsError::Sink(error) => self.target.unwritable(error.into()),
-            ResultsError::Query(error) => error.into(),
-        }
     }
 }
 

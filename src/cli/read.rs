@@ -17,7 +17,7 @@ use super::input::{InputSource, sources};
 use super::progress::{self, Watched};
 use super::{Failure, print_failure, say};
 
-/// How many findings are shown of records that the graph holds all the same.
+/// The most findings that are shown of records that the graph holds all the same.
 const SHOWN_FINDINGS: u64 = 20;
 
 /// Options of every command that reads logs.
@@ -99,15 +99,6 @@ enum MappingName {
     Bblock,
 }
 
-impl From<MappingName> for Mapping {
-    fn from(name: MappingName) -> Self {
-        match name {
-            MappingName::Session => Self::Session,
-            MappingName::Bblock => Self::Bblock,
-        }
-    }
-}
-
 impl ReadArgs {
     /// The inputs, none of them opened.
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
@@ -123,7 +114,7 @@ impl ReadArgs {
             log_lines: graph.log_lines,
             jobs: self.jobs(),
         };
-        let findings = Findings { quiet, shown: 0, hidden: 0 };
+        let findings = Findings { quiet, in_graph: 0 };
         Ok(Run { read: self, converter: Converter::new(mapper, options), findings, total: None, inputs: 0, failed: 0 })
     }
 
@@ -135,7 +126,10 @@ impl ReadArgs {
 
     /// How messages become triples.
     pub fn mapping(&self) -> Mapping {
-        self.mapping.into()
+        match self.mapping {
+            MappingName::Session => Mapping::Session,
+            MappingName::Bblock => Mapping::Bblock,
+        }
     }
 
     fn jobs(&self) -> usize {
@@ -165,8 +159,8 @@ pub enum Attempt {
 pub struct Run<'r> {
     read: &'r ReadArgs,
     converter: Converter,
-    findings: Findings,
-    total: Option<Summary>,
+    pub findings: Findings,
+    pub total: Option<Summary>,
     inputs: usize,
     failed: usize,
 }
@@ -211,16 +205,6 @@ impl Run<'_> {
         }
     }
 
-    /// Says how many findings were not shown, when all inputs were.
-    pub fn end(&self) {
-        self.findings.end();
-    }
-
-    /// Says what was done, if anything.
-    pub fn say(&self, summary: &SummaryArgs) {
-        summary.say(self.total.as_ref());
-    }
-
     /// Fails if inputs did, with a consequence to tell.
     pub fn check(&self, consequence: &str) -> Result<(), Failure> {
         if self.failed > 0 {
@@ -231,51 +215,40 @@ impl Run<'_> {
 }
 
 impl SummaryArgs {
-    /// Says what was done, if anything.
-    fn say(&self, total: Option<&Summary>) {
+    /// Says what was done, if anything, and which records took the reference path.
+    pub fn say(&self, total: Option<&Summary>) {
         let Some(total) = total.filter(|_| !self.quiet) else { return };
         say(&total.to_string());
         if self.verbose {
-            say(&by_reference(total));
+            let count: u64 = total.by_reference.values().sum();
+            say(&format!("reference path: {count} of {} records", total.records));
+            total.by_reference.iter().for_each(|(reason, count)| say(&format!("  {count}  {reason}")));
         }
     }
 }
 
-/// Which records took the reference path.
-fn by_reference(summary: &Summary) -> String {
-    let count: u64 = summary.by_reference.values().sum();
-    let mut text = format!("reference path: {count} of {} records", summary.records);
-    for (reason, count) in &summary.by_reference {
-        text.push_str(&format!("\n  {count}  {reason}"));
-    }
-    text
-}
-
-/// Shows findings: all that are nowhere else, and the first of the rest.
-struct Findings {
+/// Shows findings: all that are nowhere else, and the first of those that the graph holds.
+pub struct Findings {
     quiet: bool,
-    shown: u64,
-    hidden: u64,
+    in_graph: u64,
 }
 
 impl Findings {
     /// Shows one, or counts it.
     fn show(&mut self, finding: &Finding) {
-        if self.quiet && finding.in_graph {
-            return;
+        if finding.in_graph {
+            self.in_graph += 1;
+            if self.quiet || self.in_graph > SHOWN_FINDINGS {
+                return;
+            }
         }
-        if finding.in_graph && self.shown >= SHOWN_FINDINGS {
-            self.hidden += 1;
-            return;
-        }
-        self.shown += u64::from(finding.in_graph);
         say(&finding.to_string());
     }
 
     /// Says how many were not shown.
-    fn end(&self) {
-        if self.hidden > 0 {
-            say(&format!("… and {} findings more; the graph holds them all", self.hidden));
+    pub fn end(&self) {
+        if !self.quiet && self.in_graph > SHOWN_FINDINGS {
+            say(&format!("… and {} findings more; the graph holds them all", self.in_graph - SHOWN_FINDINGS));
         }
     }
 }

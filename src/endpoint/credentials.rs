@@ -126,30 +126,22 @@ fn basic(user: &str, password: &str) -> String {
 /// The logins of a netrc file by host; that of `default` by no host. The error never repeats a word of the file, since it
 /// may be a password.
 fn hosts(text: &str) -> Result<HashMap<String, Login>, String> {
-    let mut hosts = HashMap::new();
-    let mut host: Option<String> = None;
+    let mut hosts: HashMap<String, Login> = HashMap::new();
+    let mut login: Option<&mut Login> = None;
     let mut lines = (1..).zip(text.lines());
     while let Some((number, line)) = lines.next() {
         let mut words = line.split_whitespace();
-        while let Some(word) = words.next() {
-            if word.starts_with('#') {
-                break;
-            }
+        while let Some(word) = words.next().filter(|word| !word.starts_with('#')) {
             if word == "default" {
-                hosts.entry(String::new()).or_insert_with(Login::default);
-                host = Some(String::new());
+                login = Some(hosts.entry(String::new()).or_default());
                 continue;
             }
             // A keyword and its value may stand on two lines, but hardly ever do.
             let value = words.next().ok_or_else(|| format!("line {number} ends where a value should be"))?;
             let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
             let value = quoted.unwrap_or(value).to_owned();
-            let login = host.as_ref().and_then(|host| hosts.get_mut(host));
-            match (word, login) {
-                ("machine", _) => {
-                    hosts.entry(value.clone()).or_insert_with(Login::default);
-                    host = Some(value);
-                }
+            match (word, &mut login) {
+                ("machine", _) => login = Some(hosts.entry(value).or_default()),
                 ("login" | "user", Some(login)) => login.user = value,
                 ("password", Some(login)) => login.password = value,
                 ("account", Some(_)) => {}

@@ -50,20 +50,14 @@ struct KeptGraph {
 
 /// Triples that belong together, in the file.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SpoolBatch {
+pub(super) struct SpoolBatch {
     offset: u64,
-    length: usize,
+    /// Its length as N-Triples, in bytes.
+    pub length: usize,
     /// How many there are.
     pub triples: u64,
     /// Whether a blank node is among them, so that they are other triples when they are sent again.
     pub blank_nodes: bool,
-}
-
-impl SpoolBatch {
-    /// Its length as N-Triples, in bytes.
-    pub fn length(&self) -> u64 {
-        self.length as u64
-    }
 }
 
 /// A graph of a [`Spool`].
@@ -201,19 +195,19 @@ impl<'s> SpooledGraph<'s> {
     }
 
     /// Its batches, but for the triples of its own node.
-    pub fn batches(&self) -> &'s [SpoolBatch] {
+    pub(super) fn batches(&self) -> &'s [SpoolBatch] {
         &self.graph.batches
     }
 
     /// A batch as N-Triples.
-    pub fn text(&self, batch: &SpoolBatch) -> io::Result<String> {
+    pub(super) fn text(&self, batch: &SpoolBatch) -> io::Result<String> {
         let mut text = String::with_capacity(batch.length);
         self.batch_reader(&[*batch]).read_to_string(&mut text)?;
         Ok(text)
     }
 
     /// The triples of its own node as N-Triples: empty where the graph is of no session.
-    pub fn node(&self) -> &'s str {
+    pub(super) fn node(&self) -> &'s str {
         &self.graph.node
     }
 
@@ -232,17 +226,17 @@ impl<'s> SpooledGraph<'s> {
     }
 
     /// Length of what [`SpooledGraph::reader`] gives, in bytes.
-    pub fn length(&self) -> u64 {
-        self.graph.batches.iter().map(SpoolBatch::length).sum::<u64>() + self.graph.node.len() as u64
+    pub(super) fn length(&self) -> u64 {
+        (self.graph.batches.iter().map(|batch| batch.length).sum::<usize>() + self.graph.node.len()) as u64
     }
 
     /// All of it as N-Triples, the triples of its own node last.
-    pub fn reader(&self) -> impl Read + Send + use<> {
+    pub(super) fn reader(&self) -> impl Read + Send + use<> {
         self.batch_reader(&self.graph.batches).chain(io::Cursor::new(self.graph.node.clone().into_bytes()))
     }
 
     /// Some of its batches as N-Triples.
-    pub fn batch_reader(&self, batches: &[SpoolBatch]) -> impl Read + Send + use<> {
+    pub(super) fn batch_reader(&self, batches: &[SpoolBatch]) -> impl Read + Send + use<> {
         BatchReader { file: Arc::clone(&self.spool.file), parts: batches.iter().copied().collect(), current: None }
     }
 }

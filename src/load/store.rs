@@ -89,7 +89,7 @@ impl StoreTarget {
             let (mut end, mut triples, mut bytes) = (start, 0, 0);
             while let Some(batch) = batches.get(end).filter(|_| triples < QUADS && bytes < BYTES) {
                 triples += batch.triples;
-                bytes += batch.length();
+                bytes += batch.length as u64;
                 end += 1;
             }
             let part = batches.get(start..end).unwrap_or_default();

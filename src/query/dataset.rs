@@ -55,15 +55,16 @@ impl DefaultServiceHandler for NoServices {
 /// Which of the loaded graphs go where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Graphs {
-    /// All into the default graph; no query pattern asks for names.
-    Merged,
-    /// All where they are; their union is the default graph. No triple is in two graphs.
-    Union,
-    /// All where they are, and all into the default graph.
-    Both,
-    /// What the dataset clause says.
+    /// All of them, whatever their names.
+    All {
+        /// Into the default graph.
+        merged: bool,
+        /// Where they are. Unless they are merged, their union is the default graph: no triple is in two of them.
+        named: bool,
+    },
+    /// Those of the dataset clause, each as it says.
     Clause(QueryDataset),
-    /// It is not loaded: a store has it, each session in a graph of its own.
+    /// They are not loaded: a store has them, each session in a graph of its own.
     Stored,
 }
 
@@ -78,9 +79,7 @@ impl Dataset {
     pub fn new(query: &Query, overlapping: bool) -> Result<Self, StorageError> {
         let graphs = match query.dataset() {
             Some(clause) => Graphs::Clause(clause.clone()),
-            None if !query.uses_graphs() => Graphs::Merged,
-            None if overlapping => Graphs::Both,
-            None => Graphs::Union,
+            None => Graphs::All { merged: overlapping || !query.uses_graphs(), named: query.uses_graphs() },
         };
         let mut needs = query.needs().clone();
         if overlapping && (query.uses_graphs() || query.has_dataset()) {
@@ -122,11 +121,11 @@ impl Dataset {
         let evaluator = functions::add(evaluator).with_cancellation_token(cancel.token());
         let mut prepared = evaluator.for_query(query.algebra.clone());
         match &self.graphs {
-            Graphs::Merged | Graphs::Both | Graphs::Clause(_) => {
-                *prepared.dataset_mut() = QueryDatasetSpecification::new()
+            Graphs::All { merged: true, .. } | Graphs::Clause(_) => {
+                *prepared.dataset_mut() = QueryDatasetSpecification::new();
             }
             Graphs::Stored if query.has_dataset() => {}
-            Graphs::Union | Graphs::Stored => prepared.dataset_mut().set_default_graph_as_union(),
+            Graphs::All { .. } | Graphs::Stored => prepared.dataset_mut().set_default_graph_as_union(),
         }
         let cancel = cancel.clone();
         let failed = move |error| match cancel.cause() {
@@ -155,7 +154,7 @@ pub struct Loading<'d> {
     dataset: &'d Dataset,
     transaction: Transaction<'d>,
     cancel: Cancel,
-    /// Graphs of the dataset clause that nothing was loaded of yet.
+    /// Graphs of the dataset clause of which nothing was loaded yet.
     missing: Vec<NamedNode>,
 }
 
@@ -178,30 +177,25 @@ impl<'d> Loading<'d> {
         if !self.dataset.needs.wants(quad.predicate, object) {
             return;
         }
-        let merged = QuadRef { graph_name: GraphNameRef::DefaultGraph, ..quad };
-        match &self.dataset.graphs {
-            Graphs::Merged => self.transaction.insert(merged),
-            Graphs::Union | Graphs::Stored => self.transaction.insert(quad),
-            Graphs::Both => {
-                self.transaction.insert(quad);
-                self.transaction.insert(merged);
-            }
+        let (merged, named) = match &self.dataset.graphs {
+            Graphs::All { merged, named } => (*merged, *named),
+            Graphs::Stored => (false, true),
             Graphs::Clause(clause) => {
                 let GraphNameRef::NamedNode(graph) = quad.graph_name else { return };
-                if !self.missing.is_empty() {
-                    self.missing.retain(|missing| missing.as_ref() != graph);
-                }
-                if clause.default.iter().any(|from| from.as_ref() == graph) {
-                    self.transaction.insert(merged);
-                }
-                if clause.named.iter().flatten().any(|named| named.as_ref() == graph) {
-                    self.transaction.insert(quad);
-                }
+                self.missing.retain(|missing| missing.as_ref() != graph);
+                let is_graph = |name: &NamedNode| name.as_ref() == graph;
+                (clause.default.iter().any(is_graph), clause.named.iter().flatten().any(is_graph))
             }
+        };
+        if named {
+            self.transaction.insert(quad);
+        }
+        if merged {
+            self.transaction.insert(QuadRef { graph_name: GraphNameRef::DefaultGraph, ..quad });
         }
     }
 
-    /// What loading ends with.
+    /// The switch that ends loading.
     pub(super) fn cancel(&self) -> &Cancel {
         &self.cancel
     }

@@ -47,12 +47,12 @@ pub fn rdf_format(path: &Path) -> Option<RdfFormat> {
 
 impl Loading<'_> {
     /// Loads an RDF file, compressed or not. Its blank nodes are its own; its relative IRIs are resolved against `iri`.
-    pub fn rdf(&mut self, input: &str, iri: &str, format: RdfFormat, read: impl Read) -> Result<u64, RdfError> {
+    pub fn rdf(&mut self, input: &str, iri: &str, format: RdfFormat, read: impl Read) -> Result<(), RdfError> {
         let failed = |source| RdfError::Read { input: input.to_owned(), source };
         let parser = RdfParser::from_format(format).rename_blank_nodes();
         let parser = parser.clone().with_base_iri(iri).unwrap_or(parser);
-        let mut count = 0;
-        for quad in parser.for_reader(BufReader::new(decompressed(read).map_err(failed)?)) {
+        let quads = parser.for_reader(BufReader::new(decompressed(read).map_err(failed)?));
+        for (count, quad) in quads.enumerate() {
             let quad = quad.map_err(|error| match error {
                 RdfParseError::Io(error) => failed(error),
                 RdfParseError::Syntax(source) => {
@@ -62,11 +62,10 @@ impl Loading<'_> {
                 }
             })?;
             self.insert(quad.as_ref());
-            count += 1;
             if count % 4096 == 0 {
                 self.cancel().check()?;
             }
         }
-        Ok(count)
+        Ok(())
     }
 }

@@ -1,6 +1,5 @@
 //! The text of a query, and where it goes wrong.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use spargebra::SparqlParser;
@@ -104,60 +103,48 @@ fn order_columns(query: &mut spargebra::Query, text: &str) {
         }
     };
     let tokens: Vec<_> = tokens(text).into_iter().filter_map(|range| text.get(range)).collect();
-    let is = |token: Option<&&str>, word: &str| token.is_some_and(|token| token.eq_ignore_ascii_case(word));
-    let Some(select) = tokens.iter().position(|token| is(Some(token), "SELECT")) else { return };
-    let modified = ["DISTINCT", "REDUCED"].iter().any(|word| is(tokens.get(select + 1), word));
-    if is(tokens.get(select + 1 + usize::from(modified)), "*") {
-        let mut places = HashMap::new();
-        for (place, token) in tokens.iter().enumerate() {
-            if let Some(name) = token.strip_prefix(['?', '$']) {
-                places.entry(name).or_insert(place);
-            }
-        }
-        variables.sort_by_key(|variable| places.get(variable.as_str()).copied());
+    let is = |token: &str, words: &[&str]| words.iter().any(|word| token.eq_ignore_ascii_case(word));
+    let mut head = tokens.iter().skip_while(|token| !is(token, &["SELECT"])).skip(1);
+    if head.find(|token| !is(token, &["DISTINCT", "REDUCED"])) == Some(&"*") {
+        variables.sort_by_cached_key(|variable| {
+            tokens.iter().position(|token| token.strip_prefix(['?', '$']) == Some(variable.as_str()))
+        });
     }
 }
 
-/// What the parser says of a text: where it stopped looking, a byte offset, and what would have helped.
-struct Stop<'w> {
-    at: usize,
-    expected: &'w str,
-}
-
-impl<'w> Stop<'w> {
-    /// From the parser's words: `error at 3:12: expected …`, lines and characters counted from 1.
-    fn read(text: &str, words: &'w str) -> Option<Self> {
-        let (place, expected) = words.strip_prefix("error at ")?.split_once(": ")?;
-        let (line, column) = place.split_once(':')?;
-        let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
-        let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-        let rest = text.get(start..)?;
-        let length = rest.char_indices().nth(column - 1).map_or(rest.len(), |(at, _)| at);
-        Some(Self { at: start + length, expected })
-    }
+/// The place where the parser stopped looking, a byte offset, and what it expected there. From its words: `error at 3:12:
+/// expected …`, lines and characters counted from 1.
+fn stop<'w>(text: &str, words: &'w str) -> Option<(usize, &'w str)> {
+    let (place, expected) = words.strip_prefix("error at ")?.split_once(": ")?;
+    let (line, column) = place.split_once(':')?;
+    let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
+    let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let rest = text.get(start..)?;
+    let length = rest.char_indices().nth(column - 1).map_or(rest.len(), |(at, _)| at);
+    Some((start + length, expected))
 }
 
 fn explain(text: &str, parser: &SparqlParser, words: &str) -> SyntaxError {
-    let Some(stop) = Stop::read(text, words) else { return SyntaxError { message: words.to_owned(), place: None } };
+    let Some((stopped, expected)) = stop(text, words) else {
+        return SyntaxError { message: words.to_owned(), place: None };
+    };
     let stops_at = |text: &str| {
         let error = parser.clone().parse_query(text).err()?.to_string();
-        Stop::read(text, &error).map(|stop| stop.at)
+        stop(text, &error).map(|(at, _)| at)
     };
+    let rule = rule(expected).map(str::to_owned);
     let Some(range) = first_wrong(text, stops_at) else {
-        let message = match rule(stop.expected) {
-            Some(rule) => rule.to_owned(),
-            None => format!("the query ends too early{}", wanted(stop.expected)),
-        };
+        let message = rule.unwrap_or_else(|| format!("the query ends too early{}", wanted(expected)));
         return SyntaxError { message, place: Some(TextPlace::at(text, text.trim_end().len())) };
     };
     let token = shortened(text.get(range.clone()).unwrap_or_default());
-    let message = match (rule(stop.expected), token.split_once(':')) {
+    let message = match (rule.as_deref(), token.split_once(':')) {
         (Some("Prefix not found"), Some((prefix, _))) => {
             let known: Vec<_> = QUERY_PREFIXES.iter().map(|(prefix, _)| format!("{prefix}:")).collect();
             format!("the prefix {prefix}: is not declared; without declaration there are {}", known.join(" "))
         }
         (Some(rule), _) => rule.to_owned(),
-        (None, _) if stop.at == range.start => format!("there cannot be {token} here{}", wanted(stop.expected)),
+        (None, _) if stopped == range.start => format!("there cannot be {token} here{}", wanted(expected)),
         (None, _) => format!("there cannot be {token} here"),
     };
     SyntaxError { message, place: Some(TextPlace::at(text, range.start)) }

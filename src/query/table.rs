@@ -39,15 +39,13 @@ impl From<String> for Cell {
 
 impl Table {
     /// Not wider than this number of columns: long cells are cut, and end in `…` then.
-    pub fn with_width(mut self, width: Option<usize>) -> Self {
-        self.width = width;
-        self
+    pub fn with_width(self, width: Option<usize>) -> Self {
+        Self { width, ..self }
     }
 
     /// Leaves out what IRIs begin with, so that `<https://example.org/log#m12>` is `<#m12>`.
-    pub fn with_base(mut self, base: Option<String>) -> Self {
-        self.base = base;
-        self
+    pub fn with_base(self, base: Option<String>) -> Self {
+        Self { base, ..self }
     }
 
     /// Writes the rows, and counts them.
