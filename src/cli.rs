@@ -1,5 +1,6 @@
 //! The command line: what the user typed, and how outcomes become exit statuses.
 
+mod answer;
 mod builtin;
 mod convert;
 mod input;

@@ -20,9 +20,9 @@ use url::{Url, form_urlencoded};
 
 pub use self::answer::ServerAnswer;
 pub use self::credentials::Credentials;
-pub use self::error::{EndpointError, Exchange};
+pub use self::error::{EndpointError, ServerRequest};
 pub use self::graph_store::GraphStore;
-use self::request::Sender;
+use self::request::RequestSender;
 use crate::answer::{Answer, Solutions};
 use crate::http;
 use crate::vocab::rpcg;
@@ -36,7 +36,7 @@ pub struct Endpoint {
     query: Url,
     update: Option<Url>,
     graph_store: Option<Url>,
-    sender: Sender,
+    sender: RequestSender,
 }
 
 /// What an [`Endpoint`] is made from.
@@ -79,7 +79,7 @@ impl EndpointBuilder {
         Self { graph_store, ..self }
     }
 
-    /// Who we are.
+    /// The credentials for the server.
     pub fn credentials(self, credentials: Credentials) -> Self {
         Self { credentials, ..self }
     }
@@ -104,8 +104,12 @@ impl EndpointBuilder {
             tls |= url.scheme() == "https";
         }
         let client = http::client(tls, self.timeout).build().map_err(EndpointError::Client)?;
-        let sender =
-            Sender { client, credentials: self.credentials, timeout: self.timeout, reached: AtomicBool::new(false) };
+        let sender = RequestSender {
+            client,
+            credentials: self.credentials,
+            timeout: self.timeout,
+            reached: AtomicBool::new(false),
+        };
         Ok(Endpoint { query, update, graph_store, sender })
     }
 }
@@ -159,14 +163,14 @@ impl Endpoint {
         }
         let body = form.finish();
         let form = answer::form_of(query);
-        let (response, exchange) = self.sender.send(&self.query, "a query", Repeat::Harmless, |client| {
+        let (response, request) = self.sender.send(&self.query, "a query", Repeat::Harmless, |client| {
             client
                 .post(self.query.clone())
                 .header(ACCEPT, answer::accept(form))
                 .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .body(body.clone())
         })?;
-        answer::read(response, form, exchange)
+        answer::read(response, form, request)
     }
 
     /// A dataset in which the default graph holds what all sessions hold.
@@ -225,7 +229,7 @@ impl Endpoint {
 
     fn other_answer(&self, expected: &'static str) -> EndpointError {
         EndpointError::Unexpected {
-            exchange: self.sender.exchange(&self.query, "a query"),
+            request: self.sender.described(&self.query, "a query"),
             content_type: "another kind of answer".to_owned(),
             expected,
             words: String::new(),

@@ -9,7 +9,7 @@ use url::{Host, Url};
 
 const USER_AGENT: &str = concat!("rpcgraph/", env!("CARGO_PKG_VERSION"));
 
-/// A client that follows no redirect, repeats nothing and asks no proxy: whoever uses it decides on each request.
+/// A client that follows no redirect, repeats nothing and asks no proxy: its caller decides on each request.
 ///
 /// `timeout` is for connecting and sending up to the head of the answer, and again for each part of its body.
 pub(crate) fn client(tls: bool, timeout: Duration) -> ClientBuilder {

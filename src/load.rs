@@ -26,15 +26,15 @@ use crate::endpoint::EndpointError;
 /// Takes graphs.
 pub trait Target {
     /// Replaces a graph. `progress` is told how many triples have arrived since it was last told.
-    fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError>;
+    fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError>;
 
     /// How many triples a graph has there, where it is worth asking.
-    fn count(&mut self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, LoadError>;
+    fn count(&mut self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError>;
 }
 
 /// Why a graph could not be loaded.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
+pub enum ReplaceError {
     /// The temporary file could not be read.
     #[error("cannot read the temporary file")]
     Spool(#[from] io::Error),
@@ -84,7 +84,7 @@ pub enum Doubt {
         /// The graph.
         graph: NamedNode,
         /// Why not.
-        source: LoadError,
+        source: ReplaceError,
     },
 }
 
@@ -98,7 +98,7 @@ pub fn load(
     target: &mut dyn Target,
     progress: &mut dyn FnMut(u64),
     loaded: &mut Loaded,
-) -> Result<(), LoadError> {
+) -> Result<(), ReplaceError> {
     for graph in spool.graphs() {
         target.replace(graph, progress)?;
         loaded.graphs += 1;

@@ -1,7 +1,7 @@
 //! `query`: SPARQL over logs, RDF files, a store or a server.
 
 use std::fs;
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, Read as _};
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -10,15 +10,14 @@ use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
 use rpcgraph::endpoint::{Credentials, Endpoint};
 use rpcgraph::query::catalogue::NamedQuery;
-use rpcgraph::query::results::{ResultsFormat, write_boolean, write_graph, write_solutions};
-use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Form, Loading, Query, QueryError, ResultsError, Table};
-use rpcgraph::sink::Syntax;
+use rpcgraph::query::{Cancel, Cause, Dataset, Loading, Query, QueryError};
 use rpcgraph::store;
 use rpcgraph::summary::counted;
 
+use super::answer::AnswerArgs;
 use super::input::{InputSource, is_stdin};
-use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, named};
-use super::target::{TargetArgs, leave, parse_syntax};
+use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
+use super::target::leave;
 use super::{Failure, Outcome, print_failure, say};
 
 #[derive(Debug, Args)]
@@ -72,16 +71,8 @@ pub struct QueryCommand {
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     parameters: Vec<(String, String)>,
 
-    /// How rows are written [default: table, or what the extension of --output says]
-    #[arg(long, value_name = "NAME", value_parser = parse_results)]
-    results: Option<ResultsFormat>,
-
-    /// Syntax of a graph, of CONSTRUCT or DESCRIBE [default: turtle, or what the extension of --output says]
-    #[arg(short, long, value_name = "NAME", value_parser = parse_syntax)]
-    to: Option<Syntax>,
-
     #[command(flatten)]
-    target: TargetArgs,
+    answer: AnswerArgs,
 
     /// Let SERVICE in the query call other servers
     #[arg(long)]
@@ -107,10 +98,6 @@ fn parse_parameter(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("expected NAME=VALUE".to_owned()),
     }
-}
-
-fn parse_results(name: &str) -> Result<ResultsFormat, String> {
-    named("format", &ResultsFormat::ALL, ResultsFormat::name, name)
 }
 
 /// A time in seconds, maybe with a fraction.
@@ -147,13 +134,7 @@ impl QueryCommand {
             bail!("the query calls another server with SERVICE; --allow-service lets it");
         }
         // Better now than when all the work is done.
-        let (results, syntax) = match query.form() {
-            Form::Graph => (ResultsFormat::default(), self.target.kind(self.to, Syntax::from_extension, "--to")?),
-            Form::Select | Form::Ask => {
-                (self.target.kind(self.results, ResultsFormat::from_extension, "--results")?, Syntax::default())
-            }
-        };
-
+        let writer = self.answer.writer(query.form(), base)?;
         let answer = if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
             if let functions @ [_, ..] = query.functions().as_slice() {
                 bail!(
@@ -170,38 +151,11 @@ impl QueryCommand {
                 false => dataset.answer(&query, &cancel)?,
             }
         };
-        let (found, noun) = self.write(answer, results, syntax, base)?;
+        let (found, noun) = writer.write(answer)?;
         if !self.summary.quiet && !noun.is_empty() {
             say(&counted(found, noun));
         }
         Ok(if self.exit_status && found == 0 { Outcome::Findings } else { Outcome::Done })
-    }
-
-    /// Writes the answer; how much of what there is in it.
-    fn write(
-        &self,
-        answer: Answer<'_>,
-        results: ResultsFormat,
-        syntax: Syntax,
-        base: Option<String>,
-    ) -> Result<(u64, &'static str), Failure> {
-        let mut output = self.target.open()?;
-        let written = match answer {
-            Answer::Solutions(solutions) => {
-                let table = Table::default().with_base(base).with_width(self.width());
-                write_solutions(solutions, results, &table, &mut output).map(|count| (count, "row"))
-            }
-            Answer::Boolean(truth) => write_boolean(truth, results, &mut output).map(|()| (u64::from(truth), "")),
-            Answer::Graph(triples) => {
-                write_graph(triples, syntax, base.as_deref(), &mut output).map(|count| (count, "triple"))
-            }
-        };
-        let written = written.map_err(|error| match error {
-            ResultsError::Sink(error) => self.target.unwritable(error.into()),
-            ResultsError::Query(error) => error.into(),
-        })?;
-        output.finish()?;
-        Ok(written)
     }
 
     /// The query as it is asked, before anything is known of the data.
@@ -231,7 +185,7 @@ impl QueryCommand {
         let cancel = Cancel::default();
         let interrupted = cancel.clone();
         ctrlc::set_handler(move || {
-            // Who asks twice does not want to wait.
+            // Asked twice: the user does not want to wait.
             if interrupted.cause().is_some() {
                 leave();
             }
@@ -257,7 +211,7 @@ impl QueryCommand {
         self.timeout.unwrap_or(rpcgraph::endpoint::TIMEOUT)
     }
 
-    /// The data to ask; none where `--strict` has stopped it.
+    /// The data to ask; `None` where `--strict` has stopped it.
     fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> Result<Option<Dataset>, Failure> {
         if let Some(dir) = &self.store {
             return Ok(Some(Dataset::stored(store::open_read_only(dir)?)));
@@ -291,14 +245,6 @@ impl QueryCommand {
         }
         Ok(false)
     }
-
-    /// How wide a table may be: as wide as the terminal that it is for.
-    fn width(&self) -> Option<usize> {
-        if self.target.file().is_some() || !io::stdout().is_terminal() {
-            return None;
-        }
-        terminal_size::terminal_size().map(|(width, _)| width.0.into())
-    }
 }
 
 /// Ends the process after a time, if the query has not ended by then.
@@ -319,7 +265,7 @@ fn base(sources: &[InputSource]) -> Option<String> {
     let mut common = first.iri.as_str();
     for source in rest {
         let shared = common.bytes().zip(source.iri.bytes()).take_while(|(a, b)| a == b).count();
-        // Up to a slash, which is no part of a character.
+        // Up to a slash, which is never a part of a longer character.
         common = common.get(..shared).and_then(|shared| shared.rfind('/').map(|slash| &shared[..=slash])).unwrap_or("");
     }
     // A base needs more than `file:///`.

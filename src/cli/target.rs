@@ -56,7 +56,7 @@ impl TargetArgs {
         })
     }
 
-    /// The same failure with the name of the output, if it is about that; but for a closed pipe, which is none.
+    /// The same failure with the name of the output, if it is about that; but for a closed pipe, which is not a failure.
     pub fn unwritable(&self, failure: Failure) -> Failure {
         match (failure.downcast(), self.file()) {
             (Ok(SinkError::Io(cause)), Some(path)) => OutputError::new(path, cause).into(),

@@ -9,7 +9,7 @@ use sparesults::{QueryResultsFormat, QueryResultsParser, ReaderQueryResultsParse
 use spargebra::SparqlParser;
 
 use super::EndpointError;
-use super::error::{Exchange, content_type};
+use super::error::{ServerRequest, content_type};
 use crate::answer::{Answer, Form, Solutions};
 
 /// The answer of a server to a query. Rows and triples come as they arrive; there are none after an error. Blank nodes have
@@ -34,7 +34,11 @@ pub(super) fn accept(form: Option<Form>) -> &'static str {
 }
 
 /// Reads an answer as what it says that it is.
-pub(super) fn read(response: Response, form: Option<Form>, exchange: Exchange) -> Result<ServerAnswer, EndpointError> {
+pub(super) fn read(
+    response: Response,
+    form: Option<Form>,
+    request: ServerRequest,
+) -> Result<ServerAnswer, EndpointError> {
     let name = content_type(response.headers()).unwrap_or_default();
     // `application/xml` and `application/json` may be either.
     if form != Some(Form::Graph)
@@ -45,14 +49,14 @@ pub(super) fn read(response: Response, form: Option<Form>, exchange: Exchange) -
             Ok(ReaderQueryResultsParserOutput::Boolean(truth)) => Ok(Answer::Boolean(truth)),
             Ok(ReaderQueryResultsParserOutput::Solutions(parser)) => {
                 let variables = parser.variables().to_vec();
-                let mut rows = received(parser, exchange, name);
+                let mut rows = received(parser, request, name);
                 match form {
                     // Virtuoso gives a row for yes, and none for no.
                     Some(Form::Ask) => Ok(Answer::Boolean(rows.next().transpose()?.is_some())),
                     _ => Ok(Answer::Solutions(Solutions { variables, rows: Box::new(rows) })),
                 }
             }
-            Err(error) => Err(failure(&exchange, &name, error.into())),
+            Err(error) => Err(failure(&request, &name, error.into())),
         };
     }
     if matches!(form, Some(Form::Graph) | None)
@@ -60,11 +64,11 @@ pub(super) fn read(response: Response, form: Option<Form>, exchange: Exchange) -
     {
         let parser = RdfParser::from_format(format).without_named_graphs();
         // References of the server are relative to it.
-        let parser = parser.clone().with_base_iri(&exchange.url).unwrap_or(parser);
+        let parser = parser.clone().with_base_iri(&request.url).unwrap_or(parser);
         let triples = parser.for_reader(response).map(|quad| quad.map(Triple::from));
-        return Ok(Answer::Graph(Box::new(received(triples, exchange, name))));
+        return Ok(Answer::Graph(Box::new(received(triples, request, name))));
     }
-    Err(exchange.unexpected(
+    Err(request.unexpected(
         response,
         match form {
             Some(Form::Select | Form::Ask) => "SPARQL results in JSON or XML",
@@ -77,21 +81,21 @@ pub(super) fn read(response: Response, form: Option<Form>, exchange: Exchange) -
 /// The same items up to the first error.
 fn received<T, E: Into<io::Error>>(
     items: impl Iterator<Item = Result<T, E>>,
-    exchange: Exchange,
+    request: ServerRequest,
     content_type: String,
 ) -> impl Iterator<Item = Result<T, EndpointError>> {
     let mut failed = false;
     items.map_while(move |item| {
-        let item = (!failed).then(|| item.map_err(|error| failure(&exchange, &content_type, error.into())));
+        let item = (!failed).then(|| item.map_err(|error| failure(&request, &content_type, error.into())));
         failed = !matches!(item, Some(Ok(_)));
         item
     })
 }
 
-fn failure(exchange: &Exchange, content_type: &str, error: io::Error) -> EndpointError {
+fn failure(request: &ServerRequest, content_type: &str, error: io::Error) -> EndpointError {
     match error.kind() {
         // Parsers say so of an answer that is short, although it came whole.
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => exchange.malformed(content_type, error),
-        _ => exchange.body(error),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => request.malformed(content_type, error),
+        _ => request.not_received(error),
     }
 }

@@ -1,4 +1,4 @@
-//! Who we are to a server. Never from the command line, where other users of the machine could read it.
+//! Credentials for servers. Never from the command line, where other users of the machine could read it.
 
 use std::collections::HashMap;
 use std::env;

@@ -59,31 +59,31 @@ pub enum EndpointError {
     #[error("cannot make an HTTP client")]
     Client(#[source] reqwest::Error),
     /// There was no connection.
-    #[error("cannot reach {} for {}: is the server running, and is the URL right?", .exchange.url, .exchange.what)]
+    #[error("cannot reach {} for {}: is the server running, and is the URL right?", .request.url, .request.what)]
     Unreachable {
         /// The request.
-        exchange: Exchange,
+        request: ServerRequest,
         /// Why not.
         source: reqwest::Error,
     },
     /// The connection was lost, or the bytes that came over it are not HTTP.
-    #[error("lost the connection to {} in {}: did the server stop?", .exchange.url, .exchange.what)]
+    #[error("lost the connection to {} in {}: did the server stop?", .request.url, .request.what)]
     Lost {
         /// The request.
-        exchange: Exchange,
+        request: ServerRequest,
         /// How.
         source: Box<dyn Error + Send + Sync>,
     },
     /// There was no answer in time.
     #[error("no answer from {} to {} within {} s: a longer --timeout may help", .0.url, .0.what, .0.limit.as_secs_f64())]
-    TimedOut(Exchange),
+    TimedOut(ServerRequest),
     /// The server said no.
     #[error(
-        "{} answered {} with HTTP status {status}{}{}", .exchange.url, .exchange.what, said(words), advice(hint)
+        "{} answered {} with HTTP status {status}{}{}", .request.url, .request.what, said(words), advice(hint)
     )]
     Status {
         /// The request.
-        exchange: Exchange,
+        request: ServerRequest,
         /// The status.
         status: u16,
         /// The beginning of the body, as text.
@@ -92,21 +92,21 @@ pub enum EndpointError {
         hint: String,
     },
     /// The server sent us elsewhere.
-    #[error("{} redirects {} to {target}: if that is the right server, name that URL instead", .exchange.url, .exchange.what)]
+    #[error("{} redirects {} to {target}: if that is the right server, name that URL instead", .request.url, .request.what)]
     Redirect {
         /// The request.
-        exchange: Exchange,
+        request: ServerRequest,
         /// Where to.
         target: String,
     },
     /// An answer of another kind.
     #[error(
         "{} answered {} with {content_type} where {expected} was expected{}: is it the URL of a SPARQL server?",
-        .exchange.url, .exchange.what, said(words)
+        .request.url, .request.what, said(words)
     )]
     Unexpected {
         /// The request.
-        exchange: Exchange,
+        request: ServerRequest,
         /// The kind of the answer.
         content_type: String,
         /// The kind that was expected.
@@ -115,10 +115,10 @@ pub enum EndpointError {
         words: String,
     },
     /// An answer that is not what it says it is, or breaks off.
-    #[error("the answer of {} to {} is not the {content_type} that it says it is", .exchange.url, .exchange.what)]
+    #[error("the answer of {} to {} is not the {content_type} that it says it is", .request.url, .request.what)]
     Malformed {
         /// The request.
-        exchange: Exchange,
+        request: ServerRequest,
         /// What it says.
         content_type: String,
         /// Where it is wrong.
@@ -128,7 +128,7 @@ pub enum EndpointError {
 
 /// A request to a URL, as errors tell of it.
 #[derive(Debug, Clone)]
-pub struct Exchange {
+pub struct ServerRequest {
     /// What was asked of the server.
     pub what: String,
     /// The URL.
@@ -137,25 +137,25 @@ pub struct Exchange {
     pub limit: Duration,
 }
 
-impl Exchange {
+impl ServerRequest {
     /// Sending failed, or receiving the head of the answer.
-    pub(super) fn request(&self, error: reqwest::Error) -> EndpointError {
-        let (exchange, source) = (self.clone(), error.without_url());
+    pub(super) fn not_sent(&self, error: reqwest::Error) -> EndpointError {
+        let (request, source) = (self.clone(), error.without_url());
         if source.is_timeout() {
-            EndpointError::TimedOut(exchange)
+            EndpointError::TimedOut(request)
         } else if source.is_connect() {
-            EndpointError::Unreachable { exchange, source }
+            EndpointError::Unreachable { request, source }
         } else {
-            EndpointError::Lost { exchange, source: source.into() }
+            EndpointError::Lost { request, source: source.into() }
         }
     }
 
     /// Receiving the body failed.
-    pub(super) fn body(&self, error: io::Error) -> EndpointError {
+    pub(super) fn not_received(&self, error: io::Error) -> EndpointError {
         let inner = error.get_ref().and_then(|error| error.downcast_ref::<reqwest::Error>());
         match inner.is_some_and(reqwest::Error::is_timeout) || error.kind() == io::ErrorKind::TimedOut {
             true => EndpointError::TimedOut(self.clone()),
-            false => EndpointError::Lost { exchange: self.clone(), source: error.into() },
+            false => EndpointError::Lost { request: self.clone(), source: error.into() },
         }
     }
 
@@ -163,13 +163,13 @@ impl Exchange {
     pub(super) fn unexpected(self, response: Response, expected: &'static str) -> EndpointError {
         let content_type = content_type(response.headers()).unwrap_or_else(|| "nothing that has a type".to_owned());
         let content_type = printable(&content_type).into_owned();
-        EndpointError::Unexpected { exchange: self, content_type, expected, words: words(response) }
+        EndpointError::Unexpected { request: self, content_type, expected, words: words(response) }
     }
 
     /// The answer is not what it says it is.
     pub(super) fn malformed(&self, content_type: &str, error: io::Error) -> EndpointError {
         let content_type = printable(content_type).into_owned();
-        EndpointError::Malformed { exchange: self.clone(), content_type, source: error.into() }
+        EndpointError::Malformed { request: self.clone(), content_type, source: error.into() }
     }
 }
 
@@ -182,7 +182,7 @@ pub(super) fn content_type(headers: &HeaderMap) -> Option<String> {
 pub(super) fn words(response: Response) -> String {
     let html = content_type(response.headers()).is_some_and(|name| name.contains("html"));
     let mut body = Vec::new();
-    // Words that do not arrive are no further error.
+    // Words that do not arrive are not a further error.
     let _ = response.take(16 << 10).read_to_end(&mut body);
     let body = String::from_utf8_lossy(&body);
     let text = if html { without_tags(&body) } else { body.into_owned() };

@@ -7,7 +7,7 @@ use reqwest::blocking::Body;
 use reqwest::header::CONTENT_TYPE;
 use url::Url;
 
-use super::request::Sender;
+use super::request::RequestSender;
 use super::{EndpointError, Repeat};
 
 const N_TRIPLES: &str = "application/n-triples; charset=utf-8";
@@ -16,11 +16,11 @@ const N_TRIPLES: &str = "application/n-triples; charset=utf-8";
 #[derive(Debug, Clone, Copy)]
 pub struct GraphStore<'e> {
     pub(super) url: &'e Url,
-    pub(super) sender: &'e Sender,
+    pub(super) sender: &'e RequestSender,
 }
 
 impl GraphStore<'_> {
-    /// Replaces a graph by N-Triples of so many bytes, which `body` gives as often as they have to be sent.
+    /// Replaces a graph by N-Triples of `length` bytes, which `body` gives as often as they have to be sent.
     pub fn put<R: Read + Send + 'static>(
         &self,
         graph: NamedNodeRef<'_>,

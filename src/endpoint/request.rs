@@ -9,7 +9,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, LOCATION, RETRY_AFTER, WWW_AUTHE
 use url::Url;
 
 use super::credentials::Credentials;
-use super::error::{Exchange, words};
+use super::error::{ServerRequest, words};
 use super::{EndpointError, Repeat};
 use crate::diagnostic::printable;
 
@@ -22,7 +22,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Sends requests to the servers that the user named.
 #[derive(Debug)]
-pub(super) struct Sender {
+pub(super) struct RequestSender {
     pub client: Client,
     pub credentials: Credentials,
     pub timeout: Duration,
@@ -30,10 +30,10 @@ pub(super) struct Sender {
     pub reached: AtomicBool,
 }
 
-impl Sender {
+impl RequestSender {
     /// A request for errors to tell of.
-    pub fn exchange(&self, url: &Url, what: &str) -> Exchange {
-        Exchange { what: what.to_owned(), url: url.to_string(), limit: self.timeout }
+    pub fn described(&self, url: &Url, what: &str) -> ServerRequest {
+        ServerRequest { what: what.to_owned(), url: url.to_string(), limit: self.timeout }
     }
 
     /// Sends a request and returns an answer that says yes. `request` makes it anew for each time that it is sent.
@@ -43,8 +43,8 @@ impl Sender {
         what: &str,
         repeat: Repeat,
         request: impl Fn(&Client) -> RequestBuilder,
-    ) -> Result<(Response, Exchange), EndpointError> {
-        let exchange = self.exchange(url, what);
+    ) -> Result<(Response, ServerRequest), EndpointError> {
+        let about = self.described(url, what);
         let authorization = self.credentials.authorization(url)?;
         let mut tries = 0;
         loop {
@@ -53,12 +53,12 @@ impl Sender {
             if let Some(authorization) = &authorization {
                 request = request.header(AUTHORIZATION, authorization.clone());
             }
-            let wait = match request.send().map_err(|error| exchange.request(error)) {
+            let wait = match request.send().map_err(|error| about.not_sent(error)) {
                 Ok(response) => {
                     self.reached.store(true, Ordering::Relaxed);
                     let status = response.status();
                     if status.is_success() {
-                        return Ok((response, exchange));
+                        return Ok((response, about));
                     }
                     let asked = retry_after(response.headers());
                     let again = match status.as_u16() {
@@ -68,18 +68,18 @@ impl Sender {
                         _ => false,
                     };
                     if !again || tries == TRIES {
-                        return Err(refusal(response, exchange, authorization.map(|_| self.credentials.origin())));
+                        return Err(refusal(response, about, authorization.map(|_| self.credentials.origin())));
                     }
                     asked
                 }
-                Err(error @ (EndpointError::Lost { .. } | EndpointError::Unreachable { .. })) => {
+                Err(error) => {
+                    let away = matches!(error, EndpointError::Lost { .. } | EndpointError::Unreachable { .. });
                     let came_before = self.reached.load(Ordering::Relaxed);
-                    if repeat == Repeat::Never || !came_before || tries == TRIES {
+                    if !away || repeat == Repeat::Never || !came_before || tries == TRIES {
                         return Err(error);
                     }
                     None
                 }
-                Err(error) => return Err(error),
             };
             thread::sleep(wait.unwrap_or_else(|| FIRST_WAIT * 2_u32.pow(tries - 1)).min(LONGEST_WAIT));
         }
@@ -97,11 +97,11 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(date.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
-fn refusal(response: Response, exchange: Exchange, credentials: Option<&str>) -> EndpointError {
+fn refusal(response: Response, request: ServerRequest, credentials: Option<&str>) -> EndpointError {
     let status = response.status().as_u16();
     if let (true, Some(target)) = (response.status().is_redirection(), response.headers().get(LOCATION)) {
         let target = printable(&String::from_utf8_lossy(target.as_bytes())).into_owned();
-        return EndpointError::Redirect { exchange, target };
+        return EndpointError::Redirect { request, target };
     }
     let hint = match (status, credentials) {
         (401 | 403, _) if asks_for_others(response.headers()) => {
@@ -118,7 +118,7 @@ fn refusal(response: Response, exchange: Exchange, credentials: Option<&str>) ->
         (429 | 503, _) => "it is busy; try again later".to_owned(),
         _ => String::new(),
     };
-    EndpointError::Status { exchange, status, words: words(response), hint }
+    EndpointError::Status { request, status, words: words(response), hint }
 }
 
 /// Whether the server names ways to log in, and none of ours.

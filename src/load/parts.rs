@@ -7,7 +7,7 @@ use std::hash::{BuildHasher as _, Hash, RandomState};
 const TOLD_APART: u64 = 2 << 20;
 
 /// Divides things into parts, each with few enough hashes to be in memory.
-pub(super) struct Parts {
+pub(super) struct HashParts {
     count: u64,
     states: [RandomState; 2],
 }
@@ -15,8 +15,8 @@ pub(super) struct Parts {
 /// Two hashes: with one alone, two of many things may well have the same.
 pub(super) type PartHash = [u64; 2];
 
-impl Parts {
-    /// As many parts as so many things need.
+impl HashParts {
+    /// As many parts as this number of things needs.
     pub fn of(things: u64) -> Self {
         Self { count: things / TOLD_APART + 1, states: [RandomState::new(), RandomState::new()] }
     }

@@ -3,13 +3,14 @@
 //! A graph is filled beside the one that it replaces, batch by batch, and put in its place with one update. A server
 //! whose graphs can be put as a whole (`--graph-store` without `--update`) gets each in one request instead.
 
+use std::io::Cursor;
 use std::thread;
 use std::time::Duration;
 
 use oxrdf::{NamedNode, NamedNodeRef};
 
-use super::{LoadError, SpooledGraph, Target};
-use crate::endpoint::{Endpoint, EndpointError, GraphStore, Repeat};
+use super::{ReplaceError, SpooledGraph, Target};
+use crate::endpoint::{Endpoint, EndpointError, Repeat};
 use crate::mapping::terms::sha256;
 
 /// How often to look whether an update has been followed whose answer was lost, and how long to wait before each time.
@@ -35,13 +36,15 @@ impl<'e> ServerTarget<'e> {
         staging: NamedNodeRef<'_>,
         graph: SpooledGraph<'_>,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<(), LoadError> {
+    ) -> Result<(), ReplaceError> {
         for (index, batch) in graph.batches().iter().enumerate() {
             let triples = graph.text(batch)?;
             // The first takes away what an earlier load may have left; blank nodes are others each time.
             let repeat = if index == 0 || !batch.blank_nodes { Repeat::Harmless } else { Repeat::Never };
             match self.endpoint.graph_store() {
-                Some(graphs) if index == 0 => put_text(graphs, staging, triples)?,
+                Some(graphs) if index == 0 => {
+                    graphs.put(staging, triples.len() as u64, || Cursor::new(triples.clone()))?;
+                }
                 Some(graphs) => graphs.post(staging, &triples, repeat)?,
                 None => {
                     let first = if index == 0 { format!("DROP SILENT GRAPH {staging} ;\n") } else { String::new() };
@@ -55,7 +58,7 @@ impl<'e> ServerTarget<'e> {
     }
 
     /// Puts the staging graph in the place of the graph, and says that there is a session.
-    fn put_in_place(&self, staging: NamedNodeRef<'_>, graph: SpooledGraph<'_>) -> Result<(), LoadError> {
+    fn put_in_place(&self, staging: NamedNodeRef<'_>, graph: SpooledGraph<'_>) -> Result<(), ReplaceError> {
         let name = graph.name();
         let what = format!("the update that puts {name} in its place");
         let node = if graph.node().is_empty() { String::new() } else { insert(name, graph.node()) };
@@ -89,7 +92,7 @@ impl<'e> ServerTarget<'e> {
     }
 
     /// Whether the server has moved the staging graph, which it may still be doing.
-    fn was_moved(&self, staging: NamedNodeRef<'_>, graph: SpooledGraph<'_>) -> Result<bool, LoadError> {
+    fn was_moved(&self, staging: NamedNodeRef<'_>, graph: SpooledGraph<'_>) -> Result<bool, ReplaceError> {
         let query = format!("ASK {{ GRAPH {staging} {{ ?s ?p ?o }} }}");
         for _ in 0..LOOKS {
             thread::sleep(BETWEEN_LOOKS);
@@ -112,7 +115,7 @@ impl<'e> ServerTarget<'e> {
 }
 
 impl Target for ServerTarget<'_> {
-    fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError> {
+    fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError> {
         if let (Some(graphs), false) = (self.endpoint.graph_store(), self.endpoint.update_is_stated()) {
             graphs.put(graph.name(), graph.length(), || graph.reader())?;
             progress(graph.triples());
@@ -120,7 +123,7 @@ impl Target for ServerTarget<'_> {
         }
         let staging = staging_graph(graph.name());
         if let Err(error) = self.fill(staging.as_ref(), graph, progress) {
-            if let LoadError::Endpoint(error) = &error {
+            if let ReplaceError::Endpoint(error) = &error {
                 self.clean(staging.as_ref(), error);
             }
             return Err(error);
@@ -128,19 +131,13 @@ impl Target for ServerTarget<'_> {
         self.put_in_place(staging.as_ref(), graph)
     }
 
-    fn count(&mut self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, LoadError> {
+    fn count(&mut self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError> {
         Ok(Some(self.endpoint.count(graph)?))
     }
 }
 
-fn in_doubt(graph: NamedNodeRef<'_>, error: EndpointError) -> LoadError {
-    LoadError::InDoubt { graph: graph.into_owned(), source: Box::new(error) }
-}
-
-/// Replaces a graph by a text.
-fn put_text(graphs: GraphStore<'_>, graph: NamedNodeRef<'_>, triples: String) -> Result<(), EndpointError> {
-    let length = triples.len() as u64;
-    graphs.put(graph, length, || std::io::Cursor::new(triples.clone().into_bytes()))
+fn in_doubt(graph: NamedNodeRef<'_>, error: EndpointError) -> ReplaceError {
+    ReplaceError::InDoubt { graph: graph.into_owned(), source: Box::new(error) }
 }
 
 /// Where a graph is filled: the same each time, so that nothing is left for good.

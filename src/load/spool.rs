@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use oxrdf::{BlankNodeRef, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 use tempfile::SpooledTempFile;
 
-use super::parts::Parts;
+use super::parts::HashParts;
 use crate::mapping::Mapping;
 use crate::sink::{QuadSink, SinkError};
 
@@ -218,7 +218,7 @@ impl<'s> SpooledGraph<'s> {
 
     /// How many different triples there are.
     pub fn distinct(&self) -> io::Result<u64> {
-        let parts = Parts::of(self.triples());
+        let parts = HashParts::of(self.triples());
         parts.numbers().try_fold(0, |count, part| {
             let lines = BufReader::new(self.reader()).lines();
             Ok(count + parts.hashes(part, lines)?.len() as u64)

@@ -6,8 +6,8 @@ use oxigraph::store::{QuadIter, StorageError, Store};
 use oxrdf::{NamedNodeRef, Quad};
 use oxrdfio::{RdfFormat, RdfParser};
 
-use super::parts::Parts;
-use super::{LoadError, SpooledGraph, Target};
+use super::parts::HashParts;
+use super::{ReplaceError, SpooledGraph, Target};
 use crate::mapping::terms::sha256;
 use crate::store::with_blanks;
 
@@ -37,7 +37,7 @@ impl StoreTarget {
         self.store.quads_for_pattern(subject.map(Into::into), None, None, Some(graph.into()))
     }
 
-    fn replace_at_once(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError> {
+    fn replace_at_once(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError> {
         let mut transaction = self.store.start_transaction()?;
         for quad in self.old(graph.name(), None) {
             transaction.remove(&quad?);
@@ -50,7 +50,7 @@ impl StoreTarget {
     }
 
     /// Removes quads, in transactions of limited size.
-    fn remove(&self, quads: impl Iterator<Item = Result<Quad, StorageError>>) -> Result<(), LoadError> {
+    fn remove(&self, quads: impl Iterator<Item = Result<Quad, StorageError>>) -> Result<(), ReplaceError> {
         let mut quads = quads.peekable();
         while quads.peek().is_some() {
             let mut transaction = self.store.start_transaction()?;
@@ -67,8 +67,8 @@ impl StoreTarget {
 
     /// Removes the old quads that are not among the new ones: of a log that grew hardly any, and to remove all would take
     /// several times as long as to load them again.
-    fn remove_stale(&self, graph: SpooledGraph<'_>) -> Result<(), LoadError> {
-        let parts = Parts::of(graph.triples());
+    fn remove_stale(&self, graph: SpooledGraph<'_>) -> Result<(), ReplaceError> {
+        let parts = HashParts::of(graph.triples());
         for part in parts.numbers() {
             let new = parts.hashes(part, parsed(graph, graph.reader()))?;
             let is_stale = |quad: &Quad| parts.hash(part, quad).is_some_and(|hash| !new.contains(&hash));
@@ -77,7 +77,7 @@ impl StoreTarget {
         Ok(())
     }
 
-    fn replace_in_parts(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError> {
+    fn replace_in_parts(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError> {
         // Its own node first: from here on it does not look whole.
         self.remove(self.old(graph.name(), Some(graph.name())))?;
         self.remove_stale(graph)?;
@@ -93,7 +93,7 @@ impl StoreTarget {
                 end += 1;
             }
             let part = batches.get(start..end).unwrap_or_default();
-            loader.load_ok_quads::<LoadError, LoadError>(parsed(graph, graph.batch_reader(part)))?;
+            loader.load_ok_quads::<ReplaceError, ReplaceError>(parsed(graph, graph.batch_reader(part)))?;
             progress(triples);
             start = end;
         }
@@ -108,7 +108,7 @@ impl StoreTarget {
 }
 
 impl Target for StoreTarget {
-    fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), LoadError> {
+    fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError> {
         let room = QUADS.checked_sub(graph.triples()).filter(|_| graph.length() <= BYTES);
         let has_room = |room: u64| (0..=room).zip(self.old(graph.name(), None)).count() as u64 <= room;
         match room.is_some_and(has_room) {
@@ -118,13 +118,13 @@ impl Target for StoreTarget {
     }
 
     /// A store keeps what it is given.
-    fn count(&mut self, _: NamedNodeRef<'_>) -> Result<Option<u64>, LoadError> {
+    fn count(&mut self, _: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError> {
         Ok(None)
     }
 }
 
 /// N-Triples as quads of a graph.
-fn parsed(graph: SpooledGraph<'_>, triples: impl Read) -> impl Iterator<Item = Result<Quad, LoadError>> {
+fn parsed(graph: SpooledGraph<'_>, triples: impl Read) -> impl Iterator<Item = Result<Quad, ReplaceError>> {
     let name = graph.name().into_owned();
     let prefix = blank_prefix(graph.name());
     RdfParser::from_format(RdfFormat::NTriples).for_reader(triples).map(move |quad| {

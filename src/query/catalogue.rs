@@ -44,27 +44,27 @@ pub const CATALOGUE: &[NamedQuery] = catalogue! {
     "biggest",
 };
 
-/// There is no query with this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no query {name:?}; there are {}", CATALOGUE.iter().map(|query| query.name).collect::<Vec<_>>().join(", "))]
-pub struct UnknownQuery {
-    name: String,
+fn names() -> Vec<&'static str> {
+    CATALOGUE.iter().map(|query| query.name).collect()
 }
 
-/// Why a parameter cannot be given.
+/// Why there is no such query, or not with these parameters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ParameterError {
-    /// The query has none of that name.
-    #[error("the query {query} has no parameter {parameter:?}; {}", match known.as_slice() {
-        [] => "it has none".to_owned(),
-        known => format!("it has {}", known.join(", ")),
+pub enum CatalogueError {
+    /// There is no query with this name.
+    #[error("there is no query {0:?}; there are {list}", list = names().join(", "))]
+    UnknownQuery(String),
+    /// The query has no parameter with this name.
+    #[error("the query {query} has no parameter {parameter:?}; it has {}", match known.as_slice() {
+        [] => "none".to_owned(),
+        known => known.join(", "),
     })]
-    Unknown {
+    UnknownParameter {
         /// The query.
         query: &'static str,
-        /// What was asked for.
+        /// The name that was given.
         parameter: String,
-        /// What there is.
+        /// The parameters that it has.
         known: Vec<&'static str>,
     },
     /// The value is not a number where one is wanted.
@@ -79,24 +79,20 @@ pub enum ParameterError {
 
 impl NamedQuery {
     /// The query with this name.
-    pub fn find(name: &str) -> Result<&'static Self, UnknownQuery> {
-        CATALOGUE.iter().find(|query| query.name == name).ok_or_else(|| UnknownQuery { name: name.to_owned() })
+    pub fn find(name: &str) -> Result<&'static Self, CatalogueError> {
+        let found = CATALOGUE.iter().find(|query| query.name == name);
+        found.ok_or_else(|| CatalogueError::UnknownQuery(name.to_owned()))
     }
 
-    /// The first line of its comment.
+    /// The first line of the comment that the file starts with.
     pub fn title(&self) -> &'static str {
-        self.comment().next().unwrap_or_default()
-    }
-
-    /// The lines of the comment that the file starts with.
-    fn comment(&self) -> impl Iterator<Item = &'static str> {
-        self.text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim)
+        self.text.lines().next().and_then(|line| line.strip_prefix('#')).unwrap_or_default().trim()
     }
 
     /// The names of its parameters.
     pub fn parameters(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
-        for name in self.text.lines().filter_map(slot).map(|slot| slot.name) {
+        for (name, _) in self.text.lines().filter_map(slot) {
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -105,19 +101,18 @@ impl NamedQuery {
     }
 
     /// The query with these parameters.
-    pub fn with_parameters(&self, parameters: &[(String, String)]) -> Result<String, ParameterError> {
+    pub fn with_parameters(&self, parameters: &[(String, String)]) -> Result<String, CatalogueError> {
         let known = self.parameters();
         if let Some((parameter, _)) = parameters.iter().find(|(name, _)| !known.contains(&name.as_str())) {
-            return Err(ParameterError::Unknown { query: self.name, parameter: parameter.clone(), known });
+            return Err(CatalogueError::UnknownParameter { query: self.name, parameter: parameter.clone(), known });
         }
         let mut text = String::with_capacity(self.text.len());
         for line in self.text.lines() {
-            let slot = slot(line);
             // The last value given counts.
-            let value = slot.as_ref().and_then(|slot| parameters.iter().rev().find(|(name, _)| name == slot.name));
-            match (slot, value) {
-                (Some(slot), Some((_, value))) => text.push_str(&slot.fill(value)?),
-                _ => text.push_str(line),
+            let value = |parameter| parameters.iter().rev().find(|(name, _)| name == parameter);
+            match slot(line).and_then(|(parameter, template)| Some((parameter, template, value(parameter)?))) {
+                Some((parameter, template, (_, value))) => text.push_str(&filled(parameter, template, value)?),
+                None => text.push_str(line),
             }
             text.push('\n');
         }
@@ -125,30 +120,21 @@ impl NamedQuery {
     }
 }
 
-/// A line that a parameter changes.
-struct Slot {
-    name: &'static str,
-    template: &'static str,
+/// The parameter that changes a line, and the template for it.
+fn slot(line: &'static str) -> Option<(&'static str, &'static str)> {
+    line.split_once("#:")?.1.split_once(' ')
 }
 
-fn slot(line: &'static str) -> Option<Slot> {
-    let (_, slot) = line.split_once("#:")?;
-    let (name, template) = slot.split_once(' ')?;
-    Some(Slot { name, template })
-}
-
-impl Slot {
-    fn fill(&self, value: &str) -> Result<String, ParameterError> {
-        if !self.template.contains("$number") {
-            // JSON's escapes are SPARQL's, but for those of control characters, which both spell `\u001F`.
-            let mut string = String::new();
-            json::write_str(value, &mut string);
-            return Ok(self.template.replace("$value", &string));
-        }
-        let number: u64 =
-            value.parse().map_err(|_| ParameterError::NotANumber { parameter: self.name, value: value.to_owned() })?;
-        Ok(self.template.replace("$number", &number.to_string()))
+fn filled(parameter: &'static str, template: &str, value: &str) -> Result<String, CatalogueError> {
+    if !template.contains("$number") {
+        // JSON's escapes are SPARQL's, but for those of control characters, which both spell `\u001F`.
+        let mut string = String::new();
+        json::write_str(value, &mut string);
+        return Ok(template.replace("$value", &string));
     }
+    let number = value.parse::<u64>();
+    let number = number.map_err(|_| CatalogueError::NotANumber { parameter, value: value.to_owned() })?;
+    Ok(template.replace("$number", &number.to_string()))
 }
 
 #[cfg(test)]
@@ -160,7 +146,7 @@ mod tests {
         text: "# A title\n#\n# More.\nSELECT * {\n  ?r jrpc:hasMethod ?m\n  #:method FILTER(?m = $value)\n}\nLIMIT 10 #:limit LIMIT $number\n",
     };
 
-    fn with(parameters: &[(&str, &str)]) -> Result<String, ParameterError> {
+    fn with(parameters: &[(&str, &str)]) -> Result<String, CatalogueError> {
         let owned: Vec<_> = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         QUERY.with_parameters(&owned)
     }
@@ -176,7 +162,7 @@ mod tests {
 
     #[test]
     fn wrong_parameters_are_refused() {
-        assert!(matches!(with(&[("metod", "x")]), Err(ParameterError::Unknown { .. })));
-        assert!(matches!(with(&[("limit", "3 OFFSET 1")]), Err(ParameterError::NotANumber { .. })));
+        assert!(matches!(with(&[("metod", "x")]), Err(CatalogueError::UnknownParameter { .. })));
+        assert!(matches!(with(&[("limit", "3 OFFSET 1")]), Err(CatalogueError::NotANumber { .. })));
     }
 }

@@ -31,34 +31,26 @@ enum FunctionKind {
 /// as MCP's texts often do; the second is a JSON Pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)), without
 /// which the whole value is meant. Where there is no such value, the result is unbound.
 pub const FUNCTIONS: &[Function] = &[
-    Function {
-        name: "rpcg:json",
-        gives: "the value: a string, an exact number, a boolean; objects, arrays and null as rdf:JSON",
-        kind: FunctionKind::Value,
-    },
-    Function {
-        name: "rpcg:jsonLength",
-        gives: "how many elements an array has, or members an object",
-        kind: FunctionKind::Length,
-    },
-    Function {
-        name: "rpcg:jsonKeys",
-        gives: "the member names of an object, as an rdf:JSON array",
-        kind: FunctionKind::Keys,
-    },
-    Function {
-        name: "rpcg:jsonType",
-        gives: "\"object\", \"array\", \"string\", \"number\", \"boolean\" or \"null\"",
-        kind: FunctionKind::Type,
-    },
-    percentile("rpcg:median", "the median, as one of the numbers", 50),
-    percentile("rpcg:p90", "the 90th percentile, as one of the numbers", 90),
-    percentile("rpcg:p95", "the 95th percentile, as one of the numbers", 95),
-    percentile("rpcg:p99", "the 99th percentile, as one of the numbers", 99),
+    function(
+        "rpcg:json",
+        "the value: a string, an exact number, a boolean; objects, arrays and null as rdf:JSON",
+        FunctionKind::Value,
+    ),
+    function("rpcg:jsonLength", "how many elements an array has, or members an object", FunctionKind::Length),
+    function("rpcg:jsonKeys", "the member names of an object, as an rdf:JSON array", FunctionKind::Keys),
+    function(
+        "rpcg:jsonType",
+        "\"object\", \"array\", \"string\", \"number\", \"boolean\" or \"null\"",
+        FunctionKind::Type,
+    ),
+    function("rpcg:median", "the median, as one of the numbers", FunctionKind::Percentile(50)),
+    function("rpcg:p90", "the 90th percentile, as one of the numbers", FunctionKind::Percentile(90)),
+    function("rpcg:p95", "the 95th percentile, as one of the numbers", FunctionKind::Percentile(95)),
+    function("rpcg:p99", "the 99th percentile, as one of the numbers", FunctionKind::Percentile(99)),
 ];
 
-const fn percentile(name: &'static str, gives: &'static str, percent: usize) -> Function {
-    Function { name, gives, kind: FunctionKind::Percentile(percent) }
+const fn function(name: &'static str, gives: &'static str, kind: FunctionKind) -> Function {
+    Function { name, gives, kind }
 }
 
 impl Function {

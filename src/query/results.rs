@@ -45,24 +45,17 @@ impl ResultsFormat {
 
     /// The format that a file name's extension stands for.
     pub fn from_extension(extension: &str) -> Option<Self> {
-        Some(match extension {
-            "txt" => Self::Table,
-            "csv" => Self::Csv,
-            "tsv" => Self::Tsv,
-            "json" | "srj" => Self::Json,
-            "xml" | "srx" => Self::Xml,
-            _ => return None,
-        })
+        // For others it is CSV.
+        if extension == "txt" {
+            return Some(Self::Table);
+        }
+        let standard = QueryResultsFormat::from_extension(extension)?;
+        Self::ALL.into_iter().find(|format| format.standard() == Some(standard))
     }
 
+    /// The format of the W3C; a table is not one of them.
     fn standard(self) -> Option<QueryResultsFormat> {
-        Some(match self {
-            Self::Table => return None,
-            Self::Csv => QueryResultsFormat::Csv,
-            Self::Tsv => QueryResultsFormat::Tsv,
-            Self::Json => QueryResultsFormat::Json,
-            Self::Xml => QueryResultsFormat::Xml,
-        })
+        QueryResultsFormat::from_extension(self.name())
     }
 }
 

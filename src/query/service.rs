@@ -11,7 +11,7 @@ use spargebra::algebra::GraphPattern;
 
 use crate::endpoint::{Endpoint, EndpointError};
 
-/// An evaluator that lets queries call services. None of them is told who we are: their names are part of a query, and
+/// An evaluator that lets queries call services. None of them gets credentials: their names are part of a query, and
 /// credentials are for the servers that the user names.
 pub fn services(timeout: Duration) -> SparqlEvaluator {
     SparqlEvaluator::new().with_default_service_handler(Services { timeout })

@@ -1,5 +1,6 @@
 //! Rows as columns that line up, for people.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use oxrdf::vocab::xsd;
@@ -145,37 +146,28 @@ fn write_row(row: &[Cell], columns: &[Column], writer: &mut impl Write) -> Resul
         if index > 0 {
             line.push_str(GAP);
         }
-        let width = cell.text.width();
-        if column.cut && width > column.width {
-            line.push_str(&cut(&cell.text, column.width));
-            continue;
-        }
-        let padding = " ".repeat(column.width.saturating_sub(width));
+        let text = if column.cut { cut(&cell.text, column.width) } else { Cow::from(&cell.text) };
+        let padding = " ".repeat(column.width.saturating_sub(text.width()));
         match column.right {
-            true => line.extend([padding.as_str(), &cell.text]),
-            false => line.extend([cell.text.as_str(), &padding]),
+            true => line.extend([&*padding, &*text]),
+            false => line.extend([&*text, &*padding]),
         }
     }
     writeln!(writer, "{}", line.trim_end())?;
     Ok(())
 }
 
-/// The beginning of a text in `width` columns, `…` at its end.
-fn cut(text: &str, width: usize) -> String {
-    let mut kept = String::new();
+/// The text in at most `width` columns: the beginning and `…`, if it is longer.
+fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    if text.width() <= width {
+        return text.into();
+    }
     let mut used = 1;
-    for character in text.chars() {
+    let fits = |character: &char| {
         used += character.width().unwrap_or(0);
-        if used > width {
-            break;
-        }
-        kept.push(character);
-    }
-    kept.push('…');
-    while kept.width() < width {
-        kept.push(' ');
-    }
-    kept
+        used <= width
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }
 
 #[cfg(test)]

@@ -33,12 +33,13 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
                 continue;
             }
             Some('#') => {
-                at += rest.find(['\n', '\r']).unwrap_or(rest.len());
+                at += run(rest, |character| !matches!(character, '\n' | '\r'));
                 continue;
             }
             Some(quote @ ('"' | '\'')) => string(rest, quote),
             Some('<') => iri(rest).unwrap_or_else(|| sign(rest)),
-            Some('?' | '$') => variable(rest),
+            // `?name`, or a question mark that belongs to a path.
+            Some('?' | '$') => 1 + run(rest.get(1..).unwrap_or_default(), is_name),
             Some(first) if is_word(first) => word(rest),
             _ => sign(rest),
         };
@@ -51,31 +52,25 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
 fn string(rest: &str, quote: char) -> usize {
     let long = quote.to_string().repeat(3);
     let end = if rest.starts_with(&long) { long } else { quote.to_string() };
-    let mut at = end.len();
-    while let Some(inner) = rest.get(at..).filter(|inner| !inner.is_empty()) {
-        if inner.starts_with(&end) {
-            return at + end.len();
-        }
-        let mut characters = inner.chars();
-        at += characters.next().map_or(0, char::len_utf8);
-        if inner.starts_with('\\') {
-            at += characters.next().map_or(0, char::len_utf8);
-        }
-    }
-    rest.len()
+    let mut escaped = false;
+    let closing = rest.char_indices().skip(end.len()).find(|(at, character)| {
+        let plain = !escaped;
+        escaped = plain && *character == '\\';
+        plain && rest.get(*at..).is_some_and(|rest| rest.starts_with(&end))
+    });
+    closing.map_or(rest.len(), |(at, _)| at + end.len())
 }
 
 fn iri(rest: &str) -> Option<usize> {
     let inner = rest.get(1..)?;
-    // No further than to what no IRI holds, so that many signs cost no more than few.
+    // No further than to a character that IRIs do not hold, so that many signs cost no more than few.
     let end = inner.find(|c: char| c.is_whitespace() || "<>\"{}|^`".contains(c))?;
     inner.get(end..)?.starts_with('>').then_some(end + 2)
 }
 
-/// `?name`, or a question mark that belongs to a path.
-fn variable(rest: &str) -> usize {
-    let name = rest.get(1..).unwrap_or_default();
-    1 + name.find(|character| !is_name(character)).unwrap_or(name.len())
+/// The length of the characters that a text begins with.
+fn run(text: &str, is: impl Fn(char) -> bool) -> usize {
+    text.find(|character| !is(character)).unwrap_or(text.len())
 }
 
 fn is_name(character: char) -> bool {
@@ -88,9 +83,7 @@ fn is_word(character: char) -> bool {
 
 /// A word does not end in a dot, which ends a triple.
 fn word(rest: &str) -> usize {
-    let length = rest.find(|character| !is_word(character)).unwrap_or(rest.len());
-    let trimmed = rest.get(..length).unwrap_or(rest).trim_end_matches('.').len();
-    trimmed.max(1)
+    rest.get(..run(rest, is_word)).unwrap_or(rest).trim_end_matches('.').len().max(1)
 }
 
 fn sign(rest: &str) -> usize {

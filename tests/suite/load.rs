@@ -325,6 +325,18 @@ fn what_the_server_does_not_keep_is_said() {
 }
 
 #[test]
+fn what_cannot_be_counted_says_why() {
+    let (place, server, _) = grown(Way::Updates);
+    server.fail("COUNT", Fault::Misreport("200 OK", &["Content-Type: application/sparql-results+json"]));
+    let url = server.at("/query");
+    let message = format!(
+        "<{BASE}> is loaded, but what is there could not be counted: the answer of {url} to a query is not the \
+         application/sparql-results+json that it says it is: "
+    );
+    load_log(&place, &server, Way::Updates).began(1, &message);
+}
+
+#[test]
 fn strict_and_unreadable_inputs_change_nothing() {
     let (place, server, old) = grown(Way::Updates);
     place.put("log", format!("{REQUEST}\n{RESPONSE}\nno JSON\n"));

@@ -92,6 +92,33 @@ fn compressed_data_that_is_cut_off() {
     assert_eq!(place.names(), ["log.gz", "log.zst"]);
 }
 
+/// The input, the place and the cause, each of them once.
+#[test]
+fn inputs_that_fail_say_why() {
+    let place = Place::new();
+    let mut damaged = gzip(LOG.as_bytes());
+    let checksum = damaged.len() - 8;
+    damaged[checksum] ^= 1;
+    place.put("log.gz", damaged);
+    place.put("head.gz", b"\x1f\x8b\x07 is not how gzip goes on");
+    let mut cases = vec![
+        (
+            "log.gz",
+            "gzip data is damaged after 274 bytes of text: corrupt gzip stream does not have a matching checksum",
+        ),
+        ("head.gz", "gzip data is damaged after 0 bytes of text: invalid gzip header"),
+    ];
+    if cfg!(target_os = "linux") {
+        // A file that can be opened, and not be read where it begins.
+        cases.push(("/proc/self/mem", "reading failed after 0 bytes of text: Input/output error (os error 5)"));
+    }
+    for (name, failure) in cases {
+        let failed = format!("error: {name}: {failure}\n");
+        place.convert(&[name]).said(2, &format!("{failed}error: 1 of 1 inputs failed\n"));
+        place.run(&["query", name, "-q", "ASK {}"]).said(2, &failed);
+    }
+}
+
 #[test]
 fn inputs_that_cannot_be_read() {
     let place = Place::new();

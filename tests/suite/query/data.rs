@@ -124,9 +124,15 @@ fn rdf_that_is_none_is_refused_with_its_place() {
     let mut gz = GzEncoder::new(Vec::new(), Compression::default());
     gz.write_all(b"<http://example.org/a> a <http://example.org/b> .").unwrap();
     let mut bytes = gz.finish().unwrap();
+    let checksum = bytes.len() - 8;
+    let mut damaged = bytes.clone();
+    damaged[checksum] ^= 1;
+    place.put("c.ttl.gz", damaged);
     bytes.truncate(30);
     place.put("b.ttl.gz", bytes);
     place.run(&["query", "b.ttl.gz", "-q", "ASK {}"]).said(2, "error: cannot read b.ttl.gz: gzip data ends early\n");
+    let cause = "gzip data is damaged: corrupt gzip stream does not have a matching checksum";
+    place.run(&["query", "c.ttl.gz", "-q", "ASK {}"]).said(2, &format!("error: cannot read c.ttl.gz: {cause}\n"));
 }
 
 /// What is left out while loading makes no difference: the answers are those over all triples.

@@ -1,0 +1,89 @@
+//! Answers to queries: how and where they are written.
+
+use std::io::{self, IsTerminal as _};
+
+use clap::Args;
+use rpcgraph::query::results::{ResultsFormat, write_boolean, write_graph, write_solutions};
+use rpcgraph::query::{Answer, Form, ResultsError, Table};
+use rpcgraph::sink::Syntax;
+
+use super::Failure;
+use super::read::named;
+use super::target::{TargetArgs, parse_syntax};
+
+/// Options of every command that answers queries.
+#[derive(Debug, Args)]
+pub struct AnswerArgs {
+    /// How rows are written [default: table, or what the extension of --output says]
+    #[arg(long, value_name = "NAME", value_parser = parse_results)]
+    results: Option<ResultsFormat>,
+
+    /// Syntax of a graph, of CONSTRUCT or DESCRIBE [default: turtle, or what the extension of --output says]
+    #[arg(short, long, value_name = "NAME", value_parser = parse_syntax)]
+    to: Option<Syntax>,
+
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+fn parse_results(name: &str) -> Result<ResultsFormat, String> {
+    named("format", &ResultsFormat::ALL, ResultsFormat::name, name)
+}
+
+/// Writes an answer as the options say.
+pub struct AnswerWriter<'a> {
+    target: &'a TargetArgs,
+    results: ResultsFormat,
+    syntax: Syntax,
+    base: Option<String>,
+}
+
+impl AnswerArgs {
+    /// Writes an answer of this form; IRIs are short against `base`.
+    ///
+    /// # Errors
+    ///
+    /// The extension of the output stands for no format that the form has.
+    pub fn writer(&self, form: Form, base: Option<String>) -> Result<AnswerWriter<'_>, Failure> {
+        let (mut results, mut syntax) = Default::default();
+        match form {
+            Form::Graph => syntax = self.target.kind(self.to, Syntax::from_extension, "--to")?,
+            Form::Select | Form::Ask => {
+                results = self.target.kind(self.results, ResultsFormat::from_extension, "--results")?;
+            }
+        }
+        Ok(AnswerWriter { target: &self.target, results, syntax, base })
+    }
+}
+
+impl AnswerWriter<'_> {
+    /// Writes the answer, and gives the number of rows or triples in it with the word for them. A boolean is 1 or 0 and
+    /// has no word.
+    pub fn write(self, answer: Answer<'_>) -> Result<(u64, &'static str), Failure> {
+        let mut output = self.target.open()?;
+        let written = match answer {
+            Answer::Solutions(solutions) => {
+                let table = Table::default().with_width(self.width()).with_base(self.base);
+                write_solutions(solutions, self.results, &table, &mut output).map(|count| (count, "row"))
+            }
+            Answer::Boolean(truth) => write_boolean(truth, self.results, &mut output).map(|()| (u64::from(truth), "")),
+            Answer::Graph(triples) => {
+                write_graph(triples, self.syntax, self.base.as_deref(), &mut output).map(|count| (count, "triple"))
+            }
+        };
+        let written = written.map_err(|error| match error {
+            ResultsError::Sink(error) => self.target.unwritable(error.into()),
+            ResultsError::Query(error) => error.into(),
+        })?;
+        output.finish()?;
+        Ok(written)
+    }
+
+    /// The width of a table: that of the terminal that it is for.
+    fn width(&self) -> Option<usize> {
+        if self.target.file().is_some() || !io::stdout().is_terminal() {
+            return None;
+        }
+        terminal_size::terminal_size().map(|(width, _)| width.0.into())
+    }
+}
