@@ -36,6 +36,14 @@ pub struct Input<R> {
     pub read: R,
 }
 
+impl<R> Input<R> {
+    /// The same input, its bytes taken through something else.
+    pub fn map<S>(self, map: impl FnOnce(R) -> S) -> Input<S> {
+        let Self { name, source, iri, iri_stated, read } = self;
+        Input { name, source, iri, iri_stated, read: map(read) }
+    }
+}
+
 /// How to convert.
 #[derive(Debug, Clone, Default)]
 pub struct Options {

@@ -8,30 +8,21 @@
 //! Each arrow is a module; imports follow the arrows and never turn back. [`convert`] runs the whole way. What a message
 //! means in RDF is defined once: the annotated message is a JSON-LD document, and the contexts in `context/` expand it.
 //!
-//! ```
-//! use rpcgraph::convert::{Converter, Input, Options};
-//! use rpcgraph::mapping::{Mapper, Mapping};
-//! use rpcgraph::sink::Syntax;
+//! The three things that people do with a log:
 //!
-//! let log = br#"{"jsonrpc":"2.0","id":1,"method":"subtract","params":[42,23]}
-//! {"jsonrpc":"2.0","id":1,"result":19}"#;
-//! let input = Input {
-//!     name: "session.ndjson".into(),
-//!     source: "session.ndjson".into(),
-//!     iri: "https://example.org/session.ndjson".into(),
-//!     iri_stated: true,
-//!     read: log.as_slice(),
-//! };
+//! ```no_run
+//! use rpcgraph::{Log, Query, Syntax};
 //!
-//! let mut turtle = Vec::new();
-//! let mut sink = Syntax::Turtle.sink(&mut turtle, 1);
-//! let mut converter = Converter::new(Mapper::new(Mapping::Session, &[])?, Options::default());
-//! let summary = converter.convert(input, &mut sink, &mut |finding| eprintln!("{finding}"))?;
-//! sink.finish()?;
-//! drop(sink);
+//! Log::open("session.ndjson")?.write_to(std::io::stdout(), Syntax::Turtle)?;
 //!
-//! assert_eq!(summary.records, 2);
-//! assert!(String::from_utf8(turtle)?.contains("rpcg:respondsTo <#m1>"));
+//! for row in Log::open("session.ndjson")?.ask(&Query::named("errors")?)? {
+//!     println!("{}", row?.text("method").unwrap_or("?"));
+//! }
+//!
+//! for message in Log::open("session.ndjson")?.messages() {
+//!     let message = message?;
+//!     println!("{} {:?}", message.name, message.method);
+//! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -43,6 +34,7 @@ pub mod endpoint;
 mod http;
 pub mod json;
 pub mod load;
+pub mod log;
 pub mod mapping;
 pub mod message;
 pub mod query;
@@ -54,3 +46,7 @@ pub mod sink;
 pub mod store;
 pub mod summary;
 pub mod vocab;
+
+pub use self::log::{Log, LogError, LoggedMessage, Messages, Row, Rows};
+pub use self::query::Query;
+pub use self::sink::Syntax;

@@ -54,6 +54,7 @@ use spargebra::algebra::QueryDataset;
 
 pub use self::answer::{Answer, QueryError, ResultsError, Solutions, Triples};
 pub use self::cancel::{Cancel, Cause};
+use self::catalogue::{CatalogueError, NamedQuery};
 #[cfg(feature = "shacl")]
 pub(crate) use self::dataset::no_services;
 pub use self::dataset::{Dataset, Loading};
@@ -94,6 +95,15 @@ impl Query {
         let uses = Uses::of(&algebra);
         syntax::check_functions(&uses)?;
         Ok(Self { text: text.to_owned(), base: base.map(str::to_owned), algebra, uses })
+    }
+
+    /// A query of the catalogue, without parameters.
+    ///
+    /// # Errors
+    ///
+    /// [`CatalogueError::UnknownQuery`].
+    pub fn named(name: &str) -> Result<Self, CatalogueError> {
+        Ok(Self::parse(NamedQuery::find(name)?.text, None)?)
     }
 
     /// The kind of its answer.

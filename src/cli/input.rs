@@ -1,37 +1,18 @@
 //! Inputs: files and standard input, and the IRIs of their sessions.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
-use oxiri::{Iri, IriRef};
+use anyhow::{anyhow, bail};
+use oxiri::IriRef;
 use oxrdfio::RdfFormat;
-use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
+use rpcgraph::log::{Log, LogError, STDIN_IRI, file_iri, file_name, session_iri};
 use rpcgraph::query::rdf_format;
 use rpcgraph::vocab::RESERVED;
 
 use super::Failure;
 use rpcgraph::diagnostic::printable;
-
-/// IRI of a session that is read from standard input.
-const STDIN_IRI: &str = "urn:rpcgraph:stdin";
-
-/// The characters that URLs leave in a path and IRIs do not.
-const NOT_IN_IRIS: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'<')
-    .add(b'>')
-    .add(b'[')
-    .add(b'\\')
-    .add(b']')
-    .add(b'^')
-    .add(b'`')
-    .add(b'{')
-    .add(b'|')
-    .add(b'}');
 
 /// An input that has not been opened yet.
 #[derive(Debug)]
@@ -51,14 +32,14 @@ pub fn is_stdin(path: &Path) -> bool {
 pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>, Failure> {
     let stdin = [PathBuf::from("-")];
     let paths = if paths.is_empty() { &stdin } else { paths };
-    let base = base.map(check_base).transpose()?;
+    let base = base.map(session_iri).transpose().map_err(|error| anyhow!("--base {error}"))?;
     let mut known: HashMap<String, String> = HashMap::new();
     let mut sources = Vec::with_capacity(paths.len());
     for path in paths {
         let path = (!is_stdin(path)).then(|| path.clone());
         let mut source = InputSource { path, iri: String::new(), iri_stated: base.is_some() };
         source.iri = match &base {
-            None => default_iri(source.path.as_deref())?,
+            None => source.path.as_deref().map_or_else(|| Ok(STDIN_IRI.to_owned()), file_iri)?,
             Some(base) if paths.len() == 1 => base.as_str().to_owned(),
             Some(base) => {
                 // One segment of a path, in which nothing of the name is syntax.
@@ -76,32 +57,6 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
         sources.push(source);
     }
     Ok(sources)
-}
-
-fn check_base(base: &str) -> Result<Iri<String>, Failure> {
-    let mut iri = Iri::parse(base.to_owned()).with_context(|| format!("--base {base:?} is no absolute IRI"))?;
-    if iri.authority().is_some() && iri.path().is_empty() {
-        // The same IRI to RFC 3986 (6.2.3), and the one that JSON-LD processors make of it.
-        iri = iri.resolve(&IriRef::parse(format!(
-            "/{}",
-            iri.query().map(|query| format!("?{query}")).unwrap_or_default()
-        ))?)?;
-    }
-    if iri.fragment().is_some() {
-        bail!("--base {base:?} has a fragment; fragments are for the messages of the session");
-    }
-    Ok(iri)
-}
-
-fn default_iri(path: Option<&Path>) -> Result<String, Failure> {
-    let Some(path) = path else { return Ok(STDIN_IRI.to_owned()) };
-    let absolute = std::path::absolute(path).with_context(|| format!("cannot tell where {} is", shown(path)))?;
-    let url = url::Url::from_file_path(&absolute).ok();
-    // Parsing takes the dot segments out: one file has one IRI.
-    match url.and_then(|url| url::Url::parse(url.as_str()).ok()) {
-        Some(url) => Ok(utf8_percent_encode(url.as_str(), NOT_IN_IRIS).to_string()),
-        None => bail!("{} has no file: IRI; give the session one with --base", shown(path)),
-    }
 }
 
 /// A path as messages show it: without control characters, which a terminal would obey.
@@ -129,21 +84,15 @@ impl InputSource {
 
     /// Its name without folders.
     pub fn file_name(&self) -> String {
-        match &self.path {
-            Some(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
-            None => "stdin".to_owned(),
-        }
+        self.path.as_deref().map_or_else(|| "stdin".to_owned(), file_name)
     }
 
-    /// Opens it; its size in bytes where that is known.
-    pub fn open(&self) -> Result<(Box<dyn Read + Send>, Option<u64>), Failure> {
-        let Some(path) = &self.path else { return Ok((Box::new(io::stdin()), None)) };
-        let file = File::open(path).with_context(|| format!("cannot read {}", shown(path)))?;
-        let metadata = file.metadata().with_context(|| format!("cannot read {}", shown(path)))?;
-        if metadata.is_dir() {
-            bail!("cannot read {}: it is a folder; name the logs in it", shown(path));
-        }
-        let size = metadata.is_file().then_some(metadata.len());
-        Ok((Box::new(file), size))
+    /// Opens it.
+    pub fn open(&self) -> Result<Log, LogError> {
+        let log = match &self.path {
+            Some(path) => Log::open(path)?,
+            None => Log::stdin(),
+        };
+        if self.iri_stated { log.with_base(&self.iri) } else { Ok(log) }
     }
 }

@@ -234,7 +234,7 @@ impl QueryCommand {
         let mut run = self.read.run(&self.graph, !self.summary.verbose)?;
         for source in sources {
             if let Some(format) = source.rdf_format() {
-                loading.rdf(&source.name(), &source.iri, format, self.read.open(source)?)?;
+                loading.rdf(&source.name(), &source.iri, format, self.read.open(source)?.read)?;
                 continue;
             }
             let attempt = run.convert(source, &mut loading.sink());

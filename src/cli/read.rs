@@ -119,9 +119,10 @@ impl ReadArgs {
     }
 
     /// Opens one of them, with progress.
-    pub fn open(&self, source: &InputSource) -> Result<Watched<Box<dyn Read + Send>>, Failure> {
-        let (read, size) = source.open()?;
-        Ok(Watched::new(read, source.name(), size, self.progress))
+    pub fn open(&self, source: &InputSource) -> Result<Input<Watched<Box<dyn Read + Send>>>, Failure> {
+        let log = source.open()?;
+        let size = log.size();
+        Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, self.progress)))
     }
 
     /// How messages become triples.
@@ -169,13 +170,7 @@ impl Run<'_> {
     /// Converts an input, up to the first record that `--strict` does not let pass.
     pub fn convert(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
         self.inputs += 1;
-        let input = Input {
-            name: source.name(),
-            source: source.file_name(),
-            iri: source.iri.clone(),
-            iri_stated: source.iri_stated,
-            read: self.read.open(source)?,
-        };
+        let input = self.read.open(source)?;
         match self.converter.convert(input, sink, &mut |finding| self.findings.show(&finding)) {
             Ok(summary) => match &mut self.total {
                 Some(total) => total.merge(&summary),

@@ -78,8 +78,9 @@ impl CaptureArgs {
 
     fn read(&self, source: &InputSource, capture: &mut Capture) -> Result<(), Failure> {
         let options = ReaderOptions { format: self.from, max_record_size: self.max_record_size };
-        let (read, size) = source.open()?;
-        let read = Watched::new(read, source.name(), size, self.progress);
+        let log = source.open()?;
+        let size = log.size();
+        let read = Watched::new(log.into_input().read, source.name(), size, self.progress);
         capture.read(&source.file_name(), read, &options).with_context(|| source.name())
     }
 }

@@ -7,6 +7,7 @@
 //! They have to be fast on large logs, here and on servers, without luck with an optimizer: where two large patterns meet,
 //! or where a variable that both share may be unbound, one of them is a subquery.
 
+use super::SyntaxError;
 use crate::json;
 
 /// A query of the catalogue.
@@ -54,6 +55,9 @@ pub enum CatalogueError {
     /// There is no query with this name.
     #[error("there is no query {0:?}; there are {list}", list = names().join(", "))]
     UnknownQuery(String),
+    /// Its text, with the parameters in it, is not a query.
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
     /// The query has no parameter with this name.
     #[error("the query {query} has no parameter {parameter:?}; it has {}", match known.as_slice() {
         [] => "none".to_owned(),

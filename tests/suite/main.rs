@@ -21,6 +21,7 @@ mod formats_lines;
 mod formats_recorded;
 mod http;
 mod json;
+mod library;
 mod load;
 mod messages;
 mod paths;

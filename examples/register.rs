@@ -1,0 +1,29 @@
+//! The third job: the register of a building block's examples.
+//!
+//! ```text
+//! cargo run --example register -- examples/json-rpc register
+//! ```
+
+use std::error::Error;
+use std::path::Path;
+
+use rpcgraph::register::{Block, Options, Register};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(block), Some(out)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: register BLOCK FOLDER".into());
+    };
+    register(Path::new(&block), Path::new(&out))
+}
+
+/// Uplifts and validates a block's examples, and writes what came of them into a new folder.
+pub fn register(block: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    let register = Register::build(&Block::read(block)?, &Options { offline: true, ..Options::default() })?;
+    register.write(out)?;
+    for item in register.report().failed() {
+        eprintln!("{}: {}", item.title(), item.reasons().join("; "));
+    }
+    eprintln!("{} of {} passed", register.report().passed(), register.report().items.len());
+    Ok(())
+}

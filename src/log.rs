@@ -1,0 +1,351 @@
+//! A log as its users see it: opened, then written as RDF, asked, or read message by message.
+
+mod messages;
+mod rows;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use oxiri::{Iri, IriParseError, IriRef};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+
+pub use self::messages::{LoggedMessage, Messages};
+pub use self::rows::{Row, Rows};
+use crate::context::Context;
+use crate::convert::{ConvertError, Converter, Input, Options};
+use crate::diagnostic::{Finding, printable};
+use crate::mapping::{Mapper, Mapping, ReferenceError};
+use crate::query::{Cancel, Dataset, Query, QueryError};
+use crate::record::Format;
+use crate::sink::{Sink, SinkError, Syntax};
+use crate::summary::Summary;
+use crate::vocab::RESERVED;
+
+/// The IRI of a session that is read from standard input and was given no other.
+pub const STDIN_IRI: &str = "urn:rpcgraph:stdin";
+
+/// The characters that URLs leave in a path and IRIs do not.
+const NOT_IN_IRIS: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// A log that has been opened, and how to read it.
+///
+/// What is not the default is said first (`with_…`); then one of [`write_to`](Self::write_to), [`ask`](Self::ask) and
+/// [`messages`](Self::messages) takes the log. Each reads it once, from its beginning to its end.
+pub struct Log {
+    input: Input<Box<dyn Read + Send>>,
+    size: Option<u64>,
+    options: Options,
+    mapping: Mapping,
+    contexts: Vec<Context>,
+    provenance: bool,
+    findings: Box<dyn FnMut(Finding) + Send>,
+}
+
+/// Why there is nothing to be had from a log.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The file cannot be opened.
+    #[error("cannot read {path}")]
+    Open {
+        /// The file, as it was named.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The path is that of a folder.
+    #[error("cannot read {path}: it is a folder; name the logs in it")]
+    Folder {
+        /// The folder, as it was named.
+        path: String,
+    },
+    /// The path has no `file:` IRI.
+    #[error("{path} has no file: IRI; give the session one as its base")]
+    NoIri {
+        /// The path, as it was named.
+        path: String,
+    },
+    /// The IRI of a session is not an absolute IRI.
+    #[error("{base:?} is no absolute IRI: {reason}")]
+    BadIri {
+        /// What was given.
+        base: String,
+        /// Why it is not one.
+        reason: String,
+    },
+    /// The IRI of a session has a fragment.
+    #[error("{base:?} has a fragment; fragments are for the messages of the session")]
+    Fragment {
+        /// What was given.
+        base: String,
+    },
+    /// The contexts do not work.
+    #[error(transparent)]
+    Context(#[from] ReferenceError),
+    /// Reading, mapping or writing failed.
+    #[error(transparent)]
+    Convert(#[from] ConvertError),
+    /// The query has no answer.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+}
+
+impl From<SinkError> for LogError {
+    fn from(error: SinkError) -> Self {
+        Self::Convert(error.into())
+    }
+}
+
+impl Log {
+    /// Opens a file, which may be compressed. Its session has the `file:` IRI of its path.
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::Open`], [`LogError::Folder`], [`LogError::NoIri`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
+        let path = path.as_ref();
+        let shown = || printable(&path.display().to_string()).into_owned();
+        let failed = |source| LogError::Open { path: shown(), source };
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(LogError::Folder { path: shown() });
+        }
+        let size = metadata.is_file().then_some(metadata.len());
+        let log = Self::read(file_name(path), file).with_name(shown());
+        Ok(Self { size, input: Input { iri: file_iri(path)?, ..log.input }, ..log })
+    }
+
+    /// Standard input. Its session is [`STDIN_IRI`].
+    pub fn stdin() -> Self {
+        let log = Self::read("stdin", io::stdin()).with_name("standard input");
+        Self { input: Input { iri: STDIN_IRI.to_owned(), ..log.input }, ..log }
+    }
+
+    /// Anything that gives bytes, maybe compressed ones, and what it is called. Its session is `urn:rpcgraph:NAME`.
+    pub fn read(name: impl Into<String>, read: impl Read + Send + 'static) -> Self {
+        let source = name.into();
+        let iri = format!("urn:rpcgraph:{}", utf8_percent_encode(&source, RESERVED));
+        let input = Input { name: source.clone(), source, iri, iri_stated: false, read: Box::new(read) as Box<_> };
+        Self {
+            input,
+            size: None,
+            options: Options {
+                jobs: std::thread::available_parallelism().map_or(1, usize::from),
+                ..Options::default()
+            },
+            mapping: Mapping::default(),
+            contexts: Vec::new(),
+            provenance: false,
+            findings: Box::new(|_| {}),
+        }
+    }
+
+    /// What findings call the log.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.input.name = name.into();
+        self
+    }
+
+    /// The IRI of its session: absolute, without a fragment.
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::BadIri`], [`LogError::Fragment`].
+    pub fn with_base(mut self, iri: &str) -> Result<Self, LogError> {
+        self.input.iri = session_iri(iri)?.into_inner();
+        self.input.iri_stated = true;
+        Ok(self)
+    }
+
+    /// Its format; without this, its content tells.
+    #[must_use]
+    pub fn with_format(mut self, format: Format) -> Self {
+        self.options.reader.format = Some(format);
+        self
+    }
+
+    /// Passes over records of more bytes, with a finding for each; 256 MiB unless it is set.
+    #[must_use]
+    pub fn with_max_record_size(mut self, bytes: usize) -> Self {
+        self.options.reader.max_record_size = bytes;
+        self
+    }
+
+    /// How messages become triples.
+    #[must_use]
+    pub fn with_mapping(mut self, mapping: Mapping) -> Self {
+        self.mapping = mapping;
+        self
+    }
+
+    /// A further context, applied after the built-in ones and those before.
+    #[must_use]
+    pub fn with_context(mut self, context: Context) -> Self {
+        self.contexts.push(context);
+        self
+    }
+
+    /// Whether to say of each record its line, byte offset and SHA-256.
+    #[must_use]
+    pub fn with_provenance(mut self, provenance: bool) -> Self {
+        self.provenance = provenance;
+        self
+    }
+
+    /// Whether to keep the text between messages.
+    #[must_use]
+    pub fn with_log_lines(mut self, log_lines: bool) -> Self {
+        self.options.log_lines = log_lines;
+        self
+    }
+
+    /// Whether to stop at the first record that is not a valid message ([`ConvertError::NotAMessage`]).
+    #[must_use]
+    pub fn with_strict(mut self, strict: bool) -> Self {
+        self.options.strict = strict;
+        self
+    }
+
+    /// Threads to use at most: as many as there are processors, unless it is set. What comes out does not depend on it.
+    #[must_use]
+    pub fn with_jobs(mut self, jobs: usize) -> Self {
+        self.options.jobs = jobs;
+        self
+    }
+
+    /// What is told of records that are not valid messages, in their order; nothing is, unless this is set.
+    #[must_use]
+    pub fn with_findings(mut self, findings: impl FnMut(Finding) + Send + 'static) -> Self {
+        self.findings = Box::new(findings);
+        self
+    }
+
+    /// How many bytes the log has, compressed or not, where that is known.
+    pub fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// Writes its graph, record by record as they are read.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/mcp-session.ndjson");
+    /// use rpcgraph::{Log, Syntax};
+    ///
+    /// let mut turtle = Vec::new();
+    /// let summary = Log::open(path)?.with_base("https://example.org/log")?.write_to(&mut turtle, Syntax::Turtle)?;
+    /// assert!(summary.records > 0);
+    /// assert!(turtle.starts_with(b"@base <https://example.org/log> ."));
+    /// # Ok::<(), rpcgraph::LogError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::Context`], [`LogError::Convert`]. What came before has been written.
+    pub fn write_to(self, writer: impl Write + Send, syntax: Syntax) -> Result<Summary, LogError> {
+        let mut sink = syntax.sink(writer, 1);
+        let summary = self.convert(&mut sink)?;
+        sink.finish()?;
+        Ok(summary)
+    }
+
+    /// Asks it a query. Only what the query needs is kept in memory.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/mcp-session.ndjson");
+    /// use rpcgraph::{Log, Query};
+    ///
+    /// for row in Log::open(path)?.ask(&Query::named("methods")?)? {
+    ///     let row = row?;
+    ///     println!("{} {}", row.text("method").unwrap_or_default(), row.text("calls").unwrap_or_default());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::Context`], [`LogError::Convert`], [`LogError::Query`].
+    pub fn ask(self, query: &Query) -> Result<Rows, LogError> {
+        let cancel = Cancel::default();
+        let dataset = Dataset::new(query, false).map_err(QueryError::from)?;
+        let mut loading = dataset.load(&cancel).map_err(QueryError::from)?;
+        self.convert(&mut loading.sink())?;
+        loading.commit().map_err(QueryError::from)?;
+        Ok(Rows::new(dataset.answer(query, &cancel)?))
+    }
+
+    /// Goes through its messages, and what stands where a message should.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/mcp-session.ndjson");
+    /// use rpcgraph::Log;
+    ///
+    /// let mut answers = 0;
+    /// for message in Log::open(path)?.messages() {
+    ///     let message = message?;
+    ///     answers += usize::from(message.responds_to.is_some());
+    /// }
+    /// assert!(answers > 0);
+    /// # Ok::<(), rpcgraph::LogError>(())
+    /// ```
+    pub fn messages(self) -> Messages {
+        Messages::new(self.input, &self.options.reader)
+    }
+
+    /// Its input, for a [`Converter`] that takes several.
+    pub fn into_input(self) -> Input<Box<dyn Read + Send>> {
+        self.input
+    }
+
+    fn convert(mut self, sink: &mut Sink<'_>) -> Result<Summary, LogError> {
+        let mapper = Mapper::new(self.mapping, &self.contexts)?.with_provenance(self.provenance);
+        Ok(Converter::new(mapper, self.options).convert(self.input, sink, &mut self.findings)?)
+    }
+}
+
+/// An IRI that a session can have: absolute, without a fragment.
+pub fn session_iri(base: &str) -> Result<Iri<String>, LogError> {
+    let bad = |error: IriParseError| LogError::BadIri { base: base.to_owned(), reason: error.to_string() };
+    let iri = Iri::parse(base.to_owned()).map_err(bad)?;
+    if iri.fragment().is_some() {
+        return Err(LogError::Fragment { base: base.to_owned() });
+    }
+    if iri.authority().is_none() || !iri.path().is_empty() {
+        return Ok(iri);
+    }
+    // The same IRI to RFC 3986 (6.2.3), and the one that JSON-LD processors make of it.
+    let query = iri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let root = IriRef::parse(format!("/{query}")).map_err(bad)?;
+    iri.resolve(&root).map_err(bad)
+}
+
+/// The `file:` IRI of a path, which need not exist.
+pub fn file_iri(path: &Path) -> Result<String, LogError> {
+    let shown = || printable(&path.display().to_string()).into_owned();
+    let absolute = std::path::absolute(path).map_err(|source| LogError::Open { path: shown(), source })?;
+    let url = url::Url::from_file_path(&absolute).ok();
+    // Parsing takes the dot segments out: one file has one IRI.
+    match url.and_then(|url| url::Url::parse(url.as_str()).ok()) {
+        Some(url) => Ok(utf8_percent_encode(url.as_str(), NOT_IN_IRIS).to_string()),
+        None => Err(LogError::NoIri { path: shown() }),
+    }
+}
+
+/// The name of a file without its folders.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}

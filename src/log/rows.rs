@@ -1,0 +1,86 @@
+//! Answers as rows, whatever the form of the query.
+
+use std::iter;
+
+use oxrdf::{Literal, Term, Variable};
+
+use crate::query::{Answer, QueryError};
+
+/// What comes of a query, row by row as it is found.
+///
+/// A `SELECT` gives its solutions. An `ASK` gives one row with the column `answer`, a boolean. A `CONSTRUCT` or a
+/// `DESCRIBE` gives a row for each triple, with the columns `subject`, `predicate` and `object`.
+pub struct Rows {
+    columns: Vec<Variable>,
+    rows: Box<dyn Iterator<Item = Result<Vec<Option<Term>>, QueryError>>>,
+}
+
+/// A row: a term, or nothing, for each column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    columns: Vec<Variable>,
+    values: Vec<Option<Term>>,
+}
+
+impl Rows {
+    pub(super) fn new(answer: Answer<'static>) -> Self {
+        let columns = |names: &[&str]| names.iter().map(|name| Variable::new_unchecked(*name)).collect();
+        match answer {
+            Answer::Solutions(solutions) => Self {
+                columns: solutions.variables,
+                rows: Box::new(solutions.rows.map(|row| row.map(|row| row.values().to_vec()))),
+            },
+            Answer::Boolean(truth) => Self {
+                columns: columns(&["answer"]),
+                rows: Box::new(iter::once(Ok(vec![Some(Literal::from(truth).into())]))),
+            },
+            Answer::Graph(triples) => Self {
+                columns: columns(&["subject", "predicate", "object"]),
+                rows: Box::new(triples.map(|triple| {
+                    triple.map(|triple| {
+                        vec![Some(triple.subject.into()), Some(triple.predicate.into()), Some(triple.object)]
+                    })
+                })),
+            },
+        }
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(Variable::as_str)
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<Row, QueryError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let values = self.rows.next()?;
+        Some(values.map(|values| Row { columns: self.columns.clone(), values }))
+    }
+}
+
+impl Row {
+    /// The term in a column; none where the column has none here, or where there is no such column.
+    pub fn get(&self, column: &str) -> Option<&Term> {
+        let index = self.columns.iter().position(|known| known.as_str() == column)?;
+        self.values.get(index)?.as_ref()
+    }
+
+    /// The same as text: an IRI, the label of a blank node, or what a literal says without its type and language.
+    pub fn text(&self, column: &str) -> Option<&str> {
+        Some(match self.get(column)? {
+            Term::NamedNode(node) => node.as_str(),
+            Term::BlankNode(node) => node.as_str(),
+            Term::Literal(literal) => literal.value(),
+            // Where a feature of another crate adds terms, they have no text.
+            #[allow(unreachable_patterns, reason = "triple terms are there where a feature of another crate adds them")]
+            _ => return None,
+        })
+    }
+
+    /// The columns that have a term in this row, with it.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Term)> {
+        self.columns.iter().zip(&self.values).filter_map(|(name, value)| Some((name.as_str(), value.as_ref()?)))
+    }
+}
