@@ -16,12 +16,16 @@ use serde_json::{Map, Value};
 
 mod builtin;
 mod cache;
+#[cfg(feature = "http")]
 mod http;
 mod inline;
 mod loader;
+mod remote;
 
 pub use builtin::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, RPCGRAPH, builtin};
 pub use loader::Loader;
+#[cfg(feature = "http")]
+pub(crate) use remote::is_loopback;
 
 /// Largest context document, in bytes.
 const MAX_DOCUMENT: usize = 4 << 20;
@@ -179,6 +183,12 @@ pub enum LoadError {
         url: String,
         /// What named it.
         by: String,
+    },
+    /// The program was built without what fetches contexts.
+    #[error("cannot fetch `{url}`: this program was built without HTTP; save it to a file and name the file")]
+    NoHttp {
+        /// The URL.
+        url: String,
     },
     /// A file refers to a URL that the command line does not name.
     #[error(

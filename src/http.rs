@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use reqwest::blocking::ClientBuilder;
 use reqwest::redirect::Policy;
-use url::{Host, Url};
 
 const USER_AGENT: &str = concat!("rpcgraph/", env!("CARGO_PKG_VERSION"));
 
@@ -29,15 +28,5 @@ pub(crate) fn client(tls: bool, timeout: Duration) -> ClientBuilder {
         true => builder,
         // No certificates, so that plain HTTP works on a machine that has none.
         false => builder.tls_certs_only([]),
-    }
-}
-
-/// Whether the URL is of this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
     }
 }

@@ -30,7 +30,9 @@ mod answer;
 pub mod context;
 pub mod convert;
 pub mod diagnostic;
+#[cfg(feature = "http")]
 pub mod endpoint;
+#[cfg(feature = "http")]
 mod http;
 pub mod json;
 pub mod load;
@@ -40,6 +42,7 @@ pub mod message;
 pub mod query;
 pub mod rebuild;
 pub mod record;
+#[cfg(feature = "register")]
 pub mod register;
 pub mod session;
 pub mod sink;

@@ -9,6 +9,7 @@
 //! wrong on the way, what looks like a session is a whole one.
 
 mod parts;
+#[cfg(feature = "http")]
 mod server;
 mod spool;
 mod store;
@@ -18,9 +19,11 @@ use std::io;
 use oxigraph::store::StorageError;
 use oxrdf::{NamedNode, NamedNodeRef};
 
+#[cfg(feature = "http")]
 pub use self::server::ServerTarget;
 pub use self::spool::{Spool, SpooledGraph};
 pub use self::store::StoreTarget;
+#[cfg(feature = "http")]
 use crate::endpoint::EndpointError;
 
 /// Takes graphs.
@@ -39,9 +42,11 @@ pub enum ReplaceError {
     #[error("cannot read the temporary file")]
     Spool(#[from] io::Error),
     /// The server failed. The graph that it had is still there.
+    #[cfg(feature = "http")]
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
     /// The server failed when the graph was complete and had only to be put in its place.
+    #[cfg(feature = "http")]
     #[error("nobody knows whether the server has put {graph} in its place: load it again, which does no harm")]
     InDoubt {
         /// The graph.

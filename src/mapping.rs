@@ -28,11 +28,13 @@ use self::direct::Direct;
 use self::document::{DocumentWriter, Further, FurtherTerms, session_reference};
 use self::further::MessagePlan;
 pub use self::loss::{Loss, Losses};
+#[cfg(feature = "register")]
 pub(crate) use self::number::NumberLiteral;
 use self::plan::NotCovered;
 pub use self::reference::ReferenceError;
 #[doc(hidden)]
 pub use self::reference::document_quads;
+#[cfg(feature = "register")]
 pub(crate) use self::reference::{Active, document_to_rdf, process_with};
 use self::reference::{Blanks, Reference};
 use self::shape::Shape;

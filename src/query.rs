@@ -39,12 +39,14 @@ mod answer;
 mod cancel;
 pub mod catalogue;
 mod dataset;
+#[cfg(feature = "http")]
 mod fetch;
 mod functions;
 mod needs;
 mod percentile;
 mod rdf;
 pub mod results;
+#[cfg(feature = "http")]
 mod service;
 mod syntax;
 mod table;
@@ -58,10 +60,12 @@ use self::catalogue::{CatalogueError, NamedQuery};
 #[cfg(feature = "shacl")]
 pub(crate) use self::dataset::no_services;
 pub use self::dataset::{Dataset, Loading};
+#[cfg(feature = "http")]
 pub use self::fetch::{ask, fetch};
 pub use self::functions::{FUNCTIONS, Function};
 use self::needs::Uses;
 pub use self::rdf::{RdfError, rdf_format};
+#[cfg(feature = "http")]
 pub use self::service::services;
 pub use self::syntax::SyntaxError;
 pub use self::table::Table;

@@ -16,6 +16,7 @@ use oxrdf::{GraphName, Quad};
 use oxrdfio::{JsonLdProfileSet, RdfFormat};
 
 use self::jsonld::JsonLdWriter;
+#[cfg(feature = "register")]
 pub(crate) use self::output::unfinished;
 pub use self::output::{Compression, Output, OutputError, discard_unfinished};
 pub(crate) use self::rdfxml::{RdfXmlSink, not_xml};

@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 use url::Url;
 
 use super::MAX_DOCUMENT;
-use super::http::{Fetched, is_allowed};
+use super::remote::{Fetched, is_allowed};
 
 /// A younger copy is used without asking.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);

@@ -11,39 +11,12 @@ use reqwest::header::{ACCEPT, LOCATION};
 use url::Url;
 
 use super::builtin::{JSON_RPC, JSON_RPC_URL};
+use super::remote::{Fetched, check};
 use super::{LoadError, MAX_DOCUMENT};
 use crate::http;
 
 const MAX_REDIRECTS: usize = 5;
 const MEDIA_TYPES: &str = "application/ld+json, application/json;q=0.9";
-
-/// A document as it arrived.
-#[derive(Debug, Clone)]
-pub(super) struct Fetched {
-    /// The URL that answered, after redirects: what relative references are resolved against.
-    pub(super) location: Url,
-    /// The body, at most [`MAX_DOCUMENT`] bytes.
-    pub(super) body: Vec<u8>,
-}
-
-/// Whether a context may be fetched from the URL, be it named, referred to or redirected to.
-pub(super) fn is_allowed(url: &Url) -> bool {
-    let anonymous = url.username().is_empty() && url.password().is_none();
-    anonymous && (url.scheme() == "https" || (url.scheme() == "http" && http::is_loopback(url)))
-}
-
-/// Refuses a URL that contexts may not be fetched from, without repeating its password.
-pub(super) fn check(url: &Url, by: impl FnOnce() -> String) -> Result<(), LoadError> {
-    if is_allowed(url) {
-        return Ok(());
-    }
-    let mut shown = url.clone();
-    if shown.password().is_some() {
-        // Fails for URLs without a host, which have no password.
-        let _ = shown.set_password(Some("***"));
-    }
-    Err(LoadError::NotAllowed { url: shown.into(), by: by() })
-}
 
 /// The document at an allowed URL, in `limit` at most.
 pub(super) fn fetch(url: &Url, limit: Duration) -> Result<Fetched, LoadError> {

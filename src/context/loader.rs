@@ -13,8 +13,10 @@ use url::Url;
 
 use super::builtin::{JSON_RPC, JSON_RPC_URL, json_rpc};
 use super::cache::Cache;
-use super::http::{self, Fetched};
+#[cfg(feature = "http")]
+use super::http::fetch;
 use super::inline::{Audience, Document, inline};
+use super::remote::{self, Fetched};
 use super::{Context, LoadError, MAX_DOCUMENT, Reference};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -223,7 +225,7 @@ impl Loader {
         by: impl Fn() -> String,
         fetched: &mut Vec<(Url, Fetched)>,
     ) -> Result<Rc<Document>, LoadError> {
-        http::check(url, by)?;
+        remote::check(url, by)?;
         if let Some(document) = self.known(url) {
             return Ok(document);
         }
@@ -234,11 +236,16 @@ impl Loader {
         if self.offline {
             return Err(LoadError::Offline { url: url.to_string() });
         }
-        let answer = http::fetch(url, self.time_limit)?;
+        let answer = fetch(url, self.time_limit)?;
         let document = read(&answer)?;
         fetched.push((url.clone(), answer));
         Ok(self.keep(url, document))
     }
+}
+
+#[cfg(not(feature = "http"))]
+fn fetch(url: &Url, _: Duration) -> Result<Fetched, LoadError> {
+    Err(LoadError::NoHttp { url: url.to_string() })
 }
 
 fn file_url(path: &Path, by: &str) -> Result<Url, LoadError> {

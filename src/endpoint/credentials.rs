@@ -13,7 +13,7 @@ use reqwest::header::HeaderValue;
 use url::Url;
 
 use super::EndpointError;
-use crate::http;
+use crate::context::is_loopback;
 
 /// What is sent in `Authorization`, and to whom.
 #[derive(Clone, Default)]
@@ -103,7 +103,7 @@ impl Credentials {
         let host = url.host_str().unwrap_or_default();
         let Some(value) = self.by_host.get(host).or_else(|| self.by_host.get("")) else { return Ok(None) };
         let origin = self.origin.clone();
-        if url.scheme() != "https" && !http::is_loopback(url) {
+        if url.scheme() != "https" && !is_loopback(url) {
             return Err(EndpointError::Unencrypted { origin, url: url.to_string() });
         }
         let mut value = HeaderValue::from_str(value).map_err(|_| EndpointError::BadCredentials { origin })?;

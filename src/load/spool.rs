@@ -200,6 +200,7 @@ impl<'s> SpooledGraph<'s> {
     }
 
     /// A batch as N-Triples.
+    #[cfg(feature = "http")]
     pub(super) fn text(&self, batch: &SpoolBatch) -> io::Result<String> {
         let mut text = String::with_capacity(batch.length);
         self.batch_reader(&[*batch]).read_to_string(&mut text)?;

@@ -201,6 +201,7 @@ impl<'d> Loading<'d> {
     }
 
     /// The triples that are worth loading.
+    #[cfg(feature = "http")]
     pub(super) fn needs(&self) -> &Selection {
         &self.dataset.needs
     }
