@@ -229,7 +229,7 @@ impl Endpoint {
 
     fn other_answer(&self, expected: &'static str) -> EndpointError {
         EndpointError::Unexpected {
-            request: self.sender.described(&self.query, "a query"),
+            request: self.sender.described(&self.query, "a query").boxed(),
             content_type: "another kind of answer".to_owned(),
             expected,
             words: String::new(),

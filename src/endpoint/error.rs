@@ -62,7 +62,7 @@ pub enum EndpointError {
     #[error("cannot reach {} for {}: is the server running, and is the URL right?", .request.url, .request.what)]
     Unreachable {
         /// The request.
-        request: ServerRequest,
+        request: Box<ServerRequest>,
         /// Why not.
         source: reqwest::Error,
     },
@@ -70,20 +70,20 @@ pub enum EndpointError {
     #[error("lost the connection to {} in {}: did the server stop?", .request.url, .request.what)]
     Lost {
         /// The request.
-        request: ServerRequest,
+        request: Box<ServerRequest>,
         /// How.
         source: Box<dyn Error + Send + Sync>,
     },
     /// There was no answer in time.
     #[error("no answer from {} to {} within {} s: a longer --timeout may help", .0.url, .0.what, .0.limit.as_secs_f64())]
-    TimedOut(ServerRequest),
+    TimedOut(Box<ServerRequest>),
     /// The server said no.
     #[error(
         "{} answered {} with HTTP status {status}{}{}", .request.url, .request.what, said(words), advice(hint)
     )]
     Status {
         /// The request.
-        request: ServerRequest,
+        request: Box<ServerRequest>,
         /// The status.
         status: u16,
         /// The beginning of the body, as text.
@@ -95,7 +95,7 @@ pub enum EndpointError {
     #[error("{} redirects {} to {target}: if that is the right server, name that URL instead", .request.url, .request.what)]
     Redirect {
         /// The request.
-        request: ServerRequest,
+        request: Box<ServerRequest>,
         /// Where to.
         target: String,
     },
@@ -106,7 +106,7 @@ pub enum EndpointError {
     )]
     Unexpected {
         /// The request.
-        request: ServerRequest,
+        request: Box<ServerRequest>,
         /// The kind of the answer.
         content_type: String,
         /// The kind that was expected.
@@ -118,7 +118,7 @@ pub enum EndpointError {
     #[error("the answer of {} to {} is not the {content_type} that it says it is", .request.url, .request.what)]
     Malformed {
         /// The request.
-        request: ServerRequest,
+        request: Box<ServerRequest>,
         /// What it says.
         content_type: String,
         /// Where it is wrong.
@@ -138,9 +138,14 @@ pub struct ServerRequest {
 }
 
 impl ServerRequest {
+    /// Errors are passed on often, and small for that.
+    pub(super) fn boxed(&self) -> Box<Self> {
+        Box::new(self.clone())
+    }
+
     /// Sending failed, or receiving the head of the answer.
     pub(super) fn not_sent(&self, error: reqwest::Error) -> EndpointError {
-        let (request, source) = (self.clone(), error.without_url());
+        let (request, source) = (self.boxed(), error.without_url());
         if source.is_timeout() {
             EndpointError::TimedOut(request)
         } else if source.is_connect() {
@@ -154,22 +159,22 @@ impl ServerRequest {
     pub(super) fn not_received(&self, error: io::Error) -> EndpointError {
         let inner = error.get_ref().and_then(|error| error.downcast_ref::<reqwest::Error>());
         match inner.is_some_and(reqwest::Error::is_timeout) || error.kind() == io::ErrorKind::TimedOut {
-            true => EndpointError::TimedOut(self.clone()),
-            false => EndpointError::Lost { request: self.clone(), source: error.into() },
+            true => EndpointError::TimedOut(self.boxed()),
+            false => EndpointError::Lost { request: self.boxed(), source: error.into() },
         }
     }
 
     /// The answer is of another kind.
-    pub(super) fn unexpected(self, response: Response, expected: &'static str) -> EndpointError {
+    pub(super) fn unexpected(&self, response: Response, expected: &'static str) -> EndpointError {
         let content_type = content_type(response.headers()).unwrap_or_else(|| "nothing that has a type".to_owned());
         let content_type = printable(&content_type).into_owned();
-        EndpointError::Unexpected { request: self, content_type, expected, words: words(response) }
+        EndpointError::Unexpected { request: self.boxed(), content_type, expected, words: words(response) }
     }
 
     /// The answer is not what it says it is.
     pub(super) fn malformed(&self, content_type: &str, error: io::Error) -> EndpointError {
         let content_type = printable(content_type).into_owned();
-        EndpointError::Malformed { request: self.clone(), content_type, source: error.into() }
+        EndpointError::Malformed { request: self.boxed(), content_type, source: error.into() }
     }
 }
 

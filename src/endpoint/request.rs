@@ -68,7 +68,7 @@ impl RequestSender {
                         _ => false,
                     };
                     if !again || tries == TRIES {
-                        return Err(refusal(response, about, authorization.map(|_| self.credentials.origin())));
+                        return Err(refusal(response, &about, authorization.map(|_| self.credentials.origin())));
                     }
                     asked
                 }
@@ -97,11 +97,11 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(date.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
-fn refusal(response: Response, request: ServerRequest, credentials: Option<&str>) -> EndpointError {
+fn refusal(response: Response, request: &ServerRequest, credentials: Option<&str>) -> EndpointError {
     let status = response.status().as_u16();
     if let (true, Some(target)) = (response.status().is_redirection(), response.headers().get(LOCATION)) {
         let target = printable(&String::from_utf8_lossy(target.as_bytes())).into_owned();
-        return EndpointError::Redirect { request, target };
+        return EndpointError::Redirect { request: request.boxed(), target };
     }
     let hint = match (status, credentials) {
         (401 | 403, _) if asks_for_others(response.headers()) => {
@@ -118,7 +118,7 @@ fn refusal(response: Response, request: ServerRequest, credentials: Option<&str>
         (429 | 503, _) => "it is busy; try again later".to_owned(),
         _ => String::new(),
     };
-    EndpointError::Status { request, status, words: words(response), hint }
+    EndpointError::Status { request: request.boxed(), status, words: words(response), hint }
 }
 
 /// Whether the server names ways to log in, and none of ours.

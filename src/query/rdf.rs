@@ -31,7 +31,7 @@ pub enum RdfError {
         /// The syntax that it should be in.
         format: RdfFormat,
         /// The parser's words.
-        source: RdfSyntaxError,
+        source: Box<RdfSyntaxError>,
     },
     /// Loading was ended.
     #[error(transparent)]
@@ -58,7 +58,12 @@ impl Loading<'_> {
                 RdfParseError::Syntax(source) => {
                     let place = source.location().map(|place| place.start);
                     let place = place.map(|start| format!(":{}:{}", start.line + 1, start.column + 1));
-                    RdfError::Syntax { input: input.to_owned(), place: place.unwrap_or_default(), format, source }
+                    RdfError::Syntax {
+                        input: input.to_owned(),
+                        place: place.unwrap_or_default(),
+                        format,
+                        source: source.into(),
+                    }
                 }
             })?;
             self.insert(quad.as_ref());
