@@ -39,7 +39,7 @@ pub struct Endpoint {
     sender: RequestSender,
 }
 
-/// What an [`Endpoint`] is made from.
+/// The parts that an [`Endpoint`] is made from.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct EndpointBuilder {
@@ -229,7 +229,7 @@ impl Endpoint {
 
     fn other_answer(&self, expected: &'static str) -> EndpointError {
         EndpointError::Unexpected {
-            request: self.sender.described(&self.query, "a query").boxed(),
+            request: self.sender.described(&self.query, "a query"),
             content_type: "another kind of answer".to_owned(),
             expected,
             words: String::new(),

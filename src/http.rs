@@ -22,7 +22,7 @@ pub(crate) fn client(tls: bool, timeout: Duration) -> ClientBuilder {
         .referer(false)
         .no_proxy()
         .timeout(timeout)
-        // Whatever the system thinks that the name means.
+        // On some systems the name means something else.
         .resolve_to_addrs("localhost", &localhost.map(|address| SocketAddr::new(address, 0)));
     match tls {
         true => builder,

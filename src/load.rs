@@ -51,7 +51,7 @@ pub enum ReplaceError {
     InDoubt {
         /// The graph.
         graph: NamedNode,
-        /// What happened.
+        /// The failure.
         source: Box<EndpointError>,
     },
     /// The store failed. The graph has none of the triples that say that there is a session, or it is the old one.
@@ -59,18 +59,18 @@ pub enum ReplaceError {
     Store(#[from] StorageError),
 }
 
-/// What was loaded.
+/// Counts of a load.
 #[derive(Debug, Default)]
 pub struct Loaded {
     /// Graphs.
     pub graphs: u64,
     /// Triples in them.
     pub triples: u64,
-    /// Graphs that may not be what was sent.
+    /// Graphs that may differ from those sent.
     pub doubts: Vec<Doubt>,
 }
 
-/// A graph that may not be what was sent.
+/// A graph that may differ from the one sent.
 #[derive(Debug, thiserror::Error)]
 pub enum Doubt {
     /// There are more triples or fewer.

@@ -33,7 +33,7 @@ pub enum StoreError {
     Failed {
         /// The folder.
         dir: PathBuf,
-        /// What the store says.
+        /// The store's own words.
         source: StorageError,
     },
 }

@@ -48,7 +48,7 @@ impl Convert {
         for source in &sources {
             let attempt = run.attempt(source, &mut sink).map_err(|failure| self.target.unwritable(failure))?;
             if let Attempt::Stopped = attempt {
-                // What came before it is whole; a file would pass for all of it.
+                // The output before that record is whole; a file would pass for all of it.
                 if self.target.file().is_none() {
                     sink.finish()?;
                 }

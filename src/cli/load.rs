@@ -106,7 +106,7 @@ impl Load {
                     return Ok(Outcome::Findings);
                 }
             }
-            // What follows may stop it all.
+            // With --strict, a later input may stop it all.
             if !self.graph.strict {
                 self.load(&mut spools, &mut *target, &name, &mut loaded)?;
             }

@@ -256,7 +256,7 @@ fn leave_after(time: Duration, cause: Cause) {
     });
 }
 
-/// What IRIs are short for: the session, or the folder that all sessions are in.
+/// The base that IRIs are shortened against: the session, or the folder that all sessions are in.
 fn base(sources: &[InputSource]) -> Option<String> {
     let [first, rest @ ..] = sources else { return None };
     if rest.is_empty() {

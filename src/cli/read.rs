@@ -1,4 +1,4 @@
-//! What every command that reads logs has in common: options, and the way from an input to a sink.
+//! Parts of every command that reads logs: options, and the way from an input to a sink.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ pub struct GraphArgs {
     log_lines: bool,
 }
 
-/// What to say of a run.
+/// How much to say of a run.
 #[derive(Debug, Args)]
 pub struct SummaryArgs {
     /// Print no summary and no findings, only errors
@@ -147,7 +147,7 @@ impl ReadArgs {
     }
 }
 
-/// What came of an input.
+/// The outcome of an input.
 pub enum Attempt {
     Done,
     /// It could not be read.

@@ -34,7 +34,7 @@ impl TargetArgs {
         }
     }
 
-    /// What the file's extension stands for, after that of a compression: `named` where it says so itself, the default
+    /// The format that the file's extension stands for, after that of a compression: `named` if it is given, the default
     /// where there is no extension.
     ///
     /// # Errors

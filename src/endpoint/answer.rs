@@ -37,7 +37,7 @@ pub(super) fn accept(form: Option<Form>) -> &'static str {
 pub(super) fn read(
     response: Response,
     form: Option<Form>,
-    request: ServerRequest,
+    request: Box<ServerRequest>,
 ) -> Result<ServerAnswer, EndpointError> {
     let name = content_type(response.headers()).unwrap_or_default();
     // `application/xml` and `application/json` may be either.
@@ -56,7 +56,7 @@ pub(super) fn read(
                     _ => Ok(Answer::Solutions(Solutions { variables, rows: Box::new(rows) })),
                 }
             }
-            Err(error) => Err(failure(&request, &name, error.into())),
+            Err(error) => Err(request.not_read(&name, error.into())),
         };
     }
     if matches!(form, Some(Form::Graph) | None)
@@ -81,21 +81,13 @@ pub(super) fn read(
 /// The same items up to the first error.
 fn received<T, E: Into<io::Error>>(
     items: impl Iterator<Item = Result<T, E>>,
-    request: ServerRequest,
+    request: Box<ServerRequest>,
     content_type: String,
 ) -> impl Iterator<Item = Result<T, EndpointError>> {
     let mut failed = false;
     items.map_while(move |item| {
-        let item = (!failed).then(|| item.map_err(|error| failure(&request, &content_type, error.into())));
+        let item = (!failed).then(|| item.map_err(|error| request.clone().not_read(&content_type, error.into())));
         failed = !matches!(item, Some(Ok(_)));
         item
     })
-}
-
-fn failure(request: &ServerRequest, content_type: &str, error: io::Error) -> EndpointError {
-    match error.kind() {
-        // Parsers say so of an answer that is short, although it came whole.
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => request.malformed(content_type, error),
-        _ => request.not_received(error),
-    }
 }

@@ -15,7 +15,7 @@ use url::Url;
 use super::EndpointError;
 use crate::context::is_loopback;
 
-/// What is sent in `Authorization`, and to whom.
+/// Values of the header `Authorization`, and the servers that they are for.
 #[derive(Clone, Default)]
 pub struct Credentials {
     /// Where they are from.
@@ -50,7 +50,7 @@ impl Credentials {
         Self { origin: origin.to_owned(), by_host: HashMap::from([(String::new(), value)]) }
     }
 
-    /// What the environment says: `RPCGRAPH_TOKEN`, else `RPCGRAPH_USER` with `RPCGRAPH_PASSWORD`, else the netrc file
+    /// Those of the environment: `RPCGRAPH_TOKEN`, else `RPCGRAPH_USER` with `RPCGRAPH_PASSWORD`, else the netrc file
     /// that `NETRC` names, else `~/.netrc`.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Credentials {
         &self.origin
     }
 
-    /// What to send to a URL.
+    /// The value to send to a URL.
     ///
     /// # Errors
     ///

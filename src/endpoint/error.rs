@@ -1,4 +1,4 @@
-//! What can go wrong with a server, in words that say what to do about it.
+//! Failures of servers, in words that say what to do about them.
 
 use std::error::Error;
 use std::io::{self, Read};
@@ -35,7 +35,7 @@ pub enum EndpointError {
     Netrc {
         /// The file.
         path: String,
-        /// What is wrong with it; nothing of what it says.
+        /// The mistake in it; nothing of its text.
         reason: String,
     },
     /// Credentials that cannot be sent in a header.
@@ -88,7 +88,7 @@ pub enum EndpointError {
         status: u16,
         /// The beginning of the body, as text.
         words: String,
-        /// What to do about it; may be empty.
+        /// Advice; may be empty.
         hint: String,
     },
     /// The server sent us elsewhere.
@@ -119,7 +119,7 @@ pub enum EndpointError {
     Malformed {
         /// The request.
         request: Box<ServerRequest>,
-        /// What it says.
+        /// The content type that it claims.
         content_type: String,
         /// Where it is wrong.
         source: Box<dyn Error + Send + Sync>,
@@ -129,7 +129,7 @@ pub enum EndpointError {
 /// A request to a URL, as errors tell of it.
 #[derive(Debug, Clone)]
 pub struct ServerRequest {
-    /// What was asked of the server.
+    /// The thing asked of the server, in words.
     pub what: String,
     /// The URL.
     pub url: String,
@@ -138,14 +138,9 @@ pub struct ServerRequest {
 }
 
 impl ServerRequest {
-    /// Errors are passed on often, and small for that.
-    pub(super) fn boxed(&self) -> Box<Self> {
-        Box::new(self.clone())
-    }
-
     /// Sending failed, or receiving the head of the answer.
-    pub(super) fn not_sent(&self, error: reqwest::Error) -> EndpointError {
-        let (request, source) = (self.boxed(), error.without_url());
+    pub(super) fn not_sent(self: Box<Self>, error: reqwest::Error) -> EndpointError {
+        let (request, source) = (self, error.without_url());
         if source.is_timeout() {
             EndpointError::TimedOut(request)
         } else if source.is_connect() {
@@ -155,26 +150,26 @@ impl ServerRequest {
         }
     }
 
-    /// Receiving the body failed.
-    pub(super) fn not_received(&self, error: io::Error) -> EndpointError {
-        let inner = error.get_ref().and_then(|error| error.downcast_ref::<reqwest::Error>());
-        match inner.is_some_and(reqwest::Error::is_timeout) || error.kind() == io::ErrorKind::TimedOut {
-            true => EndpointError::TimedOut(self.boxed()),
-            false => EndpointError::Lost { request: self.boxed(), source: error.into() },
+    /// Receiving the body failed, or it is not what it says it is.
+    pub(super) fn not_read(self: Box<Self>, content_type: &str, error: io::Error) -> EndpointError {
+        let client = error.get_ref().and_then(|error| error.downcast_ref::<reqwest::Error>());
+        let timed_out = client.is_some_and(reqwest::Error::is_timeout);
+        match error.kind() {
+            // Parsers say so of an answer that is short, although it came whole.
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
+                let content_type = printable(content_type).into_owned();
+                EndpointError::Malformed { request: self, content_type, source: error.into() }
+            }
+            kind if timed_out || kind == io::ErrorKind::TimedOut => EndpointError::TimedOut(self),
+            _ => EndpointError::Lost { request: self, source: error.into() },
         }
     }
 
     /// The answer is of another kind.
-    pub(super) fn unexpected(&self, response: Response, expected: &'static str) -> EndpointError {
+    pub(super) fn unexpected(self: Box<Self>, response: Response, expected: &'static str) -> EndpointError {
         let content_type = content_type(response.headers()).unwrap_or_else(|| "nothing that has a type".to_owned());
         let content_type = printable(&content_type).into_owned();
-        EndpointError::Unexpected { request: self.boxed(), content_type, expected, words: words(response) }
-    }
-
-    /// The answer is not what it says it is.
-    pub(super) fn malformed(&self, content_type: &str, error: io::Error) -> EndpointError {
-        let content_type = printable(content_type).into_owned();
-        EndpointError::Malformed { request: self.boxed(), content_type, source: error.into() }
+        EndpointError::Unexpected { request: self, content_type, expected, words: words(response) }
     }
 }
 
@@ -199,7 +194,7 @@ pub(super) fn words(response: Response) -> String {
     words
 }
 
-/// What a browser would show of a page, about.
+/// The text of a page, roughly as a browser shows it.
 fn without_tags(html: &str) -> String {
     let mut parts = html.split('<');
     // The tag that ends an element whose contents are not shown either.

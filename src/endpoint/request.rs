@@ -13,7 +13,7 @@ use super::error::{ServerRequest, words};
 use super::{EndpointError, Repeat};
 use crate::diagnostic::printable;
 
-/// How often a request is sent at most.
+/// The most times that a request is sent.
 const TRIES: u32 = 5;
 /// The first wait before sending again; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
@@ -32,8 +32,8 @@ pub(super) struct RequestSender {
 
 impl RequestSender {
     /// A request for errors to tell of.
-    pub fn described(&self, url: &Url, what: &str) -> ServerRequest {
-        ServerRequest { what: what.to_owned(), url: url.to_string(), limit: self.timeout }
+    pub fn described(&self, url: &Url, what: &str) -> Box<ServerRequest> {
+        Box::new(ServerRequest { what: what.to_owned(), url: url.to_string(), limit: self.timeout })
     }
 
     /// Sends a request and returns an answer that says yes. `request` makes it anew for each time that it is sent.
@@ -43,7 +43,7 @@ impl RequestSender {
         what: &str,
         repeat: Repeat,
         request: impl Fn(&Client) -> RequestBuilder,
-    ) -> Result<(Response, ServerRequest), EndpointError> {
+    ) -> Result<(Response, Box<ServerRequest>), EndpointError> {
         let about = self.described(url, what);
         let authorization = self.credentials.authorization(url)?;
         let mut tries = 0;
@@ -53,7 +53,7 @@ impl RequestSender {
             if let Some(authorization) = &authorization {
                 request = request.header(AUTHORIZATION, authorization.clone());
             }
-            let wait = match request.send().map_err(|error| about.not_sent(error)) {
+            let wait = match request.send().map_err(|error| about.clone().not_sent(error)) {
                 Ok(response) => {
                     self.reached.store(true, Ordering::Relaxed);
                     let status = response.status();
@@ -68,7 +68,7 @@ impl RequestSender {
                         _ => false,
                     };
                     if !again || tries == TRIES {
-                        return Err(refusal(response, &about, authorization.map(|_| self.credentials.origin())));
+                        return Err(refusal(response, about, authorization.map(|_| self.credentials.origin())));
                     }
                     asked
                 }
@@ -97,11 +97,11 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(date.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
-fn refusal(response: Response, request: &ServerRequest, credentials: Option<&str>) -> EndpointError {
+fn refusal(response: Response, request: Box<ServerRequest>, credentials: Option<&str>) -> EndpointError {
     let status = response.status().as_u16();
     if let (true, Some(target)) = (response.status().is_redirection(), response.headers().get(LOCATION)) {
         let target = printable(&String::from_utf8_lossy(target.as_bytes())).into_owned();
-        return EndpointError::Redirect { request: request.boxed(), target };
+        return EndpointError::Redirect { request, target };
     }
     let hint = match (status, credentials) {
         (401 | 403, _) if asks_for_others(response.headers()) => {
@@ -118,7 +118,7 @@ fn refusal(response: Response, request: &ServerRequest, credentials: Option<&str
         (429 | 503, _) => "it is busy; try again later".to_owned(),
         _ => String::new(),
     };
-    EndpointError::Status { request: request.boxed(), status, words: words(response), hint }
+    EndpointError::Status { request, status, words: words(response), hint }
 }
 
 /// Whether the server names ways to log in, and none of ours.

@@ -13,7 +13,7 @@ use super::{ReplaceError, SpooledGraph, Target};
 use crate::endpoint::{Endpoint, EndpointError, Repeat};
 use crate::mapping::terms::sha256;
 
-/// How often to look whether an update has been followed whose answer was lost, and how long to wait before each time.
+/// After an update whose answer was lost: how often to look whether it was followed, and the wait before each look.
 const LOOKS: u32 = 5;
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 

@@ -58,7 +58,7 @@ impl StoreTarget {
                 transaction.remove(&quad?);
             }
             transaction.commit()?;
-            // Or what was committed piles up in memory, faster than it is written.
+            // Otherwise committed data piles up in memory, faster than it is written.
             #[cfg(feature = "rocksdb")]
             self.store.flush()?;
         }
@@ -133,7 +133,7 @@ fn parsed(graph: SpooledGraph<'_>, triples: impl Read) -> impl Iterator<Item = R
     })
 }
 
-/// What blank nodes of a graph begin with: their labels are told apart within an input only, and a store takes one label
+/// The prefix of a graph's blank nodes: their labels are told apart within an input only, and a store takes one label
 /// for one node whichever graph it is in.
 fn blank_prefix(graph: NamedNodeRef<'_>) -> String {
     "g".chars().chain(sha256(graph.as_str().as_bytes()).chars().take(16)).collect()

@@ -13,7 +13,7 @@ use crate::vocab::{rdf, rpcg};
 pub struct Function {
     /// Its prefixed name.
     pub name: &'static str,
-    /// What it gives.
+    /// Its result.
     pub gives: &'static str,
     kind: FunctionKind,
 }

@@ -1,4 +1,4 @@
-//! What a query uses: triples, graphs, functions, services. All of it is in its algebra, so nothing has to be run.
+//! The things that a query uses: triples, graphs, functions, services. All are in its algebra, so nothing has to be run.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -13,7 +13,7 @@ use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use crate::sink::Selection;
 use crate::vocab::{jrpc, rpcg};
 
-/// What a query uses.
+/// The things that a query uses.
 #[derive(Debug, Clone)]
 pub(super) struct Uses {
     /// The triples that can make a difference.
@@ -120,7 +120,7 @@ impl Uses {
                 }
                 self.pattern(inner);
             }
-            // What the service is asked is about its data, not ours.
+            // The question for the service is about its data, not ours.
             GraphPattern::Service { .. } => self.services = true,
             #[allow(unreachable_patterns, reason = "variants that features of other crates may add")]
             _ => self.needs.everything(),

@@ -181,7 +181,7 @@ fn rule(expected: &str) -> Option<&str> {
     items(expected).find(|item| item.contains(' ') && item.starts_with(char::is_alphabetic))
 }
 
-/// What the parser would have taken, where that is a few words and signs.
+/// The words and signs that the parser would have taken, where they are few.
 fn wanted(expected: &str) -> String {
     let quoted = items(expected).filter_map(|item| item.strip_prefix('"')?.strip_suffix('"'));
     let mut words: Vec<_> = quoted.filter(|item| !item.is_empty() && *item != "#").collect();

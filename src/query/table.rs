@@ -25,7 +25,7 @@ pub struct Table {
     base: Option<String>,
 }
 
-/// What stands in a cell, and whether that is a number.
+/// The text of a cell, and whether it is a number.
 #[derive(Default)]
 struct Cell {
     text: String,

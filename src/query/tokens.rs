@@ -109,7 +109,7 @@ pub(super) fn too_much(text: &str) -> Option<(usize, String)> {
             ")" | "]" | "}" => depth = depth.saturating_sub(1),
             _ => {}
         }
-        // What makes one more level around what stands before it.
+        // Each of these makes one more level around the text before it.
         let keyword = ["AS", "FILTER", "VALUES"].iter().any(|word| token.eq_ignore_ascii_case(word));
         operators += usize::from(keyword || ["{", "||", "&&", "|", "+", "-", "*", "/"].contains(&token));
         if depth > MAX_DEPTH {
