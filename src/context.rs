@@ -12,6 +12,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use json_ld::syntax::is_keyword_like;
 use serde_json::{Map, Value};
 
 mod builtin;
@@ -87,14 +88,10 @@ impl Context {
     /// A context that the caller has checked, or that the program is built with.
     fn unchecked(origin: String, value: Value) -> Self {
         let (mut terms, mut sets_vocab) = (BTreeSet::new(), false);
-        let definitions = match &value {
-            Value::Array(items) => items.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        for (key, definition) in definitions.iter().filter_map(Value::as_object).flatten() {
+        for (key, definition) in definitions(&value).iter().filter_map(Value::as_object).flatten() {
             if key == "@vocab" {
                 sets_vocab = !definition.is_null();
-            } else if has_keyword_form(key) {
+            } else if is_keyword_like(key) {
             } else if defines_a_term(definition) {
                 terms.insert(key.clone());
             } else {
@@ -131,7 +128,7 @@ impl Context {
 ///
 /// [Create Term Definition]: https://www.w3.org/TR/json-ld11-api/#create-term-definition
 fn defines_a_term(definition: &Value) -> bool {
-    let mapped = |target: &Value| target.as_str().is_some_and(|text| !has_keyword_form(text));
+    let mapped = |target: &Value| target.as_str().is_some_and(|text| !is_keyword_like(text));
     match definition {
         Value::Object(entries) => target(entries).is_none_or(mapped),
         simple => mapped(simple),
@@ -143,9 +140,12 @@ fn target(entries: &Map<String, Value>) -> Option<&Value> {
     entries.get("@reverse").or_else(|| entries.get("@id"))
 }
 
-/// `@` and ASCII letters: what JSON-LD keeps for keywords, now or later.
-fn has_keyword_form(text: &str) -> bool {
-    text.strip_prefix('@').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphabetic()))
+/// The contexts of an array of them, or the one that it is.
+pub(crate) fn definitions(context: &Value) -> &[Value] {
+    match context {
+        Value::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    }
 }
 
 /// Why there is no context: one variant for each cause.

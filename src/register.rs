@@ -39,23 +39,25 @@ pub mod yaml;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use oxsdatatypes::{DateTime, DayTimeDuration};
+use serde_json::{Value, json};
 
-pub use self::block::{Block, BlockError, Metadata, Origin, Test};
-use self::catalogue::{Catalogue, catalogue};
-use self::examples::{Prefixes, Source, UpliftFormat};
+use self::block::BLOCK;
+pub use self::block::{Block, BlockError, BlockSource, Metadata, Test};
+use self::catalogue::catalogue;
+use self::examples::{Example, Prefixes};
 pub use self::folder::{Folder, MAX_FILE};
 use self::html::html;
 use self::item::{Done, Job, Runner};
 pub use self::language::Language;
 pub use self::output::{Difference, Files, MARKER, Product, WriteError};
-use self::page::{Page, page};
+use self::page::page;
+use self::report::without_nulls;
 pub use self::report::{Entry, Item, Report, Section, Subject};
 use self::schema::Schemas;
 use self::shapes::Shapes;
 use self::site::Site;
 use self::uplift::Uplifter;
-use crate::context::{JSON_RPC_URL, Loader, Reference};
 
 /// What a register is made with.
 #[derive(Debug, Clone, Default)]
@@ -80,28 +82,35 @@ pub struct Register {
     notes: Vec<String>,
 }
 
-/// An example as the page and the catalogue show it.
+/// An example, and what came of each of its snippets.
 #[derive(Debug)]
-struct Shown {
-    /// Name of the example in URLs.
-    key: String,
-    title: String,
-    content: Option<String>,
-    snippets: Vec<ShownSnippet>,
+struct Shown<'b> {
+    /// From 1.
+    number: usize,
+    example: &'b Example,
+    results: Vec<Done>,
 }
 
-#[derive(Debug)]
-struct ShownSnippet {
-    language: String,
-    source: String,
-    jsonld: Option<String>,
-    turtle: Option<String>,
-    formats: Vec<UpliftFormat>,
-    schema_ref: Option<String>,
-    /// Whether a schema was used on it.
-    validated: bool,
-    /// Paths of its files, its own first.
-    files: Vec<String>,
+impl Shown<'_> {
+    /// Name of the example in URLs.
+    fn key(&self) -> String {
+        format!("example_{}", self.number)
+    }
+
+    fn title(&self) -> String {
+        self.example.title.clone().unwrap_or_else(|| format!("Example {}", self.number))
+    }
+}
+
+/// A register as the page and the catalogue show it.
+struct View<'v> {
+    block: &'v Block,
+    site: &'v Site,
+    register: &'v Register,
+    shown: &'v [Shown<'v>],
+    schemas: &'v Schemas,
+    /// Where the context is, seen from the top of the register.
+    context: &'v str,
 }
 
 impl Register {
@@ -111,55 +120,38 @@ impl Register {
     /// then there is no register.
     pub fn build(block: &Block, options: &Options) -> Result<Self, BlockError> {
         let site = site(block, options)?;
-        let loader = Loader::new().offline(options.offline).for_authors().within(block.folder.path().to_owned());
-        for url in &options.contexts {
-            loader.load(&Reference::Url(url.clone()))?;
-        }
-        let built_in = block.folder.is_built_in(block.context_file);
-        let context_path = match built_in {
-            true => block.folder.path().join(block.context_file),
-            false => block.folder.locate(block.context_file, "the building block")?,
-        };
-        let published = site.url(&site.own(block.context_file)).or_else(|| block.metadata.ld_context.clone());
-        let context = if built_in {
-            loader.load(&Reference::Url(JSON_RPC_URL.to_owned()))?
-        } else {
-            for url in published.iter().chain(&block.metadata.ld_context) {
-                loader.publish(url, &context_path)?;
-            }
-            loader.load(&Reference::File(context_path.clone()))?
-        };
-        let reference = published.unwrap_or_else(|| site.reference_from_test(&site.own(block.context_file)));
-        let place = block.folder.path().join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
-        let uplifter = Uplifter { loader: &loader, place, context, context_path };
-        if let Err(message) = uplifter.check_context() {
-            return Err(BlockError::InvalidContext { file: block.context_file.to_owned(), message });
-        }
+        let own = site.own(block.context_file);
+        let published = site.url(&own).or_else(|| block.metadata.ld_context.clone());
+        let uplifter = Uplifter::open(block, published.as_deref(), options)?;
         let mut schemas = Schemas::open(block.folder.clone(), block.schema_file)?;
-
         let shapes = Shapes::open(block)?;
-
         let stems = check_examples(block, &mut schemas)?;
+
+        let context = published.clone().unwrap_or_else(|| site.reference_from_test(&own));
         let mut runner =
-            Runner { site: &site, uplifter: &uplifter, schemas: &mut schemas, shapes: &shapes, context: &reference };
+            Runner { site: &site, uplifter: &uplifter, schemas: &mut schemas, shapes: &shapes, context: &context };
         let mut builder = Builder { files: Files::new(), items: Vec::new(), writers: BTreeMap::new() };
         let shown = builder.examples(block, &stems, &mut runner)?;
         builder.tests(block, &mut runner)?;
 
-        let name = options.identifier.clone().or_else(|| block.metadata.item_identifier.clone());
+        let name = options.identifier.as_ref().or(block.metadata.item_identifier.as_ref());
         let report = Report {
-            id: name.unwrap_or_else(|| block.key.clone()),
+            id: name.unwrap_or(&block.key).clone(),
             name: block.name().to_owned(),
             generated: options.generated.clone(),
             items: builder.items,
         };
-        let (own, published) = (site.own(block.context_file), block.metadata.ld_context.clone());
-        let from_top = site.url(&own).or(published).unwrap_or_else(|| site.reference(&own));
         let notes = [block.notes.clone(), shapes.notes()].concat();
         let mut register = Self { files: builder.files, report, notes };
         register.add_reports(&site);
-        register.add_block(block, &site, &uplifter, &schemas, &shown, &from_top)?;
-        register.add_marker(block, &site, &from_top);
+        let links = register.add_block(block, &site, uplifter.context.value(), &schemas)?;
+        let context = published.unwrap_or_else(|| site.reference(&own));
+        let view =
+            View { block, site: &site, register: &register, shown: &shown, schemas: &schemas, context: &context };
+        let (page, catalogue) = (page(&view, &links), catalogue(&view));
+        register.add("index.md", page);
+        register.add("examples.ttl", catalogue);
+        register.add_marker(block, &site, &context);
         Ok(register)
     }
 
@@ -206,95 +198,73 @@ impl Register {
         self.add("report.html", html(&self.report));
     }
 
-    /// The block's own files, the page and the catalogue.
+    /// The block's own files. Returns the paths that the page links to, with what they are called.
     fn add_block(
         &mut self,
         block: &Block,
         site: &Site,
-        uplifter: &Uplifter<'_>,
+        context: &Value,
         schemas: &Schemas,
-        shown: &[Shown],
-        context_reference: &str,
-    ) -> Result<(), BlockError> {
-        let by = "the building block";
+    ) -> Result<Vec<(&'static str, String)>, BlockError> {
         let mut links = Vec::new();
-        let mut context = block.folder.read(block.context_file, by)?;
+        let mut link = |name, path: &str| links.push((name, path.to_owned()));
+        let text = block.folder.read(block.context_file, BLOCK)?;
         // References to other files would lead nowhere.
-        let unchanged = serde_json::from_str::<Value>(&context)
-            .is_ok_and(|document| document.get("@context") == Some(uplifter.context.value()));
-        if !unchanged {
-            context = lines(&json!({ "@context": uplifter.context.value() }));
-        }
-        links.push(("JSON-LD context", site.own(block.context_file)));
-        self.add(&site.own(block.context_file), context.clone());
+        let unchanged =
+            serde_json::from_str::<Value>(&text).is_ok_and(|document| document.get("@context") == Some(context));
+        let path = site.own(block.context_file);
+        link("JSON-LD context", &path);
+        self.add(&path, if unchanged { text } else { lines(&json!({ "@context": context })) });
         for (file, source) in schemas.files() {
-            self.add(&site.own(&file), block.folder.read(&file, by)?);
+            let path = site.own(&file);
+            self.add(&path, block.folder.read(&file, BLOCK)?);
             if Some(file.as_str()) == block.schema_file {
-                links.push(("JSON Schema", site.own(&file)));
+                link("JSON Schema", &path);
                 if !file.ends_with(".json") {
-                    links.push(("JSON Schema, as JSON", site.own("schema.json")));
-                    self.add(&site.own("schema.json"), lines(&source));
+                    let path = site.own("schema.json");
+                    link("JSON Schema, as JSON", &path);
+                    self.add(&path, lines(&source));
                 }
             }
         }
         if let Some(ontology) = &block.ontology {
-            links.push(("ontology", site.own("ontology.ttl")));
-            self.add(&site.own("ontology.ttl"), ontology.clone());
+            let path = site.own("ontology.ttl");
+            link("ontology", &path);
+            self.add(&path, ontology.clone());
         }
-        links.push(("report, for people", "report.html".to_owned()));
-        links.push(("report, for programs", site.test("_report.json")));
-        links.push(("examples, as RDF", "examples.ttl".to_owned()));
-        let schema = block.schema_file.map(|file| (self.files.get(&site.own(file)).cloned().unwrap_or_default(), file));
-        let schema =
-            schema.as_ref().map(|(text, file)| (text.as_str(), if file.ends_with(".json") { "json" } else { "yaml" }));
-        let markdown =
-            page(&Page { block, site, report: &self.report, shown, context: &context, schema, links: &links });
-        self.add("index.md", markdown);
-        let turtle =
-            catalogue(&Catalogue { block, site, report: &self.report, shown, schemas, context: context_reference });
-        self.add("examples.ttl", turtle);
-        Ok(())
+        link("report, for people", "report.html");
+        link("report, for programs", &site.test("_report.json"));
+        link("examples, as RDF", "examples.ttl");
+        Ok(links)
     }
 
     /// `register.json`, which also tells that the register is one of ours, and what belongs to it.
-    fn add_marker(&mut self, block: &Block, site: &Site, context_reference: &str) {
+    fn add_marker(&mut self, block: &Block, site: &Site, context: &str) {
         let metadata = &block.metadata;
-        let mut entry = Map::new();
-        let mut text = |name: &str, text: Option<&str>| {
-            if let Some(text) = text {
-                entry.insert(name.to_owned(), json!(text));
-            }
-        };
-        text("itemIdentifier", Some(&self.report.id));
-        text("name", Some(block.name()));
-        text("title", metadata.title.as_deref());
-        text("description", metadata.description.as_deref());
-        text("status", metadata.status.as_deref());
-        text("version", metadata.version.as_deref());
-        text("itemClass", metadata.item_class.as_deref());
-        text("dateTimeAddition", metadata.date_time_addition.as_deref());
-        text("dateOfLastChange", metadata.date_of_last_change.as_deref());
-        text("ldContext", Some(context_reference));
-        if block.ontology.is_some() {
-            text("ontology", Some(&site.reference(&site.own("ontology.ttl"))));
-        }
-        text("testOutputs", Some(&site.reference(&site.test(""))));
-        if !metadata.depends_on.is_empty() {
-            entry.insert("dependsOn".to_owned(), json!(metadata.depends_on));
-        }
-        entry.insert("validationPassed".to_owned(), json!(self.report.is_success()));
-        let mut register = Map::new();
-        register.insert("name".to_owned(), json!(format!("Examples of {}", block.name())));
-        if let Some(base) = site.base() {
-            register.insert("baseURL".to_owned(), json!(base));
-        }
-        register.insert("validationReport".to_owned(), json!(site.reference("report.html")));
-        register.insert("bblocks".to_owned(), json!([entry]));
-        let mut files: Vec<&str> = self.files.keys().map(String::as_str).collect();
-        files.push(MARKER);
-        files.sort_unstable();
-        register.insert("tooling".to_owned(), json!({ "rpcgraph": { "files": files } }));
-        self.add(MARKER, lines(&Value::Object(register)));
+        let entry = without_nulls(json!({
+            "itemIdentifier": self.report.id,
+            "name": block.name(),
+            "title": metadata.title,
+            "description": metadata.description,
+            "status": metadata.status,
+            "version": metadata.version,
+            "itemClass": metadata.item_class,
+            "dateTimeAddition": metadata.date_time_addition,
+            "dateOfLastChange": metadata.date_of_last_change,
+            "ldContext": context,
+            "ontology": block.ontology.as_ref().map(|_| site.reference(&site.own("ontology.ttl"))),
+            "testOutputs": site.reference(&site.test("")),
+            "dependsOn": Some(&metadata.depends_on).filter(|blocks| !blocks.is_empty()),
+            "validationPassed": self.report.is_success(),
+        }));
+        let register = without_nulls(json!({
+            "name": format!("Examples of {}", block.name()),
+            "baseURL": site.base(),
+            "validationReport": site.reference("report.html"),
+            "bblocks": [entry],
+            "tooling": Product::Register.tooling(&self.files),
+        }));
+        self.add(MARKER, lines(&register));
     }
 }
 
@@ -318,26 +288,15 @@ fn site(block: &Block, options: &Options) -> Result<Site, BlockError> {
 fn absolute(iri: &str, place: impl Fn() -> String) -> Result<(), BlockError> {
     match oxiri::Iri::parse(iri) {
         Ok(_) => Ok(()),
-        Err(_) => Err(BlockError::BadIri { place: place(), iri: iri.to_owned() }),
+        Err(_) => Err(BlockError::BadText { place: place(), text: iri.to_owned(), problem: "no absolute IRI" }),
     }
 }
 
 /// A time as reports have it, in UTC; `seconds` are since 1970. None where the year would have more than four digits.
 pub fn date_time(seconds: i64) -> Option<String> {
-    // Days to a date as in the proleptic Gregorian calendar, whose years of 400 are 146,097 days.
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let days = days.checked_add(719_468)?;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    (0..10_000)
-        .contains(&year)
-        .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}+00:00"))
+    let epoch: DateTime = "1970-01-01T00:00:00Z".parse().ok()?;
+    let time = epoch.checked_add_day_time_duration(DayTimeDuration::new(seconds))?;
+    (0..10_000).contains(&time.year()).then(|| time.to_string().replace('Z', "+00:00"))
 }
 
 /// Pretty JSON with a line end.
@@ -383,7 +342,8 @@ fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
         // Turtle has the empty one too.
         let is_prefix = name.chars().all(plain) && name.chars().next().is_none_or(char::is_alphabetic);
         if !is_prefix || name.ends_with('.') {
-            return Err(BlockError::BadPrefix { place: place.to_owned(), name: name.clone() });
+            let problem = "no prefix: begin with a letter, then letters, digits, `.`, `_` and `-`";
+            return Err(BlockError::BadText { place: place.to_owned(), text: name.clone(), problem });
         }
         absolute(iri, || format!("{place}, prefix {name:?}"))
     })
@@ -395,9 +355,14 @@ fn stem(name: &str, place: &str) -> Result<String, BlockError> {
     let bad = |character: char| character.is_control() || "/\\:*?\"<>|".contains(character);
     if stem.is_empty() || name.starts_with('.') || stem.contains(bad) || stem.len() > 200 {
         let place = format!("{place}, base-output-filename");
-        return Err(BlockError::BadName { place, name: name.to_owned() });
+        return Err(bad_name(place, name));
     }
     Ok(stem.to_owned())
+}
+
+fn bad_name(place: String, name: &str) -> BlockError {
+    let problem = "no name for a file: leave out separators, control characters and a leading dot";
+    BlockError::BadText { place, text: name.to_owned(), problem }
 }
 
 /// Collects what examples and tests give.
@@ -409,46 +374,32 @@ struct Builder {
 }
 
 impl Builder {
-    fn examples(
+    fn examples<'b>(
         &mut self,
-        block: &Block,
+        block: &'b Block,
         stems: &[Vec<String>],
         runner: &mut Runner<'_>,
-    ) -> Result<Vec<Shown>, BlockError> {
+    ) -> Result<Vec<Shown<'b>>, BlockError> {
         let mut shown = Vec::new();
         for ((example, stems), number) in block.examples.examples.iter().zip(stems).zip(1..) {
             let mut prefixes = block.examples.prefixes.clone();
             prefixes.extend(example.prefixes.clone());
-            let mut snippets = Vec::new();
+            let mut results = Vec::new();
             for ((snippet, stem), index) in example.snippets.iter().zip(stems).zip(1..) {
                 self.claim(stem, format!("example {number}, snippet {index}"))?;
-                let (Source::Code(text) | Source::Ref(text)) = &snippet.source;
-                let language = Language::from_name(&snippet.language);
                 let job = Job {
                     subject: Subject::Example { example: number, snippet: index, title: example.title.clone() },
-                    text,
-                    language: &language,
+                    text: snippet.text(),
+                    language: &Language::from_name(&snippet.language),
                     stem,
                     prefixes: &prefixes,
                     base: snippet.base_uri.as_deref().or(example.base_uri.as_deref()),
                     schema_ref: snippet.schema_ref.as_deref(),
                     must_fail: false,
                 };
-                let done = runner.run(&job)?;
-                snippets.push(ShownSnippet {
-                    language: snippet.language.clone(),
-                    source: done.source.clone(),
-                    jsonld: done.jsonld.clone(),
-                    turtle: done.turtle.clone(),
-                    formats: snippet.doc_uplift_formats.0.clone(),
-                    schema_ref: snippet.schema_ref.clone(),
-                    validated: done.item.entries.iter().any(|entry| entry.section == Section::JsonSchema),
-                    files: done.files.iter().map(|(path, _)| path.clone()).collect(),
-                });
-                self.take(done, &language);
+                results.push(self.run(&job, runner)?);
             }
-            let title = example.title.clone().unwrap_or_else(|| format!("Example {number}"));
-            shown.push(Shown { key: format!("example_{number}"), title, content: example.content.clone(), snippets });
+            shown.push(Shown { number, example, results });
         }
         Ok(shown)
     }
@@ -466,8 +417,7 @@ impl Builder {
                 schema_ref: None,
                 must_fail: test.must_fail(),
             };
-            let done = runner.run(&job)?;
-            self.take(done, &test.language);
+            self.run(&job, runner)?;
         }
         Ok(())
     }
@@ -476,7 +426,7 @@ impl Builder {
     fn claim(&mut self, stem: &str, who: String) -> Result<(), BlockError> {
         // These names are for reports.
         if stem == "_report" || stem.ends_with(".validation_passed") || stem.ends_with(".validation_failed") {
-            return Err(BlockError::BadName { place: who, name: stem.to_owned() });
+            return Err(bad_name(who, stem));
         }
         match self.writers.insert(stem.to_lowercase(), who.clone()) {
             None => Ok(()),
@@ -484,11 +434,13 @@ impl Builder {
         }
     }
 
-    fn take(&mut self, done: Done, language: &Language) {
-        self.files.extend(done.files);
+    fn run(&mut self, job: &Job<'_>, runner: &mut Runner<'_>) -> Result<Done, BlockError> {
+        let done = runner.run(job)?;
+        self.files.extend(done.files.iter().cloned());
         // There is nothing to say of what is only shown.
-        if language.is_validated() {
-            self.items.push(done.item);
+        if job.language.is_validated() {
+            self.items.push(done.item.clone());
         }
+        Ok(done)
     }
 }

@@ -139,6 +139,13 @@ vocabulary! {
     }
 }
 
+/// Whether a name needs no escapes behind a prefix in Turtle: fewer than it allows, and all that vocabularies use.
+#[inline]
+pub(crate) fn is_local_name(local: &str) -> bool {
+    local.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && local.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
 /// What percent-encoding leaves as it is in a segment of a path or a fragment: letters and digits of ASCII, and four signs
 /// ([RFC 3986, 2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3)). The set holds what it encodes.
 pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

@@ -6,10 +6,11 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use json_ld::syntax::{is_keyword, is_keyword_like};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::{LoadError, has_keyword_form, target};
+use super::{LoadError, target};
 use crate::vocab::PREFIXES;
 
 /// References that may be nested below the document that the user named.
@@ -20,33 +21,6 @@ const MAX_SCOPES: usize = 64;
 const MAX_DOCUMENTS: usize = 64;
 /// Bytes of text, each document counted as often as it is inlined: stops documents that double each other.
 const MAX_TEXT: usize = 16 << 20;
-
-/// The keywords of [JSON-LD 1.1](https://www.w3.org/TR/json-ld11/#keywords).
-const KEYWORDS: &[&str] = &[
-    "@base",
-    "@container",
-    "@context",
-    "@direction",
-    "@graph",
-    "@id",
-    "@import",
-    "@included",
-    "@index",
-    "@json",
-    "@language",
-    "@list",
-    "@nest",
-    "@none",
-    "@prefix",
-    "@propagate",
-    "@protected",
-    "@reverse",
-    "@set",
-    "@type",
-    "@value",
-    "@version",
-    "@vocab",
-];
 
 /// A document that holds a context, read but not inlined.
 #[derive(Debug)]
@@ -230,7 +204,7 @@ fn check(here: &Document, key: &str, value: &Value) -> Result<(), LoadError> {
         "@base" | "@direction" | "@language" => false,
         // `@` before a member called `id` would be one too.
         "@vocab" => target.starts_with('@'),
-        _ => KEYWORDS.contains(&target) || (target.starts_with('@') && !has_keyword_form(target)),
+        _ => is_keyword(target) || (target.starts_with('@') && !is_keyword_like(target)),
     };
     if captures {
         let (term, keyword) = (key.to_owned(), target.to_owned());

@@ -1,6 +1,7 @@
 //! A building block, read from its folder and checked as far as that is possible without its examples' content.
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::io;
 use std::path::Path;
 
@@ -9,10 +10,9 @@ use oxttl::{TurtleParser, TurtleSyntaxError};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::examples::{Examples, Others, Source};
+use super::examples::{Examples, ExamplesFile, Others, Source};
 use super::folder::Folder;
 use super::language::Language;
-use super::yaml::{self, YamlError};
 use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, LoadError};
 use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
 
@@ -27,6 +27,8 @@ const SHAPES: &[&str] = &["rules.shacl"];
 const TESTS: &str = "tests";
 /// What other programs use of a block.
 const UNUSED: &[&str] = &["semantic-uplift.yaml", "tests.yaml", "transforms.yaml"];
+/// What names the files that every block may have, in messages.
+pub const BLOCK: &str = "the building block";
 /// Base of Turtle that is only checked, for its relative references.
 pub const ANY_BASE: &str = "https://example.invalid/";
 
@@ -85,61 +87,23 @@ pub enum BlockError {
     /// The context cannot be used.
     #[error(transparent)]
     Context(#[from] LoadError),
-    /// JSON-LD has no such context, whatever is uplifted with it.
-    #[error("{file}: JSON-LD does not allow this context: {message}")]
-    InvalidContext {
-        /// The file.
-        file: String,
-        /// What JSON-LD says.
-        message: String,
-    },
-    /// Not YAML, or not what the file is to hold.
+    /// Not YAML, JSON or Turtle, or not what the file is to hold.
     #[error("{file}")]
-    Yaml {
+    Syntax {
         /// The file.
         file: String,
         /// What is wrong, and on which line.
-        source: YamlError,
+        source: Box<dyn Error + Send + Sync>,
     },
-    /// Not JSON, or not what the file is to hold.
-    #[error("{file}")]
-    Json {
-        /// The file.
-        file: String,
-        /// What is wrong, and on which line.
-        source: serde_json::Error,
-    },
-    /// Not Turtle.
-    #[error("{file}")]
-    Turtle {
-        /// The file.
-        file: String,
-        /// What is wrong, and on which line.
-        source: Box<TurtleSyntaxError>,
-    },
-    /// An IRI that is none.
-    #[error("{place}: {iri:?} is no absolute IRI")]
-    BadIri {
+    /// A text that cannot be what it has to be: an IRI, a prefix or a name for files.
+    #[error("{place}: {text:?} is {problem}")]
+    BadText {
         /// Where it stands.
         place: String,
         /// The text.
-        iri: String,
-    },
-    /// A prefix that Turtle or JSON-LD would not take.
-    #[error("{place}: {name:?} is no prefix: begin with a letter, then letters, digits, `.`, `_` and `-`")]
-    BadPrefix {
-        /// Where it stands.
-        place: String,
-        /// The text.
-        name: String,
-    },
-    /// A name for files that would be a path, or no name.
-    #[error("{place}: {name:?} is no name for a file: leave out separators, control characters and a leading dot")]
-    BadName {
-        /// Where it stands.
-        place: String,
-        /// The text.
-        name: String,
+        text: String,
+        /// What it is instead.
+        problem: &'static str,
     },
     /// Two things that would be written to one file.
     #[error("{one} and {other} would both be written to `{file}`: give one of them another name")]
@@ -151,22 +115,24 @@ pub enum BlockError {
         /// The file.
         file: String,
     },
-    /// SHACL shapes that cannot be used.
-    #[error("{file}: these shapes cannot be used: {message}")]
-    Shapes {
-        /// The file.
-        file: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// A JSON Schema that cannot be used.
+    /// A context, a JSON Schema or SHACL shapes that cannot be used.
     #[error("{place}: {message}")]
-    Schema {
-        /// What asked for the schema, or the schema.
+    Unusable {
+        /// What asked for it, or its file.
         place: String,
         /// What is wrong, and what to do.
         message: String,
     },
+}
+
+impl BlockError {
+    pub(super) fn syntax(file: &str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Syntax { file: file.to_owned(), source: source.into() }
+    }
+
+    pub(super) fn unusable(place: &str, message: String) -> Self {
+        Self::Unusable { place: place.to_owned(), message }
+    }
 }
 
 /// What `bblock.json` says of a block. Every entry may be absent.
@@ -196,15 +162,15 @@ pub struct Metadata {
     /// URL of the published context.
     pub ld_context: Option<String>,
     /// URL of the schema, where the block has no file of it.
-    pub schema: Option<Value>,
+    pub schema: Value,
     /// URL of the ontology, where the block has no file of it.
-    pub ontology: Option<Value>,
+    pub ontology: Value,
     /// Files or URLs of SHACL shapes, besides `rules.shacl`.
     pub shacl_rules: Vec<String>,
     /// Identifiers of other blocks.
     pub depends_on: Vec<String>,
     /// What it is made after.
-    pub sources: Vec<Origin>,
+    pub sources: Vec<BlockSource>,
     /// The same: the name of one, a list of them, or lists by block, as registers have them.
     shacl_shapes: Value,
 }
@@ -212,7 +178,7 @@ pub struct Metadata {
 /// A source of a block.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct Origin {
+pub struct BlockSource {
     /// What it is called.
     pub title: Option<String>,
     /// Where it is.
@@ -286,12 +252,13 @@ impl Block {
             (Folder::open(parent)?, name)
         };
         let mut notes = Vec::new();
-        let metadata = read_metadata(&folder)?;
+        let metadata: Metadata =
+            folder.find(METADATA).map(|file| folder.read_data(file, BLOCK)).transpose()?.unwrap_or_default();
         provide_json_rpc(&mut folder, &metadata);
         let no_context = || BlockError::NoContext { path: super::folder::shown(path) };
         let context_file = folder.find(CONTEXT).ok_or_else(no_context)?;
         // It is read again, by who knows contexts; a pipe would keep that waiting.
-        folder.read(context_file, "the building block")?;
+        folder.read(context_file, BLOCK)?;
         let examples = match &examples_file {
             Some(file) => read_examples(&folder, file, &mut notes)?,
             None => Examples::default(),
@@ -311,13 +278,11 @@ impl Block {
                 notes.extend(present.map(|other| format!("{other}: not used, since there is {used}")));
             }
         }
-        let text = |names: &[&'static str]| folder.find(names).map(|name| folder.read(name, "the building block"));
+        let text = |names: &[&'static str]| folder.find(names).map(|name| folder.read(name, BLOCK));
         let description = text(DESCRIPTION).transpose()?;
         let ontology = text(ONTOLOGY).transpose()?;
-        if let Some(ontology) = &ontology
-            && let Some(source) = read_turtle(ontology, ANY_BASE).err()
-        {
-            return Err(BlockError::Turtle { file: "ontology.ttl".to_owned(), source: source.into() });
+        if let Some(ontology) = &ontology {
+            check_turtle("ontology.ttl", ontology)?;
         }
         Ok(Self {
             shapes,
@@ -343,17 +308,11 @@ impl Block {
 
 /// A block may name the context, the schema and the ontology of JSON-RPC instead of holding copies.
 fn provide_json_rpc(folder: &mut Folder, metadata: &Metadata) {
-    let (schema, ontology) = (&metadata.schema, &metadata.ontology);
+    let Metadata { ld_context, schema, ontology, .. } = metadata;
     let built_in = [
-        (metadata.ld_context.as_deref(), JSON_RPC_URL, CONTEXT, "context.jsonld", JSON_RPC),
-        (schema.as_ref().and_then(|url| url.as_str()), JSON_RPC_SCHEMA_URL, SCHEMA, "schema.json", JSON_RPC_SCHEMA),
-        (
-            ontology.as_ref().and_then(|url| url.as_str()),
-            JSON_RPC_ONTOLOGY_URL,
-            ONTOLOGY,
-            "ontology.ttl",
-            JSON_RPC_ONTOLOGY,
-        ),
+        (ld_context.as_deref(), JSON_RPC_URL, CONTEXT, "context.jsonld", JSON_RPC),
+        (schema.as_str(), JSON_RPC_SCHEMA_URL, SCHEMA, "schema.json", JSON_RPC_SCHEMA),
+        (ontology.as_str(), JSON_RPC_ONTOLOGY_URL, ONTOLOGY, "ontology.ttl", JSON_RPC_ONTOLOGY),
     ];
     for (named, url, names, name, text) in built_in {
         if named == Some(url) && folder.find(names).is_none() {
@@ -389,25 +348,9 @@ fn key(name: &str) -> String {
     if key.is_empty() { "block".to_owned() } else { key.to_owned() }
 }
 
-fn read_metadata(folder: &Folder) -> Result<Metadata, BlockError> {
-    let Some(file) = folder.find(METADATA) else { return Ok(Metadata::default()) };
-    let text = folder.read(file, "the building block")?;
-    if file.ends_with(".json") {
-        serde_json::from_str(&text).map_err(|source| BlockError::Json { file: file.to_owned(), source })
-    } else {
-        yaml::read(&text).map_err(|source| BlockError::Yaml { file: file.to_owned(), source })
-    }
-}
-
 /// The examples, each with its text in place.
 fn read_examples(folder: &Folder, file: &str, notes: &mut Vec<String>) -> Result<Examples, BlockError> {
-    let text = folder.read(file, "the building block")?;
-    let yaml = |source| BlockError::Yaml { file: file.to_owned(), source };
-    let mut examples = if file.ends_with(".json") {
-        serde_json::from_str(&text).map_err(|source| BlockError::Json { file: file.to_owned(), source })?
-    } else {
-        Examples::from_yaml(&text).map_err(yaml)?
-    };
+    let ExamplesFile(mut examples) = folder.read_data(file, BLOCK)?;
     let mut unused = |place: &str, others: &Others| {
         notes.extend(others.keys().map(|name| format!("{place}: there is no use for the entry `{name}`")));
     };
@@ -430,17 +373,22 @@ fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Test>, Blo
     let mut tests = Vec::new();
     for file in folder.list(TESTS)? {
         let path = format!("{TESTS}/{file}");
-        let real = folder.locate(&path, "the building block")?;
+        let real = folder.locate(&path, BLOCK)?;
         let language = file.rsplit_once('.').map(|(_, extension)| Language::from_name(extension));
         match language {
             Some(language) if language.is_validated() && !real.is_dir() => {
-                let text = folder.read(&path, "the building block")?;
+                let text = folder.read(&path, BLOCK)?;
                 tests.push(Test { file, language, text });
             }
             _ => notes.push(format!("{path}: a test is a file that ends in .json, .jsonld, .ttl, .yaml or .yml")),
         }
     }
     Ok(tests)
+}
+
+/// The triples of a file in Turtle.
+pub fn check_turtle(file: &str, text: &str) -> Result<Vec<Triple>, BlockError> {
+    read_turtle(text, ANY_BASE).map_err(|source| BlockError::syntax(file, source))
 }
 
 /// The triples of a Turtle document.

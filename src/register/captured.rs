@@ -53,9 +53,6 @@ pub fn write(files: &Files, folder: &Path) -> Result<(), WriteError> {
 
 /// `bblock.json`, which also tells that the block was made by the program, and what belongs to it.
 fn metadata(files: &Files) -> String {
-    let mut files: Vec<&str> = files.keys().map(String::as_str).collect();
-    files.push(Product::Block.marker());
-    files.sort_unstable();
     let metadata = json!({
         "name": "Captured JSON-RPC traffic",
         "abstract": "One exchange for each method and each way that it ended",
@@ -64,7 +61,7 @@ fn metadata(files: &Files) -> String {
         "itemClass": "model",
         "schema": JSON_RPC_SCHEMA_URL,
         "ldContext": JSON_RPC_URL,
-        "tooling": { "rpcgraph": { "files": files } },
+        "tooling": Product::Block.tooling(files),
     });
     format!("{metadata:#}\n")
 }

@@ -9,154 +9,117 @@
 
 use std::collections::HashSet;
 
-use oxrdf::vocab::{rdf, rdfs, xsd};
+use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 
-use super::Shown;
-use super::block::Block;
-use super::examples::Prefixes;
-use super::report::Report;
-use super::schema::Schemas;
-use super::site::Site;
-use super::turtle;
+use super::language::Language;
+use super::{Shown, View, turtle};
 
-const BBLOCKS: &str = "https://www.opengis.net/def/bblocks/";
-const DCAT: &str = "http://www.w3.org/ns/dcat#";
-const DCT: &str = "http://purl.org/dc/terms/";
-const SKOS: &str = "http://www.w3.org/2004/02/skos/core#";
+const PREFIXES: [(&str, &str); 6] = [
+    ("bblocks", "https://www.opengis.net/def/bblocks/"),
+    ("dcat", "http://www.w3.org/ns/dcat#"),
+    ("dct", "http://purl.org/dc/terms/"),
+    ("rdfs", "http://www.w3.org/2000/01/rdf-schema#"),
+    ("skos", "http://www.w3.org/2004/02/skos/core#"),
+    ("xsd", "http://www.w3.org/2001/XMLSchema#"),
+];
 const STATUS: &str = "http://www.opengis.net/def/status/";
 const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 
-/// What the catalogue is made of.
-pub struct Catalogue<'c> {
-    /// The block.
-    pub block: &'c Block,
-    /// Where the files are.
-    pub site: &'c Site,
-    /// What passed.
-    pub report: &'c Report,
-    /// The examples.
-    pub shown: &'c [Shown],
-    /// The schemas, for what examples are examples of.
-    pub schemas: &'c Schemas,
-    /// Where the context is.
-    pub context: &'c str,
-}
-
 /// `examples.ttl`. Without a base URL, its IRIs are relative to the file itself.
-pub fn catalogue(catalogue: &Catalogue<'_>) -> String {
-    let mut writer = Writer::default();
-    let Catalogue { block, site, report, shown, .. } = catalogue;
-    let register = site.base().unwrap_or("./").to_owned();
-    let me = site.reference(&format!("examples.ttl#{}", block.key));
-    writer.typed(&register, &[&format!("{SKOS}ConceptScheme"), &format!("{DCAT}Catalog")]);
-    writer.text(&register, SKOS, "prefLabel", &format!("Examples of {}", block.name()));
-    writer.link(&register, DCAT, "dataset", &me);
-    writer.link(&register, BBLOCKS, "hasValidationReport", &site.reference("report.html"));
-
-    let mut classes = vec![format!("{SKOS}Concept"), format!("{DCAT}Dataset")];
-    classes.extend(block.metadata.item_class.as_deref().and_then(class));
-    writer.typed(&me, &classes.iter().map(String::as_str).collect::<Vec<_>>());
-    writer.push(&me, rdfs::LABEL.as_str(), Literal::new_simple_literal(block.name()));
-    writer.text(&me, DCT, "identifier", &report.id);
+pub fn catalogue(view: &View<'_>) -> String {
+    let mut writer = CatalogueWriter::default();
+    let View { block, site, register, shown, .. } = view;
     let metadata = &block.metadata;
-    for (name, text) in
-        [("title", &metadata.title), ("description", &metadata.description), ("hasVersion", &metadata.version)]
-    {
-        if let Some(text) = text {
-            writer.text(&me, DCT, name, text);
-        }
+    let catalog = site.base().unwrap_or("./").to_owned();
+    let me = node(view, &block.key);
+    writer.typed(&catalog, &["skos:ConceptScheme", "dcat:Catalog"]);
+    writer.text(&catalog, "skos:prefLabel", &format!("Examples of {}", block.name()));
+    writer.link(&catalog, "dcat:dataset", &me);
+    writer.link(&catalog, "bblocks:hasValidationReport", &site.reference("report.html"));
+
+    writer.typed(&me, &["skos:Concept", "dcat:Dataset"]);
+    if let Some(class) = metadata.item_class.as_deref().and_then(class) {
+        writer.typed(&me, &[&class]);
     }
-    for (name, time) in [("created", &metadata.date_time_addition), ("modified", &metadata.date_of_last_change)] {
-        if let Some(time) = time {
-            writer.push(&me, &format!("{DCT}{name}"), date(time));
-        }
+    writer.text(&me, "rdfs:label", block.name());
+    writer.text(&me, "dct:identifier", &register.report().id);
+    let texts = [
+        ("dct:title", &metadata.title),
+        ("dct:description", &metadata.description),
+        ("dct:hasVersion", &metadata.version),
+    ];
+    for (predicate, text) in texts {
+        text.iter().for_each(|text| writer.text(&me, predicate, text));
+    }
+    let dates = [("dct:created", &metadata.date_time_addition), ("dct:modified", &metadata.date_of_last_change)];
+    for (predicate, time) in dates {
+        time.iter().for_each(|time| writer.push(&me, predicate, date(time)));
     }
     for link in metadata.sources.iter().filter_map(|source| source.link.as_deref()) {
-        if NamedNode::new(link).is_ok() {
-            writer.link(&me, DCT, "source", link);
-        }
+        writer.link_if_valid(&me, "dct:source", link);
     }
-    writer.link(&me, SKOS, "inScheme", &register);
-    if let Some(status) =
-        metadata.status.as_deref().filter(|status| NamedNode::new(format!("{STATUS}{status}")).is_ok())
-    {
-        writer.link(&me, BBLOCKS, "status", &format!("{STATUS}{status}"));
+    writer.link(&me, "skos:inScheme", &catalog);
+    if let Some(status) = &metadata.status {
+        writer.link_if_valid(&me, "bblocks:status", &format!("{STATUS}{status}"));
     }
-    writer.link(&me, BBLOCKS, "hasJsonLdContext", catalogue.context);
+    writer.link(&me, "bblocks:hasJsonLdContext", view.context);
     if let Some(file) = block.schema_file {
-        writer.link(&me, BBLOCKS, "hasSchema", &site.reference(&site.own(file)));
+        writer.link(&me, "bblocks:hasSchema", &site.reference(&site.own(file)));
     }
     for example in *shown {
-        let node = site.reference(&format!("examples.ttl#{}", example.key));
-        writer.link(&me, DCT, "hasPart", &node);
+        writer.link(&me, "dct:hasPart", &node(view, &example.key()));
     }
     for example in *shown {
-        example_triples(catalogue, example, &register, &me, &mut writer);
+        example_triples(view, example, &catalog, &me, &mut writer);
     }
-    let prefixes: Prefixes =
-        [("bblocks", BBLOCKS), ("dcat", DCAT), ("dct", DCT), ("rdfs", RDFS), ("skos", SKOS), ("xsd", XSD)]
-            .into_iter()
-            .map(|(name, namespace)| (name.to_owned(), namespace.to_owned()))
-            .collect();
-    turtle::write(&writer.triples, &prefixes)
+    let prefixes = PREFIXES.map(|(name, namespace)| (name.to_owned(), namespace.to_owned()));
+    turtle::write(&writer.triples, &prefixes.into())
 }
 
-const RDFS: &str = "http://www.w3.org/2000/01/rdf-schema#";
-const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+fn node(view: &View<'_>, name: &str) -> String {
+    view.site.reference(&format!("examples.ttl#{name}"))
+}
 
-fn example_triples(catalogue: &Catalogue<'_>, example: &Shown, register: &str, block: &str, writer: &mut Writer) {
-    let site = catalogue.site;
-    let node = site.reference(&format!("examples.ttl#{}", example.key));
-    writer.typed(&node, &[&format!("{SKOS}Concept"), &format!("{DCAT}Dataset")]);
-    writer.text(&node, DCT, "title", &example.title);
-    writer.text(&node, SKOS, "prefLabel", &example.title);
-    if let Some(content) = &example.content {
-        writer.text(&node, DCT, "description", content.trim_end());
+fn example_triples(view: &View<'_>, example: &Shown<'_>, catalog: &str, block: &str, writer: &mut CatalogueWriter) {
+    let View { site, schemas, .. } = view;
+    let (node, title) = (node(view, &example.key()), example.title());
+    writer.typed(&node, &["skos:Concept", "dcat:Dataset"]);
+    writer.text(&node, "dct:title", &title);
+    writer.text(&node, "skos:prefLabel", &title);
+    if let Some(content) = &example.example.content {
+        writer.text(&node, "dct:description", content.trim_end());
     }
-    writer.link(&node, DCT, "isPartOf", block);
-    writer.link(&node, SKOS, "inScheme", register);
-    let mut distributions = Vec::new();
-    for snippet in &example.snippets {
-        let schema = catalogue.schemas.target(snippet.schema_ref.as_deref()).or_else(|| {
-            let file = catalogue.block.schema_file.filter(|_| snippet.validated)?;
-            Some((file.to_owned(), String::new()))
-        });
-        let schema = schema.map(|(file, fragment)| match fragment.as_str() {
-            "" => site.reference(&site.own(&file)),
-            fragment => site.reference(&site.own(&format!("{file}#{fragment}"))),
-        });
-        if let Some(schema) = schema.as_ref().filter(|_| snippet.validated) {
-            writer.link(&node, DCT, "conformsTo", schema);
+    writer.link(&node, "dct:isPartOf", block);
+    writer.link(&node, "skos:inScheme", catalog);
+    for (snippet, done) in example.example.snippets.iter().zip(&example.results) {
+        if done.is_validated() {
+            let own = || Some((view.block.schema_file?.to_owned(), String::new()));
+            if let Some((file, fragment)) = schemas.target(snippet.schema_ref.as_deref()).or_else(own) {
+                let path = if fragment.is_empty() { file } else { format!("{file}#{fragment}") };
+                writer.link(&node, "dct:conformsTo", &site.reference(&site.own(&path)));
+            }
         }
-        if let Some(source) = snippet.files.first() {
-            writer.link(&node, DCT, "source", &site.reference(source));
-        }
-        for path in &snippet.files {
-            let extension = path.rsplit('.').next().unwrap_or_default();
-            let media_type = match extension {
-                "json" => "application/json",
-                "jsonld" => "application/ld+json",
-                "ttl" => "text/turtle",
-                "yaml" => "application/yaml",
-                _ => "",
-            };
-            distributions.push((site.reference(path), media_type));
+        if let Some((source, _)) = done.files.first() {
+            writer.link(&node, "dct:source", &site.reference(source));
         }
     }
-    for (file, _) in &distributions {
-        writer.link(&node, DCAT, "distribution", file);
+    let files = || example.results.iter().flat_map(|done| &done.files).map(|(path, _)| (path, site.reference(path)));
+    for (_, file) in files() {
+        writer.link(&node, "dcat:distribution", &file);
     }
-    for (file, media_type) in &distributions {
-        writer.typed(file, &[&format!("{DCAT}Distribution")]);
-        writer.link(file, DCAT, "downloadURL", file);
-        if !media_type.is_empty() {
-            writer.link(file, DCAT, "mediaType", &format!("{MEDIA_TYPES}{media_type}"));
+    for (path, file) in files() {
+        writer.typed(&file, &["dcat:Distribution"]);
+        writer.link(&file, "dcat:downloadURL", &file);
+        let extension = path.rsplit('.').next().unwrap_or_default();
+        let language = Language::from_name(extension);
+        if language.is_validated() && language.extension() == extension {
+            writer.link(&file, "dcat:mediaType", &format!("{MEDIA_TYPES}{}", language.media_type()));
         }
     }
 }
 
-/// The class of `bblocks:` for an item class: its name in upper camel case.
+/// The class for an item class: its name in upper camel case.
 fn class(name: &str) -> Option<String> {
     let mut class = String::new();
     for word in name.split('-') {
@@ -164,7 +127,7 @@ fn class(name: &str) -> Option<String> {
         class.extend(letters.next()?.to_uppercase());
         class.push_str(letters.as_str());
     }
-    class.bytes().all(|byte| byte.is_ascii_alphanumeric()).then(|| format!("{BBLOCKS}{class}"))
+    class.bytes().all(|byte| byte.is_ascii_alphanumeric()).then(|| format!("bblocks:{class}"))
 }
 
 /// A date or a time with its datatype; text where it is neither.
@@ -179,32 +142,43 @@ fn date(text: &str) -> Literal {
 }
 
 #[derive(Default)]
-struct Writer {
+struct CatalogueWriter {
     triples: Vec<Triple>,
     known: HashSet<Triple>,
 }
 
-impl Writer {
+impl CatalogueWriter {
     fn push(&mut self, subject: &str, predicate: &str, object: impl Into<Term>) {
-        // Relative references are no IRIs before somebody reads the file.
-        let (subject, predicate) = (NamedNode::new_unchecked(subject), NamedNode::new_unchecked(predicate));
-        let triple = Triple::new(subject, predicate, object);
+        let predicate = if predicate == "a" { rdf::TYPE.into_owned() } else { expanded(predicate) };
+        // Relative references are not IRIs before the file is read.
+        let triple = Triple::new(NamedNode::new_unchecked(subject), predicate, object);
         if self.known.insert(triple.clone()) {
             self.triples.push(triple);
         }
     }
 
     fn typed(&mut self, subject: &str, classes: &[&str]) {
-        for class in classes {
-            self.push(subject, rdf::TYPE.as_str(), NamedNode::new_unchecked(*class));
+        classes.iter().for_each(|class| self.push(subject, "a", expanded(class)));
+    }
+
+    fn text(&mut self, subject: &str, predicate: &str, text: &str) {
+        self.push(subject, predicate, Literal::new_simple_literal(text));
+    }
+
+    fn link(&mut self, subject: &str, predicate: &str, object: &str) {
+        self.push(subject, predicate, NamedNode::new_unchecked(object));
+    }
+
+    fn link_if_valid(&mut self, subject: &str, predicate: &str, object: &str) {
+        if NamedNode::new(object).is_ok() {
+            self.link(subject, predicate, object);
         }
     }
+}
 
-    fn text(&mut self, subject: &str, namespace: &str, name: &str, text: &str) {
-        self.push(subject, &format!("{namespace}{name}"), Literal::new_simple_literal(text));
-    }
-
-    fn link(&mut self, subject: &str, namespace: &str, name: &str, object: &str) {
-        self.push(subject, &format!("{namespace}{name}"), NamedNode::new_unchecked(object));
-    }
+/// The IRI of a name with one of the prefixes.
+fn expanded(name: &str) -> NamedNode {
+    let (prefix, local) = name.split_once(':').unwrap_or_default();
+    let namespace = PREFIXES.iter().find(|(known, _)| *known == prefix).map_or("", |(_, namespace)| namespace);
+    NamedNode::new_unchecked(format!("{namespace}{local}"))
 }

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{self, MapAccess, SeqAccess, Visitor, value};
-use serde::ser::SerializeSeq as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::yaml::{self, YamlError};
 
@@ -18,11 +17,11 @@ pub type Prefixes = BTreeMap<String, String>;
 /// Entries that this program does not know, by name.
 pub type Others = BTreeMap<String, serde_json::Value>;
 
-/// A file of examples: a list of them, or a mapping with `prefixes` and `examples`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+/// The examples of a file, and the prefixes that they share.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Examples {
     /// Prefixes of all examples.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prefixes: Prefixes,
     /// The examples, in order.
     pub examples: Vec<Example>,
@@ -60,29 +59,55 @@ pub struct Example {
 
 /// An example in one language.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Entries", into = "Entries")]
+#[serde(rename_all = "kebab-case")]
 pub struct Snippet {
     /// A short name (`json`, `jsonld`, `ttl`, `python`) or a media type.
     pub language: String,
-    /// The text, or where it is.
-    pub source: Source,
     /// What it is an example of: a JSON Schema or a part of one, such as `#Request`. None: the block's schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema_ref: Option<String>,
     /// Base IRI; goes over that of the example.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_uri: Option<String>,
     /// What the page shows of it besides itself.
+    #[serde(default, skip_serializing_if = "UpliftFormats::are_default")]
     pub doc_uplift_formats: UpliftFormats,
+    /// The text, or where it is.
+    #[serde(flatten)]
+    pub source: Source,
     /// What else the file says of it.
+    #[serde(flatten)]
     pub others: Others,
 }
 
 /// Where the text of a snippet is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", try_from = "SourceEntries")]
 pub enum Source {
     /// Here.
     Code(String),
     /// In a file, relative to the file of examples.
     Ref(String),
+}
+
+/// The entries that may tell the source of a snippet, before it is known that one of them does.
+#[derive(Deserialize)]
+struct SourceEntries {
+    code: Option<String>,
+    r#ref: Option<String>,
+}
+
+impl TryFrom<SourceEntries> for Source {
+    type Error = &'static str;
+
+    fn try_from(entries: SourceEntries) -> Result<Self, Self::Error> {
+        match (entries.code, entries.r#ref) {
+            (Some(code), None) => Ok(Self::Code(code)),
+            (None, Some(reference)) => Ok(Self::Ref(reference)),
+            (None, None) => Err("a snippet has neither `code` nor `ref`: give it one of them"),
+            (Some(_), Some(_)) => Err("a snippet has both `code` and `ref`: give it only one of them"),
+        }
+    }
 }
 
 /// An uplifted format, which an example in JSON is shown in.
@@ -96,7 +121,7 @@ pub enum UpliftFormat {
 }
 
 /// Several uplifted formats; both, where nothing is said.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UpliftFormats(pub Vec<UpliftFormat>);
 
 impl Default for UpliftFormats {
@@ -106,11 +131,11 @@ impl Default for UpliftFormats {
 }
 
 impl Examples {
-    /// Reads a file of examples.
+    /// Reads a file of examples: a list of them, or a mapping with `prefixes` and `examples`.
     ///
-    /// Fails where the text is no YAML, or has something else where the format wants a string, a list or a mapping.
+    /// Fails where the text is not YAML, or has something else where the format wants a string, a list or a mapping.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
-        yaml::read(text)
+        yaml::read(text).map(|ExamplesFile(examples)| examples)
     }
 
     /// Writes a file of examples, always as a mapping. A text that is nothing but line ends is not read back.
@@ -120,6 +145,12 @@ impl Examples {
 }
 
 impl Snippet {
+    /// Its text, or its reference where that was not followed.
+    pub fn text(&self) -> &str {
+        let (Source::Code(text) | Source::Ref(text)) = &self.source;
+        text
+    }
+
     /// A snippet in a language, with its text.
     pub fn new(language: impl Into<String>, code: impl Into<String>) -> Self {
         Self {
@@ -140,111 +171,37 @@ impl Snippet {
     }
 }
 
-/// The entries of a snippet, before it is known that it has one source.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Entries {
-    language: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    schema_ref: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    base_uri: Option<String>,
-    #[serde(default, skip_serializing_if = "UpliftFormats::are_default")]
-    doc_uplift_formats: UpliftFormats,
-    #[serde(flatten)]
-    others: Others,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    r#ref: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    code: Option<String>,
-}
+/// A file of examples in either of its forms.
+pub(super) struct ExamplesFile(pub(super) Examples);
 
-impl TryFrom<Entries> for Snippet {
-    type Error = &'static str;
-
-    fn try_from(entries: Entries) -> Result<Self, Self::Error> {
-        let source = match (entries.code, entries.r#ref) {
-            (Some(code), None) => Source::Code(code),
-            (None, Some(reference)) => Source::Ref(reference),
-            (None, None) => return Err("a snippet has neither `code` nor `ref`: give it one of them"),
-            (Some(_), Some(_)) => return Err("a snippet has both `code` and `ref`: give it only one of them"),
-        };
-        Ok(Self {
-            language: entries.language,
-            source,
-            schema_ref: entries.schema_ref,
-            base_uri: entries.base_uri,
-            doc_uplift_formats: entries.doc_uplift_formats,
-            others: entries.others,
-        })
-    }
-}
-
-impl From<Snippet> for Entries {
-    fn from(snippet: Snippet) -> Self {
-        let (code, r#ref) = match snippet.source {
-            Source::Code(code) => (Some(code), None),
-            Source::Ref(reference) => (None, Some(reference)),
-        };
-        Self {
-            language: snippet.language,
-            schema_ref: snippet.schema_ref,
-            base_uri: snippet.base_uri,
-            doc_uplift_formats: snippet.doc_uplift_formats,
-            others: snippet.others,
-            r#ref,
-            code,
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Examples {
+impl<'de> Deserialize<'de> for ExamplesFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(FileVisitor)
     }
 }
 
-/// The file with its keys, for the derived implementation.
-#[derive(Deserialize)]
-struct Mapping {
-    #[serde(default)]
-    prefixes: Prefixes,
-    examples: Vec<Example>,
-    #[serde(flatten)]
-    others: Others,
-}
-
 struct FileVisitor;
 
 impl<'de> Visitor<'de> for FileVisitor {
-    type Value = Examples;
+    type Value = ExamplesFile;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of examples, or a mapping with an entry `examples`")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Examples, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<ExamplesFile, A::Error> {
         let examples = Deserialize::deserialize(value::SeqAccessDeserializer::new(seq))?;
-        Ok(Examples { examples, ..Examples::default() })
+        Ok(ExamplesFile(Examples { examples, ..Examples::default() }))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Examples, A::Error> {
-        let Mapping { prefixes, examples, others } = Deserialize::deserialize(value::MapAccessDeserializer::new(map))?;
-        Ok(Examples { prefixes, examples, others })
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ExamplesFile, A::Error> {
+        Deserialize::deserialize(value::MapAccessDeserializer::new(map)).map(ExamplesFile)
     }
 }
 
 impl UpliftFormats {
     fn are_default(&self) -> bool {
         *self == Self::default()
-    }
-}
-
-impl Serialize for UpliftFormats {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut seq = serializer.serialize_seq(Some(self.0.len()))?;
-        self.0.iter().try_for_each(|format| seq.serialize_element(format))?;
-        seq.end()
     }
 }
 

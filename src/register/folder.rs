@@ -5,7 +5,9 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
-use super::BlockError;
+use serde::de::DeserializeOwned;
+
+use super::{BlockError, yaml};
 use crate::diagnostic::printable;
 
 /// Largest file of a block, in bytes.
@@ -48,7 +50,7 @@ impl Folder {
         self.built_in.contains_key(name)
     }
 
-    /// The first of the names that there is.
+    /// The first of the names that it holds a file under.
     pub fn find(&self, names: &[&'static str]) -> Option<&'static str> {
         let is_there = |name: &str| self.is_built_in(name) || self.root.join(name).symlink_metadata().is_ok();
         names.iter().copied().find(|name| is_there(name))
@@ -56,35 +58,20 @@ impl Folder {
 
     /// Where a file of the folder is, without links. `by` is what refers to it, for messages.
     pub fn locate(&self, reference: &str, by: &str) -> Result<PathBuf, BlockError> {
-        let name = || reference.to_owned();
-        let by = by.to_owned();
+        let (name, by) = (reference.to_owned(), by.to_owned());
         let path = Path::new(reference);
         if reference.contains("://") {
-            return Err(BlockError::Remote { reference: name(), by });
-        }
-        if path.has_root() || path.components().any(|component| matches!(component, Component::Prefix(_))) {
-            return Err(BlockError::Outside { reference: name(), by });
+            return Err(BlockError::Remote { reference: name, by });
         }
         // Said even where there is no such file, so that nobody learns what is outside.
-        let mut depth = 0_i32;
-        for component in path.components() {
-            depth += match component {
-                Component::Normal(_) => 1,
-                Component::ParentDir => -1,
-                _ => 0,
-            };
-            if depth < 0 {
-                return Err(BlockError::Outside { reference: name(), by });
-            }
+        if leads_out(path) {
+            return Err(BlockError::Outside { reference: name, by });
         }
-        let real = match fs::canonicalize(self.root.join(path)) {
-            Ok(real) => real,
-            Err(source) => return Err(BlockError::Read { reference: name(), by, source }),
-        };
-        if !real.starts_with(&self.root) {
-            return Err(BlockError::Outside { reference: name(), by });
+        match fs::canonicalize(self.root.join(path)) {
+            Ok(real) if real.starts_with(&self.root) => Ok(real),
+            Ok(_) => Err(BlockError::Outside { reference: name, by }),
+            Err(source) => Err(BlockError::Read { reference: name, by, source }),
         }
-        Ok(real)
     }
 
     /// The text of a file of the folder: UTF-8, without a byte order mark.
@@ -105,10 +92,16 @@ impl Folder {
         }
         let text = String::from_utf8(bytes)
             .map_err(|error| failed(io::Error::other(format!("it is not UTF-8: {}", error.utf8_error()))))?;
-        Ok(match text.strip_prefix('\u{FEFF}') {
-            Some(rest) => rest.to_owned(),
-            None => text,
-        })
+        Ok(text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text))
+    }
+
+    /// What a file of the folder holds: JSON or YAML, as its name says.
+    pub fn read_data<T: DeserializeOwned>(&self, reference: &str, by: &str) -> Result<T, BlockError> {
+        let text = self.read(reference, by)?;
+        match reference.ends_with(".json") {
+            true => serde_json::from_str(&text).map_err(|error| BlockError::syntax(reference, error)),
+            false => yaml::read(&text).map_err(|error| BlockError::syntax(reference, error)),
+        }
     }
 
     /// The names of what is in a folder of the folder, in order; none where it is absent.
@@ -126,6 +119,20 @@ impl Folder {
         names.sort();
         Ok(names)
     }
+}
+
+/// Whether a path leads out of the folder that it is relative to, by its text alone.
+fn leads_out(path: &Path) -> bool {
+    let mut depth = 0_i32;
+    path.components().any(|component| {
+        depth += match component {
+            Component::Normal(_) => 1,
+            Component::ParentDir => -1,
+            Component::CurDir => 0,
+            Component::RootDir | Component::Prefix(_) => return true,
+        };
+        depth < 0
+    })
 }
 
 /// A path as messages show it.

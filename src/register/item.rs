@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use oxrdf::{GraphName, Triple};
+use oxrdf::Triple;
 use serde_json::json;
 
 use super::block::{ANY_BASE, read_turtle};
 use super::examples::Prefixes;
 use super::language::Language;
 use super::pretty::pretty;
-use super::report::{Item, Section, Subject};
+use super::report::{Item, MAX_LISTED, Section, Subject, unlisted};
 use super::schema::Schemas;
 use super::shapes::Shapes;
 use super::site::Site;
@@ -17,9 +17,6 @@ use super::turtle;
 use super::uplift::{Setting, Uplifted, Uplifter};
 use super::{BlockError, yaml};
 use crate::json;
-
-/// How many losses or results of one kind are listed; losses are counted all the same.
-pub const MAX_LISTED: usize = 50;
 
 /// An example or test, with all that it needs to be run.
 pub struct Job<'j> {
@@ -42,19 +39,30 @@ pub struct Job<'j> {
 }
 
 /// What came of it.
+#[derive(Debug)]
 pub struct Done {
     /// For the report.
     pub item: Item,
-    /// Its text, as it is shown.
-    pub source: String,
     /// The JSON-LD.
     pub jsonld: Option<String>,
     /// The Turtle.
     pub turtle: Option<String>,
-    /// The graph, if it has any triples; its blank nodes are `b0`, `b1`, ….
-    pub graph: Option<Vec<Triple>>,
-    /// Files by path.
+    /// The graph; its blank nodes are `b0`, `b1`, ….
+    graph: Vec<Triple>,
+    /// Files by path, its own first.
     pub files: Vec<(String, String)>,
+}
+
+impl Done {
+    /// Adds the file of the example or test itself.
+    fn add_own(&mut self, text: impl Into<String>) {
+        self.files.push((self.item.file.clone(), text.into()));
+    }
+
+    /// Whether a schema was used on it.
+    pub fn is_validated(&self) -> bool {
+        self.item.entries.iter().any(|entry| entry.section == Section::JsonSchema)
+    }
 }
 
 /// Runs examples and tests of one block.
@@ -62,7 +70,7 @@ pub struct Runner<'r> {
     /// Where files go.
     pub site: &'r Site,
     /// What makes RDF of JSON.
-    pub uplifter: &'r Uplifter<'r>,
+    pub uplifter: &'r Uplifter,
     /// What validates JSON.
     pub schemas: &'r mut Schemas,
     /// What validates graphs.
@@ -86,8 +94,7 @@ impl Runner<'_> {
             entries: Vec::new(),
             losses: 0,
         };
-        let source = job.text.to_owned();
-        let mut done = Done { item, source, jsonld: None, turtle: None, graph: None, files: Vec::new() };
+        let mut done = Done { item, jsonld: None, turtle: None, graph: Vec::new(), files: Vec::new() };
         let from = match job.subject {
             Subject::Example { .. } => "examples",
             Subject::Test { .. } => "test resources",
@@ -95,23 +102,13 @@ impl Runner<'_> {
         let using = format!("Using {name} from {from}");
         match job.language {
             Language::Json | Language::JsonLd => self.json(job, &using, &mut done)?,
-            Language::Yaml => {
-                match yaml::read::<serde_json::Value>(job.text) {
-                    Ok(value) => {
-                        done.item.done(Section::Files, using, json!({}));
-                        self.validate(job, &value, &mut done)?;
-                    }
-                    Err(error) => {
-                        let message = format!("Error parsing YAML: {error}");
-                        done.item.fail(Section::JsonSchema, message, json!({ "line": error.line() }));
-                    }
-                }
-                done.files.push((done.item.file.clone(), job.text.to_owned()));
-            }
+            Language::Yaml => self.yaml(job, &using, &mut done)?,
             Language::Turtle => self.turtle(job, &using, &mut done),
-            Language::Other(_) => done.files.push((done.item.file.clone(), job.text.to_owned())),
+            Language::Other(_) => done.add_own(job.text),
         }
-        self.shapes.check(&mut done)?;
+        if !done.graph.is_empty() {
+            self.shapes.check(&done.graph, &mut done.item)?;
+        }
         if job.must_fail && !done.item.has_errors() {
             let message = "Failure was expected, and nothing is wrong";
             done.item.done(Section::General, message, json!({ "op": "require-fail" }));
@@ -119,20 +116,31 @@ impl Runner<'_> {
         Ok(done)
     }
 
+    fn yaml(&mut self, job: &Job<'_>, using: &str, done: &mut Done) -> Result<(), BlockError> {
+        done.add_own(job.text);
+        match yaml::read(job.text) {
+            Ok(value) => {
+                done.item.done(Section::Files, using, json!({}));
+                self.validate(job, &value, done)
+            }
+            Err(error) => {
+                let payload = json!({ "line": error.line() });
+                done.item.fail(Section::JsonSchema, format!("Error parsing YAML: {error}"), payload);
+                Ok(())
+            }
+        }
+    }
+
     fn json(&mut self, job: &Job<'_>, using: &str, done: &mut Done) -> Result<(), BlockError> {
         // The first reader is strict about characters and numbers, the second keeps how they were spelled.
-        let value = serde_json::from_str::<serde_json::Value>(job.text);
-        let (value, spelled) = match (value, json::parse(job.text.as_bytes())) {
-            (Ok(value), Ok(spelled)) => (value, spelled),
-            (Err(error), _) => {
-                let payload = json!({ "line": error.line(), "col": error.column() });
+        let value = serde_json::from_str::<serde_json::Value>(job.text)
+            .map_err(|error| (error.to_string(), json!({ "line": error.line(), "col": error.column() })));
+        let spelled = json::parse(job.text.as_bytes()).map_err(|error| (error.to_string(), json!({})));
+        let (value, spelled) = match value.and_then(|value| Ok((value, spelled?))) {
+            Ok(read) => read,
+            Err((error, payload)) => {
                 done.item.fail(Section::JsonSchema, format!("Error parsing JSON: {error}"), payload);
-                done.files.push((done.item.file.clone(), job.text.to_owned()));
-                return Ok(());
-            }
-            (_, Err(error)) => {
-                done.item.fail(Section::JsonSchema, format!("Error parsing JSON: {error}"), json!({}));
-                done.files.push((done.item.file.clone(), job.text.to_owned()));
+                done.add_own(job.text);
                 return Ok(());
             }
         };
@@ -144,7 +152,7 @@ impl Runner<'_> {
         }
         let setting = Setting { prefixes: job.prefixes, base: job.base, context: self.context };
         let uplifted = if *job.language == Language::Json {
-            done.files.push((done.item.file.clone(), format!("{}\n", pretty(&spelled))));
+            done.add_own(pretty(&spelled) + "\n");
             let message = "JSON-LD context is present - uplifting";
             done.item.done(Section::Files, message, json!({ "op": "jsonld-uplift" }));
             self.uplifter.uplift(&spelled, setting)
@@ -163,7 +171,7 @@ impl Runner<'_> {
                 let message = without_place(&message, &self.uplifter.place);
                 done.item.fail(Section::JsonLd, message, json!({ "op": "jsonld-uplift-error" }));
                 if *job.language == Language::JsonLd {
-                    done.files.push((done.item.file.clone(), format!("{}\n", pretty(&spelled))));
+                    done.add_own(pretty(&spelled) + "\n");
                 }
             }
         }
@@ -178,13 +186,13 @@ impl Runner<'_> {
             done.item.done(Section::Files, message, json!({ "op": "jsonld-create", "filename": name }));
         }
         done.jsonld = Some(uplifted.document);
-        self.write_turtle(job, turtle::default_graph(&uplifted.quads), done);
+        self.write_turtle(job, turtle::normal(uplifted.triples), done);
         done.item.losses += uplifted.lost.len() + uplifted.losses.len();
         for lost in uplifted.lost.iter().take(MAX_LISTED) {
             let message = format!("Lost: {}: {}", lost.pointer, lost.why.describe());
             done.item.done(Section::JsonLd, message, json!({ "op": "uplift-loss", "path": lost.pointer }));
         }
-        if let Some(more) = uplifted.lost.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
+        if let Some(more) = unlisted(uplifted.lost.len()) {
             done.item.done(Section::JsonLd, format!("Lost: … and {more} more"), json!({ "op": "uplift-loss" }));
         }
         for loss in uplifted.losses.iter().take(MAX_LISTED) {
@@ -205,7 +213,7 @@ impl Runner<'_> {
         }
         done.files.push((self.site.test(&name), text.clone()));
         done.turtle = Some(text);
-        done.graph = Some(triples).filter(|triples| !triples.is_empty());
+        done.graph = triples;
     }
 
     /// Turtle as it is, with the base and the prefixes in front that it may use without saying.
@@ -226,14 +234,10 @@ impl Runner<'_> {
             Ok(triples) if triples.is_empty() => {
                 done.item.fail(Section::Turtle, "The Turtle has no triples", json!({ "empty": true }));
             }
-            Ok(triples) => {
-                let quads: Vec<_> =
-                    triples.into_iter().map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect();
-                done.graph = Some(turtle::default_graph(&quads));
-            }
+            Ok(triples) => done.graph = turtle::normal(triples),
             Err(error) => done.item.fail(Section::Turtle, format!("Error parsing Turtle: {error}"), json!({})),
         }
-        done.files.push((done.item.file.clone(), text));
+        done.add_own(text);
     }
 
     fn validate(&mut self, job: &Job<'_>, value: &serde_json::Value, done: &mut Done) -> Result<(), BlockError> {

@@ -3,8 +3,11 @@
 //! This is the walk of the [Expansion Algorithm](https://www.w3.org/TR/json-ld11-api/#expansion-algorithm), with the
 //! same contexts at each step, but instead of the result it gives the places that contribute nothing.
 
-use json_ld::syntax::Parse as _;
-use json_ld::{Container, Term, Type};
+use json_ld::context::TermDefinitionRef;
+use json_ld::context_processing::Options;
+use json_ld::syntax::context::Context;
+use json_ld::syntax::{Keyword, Parse as _, TryFromJson as _, is_keyword_like};
+use json_ld::{BlankIdBuf, Container, IriBuf, Term, Type};
 
 use super::pretty::pretty;
 use crate::json::{self, Numbers, Object, Text, Value};
@@ -56,64 +59,36 @@ impl Why {
     }
 }
 
-/// The keywords that may be members of a document.
-const KEYWORDS: &[&str] = &[
-    "@context",
-    "@direction",
-    "@graph",
-    "@id",
-    "@included",
-    "@index",
-    "@json",
-    "@language",
-    "@list",
-    "@nest",
-    "@none",
-    "@reverse",
-    "@set",
-    "@type",
-    "@value",
-];
-
 /// Goes through a document, an object or an array, under a context, which is a JSON text with all that is remote in
-/// place, the document's own included. Fails where a context is none that JSON-LD allows, which expansion would have
-/// said before.
+/// place, the document's own included. Fails where JSON-LD does not allow a context, which expansion would have said
+/// before.
 pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<Vec<Lost>, String> {
-    let base = base.map(|base| json_ld::IriBuf::new(base.to_owned())).transpose().map_err(|error| error.to_string())?;
-    let active = local(context, &Active::new(base), json_ld::context_processing::Options::default())?;
+    let base = base.map(|base| IriBuf::new(base.to_owned())).transpose().map_err(|error| error.to_string())?;
+    let active = local(context, &Active::new(base), Options::default())?;
     let mut walk = Walk { lost: Vec::new() };
-    let items = match document {
-        Value::Array(array) => array.items.as_slice(),
-        one => std::slice::from_ref(one),
-    };
-    let several = matches!(document, Value::Array(_));
-    for (index, item) in items.iter().enumerate() {
-        let at = if several { format!("/{index}") } else { String::new() };
-        match item {
-            Value::Object(object) if !several => {
-                let own = object.members.iter().filter(|(name, _)| name.as_str() != Some("@context")).cloned();
-                walk.object(&Object::from_members(own.collect()), None, &active, false, &at)?;
-            }
-            other => walk.element(other, None, &active, false, &at)?,
+    let top = Place { property: None, active: &active, in_map: false, at: "" };
+    match document {
+        Value::Object(object) => {
+            walk.object(&Object::from_members(own_members(object).collect()), top)?;
         }
+        several => walk.items(one_or_several(several), top)?,
     }
     walk.lost.sort();
     walk.lost.dedup();
     Ok(walk.lost)
 }
 
-fn local(text: &str, active: &Active, options: json_ld::context_processing::Options) -> Result<Active, String> {
-    let (value, _) = json_ld::syntax::Value::parse_str(text).map_err(|error| error.to_string())?;
-    let context = <json_ld::syntax::context::Context as json_ld::syntax::TryFromJson>::try_from_json(value)
-        .map_err(|error| error.to_string())?;
-    apply(&context, active, options)
+/// The members of a document but for its context.
+pub fn own_members<'v, 'a>(object: &'v Object<'a>) -> impl Iterator<Item = (Text<'a>, Value<'a>)> {
+    object.members.iter().filter(|(name, _)| name.as_str() != Some("@context")).cloned()
 }
 
-fn apply(
-    context: &json_ld::syntax::context::Context,
-    active: &Active,
-    options: json_ld::context_processing::Options,
-) -> Result<Active, String> {
+fn local(text: &str, active: &Active, options: Options) -> Result<Active, String> {
+    let (value, _) = json_ld::syntax::Value::parse_str(text).map_err(|error| error.to_string())?;
+    apply(&Context::try_from_json(value).map_err(|error| error.to_string())?, active, options)
+}
+
+fn apply(context: &Context, active: &Active, options: Options) -> Result<Active, String> {
     process_with(context, active, options).map_err(|error| error.to_string())
 }
 
@@ -121,48 +96,81 @@ struct Walk {
     lost: Vec<Lost>,
 }
 
+/// Where a value stands.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    /// The property that it is a value of; none at the top.
+    property: Option<&'p str>,
+    active: &'p Active,
+    /// Whether it is an entry of a map of nodes.
+    in_map: bool,
+    /// JSON Pointer.
+    at: &'p str,
+}
+
+impl<'p> Place<'p> {
+    /// The definition of the property.
+    fn term(&self) -> Option<TermDefinitionRef<'p, IriBuf, BlankIdBuf>> {
+        self.active.get(self.property?)
+    }
+}
+
 /// What a member's name expands to.
-enum Name {
-    Keyword(&'static str),
+#[derive(PartialEq)]
+enum Expanded {
+    Keyword(Keyword),
     Property,
     KeywordLike,
     Unmapped,
 }
 
-fn expand(name: &str, active: &Active) -> Name {
-    let keyword = |text: &str| KEYWORDS.iter().find(|keyword| **keyword == text).map(|keyword| Name::Keyword(keyword));
-    if let Some(keyword) = keyword(name) {
-        return keyword;
+fn expand(name: &str, active: &Active) -> Expanded {
+    if let Ok(keyword) = Keyword::try_from(name) {
+        return keyword.into();
     }
-    if crate::message::is_keyword_like(name) {
-        return Name::KeywordLike;
+    if is_keyword_like(name) {
+        return Expanded::KeywordLike;
     }
     if let Some(definition) = active.get(name) {
         return match definition.value() {
-            Some(Term::Keyword(target)) => keyword(target.into_str()).unwrap_or(Name::KeywordLike),
-            Some(Term::Id(_)) => Name::Property,
-            Some(Term::Null) | None => Name::Unmapped,
+            Some(Term::Keyword(target)) => (*target).into(),
+            Some(Term::Id(_)) => Expanded::Property,
+            Some(Term::Null) | None => Expanded::Unmapped,
         };
     }
-    // Behind a prefix, or as it is, it may be an IRI; if it is none, the conversion to RDF counts it.
+    // Behind a prefix, or as it is, it may be an IRI; if it is not one, the conversion to RDF counts it.
     let is_iri = name.split_once(':').is_some_and(|(prefix, _)| !prefix.is_empty());
     if is_iri || active.vocabulary().is_some_and(|vocabulary| matches!(vocabulary, Term::Id(_))) {
-        Name::Property
+        Expanded::Property
     } else {
-        Name::Unmapped
+        Expanded::Unmapped
+    }
+}
+
+impl From<Keyword> for Expanded {
+    fn from(keyword: Keyword) -> Self {
+        use Keyword::{Base, Container, Import, Prefix, Propagate, Protected, Version, Vocab};
+        match keyword {
+            // Only contexts have these.
+            Base | Container | Import | Prefix | Propagate | Protected | Version | Vocab => Self::KeywordLike,
+            keyword => Self::Keyword(keyword),
+        }
+    }
+}
+
+fn one_or_several<'v, 'a>(value: &'v Value<'a>) -> &'v [Value<'a>] {
+    match value {
+        Value::Array(array) => array.items.as_slice(),
+        one => std::slice::from_ref(one),
     }
 }
 
 fn strings<'v>(value: &'v Value<'_>) -> Vec<&'v str> {
-    let items = match value {
-        Value::Array(array) => array.items.as_slice(),
-        one => std::slice::from_ref(one),
-    };
     let text = |item: &'v Value<'_>| match item {
         Value::String(text) => text.as_str(),
         _ => None,
     };
-    let mut strings: Vec<_> = items.iter().filter_map(text).collect();
+    let mut strings: Vec<_> = one_or_several(value).iter().filter_map(text).collect();
     strings.sort_unstable();
     strings
 }
@@ -177,36 +185,25 @@ impl Walk {
         self.lost.push(Lost { pointer: pointer.to_owned(), why });
     }
 
-    /// A value under a property, or at the top where there is none.
-    fn element(
-        &mut self,
-        value: &Value<'_>,
-        property: Option<&str>,
-        active: &Active,
-        from_map: bool,
-        at: &str,
-    ) -> Result<(), String> {
+    fn element(&mut self, value: &Value<'_>, place: Place<'_>) -> Result<(), String> {
         match value {
-            Value::Null => self.add(at, Why::Null),
+            Value::Null => self.add(place.at, Why::Null),
             Value::Array(array) => {
-                let term = property.and_then(|property| active.get(property));
-                let is_list = term.is_some_and(|term| term.container() == Container::List);
+                let is_list = place.term().is_some_and(|term| term.container() == Container::List);
                 if array.items.is_empty() && !is_list {
-                    self.add(at, Why::EmptyArray);
+                    self.add(place.at, Why::EmptyArray);
                 }
-                for (index, item) in array.items.iter().enumerate() {
-                    self.element(item, property, active, from_map, &format!("{at}/{index}"))?;
-                }
+                self.items(&array.items, place)?;
             }
-            Value::Object(object) => self.object(object, property, active, from_map, at)?,
-            Value::String(_) | Value::Number(_) | Value::Bool(_) if property.is_none() => self.add(at, Why::FreeValue),
+            Value::Object(object) => self.object(object, place)?,
+            _ if place.property.is_none() => self.add(place.at, Why::FreeValue),
             Value::Number(number) => {
-                let double = property.and_then(|property| active.get(property)).is_some_and(|definition| {
-                    matches!(definition.typ(), Some(Type::Iri(iri)) if iri.as_str() == oxrdf::vocab::xsd::DOUBLE.as_str())
+                let double = place.term().is_some_and(|term| {
+                    matches!(term.typ(), Some(Type::Iri(iri)) if iri.as_str() == oxrdf::vocab::xsd::DOUBLE.as_str())
                 });
                 match NumberLiteral::new(number.as_str(), Numbers::Rfc8785, double) {
-                    None => self.add(at, Why::NumberOutOfRange),
-                    Some(literal) if literal.changed => self.add(at, Why::NumberChanged),
+                    None => self.add(place.at, Why::NumberOutOfRange),
+                    Some(literal) if literal.changed => self.add(place.at, Why::NumberChanged),
                     Some(_) => {}
                 }
             }
@@ -215,128 +212,110 @@ impl Walk {
         Ok(())
     }
 
-    fn object(
-        &mut self,
-        object: &Object<'_>,
-        property: Option<&str>,
-        outer: &Active,
-        from_map: bool,
-        at: &str,
-    ) -> Result<(), String> {
-        let options = json_ld::context_processing::Options::default();
+    fn items(&mut self, items: &[Value<'_>], place: Place<'_>) -> Result<(), String> {
+        for (index, item) in items.iter().enumerate() {
+            self.element(item, Place { at: &format!("{}/{index}", place.at), ..place })?;
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, object: &Object<'_>, place: Place<'_>) -> Result<(), String> {
+        let options = Options::default();
         let members = || object.members.iter().filter_map(|(name, value)| Some((name.as_str()?, value)));
-        let is = |name: &str, keyword: &str, active: &Active| matches!(expand(name, active), Name::Keyword(found) if found == keyword);
+        let has =
+            |keyword, active: &Active| members().any(|(name, _)| expand(name, active) == Expanded::Keyword(keyword));
+        let outer = place.active;
         let mut active = outer.clone();
         // A context that does not propagate ends at the next node.
         if let Some(previous) = outer.previous_context() {
-            let is_value = members().any(|(name, _)| is(name, "@value", outer));
-            let is_reference = object.members.len() == 1 && members().any(|(name, _)| is(name, "@id", outer));
-            if !from_map && !is_value && !is_reference {
+            let is_reference = object.members.len() == 1 && has(Keyword::Id, outer);
+            if !place.in_map && !has(Keyword::Value, outer) && !is_reference {
                 active = previous.clone();
             }
         }
-        if let Some(scoped) = property.and_then(|property| outer.get(property)).and_then(|term| term.context()) {
+        if let Some(scoped) = place.term().and_then(|term| term.context()) {
             active = apply(scoped, &active, options.with_override())?;
         }
         if let Some(context) = object.get("@context") {
             active = local(&pretty(context), &active, options)?;
         }
         let typed = active.clone();
-        for (_, types) in members().filter(|(name, _)| is(name, "@type", &typed)) {
+        for (_, types) in members().filter(|(name, _)| expand(name, &typed) == Expanded::Keyword(Keyword::Type)) {
             for class in strings(types) {
                 if let Some(scoped) = typed.get(class).and_then(|term| term.context()) {
                     active = apply(scoped, &active, options.without_propagation())?;
                 }
             }
         }
-        if members().any(|(name, _)| is(name, "@value", &active)) {
+        if has(Keyword::Value, &active) {
             return Ok(());
         }
-        self.members(object, property, &active, at)
+        self.members(object, Place { active: &active, in_map: false, ..place })
     }
 
-    fn members(
-        &mut self,
-        object: &Object<'_>,
-        property: Option<&str>,
-        active: &Active,
-        at: &str,
-    ) -> Result<(), String> {
+    fn members(&mut self, object: &Object<'_>, place: Place<'_>) -> Result<(), String> {
         for (name, value) in &object.members {
-            let at = below(at, name);
-            let Some(name) = name.as_str() else {
-                self.add(&at, Why::Unmapped);
-                continue;
-            };
-            match expand(name, active) {
-                Name::Unmapped => self.add(&at, Why::Unmapped),
-                Name::KeywordLike => self.add(&at, Why::KeywordLike),
-                Name::Keyword("@index") => self.add(&at, Why::Index),
-                Name::Keyword("@list") if matches!(value, Value::Array(list) if list.items.is_empty()) => {}
-                Name::Keyword("@list" | "@set") => self.element(value, property, active, false, &at)?,
-                Name::Keyword("@graph" | "@included") => self.element(value, None, active, false, &at)?,
-                Name::Keyword("@nest") => {
-                    let nested = match value {
-                        Value::Array(array) => array.items.as_slice(),
-                        one => std::slice::from_ref(one),
-                    };
-                    for nested in nested {
-                        if let Value::Object(nested) = nested {
-                            self.members(nested, property, active, &at)?;
-                        }
-                    }
-                }
-                Name::Keyword("@reverse") => {
-                    if let Value::Object(reverse) = value {
-                        self.members(reverse, property, active, &at)?;
-                    }
-                }
-                Name::Keyword(_) => {}
-                Name::Property => self.property(name, value, active, &at)?,
+            let at = &below(place.at, name);
+            let place = Place { at, ..place };
+            match name.as_str().map(|name| (name, expand(name, place.active))) {
+                None | Some((_, Expanded::Unmapped)) => self.add(at, Why::Unmapped),
+                Some((_, Expanded::KeywordLike)) => self.add(at, Why::KeywordLike),
+                Some((_, Expanded::Keyword(keyword))) => self.keyword(keyword, value, place)?,
+                Some((name, Expanded::Property)) => self.property(name, value, place)?,
             }
         }
         Ok(())
     }
 
-    fn property(&mut self, name: &str, value: &Value<'_>, active: &Active, at: &str) -> Result<(), String> {
-        let definition = active.get(name);
-        let container = definition.as_ref().map_or(Container::None, |definition| definition.container());
-        if definition.as_ref().is_some_and(|definition| matches!(definition.typ(), Some(Type::Json))) {
-            self.json(value, at);
+    fn keyword(&mut self, keyword: Keyword, value: &Value<'_>, place: Place<'_>) -> Result<(), String> {
+        match (keyword, value) {
+            (Keyword::Index, _) => self.add(place.at, Why::Index),
+            (Keyword::List, Value::Array(list)) if list.items.is_empty() => {}
+            (Keyword::List | Keyword::Set, _) => self.element(value, place)?,
+            (Keyword::Graph | Keyword::Included, _) => self.element(value, Place { property: None, ..place })?,
+            (Keyword::Nest | Keyword::Reverse, _) => {
+                for nested in one_or_several(value) {
+                    if let Value::Object(nested) = nested {
+                        self.members(nested, place)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn property(&mut self, name: &str, value: &Value<'_>, outer: Place<'_>) -> Result<(), String> {
+        let place = Place { property: Some(name), ..outer };
+        let Some(term) = place.term() else { return self.element(value, place) };
+        if matches!(term.typ(), Some(Type::Json)) {
+            self.json(value, place.at);
             return Ok(());
         }
-        let Value::Object(map) = value else { return self.element(value, Some(name), active, false, at) };
-        let by_index = matches!(
-            container,
-            Container::Index | Container::IndexSet | Container::GraphIndex | Container::GraphIndexSet
-        );
-        let by_type = matches!(container, Container::Type | Container::SetType);
-        let by_id = matches!(container, Container::Id | Container::IdSet | Container::GraphId | Container::GraphIdSet);
-        let by_language = matches!(container, Container::Language | Container::LanguageSet);
-        if !(by_index || by_type || by_id || by_language) {
-            return self.element(value, Some(name), active, false, at);
-        }
-        let keys_are_lost = by_index && definition.as_ref().is_some_and(|definition| definition.index().is_none());
-        let mut map_context = active.clone();
-        if (by_type || by_id)
-            && let Some(previous) = active.previous_context()
-        {
-            map_context = previous.clone();
-        }
-        for (key, item) in &map.members {
-            let at = below(at, key);
-            if keys_are_lost {
-                self.add(&at, Why::Index);
+        let Value::Object(map) = value else { return self.element(value, place) };
+        let (mut keys_are_lost, mut by_type, mut by_id) = (false, false, false);
+        match term.container() {
+            Container::Index | Container::IndexSet | Container::GraphIndex | Container::GraphIndexSet => {
+                keys_are_lost = term.index().is_none();
             }
-            let scoped = key.as_str().filter(|_| by_type).and_then(|class| map_context.get(class));
-            let typed = match scoped.and_then(|term| term.context()) {
-                Some(scoped) => {
-                    let options = json_ld::context_processing::Options::default();
-                    apply(scoped, &map_context, options.without_propagation())?
-                }
-                None => map_context.clone(),
+            Container::Type | Container::SetType => by_type = true,
+            Container::Id | Container::IdSet | Container::GraphId | Container::GraphIdSet => by_id = true,
+            Container::Language | Container::LanguageSet => {}
+            _ => return self.element(value, place),
+        }
+        let previous = place.active.previous_context().filter(|_| by_type || by_id);
+        let map_context = previous.unwrap_or(place.active);
+        for (key, item) in &map.members {
+            let at = &below(place.at, key);
+            if keys_are_lost {
+                self.add(at, Why::Index);
+            }
+            let class = key.as_str().filter(|_| by_type).and_then(|class| map_context.get(class));
+            let typed = match class.and_then(|class| class.context()) {
+                Some(scoped) => &apply(scoped, map_context, Options::default().without_propagation())?,
+                None => map_context,
             };
-            self.element(item, Some(name), &typed, true, &at)?;
+            self.element(item, Place { active: typed, in_map: true, at, ..place })?;
         }
         Ok(())
     }
@@ -344,17 +323,15 @@ impl Walk {
     /// A JSON literal: all of it is there, but RFC 8785 makes doubles of its numbers.
     fn json(&mut self, value: &Value<'_>, at: &str) {
         match value {
-            Value::Number(number) => match number.as_str().parse::<f64>() {
-                Ok(double) if double.is_finite() => {
-                    let (mut exact, mut canonical) = (String::new(), String::new());
-                    let _ = json::write_canonical(value, Numbers::Exact, &mut exact);
-                    let _ = json::write_canonical(value, Numbers::Rfc8785, &mut canonical);
-                    if exact != canonical {
-                        self.add(at, Why::NumberChanged);
-                    }
+            Value::Number(_) => {
+                let mut text = String::new();
+                if json::write_canonical(value, Numbers::Rfc8785, &mut text).is_err() {
+                    self.add(at, Why::NumberOutOfRange);
+                } else if json::write_canonical(value, Numbers::Exact, &mut text).is_ok_and(|text| !text.interoperable)
+                {
+                    self.add(at, Why::NumberChanged);
                 }
-                _ => self.add(at, Why::NumberOutOfRange),
-            },
+            }
             Value::Array(array) => {
                 for (index, item) in array.items.iter().enumerate() {
                     self.json(item, &format!("{at}/{index}"));

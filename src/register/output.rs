@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::folder::shown;
 use crate::sink::unfinished;
@@ -30,6 +30,13 @@ impl Product {
             Self::Register => MARKER,
             Self::Block => "bblock.json",
         }
+    }
+
+    /// What the marker says of the tool that wrote the product: the files that belong to it.
+    pub fn tooling(self, files: &Files) -> Value {
+        let mut files: Vec<&str> = files.keys().map(String::as_str).chain([self.marker()]).collect();
+        files.sort_unstable();
+        json!({ "rpcgraph": { "files": files } })
     }
 }
 

@@ -1,118 +1,90 @@
 //! The page of a register: Markdown that repository hosts show.
 
-use super::Shown;
-use super::block::Block;
+use super::block::BlockSource;
 use super::examples::UpliftFormat;
-use super::report::Report;
 use super::site::{Site, is_web};
+use super::{Shown, View};
 
-/// What the page is made of.
-pub struct Page<'p> {
-    /// The block.
-    pub block: &'p Block,
-    /// Where the files are.
-    pub site: &'p Site,
-    /// What passed.
-    pub report: &'p Report,
-    /// The examples, each with its snippets.
-    pub shown: &'p [Shown],
-    /// The context, as text.
-    pub context: &'p str,
-    /// The schema, as text, and its language.
-    pub schema: Option<(&'p str, &'p str)>,
-    /// Paths of the block's own files, with what they are called.
-    pub links: &'p [(&'static str, String)],
-}
-
-/// `index.md`.
-pub fn page(page: &Page<'_>) -> String {
-    let Page { block, report, .. } = page;
-    let mut out = String::new();
-    let title = block.metadata.title.as_deref().unwrap_or(block.name());
-    out.push_str(&format!("# {}\n\n", plain(title)));
-    out.push_str(&code(&report.id));
-    if let Some(version) = &block.metadata.version {
+/// `index.md`; `links` are paths of the block's own files, with what they are called.
+pub fn page(view: &View<'_>, links: &[(&'static str, String)]) -> String {
+    let View { block, site, register, shown, .. } = view;
+    let (metadata, report) = (&block.metadata, register.report());
+    let title = metadata.title.as_deref().unwrap_or(block.name());
+    let mut out = format!("# {}\n\n{}", plain(title), code(&report.id));
+    if let Some(version) = &metadata.version {
         out.push_str(&format!(" *v{}*", plain(version)));
     }
-    if let Some(status) = &block.metadata.status {
-        out.push_str(&format!(", status: {}", plain(status)));
-    }
-    if let Some(class) = &block.metadata.item_class {
-        out.push_str(&format!(", class: {}", plain(class)));
+    for (name, text) in [("status", &metadata.status), ("class", &metadata.item_class)] {
+        if let Some(text) = text {
+            out.push_str(&format!(", {name}: {}", plain(text)));
+        }
     }
     out.push_str("\n\n");
-    for text in [&block.metadata.description, &block.metadata.r#abstract].into_iter().flatten() {
+    for text in [&metadata.description, &metadata.r#abstract].into_iter().flatten() {
         out.push_str(&format!("{}\n\n", text.trim()));
     }
     let (passed, total) = (report.passed(), report.items.len());
     out.push_str(&format!("{passed} of {total} examples and tests are as they should be: [report](report.html).\n\n"));
     if let Some(description) = &block.description {
-        out.push_str("## Description\n\n");
-        out.push_str(description.trim_end());
-        out.push_str("\n\n");
+        out.push_str(&format!("## Description\n\n{}\n\n", description.trim_end()));
     }
     out.push_str("## Examples\n\n");
-    if page.shown.is_empty() {
+    if shown.is_empty() {
         out.push_str("There are none.\n\n");
     }
-    for shown in page.shown {
-        example(shown, page.site, &mut out);
-    }
-    if let Some((schema, language)) = page.schema {
+    shown.iter().for_each(|shown| example(shown, site, &mut out));
+    let own = |file: &str| register.files().get(&site.own(file)).map_or("", String::as_str);
+    if let Some(file) = block.schema_file {
         out.push_str("## Schema\n\n");
-        fenced(language, schema, &mut out);
+        fenced(if file.ends_with(".json") { "json" } else { "yaml" }, own(file), &mut out);
     }
     out.push_str("## JSON-LD context\n\n");
-    fenced("jsonld", page.context, &mut out);
+    fenced("jsonld", own(block.context_file), &mut out);
     out.push_str("## Files\n\n");
-    for (name, path) in page.links {
-        out.push_str(&format!("- [{name}]({})\n", page.site.reference(path)));
+    for (name, path) in links {
+        out.push_str(&format!("- [{name}]({})\n", site.reference(path)));
     }
-    if !block.metadata.sources.is_empty() {
+    if !metadata.sources.is_empty() {
         out.push_str("\n## Sources\n\n");
-        for source in &block.metadata.sources {
-            let title = source.title.as_deref().unwrap_or("source");
-            match &source.link {
-                Some(link) if is_web(link) => out.push_str(&format!("- [{}](<{link}>)\n", plain(title))),
-                Some(link) => out.push_str(&format!("- {}: {}\n", plain(title), code(link))),
-                None => out.push_str(&format!("- {}\n", plain(title))),
-            }
-        }
+    }
+    for BlockSource { title, link } in &metadata.sources {
+        let title = plain(title.as_deref().unwrap_or("source"));
+        out.push_str(&match link {
+            Some(link) if is_web(link) => format!("- [{title}](<{link}>)\n"),
+            Some(link) => format!("- {title}: {}\n", code(link)),
+            None => format!("- {title}\n"),
+        });
     }
     out
 }
 
-fn example(shown: &Shown, site: &Site, out: &mut String) {
-    out.push_str(&format!("### {}\n\n", plain(&shown.title)));
-    if let Some(content) = &shown.content {
-        out.push_str(content.trim_end());
-        out.push_str("\n\n");
+fn example(shown: &Shown<'_>, site: &Site, out: &mut String) {
+    out.push_str(&format!("### {}\n\n", plain(&shown.title())));
+    if let Some(content) = &shown.example.content {
+        out.push_str(&format!("{}\n\n", content.trim_end()));
     }
-    for snippet in &shown.snippets {
+    for (snippet, done) in shown.example.snippets.iter().zip(&shown.results) {
         out.push_str(&format!("#### {}\n\n", plain(&snippet.language)));
         if let Some(schema) = &snippet.schema_ref {
             out.push_str(&format!("An example of {}.\n\n", code(schema)));
         }
-        fenced(&snippet.language, &snippet.source, out);
+        fenced(&snippet.language, snippet.text(), out);
         for (format, name, text) in
-            [(UpliftFormat::JsonLd, "jsonld", &snippet.jsonld), (UpliftFormat::Ttl, "ttl", &snippet.turtle)]
+            [(UpliftFormat::JsonLd, "jsonld", &done.jsonld), (UpliftFormat::Ttl, "ttl", &done.turtle)]
         {
             if let Some(text) = text
-                && snippet.formats.contains(&format)
+                && snippet.doc_uplift_formats.0.contains(&format)
                 && snippet.language != name
             {
                 out.push_str(&format!("#### {name}\n\n"));
                 fenced(name, text, out);
             }
         }
-        let files: Vec<_> = snippet
-            .files
-            .iter()
-            .map(|path| {
-                let name = path.rsplit('/').next().unwrap_or(path);
-                format!("[{}]({})", plain(name), site.reference(path))
-            })
-            .collect();
+        let link = |(path, _): &(String, String)| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            format!("[{}]({})", plain(name), site.reference(path))
+        };
+        let files: Vec<_> = done.files.iter().map(link).collect();
         out.push_str(&format!("{}\n\n", files.join(", ")));
     }
 }

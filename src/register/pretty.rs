@@ -1,6 +1,6 @@
 //! JSON with line breaks, its numbers spelled and its members ordered as they were.
 
-use crate::json::{self, Text, Value};
+use crate::json::{self, Value};
 
 /// Prints a value with an indent of two spaces, as most tools do.
 pub fn pretty(value: &Value<'_>) -> String {
@@ -15,39 +15,32 @@ fn write(value: &Value<'_>, depth: usize, out: &mut String) {
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Number(number) => out.push_str(number.as_str()),
         Value::String(text) => json::write_string(text, out),
-        Value::Array(array) if array.items.is_empty() => out.push_str("[]"),
-        Value::Array(array) => {
-            out.push('[');
-            for (index, item) in array.items.iter().enumerate() {
-                out.push_str(if index == 0 { "\n" } else { ",\n" });
-                indent(depth + 1, out);
-                write(item, depth + 1, out);
-            }
-            out.push('\n');
-            indent(depth, out);
-            out.push(']');
-        }
-        Value::Object(object) if object.members.is_empty() => out.push_str("{}"),
-        Value::Object(object) => {
-            out.push('{');
-            for (index, (name, value)) in object.members.iter().enumerate() {
-                out.push_str(if index == 0 { "\n" } else { ",\n" });
-                indent(depth + 1, out);
-                key(name, out);
-                write(value, depth + 1, out);
-            }
-            out.push('\n');
-            indent(depth, out);
-            out.push('}');
-        }
+        Value::Array(array) => items(['[', ']'], &array.items, depth, out, |item, out| write(item, depth + 1, out)),
+        Value::Object(object) => items(['{', '}'], &object.members, depth, out, |(name, value), out| {
+            json::write_string(name, out);
+            out.push_str(": ");
+            write(value, depth + 1, out);
+        }),
     }
 }
 
-fn key(name: &Text<'_>, out: &mut String) {
-    json::write_string(name, out);
-    out.push_str(": ");
+fn items<T>(brackets: [char; 2], items: &[T], depth: usize, out: &mut String, write: impl Fn(&T, &mut String)) {
+    let [open, close] = brackets;
+    let mut before = "";
+    out.push(open);
+    for item in items {
+        out.push_str(before);
+        new_line(depth + 1, out);
+        write(item, out);
+        before = ",";
+    }
+    if !items.is_empty() {
+        new_line(depth, out);
+    }
+    out.push(close);
 }
 
-fn indent(depth: usize, out: &mut String) {
+fn new_line(depth: usize, out: &mut String) {
+    out.push('\n');
     out.extend(std::iter::repeat_n("  ", depth));
 }

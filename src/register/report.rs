@@ -1,10 +1,17 @@
 //! What was done with each example and test, and what came of it: in the shape in which the OGC's building blocks
 //! publish it, as JSON and as text.
 
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+/// How many losses or results of one kind are listed; losses are counted all the same.
+pub const MAX_LISTED: usize = 50;
+
 /// Parts of a report, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Section {
     /// What is about the whole.
     General,
@@ -21,18 +28,6 @@ pub enum Section {
 }
 
 impl Section {
-    /// Its name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::General => "GENERAL",
-            Self::Files => "FILES",
-            Self::JsonSchema => "JSON_SCHEMA",
-            Self::JsonLd => "JSON_LD",
-            Self::Turtle => "TURTLE",
-            Self::Shacl => "SHACL",
-        }
-    }
-
     /// Its title.
     pub fn title(self) -> &'static str {
         match self {
@@ -47,16 +42,19 @@ impl Section {
 }
 
 /// Something that was done or found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Entry {
     /// Where in the report.
+    #[serde(skip)]
     pub section: Section,
-    /// What, in words.
-    pub message: String,
+    /// What, for programs.
+    #[serde(flatten)]
+    pub payload: Map<String, Value>,
     /// Whether it makes the item fail.
     pub is_error: bool,
-    /// What, for programs.
-    pub payload: Map<String, Value>,
+    /// What, in words.
+    pub message: String,
 }
 
 /// What an item is about.
@@ -149,47 +147,45 @@ impl Item {
     }
 
     /// The entries by section.
-    pub fn sections(&self) -> Vec<(Section, Vec<&Entry>)> {
-        let mut sections: Vec<_> = self.entries.iter().map(|entry| entry.section).collect();
-        sections.sort();
-        sections.dedup();
-        let of = |section| self.entries.iter().filter(|entry| entry.section == section).collect();
-        sections.into_iter().map(|section| (section, of(section))).collect()
+    pub fn sections(&self) -> BTreeMap<Section, Vec<&Entry>> {
+        let mut sections: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for entry in &self.entries {
+            sections.entry(entry.section).or_default().push(entry);
+        }
+        sections
     }
 
     fn to_json(&self) -> Value {
-        let mut source = Map::new();
-        let kind = match self.subject {
-            Subject::Example { .. } => "EXAMPLE",
-            Subject::Test { .. } => "TEST_RESOURCE",
+        let (kind, example, snippet) = match self.subject {
+            Subject::Example { example, snippet, .. } => ("EXAMPLE", Some(example), Some(snippet)),
+            Subject::Test { .. } => ("TEST_RESOURCE", None, None),
         };
-        source.insert("type".to_owned(), json!(kind));
-        source.insert("requireFail".to_owned(), json!(self.must_fail));
-        source.insert("filename".to_owned(), json!(self.file));
-        if let Some(url) = &self.url {
-            source.insert("url".to_owned(), json!(url));
-        }
-        if let Subject::Example { example, snippet, .. } = self.subject {
-            source.insert("exampleIndex".to_owned(), json!(example));
-            source.insert("snippetIndex".to_owned(), json!(snippet));
-        }
-        source.insert("language".to_owned(), json!(self.language));
-        let entry = |entry: &&Entry| {
-            let mut members = entry.payload.clone();
-            members.insert("isError".to_owned(), json!(entry.is_error));
-            members.insert("message".to_owned(), json!(entry.message));
-            Value::Object(members)
-        };
-        let sections: Vec<_> = self
-            .sections()
-            .into_iter()
-            .map(|(section, entries)| {
-                let entries: Vec<_> = entries.iter().map(entry).collect();
-                json!({ "name": section.name(), "title": section.title(), "entries": entries })
-            })
-            .collect();
+        let source = without_nulls(json!({
+            "type": kind,
+            "requireFail": self.must_fail,
+            "filename": self.file,
+            "url": self.url,
+            "exampleIndex": example,
+            "snippetIndex": snippet,
+            "language": self.language,
+        }));
+        let section = |(section, entries): (Section, Vec<&Entry>)| json!({ "name": section, "title": section.title(), "entries": entries });
+        let sections: Vec<_> = self.sections().into_iter().map(section).collect();
         json!({ "source": source, "result": self.passed(), "sections": sections })
     }
+}
+
+/// The number of findings beyond [`MAX_LISTED`], if there are any.
+pub fn unlisted(found: usize) -> Option<usize> {
+    found.checked_sub(MAX_LISTED).filter(|more| *more > 0)
+}
+
+/// An object without the members that are null, which stand for what there is not.
+pub fn without_nulls(mut object: Value) -> Value {
+    if let Value::Object(members) = &mut object {
+        members.retain(|_, value| !value.is_null());
+    }
+    object
 }
 
 /// What came of all examples and tests of a block.
@@ -232,29 +228,20 @@ impl Report {
 
     /// `_report.json`: the block's report.
     pub fn to_json(&self) -> Value {
-        let mut report = Map::new();
-        report.insert("title".to_owned(), json!(self.title()));
-        report.insert("bblockName".to_owned(), json!(self.name));
-        report.insert("bblockId".to_owned(), json!(self.id));
-        if let Some(generated) = &self.generated {
-            report.insert("generated".to_owned(), json!(generated));
-        }
-        report.insert("result".to_owned(), json!(self.is_success()));
-        report.insert("items".to_owned(), self.items.iter().map(Item::to_json).collect());
-        report.insert("globalErrors".to_owned(), json!({}));
-        report.insert("counts".to_owned(), self.counts());
-        Value::Object(report)
+        without_nulls(json!({
+            "title": self.title(),
+            "bblockName": self.name,
+            "bblockId": self.id,
+            "generated": self.generated,
+            "result": self.is_success(),
+            "items": self.items.iter().map(Item::to_json).collect::<Vec<_>>(),
+            "globalErrors": {},
+            "counts": self.counts(),
+        }))
     }
 
     /// `report.json`: the register's report, which leads to that of the block.
     pub fn summary(&self, path: &str) -> Value {
-        let mut report = Map::new();
-        report.insert("title".to_owned(), json!("Validation report"));
-        if let Some(generated) = &self.generated {
-            report.insert("generated".to_owned(), json!(generated));
-        }
-        report.insert("result".to_owned(), json!(self.is_success()));
-        report.insert("counts".to_owned(), self.counts());
         let block = json!({
             "bblockId": self.id,
             "bblockName": self.name,
@@ -262,8 +249,13 @@ impl Report {
             "counts": self.counts(),
             "report": path,
         });
-        report.insert("bblocks".to_owned(), json!([block]));
-        Value::Object(report)
+        without_nulls(json!({
+            "title": "Validation report",
+            "generated": self.generated,
+            "result": self.is_success(),
+            "counts": self.counts(),
+            "bblocks": [block],
+        }))
     }
 
     /// The text that lies beside each file.

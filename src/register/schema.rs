@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::BlockError;
 use super::folder::Folder;
-use super::yaml;
+use super::report::without_nulls;
 use crate::vocab::RESERVED;
 
 /// What is above the block's folder, to the schemas in it. A path of this machine would show in messages.
@@ -39,7 +39,7 @@ pub struct Invalid {
 /// The schemas of a block.
 #[derive(Debug)]
 pub struct Schemas {
-    files: Files,
+    files: SchemaFiles,
     /// The block's own schema.
     file: Option<String>,
     /// Validators by reference, made when first asked for.
@@ -49,13 +49,7 @@ pub struct Schemas {
 impl Schemas {
     /// The schemas of a folder, of which `file` is the block's own.
     pub fn open(folder: Folder, file: Option<&str>) -> Result<Self, BlockError> {
-        let files = Files(Arc::new(Shared {
-            folder,
-            read: Mutex::default(),
-            ids: Mutex::default(),
-            published: Mutex::default(),
-            failure: Mutex::default(),
-        }));
+        let files = SchemaFiles { folder, read: Arc::default() };
         let mut schemas = Self { files, file: file.map(str::to_owned), validators: BTreeMap::new() };
         if let Some(file) = file {
             let schema = schemas.files.get(file, "the building block")?;
@@ -72,8 +66,8 @@ impl Schemas {
     }
 
     /// The files that were read, by their names in the folder; each schema as it was read.
-    pub fn files(&self) -> Vec<(String, Value)> {
-        lock(&self.files.0.read).iter().map(|(name, schema)| (name.clone(), schema.clone())).collect()
+    pub fn files(&self) -> BTreeMap<String, Value> {
+        self.files.known().schemas.clone()
     }
 
     /// The file that a reference leads to, and what follows it after `#`, percent-decoded.
@@ -99,49 +93,40 @@ impl Schemas {
 
     fn validator(&mut self, reference: Option<&str>, by: &str) -> Result<&Validator, BlockError> {
         let key = reference.map(str::to_owned);
-        if !self.validators.contains_key(&key) {
-            let validator = self.compile(reference, by)?;
-            self.validators.insert(key.clone(), validator);
-        }
-        let missing = || bad(by, "there is no schema".to_owned());
-        self.validators.get(&key).ok_or_else(missing)
+        let validator = match self.validators.remove(&key) {
+            Some(known) => known,
+            None => self.compile(reference, by)?,
+        };
+        Ok(self.validators.entry(key).or_insert(validator))
     }
 
     fn compile(&self, reference: Option<&str>, by: &str) -> Result<Validator, BlockError> {
         let (file, fragment) = match reference {
             None => (self.file.clone().unwrap_or_default(), String::new()),
             Some(reference) => self.target(Some(reference)).ok_or_else(|| {
-                bad(by, format!("schema-ref {reference:?} has no file before `#`, and the building block no schema"))
+                BlockError::unusable(
+                    by,
+                    format!("schema-ref {reference:?} has no file before `#`, and the building block no schema"),
+                )
             })?,
         };
         let schema = self.files.get(&file, by)?;
-        let pointer = pointer(&schema, &fragment).map_err(|message| bad(by, format!("{file}: {message}")))?;
-        let mut entry = Map::new();
-        if let Some(dialect) = schema.get("$schema") {
-            entry.insert("$schema".to_owned(), dialect.clone());
-        }
-        let fragment = percent_encode(&pointer);
+        let pointer =
+            pointer(&schema, &fragment).map_err(|message| BlockError::unusable(by, format!("{file}: {message}")))?;
         let uri = absolute_id(&schema).unwrap_or_else(|| uri(&file));
-        entry.insert("$ref".to_owned(), json!(format!("{uri}#{fragment}")));
+        let target = format!("{uri}#{}", percent_encode(&pointer));
+        let entry = without_nulls(json!({ "$schema": schema.get("$schema"), "$ref": target }));
         let options = jsonschema::options().with_base_uri(ROOT).with_retriever(self.files.clone());
-        options.build(&Value::Object(entry)).map_err(|error| match lock(&self.files.0.failure).take() {
-            Some(failure) => failure,
-            None => bad(&file, schema_error(&error)),
+        options.build(&entry).map_err(|error| {
+            let failure = self.files.known().failure.take();
+            failure.unwrap_or_else(|| BlockError::unusable(&file, schema_error(&error)))
         })
     }
-}
-
-fn bad(place: &str, message: String) -> BlockError {
-    BlockError::Schema { place: place.to_owned(), message }
 }
 
 fn schema_error(error: &ValidationError<'_>) -> String {
     let place = error.instance_path().to_string();
     if place.is_empty() { error.to_string() } else { format!("{error}, at {place}") }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A file of the block as a URI.
@@ -237,22 +222,30 @@ fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String>) {
 
 /// Files of the block, for the validator.
 #[derive(Debug, Clone)]
-struct Files(Arc<Shared>);
-
-#[derive(Debug)]
-struct Shared {
+struct SchemaFiles {
     folder: Folder,
-    /// Schemas by the names of their files.
-    read: Mutex<BTreeMap<String, Value>>,
-    /// The names of their files, by their own identifiers.
-    ids: Mutex<BTreeMap<String, String>>,
-    /// Where the block's schema says that its folder is (`$id`).
-    published: Mutex<Option<String>>,
-    /// Why a file could not be had, in our words.
-    failure: Mutex<Option<BlockError>>,
+    read: Arc<Mutex<ReadSchemas>>,
 }
 
-impl Files {
+/// What was read, and what it said of itself.
+#[derive(Debug, Default)]
+struct ReadSchemas {
+    /// Schemas by the names of their files.
+    schemas: BTreeMap<String, Value>,
+    /// The names of their files, by their own identifiers.
+    ids: BTreeMap<String, String>,
+    /// Where the block's schema says that its folder is (`$id`).
+    published: Option<String>,
+    /// Why a file could not be had, in our words.
+    failure: Option<BlockError>,
+}
+
+impl SchemaFiles {
+    /// What was read so far; nothing else may be read while the guard lives.
+    fn known(&self) -> MutexGuard<'_, ReadSchemas> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A schema as it is validated with: anchors are pointers where its draft would not find them.
     fn get(&self, file: &str, by: &str) -> Result<Value, BlockError> {
         let source = self.read(file, by)?;
@@ -279,42 +272,39 @@ impl Files {
                 }
                 _ => format!("it is no valid JSON Schema: {}", schema_error(&error)),
             };
-            return Err(bad(file, what));
+            return Err(BlockError::unusable(file, what));
         }
         Ok(prepared)
     }
 
     /// A schema as it stands in its file.
     fn read(&self, file: &str, by: &str) -> Result<Value, BlockError> {
-        if let Some(known) = lock(&self.0.read).get(file) {
+        if let Some(known) = self.known().schemas.get(file) {
             return Ok(known.clone());
         }
-        let text = self.0.folder.read(file, by)?;
-        let source: Value = if file.ends_with(".json") {
-            serde_json::from_str(&text).map_err(|source| BlockError::Json { file: file.to_owned(), source })?
-        } else {
-            yaml::read(&text).map_err(|source| BlockError::Yaml { file: file.to_owned(), source })?
-        };
+        let source: Value = self.folder.read_data(file, by)?;
+        let mut known = self.known();
         if let Some(id) = absolute_id(&source) {
-            lock(&self.0.ids).insert(id, file.to_owned());
+            known.ids.insert(id, file.to_owned());
         }
-        lock(&self.0.read).insert(file.to_owned(), source.clone());
+        known.schemas.insert(file.to_owned(), source.clone());
         Ok(source)
     }
 
     /// The file that a URL stands for.
     fn local(&self, url: &str) -> Option<String> {
-        let known = lock(&self.0.ids).get(url).cloned();
-        let published = lock(&self.0.published).clone();
-        let file = url.strip_prefix(ROOT).or_else(|| url.strip_prefix(published.as_deref()?));
-        known.or_else(|| file.map(percent_decode))
+        let known = self.known();
+        if let Some(file) = known.ids.get(url) {
+            return Some(file.clone());
+        }
+        url.strip_prefix(ROOT).or_else(|| url.strip_prefix(known.published.as_deref()?)).map(percent_decode)
     }
 
     /// Takes URLs beside the schema's own identifier for files beside the schema.
     fn publish(&self, file: &str, schema: &Value) {
         let id = absolute_id(schema);
         if let (Some((folder, _)), false) = (id.as_deref().and_then(|id| id.rsplit_once('/')), file.contains('/')) {
-            *lock(&self.0.published) = Some(format!("{folder}/"));
+            self.known().published = Some(format!("{folder}/"));
         }
     }
 }
@@ -333,7 +323,7 @@ fn sibling(file: &str, path: &str) -> Option<String> {
     resolved.strip_prefix(ROOT).map(percent_decode)
 }
 
-impl Retrieve for Files {
+impl Retrieve for SchemaFiles {
     fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         let uri = uri.as_str();
         let by = "the schema";
@@ -346,7 +336,7 @@ impl Retrieve for Files {
         };
         found.map_err(|failure| {
             let text = failure.to_string();
-            *lock(&self.0.failure) = Some(failure);
+            self.known().failure = Some(failure);
             text.into()
         })
     }

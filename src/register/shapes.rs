@@ -12,9 +12,8 @@ use oxrdf::{Graph, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
 use serde_json::json;
 
 use self::validator::Validator;
-use super::block::{ANY_BASE, Block, BlockError, read_turtle};
-use super::item::{Done, MAX_LISTED};
-use super::report::Section;
+use super::block::{Block, BlockError, check_turtle};
+use super::report::{Item, MAX_LISTED, Section, unlisted};
 use crate::query::Query;
 use crate::summary::counted;
 
@@ -22,65 +21,13 @@ const SHACL: &str = "http://www.w3.org/ns/shacl#";
 const IMPORTS: &str = "http://www.w3.org/2002/07/owl#imports";
 
 /// The properties of shapes that are validated with, and those that say something to people alone.
-const KNOWN: &[&str] = &[
-    "alternativePath",
-    "and",
-    "class",
-    "closed",
-    "datatype",
-    "deactivated",
-    "declare",
-    "defaultValue",
-    "description",
-    "disjoint",
-    "equals",
-    "flags",
-    "group",
-    "hasValue",
-    "ignoredProperties",
-    "in",
-    "inversePath",
-    "languageIn",
-    "lessThan",
-    "lessThanOrEquals",
-    "maxCount",
-    "maxExclusive",
-    "maxInclusive",
-    "maxLength",
-    "message",
-    "minCount",
-    "minExclusive",
-    "minInclusive",
-    "minLength",
-    "name",
-    "namespace",
-    "node",
-    "nodeKind",
-    "not",
-    "oneOrMorePath",
-    "or",
-    "order",
-    "path",
-    "pattern",
-    "prefix",
-    "prefixes",
-    "property",
-    "qualifiedMaxCount",
-    "qualifiedMinCount",
-    "qualifiedValueShape",
-    "qualifiedValueShapesDisjoint",
-    "select",
-    "severity",
-    "sparql",
-    "targetClass",
-    "targetNode",
-    "targetObjectsOf",
-    "targetSubjectsOf",
-    "uniqueLang",
-    "xone",
-    "zeroOrMorePath",
-    "zeroOrOnePath",
-];
+const KNOWN: &str = "\
+    alternativePath and class closed datatype deactivated declare defaultValue description disjoint equals flags \
+    group hasValue ignoredProperties in inversePath languageIn lessThan lessThanOrEquals maxCount maxExclusive \
+    maxInclusive maxLength message minCount minExclusive minInclusive minLength name namespace node nodeKind not \
+    oneOrMorePath or order path pattern prefix prefixes property qualifiedMaxCount qualifiedMinCount \
+    qualifiedValueShape qualifiedValueShapesDisjoint select severity sparql targetClass targetNode targetObjectsOf \
+    targetSubjectsOf uniqueLang xone zeroOrMorePath zeroOrOnePath";
 
 /// What a shape finds in a graph: a [validation result](https://www.w3.org/TR/shacl/#results-validation-result). In the
 /// order in which it is told, violations first.
@@ -151,10 +98,7 @@ impl Shapes {
         let mut files = Vec::new();
         for name in names {
             let text = block.folder.read(&name, "the building block's shapes")?;
-            let graph: Graph = read_turtle(&text, ANY_BASE)
-                .map_err(|source| BlockError::Turtle { file: name.clone(), source: source.into() })?
-                .into_iter()
-                .collect();
+            let graph: Graph = check_turtle(&name, &text)?.into_iter().collect();
             check_shapes(&graph).map_err(|message| broken(&name, &message))?;
             let validator = Validator::new(&graph).map_err(|message| broken(&name, &message))?;
             files.push(File { name, validator, unknown: unknown_terms(&graph) });
@@ -170,11 +114,10 @@ impl Shapes {
     }
 
     /// Holds a graph against the shapes.
-    pub fn check(&self, done: &mut Done) -> Result<(), BlockError> {
-        let Some(triples) = &done.graph else { return Ok(()) };
+    pub fn check(&self, triples: &[Triple], item: &mut Item) -> Result<(), BlockError> {
         for url in &self.remote {
             let message = format!("Shapes not checked: {url} (not fetched)");
-            done.item.done(Section::Shacl, message, json!({ "op": "shacl-not-checked", "shapes": [url] }));
+            item.done(Section::Shacl, message, json!({ "op": "shacl-not-checked", "shapes": [url] }));
         }
         let graph: Graph = triples.iter().collect();
         for file in &self.files {
@@ -182,17 +125,17 @@ impl Shapes {
             let errors = found.iter().filter(|finding| finding.severity.is_error()).count();
             let message = format!("Validation result for {}: {}", file.name, outcome(errors, found.len() - errors));
             let payload = json!({ "op": "shacl-report", "shaclFile": file.name, "result": errors == 0 });
-            done.item.done(Section::Shacl, message, payload);
+            item.done(Section::Shacl, message, payload);
             if !file.unknown.is_empty() {
                 let payload = json!({ "op": "shacl-not-checked", "shapes": [file.name], "terms": file.unknown });
-                done.item.done(Section::Shacl, file.unused(), payload);
+                item.done(Section::Shacl, file.unused(), payload);
             }
             for finding in found.iter().take(MAX_LISTED) {
-                tell(finding, file, &graph, done);
+                tell(finding, file, &graph, item);
             }
-            if let Some(more) = found.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
+            if let Some(more) = unlisted(found.len()) {
                 let message = format!("… and {more} more results for {}", file.name);
-                done.item.done(Section::Shacl, message, json!({ "op": "shacl-result" }));
+                item.done(Section::Shacl, message, json!({ "op": "shacl-result" }));
             }
         }
         Ok(())
@@ -207,7 +150,7 @@ impl File {
 
 fn broken(file: &str, message: &str) -> BlockError {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    BlockError::Shapes { file: file.to_owned(), message }
+    BlockError::unusable(file, format!("these shapes cannot be used: {message}"))
 }
 
 /// How a validation ended, in words.
@@ -222,7 +165,7 @@ fn outcome(errors: usize, others: usize) -> String {
 }
 
 /// Puts a finding into the report: an error, if it is a violation.
-fn tell(finding: &Finding, file: &File, graph: &Graph, done: &mut Done) {
+fn tell(finding: &Finding, file: &File, graph: &Graph, item: &mut Item) {
     let mut message = format!("{}: {} (focus node {}", finding.severity.name(), finding.message, finding.focus);
     if let Some(way) = way(graph, &finding.focus) {
         message.push_str(&format!(", at {way}"));
@@ -246,8 +189,8 @@ fn tell(finding: &Finding, file: &File, graph: &Graph, done: &mut Done) {
         "resultMessage": finding.message,
     });
     match finding.severity.is_error() {
-        true => done.item.fail(Section::Shacl, message, payload),
-        false => done.item.done(Section::Shacl, message, payload),
+        true => item.fail(Section::Shacl, message, payload),
+        false => item.done(Section::Shacl, message, payload),
     }
 }
 
@@ -320,7 +263,7 @@ fn check_shapes(graph: &Graph) -> Result<(), String> {
 /// Terms of SHACL, and imports, that nothing is validated with.
 fn unknown_terms(graph: &Graph) -> Vec<String> {
     let unknown = |predicate: NamedNodeRef<'_>| match predicate.as_str().strip_prefix(SHACL) {
-        Some(name) => (!KNOWN.contains(&name)).then(|| format!("sh:{name}")),
+        Some(name) => (!KNOWN.split(' ').any(|known| known == name)).then(|| format!("sh:{name}")),
         None => (predicate.as_str() == IMPORTS).then(|| "owl:imports".to_owned()),
     };
     graph.iter().filter_map(|triple| unknown(triple.predicate)).collect::<BTreeSet<_>>().into_iter().collect()

@@ -5,43 +5,36 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use oxrdf::vocab::{rdf, xsd};
-use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term, Triple};
+use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, Triple};
 
 use super::examples::Prefixes;
-use crate::vocab;
+use crate::context::definitions;
+use crate::vocab::{self, is_local_name};
 
-/// The triples of the default graph in their order, each once, their blank nodes named `b0`, `b1`, … in the order in
-/// which they appear.
-pub fn default_graph(quads: &[Quad]) -> Vec<Triple> {
-    let mut names: HashMap<String, BlankNode> = HashMap::new();
+/// The triples in their order, each once, their blank nodes named `b0`, `b1`, … in the order in which they appear.
+pub fn normal(triples: Vec<Triple>) -> Vec<Triple> {
+    let mut names: HashMap<BlankNode, BlankNode> = HashMap::new();
+    let mut rename = |blank: BlankNode| {
+        let next = names.len();
+        names.entry(blank).or_insert_with(|| BlankNode::new_unchecked(format!("b{next}"))).clone()
+    };
     let mut known = HashSet::new();
-    let mut triples = Vec::new();
-    for quad in quads.iter().filter(|quad| quad.graph_name == GraphName::DefaultGraph) {
-        if !known.insert(quad) {
-            continue;
+    let triples = triples.into_iter().map(|mut triple| {
+        if let NamedOrBlankNode::BlankNode(blank) = triple.subject {
+            triple.subject = rename(blank).into();
         }
-        let mut rename = |blank: &BlankNode| {
-            let next = names.len();
-            let name = names.entry(blank.as_str().to_owned());
-            name.or_insert_with(|| BlankNode::new_unchecked(format!("b{next}"))).clone()
-        };
-        let subject = match &quad.subject {
-            NamedOrBlankNode::BlankNode(blank) => rename(blank).into(),
-            named => named.clone(),
-        };
-        let object = match &quad.object {
-            Term::BlankNode(blank) => rename(blank).into(),
-            other => other.clone(),
-        };
-        triples.push(Triple::new(subject, quad.predicate.clone(), object));
-    }
-    triples
+        if let Term::BlankNode(blank) = triple.object {
+            triple.object = rename(blank).into();
+        }
+        triple
+    });
+    triples.filter(|triple| known.insert(triple.clone())).collect()
 }
 
 /// Writes triples, with those of the prefixes that they use: a block a subject, blank nodes in brackets and lists in
 /// parentheses wherever only one triple leads to them.
 pub fn write(triples: &[Triple], prefixes: &Prefixes) -> String {
-    let mut writer = Writer::new(triples, prefixes);
+    let mut writer = TurtleWriter::new(triples, prefixes);
     let mut out = String::new();
     let subjects: Vec<_> = writer.order.clone();
     // Those that nothing leads to, or several triples, or that have a name; then what is left, which is in circles.
@@ -66,8 +59,9 @@ pub fn write(triples: &[Triple], prefixes: &Prefixes) -> String {
 /// indent and a call.
 const MAX_NESTING: usize = 32;
 
-struct Writer<'t> {
-    prefixes: &'t Prefixes,
+#[derive(Default)]
+struct TurtleWriter<'t> {
+    prefixes: Vec<(&'t String, &'t String)>,
     used: BTreeMap<&'t str, &'t str>,
     /// Subjects in the order of their triples.
     order: Vec<NamedOrBlankNode>,
@@ -83,19 +77,10 @@ struct Writer<'t> {
     nesting: usize,
 }
 
-impl<'t> Writer<'t> {
+impl<'t> TurtleWriter<'t> {
     fn new(triples: &'t [Triple], prefixes: &'t Prefixes) -> Self {
-        let mut writer = Self {
-            prefixes,
-            used: BTreeMap::new(),
-            order: Vec::new(),
-            properties: HashMap::new(),
-            references: HashMap::new(),
-            labelled: HashSet::new(),
-            written: HashSet::new(),
-            no_lists: HashSet::new(),
-            nesting: 0,
-        };
+        let prefixes = prefixes.iter().filter(|(name, _)| is_local_name(name) && !name.starts_with('_'));
+        let mut writer = Self { prefixes: prefixes.collect(), ..Self::default() };
         for triple in triples {
             let properties = writer.properties.entry(triple.subject.clone()).or_default();
             if properties.is_empty() {
@@ -251,36 +236,20 @@ impl<'t> Writer<'t> {
 
     fn iri(&mut self, iri: NamedNodeRef<'_>, out: &mut String) {
         // The longest namespace of those that leave a name.
-        let mut best: Option<(&str, &str, usize)> = None;
-        for (name, namespace) in self.prefixes {
-            let local = iri.as_str().strip_prefix(namespace.as_str()).filter(|local| is_local_name(local));
-            if local.is_some() && is_prefix(name) && best.is_none_or(|(_, _, length)| namespace.len() > length) {
-                best = Some((name, namespace, namespace.len()));
-            }
-        }
-        let Some((name, namespace, length)) = best else { return out.push_str(&iri.to_string()) };
+        let local = |namespace: &str| iri.as_str().strip_prefix(namespace).filter(|local| is_local_name(local));
+        let matching =
+            self.prefixes.iter().filter_map(|(name, namespace)| Some((*name, *namespace, local(namespace)?)));
+        let Some((name, namespace, local)) = matching.min_by_key(|(_, _, local)| local.len()) else {
+            return out.push_str(&iri.to_string());
+        };
         self.used.insert(name, namespace);
-        out.push_str(name);
-        out.push(':');
-        out.push_str(iri.as_str().get(length..).unwrap_or_default());
+        out.push_str(&format!("{name}:{local}"));
     }
-}
-
-/// Whether a name needs no escapes behind a prefix: fewer than Turtle allows, and all that vocabularies use.
-fn is_local_name(local: &str) -> bool {
-    local.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && local.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// The datatypes that Turtle need not name.
 fn is_plain(datatype: NamedNodeRef<'_>) -> bool {
     datatype == xsd::STRING || datatype == rdf::LANG_STRING
-}
-
-/// Whether a name is a prefix in Turtle: fewer than are allowed, and all that are used.
-fn is_prefix(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// Prefixes for any graph: those of a context, under those that are given, under those of the W3C's namespaces for what
@@ -290,11 +259,7 @@ pub fn prefixes(context: &serde_json::Value, given: &Prefixes) -> Prefixes {
         .into_iter()
         .map(|(name, namespace)| (name.to_owned(), namespace.to_owned()))
         .collect();
-    let definitions = match context {
-        serde_json::Value::Array(items) => items.as_slice(),
-        one => std::slice::from_ref(one),
-    };
-    for (name, definition) in definitions.iter().filter_map(serde_json::Value::as_object).flatten() {
+    for (name, definition) in definitions(context).iter().filter_map(serde_json::Value::as_object).flatten() {
         if let Some(namespace) = definition.as_str()
             && namespace.ends_with([':', '/', '?', '#'])
             && oxiri::Iri::parse(namespace).is_ok()
@@ -308,8 +273,8 @@ pub fn prefixes(context: &serde_json::Value, given: &Prefixes) -> Prefixes {
 
 #[cfg(test)]
 mod tests {
-    use oxrdf::Dataset;
     use oxrdf::dataset::{CanonicalizationAlgorithm, CanonicalizationHashAlgorithm};
+    use oxrdf::{Dataset, GraphName};
     use proptest::prelude::*;
 
     use super::*;
@@ -367,10 +332,10 @@ mod tests {
                         number => BlankNode::new_unchecked(format!("x{number}")).into(),
                     };
                     let predicates = [rdf::FIRST.into_owned(), rdf::REST.into_owned(), rdf::TYPE.into_owned(), iri("p")];
-                    Quad::new(subject, predicates[predicate].clone(), object, GraphName::DefaultGraph)
+                    Triple::new(subject, predicates[predicate].clone(), object)
                 })
                 .collect();
-            let triples = default_graph(&triples);
+            let triples = normal(triples);
             let text = write(&triples, &prefixes());
             prop_assert_eq!(canonical(&read(&text)), canonical(&triples), "{}", text);
         }

@@ -5,32 +5,34 @@
 //! the JSON-LD gets the graph that the Turtle holds. What this cannot mend is a null context of a term, which goes back to
 //! the document's own base: there, JSON-LD means the URL that the document is read from.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use json_ld::syntax::{ErrorCode, Parse as _};
 use json_ld::{IriBuf, NoLoader, RemoteDocument};
 use oxiri::{Iri, IriRef};
-use oxrdf::{GraphName, Quad, Term};
+use oxrdf::{Quad, Term, Triple};
 use serde_json::json;
 
-use super::block::ANY_BASE;
+use super::Options;
+use super::block::{ANY_BASE, BLOCK, Block, BlockError};
 use super::examples::Prefixes;
-use super::lost::{self, Lost};
+use super::lost::{self, Lost, own_members};
 use super::pretty::pretty;
-use crate::context::{Context, LoadError, Loader};
-use crate::json::{self, Object, Value};
+use crate::context::{Context, JSON_RPC_URL, LoadError, Loader, Reference, definitions};
+use crate::json::{self, Object, Text, Value};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
 /// Makes RDF of JSON under one context.
-pub struct Uplifter<'l> {
+pub struct Uplifter {
     /// Loads what contexts in the documents refer to.
-    pub loader: &'l Loader,
+    loader: Loader,
     /// Where the documents stand, for such references.
     pub place: PathBuf,
     /// The block's context, with all that is remote in place.
     pub context: Context,
     /// Where the context is.
-    pub context_path: PathBuf,
+    context_path: PathBuf,
 }
 
 /// What an example says beside its document.
@@ -49,8 +51,8 @@ pub struct Setting<'s> {
 pub struct Uplifted {
     /// The JSON-LD, in lines.
     pub document: String,
-    /// Its RDF.
-    pub quads: Vec<Quad>,
+    /// Its RDF, the default graph of it.
+    pub triples: Vec<Triple>,
     /// What is not in the RDF, by place.
     pub lost: Vec<Lost>,
     /// What is not in the RDF, by number.
@@ -92,17 +94,40 @@ impl Layer {
     fn plain(value: serde_json::Value) -> Self {
         Self { shown: value.clone(), inlined: value }
     }
+
+    fn base(base: serde_json::Value) -> Self {
+        Self::plain(json!({ "@base": base }))
+    }
 }
 
-impl Uplifter<'_> {
-    /// Whether JSON-LD allows the block's context; the error is its word for what is wrong.
-    pub fn check_context(&self) -> Result<(), String> {
-        let context = [Layer::plain(self.context.value().clone())];
-        // A relative base is for those examples that have a base.
-        match expand(&Value::Object(Object::from_members(Vec::new())), &context, Some(ANY_BASE)) {
-            Err(UpliftError::Expansion(message)) => Err(message),
-            _ => Ok(()),
+impl Uplifter {
+    /// Loads the context of a block, which is published at `published`.
+    pub fn open(block: &Block, published: Option<&str>, options: &Options) -> Result<Self, BlockError> {
+        let folder = block.folder.path();
+        let loader = Loader::new().offline(options.offline).for_authors().within(folder.to_owned());
+        for url in &options.contexts {
+            loader.load(&Reference::Url(url.clone()))?;
         }
+        let file = block.context_file;
+        let (context_path, reference) = if block.folder.is_built_in(file) {
+            (folder.join(file), Reference::Url(JSON_RPC_URL.to_owned()))
+        } else {
+            let path = block.folder.locate(file, BLOCK)?;
+            for url in published.into_iter().chain(block.metadata.ld_context.as_deref()) {
+                loader.publish(url, &path)?;
+            }
+            (path.clone(), Reference::File(path))
+        };
+        let context = loader.load(&reference)?;
+        // JSON-LD has to allow it, whatever is uplifted. A relative base is for those examples that have a base.
+        let layer = [Layer::plain(context.value().clone())];
+        if let Err(UpliftError::Expansion(message)) =
+            expand(&Value::Object(Object::from_members(Vec::new())), &layer, Some(ANY_BASE))
+        {
+            return Err(BlockError::unusable(file, format!("JSON-LD does not allow this context: {message}")));
+        }
+        let place = folder.join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
+        Ok(Self { loader, place, context, context_path })
     }
 
     /// Uplifts a JSON document under the block's context.
@@ -110,49 +135,42 @@ impl Uplifter<'_> {
     /// The prefixes come first and the document's own context last, so that each may refine what was before.
     pub fn uplift(&self, value: &Value<'_>, setting: Setting<'_>) -> Result<Uplifted, UpliftError> {
         let mut layers = prefix_layer(setting.prefixes);
-        let block = Layer { shown: json!(setting.context), inlined: self.context.value().clone() };
-        let base = base_after(setting.base, &block.inlined)?;
-        layers.push(block);
-        let own = self.own_layers(value, setting)?;
-        self.convert(value, layers, base, own, setting.base)
+        layers.push(Layer { shown: json!(setting.context), inlined: self.context.value().clone() });
+        let base = base_after(setting.base, self.context.value())?;
+        self.convert(value, layers, base, setting)
     }
 
     /// Converts a document that is JSON-LD already.
     pub fn convert_jsonld(&self, value: &Value<'_>, setting: Setting<'_>) -> Result<Uplifted, UpliftError> {
-        let layers = prefix_layer(setting.prefixes);
-        let own = self.own_layers(value, setting)?;
-        self.convert(value, layers, Base::of(setting.base), own, setting.base)
+        self.convert(value, prefix_layer(setting.prefixes), setting.base.map(|base| json!(base)), setting)
     }
 
+    /// `base` is what counts after the layers: an IRI, or null; nothing where it is not known.
     fn convert(
         &self,
         value: &Value<'_>,
         mut layers: Vec<Layer>,
-        base: Base,
-        own: Vec<Layer>,
-        document_base: Option<&str>,
+        base: Option<serde_json::Value>,
+        setting: Setting<'_>,
     ) -> Result<Uplifted, UpliftError> {
+        let (position, is_unknown) = (layers.len(), base.is_none());
+        layers.extend(base.map(Layer::base));
+        layers.extend(self.own_layers(value, setting)?);
         if !matches!(value, Value::Object(_) | Value::Array(_)) {
             return Err(UpliftError::NoDocument);
         }
-        let position = layers.len();
-        layers.extend(base.layer());
-        layers.extend(own);
-        let (quads, losses) = expand(value, &layers, document_base)?;
-        // Without a base, relative references are no IRIs; a processor that reads a file would make some of them.
-        if matches!(base, Base::Unknown) && losses.count(Loss::NoIri) > 0 {
-            layers.insert(position, Layer::plain(json!({ "@base": null })));
+        let (quads, losses) = expand(value, &layers, setting.base)?;
+        // Without a base, relative references are not IRIs; a processor that reads a file would make some of them.
+        if is_unknown && losses.count(Loss::NoIri) > 0 {
+            layers.insert(position, Layer::base(serde_json::Value::Null));
         }
-        let inlined = list(layers.iter().map(|layer| layer.inlined.clone()).collect()).to_string();
-        let lost = lost::lost(value, &inlined, document_base).map_err(UpliftError::Expansion)?;
-        let shown = match layers.is_empty() {
-            true => None,
-            false => Some(list(layers.into_iter().map(|layer| layer.shown).collect())),
-        };
-        let text = compose(value, shown.as_ref());
-        let document = json::parse(text.as_bytes()).map_err(|error| UpliftError::NotRead(error.to_string()))?;
+        let inlined = one_context(layers.iter().map(|layer| &layer.inlined));
+        let lost = lost::lost(value, &inlined, setting.base).map_err(UpliftError::Expansion)?;
+        let shown = (!layers.is_empty()).then(|| one_context(layers.iter().map(|layer| &layer.shown)));
+        let document = compose(value, shown.as_deref())?;
         let losses = describe(&losses, &quads);
-        Ok(Uplifted { document: pretty(&document), quads, lost, losses })
+        let triples = quads.into_iter().filter(|quad| quad.graph_name.is_default_graph()).map(Triple::from).collect();
+        Ok(Uplifted { document, triples, lost, losses })
     }
 
     /// The contexts that the document has of itself.
@@ -160,14 +178,9 @@ impl Uplifter<'_> {
         let Setting { base, context: reference, .. } = setting;
         let Value::Object(object) = value else { return Ok(Vec::new()) };
         let Some(context) = object.get("@context") else { return Ok(Vec::new()) };
-        let context: serde_json::Value =
-            serde_json::from_str(&pretty(context)).map_err(|error| UpliftError::NotRead(error.to_string()))?;
-        let items = match context {
-            serde_json::Value::Array(items) => items,
-            one => vec![one],
-        };
-        let mut layers = Vec::with_capacity(items.len());
-        for item in items {
+        let context: serde_json::Value = serde_json::from_str(&pretty(context)).map_err(not_read)?;
+        let mut layers = Vec::new();
+        for item in definitions(&context).iter().cloned() {
             let inlined = self.loader.load_value(&self.place, item.clone())?.value().clone();
             // A path leads elsewhere from the folder of the results.
             let path = item.as_str().filter(|item| !item.contains("://")).map(|item| self.place.with_file_name(item));
@@ -177,88 +190,58 @@ impl Uplifter<'_> {
                 Some(false) => inlined.clone(),
             };
             // A null goes back to the document's own base, which is another where the JSON-LD is published.
-            let resets = list_of(&inlined).iter().any(serde_json::Value::is_null);
+            let resets = definitions(&inlined).iter().any(serde_json::Value::is_null);
             layers.push(Layer { shown, inlined });
             if resets {
-                layers.push(Layer::plain(json!({ "@base": base })));
+                layers.push(Layer::base(json!(base)));
             }
         }
         Ok(layers)
     }
 }
 
-/// What relative references are resolved against.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Base {
-    Unknown,
-    /// A context says that there is none.
-    None,
-    Iri(String),
-}
-
-impl Base {
-    fn of(base: Option<&str>) -> Self {
-        base.map_or(Self::Unknown, |base| Self::Iri(base.to_owned()))
-    }
-
-    fn layer(&self) -> Option<Layer> {
-        match self {
-            Self::Unknown => None,
-            Self::None => Some(Layer::plain(json!({ "@base": null }))),
-            Self::Iri(iri) => Some(Layer::plain(json!({ "@base": iri }))),
-        }
-    }
-}
-
-/// The base that counts after a context: [Context Processing], step 5.7.
+/// The base that counts after a context: [Context Processing], step 5.7. Null where a context says that there is none.
 ///
 /// [Context Processing]: https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm
-fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Base, UpliftError> {
-    let mut base = Base::of(document);
-    for definition in list_of(context) {
+fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Option<serde_json::Value>, UpliftError> {
+    let document = document.map(|base| json!(base));
+    let mut base = document.clone();
+    for definition in definitions(context) {
         match definition.get("@base") {
             // A null context goes back to the document's own.
-            None if definition.is_null() => base = Base::of(document),
+            None if definition.is_null() => base = document.clone(),
             None => {}
             Some(serde_json::Value::String(reference)) => {
-                let bad = || UpliftError::Base(reference.clone());
-                let parsed = IriRef::parse(reference.as_str()).map_err(|_| bad())?;
-                let iri = match (&base, parsed.is_absolute()) {
-                    (_, true) => reference.clone(),
-                    (Base::Iri(base), false) => {
-                        let base = Iri::parse(base.as_str()).map_err(|_| bad())?;
-                        base.resolve(&parsed).map_err(|_| bad())?.into_inner()
-                    }
-                    (Base::Unknown | Base::None, false) => return Err(bad()),
-                };
-                base = Base::Iri(iri);
+                let known = base.as_ref().and_then(serde_json::Value::as_str);
+                let resolved = resolve(known, reference).ok_or_else(|| UpliftError::Base(reference.clone()))?;
+                base = Some(json!(resolved));
             }
-            Some(_) => base = Base::None,
+            Some(_) => base = Some(serde_json::Value::Null),
         }
     }
     Ok(base)
 }
 
-fn list_of(context: &serde_json::Value) -> &[serde_json::Value] {
-    match context {
-        serde_json::Value::Array(items) => items.as_slice(),
-        one => std::slice::from_ref(one),
+/// The absolute IRI that a reference stands for.
+fn resolve(base: Option<&str>, reference: &str) -> Option<String> {
+    let parsed = IriRef::parse(reference).ok()?;
+    if parsed.is_absolute() {
+        return Some(reference.to_owned());
+    }
+    Some(Iri::parse(base?).ok()?.resolve(&parsed).ok()?.into_inner())
+}
+
+/// The text of contexts as one: alone, or in an array without arrays.
+fn one_context<'c>(contexts: impl Iterator<Item = &'c serde_json::Value>) -> String {
+    let flat: Vec<_> = contexts.flat_map(definitions).collect();
+    match flat.as_slice() {
+        [one] => one.to_string(),
+        several => json!(several).to_string(),
     }
 }
 
-/// Contexts as one: alone, or in an array without arrays.
-fn list(contexts: Vec<serde_json::Value>) -> serde_json::Value {
-    let mut flat = Vec::with_capacity(contexts.len());
-    for context in contexts {
-        match context {
-            serde_json::Value::Array(items) => flat.extend(items),
-            one => flat.push(one),
-        }
-    }
-    match flat.len() {
-        1 => flat.remove(0),
-        _ => serde_json::Value::Array(flat),
-    }
+fn not_read(error: impl ToString) -> UpliftError {
+    UpliftError::NotRead(error.to_string())
 }
 
 fn prefix_layer(prefixes: &Prefixes) -> Vec<Layer> {
@@ -266,38 +249,21 @@ fn prefix_layer(prefixes: &Prefixes) -> Vec<Layer> {
 }
 
 /// The JSON text of a document with a context in front of its own members; an array goes under `@graph`.
-fn compose(value: &Value<'_>, context: Option<&serde_json::Value>) -> String {
-    let mut out = String::from("{");
-    if let Some(context) = context {
-        out.push_str(&format!("\"@context\":{context}"));
-    }
-    let mut member = |name: &str, value: &str| {
-        if out.len() > 1 {
-            out.push(',');
-        }
-        out.push_str(name);
-        out.push(':');
-        out.push_str(value);
-    };
+fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftError> {
+    let member = |name, value| (Text::Unicode(Cow::Borrowed(name)), value);
+    let context = context.map(|context| json::parse(context.as_bytes())).transpose().map_err(not_read)?;
+    let mut members: Vec<_> = context.map(|context| member("@context", context)).into_iter().collect();
     match value {
-        Value::Object(object) => {
-            for (name, value) in object.members.iter().filter(|(name, _)| name.as_str() != Some("@context")) {
-                let mut key = String::new();
-                json::write_string(name, &mut key);
-                member(&key, &pretty(value));
-            }
-        }
-        other => member("\"@graph\"", &pretty(other)),
+        Value::Object(object) => members.extend(own_members(object)),
+        other => members.push(member("@graph", other.clone())),
     }
-    out.push('}');
-    out
+    Ok(pretty(&Value::Object(Object::from_members(members))))
 }
 
 fn expand(value: &Value<'_>, layers: &[Layer], base: Option<&str>) -> Result<(Vec<Quad>, Losses), UpliftError> {
-    let context = list(layers.iter().map(|layer| layer.inlined.clone()).collect());
-    let text = compose(value, Some(&context));
-    let (parsed, _) =
-        json_ld::syntax::Value::parse_str(&text).map_err(|error| UpliftError::NotRead(error.to_string()))?;
+    let context = one_context(layers.iter().map(|layer| &layer.inlined));
+    let text = compose(value, Some(&context))?;
+    let (parsed, _) = json_ld::syntax::Value::parse_str(&text).map_err(not_read)?;
     let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| UpliftError::Base(base.to_owned()));
     let base = base.map(iri).transpose()?;
     let document = RemoteDocument::new(base.clone(), None, parsed);
@@ -322,7 +288,7 @@ fn describe(losses: &Losses, quads: &[Quad]) -> Vec<String> {
             }
         })
         .collect();
-    let named = quads.iter().filter(|quad| quad.graph_name != GraphName::DefaultGraph).count();
+    let named = quads.iter().filter(|quad| !quad.graph_name.is_default_graph()).count();
     if named > 0 {
         described.push(format!("{named} triples of named graphs, which Turtle does not have"));
     }

@@ -7,7 +7,7 @@ use oxrdf::{GraphName, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 
 use crate::json;
 use crate::mapping::{Blank, Node, Object, Triples};
-use crate::vocab::PREFIXES;
+use crate::vocab::{PREFIXES, is_local_name};
 
 /// Writes triples as text: a line each, or a block a subject with prefixed names and IRIs relative to the input's.
 pub(crate) struct TextRenderer {
@@ -403,12 +403,6 @@ fn is_shorthand(lexical: &str, datatype: &str) -> bool {
     } else {
         datatype == xsd::BOOLEAN.as_str() && matches!(lexical, "true" | "false")
     }
-}
-
-/// Whether a name needs no escapes behind a prefix: fewer than Turtle allows, and all that vocabularies use.
-fn is_local_name(local: &str) -> bool {
-    local.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-        && local.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 #[cfg(test)]
