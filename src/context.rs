@@ -31,7 +31,7 @@ pub(crate) use remote::is_loopback;
 /// Largest context document, in bytes.
 const MAX_DOCUMENT: usize = 4 << 20;
 
-/// What the user named with `-c`.
+/// A context as the user named it with `-c`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reference {
     /// A path, relative to the working directory.
@@ -135,7 +135,7 @@ fn defines_a_term(definition: &Value) -> bool {
     }
 }
 
-/// What an expanded term definition maps its term to.
+/// The IRI or keyword that an expanded term definition maps its term to.
 fn target(entries: &Map<String, Value>) -> Option<&Value> {
     entries.get("@reverse").or_else(|| entries.get("@id"))
 }
@@ -150,8 +150,8 @@ pub(crate) fn definitions(context: &Value) -> &[Value] {
 
 /// Why there is no context: one variant for each cause.
 ///
-/// A `name` or `origin` is the path or URL of a document, as the user gave it where the user named it. Text out of
-/// documents is escaped, so that a message cannot carry control characters.
+/// A `name` or `origin` is the path or URL of a document, as the user gave it where the user named it; so is the text of
+/// a variant without names. Text out of documents is escaped, so that a message cannot carry control characters.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -160,17 +160,17 @@ pub enum LoadError {
     Read {
         /// The file.
         origin: String,
-        /// What named it.
+        /// The document or the user that named it.
         by: String,
         /// What the system says.
         source: io::Error,
     },
-    /// A reference that is no IRI reference, or cannot be resolved where it stands.
+    /// A reference that is not a valid IRI reference, or cannot be resolved where it stands.
     #[error("{reference:?}, named by {by}, is not a reference to a context: give a URL or a relative path")]
     BadReference {
         /// The reference.
         reference: String,
-        /// What named it.
+        /// The document or the user that named it.
         by: String,
     },
     /// A URL that contexts are not fetched from.
@@ -181,15 +181,12 @@ pub enum LoadError {
     NotAllowed {
         /// The URL.
         url: String,
-        /// What named it.
+        /// The document or the user that named it.
         by: String,
     },
     /// The program was built without what fetches contexts.
-    #[error("cannot fetch `{url}`: this program was built without HTTP; save it to a file and name the file")]
-    NoHttp {
-        /// The URL.
-        url: String,
-    },
+    #[error("cannot fetch `{0}`: this program was built without HTTP; save it to a file and name the file")]
+    NoHttp(String),
     /// A file refers to a URL that the command line does not name.
     #[error(
         "will not fetch `{url}` because the file `{origin}` refers to it: if you trust it, name it too, with -c {url} \
@@ -203,19 +200,16 @@ pub enum LoadError {
     },
     /// `--offline`, and there is no copy in the cache.
     #[error(
-        "`{url}` is not in the cache, and --offline forbids to fetch it: run once without --offline, or save it to a \
+        "`{0}` is not in the cache, and --offline forbids to fetch it: run once without --offline, or save it to a \
          file and name the file with -c"
     )]
-    Offline {
-        /// The URL.
-        url: String,
-    },
+    Offline(String),
     /// A file outside of the folder that contexts may come from.
     #[error("`{origin}`, named by {by}, is outside of `{folder}`: put a copy of it there")]
     Outside {
         /// The file.
         origin: String,
-        /// What named it.
+        /// The document or the user that named it.
         by: String,
         /// The folder.
         folder: String,
@@ -245,11 +239,8 @@ pub enum LoadError {
         status: u16,
     },
     /// A redirect to nowhere.
-    #[error("`{url}` answered with a redirect that names no valid URL: check the URL")]
-    BadRedirect {
-        /// The URL that answered.
-        url: String,
-    },
+    #[error("`{0}` answered with a redirect that names no valid URL: check the URL")]
+    BadRedirect(String),
     /// More redirects than the program follows.
     #[error("`{url}` redirects more than {limit} times: name the URL that it leads to")]
     TooManyRedirects {
@@ -275,12 +266,9 @@ pub enum LoadError {
         source: serde_json::Error,
     },
     /// The document is JSON, but nothing that contexts are taken from.
-    #[error("`{origin}` is not a JSON object with an `@context` entry: put the context under `@context`")]
-    NoContext {
-        /// The document.
-        origin: String,
-    },
-    /// A context that is none of what [JSON-LD](https://www.w3.org/TR/json-ld11/#context-definitions) allows.
+    #[error("`{0}` is not a JSON object with an `@context` entry: put the context under `@context`")]
+    NoContext(String),
+    /// A context that [JSON-LD](https://www.w3.org/TR/json-ld11/#context-definitions) does not allow.
     #[error("a context in `{origin}` is {found}: it must be an object, a reference, or an array of these")]
     BadContext {
         /// The document.
@@ -289,11 +277,8 @@ pub enum LoadError {
         found: &'static str,
     },
     /// A null context outside of a term.
-    #[error("`{origin}` has a null context, which would wipe out the built-in ones: remove the null")]
-    NullContext {
-        /// The document.
-        origin: String,
-    },
+    #[error("`{0}` has a null context, which would wipe out the built-in ones: remove the null")]
+    NullContext(String),
     /// A term that stands for a keyword.
     #[error(
         "`{origin}` makes {term:?} an alias of {keyword:?}, so that logs could name nodes and types: map it to an IRI, \
@@ -304,7 +289,7 @@ pub enum LoadError {
         origin: String,
         /// The term.
         term: String,
-        /// What it is mapped to.
+        /// The keyword that it is mapped to.
         keyword: String,
     },
     /// A term that is a full IRI in a namespace that the program annotates messages with.
@@ -315,20 +300,12 @@ pub enum LoadError {
         /// The term.
         term: String,
     },
-    /// An `@import` that is not one string, or of what cannot be imported.
-    #[error(
-        "`{origin}` has an @import that is wrong: it must name one context, an object without an @import of its own"
-    )]
-    BadImport {
-        /// The document with the `@import`.
-        origin: String,
-    },
+    /// An `@import` that is not one string, or of a context that cannot be imported.
+    #[error("`{0}` has an @import that is wrong: it must name one context, an object without an @import of its own")]
+    BadImport(String),
     /// Documents that refer to each other in a circle.
-    #[error("contexts refer to each other in a circle, which cannot be inlined: {}", chain.join(" -> "))]
-    Cycle {
-        /// The documents, from the one that the user named to the one that comes back.
-        chain: Vec<String>,
-    },
+    #[error("contexts refer to each other in a circle, which cannot be inlined: {}", .0.join(" -> "))]
+    Cycle(Vec<String>),
     /// References, or contexts of terms within contexts of terms, nested too deep.
     #[error(
         "`{origin}` is nested too deep: at most {references} references and {scopes} scoped contexts may be nested"

@@ -8,7 +8,7 @@
 //! A [building block](https://opengeospatial.github.io/bblocks/) is a folder with a JSON-LD context, a JSON Schema and
 //! examples. Its register is what the block's authors publish: each example as JSON, JSON-LD and Turtle, a report of
 //! what passed, a page, and all of it described in RDF. [`Register::build`] makes one in memory, the same on every run;
-//! [`Register::write`] puts it into a folder as a whole, and [`Register::compare`] tells whether a folder holds it.
+//! [`Register::write`] puts it into a folder as a whole.
 
 mod block;
 pub mod capture;
@@ -43,25 +43,25 @@ use oxsdatatypes::{DateTime, DayTimeDuration};
 use serde_json::{Value, json};
 
 use self::block::BLOCK;
-pub use self::block::{Block, BlockError, BlockSource, Metadata, Test};
+pub use self::block::{Block, BlockError, BlockSource, BlockTest, Metadata};
 use self::catalogue::catalogue;
 use self::examples::{Example, Prefixes};
 pub use self::folder::{Folder, MAX_FILE};
 use self::html::html;
 use self::item::{Done, Job, Runner};
 pub use self::language::Language;
-pub use self::output::{Difference, Files, MARKER, Product, WriteError};
+pub use self::output::{Files, Product, WriteError};
 use self::page::page;
 use self::report::without_nulls;
-pub use self::report::{Entry, Item, Report, Section, Subject};
+pub use self::report::{ItemSubject, Report, ReportEntry, ReportItem, Section};
 use self::schema::Schemas;
 use self::shapes::Shapes;
 use self::site::Site;
 use self::uplift::Uplifter;
 
-/// What a register is made with.
+/// The choices that a register is made with.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct RegisterOptions {
     /// URL of the folder where it will be published. Without one, its files refer to each other by relative paths.
     pub base: Option<String>,
     /// Identifier of the block; otherwise what `bblock.json` says, or the name of its folder.
@@ -82,7 +82,7 @@ pub struct Register {
     notes: Vec<String>,
 }
 
-/// An example, and what came of each of its snippets.
+/// An example, and the outcome of each of its snippets.
 #[derive(Debug)]
 struct Shown<'b> {
     /// From 1.
@@ -102,57 +102,44 @@ impl Shown<'_> {
     }
 }
 
-/// A register as the page and the catalogue show it.
-struct View<'v> {
-    block: &'v Block,
-    site: &'v Site,
-    register: &'v Register,
-    shown: &'v [Shown<'v>],
-    schemas: &'v Schemas,
-    /// Where the context is, seen from the top of the register.
-    context: &'v str,
-}
-
 impl Register {
     /// Makes the register of a block.
     ///
     /// An example that fails is in the register, with the reason. What is wrong with the block itself is an error, and
     /// then there is no register.
-    pub fn build(block: &Block, options: &Options) -> Result<Self, BlockError> {
+    pub fn build(block: &Block, options: &RegisterOptions) -> Result<Self, BlockError> {
         let site = site(block, options)?;
         let own = site.own(block.context_file);
         let published = site.url(&own).or_else(|| block.metadata.ld_context.clone());
-        let uplifter = Uplifter::open(block, published.as_deref(), options)?;
-        let mut schemas = Schemas::open(block.folder.clone(), block.schema_file)?;
+        let context = published.clone().unwrap_or_else(|| site.reference(&own));
+        let uplifter = Uplifter::open(block, published, site.reference_from_test(&own), options)?;
+        let schemas = Schemas::open(block.folder.clone(), block.schema_file)?;
         let shapes = Shapes::open(block)?;
-        let stems = check_examples(block, &mut schemas)?;
-
-        let context = published.clone().unwrap_or_else(|| site.reference_from_test(&own));
-        let mut runner =
-            Runner { site: &site, uplifter: &uplifter, schemas: &mut schemas, shapes: &shapes, context: &context };
-        let mut builder = Builder { files: Files::new(), items: Vec::new(), writers: BTreeMap::new() };
-        let shown = builder.examples(block, &stems, &mut runner)?;
-        builder.tests(block, &mut runner)?;
-
-        let name = options.identifier.as_ref().or(block.metadata.item_identifier.as_ref());
+        let notes = [block.notes.clone(), shapes.notes()].concat();
+        let id = options.identifier.as_ref().or(block.metadata.item_identifier.as_ref());
         let report = Report {
-            id: name.unwrap_or(&block.key).clone(),
+            id: id.unwrap_or(&block.key).clone(),
             name: block.name().to_owned(),
             generated: options.generated.clone(),
-            items: builder.items,
+            items: Vec::new(),
         };
-        let notes = [block.notes.clone(), shapes.notes()].concat();
-        let mut register = Self { files: builder.files, report, notes };
-        register.add_reports(&site);
-        let links = register.add_block(block, &site, uplifter.context.value(), &schemas)?;
-        let context = published.unwrap_or_else(|| site.reference(&own));
-        let view =
-            View { block, site: &site, register: &register, shown: &shown, schemas: &schemas, context: &context };
-        let (page, catalogue) = (page(&view, &links), catalogue(&view));
-        register.add("index.md", page);
-        register.add("examples.ttl", catalogue);
-        register.add_marker(block, &site, &context);
-        Ok(register)
+        let mut builder = RegisterBuilder {
+            block,
+            runner: Runner { site, uplifter, schemas, shapes },
+            context,
+            files: Files::new(),
+            report,
+            shown: Vec::new(),
+            writers: BTreeMap::new(),
+        };
+        builder.add_examples()?;
+        builder.add_tests()?;
+        builder.add_reports();
+        let links = builder.add_own_files()?;
+        builder.add("index.md", page(&builder, &links));
+        builder.add("examples.ttl", catalogue(&builder));
+        builder.add_marker();
+        Ok(Self { files: builder.files, report: builder.report, notes })
     }
 
     /// The files, by path.
@@ -160,12 +147,12 @@ impl Register {
         &self.files
     }
 
-    /// What came of each example and test.
+    /// The outcome of each example and test.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// What in the block was not used, and why.
+    /// The parts of the block that were not used, and why.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -173,103 +160,12 @@ impl Register {
     /// Puts the register into a folder, in place of the register that is there. The folder holds all of it afterwards,
     /// or what it held before.
     pub fn write(&self, folder: &Path) -> Result<(), WriteError> {
-        output::write(&self.files, folder, Product::Register)
-    }
-
-    /// What differs between the register and a folder; nothing where the folder holds just this register.
-    pub fn compare(&self, folder: &Path) -> Result<Vec<Difference>, WriteError> {
-        output::compare(&self.files, folder)
-    }
-
-    fn add(&mut self, path: &str, text: String) {
-        self.files.insert(path.to_owned(), text);
-    }
-
-    fn add_reports(&mut self, site: &Site) {
-        for item in &self.report.items {
-            let result = if item.passed() { "passed" } else { "failed" };
-            let stem = item.file.rsplit_once('.').map_or(item.file.as_str(), |(stem, _)| stem);
-            self.files.insert(format!("{stem}.validation_{result}.txt"), self.report.text(item));
-        }
-        let path = site.test("_report.json");
-        let (own, whole) = (self.report.to_json(), self.report.summary(&site.reference(&path)));
-        self.add(&path, lines(&own));
-        self.add("report.json", lines(&whole));
-        self.add("report.html", html(&self.report));
-    }
-
-    /// The block's own files. Returns the paths that the page links to, with what they are called.
-    fn add_block(
-        &mut self,
-        block: &Block,
-        site: &Site,
-        context: &Value,
-        schemas: &Schemas,
-    ) -> Result<Vec<(&'static str, String)>, BlockError> {
-        let mut links = Vec::new();
-        let mut link = |name, path: &str| links.push((name, path.to_owned()));
-        let text = block.folder.read(block.context_file, BLOCK)?;
-        // References to other files would lead nowhere.
-        let unchanged =
-            serde_json::from_str::<Value>(&text).is_ok_and(|document| document.get("@context") == Some(context));
-        let path = site.own(block.context_file);
-        link("JSON-LD context", &path);
-        self.add(&path, if unchanged { text } else { lines(&json!({ "@context": context })) });
-        for (file, source) in schemas.files() {
-            let path = site.own(&file);
-            self.add(&path, block.folder.read(&file, BLOCK)?);
-            if Some(file.as_str()) == block.schema_file {
-                link("JSON Schema", &path);
-                if !file.ends_with(".json") {
-                    let path = site.own("schema.json");
-                    link("JSON Schema, as JSON", &path);
-                    self.add(&path, lines(&source));
-                }
-            }
-        }
-        if let Some(ontology) = &block.ontology {
-            let path = site.own("ontology.ttl");
-            link("ontology", &path);
-            self.add(&path, ontology.clone());
-        }
-        link("report, for people", "report.html");
-        link("report, for programs", &site.test("_report.json"));
-        link("examples, as RDF", "examples.ttl");
-        Ok(links)
-    }
-
-    /// `register.json`, which also tells that the register is one of ours, and what belongs to it.
-    fn add_marker(&mut self, block: &Block, site: &Site, context: &str) {
-        let metadata = &block.metadata;
-        let entry = without_nulls(json!({
-            "itemIdentifier": self.report.id,
-            "name": block.name(),
-            "title": metadata.title,
-            "description": metadata.description,
-            "status": metadata.status,
-            "version": metadata.version,
-            "itemClass": metadata.item_class,
-            "dateTimeAddition": metadata.date_time_addition,
-            "dateOfLastChange": metadata.date_of_last_change,
-            "ldContext": context,
-            "ontology": block.ontology.as_ref().map(|_| site.reference(&site.own("ontology.ttl"))),
-            "testOutputs": site.reference(&site.test("")),
-            "dependsOn": Some(&metadata.depends_on).filter(|blocks| !blocks.is_empty()),
-            "validationPassed": self.report.is_success(),
-        }));
-        let register = without_nulls(json!({
-            "name": format!("Examples of {}", block.name()),
-            "baseURL": site.base(),
-            "validationReport": site.reference("report.html"),
-            "bblocks": [entry],
-            "tooling": Product::Register.tooling(&self.files),
-        }));
-        self.add(MARKER, lines(&register));
+        output::write(&self.files, folder, Product::REGISTER)
     }
 }
 
 /// Where the register will be: what the options say, or what the published context's URL tells.
-fn site(block: &Block, options: &Options) -> Result<Site, BlockError> {
+fn site(block: &Block, options: &RegisterOptions) -> Result<Site, BlockError> {
     let tail = format!("annotated/{}/{}", block.key, block.context_file);
     // Another's context tells where that other is.
     let own = block.metadata.ld_context.as_deref().filter(|_| !block.folder.is_built_in(block.context_file));
@@ -304,36 +200,8 @@ fn lines(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// The names of each snippet's files, once it is sure that the examples can be run.
-fn check_examples(block: &Block, schemas: &mut Schemas) -> Result<Vec<Vec<String>>, BlockError> {
-    let file = block.examples_file.as_deref().unwrap_or_default();
-    check_prefixes(&block.examples.prefixes, file)?;
-    let mut stems = Vec::new();
-    for (example, number) in block.examples.examples.iter().zip(1..) {
-        let place = format!("{file}, example {number}");
-        check_prefixes(&example.prefixes, &place)?;
-        if let Some(base) = &example.base_uri {
-            absolute(base, || format!("{place}, base-uri"))?;
-        }
-        let given = example.base_output_filename.as_deref().map(|name| stem(name, &place)).transpose()?;
-        let mut names = Vec::new();
-        for (snippet, number) in example.snippets.iter().zip(1..) {
-            let place = format!("{place}, snippet {number}");
-            if let Some(base) = &snippet.base_uri {
-                absolute(base, || format!("{place}, base-uri"))?;
-            }
-            if let Some(reference) = &snippet.schema_ref {
-                schemas.prepare(Some(reference), &place)?;
-            }
-            names.push(match (&given, number) {
-                (None, _) => format!("example_{}_{number}", stems.len() + 1),
-                (Some(given), 1) => given.clone(),
-                (Some(given), _) => format!("{given}-{}", number - 1),
-            });
-        }
-        stems.push(names);
-    }
-    Ok(stems)
+fn check_base(base: Option<&str>, place: &str) -> Result<(), BlockError> {
+    base.map_or(Ok(()), |base| absolute(base, || format!("{place}, base-uri")))
 }
 
 fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
@@ -350,14 +218,14 @@ fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
 }
 
 /// A `base-output-filename` without its extension.
-fn stem(name: &str, place: &str) -> Result<String, BlockError> {
+fn stem<'n>(name: &'n str, place: &str) -> Result<&'n str, BlockError> {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let bad = |character: char| character.is_control() || "/\\:*?\"<>|".contains(character);
     if stem.is_empty() || name.starts_with('.') || stem.contains(bad) || stem.len() > 200 {
         let place = format!("{place}, base-output-filename");
         return Err(bad_name(place, name));
     }
-    Ok(stem.to_owned())
+    Ok(stem)
 }
 
 fn bad_name(place: String, name: &str) -> BlockError {
@@ -365,50 +233,154 @@ fn bad_name(place: String, name: &str) -> BlockError {
     BlockError::BadText { place, text: name.to_owned(), problem }
 }
 
-/// Collects what examples and tests give.
-struct Builder {
+/// A register in the making, from which the page and the catalogue are made.
+struct RegisterBuilder<'b> {
+    block: &'b Block,
+    runner: Runner,
+    /// Where the context is, seen from the top of the register.
+    context: String,
     files: Files,
-    items: Vec<Item>,
-    /// Who writes which files, by name in lower case without the extension: some file systems do not tell them apart.
+    report: Report,
+    shown: Vec<Shown<'b>>,
+    /// The writers of files, by name in lower case without the extension: some file systems do not tell them apart.
     writers: BTreeMap<String, String>,
 }
 
-impl Builder {
-    fn examples<'b>(
-        &mut self,
-        block: &'b Block,
-        stems: &[Vec<String>],
-        runner: &mut Runner<'_>,
-    ) -> Result<Vec<Shown<'b>>, BlockError> {
-        let mut shown = Vec::new();
-        for ((example, stems), number) in block.examples.examples.iter().zip(stems).zip(1..) {
-            let mut prefixes = block.examples.prefixes.clone();
-            prefixes.extend(example.prefixes.clone());
+impl RegisterBuilder<'_> {
+    fn site(&self) -> &Site {
+        &self.runner.site
+    }
+
+    fn add(&mut self, path: &str, text: String) {
+        self.files.insert(path.to_owned(), text);
+    }
+
+    fn add_reports(&mut self) {
+        for item in &self.report.items {
+            let result = if item.passed() { "passed" } else { "failed" };
+            let stem = item.file.rsplit_once('.').map_or(item.file.as_str(), |(stem, _)| stem);
+            self.files.insert(format!("{stem}.validation_{result}.txt"), self.report.text(item));
+        }
+        let path = self.site().test("_report.json");
+        let (own, whole) = (self.report.to_json(), self.report.summary(&self.site().reference(&path)));
+        self.add(&path, lines(&own));
+        self.add("report.json", lines(&whole));
+        self.add("report.html", html(&self.report));
+    }
+
+    /// The block's own files. Returns the paths that the page links to, with what they are called.
+    fn add_own_files(&mut self) -> Result<Vec<(&'static str, String)>, BlockError> {
+        let (block, site) = (self.block, self.site().clone());
+        let context = self.runner.uplifter.context.value();
+        let mut links = Vec::new();
+        let mut link = |name, path: &str| links.push((name, path.to_owned()));
+        let text = block.folder.read(block.context_file, BLOCK)?;
+        // References to other files would lead nowhere.
+        let unchanged =
+            serde_json::from_str::<Value>(&text).is_ok_and(|document| document.get("@context") == Some(context));
+        let path = site.own(block.context_file);
+        link("JSON-LD context", &path);
+        let text = if unchanged { text } else { lines(&json!({ "@context": context })) };
+        self.add(&path, text);
+        for (file, source) in self.runner.schemas.files() {
+            let path = site.own(&file);
+            self.add(&path, block.folder.read(&file, BLOCK)?);
+            if Some(file.as_str()) == block.schema_file {
+                link("JSON Schema", &path);
+                if !file.ends_with(".json") {
+                    let path = site.own("schema.json");
+                    link("JSON Schema, as JSON", &path);
+                    self.add(&path, lines(&source));
+                }
+            }
+        }
+        if let Some(ontology) = &block.ontology {
+            let path = site.own("ontology.ttl");
+            link("ontology", &path);
+            self.add(&path, ontology.clone());
+        }
+        link("report, for people", "report.html");
+        link("report, for programs", &site.test("_report.json"));
+        link("examples, as RDF", "examples.ttl");
+        Ok(links)
+    }
+
+    /// `register.json`, which also tells that the register is one of ours, and what belongs to it.
+    fn add_marker(&mut self) {
+        let (block, site) = (self.block, self.site());
+        let metadata = &block.metadata;
+        let entry = without_nulls(json!({
+            "itemIdentifier": self.report.id,
+            "name": block.name(),
+            "title": metadata.title,
+            "description": metadata.description,
+            "status": metadata.status,
+            "version": metadata.version,
+            "itemClass": metadata.item_class,
+            "dateTimeAddition": metadata.date_time_addition,
+            "dateOfLastChange": metadata.date_of_last_change,
+            "ldContext": self.context,
+            "ontology": block.ontology.as_ref().map(|_| site.reference(&site.own("ontology.ttl"))),
+            "testOutputs": site.reference(&site.test("")),
+            "dependsOn": Some(&metadata.depends_on).filter(|blocks| !blocks.is_empty()),
+            "validationPassed": self.report.is_success(),
+        }));
+        let register = without_nulls(json!({
+            "name": format!("Examples of {}", block.name()),
+            "baseURL": site.base(),
+            "validationReport": site.reference("report.html"),
+            "bblocks": [entry],
+            "tooling": Product::REGISTER.tooling(&self.files),
+        }));
+        self.add(Product::REGISTER.marker, lines(&register));
+    }
+
+    fn add_examples(&mut self) -> Result<(), BlockError> {
+        let block = self.block;
+        let file = block.examples_file.as_deref().unwrap_or_default();
+        check_prefixes(&block.examples.prefixes, file)?;
+        for (example, number) in block.examples.examples.iter().zip(1..) {
+            let place = format!("{file}, example {number}");
+            check_prefixes(&example.prefixes, &place)?;
+            let prefixes = block.examples.prefixes.iter().chain(&example.prefixes);
+            let prefixes = prefixes.map(|(name, iri)| (name.clone(), iri.clone())).collect();
+            check_base(example.base_uri.as_deref(), &place)?;
+            let given = example.base_output_filename.as_deref().map(|name| stem(name, &place)).transpose()?;
             let mut results = Vec::new();
-            for ((snippet, stem), index) in example.snippets.iter().zip(stems).zip(1..) {
-                self.claim(stem, format!("example {number}, snippet {index}"))?;
+            for (snippet, index) in example.snippets.iter().zip(1..) {
+                let place = format!("{place}, snippet {index}");
+                check_base(snippet.base_uri.as_deref(), &place)?;
+                if let Some(reference) = &snippet.schema_ref {
+                    self.runner.schemas.prepare(reference, &place)?;
+                }
+                let stem = match (given, index) {
+                    (None, _) => format!("example_{number}_{index}"),
+                    (Some(given), 1) => given.to_owned(),
+                    (Some(given), _) => format!("{given}-{}", index - 1),
+                };
+                self.claim(&stem, format!("example {number}, snippet {index}"))?;
                 let job = Job {
-                    subject: Subject::Example { example: number, snippet: index, title: example.title.clone() },
+                    subject: ItemSubject::Example { example: number, snippet: index, title: example.title.clone() },
                     text: snippet.text(),
                     language: &Language::from_name(&snippet.language),
-                    stem,
+                    stem: &stem,
                     prefixes: &prefixes,
                     base: snippet.base_uri.as_deref().or(example.base_uri.as_deref()),
                     schema_ref: snippet.schema_ref.as_deref(),
                     must_fail: false,
                 };
-                results.push(self.run(&job, runner)?);
+                results.push(self.run(&job)?);
             }
-            shown.push(Shown { number, example, results });
+            self.shown.push(Shown { number, example, results });
         }
-        Ok(shown)
+        Ok(())
     }
 
-    fn tests(&mut self, block: &Block, runner: &mut Runner<'_>) -> Result<(), BlockError> {
-        for test in &block.tests {
+    fn add_tests(&mut self) -> Result<(), BlockError> {
+        for test in &self.block.tests {
             self.claim(test.stem(), format!("tests/{}", test.file))?;
             let job = Job {
-                subject: Subject::Test { file: test.file.clone() },
+                subject: ItemSubject::Test { file: test.file.clone() },
                 text: &test.text,
                 language: &test.language,
                 stem: test.stem(),
@@ -417,29 +389,29 @@ impl Builder {
                 schema_ref: None,
                 must_fail: test.must_fail(),
             };
-            self.run(&job, runner)?;
+            self.run(&job)?;
         }
         Ok(())
     }
 
-    /// Makes sure that nobody else writes files of that name.
-    fn claim(&mut self, stem: &str, who: String) -> Result<(), BlockError> {
+    /// Makes sure that no other example or test writes files of that name.
+    fn claim(&mut self, stem: &str, writer: String) -> Result<(), BlockError> {
         // These names are for reports.
         if stem == "_report" || stem.ends_with(".validation_passed") || stem.ends_with(".validation_failed") {
-            return Err(bad_name(who, stem));
+            return Err(bad_name(writer, stem));
         }
-        match self.writers.insert(stem.to_lowercase(), who.clone()) {
+        match self.writers.insert(stem.to_lowercase(), writer.clone()) {
             None => Ok(()),
-            Some(one) => Err(BlockError::SameOutput { one, other: who, file: stem.to_owned() }),
+            Some(one) => Err(BlockError::SameOutput { one, other: writer, file: stem.to_owned() }),
         }
     }
 
-    fn run(&mut self, job: &Job<'_>, runner: &mut Runner<'_>) -> Result<Done, BlockError> {
-        let done = runner.run(job)?;
+    fn run(&mut self, job: &Job<'_>) -> Result<Done, BlockError> {
+        let done = self.runner.run(job)?;
         self.files.extend(done.files.iter().cloned());
-        // There is nothing to say of what is only shown.
+        // There is nothing to say of an example that is only shown.
         if job.language.is_validated() {
-            self.items.push(done.item.clone());
+            self.report.items.push(done.item.clone());
         }
         Ok(done)
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use rpcgraph::diagnostic::printable;
-use rpcgraph::register::{Block, Entry, Item, Options, Register};
+use rpcgraph::register::{Block, Register, RegisterOptions, ReportEntry, ReportItem};
 
 use super::input::shown;
 use super::register_capture::CaptureArgs;
@@ -70,7 +70,7 @@ impl RegisterCommand {
         // A folder that is being written goes too.
         let _ = ctrlc::set_handler(|| leave());
         let Some(block) = &self.block else { return self.capture.run(&self.output, self.quiet) };
-        let options = Options {
+        let options = RegisterOptions {
             base: self.base.clone(),
             identifier: self.identifier.clone(),
             generated: generated()?,
@@ -101,10 +101,9 @@ impl RegisterCommand {
     }
 }
 
-/// What is not in the graph of an example, and what shapes find in it that is no violation.
-fn say_notes(item: &Item) {
-    let is = |entry: &Entry, name: &str| entry.payload.get("op").is_some_and(|op| op == name);
-    let is_note = |entry: &Entry| is(entry, "uplift-loss") || (is(entry, "shacl-result") && !entry.is_error);
+/// Says the parts of an example that are not in its graph, and the findings of shapes that are not violations.
+fn say_notes(item: &ReportItem) {
+    let is_note = |entry: &ReportEntry| entry.is("uplift-loss") || (entry.is("shacl-result") && !entry.is_error);
     for entry in item.entries.iter().filter(|entry| is_note(entry)) {
         say(&format!("{}: {}", printable(&item.title()), printable(&entry.message)));
     }

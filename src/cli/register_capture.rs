@@ -85,7 +85,7 @@ impl CaptureArgs {
     }
 }
 
-/// What is in no example, after what is.
+/// The counts of messages that are in no example, with the reasons.
 fn left_out(capture: &Capture) -> String {
     let reasons: Vec<_> = capture.left_out().iter().map(|(reason, count)| format!("{count} × {reason}")).collect();
     if reasons.is_empty() { String::new() } else { format!("; in no example: {}", reasons.join(", ")) }

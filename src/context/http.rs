@@ -99,7 +99,7 @@ fn client(url: &Url, timeout: Duration) -> reqwest::Result<Client> {
 fn target(url: &Url, response: &Response) -> Result<Url, LoadError> {
     let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
     let target = location.and_then(|location| url.join(location).ok());
-    let mut target = target.ok_or_else(|| LoadError::BadRedirect { url: url.to_string() })?;
+    let mut target = target.ok_or_else(|| LoadError::BadRedirect(url.to_string()))?;
     target.set_fragment(None);
     check(&target, || format!("a redirect of `{url}`"))?;
     Ok(target)

@@ -25,9 +25,9 @@ const MAX_TEXT: usize = 16 << 20;
 /// A document that holds a context, read but not inlined.
 #[derive(Debug)]
 pub(super) struct Document {
-    /// What messages call it.
+    /// Its name in messages.
     pub(super) name: String,
-    /// What its references are resolved against. None: a value from the program, which may have no references.
+    /// The base of its references. None: a value from the program, which may have no references.
     pub(super) location: Option<Url>,
     /// Its `@context`.
     pub(super) context: Value,
@@ -44,7 +44,7 @@ pub(super) enum Audience {
     /// A log's: what could turn its data into keywords is refused.
     #[default]
     Logs,
-    /// The author's of the context itself, who may use all of JSON-LD.
+    /// The author's of the context itself, which may use all of JSON-LD.
     Authors,
 }
 
@@ -74,7 +74,7 @@ impl Inliner<'_, '_> {
     fn open(&mut self, document: &Rc<Document>) -> Result<(), LoadError> {
         if document.location.is_some() && self.chain.iter().any(|open| open.location == document.location) {
             let chain = self.chain.iter().chain([document]).map(|document| document.name.clone()).collect();
-            return Err(LoadError::Cycle { chain });
+            return Err(LoadError::Cycle(chain));
         }
         if self.chain.len() > MAX_REFERENCES {
             return Err(too_deep(document));
@@ -113,7 +113,7 @@ impl Inliner<'_, '_> {
             Value::String(reference) => self.reference(here, reference),
             // In the context of a term it clears what its author chose to clear.
             Value::Null if self.scopes > 0 || self.audience == Audience::Authors => Ok(Value::Null),
-            Value::Null => Err(LoadError::NullContext { origin: here.name.clone() }),
+            Value::Null => Err(LoadError::NullContext(here.name.clone())),
             Value::Bool(_) => bad("a boolean"),
             Value::Number(_) => bad("a number"),
             Value::Array(_) => bad("an array in an array"),
@@ -176,7 +176,7 @@ impl Inliner<'_, '_> {
     /// Step 5.6 of context processing: the imported definitions, for the importing ones to override. Their references
     /// are resolved where they were written.
     fn import(&mut self, here: &Document, import: &Value) -> Result<Map<String, Value>, LoadError> {
-        let bad = || LoadError::BadImport { origin: here.name.clone() };
+        let bad = || LoadError::BadImport(here.name.clone());
         let document = (self.resolve)(here, import.as_str().ok_or_else(bad)?)?;
         let entries = document.context.as_object().filter(|entries| !entries.contains_key("@import"));
         self.open(&document)?;

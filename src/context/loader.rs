@@ -40,7 +40,7 @@ pub struct Loader {
     time_limit: Duration,
     audience: Audience,
     folder: Option<PathBuf>,
-    /// What has been read, by the URL that named it.
+    /// The documents that were read, by the URL that named them.
     documents: RefCell<HashMap<Url, Rc<Document>>>,
 }
 
@@ -70,7 +70,7 @@ impl Loader {
         self
     }
 
-    /// Where copies of fetched contexts are kept; none: nowhere. The folder is made when it is needed.
+    /// The folder for copies of fetched contexts; without one, none are kept. It is made when it is needed.
     #[must_use]
     pub fn cache_dir(mut self, dir: Option<PathBuf>) -> Self {
         self.cache = Cache::new(dir);
@@ -84,7 +84,7 @@ impl Loader {
         self
     }
 
-    /// Contexts for the documents of those who wrote the contexts: they may alias keywords, define any term, and be null.
+    /// Contexts for documents of their own authors: they may alias keywords, define any term, and be null.
     /// Not for logs, which could name nodes and types then.
     #[must_use]
     pub fn for_authors(mut self) -> Self {
@@ -101,10 +101,8 @@ impl Loader {
 
     /// From now on answers a URL with a file, instead of fetching it.
     pub fn publish(&self, url: &str, path: &Path) -> Result<(), LoadError> {
-        let by = "the command line";
-        let mut url = Url::parse(url).map_err(|_| bad_reference(url, by.to_owned()))?;
-        url.set_fragment(None);
-        let document = self.file(&file_url(path, by)?, path, || by.to_owned())?;
+        let url = parse_url(url)?;
+        let document = self.file(&file_url(path)?, path, by_command_line)?;
         self.documents.borrow_mut().insert(url, document);
         Ok(())
     }
@@ -112,7 +110,7 @@ impl Loader {
     /// A context that stands in a file among other things, inlined as that of a whole file is.
     pub fn load_value(&self, path: &Path, context: Value) -> Result<Context, LoadError> {
         let name = path.display().to_string();
-        let location = Some(file_url(path, "the command line")?);
+        let location = Some(file_url(path)?);
         let size = context.to_string().len();
         let root = Document { name: name.clone(), location, context, size };
         self.inlined(name, root.into(), Vec::new())
@@ -121,16 +119,11 @@ impl Loader {
     /// The `@context` of a document, with every string reference and `@import` in it, also in the contexts of terms,
     /// replaced by what it stands for. References are resolved against the document that holds them.
     pub fn load(&self, reference: &Reference) -> Result<Context, LoadError> {
-        let by = "the command line";
         let mut fetched = Vec::new();
         let root = match reference {
-            Reference::File(path) => self.file(&file_url(path, by)?, path, || by.to_owned()),
-            Reference::Url(text) => {
-                let mut url = Url::parse(text).map_err(|_| bad_reference(text, by.to_owned()))?;
-                url.set_fragment(None);
-                self.remote(&url, || by.to_owned(), &mut fetched)
-            }
-        }?;
+            Reference::File(path) => self.file(&file_url(path)?, path, by_command_line)?,
+            Reference::Url(url) => self.remote(&parse_url(url)?, by_command_line, &mut fetched)?,
+        };
         self.inlined(reference.to_string(), root, fetched)
     }
 
@@ -203,7 +196,7 @@ impl Loader {
             if !real.starts_with(folder) {
                 return Err(LoadError::Outside { origin, by: by(), folder: folder.display().to_string() });
             }
-            // A pipe would wait for somebody to write.
+            // Reading a pipe would wait for a writer.
             if !real.is_file() {
                 let source = std::io::Error::other("it is not a file");
                 return Err(LoadError::Read { origin, by: by(), source });
@@ -234,7 +227,7 @@ impl Loader {
             return Ok(self.keep(url, document));
         }
         if self.offline {
-            return Err(LoadError::Offline { url: url.to_string() });
+            return Err(LoadError::Offline(url.to_string()));
         }
         let answer = fetch(url, self.time_limit)?;
         let document = read(&answer)?;
@@ -245,12 +238,23 @@ impl Loader {
 
 #[cfg(not(feature = "http"))]
 fn fetch(url: &Url, _: Duration) -> Result<Fetched, LoadError> {
-    Err(LoadError::NoHttp { url: url.to_string() })
+    Err(LoadError::NoHttp(url.to_string()))
 }
 
-fn file_url(path: &Path, by: &str) -> Result<Url, LoadError> {
+fn by_command_line() -> String {
+    "the command line".to_owned()
+}
+
+fn file_url(path: &Path) -> Result<Url, LoadError> {
     let url = std::path::absolute(path).ok().and_then(|path| Url::from_file_path(path).ok());
-    url.ok_or_else(|| bad_reference(&path.to_string_lossy(), by.to_owned()))
+    url.ok_or_else(|| bad_reference(&path.to_string_lossy(), by_command_line()))
+}
+
+/// A URL that the user named, without its fragment.
+fn parse_url(text: &str) -> Result<Url, LoadError> {
+    let mut url = Url::parse(text).map_err(|_| bad_reference(text, by_command_line()))?;
+    url.set_fragment(None);
+    Ok(url)
 }
 
 fn bad_reference(reference: &str, by: String) -> LoadError {
@@ -262,9 +266,9 @@ fn parse(name: String, location: Url, text: &[u8]) -> Result<Document, LoadError
     match serde_json::from_slice(text) {
         Ok(Value::Object(mut entries)) => match entries.swap_remove("@context") {
             Some(context) => Ok(Document { name, location: Some(location), context, size: text.len() }),
-            None => Err(LoadError::NoContext { origin: name }),
+            None => Err(LoadError::NoContext(name)),
         },
-        Ok(_) => Err(LoadError::NoContext { origin: name }),
+        Ok(_) => Err(LoadError::NoContext(name)),
         Err(source) => Err(LoadError::NotJson { origin: name, source }),
     }
 }

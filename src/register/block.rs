@@ -10,7 +10,7 @@ use oxttl::{TurtleParser, TurtleSyntaxError};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::examples::{Examples, ExamplesFile, Others, Source};
+use super::examples::{Examples, ExamplesFile, Others, SnippetSource};
 use super::folder::Folder;
 use super::language::Language;
 use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, LoadError};
@@ -25,9 +25,9 @@ const DESCRIPTION: &[&str] = &["description.md"];
 const ONTOLOGY: &[&str] = &["ontology.ttl"];
 const SHAPES: &[&str] = &["rules.shacl"];
 const TESTS: &str = "tests";
-/// What other programs use of a block.
+/// Files that only other programs use.
 const UNUSED: &[&str] = &["semantic-uplift.yaml", "tests.yaml", "transforms.yaml"];
-/// What names the files that every block may have, in messages.
+/// The name of the block itself in messages, as what names its files.
 pub const BLOCK: &str = "the building block";
 /// Base of Turtle that is only checked, for its relative references.
 pub const ANY_BASE: &str = "https://example.invalid/";
@@ -49,7 +49,7 @@ pub enum BlockError {
     Read {
         /// The file, relative to the block.
         reference: String,
-        /// What named it.
+        /// The file or the example that named it.
         by: String,
         /// What the system says.
         source: io::Error,
@@ -59,7 +59,7 @@ pub enum BlockError {
     Outside {
         /// The reference.
         reference: String,
-        /// What named it.
+        /// The file or the example that named it.
         by: String,
     },
     /// A reference to a URL, which is not fetched.
@@ -69,21 +69,15 @@ pub enum BlockError {
     Remote {
         /// The reference.
         reference: String,
-        /// What named it.
+        /// The file or the example that named it.
         by: String,
     },
     /// There is nothing to uplift examples with.
-    #[error("the building block {path} has no context.jsonld: its examples cannot become RDF without one")]
-    NoContext {
-        /// The block.
-        path: String,
-    },
+    #[error("the building block {0} has no context.jsonld: its examples cannot become RDF without one")]
+    NoContext(String),
     /// There are neither examples nor tests.
-    #[error("the building block {path} has no examples and no tests: a register is made of these")]
-    NoExamples {
-        /// The block.
-        path: String,
-    },
+    #[error("the building block {0} has no examples and no tests: a register is made of these")]
+    NoExamples(String),
     /// The context cannot be used.
     #[error(transparent)]
     Context(#[from] LoadError),
@@ -135,7 +129,7 @@ impl BlockError {
     }
 }
 
-/// What `bblock.json` says of a block. Every entry may be absent.
+/// The entries of `bblock.json`. Each may be absent.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
@@ -169,7 +163,7 @@ pub struct Metadata {
     pub shacl_rules: Vec<String>,
     /// Identifiers of other blocks.
     pub depends_on: Vec<String>,
-    /// What it is made after.
+    /// The documents that it is made after.
     pub sources: Vec<BlockSource>,
     /// The same: the name of one, a list of them, or lists by block, as registers have them.
     shacl_shapes: Value,
@@ -179,7 +173,7 @@ pub struct Metadata {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct BlockSource {
-    /// What it is called.
+    /// Its name.
     pub title: Option<String>,
     /// Where it is.
     pub link: Option<String>,
@@ -187,16 +181,16 @@ pub struct BlockSource {
 
 /// A file of `tests/`.
 #[derive(Debug, Clone)]
-pub struct Test {
+pub struct BlockTest {
     /// Its name.
     pub file: String,
-    /// What it is written in, from its extension.
+    /// Its language, from its extension.
     pub language: Language,
     /// Its content.
     pub text: String,
 }
 
-impl Test {
+impl BlockTest {
     /// Whether it is there to fail: its name ends in `-fail`.
     pub fn must_fail(&self) -> bool {
         self.stem().ends_with("-fail")
@@ -215,7 +209,7 @@ pub struct Block {
     pub folder: Folder,
     /// Name for folders and URLs: the folder's own, of ASCII letters, digits, `.`, `_` and `-`.
     pub key: String,
-    /// What `bblock.json` says.
+    /// The entries of `bblock.json`.
     pub metadata: Metadata,
     /// Name of the context's file.
     pub context_file: &'static str,
@@ -226,14 +220,14 @@ pub struct Block {
     /// The examples, with the text of those that stand in files.
     pub examples: Examples,
     /// The tests, in the order of their names.
-    pub tests: Vec<Test>,
+    pub tests: Vec<BlockTest>,
     /// The description, in Markdown.
     pub description: Option<String>,
     /// The ontology, in Turtle.
     pub ontology: Option<String>,
     /// Files or URLs of SHACL shapes.
     pub shapes: Vec<String>,
-    /// What in the block is not used, and why.
+    /// The parts of the block that are not used, and why.
     pub notes: Vec<String>,
 }
 
@@ -255,9 +249,9 @@ impl Block {
         let metadata: Metadata =
             folder.find(METADATA).map(|file| folder.read_data(file, BLOCK)).transpose()?.unwrap_or_default();
         provide_json_rpc(&mut folder, &metadata);
-        let no_context = || BlockError::NoContext { path: super::folder::shown(path) };
+        let no_context = || BlockError::NoContext(super::folder::shown(path));
         let context_file = folder.find(CONTEXT).ok_or_else(no_context)?;
-        // It is read again, by who knows contexts; a pipe would keep that waiting.
+        // The loader of contexts reads it again; a pipe would keep that waiting.
         folder.read(context_file, BLOCK)?;
         let examples = match &examples_file {
             Some(file) => read_examples(&folder, file, &mut notes)?,
@@ -265,7 +259,7 @@ impl Block {
         };
         let tests = read_tests(&folder, &mut notes)?;
         if examples.examples.is_empty() && tests.is_empty() {
-            return Err(BlockError::NoExamples { path: super::folder::shown(path) });
+            return Err(BlockError::NoExamples(super::folder::shown(path)));
         }
         let shapes = shapes(&folder, &metadata, &mut notes);
         for file in UNUSED.iter().filter(|file| folder.find(&[**file]).is_some()) {
@@ -361,15 +355,15 @@ fn read_examples(folder: &Folder, file: &str, notes: &mut Vec<String>) -> Result
         for (snippet, number) in example.snippets.iter_mut().zip(1..) {
             let place = format!("{place}, snippet {number}");
             unused(&place, &snippet.others);
-            if let Source::Ref(reference) = &snippet.source {
-                snippet.source = Source::Code(folder.read(reference, &place)?);
+            if let SnippetSource::Ref(reference) = &snippet.source {
+                snippet.source = SnippetSource::Code(folder.read(reference, &place)?);
             }
         }
     }
     Ok(examples)
 }
 
-fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Test>, BlockError> {
+fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<BlockTest>, BlockError> {
     let mut tests = Vec::new();
     for file in folder.list(TESTS)? {
         let path = format!("{TESTS}/{file}");
@@ -378,7 +372,7 @@ fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Test>, Blo
         match language {
             Some(language) if language.is_validated() && !real.is_dir() => {
                 let text = folder.read(&path, BLOCK)?;
-                tests.push(Test { file, language, text });
+                tests.push(BlockTest { file, language, text });
             }
             _ => notes.push(format!("{path}: a test is a file that ends in .json, .jsonld, .ttl, .yaml or .yml")),
         }

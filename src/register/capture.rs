@@ -7,8 +7,7 @@
 //! An example is a message as JSON-RPC 2.0 has it. What is not, in part or as a whole, is counted in
 //! [`Capture::left_out`]; of each fault that the schema knows, the shortest message is in [`Capture::faulty`].
 
-use std::collections::{BTreeMap, HashMap, btree_map};
-use std::fmt;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
 use crate::json::{self, Numbers, Value};
@@ -18,7 +17,7 @@ use crate::session::{Annotated, Name, Node, Session};
 
 /// How an exchange ended.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// With a result.
     Result,
     /// With a result that says that a tool failed: an object in which `isError` is true, as MCP has it.
@@ -31,12 +30,12 @@ pub enum Outcome {
     Notification,
 }
 
-/// What exchanges have in common that are told by one example.
+/// The part that all exchanges of one example have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Subject {
     /// The method; none where an error answers what could not be read.
     pub method: Option<String>,
-    /// Who called, where the log tells.
+    /// The side that called, where the log tells.
     pub caller: Option<Sender>,
 }
 
@@ -68,7 +67,7 @@ pub struct Chosen {
     /// What it is about.
     pub subject: Subject,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: CallOutcome,
     /// The shortest.
     pub exchange: Exchange,
     /// How many there are.
@@ -76,21 +75,28 @@ pub struct Chosen {
 }
 
 /// Why a message is in no example.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum LeftOut {
-    /// The record is no JSON.
+    /// The record is not JSON.
+    #[error("no JSON")]
     NotJson,
-    /// JSON, but no JSON-RPC message.
+    /// JSON, but not a JSON-RPC message.
+    #[error("no JSON-RPC message")]
     NoMessage,
     /// A message with this problem.
+    #[error("{}", .0.name())]
     Problem(Problem),
     /// A member is named like a keyword of JSON-LD, which an example would have to obey.
+    #[error("a member named like a keyword of JSON-LD")]
     KeywordMember,
     /// A number beyond the range of a double, or nesting deeper than other programs read.
+    #[error("a number or a nesting that other programs refuse")]
     NotPortable,
     /// A response whose request is not in the log.
+    #[error("an answer to no request of the log")]
     NoRequest,
     /// The other side of the exchange is left out.
+    #[error("its call or its answer is left out")]
     OtherSide,
 }
 
@@ -101,25 +107,17 @@ pub struct Capture {
     subjects: Vec<Subject>,
     /// Where in it each of them is.
     places: HashMap<Subject, usize>,
-    chosen: BTreeMap<(usize, Outcome), Chosen>,
+    chosen: BTreeMap<(usize, CallOutcome), Chosen>,
     faulty: BTreeMap<Problem, String>,
     left_out: BTreeMap<LeftOut, u64>,
     records: u64,
 }
 
-/// What is known of one side of an exchange that is over.
-#[derive(Debug)]
-enum Part {
-    /// There is no message.
-    Absent,
-    /// The message.
-    Shown(Side),
-    /// The message cannot be in an example.
-    LeftOut,
-}
+/// One side of an exchange that is over: none where there is no message, or why the message cannot be in an example.
+type Part = Result<Option<Side>, LeftOut>;
 
 /// A request that is not answered yet.
-struct Open {
+struct OpenCall {
     /// Place of its subject.
     place: usize,
     call: Part,
@@ -129,7 +127,7 @@ struct Open {
 #[derive(Default)]
 struct Ongoing {
     session: Session,
-    open: HashMap<Name, Open>,
+    open: HashMap<Name, OpenCall>,
 }
 
 impl Capture {
@@ -163,8 +161,8 @@ impl Capture {
         for session in sessions {
             let mut open: Vec<_> = session.open.into_iter().collect();
             open.sort_by_key(|(name, _)| (name.record, name.element));
-            for (_, Open { place, call }) in open {
-                self.settle(log, place, Outcome::NoAnswer, call, Part::Absent);
+            for (_, OpenCall { place, call }) in open {
+                self.settle(log, place, CallOutcome::NoAnswer, call, Ok(None));
             }
         }
         Ok(())
@@ -192,9 +190,9 @@ impl Capture {
 
     fn record(&mut self, log: &str, ongoing: &mut Ongoing, record: &Record<'_>) {
         let value = json::parse(&record.bytes);
-        let texts: Vec<&str> = match &value {
-            Ok(Value::Array(array)) => array.items.iter().map(source).collect(),
-            Ok(value) => vec![source(value)],
+        let texts: Vec<String> = match &value {
+            Ok(Value::Array(array)) => array.items.iter().map(canonical).collect(),
+            Ok(value) => vec![canonical(value)],
             Err(_) => Vec::new(),
         };
         let content = match value {
@@ -222,31 +220,31 @@ impl Capture {
     fn message(
         &mut self,
         log: &str,
-        open: &mut HashMap<Name, Open>,
+        open: &mut HashMap<Name, OpenCall>,
         node: &Annotated<'_>,
         message: &Message<'_>,
         part: Part,
     ) {
+        let mut place = || self.place(message.method.as_deref(), node.sender);
         match message.kind {
-            Kind::Request | Kind::Notification => {
-                let place = self.place(message.method.as_deref(), node.sender);
-                if message.kind == Kind::Notification {
-                    self.settle(log, place, Outcome::Notification, part, Part::Absent);
-                } else if message.id == Some(Id::Null) {
-                    // Nothing can be told to answer it.
-                    self.settle(log, place, Outcome::NoAnswer, part, Part::Absent);
-                } else {
-                    open.insert(node.name, Open { place, call: part });
-                }
+            Kind::Notification => {
+                let place = place();
+                self.settle(log, place, CallOutcome::Notification, part, Ok(None));
             }
+            // Nothing can be told to answer it.
+            Kind::Request if message.id == Some(Id::Null) => {
+                let place = place();
+                self.settle(log, place, CallOutcome::NoAnswer, part, Ok(None));
+            }
+            Kind::Request => drop(open.insert(node.name, OpenCall { place: place(), call: part })),
             Kind::Response | Kind::ErrorResponse => match node.responds_to.and_then(|name| open.remove(&name)) {
-                Some(Open { place, call }) => self.settle(log, place, outcome(message), call, part),
+                Some(OpenCall { place, call }) => self.settle(log, place, outcome(message), call, part),
                 // A call that could not be read has no method either.
                 None if message.kind == Kind::ErrorResponse && message.id == Some(Id::Null) => {
                     let place = self.place(None, node.sender.map(other));
-                    self.settle(log, place, outcome(message), Part::Absent, part);
+                    self.settle(log, place, outcome(message), Ok(None), part);
                 }
-                None if matches!(part, Part::LeftOut) => {}
+                None if part.is_err() => {}
                 None => self.leave_out(LeftOut::NoRequest),
             },
         }
@@ -263,13 +261,12 @@ impl Capture {
     }
 
     /// The message as one side of an example, where it can be one.
-    fn part(&mut self, node: &Annotated<'_>, message: &Message<'_>, text: &str) -> Part {
+    fn part(&mut self, node: &Annotated<'_>, message: &Message<'_>, text: String) -> Part {
         let error_members = match &message.error {
             Some(ErrorMember::Object(error)) => error.extra.as_slice(),
             _ => &[],
         };
         let mut extra = message.extra.iter().chain(error_members);
-        let text = canonical(text);
         let reason = if extra.any(|(name, _)| name.as_str().is_some_and(is_keyword_like)) {
             LeftOut::KeywordMember
         } else if !is_portable(&text) {
@@ -281,57 +278,40 @@ impl Capture {
             LeftOut::Problem(problem)
         } else {
             let reconstructed = node.problems.contains(Problem::Reconstructed);
-            return Part::Shown(Side { text, name: node.name, reconstructed });
+            return Ok(Some(Side { text, name: node.name, reconstructed }));
         };
         self.leave_out(reason);
-        Part::LeftOut
+        Err(reason)
     }
 
     fn keep_faulty(&mut self, fault: Problem, text: String) {
-        match self.faulty.entry(fault) {
-            btree_map::Entry::Vacant(entry) => drop(entry.insert(text)),
-            btree_map::Entry::Occupied(mut entry) if text.len() < entry.get().len() => drop(entry.insert(text)),
-            btree_map::Entry::Occupied(_) => {}
+        let shortest = self.faulty.entry(fault).or_insert_with(|| text.clone());
+        if text.len() < shortest.len() {
+            *shortest = text;
         }
     }
 
     /// An exchange is over.
-    fn settle(&mut self, log: &str, place: usize, outcome: Outcome, call: Part, answer: Part) {
+    fn settle(&mut self, log: &str, place: usize, outcome: CallOutcome, call: Part, answer: Part) {
         let (call, answer) = match (call, answer) {
-            (Part::LeftOut, Part::Shown(_)) | (Part::Shown(_), Part::LeftOut) => {
-                return self.leave_out(LeftOut::OtherSide);
-            }
-            (Part::LeftOut, _) | (_, Part::LeftOut) => return,
-            (call, answer) => (call.side(), answer.side()),
+            (Ok(call), Ok(answer)) => (call, answer),
+            (Ok(Some(_)), Err(_)) | (Err(_), Ok(Some(_))) => return self.leave_out(LeftOut::OtherSide),
+            _ => return,
         };
         let Some(subject) = self.subjects.get(place) else { return };
         let exchange = Exchange { log: log.to_owned(), call, answer };
-        match self.chosen.entry((place, outcome)) {
-            btree_map::Entry::Vacant(entry) => {
-                let (subject, outcome) = (subject.clone(), entry.key().1.clone());
-                entry.insert(Chosen { subject, outcome, exchange, count: 1 });
-            }
-            btree_map::Entry::Occupied(mut entry) => {
-                let chosen = entry.get_mut();
-                chosen.count += 1;
-                if exchange.length() < chosen.exchange.length() {
-                    chosen.exchange = exchange;
-                }
-            }
+        let chosen = self.chosen.entry((place, outcome)).or_insert_with_key(|(_, outcome)| {
+            let (subject, outcome) = (subject.clone(), outcome.clone());
+            Chosen { subject, outcome, exchange: exchange.clone(), count: 0 }
+        });
+        chosen.count += 1;
+        if exchange.length() < chosen.exchange.length() {
+            chosen.exchange = exchange;
         }
     }
 
     fn leave_out(&mut self, reason: LeftOut) {
         *self.left_out.entry(reason).or_default() += 1;
-    }
-}
-
-impl Part {
-    fn side(self) -> Option<Side> {
-        match self {
-            Self::Shown(side) => Some(side),
-            Self::Absent | Self::LeftOut => None,
-        }
     }
 }
 
@@ -346,35 +326,10 @@ impl Exchange {
     }
 }
 
-impl fmt::Display for LeftOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotJson => "no JSON",
-            Self::NoMessage => "no JSON-RPC message",
-            Self::Problem(problem) => problem.name(),
-            Self::KeywordMember => "a member named like a keyword of JSON-LD",
-            Self::NotPortable => "a number or a nesting that other programs refuse",
-            Self::NoRequest => "an answer to no request of the log",
-            Self::OtherSide => "its call or its answer is left out",
-        })
-    }
-}
-
-/// The text of one value; of a scalar there is none, and none is needed.
-fn source<'a>(value: &Value<'a>) -> &'a str {
-    match value {
-        Value::Array(array) => array.raw,
-        Value::Object(object) => object.raw,
-        _ => "",
-    }
-}
-
-fn canonical(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    if let Ok(value) = json::parse(text.as_bytes()) {
-        // With exact numbers there is no error.
-        let _ = json::write_canonical(&value, Numbers::Exact, &mut out);
-    }
+fn canonical(value: &Value<'_>) -> String {
+    let mut out = String::new();
+    // With exact numbers there is no error.
+    let _ = json::write_canonical(value, Numbers::Exact, &mut out);
     out
 }
 
@@ -390,40 +345,44 @@ fn other(sender: Sender) -> Sender {
     }
 }
 
-fn outcome(message: &Message<'_>) -> Outcome {
+fn outcome(message: &Message<'_>) -> CallOutcome {
     match &message.error {
-        Some(ErrorMember::Object(error)) => Outcome::Error(error.code.as_deref().unwrap_or_default().to_owned()),
-        Some(ErrorMember::Other(_)) => Outcome::Error(String::new()),
+        Some(ErrorMember::Object(error)) => CallOutcome::Error(error.code.as_deref().unwrap_or_default().to_owned()),
+        Some(ErrorMember::Other(_)) => CallOutcome::Error(String::new()),
         None => {
             let failed = message.result.as_ref().is_some_and(|result| {
                 matches!(&*result.value(), Value::Object(object) if matches!(object.get("isError"), Some(Value::Bool(true))))
             });
-            if failed { Outcome::ToolFailure } else { Outcome::Result }
+            if failed { CallOutcome::ToolFailure } else { CallOutcome::Result }
         }
     }
 }
 
 /// The first problem that keeps a message from being an example.
 fn hindrance(problems: Problems) -> Option<Problem> {
-    problems.iter().find(|problem| !matches!(problem, Problem::NullRequestId | Problem::Reconstructed))
+    problems.iter().find(|problem| !is_harmless(*problem))
 }
 
 /// The first problem that the JSON Schema of messages knows, where all of them can be shown.
 fn fault(problems: Problems) -> Option<Problem> {
-    let is_fault = |problem: &Problem| {
-        matches!(
-            problem,
-            Problem::MissingVersion
-                | Problem::WrongVersion
-                | Problem::ScalarParams
-                | Problem::ErrorNotObject
-                | Problem::BadErrorCode
-                | Problem::BadErrorMessage
-                | Problem::BothResultAndError
-        )
-    };
-    let can_be_shown = problems
-        .iter()
-        .all(|problem| is_fault(&problem) || matches!(problem, Problem::NullRequestId | Problem::Reconstructed));
+    let can_be_shown = problems.iter().all(|problem| is_fault(&problem) || is_harmless(problem));
     problems.iter().find(is_fault).filter(|_| can_be_shown)
+}
+
+/// Whether a message with the problem can be an example.
+fn is_harmless(problem: Problem) -> bool {
+    matches!(problem, Problem::NullRequestId | Problem::Reconstructed)
+}
+
+fn is_fault(problem: &Problem) -> bool {
+    matches!(
+        problem,
+        Problem::MissingVersion
+            | Problem::WrongVersion
+            | Problem::ScalarParams
+            | Problem::ErrorNotObject
+            | Problem::BadErrorCode
+            | Problem::BadErrorMessage
+            | Problem::BothResultAndError
+    )
 }

@@ -9,11 +9,11 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::capture::{Capture, Chosen, Outcome, Side};
+use super::capture::{CallOutcome, Capture, Chosen, Side};
 use super::examples::{Example, Examples, Snippet};
 use super::output::{self, Files, Product, WriteError};
 use super::pretty::pretty;
-use super::redact::{redact, redact_name};
+use super::redact::{redact, redact_name, unique};
 use crate::context::{JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
 use crate::diagnostic;
 use crate::json;
@@ -29,7 +29,7 @@ const LONGEST_METHOD: usize = 80;
 ///
 /// # Errors
 ///
-/// Where YAML cannot hold the examples; there is no such case known.
+/// Where YAML cannot hold the examples; no such case is known.
 pub fn block(capture: &Capture, redacted: bool) -> Result<Files, serde_saphyr::ser_error::Error> {
     let mut names = HashSet::new();
     let examples = capture.chosen().map(|chosen| example(chosen, redacted, &mut names)).collect();
@@ -41,14 +41,14 @@ pub fn block(capture: &Capture, redacted: bool) -> Result<Files, serde_saphyr::s
     for (problem, message) in capture.faulty() {
         files.insert(format!("tests/{}-fail.json", slug(problem.name())), text(message, None, redacted));
     }
-    files.insert(Product::Block.marker().to_owned(), metadata(&files));
+    files.insert(Product::BLOCK.marker.to_owned(), metadata(&files));
     Ok(files)
 }
 
 /// Puts a block into a folder, in place of one that was made of captured traffic before. The folder holds all of it
 /// afterwards, or what it held before.
 pub fn write(files: &Files, folder: &Path) -> Result<(), WriteError> {
-    output::write(files, folder, Product::Block)
+    output::write(files, folder, Product::BLOCK)
 }
 
 /// `bblock.json`, which also tells that the block was made by the program, and what belongs to it.
@@ -61,7 +61,7 @@ fn metadata(files: &Files) -> String {
         "itemClass": "model",
         "schema": JSON_RPC_SCHEMA_URL,
         "ldContext": JSON_RPC_URL,
-        "tooling": Product::Block.tooling(files),
+        "tooling": Product::BLOCK.tooling(files),
     });
     format!("{metadata:#}\n")
 }
@@ -96,7 +96,7 @@ fn example(chosen: &Chosen, redacted: bool, names: &mut HashSet<String>) -> Exam
     };
     let title = format!("{shown}{caller}: {}", in_title(&chosen.outcome));
     let call = chosen.exchange.call.iter().map(|side| {
-        let element = if chosen.outcome == Outcome::Notification { "#Notification" } else { "#Request" };
+        let element = if chosen.outcome == CallOutcome::Notification { "#Notification" } else { "#Request" };
         snippet(side, method, redacted, element)
     });
     let answer = chosen.exchange.answer.iter().map(|side| {
@@ -104,7 +104,7 @@ fn example(chosen: &Chosen, redacted: bool, names: &mut HashSet<String>) -> Exam
         snippet(side, method, redacted, element)
     });
     let snippets = call.chain(answer).collect();
-    let base_output_filename = Some(unique(slug(&title), names));
+    let base_output_filename = Some(unique(&slug(&title), names));
     Example {
         content: Some(content(chosen, redacted)),
         title: Some(title),
@@ -130,56 +130,55 @@ fn text(message: &str, method: Option<&str>, redacted: bool) -> String {
     text
 }
 
-fn in_title(outcome: &Outcome) -> Cow<'static, str> {
+fn in_title(outcome: &CallOutcome) -> Cow<'static, str> {
     match outcome {
-        Outcome::Result => "result".into(),
-        Outcome::ToolFailure => "tool failure".into(),
-        Outcome::Error(code) => format!("error {code}").into(),
-        Outcome::NoAnswer => "no answer".into(),
-        Outcome::Notification => "notification".into(),
+        CallOutcome::Result => "result".into(),
+        CallOutcome::ToolFailure => "tool failure".into(),
+        CallOutcome::Error(code) => format!("error {code}").into(),
+        CallOutcome::NoAnswer => "no answer".into(),
+        CallOutcome::Notification => "notification".into(),
+    }
+}
+
+/// The codes of errors that JSON-RPC gives a meaning, each with the element of the schema for answers that have it.
+const CODES: &[(&str, &str, &str)] = &[
+    ("-32700", "#ParseErrorResponse", "what arrived was no JSON (Parse error)"),
+    ("-32600", "#InvalidRequestResponse", "what arrived was no call (Invalid Request)"),
+    ("-32601", "#MethodNotFoundResponse", "there is no such method (Method not found)"),
+    ("-32602", "#InvalidParamsResponse", "the method cannot work with these arguments (Invalid params)"),
+    ("-32603", "#InternalErrorResponse", "the server failed for a reason of its own (Internal error)"),
+];
+
+/// The element of an error's code, and what the code means.
+fn code(code: &str) -> (&'static str, &'static str) {
+    let is_of_server = || code.parse().is_ok_and(|code: i32| (-32099..=-32000).contains(&code));
+    match CODES.iter().find(|(known, _, _)| *known == code) {
+        Some((_, element, meaning)) => (element, meaning),
+        None if is_of_server() => ("#ServerErrorResponse", "a code that each server gives a meaning"),
+        None => ("#ErrorResponse", "a code that JSON-RPC gives no meaning"),
     }
 }
 
 /// The element of the schema that an answer is an example of.
-fn answer_element(outcome: &Outcome, unread: bool) -> &'static str {
-    let Outcome::Error(code) = outcome else { return "#Response" };
-    match code.as_str() {
-        // An answer with an id is none of a call that could not be read.
-        "-32700" if unread => "#ParseErrorResponse",
-        "-32600" => "#InvalidRequestResponse",
-        "-32601" => "#MethodNotFoundResponse",
-        "-32602" => "#InvalidParamsResponse",
-        "-32603" => "#InternalErrorResponse",
-        code if is_server_error(code) => "#ServerErrorResponse",
-        _ => "#ErrorResponse",
+fn answer_element(outcome: &CallOutcome, unread: bool) -> &'static str {
+    match outcome {
+        // An answer with an id does not answer a call that could not be read.
+        CallOutcome::Error(error) if error == "-32700" && !unread => "#ErrorResponse",
+        CallOutcome::Error(error) => code(error).0,
+        _ => "#Response",
     }
-}
-
-fn is_server_error(code: &str) -> bool {
-    code.parse().is_ok_and(|code: i32| (-32099..=-32000).contains(&code))
 }
 
 /// What the example shows, in Markdown.
 fn content(chosen: &Chosen, redacted: bool) -> String {
     let how = match &chosen.outcome {
-        Outcome::Result => "The call succeeded.".to_owned(),
-        Outcome::ToolFailure => {
+        CallOutcome::Result => "The call succeeded.".to_owned(),
+        CallOutcome::ToolFailure => {
             "To JSON-RPC the call succeeded; its result says that the tool failed (`isError`).".to_owned()
         }
-        Outcome::Error(code) => {
-            let meaning = match code.as_str() {
-                "-32700" => "what arrived was no JSON (Parse error)",
-                "-32600" => "what arrived was no call (Invalid Request)",
-                "-32601" => "there is no such method (Method not found)",
-                "-32602" => "the method cannot work with these arguments (Invalid params)",
-                "-32603" => "the server failed for a reason of its own (Internal error)",
-                code if is_server_error(code) => "a code that each server gives a meaning",
-                _ => "a code that JSON-RPC gives no meaning",
-            };
-            format!("The call failed with {code}: {meaning}.")
-        }
-        Outcome::NoAnswer => "The log has no answer to this call.".to_owned(),
-        Outcome::Notification => "A notification: nobody answers it.".to_owned(),
+        CallOutcome::Error(error) => format!("The call failed with {error}: {}.", code(error).1),
+        CallOutcome::NoAnswer => "The log has no answer to this call.".to_owned(),
+        CallOutcome::Notification => "A notification: nobody answers it.".to_owned(),
     };
     let sides: Vec<&Side> = chosen.exchange.sides().collect();
     let records: Vec<_> = sides.iter().map(|side| side.name.to_string().replacen('m', "", 1)).collect();
@@ -232,15 +231,4 @@ fn slug(title: &str) -> String {
     }
     slug.truncate(LONGEST_METHOD);
     slug.trim_end_matches('-').to_owned()
-}
-
-/// The name, or one made from it that is not taken.
-fn unique(name: String, taken: &mut HashSet<String>) -> String {
-    let mut candidate = name.clone();
-    let mut copy = 1_u64;
-    while !taken.insert(candidate.clone()) {
-        copy += 1;
-        candidate = format!("{name}-{copy}");
-    }
-    candidate
 }

@@ -13,7 +13,8 @@ use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 
 use super::language::Language;
-use super::{Shown, View, turtle};
+use super::site::Site;
+use super::{RegisterBuilder, Shown, turtle};
 
 const PREFIXES: [(&str, &str); 6] = [
     ("bblocks", "https://www.opengis.net/def/bblocks/"),
@@ -27,12 +28,12 @@ const STATUS: &str = "http://www.opengis.net/def/status/";
 const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 
 /// `examples.ttl`. Without a base URL, its IRIs are relative to the file itself.
-pub fn catalogue(view: &View<'_>) -> String {
+pub fn catalogue(register: &RegisterBuilder<'_>) -> String {
     let mut writer = CatalogueWriter::default();
-    let View { block, site, register, shown, .. } = view;
-    let metadata = &block.metadata;
+    let RegisterBuilder { block, report, shown, .. } = register;
+    let (metadata, site) = (&block.metadata, register.site());
     let catalog = site.base().unwrap_or("./").to_owned();
-    let me = node(view, &block.key);
+    let me = node(site, &block.key);
     writer.typed(&catalog, &["skos:ConceptScheme", "dcat:Catalog"]);
     writer.text(&catalog, "skos:prefLabel", &format!("Examples of {}", block.name()));
     writer.link(&catalog, "dcat:dataset", &me);
@@ -43,7 +44,7 @@ pub fn catalogue(view: &View<'_>) -> String {
         writer.typed(&me, &[&class]);
     }
     writer.text(&me, "rdfs:label", block.name());
-    writer.text(&me, "dct:identifier", &register.report().id);
+    writer.text(&me, "dct:identifier", &report.id);
     let texts = [
         ("dct:title", &metadata.title),
         ("dct:description", &metadata.description),
@@ -63,27 +64,33 @@ pub fn catalogue(view: &View<'_>) -> String {
     if let Some(status) = &metadata.status {
         writer.link_if_valid(&me, "bblocks:status", &format!("{STATUS}{status}"));
     }
-    writer.link(&me, "bblocks:hasJsonLdContext", view.context);
+    writer.link(&me, "bblocks:hasJsonLdContext", &register.context);
     if let Some(file) = block.schema_file {
         writer.link(&me, "bblocks:hasSchema", &site.reference(&site.own(file)));
     }
-    for example in *shown {
-        writer.link(&me, "dct:hasPart", &node(view, &example.key()));
+    for example in shown {
+        writer.link(&me, "dct:hasPart", &node(site, &example.key()));
     }
-    for example in *shown {
-        example_triples(view, example, &catalog, &me, &mut writer);
+    for example in shown {
+        example_triples(register, example, &catalog, &me, &mut writer);
     }
     let prefixes = PREFIXES.map(|(name, namespace)| (name.to_owned(), namespace.to_owned()));
     turtle::write(&writer.triples, &prefixes.into())
 }
 
-fn node(view: &View<'_>, name: &str) -> String {
-    view.site.reference(&format!("examples.ttl#{name}"))
+fn node(site: &Site, name: &str) -> String {
+    site.reference(&format!("examples.ttl#{name}"))
 }
 
-fn example_triples(view: &View<'_>, example: &Shown<'_>, catalog: &str, block: &str, writer: &mut CatalogueWriter) {
-    let View { site, schemas, .. } = view;
-    let (node, title) = (node(view, &example.key()), example.title());
+fn example_triples(
+    register: &RegisterBuilder<'_>,
+    example: &Shown<'_>,
+    catalog: &str,
+    block: &str,
+    writer: &mut CatalogueWriter,
+) {
+    let site = register.site();
+    let (node, title) = (node(site, &example.key()), example.title());
     writer.typed(&node, &["skos:Concept", "dcat:Dataset"]);
     writer.text(&node, "dct:title", &title);
     writer.text(&node, "skos:prefLabel", &title);
@@ -94,8 +101,8 @@ fn example_triples(view: &View<'_>, example: &Shown<'_>, catalog: &str, block: &
     writer.link(&node, "skos:inScheme", catalog);
     for (snippet, done) in example.example.snippets.iter().zip(&example.results) {
         if done.is_validated() {
-            let own = || Some((view.block.schema_file?.to_owned(), String::new()));
-            if let Some((file, fragment)) = schemas.target(snippet.schema_ref.as_deref()).or_else(own) {
+            let reference = snippet.schema_ref.as_deref().unwrap_or_default();
+            if let Some((file, fragment)) = register.runner.schemas.target(reference) {
                 let path = if fragment.is_empty() { file } else { format!("{file}#{fragment}") };
                 writer.link(&node, "dct:conformsTo", &site.reference(&site.own(&path)));
             }

@@ -25,7 +25,7 @@ pub struct Examples {
     pub prefixes: Prefixes,
     /// The examples, in order.
     pub examples: Vec<Example>,
-    /// What else the file says.
+    /// The other entries of the file.
     #[serde(flatten)]
     pub others: Others,
 }
@@ -34,10 +34,10 @@ pub struct Examples {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Example {
-    /// What it shows, in a few words.
+    /// Its subject, in a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it shows, in Markdown.
+    /// Its explanation, in Markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// Base IRI of its snippets, as if it were the document's own.
@@ -49,10 +49,10 @@ pub struct Example {
     /// Prefixes, which go over those of the file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prefixes: Prefixes,
-    /// The example itself; none where all is in `content`.
+    /// The example itself; empty where all is in `content`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub snippets: Vec<Snippet>,
-    /// What else the file says of it.
+    /// Its other entries.
     #[serde(flatten)]
     pub others: Others,
 }
@@ -69,13 +69,13 @@ pub struct Snippet {
     /// Base IRI; goes over that of the example.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_uri: Option<String>,
-    /// What the page shows of it besides itself.
+    /// The formats that the page shows besides its own.
     #[serde(default, skip_serializing_if = "UpliftFormats::are_default")]
     pub doc_uplift_formats: UpliftFormats,
     /// The text, or where it is.
     #[serde(flatten)]
-    pub source: Source,
-    /// What else the file says of it.
+    pub source: SnippetSource,
+    /// Its other entries.
     #[serde(flatten)]
     pub others: Others,
 }
@@ -83,7 +83,7 @@ pub struct Snippet {
 /// Where the text of a snippet is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", try_from = "SourceEntries")]
-pub enum Source {
+pub enum SnippetSource {
     /// Here.
     Code(String),
     /// In a file, relative to the file of examples.
@@ -97,7 +97,7 @@ struct SourceEntries {
     r#ref: Option<String>,
 }
 
-impl TryFrom<SourceEntries> for Source {
+impl TryFrom<SourceEntries> for SnippetSource {
     type Error = &'static str;
 
     fn try_from(entries: SourceEntries) -> Result<Self, Self::Error> {
@@ -147,7 +147,7 @@ impl Examples {
 impl Snippet {
     /// Its text, or its reference where that was not followed.
     pub fn text(&self) -> &str {
-        let (Source::Code(text) | Source::Ref(text)) = &self.source;
+        let (SnippetSource::Code(text) | SnippetSource::Ref(text)) = &self.source;
         text
     }
 
@@ -155,7 +155,7 @@ impl Snippet {
     pub fn new(language: impl Into<String>, code: impl Into<String>) -> Self {
         Self {
             language: language.into(),
-            source: Source::Code(code.into()),
+            source: SnippetSource::Code(code.into()),
             schema_ref: None,
             base_uri: None,
             doc_uplift_formats: UpliftFormats::default(),
@@ -272,11 +272,11 @@ examples:
         assert_eq!(example.base_output_filename.as_deref(), Some("call"));
         assert!(example.others.contains_key("transforms"));
         let [json, python] = example.snippets.as_slice() else { panic!() };
-        assert_eq!(json.source, Source::Code("{\"a\": 1}\n".to_owned()));
+        assert_eq!(json.source, SnippetSource::Code("{\"a\": 1}\n".to_owned()));
         assert_eq!(json.schema_ref.as_deref(), Some("#Request"));
         assert_eq!(json.base_uri.as_deref(), Some("http://example.org/other/"));
         assert_eq!(json.doc_uplift_formats.0, [UpliftFormat::Ttl]);
-        assert_eq!(python.source, Source::Ref("call.py".to_owned()));
+        assert_eq!(python.source, SnippetSource::Ref("call.py".to_owned()));
         assert_eq!(python.doc_uplift_formats.0, []);
         assert!(python.others.contains_key("shacl-closure"));
         assert_eq!(read(&file.to_yaml().unwrap()), file);

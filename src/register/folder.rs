@@ -63,7 +63,7 @@ impl Folder {
         if reference.contains("://") {
             return Err(BlockError::Remote { reference: name, by });
         }
-        // Said even where there is no such file, so that nobody learns what is outside.
+        // Said even where there is no such file, so that messages tell nothing of files outside.
         if leads_out(path) {
             return Err(BlockError::Outside { reference: name, by });
         }
@@ -81,7 +81,7 @@ impl Folder {
         }
         let path = self.locate(reference, by)?;
         let failed = |source| BlockError::Read { reference: reference.to_owned(), by: by.to_owned(), source };
-        // A pipe would wait for somebody to write.
+        // Reading a pipe would wait for a writer.
         if !fs::metadata(&path).map_err(failed)?.is_file() {
             return Err(failed(io::Error::other("it is not a file")));
         }
@@ -95,7 +95,7 @@ impl Folder {
         Ok(text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text))
     }
 
-    /// What a file of the folder holds: JSON or YAML, as its name says.
+    /// The data in a file of the folder: JSON or YAML, as its name says.
     pub fn read_data<T: DeserializeOwned>(&self, reference: &str, by: &str) -> Result<T, BlockError> {
         let text = self.read(reference, by)?;
         match reference.ends_with(".json") {

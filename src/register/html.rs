@@ -1,6 +1,6 @@
 //! The report to look at: one HTML file that needs nothing else.
 
-use super::report::{Item, Report};
+use super::report::{Report, ReportItem};
 
 const STYLE: &str = "\
 :root{color-scheme:light dark}\
@@ -38,7 +38,7 @@ pub fn html(report: &Report) -> String {
     out
 }
 
-fn write_item(item: &Item, out: &mut String) {
+fn write_item(item: &ReportItem, out: &mut String) {
     let (class, open) = if item.passed() { ("passed", "") } else { ("failed", " open") };
     out.push_str(&format!("<details{open}>\n<summary class=\"{class}\">{}</summary>\n", escape(&item.title())));
     out.push_str(&format!("<p><a href=\"{}\"><code>{}</code></a>", escape(&item.href), escape(&item.file)));
@@ -49,8 +49,7 @@ fn write_item(item: &Item, out: &mut String) {
     for (section, entries) in item.sections() {
         out.push_str(&format!("<h3>{}</h3>\n<ul>\n", section.title()));
         for entry in entries {
-            let is_loss = entry.payload.get("op").is_some_and(|op| op == "uplift-loss");
-            let class = match (entry.is_error, is_loss) {
+            let class = match (entry.is_error, entry.is("uplift-loss")) {
                 (true, _) => " class=\"error\"",
                 (false, true) => " class=\"loss\"",
                 (false, false) => "",
@@ -64,16 +63,6 @@ fn write_item(item: &Item, out: &mut String) {
 
 /// Text as it may stand in HTML, in attributes too.
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            _ => out.push(character),
-        }
-    }
-    out
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
 }

@@ -9,22 +9,22 @@ use super::block::{ANY_BASE, read_turtle};
 use super::examples::Prefixes;
 use super::language::Language;
 use super::pretty::pretty;
-use super::report::{Item, MAX_LISTED, Section, Subject, unlisted};
+use super::report::{ItemSubject, MAX_LISTED, ReportItem, Section, unlisted};
 use super::schema::Schemas;
 use super::shapes::Shapes;
 use super::site::Site;
 use super::turtle;
-use super::uplift::{Setting, Uplifted, Uplifter};
+use super::uplift::{Uplifted, Uplifter};
 use super::{BlockError, yaml};
 use crate::json;
 
 /// An example or test, with all that it needs to be run.
 pub struct Job<'j> {
-    /// What it is, for the report.
-    pub subject: Subject,
+    /// Its place in the block, for the report.
+    pub subject: ItemSubject,
     /// Its text.
     pub text: &'j str,
-    /// What it is written in.
+    /// Its language.
     pub language: &'j Language,
     /// Name of its files, without extension.
     pub stem: &'j str,
@@ -32,17 +32,17 @@ pub struct Job<'j> {
     pub prefixes: &'j Prefixes,
     /// Base IRI.
     pub base: Option<&'j str>,
-    /// The schema it is an example of; none: the block's own.
+    /// The schema it is an example of, where that is not the block's own.
     pub schema_ref: Option<&'j str>,
     /// Whether it is there to fail.
     pub must_fail: bool,
 }
 
-/// What came of it.
+/// The outcome of an example or test.
 #[derive(Debug)]
 pub struct Done {
     /// For the report.
-    pub item: Item,
+    pub item: ReportItem,
     /// The JSON-LD.
     pub jsonld: Option<String>,
     /// The Turtle.
@@ -66,25 +66,23 @@ impl Done {
 }
 
 /// Runs examples and tests of one block.
-pub struct Runner<'r> {
+pub struct Runner {
     /// Where files go.
-    pub site: &'r Site,
-    /// What makes RDF of JSON.
-    pub uplifter: &'r Uplifter,
-    /// What validates JSON.
-    pub schemas: &'r mut Schemas,
-    /// What validates graphs.
-    pub shapes: &'r Shapes,
-    /// How JSON-LD names the block's context.
-    pub context: &'r str,
+    pub site: Site,
+    /// Makes RDF of JSON.
+    pub uplifter: Uplifter,
+    /// Validate JSON.
+    pub schemas: Schemas,
+    /// Validate graphs.
+    pub shapes: Shapes,
 }
 
-impl Runner<'_> {
+impl Runner {
     /// Runs one. Fails only where the block itself is wrong.
     pub fn run(&mut self, job: &Job<'_>) -> Result<Done, BlockError> {
         let name = format!("{}.{}", job.stem, job.language.extension());
         let file = self.site.test(&name);
-        let item = Item {
+        let item = ReportItem {
             subject: job.subject.clone(),
             must_fail: job.must_fail,
             url: self.site.url(&file),
@@ -96,8 +94,8 @@ impl Runner<'_> {
         };
         let mut done = Done { item, jsonld: None, turtle: None, graph: Vec::new(), files: Vec::new() };
         let from = match job.subject {
-            Subject::Example { .. } => "examples",
-            Subject::Test { .. } => "test resources",
+            ItemSubject::Example { .. } => "examples",
+            ItemSubject::Test { .. } => "test resources",
         };
         let using = format!("Using {name} from {from}");
         match job.language {
@@ -150,14 +148,13 @@ impl Runner<'_> {
             let message = "Lost: of members that have one name, only the last is used";
             done.item.done(Section::JsonLd, message, json!({ "op": "uplift-loss" }));
         }
-        let setting = Setting { prefixes: job.prefixes, base: job.base, context: self.context };
         let uplifted = if *job.language == Language::Json {
             done.add_own(pretty(&spelled) + "\n");
             let message = "JSON-LD context is present - uplifting";
             done.item.done(Section::Files, message, json!({ "op": "jsonld-uplift" }));
-            self.uplifter.uplift(&spelled, setting)
+            self.uplifter.uplift(&spelled, job.prefixes, job.base)
         } else {
-            self.uplifter.convert_jsonld(&spelled, setting)
+            self.uplifter.convert_jsonld(&spelled, job.prefixes, job.base)
         };
         match uplifted {
             Ok(uplifted) => self.write_uplifted(job, uplifted, done),
@@ -189,7 +186,7 @@ impl Runner<'_> {
         self.write_turtle(job, turtle::normal(uplifted.triples), done);
         done.item.losses += uplifted.lost.len() + uplifted.losses.len();
         for lost in uplifted.lost.iter().take(MAX_LISTED) {
-            let message = format!("Lost: {}: {}", lost.pointer, lost.why.describe());
+            let message = format!("Lost: {}: {}", lost.pointer, lost.why);
             done.item.done(Section::JsonLd, message, json!({ "op": "uplift-loss", "path": lost.pointer }));
         }
         if let Some(more) = unlisted(uplifted.lost.len()) {
@@ -250,7 +247,7 @@ impl Runner<'_> {
         }
         // Of a document with several nodes, the nodes are what the schema describes.
         let value = value.get("@graph").unwrap_or(value);
-        match self.schemas.validate(job.schema_ref, value)? {
+        match self.schemas.validate(job.schema_ref.unwrap_or_default(), value)? {
             None => {
                 let payload = json!({ "op": "validation", "result": true });
                 done.item.done(Section::JsonSchema, "Validation passed", payload);

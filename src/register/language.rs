@@ -1,6 +1,6 @@
-//! The languages of snippets, and what is done with each.
+//! The languages of snippets, and the treatment of each.
 
-/// What a snippet is written in.
+/// The language of a snippet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Language {
     /// JSON: validated, and uplifted.
@@ -53,7 +53,7 @@ impl Language {
         }
     }
 
-    /// Its media type, or its name where it has none that is known.
+    /// Its media type, or its name where the media type is not known.
     pub fn media_type(&self) -> &str {
         match self {
             Self::Json => "application/json",

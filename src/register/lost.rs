@@ -22,41 +22,33 @@ pub struct Lost {
     pub why: Why,
 }
 
-/// Why a part of a document is not in its graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// Why a part of a document is not in its graph, as messages say it of the place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Why {
     /// A member that no context maps.
+    #[error("no context maps it")]
     Unmapped,
     /// A null, which stands for nothing.
+    #[error("a null stands for nothing in JSON-LD")]
     Null,
     /// An empty array, which stands for nothing.
+    #[error("an empty array stands for nothing, unless its term is a list")]
     EmptyArray,
     /// A member named like a keyword that JSON-LD does not have.
+    #[error("its name is like a keyword's, which JSON-LD ignores")]
     KeywordLike,
-    /// A value that is the object of no triple.
+    /// A value that is not the object of any triple.
+    #[error("a value that is no member of a node is the object of no triple")]
     FreeValue,
     /// A key of an index, which RDF does not have.
+    #[error("the keys of an index are not in the graph")]
     Index,
     /// A number that is another one in the graph.
+    #[error("the number in the graph is another one, the nearest that a double holds")]
     NumberChanged,
     /// A number beyond a double.
+    #[error("the number is beyond the range of a double")]
     NumberOutOfRange,
-}
-
-impl Why {
-    /// What messages say of the place.
-    pub fn describe(self) -> &'static str {
-        match self {
-            Self::Unmapped => "no context maps it",
-            Self::Null => "a null stands for nothing in JSON-LD",
-            Self::EmptyArray => "an empty array stands for nothing, unless its term is a list",
-            Self::KeywordLike => "its name is like a keyword's, which JSON-LD ignores",
-            Self::FreeValue => "a value that is no member of a node is the object of no triple",
-            Self::Index => "the keys of an index are not in the graph",
-            Self::NumberChanged => "the number in the graph is another one, the nearest that a double holds",
-            Self::NumberOutOfRange => "the number is beyond the range of a double",
-        }
-    }
 }
 
 /// Goes through a document, an object or an array, under a context, which is a JSON text with all that is remote in
@@ -65,8 +57,8 @@ impl Why {
 pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<Vec<Lost>, String> {
     let base = base.map(|base| IriBuf::new(base.to_owned())).transpose().map_err(|error| error.to_string())?;
     let active = local(context, &Active::new(base), Options::default())?;
-    let mut walk = Walk { lost: Vec::new() };
-    let top = Place { property: None, active: &active, in_map: false, at: "" };
+    let mut walk = LostWalk { lost: Vec::new() };
+    let top = ValuePlace { property: None, active: &active, in_map: false, at: "" };
     match document {
         Value::Object(object) => {
             walk.object(&Object::from_members(own_members(object).collect()), top)?;
@@ -92,13 +84,13 @@ fn apply(context: &Context, active: &Active, options: Options) -> Result<Active,
     process_with(context, active, options).map_err(|error| error.to_string())
 }
 
-struct Walk {
+struct LostWalk {
     lost: Vec<Lost>,
 }
 
 /// Where a value stands.
 #[derive(Clone, Copy)]
-struct Place<'p> {
+struct ValuePlace<'p> {
     /// The property that it is a value of; none at the top.
     property: Option<&'p str>,
     active: &'p Active,
@@ -108,7 +100,7 @@ struct Place<'p> {
     at: &'p str,
 }
 
-impl<'p> Place<'p> {
+impl<'p> ValuePlace<'p> {
     /// The definition of the property.
     fn term(&self) -> Option<TermDefinitionRef<'p, IriBuf, BlankIdBuf>> {
         self.active.get(self.property?)
@@ -180,12 +172,12 @@ fn below(at: &str, name: &Text<'_>) -> String {
     format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-impl Walk {
+impl LostWalk {
     fn add(&mut self, pointer: &str, why: Why) {
         self.lost.push(Lost { pointer: pointer.to_owned(), why });
     }
 
-    fn element(&mut self, value: &Value<'_>, place: Place<'_>) -> Result<(), String> {
+    fn element(&mut self, value: &Value<'_>, place: ValuePlace<'_>) -> Result<(), String> {
         match value {
             Value::Null => self.add(place.at, Why::Null),
             Value::Array(array) => {
@@ -212,14 +204,14 @@ impl Walk {
         Ok(())
     }
 
-    fn items(&mut self, items: &[Value<'_>], place: Place<'_>) -> Result<(), String> {
+    fn items(&mut self, items: &[Value<'_>], place: ValuePlace<'_>) -> Result<(), String> {
         for (index, item) in items.iter().enumerate() {
-            self.element(item, Place { at: &format!("{}/{index}", place.at), ..place })?;
+            self.element(item, ValuePlace { at: &format!("{}/{index}", place.at), ..place })?;
         }
         Ok(())
     }
 
-    fn object(&mut self, object: &Object<'_>, place: Place<'_>) -> Result<(), String> {
+    fn object(&mut self, object: &Object<'_>, place: ValuePlace<'_>) -> Result<(), String> {
         let options = Options::default();
         let members = || object.members.iter().filter_map(|(name, value)| Some((name.as_str()?, value)));
         let has =
@@ -250,13 +242,13 @@ impl Walk {
         if has(Keyword::Value, &active) {
             return Ok(());
         }
-        self.members(object, Place { active: &active, in_map: false, ..place })
+        self.members(object, ValuePlace { active: &active, in_map: false, ..place })
     }
 
-    fn members(&mut self, object: &Object<'_>, place: Place<'_>) -> Result<(), String> {
+    fn members(&mut self, object: &Object<'_>, place: ValuePlace<'_>) -> Result<(), String> {
         for (name, value) in &object.members {
             let at = &below(place.at, name);
-            let place = Place { at, ..place };
+            let place = ValuePlace { at, ..place };
             match name.as_str().map(|name| (name, expand(name, place.active))) {
                 None | Some((_, Expanded::Unmapped)) => self.add(at, Why::Unmapped),
                 Some((_, Expanded::KeywordLike)) => self.add(at, Why::KeywordLike),
@@ -267,12 +259,12 @@ impl Walk {
         Ok(())
     }
 
-    fn keyword(&mut self, keyword: Keyword, value: &Value<'_>, place: Place<'_>) -> Result<(), String> {
+    fn keyword(&mut self, keyword: Keyword, value: &Value<'_>, place: ValuePlace<'_>) -> Result<(), String> {
         match (keyword, value) {
             (Keyword::Index, _) => self.add(place.at, Why::Index),
             (Keyword::List, Value::Array(list)) if list.items.is_empty() => {}
             (Keyword::List | Keyword::Set, _) => self.element(value, place)?,
-            (Keyword::Graph | Keyword::Included, _) => self.element(value, Place { property: None, ..place })?,
+            (Keyword::Graph | Keyword::Included, _) => self.element(value, ValuePlace { property: None, ..place })?,
             (Keyword::Nest | Keyword::Reverse, _) => {
                 for nested in one_or_several(value) {
                     if let Value::Object(nested) = nested {
@@ -285,8 +277,8 @@ impl Walk {
         Ok(())
     }
 
-    fn property(&mut self, name: &str, value: &Value<'_>, outer: Place<'_>) -> Result<(), String> {
-        let place = Place { property: Some(name), ..outer };
+    fn property(&mut self, name: &str, value: &Value<'_>, outer: ValuePlace<'_>) -> Result<(), String> {
+        let place = ValuePlace { property: Some(name), ..outer };
         let Some(term) = place.term() else { return self.element(value, place) };
         if matches!(term.typ(), Some(Type::Json)) {
             self.json(value, place.at);
@@ -315,7 +307,7 @@ impl Walk {
                 Some(scoped) => &apply(scoped, map_context, Options::default().without_propagation())?,
                 None => map_context,
             };
-            self.element(item, Place { active: typed, in_map: true, at, ..place })?;
+            self.element(item, ValuePlace { active: typed, in_map: true, at, ..place })?;
         }
         Ok(())
     }

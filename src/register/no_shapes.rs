@@ -4,7 +4,7 @@ use oxrdf::Triple;
 use serde_json::json;
 
 use super::block::{Block, BlockError};
-use super::report::{Item, Section};
+use super::report::{ReportItem, Section};
 
 /// The names of the shapes, which nothing is validated with.
 pub struct Shapes(Vec<String>);
@@ -15,14 +15,14 @@ impl Shapes {
         Ok(Self(block.shapes.clone()))
     }
 
-    /// What is not used, and why.
+    /// The shapes that are not used, and why.
     pub fn notes(&self) -> Vec<String> {
         let note = "shapes are not checked; rpcgraph does that if it is built with `--features shacl`";
         if self.0.is_empty() { Vec::new() } else { vec![format!("{}: {note}", self.0.join(", "))] }
     }
 
     /// Says of a graph that it was not held against the shapes.
-    pub fn check(&self, _: &[Triple], item: &mut Item) -> Result<(), BlockError> {
+    pub fn check(&self, _: &[Triple], item: &mut ReportItem) -> Result<(), BlockError> {
         if !self.0.is_empty() {
             let message =
                 format!("Shapes not checked: {} (a build with `--features shacl` does that)", self.0.join(", "));

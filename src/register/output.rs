@@ -1,7 +1,6 @@
-//! A register on disk: put there as a whole, or not at all; and compared with what it should be.
+//! A register on disk: put there as a whole, or not at all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,41 +10,26 @@ use serde_json::{Value, json};
 use super::folder::shown;
 use crate::sink::unfinished;
 
-/// The file that tells a register of ours, and what belongs to it.
-pub const MARKER: &str = "register.json";
-
-/// What is put into a folder.
+/// A kind of files that is put into a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Product {
-    /// A register.
-    Register,
-    /// A building block, made of captured traffic.
-    Block,
+pub struct Product {
+    /// Its name.
+    name: &'static str,
+    /// The file that tells the product from others' work, and what belongs to it.
+    pub marker: &'static str,
 }
 
 impl Product {
-    /// The file that tells the product from others' work, and what belongs to it.
-    pub fn marker(self) -> &'static str {
-        match self {
-            Self::Register => MARKER,
-            Self::Block => "bblock.json",
-        }
-    }
+    /// A register.
+    pub const REGISTER: Self = Self { name: "register", marker: "register.json" };
+    /// A building block, made of captured traffic.
+    pub const BLOCK: Self = Self { name: "building block", marker: "bblock.json" };
 
-    /// What the marker says of the tool that wrote the product: the files that belong to it.
+    /// The part of the marker that is about this tool: the files that belong to the product.
     pub fn tooling(self, files: &Files) -> Value {
-        let mut files: Vec<&str> = files.keys().map(String::as_str).chain([self.marker()]).collect();
+        let mut files: Vec<&str> = files.keys().map(String::as_str).chain([self.marker]).collect();
         files.sort_unstable();
         json!({ "rpcgraph": { "files": files } })
-    }
-}
-
-impl fmt::Display for Product {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Register => "register",
-            Self::Block => "building block",
-        })
     }
 }
 
@@ -55,37 +39,32 @@ impl fmt::Display for Product {
 pub enum WriteError {
     /// The folder holds something else.
     #[error(
-        "{folder} is not empty, and no {product} that rpcgraph wrote: name a new folder, or empty this one if nothing \
-         in it is needed"
+        "{folder} is not empty, and no {} that rpcgraph wrote: name a new folder, or empty this one if nothing \
+         in it is needed",
+        .product.name
     )]
     NotARegister {
         /// The folder.
         folder: String,
-        /// What was to replace it.
+        /// The product that was to replace it.
         product: Product,
     },
     /// The folder holds a register, and something beside it.
-    #[error("{folder} holds {file}, which is not of the {product} and would be lost: move it away")]
+    #[error("{folder} holds {file}, which is not of the {} and would be lost: move it away", .product.name)]
     NotOurs {
         /// The folder.
         folder: String,
-        /// What it holds besides.
+        /// The product that it holds besides.
         product: Product,
         /// The file.
         file: String,
     },
-    /// It is no folder.
-    #[error("{path} is not a folder: name one, or a path where there is nothing yet")]
-    NotAFolder {
-        /// The path.
-        path: String,
-    },
-    /// Who calls is in the folder, or in one below it.
-    #[error("{folder} is the current folder, or holds it, and would be replaced under your feet: go to another folder")]
-    Current {
-        /// The folder.
-        folder: String,
-    },
+    /// It is not a folder.
+    #[error("{0} is not a folder: name one, or a path where there is nothing yet")]
+    NotAFolder(String),
+    /// The current folder is the folder, or below it.
+    #[error("{0} is the current folder, or holds it, and would be replaced under your feet: go to another folder")]
+    Current(String),
     /// The system does not let it be written.
     #[error("cannot write {path}")]
     Io {
@@ -94,17 +73,6 @@ pub enum WriteError {
         /// What the system says.
         source: io::Error,
     },
-}
-
-/// A difference between a register and what is on disk.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Difference {
-    /// The file is not there.
-    Missing(String),
-    /// The file holds something else.
-    Changed(String),
-    /// The file is not of the register.
-    Extra(String),
 }
 
 /// The files of a register, by path.
@@ -129,10 +97,10 @@ pub fn write(files: &Files, folder: &Path, product: Product) -> Result<(), Write
         check_replaceable(&target, product)?;
         let current = std::env::current_dir().and_then(fs::canonicalize);
         if current.is_ok_and(|current| current.starts_with(&target)) {
-            return Err(WriteError::Current { folder: shown(folder) });
+            return Err(WriteError::Current(shown(folder)));
         }
     }
-    let parent = target.parent().ok_or_else(|| WriteError::NotAFolder { path: shown(folder) })?;
+    let parent = target.parent().ok_or_else(|| WriteError::NotAFolder(shown(folder)))?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".rpcgraph-");
     #[cfg(unix)]
@@ -141,7 +109,7 @@ pub fn write(files: &Files, folder: &Path, product: Product) -> Result<(), Write
         // As any new folder, subject to the umask.
         builder.permissions(fs::Permissions::from_mode(0o777));
     }
-    // In the system's own words, without a name that nobody asked for.
+    // In the system's own words, without a name that the user did not give.
     fs::metadata(parent).map_err(failed(folder))?;
     let beside = builder.tempdir_in(parent).map_err(failed(folder))?;
     unfinished().push(beside.path().to_owned());
@@ -168,33 +136,17 @@ pub fn write(files: &Files, folder: &Path, product: Product) -> Result<(), Write
     beside.close().map_err(failed(folder))
 }
 
-/// What differs between files and what a folder holds, in the order of paths.
-pub fn compare(files: &Files, folder: &Path) -> Result<Vec<Difference>, WriteError> {
-    let present: BTreeSet<String> = list(folder)?.into_iter().collect();
-    let mut differences = Vec::new();
-    for (path, text) in files {
-        if !present.contains(path) {
-            differences.push(Difference::Missing(path.clone()));
-        } else if fs::read(folder.join(path)).map_err(failed(folder))? != text.as_bytes() {
-            differences.push(Difference::Changed(path.clone()));
-        }
-    }
-    let extra = present.into_iter().filter(|path| !files.contains_key(path));
-    differences.extend(extra.map(Difference::Extra));
-    Ok(differences)
-}
-
 /// Whether nothing is lost with a folder: it is empty, or a register with all its files known.
 fn check_replaceable(folder: &Path, product: Product) -> Result<(), WriteError> {
     if !folder.is_dir() {
-        return Err(WriteError::NotAFolder { path: shown(folder) });
+        return Err(WriteError::NotAFolder(shown(folder)));
     }
     if fs::read_dir(folder).map_err(failed(folder))?.next().is_none() {
         return Ok(());
     }
-    // Before anything is looked through: it may be somebody's home.
+    // Before anything is looked through: it may be a home folder.
     let marker =
-        fs::read(folder.join(product.marker())).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+        fs::read(folder.join(product.marker)).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
     let known = marker.as_ref().and_then(|marker| marker.pointer("/tooling/rpcgraph/files")?.as_array());
     let Some(known) = known else { return Err(WriteError::NotARegister { folder: shown(folder), product }) };
     let known: BTreeSet<_> = known.iter().filter_map(Value::as_str).collect();
@@ -204,7 +156,7 @@ fn check_replaceable(folder: &Path, product: Product) -> Result<(), WriteError> 
     }
 }
 
-/// Everything below a folder that is no folder itself, as paths with slashes, in order. Links are not followed.
+/// Everything below a folder that is not a folder itself, as paths with slashes, in order. Links are not followed.
 fn list(folder: &Path) -> Result<Vec<String>, WriteError> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];

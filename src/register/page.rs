@@ -3,12 +3,12 @@
 use super::block::BlockSource;
 use super::examples::UpliftFormat;
 use super::site::{Site, is_web};
-use super::{Shown, View};
+use super::{RegisterBuilder, Shown};
 
 /// `index.md`; `links` are paths of the block's own files, with what they are called.
-pub fn page(view: &View<'_>, links: &[(&'static str, String)]) -> String {
-    let View { block, site, register, shown, .. } = view;
-    let (metadata, report) = (&block.metadata, register.report());
+pub fn page(register: &RegisterBuilder<'_>, links: &[(&'static str, String)]) -> String {
+    let RegisterBuilder { block, report, shown, .. } = register;
+    let (metadata, site) = (&block.metadata, register.site());
     let title = metadata.title.as_deref().unwrap_or(block.name());
     let mut out = format!("# {}\n\n{}", plain(title), code(&report.id));
     if let Some(version) = &metadata.version {
@@ -33,7 +33,7 @@ pub fn page(view: &View<'_>, links: &[(&'static str, String)]) -> String {
         out.push_str("There are none.\n\n");
     }
     shown.iter().for_each(|shown| example(shown, site, &mut out));
-    let own = |file: &str| register.files().get(&site.own(file)).map_or("", String::as_str);
+    let own = |file: &str| register.files.get(&site.own(file)).map_or("", String::as_str);
     if let Some(file) = block.schema_file {
         out.push_str("## Schema\n\n");
         fenced(if file.ends_with(".json") { "json" } else { "yaml" }, own(file), &mut out);

@@ -24,105 +24,62 @@ pub const LONGEST: usize = 64;
 /// Most digits of a number that stays.
 pub const MOST_DIGITS: usize = 6;
 
-/// Strings that stay wherever they are: words of JSON Schema, JSON-RPC, MCP, LSP and Ethereum. Sorted.
-pub const WORDS: &[&str] = &[
-    "Internal error",
-    "Invalid Request",
-    "Invalid params",
-    "Method not found",
-    "Parse error",
-    "accept",
-    "alert",
-    "application/json",
-    "array",
-    "assistant",
-    "audio",
-    "auto",
-    "begin",
-    "boolean",
-    "cancel",
-    "create",
-    "critical",
-    "debug",
-    "decline",
-    "delete",
-    "earliest",
-    "emergency",
-    "end",
-    "endTurn",
-    "error",
-    "finalized",
-    "form",
-    "full",
-    "image",
-    "incremental",
-    "info",
-    "integer",
-    "latest",
-    "markdown",
-    "maxTokens",
-    "none",
-    "notice",
-    "null",
-    "number",
-    "object",
-    "pending",
-    "plaintext",
-    "rename",
-    "report",
-    "required",
-    "resource",
-    "resource_link",
-    "safe",
-    "stopSequence",
-    "string",
-    "system",
-    "text",
-    "text/html",
-    "text/markdown",
-    "text/plain",
-    "tool",
-    "unChanged",
-    "user",
-    "utf-16",
-    "utf-32",
-    "utf-8",
-    "warning",
-];
+/// Strings that stay wherever they are, with `|` between them: words of JSON Schema, JSON-RPC, MCP, LSP and Ethereum.
+pub const WORDS: &str = "\
+    Internal error|Invalid Request|Invalid params|Method not found|Parse error|accept|alert|application/json|array|\
+    assistant|audio|auto|begin|boolean|cancel|create|critical|debug|decline|delete|earliest|emergency|end|endTurn|\
+    error|finalized|form|full|image|incremental|info|integer|latest|markdown|maxTokens|none|notice|null|number|object|\
+    pending|plaintext|rename|report|required|resource|resource_link|safe|stopSequence|string|system|text|text/html|\
+    text/markdown|text/plain|tool|unChanged|user|utf-16|utf-32|utf-8|warning";
 
 /// A message, or any other JSON value, with placeholders: JSON text in one line. `method` is that of the call that it is,
 /// or that it answers.
 pub fn redact(message: &Value<'_>, method: Option<&str>) -> String {
-    let mut writer = Writer { method, path: Vec::new(), out: String::new() };
+    let mut writer = RedactionWriter { method, path: Vec::new(), out: String::new() };
     writer.value(message);
     writer.out
 }
 
-/// The name of a method, a tool or a prompt: a placeholder where it looks like none.
+/// The name of a method, a tool or a prompt: a placeholder where it does not look like one.
 pub fn redact_name(name: &str) -> Cow<'_, str> {
     let punctuation = ['_', '-', '$', '.', '/', ':'];
     let like_a_name = (1..=100).contains(&name.len())
         && name.chars().all(|character| character.is_ascii_alphanumeric() || punctuation.contains(&character))
         // More are a key, a token or an account in it.
         && name.bytes().filter(u8::is_ascii_digit).count() <= MOST_DIGITS;
-    if like_a_name { Cow::Borrowed(name) } else { Cow::Owned(placeholder(name.chars())) }
+    kept(name, like_a_name)
 }
 
 /// The version of a protocol, a number or a date.
 fn redact_version(version: &str) -> Cow<'_, str> {
     let like_a_version =
         version.len() <= 10 && version.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
-    if like_a_version { Cow::Borrowed(version) } else { Cow::Owned(placeholder(version.chars())) }
+    kept(version, like_a_version)
 }
 
-struct Writer<'p> {
+fn kept(text: &str, stays: bool) -> Cow<'_, str> {
+    if stays { Cow::Borrowed(text) } else { Cow::Owned(placeholder(text.chars())) }
+}
+
+/// The name, or one made from it that is not taken.
+pub(super) fn unique(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut candidate = name.to_owned();
+    let mut copy = 1_u64;
+    while !taken.insert(candidate.clone()) {
+        copy += 1;
+        candidate = format!("{name}-{copy}");
+    }
+    candidate
+}
+
+struct RedactionWriter<'p> {
     method: Option<&'p str>,
     /// Names of the members on the way to the value at hand; elements of arrays add nothing.
     path: Vec<String>,
     out: String,
 }
 
-impl Writer<'_> {
+impl RedactionWriter<'_> {
     fn value(&mut self, value: &Value<'_>) {
         match value {
             Value::Null => self.out.push_str("null"),
@@ -148,14 +105,7 @@ impl Writer<'_> {
                 self.out.push('{');
                 for (i, (name, value)) in object.members.iter().enumerate() {
                     self.out.push_str(if i > 0 { "," } else { "" });
-                    let redacted = redact_member_name(name);
-                    let mut written = redacted.clone();
-                    let mut copy = 1_u64;
-                    while !taken.insert(written.clone()) {
-                        copy += 1;
-                        written = format!("{redacted}-{copy}");
-                    }
-                    write_str(&written, &mut self.out);
+                    write_str(&unique(&redact_member_name(name), &mut taken), &mut self.out);
                     self.out.push(':');
                     self.path.push(name.as_str().unwrap_or_default().to_owned());
                     self.value(value);
@@ -168,7 +118,7 @@ impl Writer<'_> {
 
     fn string<'t>(&self, text: &'t Text<'_>) -> Cow<'t, str> {
         let Text::Unicode(text) = text else { return Cow::Owned(placeholder_of(text)) };
-        if WORDS.binary_search(&&**text).is_ok() {
+        if WORDS.split('|').any(|word| word == text) {
             return Cow::Borrowed(text);
         }
         if self.is_name() {
@@ -216,7 +166,7 @@ fn redact_member_name(name: &Text<'_>) -> String {
         && characters.next().is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, '_' | '$'))
         && characters.all(|other| other.is_ascii_alphanumeric() || matches!(other, '_' | '-' | '$'))
         && name.bytes().filter(u8::is_ascii_digit).count() <= 3;
-    if like_a_name { name.clone().into_owned() } else { placeholder(name.chars()) }
+    kept(name, like_a_name).into_owned()
 }
 
 fn placeholder_of(text: &Text<'_>) -> String {
@@ -276,7 +226,7 @@ mod tests {
 
     #[test]
     fn words_are_sorted() {
-        assert!(WORDS.is_sorted());
+        assert!(WORDS.split('|').is_sorted());
     }
 
     #[test]

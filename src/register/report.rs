@@ -1,10 +1,10 @@
-//! What was done with each example and test, and what came of it: in the shape in which the OGC's building blocks
+//! The steps and the outcome of each example and test: in the shape in which the OGC's building blocks
 //! publish it, as JSON and as text.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// How many losses or results of one kind are listed; losses are counted all the same.
 pub const MAX_LISTED: usize = 50;
@@ -13,7 +13,7 @@ pub const MAX_LISTED: usize = 50;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Section {
-    /// What is about the whole.
+    /// About the whole item.
     General,
     /// Files read and written.
     Files,
@@ -44,22 +44,29 @@ impl Section {
 /// Something that was done or found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct ReportEntry {
     /// Where in the report.
     #[serde(skip)]
     pub section: Section,
-    /// What, for programs.
+    /// Its data, for programs.
     #[serde(flatten)]
-    pub payload: Map<String, Value>,
+    pub payload: Value,
     /// Whether it makes the item fail.
     pub is_error: bool,
-    /// What, in words.
+    /// Its message, for people.
     pub message: String,
 }
 
-/// What an item is about.
+impl ReportEntry {
+    /// Whether it tells of this operation.
+    pub fn is(&self, operation: &str) -> bool {
+        self.payload.get("op").is_some_and(|op| op == operation)
+    }
+}
+
+/// The example or test that an item is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
+pub enum ItemSubject {
     /// A snippet, by the numbers of its example and of itself.
     Example {
         /// From 1.
@@ -76,11 +83,11 @@ pub enum Subject {
     },
 }
 
-/// What came of one example or test.
+/// The outcome of one example or test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
-    /// What it is about.
-    pub subject: Subject,
+pub struct ReportItem {
+    /// The example or test.
+    pub subject: ItemSubject,
     /// Whether it is there to fail.
     pub must_fail: bool,
     /// Path of its file in the register.
@@ -91,29 +98,21 @@ pub struct Item {
     pub href: String,
     /// Media type.
     pub language: String,
-    /// What was done, in order.
-    pub entries: Vec<Entry>,
+    /// The steps, in order.
+    pub entries: Vec<ReportEntry>,
     /// How much of it is not in its graph.
     pub losses: usize,
 }
 
-impl Item {
-    /// Adds something that was done.
+impl ReportItem {
+    /// Adds something that was done; the payload is an object.
     pub fn done(&mut self, section: Section, message: impl Into<String>, payload: Value) {
-        self.add(section, message.into(), false, payload);
+        self.entries.push(ReportEntry { section, payload, is_error: false, message: message.into() });
     }
 
-    /// Adds something that makes the item fail.
+    /// Adds something that makes the item fail; the payload is an object.
     pub fn fail(&mut self, section: Section, message: impl Into<String>, payload: Value) {
-        self.add(section, message.into(), true, payload);
-    }
-
-    fn add(&mut self, section: Section, message: String, is_error: bool, payload: Value) {
-        let payload = match payload {
-            Value::Object(payload) => payload,
-            _ => Map::new(),
-        };
-        self.entries.push(Entry { section, message, is_error, payload });
+        self.entries.push(ReportEntry { section, payload, is_error: true, message: message.into() });
     }
 
     /// Whether there is an error.
@@ -126,14 +125,14 @@ impl Item {
         self.has_errors() == self.must_fail
     }
 
-    /// What it is about, in words.
+    /// Its subject, in words.
     pub fn title(&self) -> String {
         match &self.subject {
-            Subject::Example { example, snippet, title: Some(title) } => {
+            ItemSubject::Example { example, snippet, title: Some(title) } => {
                 format!("example {example}, snippet {snippet} ({title})")
             }
-            Subject::Example { example, snippet, title: None } => format!("example {example}, snippet {snippet}"),
-            Subject::Test { file } => format!("test {file}"),
+            ItemSubject::Example { example, snippet, title: None } => format!("example {example}, snippet {snippet}"),
+            ItemSubject::Test { file } => format!("test {file}"),
         }
     }
 
@@ -147,7 +146,7 @@ impl Item {
     }
 
     /// The entries by section.
-    pub fn sections(&self) -> BTreeMap<Section, Vec<&Entry>> {
+    pub fn sections(&self) -> BTreeMap<Section, Vec<&ReportEntry>> {
         let mut sections: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for entry in &self.entries {
             sections.entry(entry.section).or_default().push(entry);
@@ -157,8 +156,8 @@ impl Item {
 
     fn to_json(&self) -> Value {
         let (kind, example, snippet) = match self.subject {
-            Subject::Example { example, snippet, .. } => ("EXAMPLE", Some(example), Some(snippet)),
-            Subject::Test { .. } => ("TEST_RESOURCE", None, None),
+            ItemSubject::Example { example, snippet, .. } => ("EXAMPLE", Some(example), Some(snippet)),
+            ItemSubject::Test { .. } => ("TEST_RESOURCE", None, None),
         };
         let source = without_nulls(json!({
             "type": kind,
@@ -169,7 +168,7 @@ impl Item {
             "snippetIndex": snippet,
             "language": self.language,
         }));
-        let section = |(section, entries): (Section, Vec<&Entry>)| json!({ "name": section, "title": section.title(), "entries": entries });
+        let section = |(section, entries): (Section, Vec<&ReportEntry>)| json!({ "name": section, "title": section.title(), "entries": entries });
         let sections: Vec<_> = self.sections().into_iter().map(section).collect();
         json!({ "source": source, "result": self.passed(), "sections": sections })
     }
@@ -180,7 +179,7 @@ pub fn unlisted(found: usize) -> Option<usize> {
     found.checked_sub(MAX_LISTED).filter(|more| *more > 0)
 }
 
-/// An object without the members that are null, which stand for what there is not.
+/// An object without the members that are null, which are absent.
 pub fn without_nulls(mut object: Value) -> Value {
     if let Value::Object(members) = &mut object {
         members.retain(|_, value| !value.is_null());
@@ -188,7 +187,7 @@ pub fn without_nulls(mut object: Value) -> Value {
     object
 }
 
-/// What came of all examples and tests of a block.
+/// The outcome of all examples and tests of a block.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// Identifier of the block.
@@ -198,7 +197,7 @@ pub struct Report {
     /// When it was made, where that is to be said.
     pub generated: Option<String>,
     /// Examples, then tests.
-    pub items: Vec<Item>,
+    pub items: Vec<ReportItem>,
 }
 
 impl Report {
@@ -208,13 +207,13 @@ impl Report {
     }
 
     /// The items that did not pass.
-    pub fn failed(&self) -> impl Iterator<Item = &Item> {
+    pub fn failed(&self) -> impl Iterator<Item = &ReportItem> {
         self.items.iter().filter(|item| !item.passed())
     }
 
     /// Whether every item passed.
     pub fn is_success(&self) -> bool {
-        self.items.iter().all(Item::passed)
+        self.items.iter().all(ReportItem::passed)
     }
 
     fn title(&self) -> String {
@@ -234,7 +233,7 @@ impl Report {
             "bblockId": self.id,
             "generated": self.generated,
             "result": self.is_success(),
-            "items": self.items.iter().map(Item::to_json).collect::<Vec<_>>(),
+            "items": self.items.iter().map(ReportItem::to_json).collect::<Vec<_>>(),
             "globalErrors": {},
             "counts": self.counts(),
         }))
@@ -259,7 +258,7 @@ impl Report {
     }
 
     /// The text that lies beside each file.
-    pub fn text(&self, item: &Item) -> String {
+    pub fn text(&self, item: &ReportItem) -> String {
         let mut text = format!("{}\n", self.title());
         if let Some(generated) = &self.generated {
             text.push_str(&format!("Generated {generated}\n"));

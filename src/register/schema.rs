@@ -12,14 +12,15 @@ use percent_encoding::{AsciiSet, PercentEncode, percent_decode_str, utf8_percent
 use serde_json::{Map, Value, json};
 
 use super::BlockError;
+use super::block::BLOCK;
 use super::folder::Folder;
 use super::report::without_nulls;
 use crate::vocab::RESERVED;
 
-/// What is above the block's folder, to the schemas in it. A path of this machine would show in messages.
+/// The folder above the block's folder, to the schemas in it. A path of this machine would show in messages.
 const ABOVE: &str = "block:///";
 
-/// Where the block's folder is, to the schemas in it: below something, so that what leads out of it is told.
+/// The block's folder, to the schemas in it: below another, so that references that lead out of it are told.
 const ROOT: &str = "block:///block/";
 
 /// Longest message that shows the value it is about.
@@ -27,7 +28,7 @@ const MAX_MESSAGE: usize = 300;
 
 /// Why a value is not what a schema describes: the error that tells most.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Invalid {
+pub struct SchemaViolation {
     /// What is wrong.
     pub message: String,
     /// JSON Pointer of the value that it is about.
@@ -43,7 +44,7 @@ pub struct Schemas {
     /// The block's own schema.
     file: Option<String>,
     /// Validators by reference, made when first asked for.
-    validators: BTreeMap<Option<String>, Validator>,
+    validators: BTreeMap<String, Validator>,
 }
 
 impl Schemas {
@@ -52,10 +53,10 @@ impl Schemas {
         let files = SchemaFiles { folder, read: Arc::default() };
         let mut schemas = Self { files, file: file.map(str::to_owned), validators: BTreeMap::new() };
         if let Some(file) = file {
-            let schema = schemas.files.get(file, "the building block")?;
+            let schema = schemas.files.get(file, BLOCK)?;
             schemas.files.publish(file, &schema);
             // Now, not only when an example asks for it.
-            schemas.validator(None, "the building block")?;
+            schemas.prepare("", BLOCK)?;
         }
         Ok(schemas)
     }
@@ -70,9 +71,10 @@ impl Schemas {
         self.files.known().schemas.clone()
     }
 
-    /// The file that a reference leads to, and what follows it after `#`, percent-decoded.
-    pub fn target(&self, reference: Option<&str>) -> Option<(String, String)> {
-        let (file, fragment) = reference.unwrap_or_default().split_once('#').unwrap_or((reference?, ""));
+    /// The file that a reference leads to, and what follows it after `#`, percent-decoded. Without a file before `#`, it
+    /// is the block's own schema; so the empty reference is that schema.
+    pub fn target(&self, reference: &str) -> Option<(String, String)> {
+        let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let file = match file {
             "" => self.file.clone()?,
             file => self.files.local(file).unwrap_or_else(|| file.to_owned()),
@@ -81,35 +83,23 @@ impl Schemas {
     }
 
     /// Makes sure that a reference leads to a schema that can be used. `by` is what refers to it, for messages.
-    pub fn prepare(&mut self, reference: Option<&str>, by: &str) -> Result<(), BlockError> {
-        self.validator(reference, by).map(drop)
-    }
-
-    /// What is wrong with a value, under the schema that a reference leads to: the block's own without one.
-    pub fn validate(&mut self, reference: Option<&str>, value: &Value) -> Result<Option<Invalid>, BlockError> {
-        let validator = self.validator(reference, "an example")?;
-        Ok(best(validator.iter_errors(value)))
-    }
-
-    fn validator(&mut self, reference: Option<&str>, by: &str) -> Result<&Validator, BlockError> {
-        let key = reference.map(str::to_owned);
-        let validator = match self.validators.remove(&key) {
+    pub fn prepare(&mut self, reference: &str, by: &str) -> Result<&Validator, BlockError> {
+        let validator = match self.validators.remove(reference) {
             Some(known) => known,
             None => self.compile(reference, by)?,
         };
-        Ok(self.validators.entry(key).or_insert(validator))
+        Ok(self.validators.entry(reference.to_owned()).or_insert(validator))
     }
 
-    fn compile(&self, reference: Option<&str>, by: &str) -> Result<Validator, BlockError> {
-        let (file, fragment) = match reference {
-            None => (self.file.clone().unwrap_or_default(), String::new()),
-            Some(reference) => self.target(Some(reference)).ok_or_else(|| {
-                BlockError::unusable(
-                    by,
-                    format!("schema-ref {reference:?} has no file before `#`, and the building block no schema"),
-                )
-            })?,
-        };
+    /// What is wrong with a value, under the schema that a reference leads to.
+    pub fn validate(&mut self, reference: &str, value: &Value) -> Result<Option<SchemaViolation>, BlockError> {
+        let errors: Vec<_> = self.prepare(reference, "an example")?.iter_errors(value).collect();
+        Ok(best(&errors))
+    }
+
+    fn compile(&self, reference: &str, by: &str) -> Result<Validator, BlockError> {
+        let no_file = || format!("schema-ref {reference:?} has no file before `#`, and the building block no schema");
+        let (file, fragment) = self.target(reference).ok_or_else(|| BlockError::unusable(by, no_file()))?;
         let schema = self.files.get(&file, by)?;
         let pointer =
             pointer(&schema, &fragment).map_err(|message| BlockError::unusable(by, format!("{file}: {message}")))?;
@@ -134,7 +124,7 @@ fn uri(file: &str) -> String {
     format!("{ROOT}{}", percent_encode(file))
 }
 
-/// What is encoded in paths and fragments.
+/// The bytes that are encoded in paths and fragments.
 const PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b'$');
 
 fn percent_encode(text: &str) -> PercentEncode<'_> {
@@ -227,7 +217,7 @@ struct SchemaFiles {
     read: Arc<Mutex<ReadSchemas>>,
 }
 
-/// What was read, and what it said of itself.
+/// The schemas that were read, and what they said of themselves.
 #[derive(Debug, Default)]
 struct ReadSchemas {
     /// Schemas by the names of their files.
@@ -241,7 +231,7 @@ struct ReadSchemas {
 }
 
 impl SchemaFiles {
-    /// What was read so far; nothing else may be read while the guard lives.
+    /// The schemas that were read so far. None may be read while the guard lives.
     fn known(&self) -> MutexGuard<'_, ReadSchemas> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -342,7 +332,7 @@ impl Retrieve for SchemaFiles {
     }
 }
 
-impl Invalid {
+impl SchemaViolation {
     fn new(error: &ValidationError<'_>) -> Self {
         let mut message = error.to_string();
         if message.len() > MAX_MESSAGE {
@@ -354,9 +344,9 @@ impl Invalid {
 
 /// The error that tells most: the least deep, since others may follow from it; and where it is about alternatives, the
 /// error of the alternative that comes closest.
-fn best<'e>(errors: impl Iterator<Item = ValidationError<'e>>) -> Option<Invalid> {
-    let error = errors.min_by_key(|error| (depth(error), is_about_alternatives(error)))?;
-    Some(closest(&error).unwrap_or_else(|| Invalid::new(&error)))
+fn best(errors: &[ValidationError<'_>]) -> Option<SchemaViolation> {
+    let error = errors.iter().min_by_key(|error| (depth(error), is_about_alternatives(error)))?;
+    Some(closest(error).unwrap_or_else(|| SchemaViolation::new(error)))
 }
 
 fn depth(error: &ValidationError<'_>) -> usize {
@@ -368,7 +358,7 @@ fn is_about_alternatives(error: &ValidationError<'_>) -> bool {
 }
 
 /// An error of the only alternative that got furthest into the value; none where no alternative stands out.
-fn closest(error: &ValidationError<'_>) -> Option<Invalid> {
+fn closest(error: &ValidationError<'_>) -> Option<SchemaViolation> {
     let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) = error.kind() else {
         return None;
     };
@@ -384,11 +374,10 @@ fn closest(error: &ValidationError<'_>) -> Option<Invalid> {
         let deepest = errors.iter().map(depth).max().unwrap_or(0);
         (wrong_type, wrong_value, std::cmp::Reverse(deepest), errors.len())
     };
-    let best = context.iter().map(|errors| score(errors)).min()?;
-    let mut alternatives = context.iter().filter(|errors| score(errors) == best);
+    let highest = context.iter().map(|errors| score(errors)).min()?;
+    let mut alternatives = context.iter().filter(|errors| score(errors) == highest);
     let (Some(errors), None) = (alternatives.next(), alternatives.next()) else { return None };
-    let error = errors.iter().min_by_key(|error| (depth(error), is_about_alternatives(error)))?;
-    Some(closest(error).unwrap_or_else(|| Invalid::new(error)))
+    best(errors)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use self::validator::Validator;
 use super::block::{Block, BlockError, check_turtle};
-use super::report::{Item, MAX_LISTED, Section, unlisted};
+use super::report::{MAX_LISTED, ReportItem, Section, unlisted};
 use crate::query::Query;
 use crate::summary::counted;
 
@@ -32,8 +32,8 @@ const KNOWN: &str = "\
 /// What a shape finds in a graph: a [validation result](https://www.w3.org/TR/shacl/#results-validation-result). In the
 /// order in which it is told, violations first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
-    /// Whether the example is none because of it: whatever is not sh:Warning, sh:Info or less.
+pub struct ShapeFinding {
+    /// Whether the example fails because of it, as with all but sh:Warning, sh:Info and less.
     pub severity: Severity,
     /// The node, as N-Triples has it.
     pub focus: String,
@@ -45,7 +45,7 @@ pub struct Finding {
     pub component: String,
     /// IRI of the shape, if it has one.
     pub shape: Option<String>,
-    /// What the shape says.
+    /// The message of the shape.
     pub message: String,
 }
 
@@ -106,7 +106,7 @@ impl Shapes {
         Ok(Self { files, remote })
     }
 
-    /// What is not used, and why.
+    /// The shapes that are not used, and why.
     pub fn notes(&self) -> Vec<String> {
         let remote = self.remote.iter().map(|url| format!("{url}: shapes are not fetched; put a copy in the block"));
         let unknown = self.files.iter().filter(|file| !file.unknown.is_empty()).map(File::unused);
@@ -114,7 +114,7 @@ impl Shapes {
     }
 
     /// Holds a graph against the shapes.
-    pub fn check(&self, triples: &[Triple], item: &mut Item) -> Result<(), BlockError> {
+    pub fn check(&self, triples: &[Triple], item: &mut ReportItem) -> Result<(), BlockError> {
         for url in &self.remote {
             let message = format!("Shapes not checked: {url} (not fetched)");
             item.done(Section::Shacl, message, json!({ "op": "shacl-not-checked", "shapes": [url] }));
@@ -165,7 +165,7 @@ fn outcome(errors: usize, others: usize) -> String {
 }
 
 /// Puts a finding into the report: an error, if it is a violation.
-fn tell(finding: &Finding, file: &File, graph: &Graph, item: &mut Item) {
+fn tell(finding: &ShapeFinding, file: &File, graph: &Graph, item: &mut ReportItem) {
     let mut message = format!("{}: {} (focus node {}", finding.severity.name(), finding.message, finding.focus);
     if let Some(way) = way(graph, &finding.focus) {
         message.push_str(&format!(", at {way}"));
@@ -219,7 +219,8 @@ fn way(graph: &Graph, node: &str) -> Option<String> {
     Some(properties.join(" / "))
 }
 
-/// What the `shacl` crate would pass over: property shapes without a path, and queries that are none or that call out.
+/// Refuses shapes that the `shacl` crate would pass over: property shapes without a path, and queries that are not valid
+/// or that call a server.
 fn check_shapes(graph: &Graph) -> Result<(), String> {
     let term = |name: &str| oxrdf::NamedNode::new_unchecked(format!("{SHACL}{name}"));
     for triple in sorted(graph.triples_for_predicate(&term("property"))) {

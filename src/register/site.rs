@@ -54,10 +54,10 @@ pub fn is_web(url: &str) -> bool {
     ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) && oxiri::Iri::parse(url).is_ok()
 }
 
-/// What is encoded in a path that may have a fragment.
+/// The bytes that are encoded in a path that may have a fragment.
 const PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b'#').remove(b'$');
 
-/// A path with what URLs do not hold percent-encoded.
+/// A path as it stands in a URL, percent-encoded.
 fn encode(path: &str) -> PercentEncode<'_> {
     utf8_percent_encode(path, PATH)
 }

@@ -9,7 +9,7 @@ use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Term,
 
 use super::examples::Prefixes;
 use crate::context::definitions;
-use crate::vocab::{self, is_local_name};
+use crate::vocab::{PREFIXES, is_local_name};
 
 /// The triples in their order, each once, their blank nodes named `b0`, `b1`, … in the order in which they appear.
 pub fn normal(triples: Vec<Triple>) -> Vec<Triple> {
@@ -105,18 +105,18 @@ impl<'t> TurtleWriter<'t> {
         self.written.insert(subject.clone());
         match subject {
             NamedOrBlankNode::NamedNode(node) => self.iri(node.as_ref(), out),
-            NamedOrBlankNode::BlankNode(blank) => {
-                if self.references.contains_key(blank) {
-                    self.labelled.insert(blank.clone());
-                    out.push_str(&blank.to_string());
-                } else {
-                    out.push_str("[]");
-                }
-            }
+            NamedOrBlankNode::BlankNode(blank) if self.references.contains_key(blank) => self.label(blank, out),
+            NamedOrBlankNode::BlankNode(_) => out.push_str("[]"),
         }
         out.push(' ');
         self.properties(subject, 1, out);
         out.push_str(" .\n");
+    }
+
+    /// Writes a blank node by its label, from now on.
+    fn label(&mut self, blank: &BlankNode, out: &mut String) {
+        self.labelled.insert(blank.clone());
+        out.push_str(&blank.to_string());
     }
 
     fn properties(&mut self, subject: &NamedOrBlankNode, depth: usize, out: &mut String) {
@@ -145,10 +145,8 @@ impl<'t> TurtleWriter<'t> {
         match term {
             Term::NamedNode(node) => self.iri(node.as_ref(), out),
             Term::Literal(literal) => self.literal(literal, out),
-            Term::BlankNode(blank) if self.labelled.contains(blank) => out.push_str(&blank.to_string()),
-            Term::BlankNode(blank) if self.nesting == MAX_NESTING => {
-                self.labelled.insert(blank.clone());
-                out.push_str(&blank.to_string());
+            Term::BlankNode(blank) if self.labelled.contains(blank) || self.nesting == MAX_NESTING => {
+                self.label(blank, out);
             }
             Term::BlankNode(blank) => {
                 self.nesting += 1;
@@ -189,12 +187,12 @@ impl<'t> TurtleWriter<'t> {
         if self.follow(first, &mut cells, &mut items).is_some() {
             return Some((cells, items));
         }
-        // The rest of it is no list either.
+        // The rest of it is not a list either.
         self.no_lists.extend(cells);
         None
     }
 
-    /// Follows a list to its end; nothing where it is none.
+    /// Follows a list to its end; nothing where it is not a list.
     fn follow(&self, first: &BlankNode, cells: &mut Vec<BlankNode>, items: &mut Vec<&'t Term>) -> Option<()> {
         let mut known = HashSet::new();
         let mut cell = first.clone();
@@ -220,13 +218,14 @@ impl<'t> TurtleWriter<'t> {
 
     fn literal(&mut self, literal: &Literal, out: &mut String) {
         let datatype = literal.datatype();
-        if is_plain(datatype) {
+        // Turtle need not name these.
+        if datatype == xsd::STRING || datatype == rdf::LANG_STRING {
             return out.push_str(&literal.to_string());
         }
-        let (text, digits) =
-            (literal.value(), |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
-        let integer = datatype == xsd::INTEGER && digits(text.strip_prefix('-').unwrap_or(text));
-        if integer || (datatype == xsd::BOOLEAN && matches!(text, "true" | "false")) {
+        let text = literal.value();
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if (datatype == xsd::INTEGER && is_integer) || (datatype == xsd::BOOLEAN && matches!(text, "true" | "false")) {
             return out.push_str(text);
         }
         out.push_str(&Literal::new_simple_literal(text).to_string());
@@ -247,18 +246,11 @@ impl<'t> TurtleWriter<'t> {
     }
 }
 
-/// The datatypes that Turtle need not name.
-fn is_plain(datatype: NamedNodeRef<'_>) -> bool {
-    datatype == xsd::STRING || datatype == rdf::LANG_STRING
-}
-
 /// Prefixes for any graph: those of a context, under those that are given, under those of the W3C's namespaces for what
 /// neither names.
 pub fn prefixes(context: &serde_json::Value, given: &Prefixes) -> Prefixes {
-    let mut prefixes: Prefixes = [("rdf", vocab::rdf::NAMESPACE), ("xsd", "http://www.w3.org/2001/XMLSchema#")]
-        .into_iter()
-        .map(|(name, namespace)| (name.to_owned(), namespace.to_owned()))
-        .collect();
+    let w3c = PREFIXES.iter().filter(|(name, _)| matches!(*name, "rdf" | "xsd"));
+    let mut prefixes: Prefixes = w3c.map(|(name, namespace)| ((*name).to_owned(), (*namespace).to_owned())).collect();
     for (name, definition) in definitions(context).iter().filter_map(serde_json::Value::as_object).flatten() {
         if let Some(namespace) = definition.as_str()
             && namespace.ends_with([':', '/', '?', '#'])

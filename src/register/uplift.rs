@@ -14,7 +14,7 @@ use oxiri::{Iri, IriRef};
 use oxrdf::{Quad, Term, Triple};
 use serde_json::json;
 
-use super::Options;
+use super::RegisterOptions;
 use super::block::{ANY_BASE, BLOCK, Block, BlockError};
 use super::examples::Prefixes;
 use super::lost::{self, Lost, own_members};
@@ -33,17 +33,8 @@ pub struct Uplifter {
     pub context: Context,
     /// Where the context is.
     context_path: PathBuf,
-}
-
-/// What an example says beside its document.
-#[derive(Debug, Clone, Copy)]
-pub struct Setting<'s> {
-    /// Prefixes that the document may use.
-    pub prefixes: &'s Prefixes,
-    /// Base IRI of the document, over which that of a context goes.
-    pub base: Option<&'s str>,
-    /// How the JSON-LD names the block's context.
-    pub context: &'s str,
+    /// How the JSON-LD names the context.
+    reference: String,
 }
 
 /// An uplifted document.
@@ -53,9 +44,9 @@ pub struct Uplifted {
     pub document: String,
     /// Its RDF, the default graph of it.
     pub triples: Vec<Triple>,
-    /// What is not in the RDF, by place.
+    /// The places that are not in the RDF.
     pub lost: Vec<Lost>,
-    /// What is not in the RDF, by number.
+    /// Descriptions of the rest that is not in the RDF.
     pub losses: Vec<String>,
 }
 
@@ -65,13 +56,13 @@ pub enum UpliftError {
     /// JSON-LD is made of objects, and arrays of them.
     #[error("it is no JSON object and no array, so no JSON-LD")]
     NoDocument,
-    /// Nested so deep that it is not read.
+    /// Not read, for it is nested too deep.
     #[error("{0}")]
     NotRead(String),
     /// A context in the document.
     #[error(transparent)]
     Context(#[from] LoadError),
-    /// The base is no IRI.
+    /// The base is not an absolute IRI.
     #[error("{0:?} is no absolute IRI")]
     Base(String),
     /// A context below the top that is not written out.
@@ -83,14 +74,14 @@ pub enum UpliftError {
 }
 
 /// One of the contexts of a document.
-struct Layer {
+struct ContextLayer {
     /// As the JSON-LD shows it.
     shown: serde_json::Value,
     /// With all that is remote in place.
     inlined: serde_json::Value,
 }
 
-impl Layer {
+impl ContextLayer {
     fn plain(value: serde_json::Value) -> Self {
         Self { shown: value.clone(), inlined: value }
     }
@@ -101,71 +92,78 @@ impl Layer {
 }
 
 impl Uplifter {
-    /// Loads the context of a block, which is published at `published`.
-    pub fn open(block: &Block, published: Option<&str>, options: &Options) -> Result<Self, BlockError> {
+    /// Loads the context of a block. JSON-LD names it by the URL where it is published, or else by the reference.
+    pub fn open(
+        block: &Block,
+        published: Option<String>,
+        reference: String,
+        options: &RegisterOptions,
+    ) -> Result<Self, BlockError> {
         let folder = block.folder.path();
         let loader = Loader::new().offline(options.offline).for_authors().within(folder.to_owned());
         for url in &options.contexts {
             loader.load(&Reference::Url(url.clone()))?;
         }
         let file = block.context_file;
-        let (context_path, reference) = if block.folder.is_built_in(file) {
+        let (context_path, named) = if block.folder.is_built_in(file) {
             (folder.join(file), Reference::Url(JSON_RPC_URL.to_owned()))
         } else {
             let path = block.folder.locate(file, BLOCK)?;
-            for url in published.into_iter().chain(block.metadata.ld_context.as_deref()) {
+            for url in published.iter().chain(&block.metadata.ld_context) {
                 loader.publish(url, &path)?;
             }
             (path.clone(), Reference::File(path))
         };
-        let context = loader.load(&reference)?;
+        let context = loader.load(&named)?;
         // JSON-LD has to allow it, whatever is uplifted. A relative base is for those examples that have a base.
-        let layer = [Layer::plain(context.value().clone())];
-        if let Err(UpliftError::Expansion(message)) =
-            expand(&Value::Object(Object::from_members(Vec::new())), &layer, Some(ANY_BASE))
-        {
+        let nothing = Value::Object(Object::from_members(Vec::new()));
+        if let Err(UpliftError::Expansion(message)) = expand(&nothing, &context.value().to_string(), Some(ANY_BASE)) {
             return Err(BlockError::unusable(file, format!("JSON-LD does not allow this context: {message}")));
         }
         let place = folder.join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
-        Ok(Self { loader, place, context, context_path })
+        Ok(Self { loader, place, context, context_path, reference: published.unwrap_or(reference) })
     }
 
     /// Uplifts a JSON document under the block's context.
     ///
     /// The prefixes come first and the document's own context last, so that each may refine what was before.
-    pub fn uplift(&self, value: &Value<'_>, setting: Setting<'_>) -> Result<Uplifted, UpliftError> {
-        let mut layers = prefix_layer(setting.prefixes);
-        layers.push(Layer { shown: json!(setting.context), inlined: self.context.value().clone() });
-        let base = base_after(setting.base, self.context.value())?;
-        self.convert(value, layers, base, setting)
+    pub fn uplift(&self, value: &Value<'_>, prefixes: &Prefixes, base: Option<&str>) -> Result<Uplifted, UpliftError> {
+        let mut layers = prefix_layer(prefixes);
+        layers.push(ContextLayer { shown: json!(self.reference), inlined: self.context.value().clone() });
+        self.convert(value, layers, base_after(base, self.context.value())?, base)
     }
 
     /// Converts a document that is JSON-LD already.
-    pub fn convert_jsonld(&self, value: &Value<'_>, setting: Setting<'_>) -> Result<Uplifted, UpliftError> {
-        self.convert(value, prefix_layer(setting.prefixes), setting.base.map(|base| json!(base)), setting)
+    pub fn convert_jsonld(
+        &self,
+        value: &Value<'_>,
+        prefixes: &Prefixes,
+        base: Option<&str>,
+    ) -> Result<Uplifted, UpliftError> {
+        self.convert(value, prefix_layer(prefixes), base.map(|base| json!(base)), base)
     }
 
-    /// `base` is what counts after the layers: an IRI, or null; nothing where it is not known.
+    /// `base` counts after the layers: an IRI, or null; none where it is not known.
     fn convert(
         &self,
         value: &Value<'_>,
-        mut layers: Vec<Layer>,
+        mut layers: Vec<ContextLayer>,
         base: Option<serde_json::Value>,
-        setting: Setting<'_>,
+        document_base: Option<&str>,
     ) -> Result<Uplifted, UpliftError> {
         let (position, is_unknown) = (layers.len(), base.is_none());
-        layers.extend(base.map(Layer::base));
-        layers.extend(self.own_layers(value, setting)?);
+        layers.extend(base.map(ContextLayer::base));
+        layers.extend(self.own_layers(value, document_base)?);
         if !matches!(value, Value::Object(_) | Value::Array(_)) {
             return Err(UpliftError::NoDocument);
         }
-        let (quads, losses) = expand(value, &layers, setting.base)?;
+        let inlined = one_context(layers.iter().map(|layer| &layer.inlined));
+        let (quads, losses) = expand(value, &inlined, document_base)?;
         // Without a base, relative references are not IRIs; a processor that reads a file would make some of them.
         if is_unknown && losses.count(Loss::NoIri) > 0 {
-            layers.insert(position, Layer::base(serde_json::Value::Null));
+            layers.insert(position, ContextLayer::base(serde_json::Value::Null));
         }
-        let inlined = one_context(layers.iter().map(|layer| &layer.inlined));
-        let lost = lost::lost(value, &inlined, setting.base).map_err(UpliftError::Expansion)?;
+        let lost = lost::lost(value, &inlined, document_base).map_err(UpliftError::Expansion)?;
         let shown = (!layers.is_empty()).then(|| one_context(layers.iter().map(|layer| &layer.shown)));
         let document = compose(value, shown.as_deref())?;
         let losses = describe(&losses, &quads);
@@ -174,8 +172,7 @@ impl Uplifter {
     }
 
     /// The contexts that the document has of itself.
-    fn own_layers(&self, value: &Value<'_>, setting: Setting<'_>) -> Result<Vec<Layer>, UpliftError> {
-        let Setting { base, context: reference, .. } = setting;
+    fn own_layers(&self, value: &Value<'_>, base: Option<&str>) -> Result<Vec<ContextLayer>, UpliftError> {
         let Value::Object(object) = value else { return Ok(Vec::new()) };
         let Some(context) = object.get("@context") else { return Ok(Vec::new()) };
         let context: serde_json::Value = serde_json::from_str(&pretty(context)).map_err(not_read)?;
@@ -186,14 +183,14 @@ impl Uplifter {
             let path = item.as_str().filter(|item| !item.contains("://")).map(|item| self.place.with_file_name(item));
             let shown = match path.map(|path| path == self.context_path) {
                 None => item,
-                Some(true) => json!(reference),
+                Some(true) => json!(self.reference),
                 Some(false) => inlined.clone(),
             };
             // A null goes back to the document's own base, which is another where the JSON-LD is published.
             let resets = definitions(&inlined).iter().any(serde_json::Value::is_null);
-            layers.push(Layer { shown, inlined });
+            layers.push(ContextLayer { shown, inlined });
             if resets {
-                layers.push(Layer::base(json!(base)));
+                layers.push(ContextLayer::base(json!(base)));
             }
         }
         Ok(layers)
@@ -244,8 +241,8 @@ fn not_read(error: impl ToString) -> UpliftError {
     UpliftError::NotRead(error.to_string())
 }
 
-fn prefix_layer(prefixes: &Prefixes) -> Vec<Layer> {
-    if prefixes.is_empty() { Vec::new() } else { vec![Layer::plain(json!(prefixes))] }
+fn prefix_layer(prefixes: &Prefixes) -> Vec<ContextLayer> {
+    if prefixes.is_empty() { Vec::new() } else { vec![ContextLayer::plain(json!(prefixes))] }
 }
 
 /// The JSON text of a document with a context in front of its own members; an array goes under `@graph`.
@@ -260,9 +257,8 @@ fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftErr
     Ok(pretty(&Value::Object(Object::from_members(members))))
 }
 
-fn expand(value: &Value<'_>, layers: &[Layer], base: Option<&str>) -> Result<(Vec<Quad>, Losses), UpliftError> {
-    let context = one_context(layers.iter().map(|layer| &layer.inlined));
-    let text = compose(value, Some(&context))?;
+fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<(Vec<Quad>, Losses), UpliftError> {
+    let text = compose(value, Some(context))?;
     let (parsed, _) = json_ld::syntax::Value::parse_str(&text).map_err(not_read)?;
     let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| UpliftError::Base(base.to_owned()));
     let base = base.map(iri).transpose()?;

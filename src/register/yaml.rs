@@ -8,9 +8,9 @@ use serde_saphyr::{
     DefaultMessageFormatter, DuplicateKeyPolicy, Error, MessageFormatter, SerializerOptions, UserMessageFormatter,
 };
 
-/// What aliases may add to a document: events of the parser, over all of them.
+/// Events of the parser that aliases may add to a document, over all of them.
 const MAX_ALIAS_EVENTS: usize = 100_000;
-/// Deepest nesting; what JSON may have in this program.
+/// Deepest nesting, the same as for JSON in the files of a block.
 const MAX_DEPTH: usize = 128;
 
 /// Why a text is not the YAML that is wanted: what is wrong, with its line and column where there is one.

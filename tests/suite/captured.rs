@@ -7,7 +7,7 @@ use rpcgraph::record::ReaderOptions;
 use rpcgraph::register::MAX_FILE;
 use rpcgraph::register::capture::Capture;
 use rpcgraph::register::captured::{block, write};
-use rpcgraph::register::{Block, Options, Register};
+use rpcgraph::register::{Block, Register, RegisterOptions};
 
 use crate::capture::logs;
 use crate::cli::Place;
@@ -21,7 +21,7 @@ const LOG: &str = r#"{"jsonrpc":"2.0","id":"a","method":"greet","params":{"name"
 
 /// The register of a block on disk, where nothing may be fetched.
 fn register(folder: &Path) -> Register {
-    let options = Options { offline: true, ..Options::default() };
+    let options = RegisterOptions { offline: true, ..RegisterOptions::default() };
     let block = Block::read(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     Register::build(&block, &options).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
 }

@@ -402,7 +402,7 @@ fn every_shape_finds_what_it_is_for() {
 #[cfg(feature = "shacl")]
 #[test]
 fn register_finds_in_shapes_what_pyshacl_finds() {
-    use rpcgraph::register::{Block, Options, Register};
+    use rpcgraph::register::{Block, Register, RegisterOptions};
 
     let Some(program) = pyshacl() else { return };
     let mut graphs = vec![triples(SOUND.as_bytes(), "sound.log", "urn:case:sound"), triples(ODD, "odd", "urn:log:odd")];
@@ -432,7 +432,7 @@ fn register_finds_in_shapes_what_pyshacl_finds() {
     for (number, graph) in graphs.iter().enumerate() {
         fs::write(block.path().join(format!("tests/{number}.ttl")), graph).unwrap();
     }
-    let register = Register::build(&Block::read(block.path()).unwrap(), &Options::default()).unwrap();
+    let register = Register::build(&Block::read(block.path()).unwrap(), &RegisterOptions::default()).unwrap();
     assert_eq!(register.report().items.len(), graphs.len());
     let mut ours = BTreeSet::new();
     for entry in register.report().items.iter().flat_map(|item| &item.entries) {

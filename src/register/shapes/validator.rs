@@ -20,7 +20,7 @@ use shacl::validator::processor::ShaclProcessor;
 use shacl::validator::report::ValidationResult;
 use shacl::validator::{RecursionSemantics, ShaclConfig, ShaclValidationMode};
 
-use super::{Finding, SHACL, Severity};
+use super::{SHACL, Severity, ShapeFinding};
 use crate::query::no_services;
 
 /// Compiled shapes.
@@ -33,8 +33,9 @@ impl Validator {
         IRSchema::compile(&shapes).map(Self).map_err(|error| error.to_string())
     }
 
-    /// What the shapes find in a graph, in an order that depends on nothing else. An error says why they cannot be used.
-    pub fn validate(&self, graph: &Graph) -> Result<Vec<Finding>, String> {
+    /// The findings of the shapes in a graph, in an order that depends on nothing else. An error says why they cannot be
+    /// used.
+    pub fn validate(&self, graph: &Graph) -> Result<Vec<ShapeFinding>, String> {
         // SHACL leaves open what a shape means that leads to itself. Here, as with others, a node on a circle of nodes
         // conforms as long as nothing is wrong with any of them.
         let config = ShaclConfig::default().with_recursion_semantics(RecursionSemantics::Gfp);
@@ -58,14 +59,14 @@ fn in_memory(graph: &Graph) -> Result<OxigraphInMemory, String> {
     Ok(copy)
 }
 
-fn finding(result: &ValidationResult) -> Finding {
+fn finding(result: &ValidationResult) -> ShapeFinding {
     let term = |object: &Object| Term::from(object.clone()).to_string();
     // The path of one property is written without the brackets of its IRI.
     let path = result.path().map(|path| match path.pred() {
         Some(property) => format!("<{property}>"),
         None => path.to_string(),
     });
-    Finding {
+    ShapeFinding {
         severity: match result.severity() {
             _ if is_beyond(result) => Severity::Unjudged,
             types::Severity::Violation => Severity::Violation("Violation".to_owned()),
@@ -84,8 +85,8 @@ fn finding(result: &ValidationResult) -> Finding {
 }
 
 /// Whether a finding comes of a number that the crate cannot compare. It does that with decimals below 2^96 that have 28
-/// places, and takes what is larger or smaller to be neither less nor greater than anything; to it, an integer of 39
-/// digits is none.
+/// places, and takes larger and smaller ones to be neither less nor greater than anything; an integer of 39 digits
+/// is not one to it.
 fn is_beyond(result: &ValidationResult) -> bool {
     const COMPARE: &[&str] =
         &["MinInclusive", "MinExclusive", "MaxInclusive", "MaxExclusive", "LessThan", "LessThanOrEquals"];
@@ -102,8 +103,8 @@ fn is_beyond(result: &ValidationResult) -> bool {
     concerns && (number >= 2_f64.powi(96) || (number > 0.0 && number < 1e-28))
 }
 
-/// What a shape says: in English, if it says so; else in a language that it names, or in none. What the crate says in
-/// place of a shape has no language.
+/// The message of a shape: in English, if it has one; else in a language that it names, or without a language, as the
+/// messages of the crate itself are.
 fn message(result: &ValidationResult) -> String {
     let mut messages: Vec<_> = result
         .message()
@@ -119,8 +120,8 @@ fn message(result: &ValidationResult) -> String {
 /// A graph, as the crate reads it.
 ///
 /// It asks queries by writing the focus node into them, which SPARQL does not have for blank nodes, and of an evaluator
-/// that may reach the network. Here the focus node is bound before the query is asked, as [SHACL wants it], and nobody
-/// else is called.
+/// that may reach the network. Here the focus node is bound before the query is asked, as [SHACL wants it], and no
+/// server is called.
 ///
 /// [SHACL wants it]: https://www.w3.org/TR/shacl/#pre-binding
 struct Data {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use oxjsonld::{JsonLdParser, JsonLdRemoteDocument};
 use oxrdf::Quad;
 use oxrdfio::{RdfFormat, RdfParser};
-use rpcgraph::register::{Options, Register};
+use rpcgraph::register::{Register, RegisterOptions};
 use serde_json::json;
 
 use super::{build, fixture, reference, turtle};
@@ -48,7 +48,7 @@ impl Questions {
     /// Both ways to name the context: by a URL, and by a path.
     fn check(&mut self, block: &Path, count: usize) {
         for base in [None, Some(BASE.to_owned())] {
-            let register = build(block, &Options { base, offline: true, ..Options::default() });
+            let register = build(block, &RegisterOptions { base, offline: true, ..RegisterOptions::default() });
             let pairs = pairs(&register);
             let reasons: Vec<_> = register.report().failed().flat_map(|item| item.reasons()).collect();
             assert_eq!(pairs.len(), count, "{reasons:?}");
@@ -134,7 +134,7 @@ fn on_another_context() {
     place.put("mcp/context.jsonld", fs::read(folder.join("build/annotated/mcp/context.jsonld")).expect("a context"));
     place.put("mcp/examples.yaml", fs::read(fixture("mcp/examples.yaml")).expect("examples"));
     check(&place.path("mcp"), 5);
-    let register = build(&place.path("mcp"), &Options::default());
+    let register = build(&place.path("mcp"), &RegisterOptions::default());
     let losses: Vec<_> = register.report().items.iter().map(|item| item.losses).collect();
     assert_eq!(losses, [0, 1, 0, 0, 0], "`notInTheContext`, and nothing else");
 }

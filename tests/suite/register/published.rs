@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rpcgraph::register::Options;
+use rpcgraph::register::RegisterOptions;
 use serde_json::{Value, json};
 
 use super::{build, json as parsed, reference, turtle};
@@ -13,11 +13,11 @@ const BASE: &str = "https://ogcincubator.github.io/modelcontextprotocol/build/";
 #[test]
 fn the_published_register() {
     let Some(folder) = reference("ogc-json-rpc") else { return };
-    let options = Options {
+    let options = RegisterOptions {
         base: Some(BASE.into()),
         identifier: Some("mcp.json-rpc".into()),
         offline: true,
-        ..Options::default()
+        ..RegisterOptions::default()
     };
     let register = build(&folder.join("_sources/json-rpc"), &options);
     let mut compared = 0;

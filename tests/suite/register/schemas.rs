@@ -1,6 +1,6 @@
 //! Validation of examples: drafts, references, and which error is shown.
 
-use rpcgraph::register::Options;
+use rpcgraph::register::RegisterOptions;
 
 use super::{build, item};
 use crate::cli::Place;
@@ -15,7 +15,7 @@ fn said(files: &[(&str, &str)], schema_ref: Option<&str>, example: &str) -> Opti
     let code = serde_json::Value::from(example);
     let schema_ref = schema_ref.map(|name| format!("schema-ref: '{name}', ")).unwrap_or_default();
     place.put("b/examples.yaml", format!("- snippets: [{{language: json, {schema_ref}code: {code}}}]\n"));
-    let register = build(&place.path("b"), &Options::default());
+    let register = build(&place.path("b"), &RegisterOptions::default());
     let item = item(&register, "example_1_1.json");
     let reasons = item.reasons();
     assert_eq!(item.passed(), reasons.is_empty());
@@ -137,7 +137,7 @@ fn numbers_keep_their_spelling() {
     place.put("b/context.jsonld", r#"{"@context": {"@vocab": "https://example.org/"}}"#);
     let code = r#"{"a": 1.50, "b": 12345678901234567890123, "c": -0, "d": 1E2, "z": "\u00e9\/"}"#;
     place.put("b/examples.yaml", format!("- snippets: [{{language: json, code: '{code}'}}]\n"));
-    let register = build(&place.path("b"), &Options::default());
+    let register = build(&place.path("b"), &RegisterOptions::default());
     let expected =
         "{\n  \"a\": 1.50,\n  \"b\": 12345678901234567890123,\n  \"c\": -0,\n  \"d\": 1E2,\n  \"z\": \"é/\"\n}\n";
     assert_eq!(register.files()["tests/b/example_1_1.json"], expected);
