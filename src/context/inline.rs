@@ -90,19 +90,15 @@ impl Inliner<'_, '_> {
     }
 
     fn context(&mut self, here: &Document, context: &Value) -> Result<Value, LoadError> {
-        match context {
-            Value::Array(items) => {
-                let mut inlined = Vec::with_capacity(items.len());
-                for item in items {
-                    match self.single(here, item)? {
-                        Value::Array(more) => inlined.extend(more),
-                        one => inlined.push(one),
-                    }
-                }
-                Ok(Value::Array(inlined))
+        let Value::Array(items) = context else { return self.single(here, context) };
+        let mut inlined = Vec::with_capacity(items.len());
+        for item in items {
+            match self.single(here, item)? {
+                Value::Array(more) => inlined.extend(more),
+                one => inlined.push(one),
             }
-            single => self.single(here, single),
         }
+        Ok(Value::Array(inlined))
     }
 
     /// A context that is not an array; a reference may still stand for one.
@@ -155,10 +151,9 @@ impl Inliner<'_, '_> {
     }
 
     fn term(&mut self, here: &Document, definition: &Map<String, Value>) -> Result<Map<String, Value>, LoadError> {
-        let mut inlined = Map::with_capacity(definition.len());
-        for (key, value) in definition {
-            let value = if key == "@context" { self.scoped(here, value)? } else { value.clone() };
-            inlined.insert(key.clone(), value);
+        let mut inlined = definition.clone();
+        if let Some(context) = inlined.get_mut("@context") {
+            *context = self.scoped(here, context)?;
         }
         Ok(inlined)
     }

@@ -116,18 +116,14 @@ pub struct Capture {
 /// One side of an exchange that is over: none where there is no message, or why the message cannot be in an example.
 type Part = Result<Option<Side>, LeftOut>;
 
-/// A request that is not answered yet.
-struct OpenCall {
-    /// Place of its subject.
-    place: usize,
-    call: Part,
-}
+/// Requests that are not answered yet, each with the place of its subject.
+type OpenCalls = HashMap<Name, (usize, Part)>;
 
-/// A session of the log, and what is not over in it.
+/// A session of the log, and its exchanges that are not over.
 #[derive(Default)]
 struct Ongoing {
     session: Session,
-    open: HashMap<Name, OpenCall>,
+    open: OpenCalls,
 }
 
 impl Capture {
@@ -161,7 +157,7 @@ impl Capture {
         for session in sessions {
             let mut open: Vec<_> = session.open.into_iter().collect();
             open.sort_by_key(|(name, _)| (name.record, name.element));
-            for (_, OpenCall { place, call }) in open {
+            for (_, (place, call)) in open {
                 self.settle(log, place, CallOutcome::NoAnswer, call, Ok(None));
             }
         }
@@ -217,14 +213,7 @@ impl Capture {
         }
     }
 
-    fn message(
-        &mut self,
-        log: &str,
-        open: &mut HashMap<Name, OpenCall>,
-        node: &Annotated<'_>,
-        message: &Message<'_>,
-        part: Part,
-    ) {
+    fn message(&mut self, log: &str, open: &mut OpenCalls, node: &Annotated<'_>, message: &Message<'_>, part: Part) {
         let mut place = || self.place(message.method.as_deref(), node.sender);
         match message.kind {
             Kind::Notification => {
@@ -236,9 +225,9 @@ impl Capture {
                 let place = place();
                 self.settle(log, place, CallOutcome::NoAnswer, part, Ok(None));
             }
-            Kind::Request => drop(open.insert(node.name, OpenCall { place: place(), call: part })),
+            Kind::Request => drop(open.insert(node.name, (place(), part))),
             Kind::Response | Kind::ErrorResponse => match node.responds_to.and_then(|name| open.remove(&name)) {
-                Some(OpenCall { place, call }) => self.settle(log, place, outcome(message), call, part),
+                Some((place, call)) => self.settle(log, place, outcome(message), call, part),
                 // A call that could not be read has no method either.
                 None if message.kind == Kind::ErrorResponse && message.id == Some(Id::Null) => {
                     let place = self.place(None, node.sender.map(other));

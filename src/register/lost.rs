@@ -71,7 +71,7 @@ pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<V
 }
 
 /// The members of a document but for its context.
-pub fn own_members<'v, 'a>(object: &'v Object<'a>) -> impl Iterator<Item = (Text<'a>, Value<'a>)> {
+pub fn own_members<'a>(object: &Object<'a>) -> impl Iterator<Item = (Text<'a>, Value<'a>)> {
     object.members.iter().filter(|(name, _)| name.as_str() != Some("@context")).cloned()
 }
 
