@@ -9,6 +9,7 @@
 //! grammar is not ours to get wrong, and the walker is small.
 
 mod canonical;
+mod escape;
 mod member;
 mod number;
 mod parse;
@@ -18,6 +19,7 @@ mod text;
 use std::fmt;
 
 pub use canonical::{Canonical, NumberOutOfRange, Numbers, write_canonical, write_str, write_string};
+pub(crate) use escape::unescape;
 pub(crate) use member::MemberName;
 pub use number::{Decimal, Number};
 pub use parse::parse;

@@ -173,7 +173,7 @@ pub fn write_str(text: &str, out: &mut String) {
     out.push('"');
 }
 
-fn write_escaped(text: &str, out: &mut String) {
+pub(super) fn write_escaped(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
         let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, ""));

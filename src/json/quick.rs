@@ -5,8 +5,8 @@
 //! [`parse`](super::parse) and [`write_canonical`](super::write_canonical) decides. What it does write is what the
 //! careful way writes; tests hold the two together.
 
-use super::canonical::{Canonical, Numbers, number_text};
-use super::{Number, write_str};
+use super::canonical::{Canonical, Numbers, number_text, write_escaped};
+use super::{Number, unescape};
 
 /// Deepest nesting that the quick way follows: members that are out of order are moved once at every level.
 const MAX_QUICK_DEPTH: usize = 64;
@@ -278,8 +278,11 @@ impl<'a> Quick<'a> {
                         b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't' => out.push_str(self.text.get(end..end + 2)?),
                         b'/' => out.push('/'),
                         b'u' => {
-                            self.at = end + 2;
-                            self.unicode_escape(out)?;
+                            let (Ok(character), length) = unescape(self.text.as_bytes().get(end..)?)? else {
+                                return None;
+                            };
+                            write_escaped(character.encode_utf8(&mut [0; 4]), out);
+                            self.at = end + length;
                             continue;
                         }
                         _ => return None,
@@ -289,34 +292,6 @@ impl<'a> Quick<'a> {
                 _ => return None, // a control character
             }
         }
-    }
-
-    /// What stands behind `\u`, written as itself or as what it has to be escaped as.
-    fn unicode_escape(&mut self, out: &mut String) -> Option<()> {
-        let unit = self.hex()?;
-        let scalar = match char::from_u32(unit.into()) {
-            Some(scalar) => scalar,
-            None => {
-                self.at = self.text.get(self.at..)?.starts_with("\\u").then_some(self.at + 2)?;
-                let partner = self.hex()?;
-                char::decode_utf16([unit, partner]).next()?.ok()?
-            }
-        };
-        // The same as a string of that one character, without its quotes.
-        let mark = out.len();
-        write_str(scalar.encode_utf8(&mut [0; 4]), out);
-        out.remove(mark);
-        out.pop();
-        Some(())
-    }
-
-    fn hex(&mut self) -> Option<u16> {
-        let digits = self.text.get(self.at..self.at + 4)?;
-        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return None; // `from_str_radix` would take a sign
-        }
-        self.at += 4;
-        u16::from_str_radix(digits, 16).ok()
     }
 
     fn enter(&mut self) -> Option<()> {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use super::unescape;
+
 /// A JSON string, decoded.
 ///
 /// [RFC 8259, 8.2](https://www.rfc-editor.org/rfc/rfc8259#section-8.2) lets a string escape half of a surrogate pair.
@@ -49,18 +51,28 @@ impl<'a> Text<'a> {
             return Text::Unicode(Cow::Borrowed(inner));
         }
         let mut decoded = String::with_capacity(inner.len());
+        // All before the last lone surrogate, and that itself.
+        let mut units: Vec<u16> = Vec::new();
         let mut rest = inner;
-        while let Some((plain, escape)) = rest.split_once('\\') {
+        while let Some((plain, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
             decoded.push_str(plain);
-            let (unit, after) = unescape(escape);
-            let Some((scalar, after)) = scalar(unit, after) else {
-                return Text::Utf16(decode_utf16(inner));
-            };
-            decoded.push(scalar);
-            rest = after;
+            let (unescaped, length) = unescape(escape.as_bytes()).unwrap_or((Ok('\u{FFFD}'), escape.len()));
+            match unescaped {
+                Ok(character) => decoded.push(character),
+                Err(lone) => {
+                    units.extend(decoded.encode_utf16());
+                    units.push(lone);
+                    decoded.clear();
+                }
+            }
+            rest = escape.get(length..).unwrap_or_default();
         }
         decoded.push_str(rest);
-        Text::Unicode(Cow::Owned(decoded))
+        if units.is_empty() {
+            return Text::Unicode(Cow::Owned(decoded));
+        }
+        units.extend(decoded.encode_utf16());
+        Text::Utf16(units)
     }
 }
 
@@ -68,51 +80,6 @@ impl<'a> Text<'a> {
 /// after the supplementary characters (first bytes F0 to F4), whose surrogates are below U+E000.
 fn utf16_rank(byte: u8) -> u8 {
     if matches!(byte, 0xEE | 0xEF) { byte + 0x10 } else { byte }
-}
-
-/// The character that begins with `unit`, which was escaped, and what follows it; `None` if `unit` is a lone surrogate.
-fn scalar(unit: u16, after: &str) -> Option<(char, &str)> {
-    if let Some(scalar) = char::from_u32(unit.into()) {
-        return Some((scalar, after));
-    }
-    let (partner, after) = unescape(after.strip_prefix('\\')?);
-    let scalar = char::decode_utf16([unit, partner]).next()?.ok()?;
-    Some((scalar, after))
-}
-
-fn decode_utf16(inner: &str) -> Vec<u16> {
-    let mut units = Vec::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some((plain, escape)) = rest.split_once('\\') {
-        units.extend(plain.encode_utf16());
-        let (unit, after) = unescape(escape);
-        units.push(unit);
-        rest = after;
-    }
-    units.extend(rest.encode_utf16());
-    units
-}
-
-/// The code unit of a valid escape, given without its backslash, and what follows it.
-fn unescape(escape: &str) -> (u16, &str) {
-    let mut chars = escape.chars();
-    let letter = chars.next();
-    let after = chars.as_str();
-    let unit = match letter {
-        Some('b') => 0x08,
-        Some('t') => 0x09,
-        Some('n') => 0x0A,
-        Some('f') => 0x0C,
-        Some('r') => 0x0D,
-        Some('"') => 0x22,
-        Some('/') => 0x2F,
-        Some('\\') => 0x5C,
-        _ => {
-            let (digits, after) = after.split_at_checked(4).unwrap_or((after, ""));
-            return (u16::from_str_radix(digits, 16).unwrap_or(0xFFFD), after);
-        }
-    };
-    (unit, after)
 }
 
 #[cfg(test)]
