@@ -106,12 +106,12 @@ mod content {
     #[divan::bench]
     fn scan(bencher: Bencher<'_, '_>) {
         LOG.counted(bencher).bench(|| {
-            let mut scanner = message::Quick::new(Numbers::Exact);
+            let mut scanner = message::Scanner::new(Numbers::Exact);
             let mut payloads = String::new();
             for line in LOG.lines() {
                 payloads.clear();
                 let scanned = scanner.scan(line, &mut payloads).expect("an ordinary message");
-                black_box(scanned.content(line, &payloads));
+                black_box(scanned.content(&payloads));
             }
         });
     }
@@ -133,12 +133,11 @@ mod canonical {
     #[divan::bench]
     fn quick(bencher: Bencher<'_, '_>) {
         LOG.counted(bencher).bench(|| {
-            let mut reader = json::Quick::new("", Numbers::Exact);
+            let mut writer = json::QuickWriter::new(Numbers::Exact);
             let mut out = String::new();
             for line in LOG.lines() {
                 out.clear();
-                reader = reader.restart(line);
-                black_box(reader.canonical(&mut out).expect("ordinary JSON"));
+                black_box(writer.write_text(line, &mut out).expect("ordinary JSON"));
                 black_box(&out);
             }
         });
@@ -185,14 +184,11 @@ mod session {
                 record
             })
             .collect();
-        let mut scanner = message::Quick::new(Numbers::Exact);
+        let mut scanner = message::Scanner::new(Numbers::Exact);
         let mut payloads = String::new();
         let scanned: Vec<_> = LOG.lines().map(|line| scanner.scan(line, &mut payloads)).collect();
-        let contents: Vec<_> = scanned
-            .iter()
-            .zip(LOG.lines())
-            .map(|(scanned, line)| scanned.as_ref().expect("an ordinary message").content(line, &payloads))
-            .collect();
+        let contents: Vec<_> =
+            scanned.into_iter().map(|scanned| scanned.expect("an ordinary message").content(&payloads)).collect();
         LOG.counted(bencher).with_inputs(|| contents.clone()).bench_values(|contents| {
             let mut session = Session::new(None);
             for (record, content) in records.iter().zip(contents) {

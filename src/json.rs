@@ -4,11 +4,11 @@
 //! member name was given twice, and strings that are no Unicode because of a lone surrogate. [`parse`] makes one from
 //! a text, [`write_canonical`] makes a text from one.
 //!
-//! The grammar is checked by `serde_json` as one raw value, which takes any depth, any number and any escape without
-//! deciding what they mean; only then does a walker of our own, on text that is known to be valid, decide that. So the
-//! grammar is not ours to get wrong, and the walker is small.
+//! The grammar is in one place, a cursor over text. [`parse`] builds values with it, [`QuickWriter`] writes canonical text
+//! with it and builds nothing; tests hold it to what `serde_json` accepts.
 
 mod canonical;
+mod cursor;
 mod escape;
 mod member;
 mod number;
@@ -19,12 +19,12 @@ mod text;
 use std::fmt;
 
 pub use canonical::{Canonical, NumberOutOfRange, Numbers, write_canonical, write_str, write_string};
+pub(crate) use cursor::{Cursor, special};
 pub(crate) use escape::unescape;
 pub(crate) use member::MemberName;
 pub use number::{Decimal, Number};
 pub use parse::parse;
-pub use quick::Quick;
-pub(crate) use quick::special;
+pub use quick::QuickWriter;
 pub use text::Text;
 
 /// Deepest nesting of arrays and objects that is accepted.
@@ -192,30 +192,31 @@ pub struct Error {
 }
 
 /// What is wrong with a text that should be JSON.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ErrorKind {
     /// The bytes are not UTF-8.
+    #[error("not UTF-8")]
     NotUtf8,
     /// Arrays and objects are nested deeper than [`MAX_DEPTH`].
+    #[error("nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
     /// The text ends inside a value: with more text it might become one.
+    #[error("the text ends inside a value")]
     UnexpectedEnd,
     /// There is nothing but whitespace.
+    #[error("no JSON value, only whitespace or nothing")]
     Empty,
     /// The grammar is broken; this says how, without the place.
+    #[error("{0}")]
     Syntax(String),
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            ErrorKind::NotUtf8 => f.write_str("not UTF-8")?,
-            ErrorKind::TooDeep => write!(f, "nested deeper than {MAX_DEPTH} levels")?,
-            ErrorKind::UnexpectedEnd => f.write_str("the text ends inside a value")?,
-            ErrorKind::Empty => return f.write_str("no JSON value, only whitespace or nothing"),
-            ErrorKind::Syntax(problem) => f.write_str(problem)?,
+            ErrorKind::Empty => write!(f, "{}", self.kind),
+            kind => write!(f, "{kind} at byte {}", self.offset),
         }
-        write!(f, " at byte {}", self.offset)
     }
 }
 

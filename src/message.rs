@@ -18,7 +18,7 @@ pub use self::id::{Id, MAX_ID_DIGITS};
 pub(crate) use self::parse::is_keyword_like;
 pub use self::payload::Payload;
 pub use self::problem::{Problem, Problems};
-pub use self::quick::{Quick, Scanned};
+pub use self::quick::{Scanned, Scanner};
 use crate::json::{self, Text, Value};
 
 /// A member of an object: its name and its value.
@@ -84,6 +84,24 @@ pub struct Message<'a> {
     pub text: Option<&'a str>,
 }
 
+impl Message<'_> {
+    /// A message of which nothing else is known yet.
+    fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            version: None,
+            id: None,
+            method: None,
+            params: None,
+            result: None,
+            error: None,
+            extra: Vec::new(),
+            problems: Problems::default(),
+            text: None,
+        }
+    }
+}
+
 /// The value of the member `error`.
 #[derive(Debug, Clone)]
 pub enum ErrorMember<'a> {
@@ -94,7 +112,7 @@ pub enum ErrorMember<'a> {
 }
 
 /// An error object (section 5.1).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ErrorObject<'a> {
     /// `code`, where it is an integer: its plain decimal digits, with a sign if negative.
     pub code: Option<Cow<'a, str>>,

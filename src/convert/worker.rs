@@ -121,14 +121,14 @@ pub(super) struct Worker<'w, 's, 'k, R: Read> {
     shared: &'w Shared<'s, 'k, R>,
     mapper: InputMapper<'w>,
     rendered: Rendered,
-    scanner: message::Quick,
+    scanner: message::Scanner,
     payloads: String,
 }
 
 impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
     pub fn new(shared: &'w Shared<'s, 'k, R>, rendered: Rendered) -> Self {
         let mapper = InputMapper::new(shared.mapper, shared.iri);
-        let scanner = message::Quick::new(shared.mapper.numbers());
+        let scanner = message::Scanner::new(shared.mapper.numbers());
         Self { shared, mapper, rendered, scanner, payloads: String::new() }
     }
 
@@ -154,10 +154,9 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
         let entries: Vec<Entry<'_>> = chunk.entries().collect();
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
-        let scanned: Vec<Option<(&str, Scanned)>> =
-            entries.iter().map(|entry| self.scan(entry, &mut payloads)).collect();
+        let scanned: Vec<Option<Scanned<'_>>> = entries.iter().map(|entry| self.scan(entry, &mut payloads)).collect();
         let contents = entries.iter().zip(&scanned).map(|(entry, scanned)| match (entry, scanned) {
-            (Entry::Record(_), Some((text, scanned))) => Some(scanned.content(text, &payloads)),
+            (Entry::Record(_), Some(scanned)) => Some(scanned.content(&payloads)),
             (Entry::Record(record), None) if record.flags.result_unknown => {
                 Some(Content::parse_without_result(&record.bytes))
             }
@@ -229,12 +228,11 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
         });
     }
 
-    /// The record's text and what is in it, where the quick way will do.
-    fn scan<'e>(&mut self, entry: &'e Entry<'_>, payloads: &mut String) -> Option<(&'e str, Scanned)> {
+    /// The message in the record, where the quick way will do.
+    fn scan<'e>(&mut self, entry: &'e Entry<'_>, payloads: &mut String) -> Option<Scanned<'e>> {
         match entry {
             Entry::Record(record) if self.shared.mapper.takes_canonical() => {
-                let text = std::str::from_utf8(&record.bytes).ok()?;
-                Some((text, self.scanner.scan(text, payloads)?))
+                self.scanner.scan(std::str::from_utf8(&record.bytes).ok()?, payloads)
             }
             _ => None,
         }

@@ -3,9 +3,9 @@
 //! The first is the caller's choice: [`Numbers::Exact`]. The second is that a lone surrogate, for which RFC 8785 has no
 //! form, keeps its escape.
 
-use std::fmt;
+use std::fmt::Write as _;
 
-use super::{Array, Decimal, Number, Object, Text, Value};
+use super::{Array, Decimal, Number, Object, Text, Value, special};
 
 /// How numbers are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,25 +28,18 @@ pub struct Canonical {
 }
 
 /// A number that RFC 8785 cannot write because no double is near it; holds its spelling.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the number {0} is beyond the range of a double")]
 pub struct NumberOutOfRange(
     /// The spelling.
     pub String,
 );
 
-impl fmt::Display for NumberOutOfRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the number {} is beyond the range of a double", self.0)
-    }
-}
-
-impl std::error::Error for NumberOutOfRange {}
-
 /// Appends the canonical form of `value` to `out`, which is left as it was if there is an error. There is none with
 /// [`Numbers::Exact`].
 pub fn write_canonical(value: &Value<'_>, numbers: Numbers, out: &mut String) -> Result<Canonical, NumberOutOfRange> {
     let before = out.len();
-    let mut writer = Writer { numbers, out, interoperable: true };
+    let mut writer = CanonicalWriter { numbers, out, interoperable: true };
     match writer.value(value) {
         Ok(()) => Ok(Canonical { interoperable: writer.interoperable }),
         Err(error) => {
@@ -56,19 +49,19 @@ pub fn write_canonical(value: &Value<'_>, numbers: Numbers, out: &mut String) ->
     }
 }
 
-struct Writer<'o> {
+struct CanonicalWriter<'o> {
     numbers: Numbers,
     out: &'o mut String,
     interoperable: bool,
 }
 
-impl Writer<'_> {
+impl CanonicalWriter<'_> {
     fn value(&mut self, value: &Value<'_>) -> Result<(), NumberOutOfRange> {
         match value {
             Value::Null => self.out.push_str("null"),
             Value::Bool(true) => self.out.push_str("true"),
             Value::Bool(false) => self.out.push_str("false"),
-            Value::Number(number) => self.number(*number)?,
+            Value::Number(number) => self.interoperable &= number_text(*number, self.numbers, self.out)?,
             Value::String(text) => {
                 self.interoperable &= text.as_str().is_some();
                 write_string(text, self.out);
@@ -106,41 +99,43 @@ impl Writer<'_> {
         self.out.push('}');
         Ok(())
     }
-
-    fn number(&mut self, number: Number<'_>) -> Result<(), NumberOutOfRange> {
-        self.interoperable &= number_text(number, self.numbers, self.out)?;
-        Ok(())
-    }
 }
 
 /// Appends a number, and tells whether it is as RFC 8785 wants it.
 pub(super) fn number_text(number: Number<'_>, numbers: Numbers, out: &mut String) -> Result<bool, NumberOutOfRange> {
     let spelling = number.as_str();
-    if is_short_integer(spelling) {
-        out.push_str(if spelling == "-0" { "0" } else { spelling });
+    if is_canonical_number(spelling.as_bytes()) {
+        out.push_str(spelling);
         return Ok(true);
     }
     let mut buffer = ryu_js::Buffer::new();
-    let printed = match spelling.parse::<f64>() {
-        Ok(double) if double.is_finite() => Some(buffer.format_finite(double)),
-        _ => None,
-    };
-    match (printed, numbers) {
-        (Some(printed), Numbers::Rfc8785) => out.push_str(printed),
-        (Some(printed), Numbers::Exact) if is_value_of(printed, number) => out.push_str(printed),
-        (_, Numbers::Exact) => {
+    let double = spelling.parse().ok().filter(|double: &f64| double.is_finite());
+    match (double.map(|double| buffer.format_finite(double)), numbers) {
+        (Some(printed), _) if numbers == Numbers::Rfc8785 || is_value_of(printed, number) => out.push_str(printed),
+        (None, Numbers::Rfc8785) => return Err(NumberOutOfRange(spelling.to_owned())),
+        _ => {
             out.push_str(spelling);
             return Ok(false);
         }
-        (None, Numbers::Rfc8785) => return Err(NumberOutOfRange(spelling.to_owned())),
     }
     Ok(true)
 }
 
-/// Whether a double holds this JSON number exactly and prints it so, as can be seen without looking at its value.
-fn is_short_integer(spelling: &str) -> bool {
-    let digits = spelling.strip_prefix('-').unwrap_or(spelling);
-    digits.len() <= 15 && digits.bytes().all(|byte| byte.is_ascii_digit())
+/// Whether a number is spelled as RFC 8785 wants it, as far as can be seen at once: up to 15 digits, no exponent, and
+/// neither a minus before zero nor a fraction that ends in zero or begins with many.
+fn is_canonical_number(spelling: &[u8]) -> bool {
+    let digits = spelling.strip_prefix(b"-").unwrap_or(spelling);
+    if digits.len() > 16 {
+        return false;
+    }
+    match memchr::memchr(b'.', digits) {
+        None => digits.len() <= 15 && digits.iter().all(u8::is_ascii_digit) && spelling != b"-0",
+        Some(point) => {
+            let fraction = digits.get(point + 1..).unwrap_or_default();
+            let small = digits.first() == Some(&b'0') && fraction.starts_with(b"0000");
+            fraction.iter().all(u8::is_ascii_digit) && fraction.last() != Some(&b'0') && !small
+        }
+    }
 }
 
 fn is_value_of(printed: &str, number: Number<'_>) -> bool {
@@ -154,9 +149,9 @@ pub fn write_string(text: &Text<'_>, out: &mut String) {
         Text::Unicode(text) => write_str(text, out),
         Text::Utf16(units) => {
             out.push('"');
-            for scalar in char::decode_utf16(units.iter().copied()) {
-                match scalar {
-                    Ok(scalar) => write_escaped(scalar.encode_utf8(&mut [0; 4]), out),
+            for character in char::decode_utf16(units.iter().copied()) {
+                match character {
+                    Ok(character) => write_char(character, out),
                     Err(lone) => write_unit(lone.unpaired_surrogate(), out),
                 }
             }
@@ -169,35 +164,34 @@ pub fn write_string(text: &Text<'_>, out: &mut String) {
 /// says.
 pub fn write_str(text: &str, out: &mut String) {
     out.push('"');
-    write_escaped(text, out);
+    let mut rest = text;
+    while let Some((plain, behind)) = rest.split_at_checked(special(rest.as_bytes())) {
+        out.push_str(plain);
+        let mut behind = behind.chars();
+        let Some(special) = behind.next() else { break };
+        write_char(special, out);
+        rest = behind.as_str();
+    }
     out.push('"');
 }
 
-pub(super) fn write_escaped(text: &str, out: &mut String) {
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        out.push_str(plain);
-        let mut special = special.chars();
-        match special.next() {
-            Some('\u{8}') => out.push_str("\\b"),
-            Some('\t') => out.push_str("\\t"),
-            Some('\n') => out.push_str("\\n"),
-            Some('\u{c}') => out.push_str("\\f"),
-            Some('\r') => out.push_str("\\r"),
-            Some('"') => out.push_str("\\\""),
-            Some('\\') => out.push_str("\\\\"),
-            Some(control) => write_unit(control as u16, out),
-            None => {}
-        }
-        rest = special.as_str();
+/// Appends one character of a string.
+pub(super) fn write_char(character: char, out: &mut String) {
+    match character {
+        '\u{8}' => out.push_str("\\b"),
+        '\t' => out.push_str("\\t"),
+        '\n' => out.push_str("\\n"),
+        '\u{c}' => out.push_str("\\f"),
+        '\r' => out.push_str("\\r"),
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\0'..' ' => write_unit(character as u16, out),
+        _ => out.push(character),
     }
-    out.push_str(rest);
 }
 
 fn write_unit(unit: u16, out: &mut String) {
-    out.push_str("\\u");
-    out.extend([12, 8, 4, 0].into_iter().filter_map(|shift| char::from_digit(u32::from(unit >> shift) & 0xF, 16)));
+    let _ = write!(out, "\\u{unit:04x}");
 }
 
 #[cfg(test)]
@@ -220,15 +214,15 @@ mod tests {
     }
 
     #[test]
-    fn short_integers_take_the_short_way() {
-        for spelling in ["0", "-1", "123456789012345", "-999999999999999"] {
-            assert!(is_short_integer(spelling));
+    fn short_numbers_take_the_short_way() {
+        for spelling in ["0", "-1", "123456789012345", "-999999999999999", "1.5", "-0.0001"] {
+            assert!(is_canonical_number(spelling.as_bytes()));
             let double: f64 = spelling.parse().unwrap();
             assert_eq!(ryu_js::Buffer::new().format_finite(double), spelling);
         }
-        assert!(!is_short_integer("1234567890123456"));
-        assert!(!is_short_integer("1e5"));
-        assert!(!is_short_integer("1.5"));
+        assert!(!is_canonical_number(b"1234567890123456"));
+        assert!(!is_canonical_number(b"1e5"));
+        assert!(!is_canonical_number(b"1.50"));
     }
 
     #[test]

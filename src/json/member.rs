@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memmem::Finder;
 
-use super::{Text, special};
+use super::{Cursor, Text};
 
 /// The name of a member, to be looked for in many texts.
 pub(crate) struct MemberName {
@@ -26,12 +26,7 @@ impl MemberName {
 
     /// The member's value, if the text is an object that has it at its top level, and it is a string of Unicode.
     pub fn string_in<'t>(&self, canonical: &'t str) -> Option<Cow<'t, str>> {
-        let inner = self.value_in(canonical)?.strip_prefix('"')?;
-        let plain = special(inner.as_bytes());
-        if inner.as_bytes().get(plain)? == &b'"' {
-            return inner.get(..plain).map(Cow::Borrowed);
-        }
-        match Text::decode(inner.get(..string_end(inner.as_bytes(), plain)?)?) {
+        match Text::decode(self.value_in(canonical)?.string().ok()?) {
             Text::Unicode(text) => Some(text),
             Text::Utf16(_) => None,
         }
@@ -39,18 +34,18 @@ impl MemberName {
 
     /// The member's value, if the text is an object that has it at its top level, and it is a boolean.
     pub fn boolean_in(&self, canonical: &str) -> Option<bool> {
-        match self.value_in(canonical)?.as_bytes().first()? {
+        match self.value_in(canonical)?.peek()? {
             b't' => Some(true),
             b'f' => Some(false),
             _ => None,
         }
     }
 
-    /// The text from the value of the member on, if the text is an object that has it at its top level.
+    /// Where the value of the member is, if the text is an object that has it at its top level.
     ///
     /// The text must be canonical as [`write_canonical`](super::write_canonical) writes it, whatever its numbers. Takes
     /// time linear in the text, and hardly any where the name does not occur.
-    fn value_in<'t>(&self, canonical: &'t str) -> Option<&'t str> {
+    fn value_in<'t>(&self, canonical: &'t str) -> Option<Cursor<'t>> {
         let bytes = canonical.as_bytes();
         let mut from = 0;
         loop {
@@ -63,39 +58,30 @@ impl MemberName {
                 continue;
             }
             // Only the outermost object ends with the text. All that comes before the end of another is deeper still.
-            from = object_end(bytes, value)?;
+            let value = Cursor::new(canonical, value);
+            from = object_end(value.clone())?;
             if from == bytes.len() {
-                return canonical.get(value..);
+                return Some(value);
             }
         }
     }
 }
 
 /// End of the object that a member's value is in, behind its brace.
-fn object_end(bytes: &[u8], value: usize) -> Option<usize> {
-    let (mut at, mut depth) = (value, 0_usize);
+fn object_end(mut value: Cursor<'_>) -> Option<usize> {
+    let mut depth = 0_usize;
     loop {
-        match bytes.get(at)? {
-            b'"' => at = string_end(bytes, at + 1)?,
+        match value.peek()? {
+            b'"' => {
+                value.string().ok()?;
+                continue;
+            }
             b'{' | b'[' => depth += 1,
-            b'}' | b']' => match depth.checked_sub(1) {
-                Some(outer) => depth = outer,
-                None => return Some(at + 1),
-            },
+            b'}' | b']' if depth == 0 => return Some(value.at() + 1),
+            b'}' | b']' => depth -= 1,
             _ => {}
         }
-        at += 1;
-    }
-}
-
-/// Place of the closing quote of a string whose characters begin at `at`.
-fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
-    loop {
-        at += special(bytes.get(at..)?);
-        if bytes.get(at)? == &b'"' {
-            return Some(at);
-        }
-        at += 2; // an escape
+        value.skip();
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::value::RawValue;
-
-use super::{Array, Decimal, Error, ErrorKind, Evidence, MAX_DEPTH, Number, Object, Text, Value};
+use super::{Array, Cursor, Error, ErrorKind, Evidence, MAX_DEPTH, Number, Object, Text, Value};
 
 /// Parses a text that is one JSON value, with or without whitespace around it.
 ///
@@ -12,145 +10,155 @@ use super::{Array, Decimal, Error, ErrorKind, Evidence, MAX_DEPTH, Number, Objec
 pub fn parse(bytes: &[u8]) -> Result<Value<'_>, Error> {
     let text =
         str::from_utf8(bytes).map_err(|error| Error { kind: ErrorKind::NotUtf8, offset: error.valid_up_to() })?;
-    serde_json::from_str::<&RawValue>(text).map_err(|error| explain(text, &error))?;
-    Walker { text, at: 0 }.walk()
+    Parser { text, cursor: Cursor::new(text, 0), ends: Vec::new(), open: Vec::new(), too_deep: None }.parse()
 }
 
-/// Walks over text that is valid JSON: what stands there needs telling apart, but no checking.
-struct Walker<'a> {
+struct Parser<'a> {
     text: &'a str,
-    at: usize,
+    cursor: Cursor<'a>,
+    /// The brackets that are to end what has begun.
+    ends: Vec<u8>,
+    /// What has begun, as far as it is not too deep.
+    open: Vec<Open<'a>>,
+    /// Where the first array or object is that is too deep. What comes after it is still checked.
+    too_deep: Option<usize>,
 }
 
-impl<'a> Walker<'a> {
-    fn walk(mut self) -> Result<Value<'a>, Error> {
-        let mut open: Vec<Open<'a>> = Vec::new();
+impl<'a> Parser<'a> {
+    fn parse(mut self) -> Result<Value<'a>, Error> {
+        if self.cursor.is_at_end() {
+            return Err(Error { kind: ErrorKind::Empty, offset: self.cursor.at() });
+        }
         loop {
-            self.take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b':'));
-            let start = self.at;
-            let value = match self.text.as_bytes().get(start) {
-                Some(b'[' | b'{') if open.len() == MAX_DEPTH => return Err(self.error(ErrorKind::TooDeep)),
-                Some(b'[') => {
-                    self.at += 1;
-                    open.push(Open::new(start, Inside::Array(Vec::new())));
-                    continue;
-                }
-                Some(b'{') => {
-                    self.at += 1;
-                    open.push(Open::new(start, Inside::Object { members: Vec::new(), name: None }));
-                    continue;
-                }
-                Some(b']' | b'}') => {
-                    self.at += 1;
-                    match open.pop() {
-                        Some(ended) => ended.close(self.text, self.at),
-                        None => break,
-                    }
-                }
-                Some(b'"') => {
-                    let text = self.string();
-                    match open.last_mut().map(|parent| &mut parent.inside) {
-                        Some(Inside::Object { name: name @ None, .. }) => {
-                            *name = Some(text);
-                            continue;
-                        }
-                        _ => Value::String(text),
-                    }
-                }
-                _ => match self
-                    .take_while(|byte| matches!(byte, b'+' | b'-' | b'.' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z'))
-                {
-                    "null" => Value::Null,
-                    "true" => Value::Bool(true),
-                    "false" => Value::Bool(false),
-                    "" => break,
-                    number => Value::Number(Number::new(number)),
+            let mut value = match self.cursor.peek() {
+                Some(b'[') => match self.begin(b']') {
+                    Some(empty) => empty,
+                    None => continue,
                 },
+                Some(b'{') => match self.begin(b'}') {
+                    Some(empty) => empty,
+                    None => {
+                        self.name()?;
+                        continue;
+                    }
+                },
+                Some(b'"') => Value::String(self.string()?),
+                Some(b't' | b'f' | b'n') => match self.cursor.word() {
+                    Some("null") => Value::Null,
+                    Some(word) => Value::Bool(word == "true"),
+                    None => return Err(self.wrong("expected `true`, `false` or `null`")),
+                },
+                Some(b'-' | b'0'..=b'9') => match self.cursor.number() {
+                    Some(spelling) => Value::Number(Number::new(spelling)),
+                    None => return Err(self.wrong("invalid number")),
+                },
+                _ => return Err(self.wrong("expected value")),
             };
-            match open.last_mut() {
-                Some(parent) => parent.add(value),
-                None => return Ok(value),
+            // Arrays and objects may end with it.
+            loop {
+                if let Some(parent) = self.open.last_mut() {
+                    parent.add(value);
+                } else {
+                    return self.end(value);
+                }
+                let end = self.ends.last().copied().unwrap_or_default();
+                match self.cursor.another(end) {
+                    Some(false) => value = self.close(),
+                    Some(true) if end == b'}' => break self.name()?,
+                    Some(true) => break,
+                    None if end == b'}' => return Err(self.wrong("expected `,` or `}`")),
+                    None => return Err(self.wrong("expected `,` or `]`")),
+                }
             }
         }
-        // The text was not valid.
-        Err(self.error(ErrorKind::UnexpectedEnd))
     }
 
-    fn error(&self, kind: ErrorKind) -> Error {
-        Error { kind, offset: self.at }
-    }
-
-    /// Goes on to the first byte that is not wanted.
-    fn take_while(&mut self, wanted: impl Fn(u8) -> bool) -> &'a str {
-        let rest = self.text.get(self.at..).unwrap_or_default();
-        let length = rest.bytes().position(|byte| !wanted(byte)).unwrap_or(rest.len());
-        self.at += length;
-        rest.get(..length).unwrap_or_default()
-    }
-
-    /// The string whose opening quote is next.
-    fn string(&mut self) -> Text<'a> {
-        self.at += 1;
-        let start = self.at;
-        loop {
-            self.take_while(|byte| byte != b'"' && byte != b'\\');
-            if self.text.as_bytes().get(self.at) != Some(&b'\\') {
-                break;
-            }
-            self.at += 2;
+    /// Begins an array or object, and ends it if it is empty.
+    fn begin(&mut self, end: u8) -> Option<Value<'a>> {
+        let start = self.cursor.at();
+        self.cursor.skip();
+        self.ends.push(end);
+        if self.ends.len() <= MAX_DEPTH {
+            self.open.push(Open { start, ..Open::default() });
+        } else {
+            self.too_deep.get_or_insert(start);
         }
-        let inner = self.text.get(start..self.at).unwrap_or_default();
-        self.at += 1;
-        Text::decode(inner)
+        self.cursor.take(end).map(|()| self.close())
+    }
+
+    /// Ends the innermost array or object, whose bracket has been passed.
+    fn close(&mut self) -> Value<'a> {
+        let end = self.ends.pop();
+        if self.ends.len() >= MAX_DEPTH {
+            return Value::Null;
+        }
+        let Open { start, mut evidence, items, mut members, .. } = self.open.pop().unwrap_or_default();
+        let raw = self.text.get(start..self.cursor.at()).unwrap_or_default();
+        if end == Some(b']') {
+            return Value::Array(Array { items, raw, evidence });
+        }
+        if has_duplicate(&members) {
+            evidence.duplicate_member = true;
+            keep_last(&mut members);
+        }
+        Value::Object(Object { members, raw, evidence })
+    }
+
+    /// The name of a member, and its colon.
+    fn name(&mut self) -> Result<(), Error> {
+        if self.cursor.peek() != Some(b'"') {
+            return Err(self.wrong("expected a member name"));
+        }
+        let name = self.string()?;
+        if let Some(object) = self.open.last_mut() {
+            object.name = Some(name);
+        }
+        self.cursor.take(b':').ok_or_else(|| self.wrong("expected `:`"))
+    }
+
+    fn string(&mut self) -> Result<Text<'a>, Error> {
+        self.cursor.string().map(Text::decode).map_err(|problem| self.wrong(problem))
+    }
+
+    /// What the whole text is.
+    fn end(mut self, value: Value<'a>) -> Result<Value<'a>, Error> {
+        if !self.cursor.is_at_end() {
+            return Err(self.wrong("trailing characters"));
+        }
+        self.too_deep.map_or(Ok(value), |offset| Err(Error { kind: ErrorKind::TooDeep, offset }))
+    }
+
+    /// What stops the cursor.
+    fn wrong(&self, problem: &str) -> Error {
+        let offset = self.cursor.at();
+        let kind = match self.text.len() {
+            end if end == offset => ErrorKind::UnexpectedEnd,
+            _ => ErrorKind::Syntax(problem.to_owned()),
+        };
+        Error { kind, offset }
     }
 }
 
 /// An array or object whose end has not come yet.
+#[derive(Default)]
 struct Open<'a> {
     start: usize,
     evidence: Evidence,
-    inside: Inside<'a>,
-}
-
-enum Inside<'a> {
-    Array(Vec<Value<'a>>),
-    /// `name` waits for its value.
-    Object {
-        members: Vec<(Text<'a>, Value<'a>)>,
-        name: Option<Text<'a>>,
-    },
+    items: Vec<Value<'a>>,
+    members: Vec<(Text<'a>, Value<'a>)>,
+    /// Of the member whose value comes next.
+    name: Option<Text<'a>>,
 }
 
 impl<'a> Open<'a> {
-    fn new(start: usize, inside: Inside<'a>) -> Self {
-        Self { start, evidence: Evidence::default(), inside }
-    }
-
     fn add(&mut self, value: Value<'a>) {
         self.evidence.include(value.evidence());
-        match &mut self.inside {
-            Inside::Array(items) => items.push(value),
-            Inside::Object { members, name } => {
-                if let Some(name) = name.take() {
-                    self.evidence.include(Evidence::of_text(&name));
-                    members.push((name, value));
-                }
+        match self.name.take() {
+            Some(name) => {
+                self.evidence.include(Evidence::of_text(&name));
+                self.members.push((name, value));
             }
-        }
-    }
-
-    fn close(self, text: &'a str, end: usize) -> Value<'a> {
-        let raw = text.get(self.start..end).unwrap_or_default();
-        let mut evidence = self.evidence;
-        match self.inside {
-            Inside::Array(items) => Value::Array(Array { items, raw, evidence }),
-            Inside::Object { mut members, .. } => {
-                if has_duplicate(&members) {
-                    evidence.duplicate_member = true;
-                    keep_last(&mut members);
-                }
-                Value::Object(Object { members, raw, evidence })
-            }
+            None => self.items.push(value),
         }
     }
 }
@@ -178,48 +186,6 @@ fn keep_last<'a>(members: &mut Vec<(Text<'a>, Value<'a>)>) {
     let mut kept: Vec<_> = members.drain(..).rev().filter(|(name, _)| seen.insert(name.clone())).collect();
     kept.reverse();
     *members = kept;
-}
-
-/// What `serde_json` found, with the byte instead of line and column.
-fn explain(text: &str, error: &serde_json::Error) -> Error {
-    let end = |kind| Error { kind, offset: text.len() };
-    if text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
-        return end(ErrorKind::Empty);
-    }
-    let message = error.to_string();
-    let problem = message.rsplit_once(" at line ").map_or(message.as_str(), |(problem, _)| problem);
-    let lines: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-    let counted = lines + error.column();
-    // The column counts the offending byte, but for a control character it stops before.
-    let (problem, offset) = match problem {
-        "EOF while parsing a string" => match broken_last_escape(text) {
-            Some(offset) => ("invalid escape", offset),
-            None => return end(ErrorKind::UnexpectedEnd),
-        },
-        _ if error.is_eof() => return end(ErrorKind::UnexpectedEnd),
-        "invalid number" if counted == text.len() && ends_in_number(text) => return end(ErrorKind::UnexpectedEnd),
-        "expected ident" => ("expected `true`, `false` or `null`", counted.saturating_sub(1)),
-        "key must be a string" => ("expected a member name", counted.saturating_sub(1)),
-        _ if problem.starts_with("control character") => ("control character in a string", counted),
-        _ => (problem, counted.saturating_sub(1)),
-    };
-    Error { kind: ErrorKind::Syntax(problem.to_owned()), offset }
-}
-
-/// Whether the text ends inside a number that one more digit would complete, as `-`, `1.` and `1e+` do.
-fn ends_in_number(text: &str) -> bool {
-    let head = text.trim_end_matches(|c: char| matches!(c, '+' | '-' | '.' | '0'..='9' | 'E' | 'e'));
-    let number = text.strip_prefix(head).unwrap_or_default();
-    Decimal::parse(&[number, "0"].concat()).is_some()
-}
-
-/// `serde_json` takes an escape with fewer than four bytes after its `u` for the end of the text, although one of them
-/// may be no hexadecimal digit: its place.
-fn broken_last_escape(text: &str) -> Option<usize> {
-    let (head, digits) = text.rsplit_once("\\u")?;
-    let escaped = head.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
-    let bad = digits.bytes().position(|byte| !byte.is_ascii_hexdigit())?;
-    (!escaped && bad < 4).then_some(head.len() + 2 + bad)
 }
 
 #[cfg(test)]
@@ -272,6 +238,26 @@ mod tests {
             ("\u{FEFF}1", "expected value", 0),
         ] {
             assert_eq!(error(text), (ErrorKind::Syntax(problem.to_owned()), offset), "{text}");
+        }
+    }
+
+    /// Texts that are valid, or nearly: `serde_json` says which.
+    #[test]
+    fn the_grammar_is_that_of_serde_json() {
+        let text =
+            r#" {"a\\u1\u00e9": [true, false, null, -1.5e+30, 0.1, "\ud83d\ude00é", {}], "b": "\\" , "c" : [[ ]]} "#;
+        let swapped = (0..text.len()).flat_map(|at| {
+            b"\0\t\n\r \"+,-./0159:EU[\\]aefnrtu{}\x7f".iter().map(move |byte| {
+                let mut bytes = text.as_bytes().to_vec();
+                bytes[at] = *byte;
+                bytes
+            })
+        });
+        let cut = (0..text.len()).map(|at| [&text.as_bytes()[..at], &text.as_bytes()[at + 1..]].concat());
+        for bytes in swapped.chain(cut) {
+            let Ok(text) = str::from_utf8(&bytes) else { continue };
+            let expected = serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok();
+            assert_eq!(parse(&bytes).is_ok(), expected, "{text}");
         }
     }
 

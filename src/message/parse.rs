@@ -109,18 +109,7 @@ fn kind_of(object: &Object<'_>) -> Option<Kind> {
 }
 
 fn message<'a>(object: Object<'a>, kind: Kind, mut problems: Problems, text: Option<&'a str>) -> Message<'a> {
-    let mut message = Message {
-        kind,
-        version: None,
-        id: None,
-        method: None,
-        params: None,
-        result: None,
-        error: None,
-        extra: Vec::new(),
-        problems: Problems::default(),
-        text,
-    };
+    let mut message = Message { text, ..Message::new(kind) };
     let mut versioned = false;
     for (name, value) in object.members {
         match (name.as_str(), value) {
@@ -169,7 +158,7 @@ fn error_member<'a>(value: Value<'a>, problems: &mut Problems) -> ErrorMember<'a
             return ErrorMember::Other(other);
         }
     };
-    let mut error = ErrorObject { code: None, message: None, data: None, extra: Vec::new() };
+    let mut error = ErrorObject::default();
     for (name, value) in object.members {
         match name.as_str() {
             Some("code") => {

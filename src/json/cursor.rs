@@ -1,0 +1,233 @@
+//! Reading JSON text from front to back.
+
+use super::unescape;
+
+/// A place in JSON text, from which on it is read.
+///
+/// What is read is checked. Where it is not what was asked for, the cursor stops at the byte that is wrong, or at the end
+/// of a text that is cut off.
+#[derive(Clone)]
+pub(crate) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub fn new(text: &'a str, at: usize) -> Self {
+        Self { text, at }
+    }
+
+    /// Where it is, in bytes.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
+    /// Passes over blanks, and tells the byte behind them.
+    pub fn peek(&mut self) -> Option<u8> {
+        let bytes = self.text.as_bytes();
+        while let Some(byte) = bytes.get(self.at) {
+            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+                return Some(*byte);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    /// Passes over the byte that [`Self::peek`] told.
+    pub fn skip(&mut self) {
+        self.at += 1;
+    }
+
+    /// Passes over blanks and the byte, if it is there.
+    pub fn take(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.skip())
+    }
+
+    /// Passes over a comma, after which there is another element, or over the bracket that ends them.
+    pub fn another(&mut self, end: u8) -> Option<bool> {
+        let next = self.peek()?;
+        (next == b',' || next == end).then(|| {
+            self.skip();
+            next == b','
+        })
+    }
+
+    /// Whether nothing but blanks follows.
+    pub fn is_at_end(&mut self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// Within a string, goes on to the next quote, backslash or control character: what is before, and that.
+    #[inline(always)]
+    pub fn plain(&mut self) -> Option<(&'a str, u8)> {
+        let start = self.at;
+        self.at += special(self.text.as_bytes().get(start..)?);
+        Some((self.text.get(start..self.at)?, *self.text.as_bytes().get(self.at)?))
+    }
+
+    /// A string without escapes, as it is.
+    #[inline]
+    pub fn plain_string(&mut self) -> Option<&'a str> {
+        self.take(b'"')?;
+        let (string, next) = self.plain()?;
+        (next == b'"').then(|| {
+            self.skip();
+            string
+        })
+    }
+
+    /// A string with its escapes, without its quotes; or what is wrong with it.
+    pub fn string(&mut self) -> Result<&'a str, &'static str> {
+        self.take(b'"').ok_or("expected a string")?;
+        let start = self.at;
+        loop {
+            match self.plain() {
+                Some((_, b'\\')) => self.escape().map(drop).ok_or("invalid escape")?,
+                Some((_, b'"')) => break self.skip(),
+                _ => return Err("control character in a string"),
+            }
+        }
+        Ok(self.text.get(start..self.at - 1).unwrap_or_default())
+    }
+
+    /// An escape of two letters, as it is, if it is canonical.
+    pub fn short_escape(&mut self) -> Option<&'a str> {
+        let end = self.at + 2;
+        let escape = self.text.get(self.at..end)?;
+        matches!(self.text.as_bytes().get(self.at + 1)?, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't').then(|| {
+            self.at = end;
+            escape
+        })
+    }
+
+    /// What the escape that is next stands for.
+    pub fn escape(&mut self) -> Option<Result<char, u16>> {
+        let escape = self.rest();
+        match unescape(escape) {
+            Some((unescaped, length)) => {
+                self.at += length;
+                Some(unescaped)
+            }
+            None => {
+                let is_right = |(at, byte): &(usize, &u8)| match at {
+                    0 => true,
+                    1 => **byte == b'u',
+                    _ => byte.is_ascii_hexdigit(),
+                };
+                self.at += escape.iter().enumerate().take_while(is_right).count();
+                None
+            }
+        }
+    }
+
+    /// `true`, `false` or `null`.
+    pub fn word(&mut self) -> Option<&'static str> {
+        let word = match self.peek()? {
+            b't' => "true",
+            b'f' => "false",
+            _ => "null",
+        };
+        let rest = self.rest();
+        if rest.starts_with(word.as_bytes()) {
+            self.at += word.len();
+            return Some(word);
+        }
+        self.at += rest.iter().zip(word.bytes()).take_while(|(byte, wanted)| *byte == wanted).count();
+        None
+    }
+
+    /// A number, as it is spelled.
+    pub fn number(&mut self) -> Option<&'a str> {
+        self.peek()?;
+        let start = self.at;
+        self.pass(b"-");
+        if self.pass(b"0").is_none() {
+            self.digits()?;
+        } else if self.rest().first().is_some_and(u8::is_ascii_digit) {
+            return None;
+        }
+        if self.pass(b".").is_some() {
+            self.digits()?;
+        }
+        if self.pass(b"eE").is_some() {
+            self.pass(b"+-");
+            self.digits()?;
+        }
+        self.text.get(start..self.at)
+    }
+
+    fn pass(&mut self, bytes: &[u8]) -> Option<()> {
+        bytes.contains(self.rest().first()?).then(|| self.skip())
+    }
+
+    /// Passes over digits, of which there has to be one.
+    fn digits(&mut self) -> Option<()> {
+        let start = self.at;
+        while self.text.as_bytes().get(self.at).is_some_and(u8::is_ascii_digit) {
+            self.skip();
+        }
+        (self.at > start).then_some(())
+    }
+}
+
+/// How many bytes stand before the first quote, backslash or control character; all of them if there is none.
+#[inline]
+pub(crate) fn special(bytes: &[u8]) -> usize {
+    // Names and words of text often end in the first eight bytes.
+    match bytes.first_chunk().map(|chunk| specials(u64::from_le_bytes(*chunk))) {
+        None => special_far(bytes),
+        Some(0) => 8 + special_far(bytes.get(8..).unwrap_or_default()),
+        Some(found) => (found.trailing_zeros() / 8) as usize,
+    }
+}
+
+fn special_far(bytes: &[u8]) -> usize {
+    let (chunks, rest) = bytes.as_chunks();
+    let mut at = 0;
+    for chunk in chunks {
+        let found = specials(u64::from_le_bytes(*chunk));
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let found = rest.iter().position(|byte| *byte < 0x20 || matches!(byte, b'"' | b'\\'));
+    at + found.unwrap_or(rest.len())
+}
+
+/// A word whose lowest bit that is set is in the lowest byte of `word` that is a quote, a backslash or a control character.
+fn specials(word: u64) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
+    // The high bit of a byte of the result is set where that byte of the word is zero, or above the first that is.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let quote = zero(word ^ (ONES * b'"' as u64));
+    let backslash = zero(word ^ (ONES * b'\\' as u64));
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+    quote | backslash | control
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_bytes_are_found_wherever_they_are() {
+        for length in 0..40 {
+            for at in 0..length {
+                for byte in [b'"', b'\\', 0, 0x1f] {
+                    let mut bytes = vec![0xC3; length];
+                    bytes[at] = byte;
+                    assert_eq!(special(&bytes), at);
+                }
+            }
+            assert_eq!(special(&vec![b' '; length]), length);
+            assert_eq!(special(&vec![0x80; length]), length);
+        }
+    }
+}
