@@ -73,31 +73,34 @@ pub enum RebuildError {
 
 /// Rebuilds the sessions of a graph, or of several, in the order of their IRIs.
 pub fn rebuild<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> Result<Vec<RebuiltSession>, RebuildError> {
-    let mut nodes: BTreeMap<&'q str, Node<'q>> = BTreeMap::new();
+    let mut nodes: BTreeMap<&'q str, GraphNode<'q>> = BTreeMap::new();
     for quad in quads {
         let NamedOrBlankNode::NamedNode(subject) = &quad.subject else { continue };
-        let node = nodes.entry(subject.as_str()).or_insert_with(|| Node::new(subject.as_str()));
+        let iri = subject.as_str();
+        let node = nodes.entry(iri).or_insert_with(|| GraphNode { iri, statements: Vec::new() });
         node.statements.push((quad.predicate.as_ref(), &quad.object));
     }
-    let mut elements: BTreeMap<&str, BTreeMap<u64, &Node<'q>>> = BTreeMap::new();
+    let mut elements: BTreeMap<&str, BTreeMap<u64, &GraphNode<'q>>> = BTreeMap::new();
     for node in nodes.values() {
         if let Some(batch) = node.iri_of(rpcg::IN_BATCH)? {
             elements.entry(batch).or_default().insert(node.integer(rpcg::BATCH_INDEX)?, node);
         }
     }
-    let graph = Graph { nodes: &nodes, elements };
-    let mut sessions: BTreeMap<String, RebuiltSession> = BTreeMap::new();
+    let graph = SessionGraph { nodes: &nodes, elements };
+    let mut sessions: BTreeMap<&str, RebuiltSession> = BTreeMap::new();
     for node in graph.nodes.values() {
-        if node.is_a(rpcg::SESSION) {
-            sessions.entry(node.iri.to_owned()).or_insert_with(|| RebuiltSession::new(node.iri));
-        }
-        let Some(session) = node.iri_of(rpcg::IN_SESSION)? else { continue };
-        let session = sessions.entry(session.to_owned()).or_insert_with(|| RebuiltSession::new(session));
+        let stated = node.iri_of(rpcg::IN_SESSION)?;
+        let Some(iri) = stated.or(node.is_a(rpcg::SESSION).then_some(node.iri)) else { continue };
+        let session = sessions.entry(iri).or_insert_with(|| RebuiltSession {
+            iri: iri.to_owned(),
+            records: Vec::new(),
+            answers: BTreeMap::new(),
+        });
         if let Some(request) = node.iri_of(rpcg::RESPONDS_TO)? {
             session.answers.insert(node.iri.to_owned(), request.to_owned());
         }
-        // Elements are told with their batch, and lines between messages are no records.
-        if node.iri_of(rpcg::IN_BATCH)?.is_none() && !node.is_a(rpcg::LOG_LINE) {
+        // Elements are told with their batch, and lines between messages are not records.
+        if stated.is_some() && node.iri_of(rpcg::IN_BATCH)?.is_none() && !node.is_a(rpcg::LOG_LINE) {
             let sequence = node.integer(rpcg::SEQUENCE)?;
             session.records.push(RebuiltRecord { iri: node.iri.to_owned(), sequence, content: graph.content(node)? });
         }
@@ -109,34 +112,26 @@ pub fn rebuild<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> Result<Vec<Rebu
     Ok(sessions)
 }
 
-impl RebuiltSession {
-    fn new(iri: &str) -> Self {
-        Self { iri: iri.to_owned(), records: Vec::new(), answers: BTreeMap::new() }
-    }
-}
-
-struct Graph<'g, 'q> {
-    nodes: &'g BTreeMap<&'q str, Node<'q>>,
+struct SessionGraph<'g, 'q> {
+    nodes: &'g BTreeMap<&'q str, GraphNode<'q>>,
     /// Of each batch, by their place in it.
-    elements: BTreeMap<&'q str, BTreeMap<u64, &'g Node<'q>>>,
+    elements: BTreeMap<&'q str, BTreeMap<u64, &'g GraphNode<'q>>>,
 }
 
-struct Node<'q> {
+struct GraphNode<'q> {
     iri: &'q str,
     statements: Vec<(NamedNodeRef<'q>, &'q Term)>,
 }
 
-impl<'q> Graph<'_, 'q> {
-    fn content(&self, node: &Node<'q>) -> Result<RebuiltContent, RebuildError> {
+impl<'q> SessionGraph<'_, 'q> {
+    fn content(&self, node: &GraphNode<'q>) -> Result<RebuiltContent, RebuildError> {
         if node.is_a(rpcg::MALFORMED_RECORD) {
             if let Some(bytes) = node.literal(rpcg::BYTES)? {
                 let bytes = BASE64.decode(bytes).map_err(|_| node.unexpected(rpcg::BYTES, bytes))?;
                 return Ok(RebuiltContent::Bytes(bytes));
             }
-            return Ok(match node.literal(rpcg::TEXT)? {
-                Some(text) => RebuiltContent::Text(text.to_owned()),
-                None => RebuiltContent::Skipped,
-            });
+            let text = node.literal(rpcg::TEXT)?;
+            return Ok(text.map_or(RebuiltContent::Skipped, |text| RebuiltContent::Text(text.to_owned())));
         }
         if !node.is_a(rpcg::BATCH) {
             return Ok(RebuiltContent::Json(self.single(node)?));
@@ -146,59 +141,52 @@ impl<'q> Graph<'_, 'q> {
         Ok(RebuiltContent::Json(format!("[{}]", elements.join(","))))
     }
 
-    /// JSON text of a message, or of what is none.
-    fn single(&self, node: &Node<'q>) -> Result<String, RebuildError> {
+    /// JSON text of a message, or of a value that is not one.
+    fn single(&self, node: &GraphNode<'q>) -> Result<String, RebuildError> {
         if let Some(text) = node.literal(rpcg::TEXT)? {
             return Ok(text.to_owned());
         }
         if node.is_a(rpcg::INVALID_MESSAGE) {
             return node.required(rpcg::VALUE).map(str::to_owned);
         }
-        let mut object = ObjectText::default();
-        object.string("jsonrpc", node.literal(jrpc::VERSION)?);
-        if let Some(id) = node.iri_of(jrpc::HAS_ID)? {
-            object.member("id", &self.id(self.node(id, node, jrpc::HAS_ID)?)?);
-        }
-        object.string("method", node.literal(jrpc::HAS_METHOD)?);
-        object.json("params", node.literal(jrpc::HAS_PARAMETERS)?);
-        object.json("result", node.literal(jrpc::HAS_RESULT)?);
-        if let Some(error) = node.iri_of(jrpc::HAS_ERROR)? {
-            object.member("error", &Self::error(self.node(error, node, jrpc::HAS_ERROR)?)?);
-        }
-        object.members_of(node.literal(rpcg::EXTRA_MEMBERS)?);
-        Ok(object.end())
+        let members = [
+            ("jsonrpc", node.string(jrpc::VERSION)?),
+            ("id", self.linked(node, jrpc::HAS_ID)?.map(GraphNode::id).transpose()?),
+            ("method", node.string(jrpc::HAS_METHOD)?),
+            ("params", node.json(jrpc::HAS_PARAMETERS)?),
+            ("result", node.json(jrpc::HAS_RESULT)?),
+            ("error", self.linked(node, jrpc::HAS_ERROR)?.map(GraphNode::error).transpose()?),
+        ];
+        Ok(object(members, node.literal(rpcg::EXTRA_MEMBERS)?))
     }
 
-    fn id(&self, node: &Node<'q>) -> Result<String, RebuildError> {
-        if node.is_a(jrpc::NULL_ID) {
-            return Ok("null".to_owned());
-        }
-        match node.literal(jrpc::HAS_STRING_VALUE)? {
-            Some(text) => Ok(quoted(text)),
-            None => node.required(jrpc::HAS_NUMBER_VALUE).map(str::to_owned),
-        }
-    }
-
-    fn error(node: &Node<'q>) -> Result<String, RebuildError> {
-        if let Some(value) = node.literal(rpcg::VALUE)? {
-            return Ok(value.to_owned());
-        }
-        let mut object = ObjectText::default();
-        object.json("code", node.literal(jrpc::HAS_ERROR_CODE)?);
-        object.string("message", node.literal(jrpc::HAS_ERROR_MESSAGE)?);
-        object.json("data", node.literal(jrpc::HAS_ERROR_DATA)?);
-        object.members_of(node.literal(rpcg::EXTRA_MEMBERS)?);
-        Ok(object.end())
-    }
-
-    fn node(&self, iri: &str, from: &Node<'q>, property: NamedNodeRef<'_>) -> Result<&Node<'q>, RebuildError> {
-        self.nodes.get(iri).ok_or_else(|| from.unexpected(property, iri))
+    fn linked(&self, from: &GraphNode<'q>, property: NamedNodeRef<'_>) -> Result<Option<&GraphNode<'q>>, RebuildError> {
+        let Some(iri) = from.iri_of(property)? else { return Ok(None) };
+        self.nodes.get(iri).map(Some).ok_or_else(|| from.unexpected(property, iri))
     }
 }
 
-impl<'q> Node<'q> {
-    fn new(iri: &'q str) -> Self {
-        Self { iri, statements: Vec::new() }
+impl<'q> GraphNode<'q> {
+    fn id(&self) -> Result<String, RebuildError> {
+        if self.is_a(jrpc::NULL_ID) {
+            return Ok("null".to_owned());
+        }
+        match self.string(jrpc::HAS_STRING_VALUE)? {
+            Some(text) => Ok(text),
+            None => self.required(jrpc::HAS_NUMBER_VALUE).map(str::to_owned),
+        }
+    }
+
+    fn error(&self) -> Result<String, RebuildError> {
+        if let Some(value) = self.json(rpcg::VALUE)? {
+            return Ok(value);
+        }
+        let members = [
+            ("code", self.json(jrpc::HAS_ERROR_CODE)?),
+            ("message", self.string(jrpc::HAS_ERROR_MESSAGE)?),
+            ("data", self.json(jrpc::HAS_ERROR_DATA)?),
+        ];
+        Ok(object(members, self.literal(rpcg::EXTRA_MEMBERS)?))
     }
 
     fn is_a(&self, class: NamedNodeRef<'_>) -> bool {
@@ -225,6 +213,20 @@ impl<'q> Node<'q> {
         }
     }
 
+    /// The text of a literal that is JSON already.
+    fn json(&self, property: NamedNodeRef<'_>) -> Result<Option<String>, RebuildError> {
+        Ok(self.literal(property)?.map(str::to_owned))
+    }
+
+    /// The JSON string of a literal.
+    fn string(&self, property: NamedNodeRef<'_>) -> Result<Option<String>, RebuildError> {
+        Ok(self.literal(property)?.map(|text| {
+            let mut quoted = String::with_capacity(text.len() + 2);
+            json::write_str(text, &mut quoted);
+            quoted
+        }))
+    }
+
     fn required(&self, property: NamedNodeRef<'_>) -> Result<&'q str, RebuildError> {
         self.literal(property)?
             .ok_or_else(|| RebuildError::Missing { node: self.iri.to_owned(), property: property.to_string() })
@@ -240,54 +242,9 @@ impl<'q> Node<'q> {
     }
 }
 
-/// JSON text of an object, a member at a time.
-#[derive(Default)]
-struct ObjectText {
-    text: String,
-}
-
-impl ObjectText {
-    fn string(&mut self, name: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.member(name, &quoted(value));
-        }
-    }
-
-    fn json(&mut self, name: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.member(name, value);
-        }
-    }
-
-    fn member(&mut self, name: &str, value: &str) {
-        self.separate();
-        json::write_str(name, &mut self.text);
-        self.text.push(':');
-        self.text.push_str(value);
-    }
-
-    /// The members of another object, given as its text in canonical form.
-    fn members_of(&mut self, object: Option<&str>) {
-        let members = object.and_then(|object| object.strip_prefix('{')?.strip_suffix('}'));
-        if let Some(members) = members.filter(|members| !members.is_empty()) {
-            self.separate();
-            self.text.push_str(members);
-        }
-    }
-
-    fn separate(&mut self) {
-        if !self.text.is_empty() {
-            self.text.push(',');
-        }
-    }
-
-    fn end(self) -> String {
-        format!("{{{}}}", self.text)
-    }
-}
-
-fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    json::write_str(text, &mut quoted);
-    quoted
+/// JSON text of an object: the members that are there, and those of another object, which is canonical.
+fn object<const N: usize>(members: [(&str, Option<String>); N], more: Option<&str>) -> String {
+    let members = members.into_iter().filter_map(|(name, value)| Some(format!("\"{name}\":{}", value?)));
+    let more = more.and_then(|object| object.strip_prefix('{')?.strip_suffix('}')).filter(|more| !more.is_empty());
+    format!("{{{}}}", members.chain(more.map(str::to_owned)).collect::<Vec<_>>().join(","))
 }

@@ -8,7 +8,7 @@ use crate::message::{Kind, Problem, Problems};
 use crate::record::Format;
 
 /// Counts of one input, or of several.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Formats that the inputs were read as, each once.
     pub formats: Vec<Format>,
@@ -40,21 +40,7 @@ pub struct Summary {
 impl Summary {
     /// Of an input without records.
     pub fn new(format: Format) -> Self {
-        Self {
-            formats: vec![format],
-            sessions: 1,
-            inputs: 1,
-            records: 0,
-            messages: Default::default(),
-            batches: 0,
-            invalid: 0,
-            malformed: 0,
-            log_lines: 0,
-            triples: 0,
-            losses: Losses::default(),
-            by_reference: BTreeMap::new(),
-            problems: Default::default(),
-        }
+        Self { formats: vec![format], sessions: 1, inputs: 1, ..Self::default() }
     }
 
     /// How often a problem was found.
@@ -72,9 +58,7 @@ impl Summary {
     }
 
     pub(crate) fn add_problems(&mut self, problems: Problems) {
-        for problem in problems.iter() {
-            self.problems[problem as usize] += 1;
-        }
+        problems.iter().for_each(|problem| self.add_problem(problem, 1));
     }
 
     /// Adds the counts of another input.

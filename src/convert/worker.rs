@@ -11,7 +11,7 @@ use super::{ConvertError, Shared};
 use crate::diagnostic::Finding;
 use crate::json::{self, Value};
 use crate::mapping::{InputMapper, Loss, Losses, Mapping, ReferenceError, graph_reference};
-use crate::message::{self, Content, Problem, Problems, Scanned, Single};
+use crate::message::{self, Content, Problem, Scanned, Single};
 use crate::record::{Entry, Format, Location, Record};
 use crate::session::{Annotated, Node, Origin, Session};
 use crate::sink::{Rendered, Sink};
@@ -65,7 +65,7 @@ impl Paired {
             }
             self.summary.add_problems(node.problems);
             if node.superseded.is_some() {
-                self.summary.add_problems(Problems::from_iter([Problem::IdReusedWhileOpen]));
+                self.summary.add_problem(Problem::IdReusedWhileOpen, 1);
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Array, Decimal, Number, Object, Text, Value, special};
+use super::{Decimal, Number, Text, Value, special};
 
 /// How numbers are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,9 +39,8 @@ pub struct NumberOutOfRange(
 /// [`Numbers::Exact`].
 pub fn write_canonical(value: &Value<'_>, numbers: Numbers, out: &mut String) -> Result<Canonical, NumberOutOfRange> {
     let before = out.len();
-    let mut writer = CanonicalWriter { numbers, out, interoperable: true };
-    match writer.value(value) {
-        Ok(()) => Ok(Canonical { interoperable: writer.interoperable }),
+    match append(value, numbers, out) {
+        Ok(interoperable) => Ok(Canonical { interoperable }),
         Err(error) => {
             out.truncate(before);
             Err(error)
@@ -49,56 +48,44 @@ pub fn write_canonical(value: &Value<'_>, numbers: Numbers, out: &mut String) ->
     }
 }
 
-struct CanonicalWriter<'o> {
-    numbers: Numbers,
-    out: &'o mut String,
-    interoperable: bool,
-}
-
-impl CanonicalWriter<'_> {
-    fn value(&mut self, value: &Value<'_>) -> Result<(), NumberOutOfRange> {
-        match value {
-            Value::Null => self.out.push_str("null"),
-            Value::Bool(true) => self.out.push_str("true"),
-            Value::Bool(false) => self.out.push_str("false"),
-            Value::Number(number) => self.interoperable &= number_text(*number, self.numbers, self.out)?,
-            Value::String(text) => {
-                self.interoperable &= text.as_str().is_some();
-                write_string(text, self.out);
-            }
-            Value::Array(array) => self.array(array)?,
-            Value::Object(object) => self.object(object)?,
+/// Appends a value, and tells whether it is [interoperable](Canonical::interoperable).
+fn append(value: &Value<'_>, numbers: Numbers, out: &mut String) -> Result<bool, NumberOutOfRange> {
+    let mut interoperable = true;
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Number(number) => interoperable = number_text(*number, numbers, out)?,
+        Value::String(text) => {
+            interoperable = text.as_str().is_some();
+            write_string(text, out);
         }
-        Ok(())
-    }
-
-    fn array(&mut self, array: &Array<'_>) -> Result<(), NumberOutOfRange> {
-        self.out.push('[');
-        for (i, item) in array.items.iter().enumerate() {
-            if i > 0 {
-                self.out.push(',');
+        Value::Array(array) => {
+            out.push('[');
+            for (i, item) in array.items.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                interoperable &= append(item, numbers, out)?;
             }
-            self.value(item)?;
+            out.push(']');
         }
-        self.out.push(']');
-        Ok(())
-    }
-
-    fn object(&mut self, object: &Object<'_>) -> Result<(), NumberOutOfRange> {
-        self.out.push('{');
-        for (i, (name, value)) in object.sorted_members().into_iter().enumerate() {
-            if i > 0 {
-                self.out.push(',');
+        Value::Object(object) => {
+            out.push('{');
+            for (i, (name, value)) in object.sorted_members().into_iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                // The first byte of U+E000 is EE; the characters above begin with EE to F4.
+                interoperable &= name.as_str().is_some_and(|name| name.bytes().all(|byte| byte < 0xEE));
+                write_string(name, out);
+                out.push(':');
+                interoperable &= append(value, numbers, out)?;
             }
-            // The first byte of U+E000 is EE; the characters above begin with EE to F4.
-            self.interoperable &= name.as_str().is_some_and(|name| name.bytes().all(|byte| byte < 0xEE));
-            write_string(name, self.out);
-            self.out.push(':');
-            self.value(value)?;
+            out.push('}');
         }
-        self.out.push('}');
-        Ok(())
     }
+    Ok(interoperable)
 }
 
 /// Appends a number, and tells whether it is as RFC 8785 wants it.

@@ -1,5 +1,7 @@
 //! Numbers of JSON: as they were spelled, and as exact decimals.
 
+use super::Cursor;
+
 /// A number as it was spelled.
 #[derive(Clone, Copy, Debug)]
 pub struct Number<'a>(&'a str);
@@ -23,118 +25,63 @@ impl<'a> Number<'a> {
 
 /// An exact decimal: equal by value, so that 1, 1.0 and 1e0 are equal, and -0 and 0.
 ///
-/// Exponents are exact up to 38 digits. A longer one is never computed with: numbers with such an exponent are equal
-/// when it is the same and what stands before it is equal.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// Exponents are exact up to 38 digits. Those that are larger still are all the same.
+#[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
 pub struct Decimal {
     negative: bool,
     /// The significant digits, without zeros at either end; empty for zero.
     digits: String,
     /// The power of ten of the last digit.
-    exponent: Exponent,
+    power: i128,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Exponent {
-    Known(i128),
-    /// `digits` is longer than 38 and has no leading zero; `shift` would have to be added to it.
-    Huge {
-        negative: bool,
-        digits: String,
-        shift: i128,
-    },
-}
-
-/// Any number of this many digits, plus the length of any text, fits an `i128`.
-const KNOWN_EXPONENT_DIGITS: usize = 38;
-
-impl Default for Decimal {
-    /// Zero.
-    fn default() -> Self {
-        Self { negative: false, digits: String::new(), exponent: Exponent::Known(0) }
-    }
-}
+/// The largest exponent. The length of any text can be added to it.
+const MAX_EXPONENT: i128 = i128::MAX / 2;
 
 impl Decimal {
     /// The value of a number in JSON's spelling, `None` if it is not one. Takes time and memory linear in the spelling,
     /// whatever the exponent.
     pub fn parse(spelling: &str) -> Option<Self> {
-        let (negative, unsigned) = match spelling.strip_prefix('-') {
-            Some(unsigned) => (true, unsigned),
-            None => (false, spelling),
-        };
+        Cursor::new(spelling, 0).number().filter(|number| *number == spelling)?;
+        let unsigned = spelling.trim_start_matches('-');
         let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-        let (exponent_negative, exponent) = match exponent.strip_prefix('-') {
-            Some(exponent) => (true, exponent),
-            None => (false, exponent.strip_prefix('+').unwrap_or(exponent)),
-        };
-        let leading_zero = whole.len() > 1 && whole.starts_with('0');
-        if leading_zero || ![whole, fraction, exponent].into_iter().all(is_digits) {
-            return None;
-        }
-
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let written = [whole, fraction].concat();
         let significant = written.trim_end_matches('0');
-        let shift = (written.len() - significant.len()) as i128 - fraction.len() as i128;
         let digits = significant.trim_start_matches('0');
         if digits.is_empty() {
             return Some(Self::default());
         }
-        let exponent = exponent.trim_start_matches('0');
-        let exponent = if exponent.len() <= KNOWN_EXPONENT_DIGITS {
-            let power: i128 = exponent.parse().unwrap_or(0); // no digits: it was all zeros
-            Exponent::Known(if exponent_negative { -power } else { power } + shift)
-        } else {
-            Exponent::Huge { negative: exponent_negative, digits: exponent.to_owned(), shift }
-        };
-        Some(Self { negative, digits: digits.to_owned(), exponent })
+        let magnitude = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(MAX_EXPONENT).min(MAX_EXPONENT);
+        let exponent = if exponent.starts_with('-') { -magnitude } else { magnitude };
+        let power = exponent + (written.len() - significant.len()) as i128 - fraction.len() as i128;
+        Some(Self { negative: spelling.starts_with('-'), digits: digits.to_owned(), power })
     }
 
     /// Whether the value has no fraction.
     pub fn is_integer(&self) -> bool {
-        match &self.exponent {
-            Exponent::Known(power) => *power >= 0,
-            Exponent::Huge { negative, .. } => !negative,
-        }
+        self.power >= 0
     }
 
     /// The plain form without exponent: `1000`, `-0.5`, `0`. There are no zeros at the end of a fraction, and no `-0`.
     /// `None` if it has more than `max_digits` digits, the zero of `0.5` counted.
     pub fn to_plain(&self, max_digits: usize) -> Option<String> {
-        let Exponent::Known(power) = self.exponent else {
-            return None;
-        };
-        let whole_digits = self.digits.len() as i128 + power;
-        let fraction_digits = (-power).max(0);
+        let whole_digits = self.digits.len() as i128 + self.power;
+        let fraction_digits = (-self.power).max(0);
         if whole_digits.max(1) + fraction_digits > max_digits as i128 {
             return None;
         }
         // In what follows every count is at most `max_digits`.
         let zeros = |count: i128| "0".repeat(usize::try_from(count).unwrap_or(0));
-        let mut plain = String::from(if self.negative { "-" } else { "" });
-        if whole_digits <= 0 {
-            plain.push('0');
-            if fraction_digits > 0 {
-                plain.push('.');
-                plain.push_str(&zeros(-whole_digits));
-                plain.push_str(&self.digits);
-            }
-        } else if fraction_digits > 0 {
-            let (whole, fraction) = self.digits.split_at_checked(usize::try_from(whole_digits).ok()?)?;
-            plain.push_str(whole);
-            plain.push('.');
-            plain.push_str(fraction);
-        } else {
-            plain.push_str(&self.digits);
-            plain.push_str(&zeros(power));
+        let mut plain = [zeros(1 - whole_digits), self.digits.clone(), zeros(self.power)].concat();
+        if fraction_digits > 0 {
+            plain.insert(plain.len() - usize::try_from(fraction_digits).ok()?, '.');
+        }
+        if self.negative {
+            plain.insert(0, '-');
         }
         Some(plain)
     }
-}
-
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -31,12 +31,9 @@ impl<'a> Parser<'a> {
         }
         loop {
             let mut value = match self.cursor.peek() {
-                Some(b'[') => match self.begin(b']') {
+                Some(bracket @ (b'[' | b'{')) => match self.begin(bracket) {
                     Some(empty) => empty,
-                    None => continue,
-                },
-                Some(b'{') => match self.begin(b'}') {
-                    Some(empty) => empty,
+                    None if bracket == b'[' => continue,
                     None => {
                         self.name()?;
                         continue;
@@ -56,12 +53,10 @@ impl<'a> Parser<'a> {
             };
             // Arrays and objects may end with it.
             loop {
-                if let Some(parent) = self.open.last_mut() {
-                    parent.add(value);
-                } else {
+                let (Some(parent), Some(&end)) = (self.open.last_mut(), self.ends.last()) else {
                     return self.end(value);
-                }
-                let end = self.ends.last().copied().unwrap_or_default();
+                };
+                parent.add(value);
                 match self.cursor.another(end) {
                     Some(false) => value = self.close(),
                     Some(true) if end == b'}' => break self.name()?,
@@ -74,9 +69,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Begins an array or object, and ends it if it is empty.
-    fn begin(&mut self, end: u8) -> Option<Value<'a>> {
+    fn begin(&mut self, bracket: u8) -> Option<Value<'a>> {
         let start = self.cursor.at();
         self.cursor.skip();
+        let end = if bracket == b'[' { b']' } else { b'}' };
         self.ends.push(end);
         if self.ends.len() <= MAX_DEPTH {
             self.open.push(Open { start, ..Open::default() });
@@ -167,25 +163,18 @@ impl<'a> Open<'a> {
 const FEW_MEMBERS: usize = 16;
 
 fn has_duplicate(members: &[(Text<'_>, Value<'_>)]) -> bool {
-    let mut names = members.iter().map(|(name, _)| name);
-    if members.len() <= FEW_MEMBERS {
-        while let Some(name) = names.next() {
-            if names.clone().any(|later| later == name) {
-                return true;
-            }
-        }
-        false
-    } else {
+    if members.len() > FEW_MEMBERS {
         let mut seen = HashSet::with_capacity(members.len());
-        !names.all(|name| seen.insert(name))
+        return !members.iter().all(|(name, _)| seen.insert(name));
     }
+    members.iter().enumerate().any(|(at, (name, _))| members.iter().skip(at + 1).any(|(later, _)| later == name))
 }
 
 fn keep_last<'a>(members: &mut Vec<(Text<'a>, Value<'a>)>) {
     let mut seen = HashSet::with_capacity(members.len());
-    let mut kept: Vec<_> = members.drain(..).rev().filter(|(name, _)| seen.insert(name.clone())).collect();
-    kept.reverse();
-    *members = kept;
+    members.reverse();
+    members.retain(|(name, _)| seen.insert(name.clone()));
+    members.reverse();
 }
 
 #[cfg(test)]

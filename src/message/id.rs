@@ -23,7 +23,7 @@ impl<'a> Id<'a> {
     /// a lone surrogate, a number whose plain form is longer than [`MAX_ID_DIGITS`].
     pub fn from_value(value: &Value<'a>) -> Option<Self> {
         match value {
-            Value::String(text) => text.to_cow().map(Self::String),
+            Value::String(_) => value.to_cow().map(Self::String),
             Value::Number(number) => plain(number.as_str()).map(Self::Number),
             Value::Null => Some(Self::Null),
             Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,

@@ -55,7 +55,7 @@ impl<'a> Single<'a> {
         let mut problems = Problems::default();
         problems.insert_if(evidence.duplicate_member, Problem::DuplicateMember);
         problems.insert_if(evidence.lone_surrogate, Problem::LoneSurrogate);
-        let text = if evidence.duplicate_member { raw(&value) } else { None };
+        let text = value.raw().filter(|_| evidence.duplicate_member);
 
         match value {
             Value::Object(object) => match kind_of(&object) {
@@ -67,40 +67,21 @@ impl<'a> Single<'a> {
     }
 }
 
-fn raw<'a>(value: &Value<'a>) -> Option<&'a str> {
-    match value {
-        Value::Object(object) => Some(object.raw),
-        Value::Array(array) => Some(array.raw),
-        _ => None,
-    }
-}
-
-/// The kind that the table gives, or nothing where the object is no message.
+/// The kind that the table gives, or nothing where the object is not a message.
 fn kind_of(object: &Object<'_>) -> Option<Kind> {
-    let (mut method, mut id, mut result, mut error) = (None, None, None, None);
-    for (name, value) in &object.members {
-        match name.as_str() {
-            Some("method") => method = Some(value),
-            Some("id") => id = Some(value),
-            Some("result") => result = Some(value),
-            Some("error") => error = Some(value),
-            _ => {}
-        }
-    }
+    let [method, id, result, error] = ["method", "id", "result", "error"].map(|name| object.get(name));
     if id.is_some_and(|id| Id::from_value(id).is_none()) {
         return None;
     }
     match (method, result, error) {
-        (Some(Value::String(method)), None, None) => {
-            method.as_str()?;
+        (Some(method @ Value::String(_)), None, None) => {
+            method.to_cow()?;
             Some(if id.is_some() { Kind::Request } else { Kind::Notification })
         }
         (None, Some(_), None | Some(Value::Null)) => Some(Kind::Response),
         (None, None | Some(Value::Null), Some(error)) if !matches!(error, Value::Null) => {
-            if let Value::Object(error) = error
-                && let Some(Value::String(message)) = error.get("message")
-            {
-                message.as_str()?;
+            if let Some(message @ Value::String(_)) = error.member("message") {
+                message.to_cow()?;
             }
             Some(Kind::ErrorResponse)
         }
@@ -112,36 +93,43 @@ fn message<'a>(object: Object<'a>, kind: Kind, mut problems: Problems, text: Opt
     let mut message = Message { text, ..Message::new(kind) };
     let mut versioned = false;
     for (name, value) in object.members {
-        match (name.as_str(), value) {
-            (Some("jsonrpc"), value) => {
+        let taken = match name.as_str() {
+            Some("jsonrpc") => {
                 versioned = true;
-                message.version = as_string(&value);
+                message.version = value.to_cow();
                 problems.insert_if(message.version.as_deref() != Some("2.0"), Problem::WrongVersion);
-                if message.version.is_none() {
-                    message.extra.push((name, value));
-                }
+                message.version.is_some()
             }
-            (Some("id"), value) => {
+            Some("id") => {
                 message.id = Id::from_value(&value);
-                let null = kind == Kind::Request && message.id == Some(Id::Null);
-                problems.insert_if(null, Problem::NullRequestId);
+                problems.insert_if(kind == Kind::Request && message.id == Some(Id::Null), Problem::NullRequestId);
+                true
             }
-            (Some("method"), value) => message.method = as_string(&value),
-            (Some("params"), value) => {
-                let structured = matches!(value, Value::Array(_) | Value::Object(_));
-                problems.insert_if(!structured, Problem::ScalarParams);
+            Some("method") => {
+                message.method = value.to_cow();
+                true
+            }
+            Some("params") => {
+                problems.insert_if(!matches!(value, Value::Array(_) | Value::Object(_)), Problem::ScalarParams);
                 message.params = Some(value.into());
+                continue;
             }
-            (Some("result"), value) if kind == Kind::Response => message.result = Some(value.into()),
-            (Some("error"), value) if kind == Kind::ErrorResponse => {
+            Some("result") if kind == Kind::Response => {
+                message.result = Some(value.into());
+                continue;
+            }
+            Some("error") if kind == Kind::ErrorResponse => {
                 message.error = Some(error_member(value, &mut problems));
+                continue;
             }
-            // What is left of `result` and `error` is null beside the other one.
-            (Some("result" | "error"), value) => {
-                problems.insert(Problem::BothResultAndError);
-                message.extra.push((name, value));
+            other => {
+                // What is left of `result` and `error` is null beside the other one.
+                problems.insert_if(matches!(other, Some("result" | "error")), Problem::BothResultAndError);
+                false
             }
-            (_, value) => message.extra.push((name, value)),
+        };
+        if !taken {
+            message.extra.push((name, value));
         }
     }
     problems.insert_if(!versioned, Problem::MissingVersion);
@@ -160,33 +148,28 @@ fn error_member<'a>(value: Value<'a>, problems: &mut Problems) -> ErrorMember<'a
     };
     let mut error = ErrorObject::default();
     for (name, value) in object.members {
-        match name.as_str() {
+        let taken = match name.as_str() {
             Some("code") => {
                 error.code = as_integer(&value).map(Cow::Owned);
-                if error.code.is_none() {
-                    error.extra.push((name, value));
-                }
+                error.code.is_some()
             }
             Some("message") => {
-                error.message = as_string(&value);
-                if error.message.is_none() {
-                    error.extra.push((name, value));
-                }
+                error.message = value.to_cow();
+                error.message.is_some()
             }
-            Some("data") => error.data = Some(value.into()),
-            _ => error.extra.push((name, value)),
+            Some("data") => {
+                error.data = Some(value.into());
+                continue;
+            }
+            _ => false,
+        };
+        if !taken {
+            error.extra.push((name, value));
         }
     }
     problems.insert_if(error.code.is_none(), Problem::BadErrorCode);
     problems.insert_if(error.message.is_none(), Problem::BadErrorMessage);
     ErrorMember::Object(error)
-}
-
-fn as_string<'a>(value: &Value<'a>) -> Option<Cow<'a, str>> {
-    match value {
-        Value::String(text) => text.to_cow(),
-        _ => None,
-    }
 }
 
 /// The digits of a number that is an integer, however it is spelled (`1.0` is one).

@@ -54,11 +54,7 @@ impl<'a> Payload<'a> {
     pub(crate) fn string_member(&self, name: &MemberName) -> Option<Cow<'a, str>> {
         match self {
             Self::Canonical { text, .. } => name.string_in(text),
-            Self::Value(Value::Object(object)) => match object.get(name.as_str())? {
-                Value::String(text) => text.to_cow(),
-                _ => None,
-            },
-            Self::Value(_) => None,
+            Self::Value(value) => value.member(name.as_str())?.to_cow(),
         }
     }
 
@@ -66,11 +62,10 @@ impl<'a> Payload<'a> {
     pub(crate) fn boolean_member(&self, name: &MemberName) -> Option<bool> {
         match self {
             Self::Canonical { text, .. } => name.boolean_in(text),
-            Self::Value(Value::Object(object)) => match object.get(name.as_str())? {
+            Self::Value(value) => match value.member(name.as_str())? {
                 Value::Bool(value) => Some(*value),
                 _ => None,
             },
-            Self::Value(_) => None,
         }
     }
 }

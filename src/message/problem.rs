@@ -26,9 +26,7 @@ macro_rules! problems {
 
             /// Its local name, as summaries show it.
             pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$name => stringify!($name),)*
-                }
+                self.iri().as_str().strip_prefix(rpcg::NAMESPACE).unwrap_or_default()
             }
         }
     };
@@ -103,13 +101,5 @@ impl Problems {
     /// Those that are there, in the order of [`Problem::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Problem> {
         Problem::ALL.iter().copied().filter(move |problem| self.contains(*problem))
-    }
-}
-
-impl FromIterator<Problem> for Problems {
-    fn from_iter<I: IntoIterator<Item = Problem>>(problems: I) -> Self {
-        let mut set = Self::default();
-        problems.into_iter().for_each(|problem| set.insert(problem));
-        set
     }
 }

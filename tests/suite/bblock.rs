@@ -35,6 +35,23 @@ fn turtle(text: &str) -> Vec<Quad> {
 
 #[test]
 fn published_examples() {
+    // In their form, with other values.
+    for (example, expected) in [
+        (
+            r#"{ "jsonrpc": "2.0", "method": "divide", "params": { "divisor": 2, "dividend": 9.50 }, "id": "7" }"#,
+            r#"[] jrpc:version "2.0" ; jrpc:hasMethod "divide" ; jrpc:hasId <https://override-me-for-custom-content.eg/7> ;
+                jrpc:hasParameters "{\"dividend\":9.5,\"divisor\":2}"^^rdf:JSON ."#,
+        ),
+        (
+            r#"{ "jsonrpc": "2.0", "result": { "value": 4.75 }, "id": "7" }"#,
+            r#"[] jrpc:version "2.0" ; jrpc:hasId <7> ; jrpc:hasResult "{\"value\":4.75}"^^rdf:JSON ."#,
+        ),
+    ] {
+        let (quads, summary) = convert(example.as_bytes());
+        assert_isomorphic(&quads, &turtle(expected), example);
+        assert_eq!(summary.losses.iter().count(), 0, "nothing is lost of {example}");
+    }
+
     let Some(corpora) = corpora() else { return };
     let examples = files(&corpora.join("../reference/ogc-json-rpc/build/tests/json-rpc"), ".json");
     let examples: Vec<_> = examples.into_iter().filter(|path| !path.ends_with("_report.json")).collect();

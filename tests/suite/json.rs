@@ -14,9 +14,11 @@ use std::{env, fs};
 use proptest::prelude::*;
 use proptest::sample::select;
 use rpcgraph::json::{
-    Canonical, Decimal, ErrorKind, MAX_DEPTH, NumberOutOfRange, Numbers, Text, Value, parse, same_value,
-    write_canonical, write_str, write_string,
+    Canonical, Decimal, ErrorKind, MAX_DEPTH, NumberOutOfRange, Numbers, Text, Value, parse, write_canonical,
+    write_str, write_string,
 };
+
+use crate::support::same_value;
 
 /// The canonical form of a text that is JSON, and whether it is interoperable.
 fn canonical(text: &[u8], numbers: Numbers) -> Result<(String, bool), NumberOutOfRange> {
@@ -61,6 +63,15 @@ mod corpora {
 
     #[test]
     fn rfc8785_vectors() {
+        // RFC 8785, 3.2.2
+        let input = r#"{"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+            "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/", "literals": [null, true, false]}"#;
+        let output = concat!(
+            r#"{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"#,
+            r#""string":"€$\u000f\nA'B\"\\\\\"/"}"#
+        );
+        assert_eq!(canonical(input.as_bytes(), Numbers::Rfc8785).unwrap().0, output);
+
         let Some(folder) = folder("rfc8785-jcs/testdata") else { return };
         for (name, input) in files(&folder.join("input")) {
             let output = fs::read_to_string(folder.join("output").join(&name)).unwrap();
@@ -70,6 +81,36 @@ mod corpora {
 
     #[test]
     fn rfc8785_numbers() {
+        // RFC 8785, appendix B
+        for (bits, expected) in [
+            (0x0000000000000000, "0"),
+            (0x8000000000000000, "0"),
+            (0x0000000000000001, "5e-324"),
+            (0x8000000000000001, "-5e-324"),
+            (0x7fefffffffffffff, "1.7976931348623157e+308"),
+            (0xffefffffffffffff, "-1.7976931348623157e+308"),
+            (0x4340000000000000, "9007199254740992"),
+            (0xc340000000000000, "-9007199254740992"),
+            (0x4430000000000000, "295147905179352830000"),
+            (0x44b52d02c7e14af5, "9.999999999999997e+22"),
+            (0x44b52d02c7e14af6, "1e+23"),
+            (0x44b52d02c7e14af7, "1.0000000000000001e+23"),
+            (0x444b1ae4d6e2ef4e, "999999999999999700000"),
+            (0x444b1ae4d6e2ef4f, "999999999999999900000"),
+            (0x444b1ae4d6e2ef50, "1e+21"),
+            (0x3eb0c6f7a0b5ed8c, "9.999999999999997e-7"),
+            (0x3eb0c6f7a0b5ed8d, "0.000001"),
+            (0x41b3de4355555553, "333333333.3333332"),
+            (0x41b3de4355555554, "333333333.33333325"),
+            (0x41b3de4355555555, "333333333.3333333"),
+            (0x41b3de4355555556, "333333333.3333334"),
+            (0x41b3de4355555557, "333333333.33333343"),
+            (0xbecbf647612f3696, "-0.0000033333333333333333"),
+            (0x43143ff3c1cb0959, "1424953923781206.2"),
+        ] {
+            assert_eq!(rfc8785(&format!("{:e}", f64::from_bits(bits))).as_deref(), Ok(expected));
+        }
+
         let Some(folder) = folder("rfc8785-jcs") else { return };
         let lines = fs::read_to_string(folder.join("es6testfile100k.txt")).unwrap();
         let mut count = 0;
@@ -82,16 +123,104 @@ mod corpora {
         assert_eq!(count, 100_000);
     }
 
+    fn outcome(text: &[u8]) -> &'static str {
+        match parse(text) {
+            Ok(value) if value.evidence().lone_surrogate => "lone surrogate",
+            Ok(_) => "accepted",
+            Err(error) if error.kind == ErrorKind::NotUtf8 => "not UTF-8",
+            Err(_) => "rejected",
+        }
+    }
+
     #[test]
     fn json_test_suite() {
+        let nested = format!("{}{}", "[".repeat(500), "]".repeat(500));
+        let accepted = [
+            "0",
+            "-0",
+            "-0.5e-05",
+            "1E+2",
+            " true\r\n",
+            "\"\u{7f}\u{2028}\u{fffe}\"",
+            r#""\u0000\/\ud83d\ude00""#,
+            "[]",
+            r#"{"":{"a":[1,[2,{}]]}}"#,
+            "[1e99999,-1e-99999]",
+            &nested,
+        ];
+        accepted.into_iter().for_each(|text| assert_eq!(outcome(text.as_bytes()), "accepted", "{text}"));
+        for text in [
+            r#""\uD800""#,
+            r#""\uDC00""#,
+            r#""\uDE00\uD83D""#,
+            r#""\uD800\n""#,
+            r#""\uD800\uD800x""#,
+            r#"{"\uDFAA":0}"#,
+        ] {
+            assert_eq!(outcome(text.as_bytes()), "lone surrogate", "{text}");
+        }
+        for text in [
+            "",
+            " ",
+            "+1",
+            "-",
+            "-01",
+            "01",
+            "1.",
+            ".5",
+            "1e",
+            "1e+",
+            "0x1",
+            "NaN",
+            "Infinity",
+            "1_000",
+            "True",
+            "nul",
+            "nulll",
+            "'a'",
+            "\"a",
+            "\"\t\"",
+            r#""\x""#,
+            r#""\u12""#,
+            r#""\uqqqq""#,
+            "\"\\",
+            "[",
+            "]",
+            "[1",
+            "[1,]",
+            "[,1]",
+            "[1,,2]",
+            "[1 2]",
+            "[1]]",
+            "[1}",
+            "{",
+            "{]",
+            "{\"a\"",
+            "{\"a\":}",
+            "{\"a\" 1}",
+            "{\"a\":1,}",
+            "{,}",
+            "{a:1}",
+            "{1:1}",
+            "{\"a\":1 \"b\":2}",
+            "1 // one",
+            "/**/1",
+            "1 2",
+            "\u{FEFF}1",
+            "\u{a0}1",
+            "[\u{c}]",
+            "\0",
+        ] {
+            assert_eq!(outcome(text.as_bytes()), "rejected", "{text}");
+        }
+        for bytes in [&b"\"\xff\""[..], b"[\xe9]", b"\"\xed\xa0\x80\"", b"\"\xc0\xaf\"", b"\xff\xfe1\0", b"\"\xe2\x82"]
+        {
+            assert_eq!(outcome(bytes), "not UTF-8", "{bytes:?}");
+        }
+
         let Some(folder) = folder("JSONTestSuite/test_parsing") else { return };
         for (name, text) in files(&folder) {
-            let outcome = match parse(&text) {
-                Ok(value) if value.evidence().lone_surrogate => "lone surrogate",
-                Ok(_) => "accepted",
-                Err(error) if error.kind == ErrorKind::NotUtf8 => "not UTF-8",
-                Err(_) => "rejected",
-            };
+            let outcome = outcome(&text);
             match name.get(..2) {
                 Some("y_") => assert_eq!(outcome, "accepted", "{name}"),
                 Some("n_") => assert!(matches!(outcome, "rejected" | "not UTF-8"), "{name}"),
@@ -134,19 +263,49 @@ mod corpora {
         }
     }
 
+    fn assert_transformed(text: &str, duplicate: bool, what: &str) {
+        let value = parse(text.as_bytes()).unwrap();
+        assert_eq!(value.evidence().duplicate_member, duplicate, "{what}");
+        let (once, _) = exact(text);
+        assert!(same_value(&value, &parse(once.as_bytes()).unwrap()), "{what}");
+        assert!(rfc8785(text).is_ok(), "{what}");
+    }
+
     #[test]
     fn transformed_files() {
+        for (text, duplicate) in [
+            ("[-0, 1.0, 1000000000000000000000, 1E6, 9007199254740993.0]", false),
+            (r#"{"é":"NFC","e\u0301":"NFD","\ud83d\ude00":[null]}"#, false),
+            (r#"{"a":1,"a":2}"#, true),
+            (r#"{"a":1,"a":1}"#, true),
+            (r#"["A\u0000B","\ud83d\ud83d"]"#, false),
+        ] {
+            assert_transformed(text, duplicate, text);
+        }
+
         let Some(folder) = folder("JSONTestSuite/test_transform") else { return };
         for (name, text) in files(&folder) {
-            if let Ok(value) = parse(&text) {
-                let text = std::str::from_utf8(&text).unwrap();
-                assert_eq!(value.evidence().duplicate_member, name.starts_with("object_same_key"), "{name}");
-                let (once, _) = exact(text);
-                assert!(same_value(&value, &parse(once.as_bytes()).unwrap()), "{name}");
-                assert!(rfc8785(text).is_ok(), "{name}");
+            if parse(&text).is_ok() {
+                assert_transformed(std::str::from_utf8(&text).unwrap(), name.starts_with("object_same_key"), &name);
             }
         }
     }
+}
+
+fn same(a: &str, b: &str) -> bool {
+    same_value(&parse(a.as_bytes()).unwrap(), &parse(b.as_bytes()).unwrap())
+}
+
+#[test]
+fn values_compare_by_what_they_mean() {
+    assert!(same(r#"{"a": 1, "b": [true, null, "x"]}"#, r#"{"b":[true,null,"\u0078"],"a":1.0e0}"#));
+    assert!(!same(r#"{"a":1}"#, r#"{"a":1,"b":1}"#));
+    assert!(!same(r#"{"a":1}"#, r#"{"b":1}"#));
+    assert!(!same("9007199254740993", "9007199254740992"));
+    assert!(!same("[1,2]", "[2,1]"));
+    assert!(!same("[1]", "[1,2]"));
+    assert!(!same("null", "false"));
+    assert!(!same(r#""\ud800""#, r#""\ud801""#));
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Which message is it? The specification's examples and those of the texts around it, and the table's corners.
 
 use std::fs;
+use std::path::Path;
 
 use rpcgraph::message::{Content, Kind, Problem, Single};
 
-use crate::support::corpora;
+use crate::support::{corpora, own};
 
 /// The class of one value, as the table calls it.
 fn class(single: &Single<'_>) -> &'static str {
@@ -38,8 +39,14 @@ fn problems(record: &str) -> String {
 
 #[test]
 fn examples_of_the_specification() {
-    let Some(corpora) = corpora() else { return };
-    let folder = corpora.join("jsonrpc-spec-examples");
+    assert_specification(&own("tests/logs/specification"));
+    if let Some(corpora) = corpora() {
+        assert_specification(&corpora.join("jsonrpc-spec-examples"));
+    }
+}
+
+/// Asserts what the examples of section 7 are, one in a line.
+fn assert_specification(folder: &Path) {
     let examples = fs::read_to_string(folder.join("messages.ndjson")).unwrap();
     let found: Vec<_> = examples.lines().map(classes).collect();
     assert_eq!(
@@ -99,12 +106,25 @@ fn json_in(text: &str) -> Vec<&str> {
 
 #[test]
 fn demonstrations_of_the_texts_around_the_specification() {
-    let Some(corpora) = corpora() else { return };
-    let read = |name: &str| fs::read_to_string(corpora.join("../reference").join(name)).unwrap();
     // Objects, and arrays that hold some: a text has other brackets too.
     let class_of = |text: &str| -> Vec<String> {
         json_in(text).into_iter().filter(|value| value.contains('{')).map(classes).collect()
     };
+    let text = r#"
+        A call [request] carries {"jsonrpc": "2.0", "method": "add", "params": [1, 2], "id": 7}, and is answered
+            {"jsonrpc": "2.0",
+             "result": {"sum": 3}, "id": 7}
+        or, where {method} is unknown, {"jsonrpc": "2.0", "error": {"code": -32601, "message": "?"}, "id": 7}.
+        Named parameters look like {"a": 1, "b": 2} or {}. Several calls [1, 2] go together:
+            [{"jsonrpc": "2.0", "method": "log", "params": {"text": "[{"}}, {"method": "add", "id": 8}]
+        and a cut one like {"jsonrpc": "2.0", "method" is not anything."#;
+    assert_eq!(
+        class_of(text),
+        ["Request", "Response", "ErrorResponse", "InvalidMessage", "InvalidMessage", "[Notification Request]"]
+    );
+
+    let Some(corpora) = corpora() else { return };
+    let read = |name: &str| fs::read_to_string(corpora.join("../reference").join(name)).unwrap();
     assert_eq!(
         class_of(&read("json-rpc-grammar-under-mcp.txt")),
         [

@@ -1,6 +1,7 @@
 //! The fast path and the reference path give the same graph, and any number of threads the same bytes.
 
 use std::fs;
+use std::path::PathBuf;
 
 use oxrdf::Quad;
 use proptest::prelude::*;
@@ -11,7 +12,7 @@ use rpcgraph::sink::{Sink, Syntax};
 use rpcgraph::summary::Summary;
 use rpcgraph::vocab::rpcg;
 
-use crate::support::{BASE, assert_isomorphic, corpora, files};
+use crate::support::{BASE, assert_isomorphic, corpora, files, logs, own};
 
 fn mapped(
     log: &[u8],
@@ -73,24 +74,35 @@ fn further_contexts() -> Vec<Context> {
 
 #[test]
 fn under_further_contexts() {
+    assert_paths_agree_under_further(
+        own("examples/tool-calls.context.jsonld"),
+        &[own("tests/logs/mcp/messages.ndjson"), own("tests/logs/specification/messages.ndjson")],
+    );
     let Some(corpora) = corpora() else { return };
-    let mut contexts = further_contexts();
-    let mcp = corpora.join("../reference/ogc-mcp/build/annotated/mcp/context.jsonld");
-    contexts.push(Loader::new().offline(true).load(&Reference::File(mcp)).unwrap());
     let logs = [
         "mcp-spec/docs-2025-11-25/messages.ndjson",
         "mined-jsonrpsee/messages.ndjson",
         "mined-mcp-sdks/messages.ndjson",
     ];
-    for log in logs.map(|log| fs::read(corpora.join(log)).unwrap()) {
+    assert_paths_agree_under_further(
+        corpora.join("../reference/ogc-mcp/build/annotated/mcp/context.jsonld"),
+        &logs.map(|log| corpora.join(log)),
+    );
+}
+
+/// Asserts agreement under that context with scoped terms, and all others; of the first log, hardly anything needs the
+/// reference path.
+fn assert_paths_agree_under_further(scoped: PathBuf, logs: &[PathBuf]) {
+    let mut contexts = further_contexts();
+    contexts.push(Loader::new().offline(true).load(&Reference::File(scoped)).unwrap());
+    for log in logs.iter().map(|log| fs::read(log).unwrap()) {
         for context in &contexts {
             for mapping in [Mapping::Session, Mapping::Bblock] {
                 assert_paths_agree_under(&log, mapping, std::slice::from_ref(context), true, context.origin());
             }
         }
     }
-    // Of what a context with scoped terms maps, hardly anything needs the reference path.
-    let log = fs::read(corpora.join("mcp-spec/docs-2025-11-25/messages.ndjson")).unwrap();
+    let log = fs::read(&logs[0]).unwrap();
     let mapper = Mapper::new(Mapping::Session, &contexts[contexts.len() - 1..]).unwrap();
     let mut quads = Vec::new();
     let mut sink = Sink::quads(&mut quads);
@@ -102,12 +114,12 @@ fn under_further_contexts() {
 
 #[test]
 fn of_every_corpus() {
-    let Some(corpora) = corpora() else { return };
     for ending in ["messages.ndjson", "not-json.txt", ".io", ".log"] {
-        for file in files(&corpora, ending) {
+        for file in logs(ending) {
             assert_paths_agree(&fs::read(&file).unwrap(), &file.display().to_string());
         }
     }
+    let Some(corpora) = corpora() else { return };
     let reference = corpora.join("../reference");
     for file in files(&reference, ".txt").into_iter().chain(files(&corpora.join("JSONTestSuite"), ".json")) {
         assert_paths_agree(&fs::read(&file).unwrap(), &file.display().to_string());

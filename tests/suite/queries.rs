@@ -22,7 +22,7 @@ use rpcgraph::query::results::{ResultsFormat, write_solutions};
 use rpcgraph::query::{Answer, Cancel, Dataset, Query, Solutions, Table};
 use rpcgraph::sink::Sink;
 
-use crate::support::{corpora, files};
+use crate::support::{corpora, files, own};
 
 const FOLDER: &str = "https://example.org/";
 
@@ -203,9 +203,11 @@ fn everything_else_makes_no_difference() {
 
 #[test]
 fn every_query_over_every_log_of_the_corpora() {
+    let own_rows =
+        rows_of_all(&own("tests"), &[("logs", ""), ("queries", ".jsonl"), ("queries", ".log"), ("queries", ".ndjson")]);
+    assert!(own_rows > 100, "{own_rows}");
     let Some(corpora) = corpora() else { return };
-    let mut found = 0;
-    for (folder, ending) in [
+    let folders = [
         ("", "messages.ndjson"),
         ("eth-execution-apis", ".io"),
         ("jsonrpc-spec-examples", "spec-section7.txt"),
@@ -213,16 +215,24 @@ fn every_query_over_every_log_of_the_corpora() {
         ("lsp-inspector/fixture", ".log"),
         ("lsp-inspector/fixture", ".json"),
         ("mcp-rust-sdk/raw", ".json"),
-    ] {
+    ];
+    let found = rows_of_all(&corpora, &folders);
+    assert!(found > 3_000, "{found}");
+}
+
+/// How many rows all queries find in the logs below a folder, given by folder and name ending.
+fn rows_of_all(root: &Path, folders: &[(&str, &str)]) -> usize {
+    let mut found = 0;
+    for (folder, ending) in folders {
         let named = |path: PathBuf| {
-            let name = path.strip_prefix(&corpora).expect("below").to_string_lossy().replace(' ', "%20");
+            let name = path.strip_prefix(root).expect("below").to_string_lossy().replace(' ', "%20");
             (name, fs::read(&path).expect("a log"))
         };
-        let logs: Vec<_> = files(&corpora.join(folder), ending).into_iter().map(named).collect();
+        let logs: Vec<_> = files(&root.join(folder), ending).into_iter().map(named).collect();
         assert!(!logs.is_empty(), "{folder}/**{ending}");
         for query in CATALOGUE {
             found += rows(query, &[], &logs).rows.len();
         }
     }
-    assert!(found > 3_000, "{found}");
+    found
 }

@@ -7,9 +7,16 @@ use oxrdf::dataset::CanonicalizationAlgorithm;
 use oxrdf::{Dataset, Quad};
 use rpcgraph::context::Context;
 use rpcgraph::convert::{Converter, Input, Options};
+use rpcgraph::json::{Object, Value};
 use rpcgraph::mapping::{Mapper, Mapping};
+use rpcgraph::message::Member;
 use rpcgraph::record::{Entry, Location, Sender, Time};
 use rpcgraph::sink::Sink;
+
+/// A file or folder of the project.
+pub fn own(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
 
 /// The folder of real traffic that the project does not ship, where there is one.
 pub fn corpora() -> Option<PathBuf> {
@@ -18,6 +25,16 @@ pub fn corpora() -> Option<PathBuf> {
         println!("skipped: RPCGRAPH_CORPORA is not set");
     }
     folder
+}
+
+/// Logs with that name ending that are read: the project's own, and the corpora's where there are any.
+pub fn logs(ending: &str) -> Vec<PathBuf> {
+    let folders = ["tests/logs", "tests/formats", "tests/queries", "examples"].map(own);
+    let mut logs: Vec<_> = folders.iter().flat_map(|folder| files(folder, ending)).collect();
+    logs.retain(|log| !log.starts_with(own("tests/formats/nvim-lua")));
+    assert!(!logs.is_empty(), "no log of the project's own ends with {ending}");
+    logs.extend(corpora().iter().flat_map(|corpora| files(corpora, ending)));
+    logs
 }
 
 /// Every file below a folder with that name ending, in order.
@@ -59,6 +76,31 @@ pub fn convert_with(log: &[u8], contexts: &[Context], options: Options) -> Vec<Q
     Converter::new(mapper, options).convert(input, &mut sink, &mut |_| {}).expect("a conversion");
     drop(sink);
     quads
+}
+
+/// Whether two values are the same: numbers by their exact decimal value, strings by their code units, objects as
+/// unordered maps. Evidence and spelling do not count.
+pub fn same_value(a: &Value<'_>, b: &Value<'_>) -> bool {
+    match (a, b) {
+        (Value::Null, Value::Null) => true,
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Number(a), Value::Number(b)) => a.as_str() == b.as_str() || a.to_decimal() == b.to_decimal(),
+        (Value::String(a), Value::String(b)) => a == b,
+        (Value::Array(a), Value::Array(b)) => {
+            a.items.len() == b.items.len() && a.items.iter().zip(&b.items).all(|(a, b)| same_value(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let same = |((a_name, a), (b_name, b)): (&Member<'_>, &Member<'_>)| a_name == b_name && same_value(a, b);
+            a.members.len() == b.members.len() && sorted(a).into_iter().zip(sorted(b)).all(same)
+        }
+        _ => false,
+    }
+}
+
+fn sorted<'v, 'a>(object: &'v Object<'a>) -> Vec<&'v Member<'a>> {
+    let mut members: Vec<_> = object.members.iter().collect();
+    members.sort_unstable_by(|(a, _), (b, _)| a.cmp_utf16(b));
+    members
 }
 
 /// The canonical form of a set of quads: RDFC-1.0.

@@ -19,7 +19,7 @@ use rpcgraph::sink::Syntax;
 use serde_json::json;
 
 use super::{Program, generated, logs, torture, with_room};
-use crate::support::{BASE, assert_isomorphic, corpora};
+use crate::support::{BASE, assert_isomorphic};
 
 /// What jsonld.js is asked about, and what it is to answer.
 struct Question {
@@ -209,7 +209,7 @@ pub(super) fn folder() -> Option<PathBuf> {
 #[test]
 fn jsonld_js_agrees() {
     let Some(folder) = folder() else { return };
-    let mut logs: Vec<_> = corpora().iter().flat_map(|corpora| logs(corpora)).collect();
+    let mut logs = logs();
     logs.push(("by hand".to_owned(), torture()));
     // Below a property that is a blank node, nodes are nodes; oxjsonld is not asked about this.
     let blank = br#"{"_:p":[{"method":"m","_:q":{"id":1}},"x"],"error":{"_:r":{"code":1}}}"#;
