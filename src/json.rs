@@ -1,7 +1,7 @@
 //! JSON with its evidence kept.
 //!
 //! A [`Value`] remembers what a plain JSON value forgets: how each number was spelled, the order of members, whether a
-//! member name was given twice, and strings that are no Unicode because of a lone surrogate. [`parse`] makes one from
+//! member name was given twice, and strings that are not Unicode because of a lone surrogate. [`parse`] makes one from
 //! a text, [`write_canonical`] makes a text from one.
 //!
 //! The grammar is in one place, a cursor over text. [`parse`] builds values with it, [`QuickWriter`] writes canonical text
@@ -121,13 +121,13 @@ pub struct Object<'a> {
     /// The members in source order. Of members with the same name only the last is here, at its own place, as
     /// [ECMAScript](https://tc39.es/ecma262/#sec-json.parse) and most parsers choose.
     pub members: Vec<(Text<'a>, Value<'a>)>,
-    /// The source text, from `{` to `}`; empty where there is none.
+    /// The source text, from `{` to `}`; empty if it was not read from one.
     pub raw: &'a str,
     evidence: Evidence,
 }
 
 impl<'a> Object<'a> {
-    /// An object that no text stands behind: its members, of which no two may have one name.
+    /// An object that was not read from a text: its members, of which no two may have one name.
     pub fn from_members(members: Vec<(Text<'a>, Value<'a>)>) -> Self {
         let mut evidence = Evidence::default();
         for (name, value) in &members {
@@ -201,7 +201,7 @@ pub enum ErrorKind {
     /// The text ends inside a value: with more text it might become one.
     #[error("the text ends inside a value")]
     UnexpectedEnd,
-    /// There is nothing but whitespace.
+    /// There is only whitespace.
     #[error("no JSON value, only whitespace or nothing")]
     Empty,
     /// The grammar is broken; this says how, without the place.

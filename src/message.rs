@@ -28,21 +28,21 @@ pub type Member<'a> = (Text<'a>, Value<'a>);
 #[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
 #[derive(Debug, Clone)]
 pub enum Content<'a> {
-    /// One message, or one JSON value that is none.
+    /// One message, or one JSON value that is not a message.
     Single(Single<'a>),
-    /// A JSON array: a batch (JSON-RPC 2.0, section 6), empty or with elements that are no messages too.
+    /// A JSON array: a batch (JSON-RPC 2.0, section 6), empty or with elements that are not messages.
     Batch(Vec<Single<'a>>),
-    /// Text that is no JSON, or is nested deeper than [`json::MAX_DEPTH`].
+    /// Text that is not JSON, or is nested deeper than [`json::MAX_DEPTH`].
     Malformed(json::Error),
 }
 
-/// A message, or a JSON value that is none.
+/// A message, or a JSON value that is not one.
 #[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
 #[derive(Debug, Clone)]
 pub enum Single<'a> {
     /// A message.
     Message(Message<'a>),
-    /// A JSON value that is no message.
+    /// A JSON value that is not a message.
     Invalid(Invalid<'a>),
 }
 
@@ -124,12 +124,12 @@ pub struct ErrorObject<'a> {
     pub extra: Vec<Member<'a>>,
 }
 
-/// A JSON value that is no message.
+/// A JSON value that is not a message.
 #[derive(Debug, Clone)]
 pub struct Invalid<'a> {
     /// The value.
     pub value: Value<'a>,
-    /// What is known to be wrong with it; often nothing but that it fits no row of the table.
+    /// What is known to be wrong with it; often only that it fits no row of the table.
     pub problems: Problems,
     /// The text that it was read from, where the value does not tell all of it (members twice).
     pub text: Option<&'a str>,

@@ -40,15 +40,15 @@ pub struct RebuiltRecord {
 pub enum RebuiltContent {
     /// JSON text: a message, a batch, or a value that is neither.
     Json(String),
-    /// Text that is no JSON.
+    /// Text that is not JSON.
     Text(String),
-    /// Bytes that are no UTF-8.
+    /// Bytes that are not UTF-8.
     Bytes(Vec<u8>),
     /// Nothing: the record was too large, and a finding told where it is.
     Skipped,
 }
 
-/// Why a graph is none of a session.
+/// Why a graph is not that of a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildError {
     /// A node lacks a property that the mapping always gives it.
@@ -59,7 +59,7 @@ pub enum RebuildError {
         /// The property.
         property: String,
     },
-    /// A property's value is none that the mapping gives.
+    /// A property has a value that the mapping never gives.
     #[error("{property} of {node} is {value}, which is not what the mapping writes")]
     Unexpected {
         /// The node.

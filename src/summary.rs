@@ -22,9 +22,9 @@ pub struct Summary {
     pub messages: [u64; Kind::ALL.len()],
     /// Batches; their elements are counted as messages or as invalid.
     pub batches: u64,
-    /// JSON values that are no messages.
+    /// JSON values that are not messages.
     pub invalid: u64,
-    /// Records that are no JSON.
+    /// Records that are not JSON.
     pub malformed: u64,
     /// Lines of text between messages.
     pub log_lines: u64,

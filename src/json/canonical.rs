@@ -35,8 +35,8 @@ pub struct NumberOutOfRange(
     pub String,
 );
 
-/// Appends the canonical form of `value` to `out`, which is left as it was if there is an error. There is none with
-/// [`Numbers::Exact`].
+/// Appends the canonical form of `value` to `out`, which is left as it was if there is an error. With
+/// [`Numbers::Exact`] there is never an error.
 pub fn write_canonical(value: &Value<'_>, numbers: Numbers, out: &mut String) -> Result<Canonical, NumberOutOfRange> {
     let before = out.len();
     match append(value, numbers, out) {

@@ -57,7 +57,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Whether nothing but blanks follows.
+    /// Whether only blanks follow.
     pub fn is_at_end(&mut self) -> bool {
         self.peek().is_none()
     }
@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// How many bytes stand before the first quote, backslash or control character; all of them if there is none.
+/// How many bytes stand before the first quote, backslash or control character; all of them if it has none of these.
 #[inline]
 pub(crate) fn special(bytes: &[u8]) -> usize {
     // Names and words of text often end in the first eight bytes.

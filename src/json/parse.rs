@@ -19,7 +19,7 @@ struct Parser<'a> {
     /// The brackets that are to end what has begun.
     ends: Vec<u8>,
     /// What has begun, as far as it is not too deep.
-    open: Vec<Open<'a>>,
+    open: Vec<OpenValue<'a>>,
     /// Where the first array or object is that is too deep. What comes after it is still checked.
     too_deep: Option<usize>,
 }
@@ -75,7 +75,7 @@ impl<'a> Parser<'a> {
         let end = if bracket == b'[' { b']' } else { b'}' };
         self.ends.push(end);
         if self.ends.len() <= MAX_DEPTH {
-            self.open.push(Open { start, ..Open::default() });
+            self.open.push(OpenValue { start, ..OpenValue::default() });
         } else {
             self.too_deep.get_or_insert(start);
         }
@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
         if self.ends.len() >= MAX_DEPTH {
             return Value::Null;
         }
-        let Open { start, mut evidence, items, mut members, .. } = self.open.pop().unwrap_or_default();
+        let OpenValue { start, mut evidence, items, mut members, .. } = self.open.pop().unwrap_or_default();
         let raw = self.text.get(start..self.cursor.at()).unwrap_or_default();
         if end == Some(b']') {
             return Value::Array(Array { items, raw, evidence });
@@ -137,7 +137,7 @@ impl<'a> Parser<'a> {
 
 /// An array or object whose end has not come yet.
 #[derive(Default)]
-struct Open<'a> {
+struct OpenValue<'a> {
     start: usize,
     evidence: Evidence,
     items: Vec<Value<'a>>,
@@ -146,7 +146,7 @@ struct Open<'a> {
     name: Option<Text<'a>>,
 }
 
-impl<'a> Open<'a> {
+impl<'a> OpenValue<'a> {
     fn add(&mut self, value: Value<'a>) {
         self.evidence.include(value.evidence());
         match self.name.take() {

@@ -8,7 +8,7 @@ use super::unescape;
 /// A JSON string, decoded.
 ///
 /// [RFC 8259, 8.2](https://www.rfc-editor.org/rfc/rfc8259#section-8.2) lets a string escape half of a surrogate pair.
-/// Such a string is no Unicode text, but it is still told apart from every other.
+/// Such a string is not Unicode text, but it is still told apart from every other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Text<'a> {
     /// Unicode scalar values. Every string that can be this is this.

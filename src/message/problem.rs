@@ -41,11 +41,11 @@ problems! {
     NullRequestId = NULL_REQUEST_ID,
     /// `params` that are neither object nor array (section 4.2).
     ScalarParams = SCALAR_PARAMS,
-    /// `error` that is no object (section 5.1).
+    /// `error` that is not an object (section 5.1).
     ErrorNotObject = ERROR_NOT_OBJECT,
-    /// The error's `code` is missing or no integer (section 5.1).
+    /// The error's `code` is missing or not an integer (section 5.1).
     BadErrorCode = BAD_ERROR_CODE,
-    /// The error's `message` is missing or no string (section 5.1).
+    /// The error's `message` is missing or not a string (section 5.1).
     BadErrorMessage = BAD_ERROR_MESSAGE,
     /// Both `result` and `error`, one of them null, as JSON-RPC 1.0 wants it and section 5 forbids.
     BothResultAndError = BOTH_RESULT_AND_ERROR,
