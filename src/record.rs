@@ -26,13 +26,14 @@
 
 use std::borrow::Cow;
 
+mod about;
 mod arrows;
 mod claude_desktop;
 mod content_length;
 mod decoder;
 mod decompress;
 mod detect;
-mod enveloped;
+mod elements;
 mod har;
 mod har_entry;
 mod helix;
@@ -50,14 +51,16 @@ mod mcpsnoop;
 mod mcpspy;
 mod nvim_lua;
 mod object;
-mod object_scan;
 mod reader;
+mod scan;
 mod sse;
-mod value_scan;
+mod times;
+mod value;
 mod vscode;
 mod vscode_lsp_json;
 mod vscode_lsp_text;
 mod vscode_mcp;
+mod window;
 mod zed;
 
 pub use decoder::{Decoder, Step};
@@ -88,6 +91,17 @@ pub enum Sender {
     Client,
     /// The side that answers.
     Server,
+}
+
+impl Sender {
+    /// The other side.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
 }
 
 /// When a record was captured.
@@ -134,6 +148,12 @@ impl<'a> Record<'a> {
             latency: None,
             flags: Flags::default(),
         }
+    }
+
+    /// A record of these bytes, or an oversized one if they are more than `limit`.
+    pub(crate) fn within(limit: usize, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+        let bytes = bytes.into();
+        if bytes.len() > limit { Self::oversized(bytes.len() as u64) } else { Self::new(bytes) }
     }
 
     /// A record that was too long to be kept: `length` bytes were passed over.
@@ -205,7 +225,60 @@ pub enum Entry<'a> {
     LogLine(LogLine<'a>),
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    /// Where its first byte is.
+    pub fn location(&self) -> Location {
+        match self {
+            Self::Record(record) => record.location,
+            Self::LogLine(line) => line.location,
+        }
+    }
+
+    /// Its bytes, as far as they are kept.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Record(record) => &record.bytes,
+            Self::LogLine(line) => &line.bytes,
+        }
+    }
+
+    /// How many bytes it has.
+    pub fn length(&self) -> u64 {
+        match self {
+            Self::Record(record) => record.length,
+            Self::LogLine(line) => line.length,
+        }
+    }
+
+    /// The same entry at that place.
+    #[must_use]
+    pub(crate) fn at(mut self, place: Location) -> Self {
+        match &mut self {
+            Self::Record(Record { location, .. }) | Self::LogLine(LogLine { location, .. }) => *location = place,
+        }
+        self
+    }
+
+    /// The same entry, without its bytes if they are more than `limit`.
+    #[inline]
+    #[must_use]
+    pub(crate) fn within(self, limit: usize) -> Self {
+        let length = self.length();
+        if length > limit as u64 { self.oversized(length) } else { self }
+    }
+
+    /// The same entry without its bytes, of which it has `length`.
+    #[must_use]
+    pub(crate) fn oversized(self, length: u64) -> Entry<'static> {
+        match self {
+            Self::Record(record) => {
+                let flags = Flags { oversized: true, ..record.flags };
+                Record { bytes: Cow::Borrowed(&[]), length, flags, ..record }.into_owned().into()
+            }
+            Self::LogLine(_) => LogLine::oversized(length).into(),
+        }
+    }
+
     /// The same entry with bytes of its own, to be kept beyond the next call of [`Reader::next_entry`].
     pub fn into_owned(self) -> Entry<'static> {
         match self {

@@ -1,71 +1,37 @@
 //! `arrows`: an arrow, and behind it a message. What the arrow says of the sender depends on who drew it.
 
-use super::decoder::{Decoder, Line, Lines, Step, leading_blanks};
-use super::detect::{About, Window};
-use super::{LogLine, Record, Sender, Time};
+use super::about::{About, Sign};
+use super::decoder::leading_blanks;
+use super::marked::{Found, MarkedLines};
+use super::window::Window;
+use super::{Record, Sender, Time};
 use memchr::memchr;
 
 pub(super) const ABOUT: About = About {
     name: "arrows",
     summary: "`>> {…}` and `<< {…}`, also `-->`, `>`, `→` and clangd's `V[13:09:49.765] >>>`; other lines are comments",
     carries: "sender (`>>`, `-->`, clangd), time of day (clangd)",
-    sample: concat!(
-        "// reads the chain's id\n",
-        r#">> {"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#,
-        "\n",
-        r#"<< {"jsonrpc":"2.0","id":1,"result":"0x1"}"#,
-        "\n",
-    ),
-    decoder: |limit| Box::new(Arrows { limit, lines: Lines::new(limit.saturating_add(HEAD)), long: None }),
+    sample: r#"// reads the chain's id
+>> {"jsonrpc":"2.0","id":1,"method":"eth_chainId"}
+<< {"jsonrpc":"2.0","id":1,"result":"0x1"}
+"#,
+    sign: Sign::Line(detect),
+    decoder: |limit| MarkedLines::boxed(limit, HEAD, read),
 };
 
 /// An arrow in front of an object or an array, before any line that is a JSON value.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    let before = window.first_value().map_or(window.bytes().len(), |value| value.start);
-    let mut lines = window.lines().take_while(|&(at, _)| at < before);
-    lines.any(|(_, line)| arrow(line).is_some_and(|found| matches!(line[found.payload], b'{' | b'[')))
+fn detect(window: &Window<'_>) -> bool {
+    let mut lines = window.lines_before_values();
+    lines.any(|line| arrow(line).is_some_and(|found| matches!(line[found.payload], b'{' | b'[')))
 }
 
-/// How much of a line is looked at where it is too long to be kept; more than any arrow with a time has.
+/// More than any arrow with a time has.
 const HEAD: usize = 64;
 
-/// Every line with an arrow and something behind it is a record, every other line is a [`LogLine`].
-struct Arrows {
-    limit: usize,
-    lines: Lines,
-    /// What the line is that is being passed over, if it is a record.
-    long: Option<Arrow>,
-}
-
-impl Decoder for Arrows {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        match self.lines.step(input, end) {
-            Line::NeedMore => Step::NeedMore,
-            Line::Skip { consumed } => Step::Skip { consumed },
-            Line::Whole { text, consumed } => match arrow(text) {
-                Some(found) => {
-                    let payload = &text[found.payload..];
-                    let record = match payload.len() > self.limit {
-                        true => Record::oversized(payload.len() as u64),
-                        false => Record::new(payload),
-                    };
-                    Step::entry(found.payload, consumed, found.mark(record))
-                }
-                None => Step::entry(0, consumed, LogLine::new(text)),
-            },
-            Line::Long { head, consumed } => {
-                self.long = arrow(&head[..head.len().min(HEAD)]);
-                Step::Begin { start: self.long.map_or(0, |found| found.payload), consumed }
-            }
-            Line::End { length, consumed } => match self.long.take() {
-                Some(found) => {
-                    let record = Record::oversized(length.saturating_sub(found.payload as u64));
-                    Step::entry(0, consumed, found.mark(record))
-                }
-                None => Step::entry(0, consumed, LogLine::oversized(length)),
-            },
-        }
-    }
+/// Every line with an arrow and something behind it is a record.
+fn read(line: &[u8]) -> Option<Found<'_>> {
+    let Arrow { sender, time, payload } = arrow(line)?;
+    Some((payload, Record { time, sender, ..Record::new(&line[payload..]) }.into()))
 }
 
 /// What stands in front of a message.
@@ -75,12 +41,6 @@ struct Arrow {
     time: Option<Time>,
     /// Where the message begins in the line.
     payload: usize,
-}
-
-impl Arrow {
-    fn mark(self, record: Record<'_>) -> Record<'_> {
-        Record { time: self.time, sender: self.sender, ..record }
-    }
 }
 
 /// Each arrow, longest first, and the side that sent what it points out of or into: `>` leaves whoever wrote the log.

@@ -1,10 +1,12 @@
 //! `claude-desktop`: the logs of the Claude app, `mcp-server-NAME.log` and, for all servers together, `mcp.log`.
 
+use super::about::{About, Sign};
 use super::decoder::{leading_blanks, trim_end};
-use super::detect::{About, Window};
-use super::json_values::{Value, value};
-use super::marked::{Marked, MarkedLines, Marks, head, lines_before_values, timestamp};
-use super::{Sender, Time};
+use super::marked::{Found, HEAD, MarkedLines, Marks, head};
+use super::times::timestamp;
+use super::value::is_whole;
+use super::window::Window;
+use super::{Flags, Record, Sender, Time};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,26 +16,24 @@ pub(super) const ABOUT: About = About {
     name: "claude-desktop",
     summary: "`2025-03-10T17:03:18.764Z [demo] [info] Message from client: {…}` and `from server`; other lines are text",
     carries: "sender, time, server, connections, messages cut short",
-    sample: concat!(
-        "2025-03-10T17:03:18.749Z [demo] [info] Initializing server...\n",
-        r#"2025-03-10T17:03:18.764Z [demo] [info] Message from client: {"method":"ping","jsonrpc":"2.0","id":0}"#,
-        "\n",
-        r#"2025-03-10T17:03:18.829Z [demo] [info] Message from server: {"jsonrpc":"2.0","id":0,"result":{}}"#,
-        "\n",
-    ),
-    decoder: |limit| Box::new(MarkedLines::new(limit, ClaudeDesktop::default())),
+    sample: r#"2025-03-10T17:03:18.749Z [demo] [info] Initializing server...
+2025-03-10T17:03:18.764Z [demo] [info] Message from client: {"method":"ping","jsonrpc":"2.0","id":0}
+2025-03-10T17:03:18.829Z [demo] [info] Message from server: {"jsonrpc":"2.0","id":0,"result":{}}
+"#,
+    sign: Sign::Line(detect),
+    decoder: |limit| MarkedLines::boxed(limit, HEAD, ClaudeDesktop::default()),
 };
 
 /// A message that begins an object or array, before any line that is a JSON value. Where the app only starts a server
 /// there, such a message further down, or nothing that could be one: servers write the like of a start, too.
-pub(super) fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &Window<'_>) -> bool {
     let text = |line| header(head(line)).map(|header| &line[header.text..]);
     let is_message = |line| {
         let found = text(line).and_then(|text| Some(&text[message(text)?.1]));
         found.is_some_and(|message| matches!(message, [b'{' | b'[', ..]))
     };
-    lines_before_values(window).any(is_message)
-        || lines_before_values(window).any(|line| text(line).is_some_and(starts))
+    window.lines_before_values().any(is_message)
+        || window.lines_before_values().any(|line| text(line).is_some_and(starts))
             && (window.first_value().is_none() || window.lines().any(|(_, line)| is_message(line)))
 }
 
@@ -70,25 +70,23 @@ struct Server {
 }
 
 impl Marks for ClaudeDesktop {
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Marked<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
         let Header { time, server: name, text } = header(head(line))?;
         let name = name.unwrap_or_default();
         if starts(&line[text..]) {
-            self.server(name).starting = true;
+            self.servers.entry(name.to_vec()).or_default().starting = true;
             return None;
         }
         let (sender, message) = message(&line[text..])?;
-        let message = text + message.start..text + message.end;
-        let truncated = is_cut(&line[message.clone()]);
-        Some(Marked { message, time, sender, session: self.session(name), truncated })
+        let start = text + message.start;
+        let message = &line[start..text + message.end];
+        let flags = Flags { truncated: is_cut(message), ..Flags::default() };
+        let record = Record { time, sender: Some(sender), session: self.session(name), flags, ..Record::new(message) };
+        Some((start, record.into()))
     }
 }
 
 impl ClaudeDesktop {
-    fn server(&mut self, name: &[u8]) -> &mut Server {
-        self.servers.entry(name.to_vec()).or_default()
-    }
-
     /// The session of the server's next message.
     fn session(&mut self, name: &[u8]) -> Option<Cow<'static, str>> {
         let server = self.servers.entry(name.to_vec()).or_default();
@@ -163,8 +161,7 @@ fn metadata(text: &[u8]) -> usize {
     let (message, behind) = text.split_at(at);
     let message = trim_end(&message[leading_blanks(message)..]);
     // No JSON text ends like the first; with other metadata it might.
-    let is_metadata = behind == b" { metadata: undefined }"
-        || behind.ends_with(b"}") && matches!(value(message), Value::Whole(length) if length == message.len());
+    let is_metadata = behind == b" { metadata: undefined }" || behind.ends_with(b"}") && is_whole(message);
     if is_metadata { behind.len() } else { 0 }
 }
 

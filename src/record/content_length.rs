@@ -1,12 +1,13 @@
 //! `content-length`: headers with the length of a message, an empty line, and the message, as the Language Server
 //! Protocol's base protocol frames one.
 //!
-//! A length that is wrong is no reason to lose a message, so the message itself has a say: where the stated bytes are
-//! no JSON value, or none are stated, it goes up to its own end, and without one up to the next `Content-Length:`.
+//! A length that is wrong is not a reason to lose a message, so the message itself has a say: where the stated bytes are
+//! not a JSON value, or none are stated, it goes up to its own end, and without one up to the next `Content-Length:`.
 
+use super::about::{About, Sign};
 use super::decoder::{Decoder, Line, Lines, Passed, Step, leading_blanks, trim_end};
-use super::detect::{About, Window};
-use super::json_values::{Value, value};
+use super::value::{Front, Value, value};
+use super::window::Window;
 use super::{LogLine, Record};
 use memchr::{memchr, memchr2_iter};
 
@@ -20,17 +21,18 @@ pub(super) const ABOUT: About = About {
         "Content-Length: 38\r\n\r\n",
         r#"{"jsonrpc":"2.0","id":1,"result":null}"#,
     ),
+    sign: Sign::Line(detect),
     decoder: |limit| {
         let lines = Lines::new(limit.saturating_add(HEADER));
-        Box::new(ContentLength { limit, lines, state: State::Between })
+        Box::new(ContentLength { limit, lines, state: FrameState::Between })
     },
 };
 
 /// A header `Content-Length:`, maybe others, an empty line and `{` or `[`, before any line that is a JSON value.
-pub(super) fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &Window<'_>) -> bool {
     let bytes = window.bytes();
-    let before = window.first_value().map_or(bytes.len(), |value| value.start);
-    let mut headers = window.lines().take_while(|&(at, _)| at < before).filter_map(|(at, line)| match header(line) {
+    let lines = window.lines().take_while(|&(at, _)| at < window.before_values());
+    let mut headers = lines.filter_map(|(at, line)| match header(line) {
         Some(Length::Absent) | None => header_in(line).map(|found| at + found),
         Some(_) => Some(at),
     });
@@ -57,10 +59,10 @@ const HEADER: usize = 4096;
 struct ContentLength {
     limit: usize,
     lines: Lines,
-    state: State,
+    state: FrameState,
 }
 
-enum State {
+enum FrameState {
     Between,
     /// Behind a header.
     Headers(Length),
@@ -75,7 +77,7 @@ enum State {
 enum Length {
     Absent,
     Bytes(u64),
-    /// No number, a number below zero, or several different ones.
+    /// Not a number, a number below zero, or several different ones.
     Unclear,
 }
 
@@ -92,13 +94,13 @@ impl Length {
 impl Decoder for ContentLength {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         match &mut self.state {
-            State::Between => self.between(input, end),
-            &mut State::Headers(length) => self.headers(length, input, end),
-            &mut State::Body(length) => self.body(length, input, end),
-            State::Long(passed, left) => {
+            FrameState::Between => self.between(input, end),
+            &mut FrameState::Headers(length) => self.headers(length, input, end),
+            &mut FrameState::Body(length) => self.body(length, input, end),
+            FrameState::Long(passed, left) => {
                 let step = pass(passed, left, input, end);
-                if matches!(step, Step::Entry { .. }) {
-                    self.state = State::Between;
+                if step.is_entry() {
+                    self.state = FrameState::Between;
                 }
                 step
             }
@@ -122,7 +124,7 @@ impl ContentLength {
     }
 
     fn enter_headers<'a>(&mut self, length: Length, consumed: usize) -> Step<'a> {
-        self.state = State::Headers(length);
+        self.state = FrameState::Headers(length);
         Step::Skip { consumed }
     }
 
@@ -136,7 +138,7 @@ impl ContentLength {
             None if end && input.len() <= HEADER => (window, window.len()),
             None if input.len() <= HEADER => return Step::NeedMore,
             None => {
-                self.state = State::Between;
+                self.state = FrameState::Between;
                 return self.between(input, end);
             }
         };
@@ -144,7 +146,7 @@ impl ContentLength {
         let text = trim_end(&line[blanks..]);
         match header(text) {
             _ if text.is_empty() => {
-                self.state = State::Body(length);
+                self.state = FrameState::Body(length);
                 Step::Skip { consumed }
             }
             Some(another) => self.enter_headers(length.and(another), consumed),
@@ -157,13 +159,13 @@ impl ContentLength {
         let blanks = leading_blanks(input);
         if blanks > 0 {
             // Those at the start of a message count.
-            self.state = State::Body(match length {
+            self.state = FrameState::Body(match length {
                 Length::Bytes(bytes) => Length::Bytes(bytes.saturating_sub(blanks as u64)),
                 length => length,
             });
             return Step::Skip { consumed: blanks };
         }
-        self.state = State::Body(length);
+        self.state = FrameState::Body(length);
         match (input, length) {
             ([], _) if end => self.record(&[], 0),
             ([], _) => Step::NeedMore,
@@ -179,7 +181,7 @@ impl ContentLength {
         }
     }
 
-    /// A message that has so many bytes, if that is true.
+    /// A message that has the stated number of bytes, if that is true.
     fn stated<'a>(&mut self, stated: usize, input: &'a [u8], end: bool) -> Step<'a> {
         if stated == 0 && !matches!(input, [b'{' | b'[', ..]) {
             return self.record(&[], 0);
@@ -197,7 +199,7 @@ impl ContentLength {
             Value::Whole(length) => length,
             Value::Broken(_) => 0,
         };
-        // No value, or more than one has: that is what was sent, unless the next header shows that less was.
+        // Not a value, or more than one has: that is what was sent, unless the next header shows that less was.
         match header_before(input, own, stated, end) {
             None => Step::NeedMore,
             Some(Some(_)) if own > 0 => self.record(&input[..own], own),
@@ -210,42 +212,36 @@ impl ContentLength {
 
     /// A message of no stated length, or of more than is stated.
     fn own_end<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        // One byte more than a message may have, so that a number can be seen to end.
-        let window = &input[..input.len().min(self.limit.saturating_add(1))];
-        let full = window.len() > self.limit;
-        let last = end && !full;
         match begins_header(input, end) {
             None => return Step::NeedMore,
             Some(true) => return self.record(&[], 0),
             Some(false) => {}
         }
-        match value(window) {
-            Value::Whole(length) if length <= self.limit && (length < window.len() || last || is_delimited(window)) => {
-                self.record(&window[..length], length)
+        match Front::of(input, self.limit, end) {
+            Front::Whole(length) => self.record(&input[..length], length),
+            Front::NeedMore => Step::NeedMore,
+            Front::Long => self.long(None),
+            Front::Broken(_) => {
+                let window = &input[..input.len().min(self.limit.saturating_add(1))];
+                let full = window.len() > self.limit;
+                match header_before(input, 0, window.len(), end) {
+                    Some(Some(next)) if next <= self.limit => self.record(trim_end(&input[..next]), next),
+                    Some(None) if end && !full => self.record(trim_end(window), window.len()),
+                    Some(_) if full => self.long(None),
+                    _ => Step::NeedMore,
+                }
             }
-            Value::Broken(_) => match header_before(input, 0, window.len(), end) {
-                None => Step::NeedMore,
-                Some(Some(next)) if next <= self.limit => self.record(trim_end(&input[..next]), next),
-                Some(None) if last => self.record(trim_end(window), window.len()),
-                _ if full => self.long(None),
-                _ => Step::NeedMore,
-            },
-            _ if full => self.long(None),
-            _ if last => self.record(trim_end(window), window.len()),
-            _ => Step::NeedMore,
         }
     }
 
     fn record<'a>(&mut self, text: &'a [u8], consumed: usize) -> Step<'a> {
-        self.state = State::Between;
+        self.state = FrameState::Between;
         Step::entry(0, consumed, Record::new(text))
     }
 
-    /// A message that is too long, of which so many bytes are to come behind its first one.
+    /// A message that is too long, and how many bytes of it are to come behind its first one, where that is stated.
     fn long<'a>(&mut self, left: Option<u64>) -> Step<'a> {
-        let mut passed = Passed::default();
-        passed.add(b"{");
-        self.state = State::Long(passed, left);
+        self.state = FrameState::Long(Passed::new(b"{"), left);
         Step::Begin { start: 0, consumed: 1 }
     }
 }
@@ -253,31 +249,15 @@ impl ContentLength {
 /// Passes over what is too long, up to its stated end or the next header.
 fn pass<'a>(passed: &mut Passed, left: &mut Option<u64>, input: &[u8], end: bool) -> Step<'a> {
     let until = left.map_or(input.len(), |left| input.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
-    let mut consumed = until;
-    let mut done = *left == Some(until as u64) || end;
-    for at in memchr2_iter(b'C', b'c', &input[..until]) {
-        match begins_header(&input[at..], end) {
-            Some(false) => continue,
-            found => {
-                (consumed, done) = (at, found.is_some());
-                break;
-            }
-        }
-    }
-    passed.add(&input[..consumed]);
+    let header = memchr2_iter(b'C', b'c', &input[..until]).find_map(|at| match begins_header(&input[at..], end) {
+        Some(false) => None,
+        found => Some((at, found.is_some())),
+    });
+    let (consumed, done) = header.unwrap_or((until, *left == Some(until as u64) || end));
     if let Some(left) = left {
         *left -= consumed as u64;
     }
-    match done {
-        true => Step::entry(0, consumed, Record::oversized(passed.length())),
-        false if consumed > 0 => Step::Skip { consumed },
-        false => Step::NeedMore,
-    }
-}
-
-/// Whether a value shows its own end, as a number does not.
-fn is_delimited(value: &[u8]) -> bool {
-    matches!(value.first(), Some(b'{' | b'[' | b'"'))
+    passed.step(&input[..consumed], done)
 }
 
 const NAME: &[u8] = b"content-length";

@@ -1,11 +1,11 @@
 //! What a decoder is, and the lines that most of them are made of.
 
-use super::Entry;
+use super::{Entry, LogLine, Record};
 use memchr::memchr;
 
 /// Finds the entries of one log format in bytes that it is shown. No I/O, no clock, no globals.
 ///
-/// Whoever drives a decoder keeps the bytes: it shows those that are not consumed yet, does what the [`Step`] says, and
+/// The reader of a log keeps the bytes: it shows those that are not consumed yet, does what the [`Step`] says, and
 /// shows the rest again.
 ///
 /// A decoder
@@ -49,7 +49,7 @@ pub enum Step<'a> {
         start: usize,
         /// How many bytes are done with; 0 only for an entry that the decoder still held.
         consumed: usize,
-        /// The entry. Its location is filled in by whoever counts lines and bytes, unless the decoder knows it: then its
+        /// The entry. Its location is filled in by the reader, which counts lines and bytes, unless the decoder knows it: then its
         /// record number is not 0.
         entry: Entry<'a>,
     },
@@ -58,6 +58,18 @@ pub enum Step<'a> {
 impl<'a> Step<'a> {
     pub(super) fn entry(start: usize, consumed: usize, entry: impl Into<Entry<'a>>) -> Self {
         Self::Entry { start, consumed, entry: entry.into() }
+    }
+
+    /// The same step with what `change` makes of the entry, if it gives one.
+    pub(super) fn map(self, change: impl FnOnce(Entry<'a>) -> Entry<'a>) -> Self {
+        match self {
+            Self::Entry { start, consumed, entry } => Self::Entry { start, consumed, entry: change(entry) },
+            step => step,
+        }
+    }
+
+    pub(super) fn is_entry(&self) -> bool {
+        matches!(self, Self::Entry { .. })
     }
 }
 
@@ -116,6 +128,33 @@ impl Lines {
         Self { limit, searched: 0, long: None }
     }
 
+    /// Whether a part of a line has been seen and its end has not.
+    pub(super) fn are_inside(&self) -> bool {
+        self.searched > 0 || self.long.is_some()
+    }
+
+    /// Gives every line as text.
+    pub(super) fn text<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        self.entries(input, end, |line| LogLine::new(line), LogLine::oversized)
+    }
+
+    /// Gives every line as an entry.
+    pub(super) fn entries<'a, E: Into<Entry<'a>>>(
+        &mut self,
+        input: &'a [u8],
+        end: bool,
+        whole: impl FnOnce(&'a [u8]) -> E,
+        long: impl FnOnce(u64) -> E,
+    ) -> Step<'a> {
+        match self.step(input, end) {
+            Line::NeedMore => Step::NeedMore,
+            Line::Skip { consumed } => Step::Skip { consumed },
+            Line::Whole { text, consumed } => Step::entry(0, consumed, whole(text)),
+            Line::Long { consumed, .. } => Step::Begin { start: 0, consumed },
+            Line::End { length, consumed } => Step::entry(0, consumed, long(length)),
+        }
+    }
+
     pub(super) fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Line<'a> {
         if let Some(passed) = &mut self.long {
             let line_end = memchr(b'\n', input);
@@ -127,7 +166,7 @@ impl Lines {
             if line_end.is_none() && !end {
                 return Line::Skip { consumed };
             }
-            let length = passed.length();
+            let length = passed.length;
             self.long = None;
             return Line::End { length, consumed };
         }
@@ -152,9 +191,7 @@ impl Lines {
         self.searched = 0;
         if line.strip_suffix(b"\r").unwrap_or(line).len() > self.limit {
             let head = &line[..=self.limit];
-            let mut passed = Passed::default();
-            passed.add(head);
-            self.long = Some(passed);
+            self.long = Some(Passed::new(head));
             return Line::Long { head, consumed: head.len() };
         }
         Line::Whole { text: trim_end(line), consumed: line_end.map_or(line.len(), |at| at + 1) }
@@ -162,14 +199,21 @@ impl Lines {
 }
 
 /// The length of what was passed over, blanks at its end not counted.
-#[derive(Default)]
+#[derive(Clone)]
 pub(super) struct Passed {
     seen: u64,
     length: u64,
 }
 
 impl Passed {
-    pub(super) fn add(&mut self, bytes: &[u8]) {
+    /// What is too long begins so.
+    pub(super) fn new(head: &[u8]) -> Self {
+        let mut passed = Self { seen: 0, length: 0 };
+        passed.add(head);
+        passed
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
         let trimmed = trim_end(bytes).len() as u64;
         if trimmed > 0 {
             self.length = self.seen + trimmed;
@@ -177,8 +221,19 @@ impl Passed {
         self.seen += bytes.len() as u64;
     }
 
-    pub(super) fn length(&self) -> u64 {
-        self.length
+    /// How many bytes were passed over, with blanks.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// Passes over these bytes too, and gives the record if it is `done` with them.
+    pub(super) fn step<'a>(&mut self, bytes: &[u8], done: bool) -> Step<'a> {
+        self.add(bytes);
+        match bytes.len() {
+            consumed if done => Step::entry(0, consumed, Record::oversized(self.length)),
+            0 => Step::NeedMore,
+            consumed => Step::Skip { consumed },
+        }
     }
 }
 

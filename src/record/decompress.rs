@@ -2,7 +2,7 @@
 
 use flate2::bufread::MultiGzDecoder;
 use std::fmt;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Chain, Cursor, Read};
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 /// How data are compressed.
@@ -86,16 +86,31 @@ enum Layer<R: Read> {
     Zstd(ZstdDecoder<'static, BufReader<Peeked<R>>>),
 }
 
+/// A reader of which the first bytes were looked at: those, the error that came behind them, and the rest.
+type Peeked<R> = Chain<Chain<Cursor<Vec<u8>>, Failed>, R>;
+
 impl<R: Read> Layer<R> {
     /// Fails only for want of memory: a read that fails here does so again in [`Read::read`].
-    fn new(input: R) -> io::Result<Self> {
-        let peeked = Peeked::new(input);
+    fn new(mut input: R) -> io::Result<Self> {
+        let mut head = Vec::new();
+        let failed = Failed(input.by_ref().take(4).read_to_end(&mut head).err());
+        let kind = Compression::of(&head);
+        let peeked = Cursor::new(head).chain(failed).chain(input);
         let buffered = |peeked| BufReader::with_capacity(64 * 1024, peeked);
-        Ok(match Compression::of(peeked.head()) {
+        Ok(match kind {
             None => Self::Plain(peeked),
             Some(Compression::Gzip) => Self::Gzip(MultiGzDecoder::new(buffered(peeked))),
             Some(Compression::Zstd) => Self::Zstd(ZstdDecoder::with_buffer(buffered(peeked))?),
         })
+    }
+}
+
+/// Fails with its error, once.
+struct Failed(Option<io::Error>);
+
+impl Read for Failed {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
     }
 }
 
@@ -111,52 +126,6 @@ impl<R: Read> Read for Layer<R> {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => io::Error::other(Failure::EndsEarly { kind }),
             Err(source) => io::Error::other(Failure::Damaged { kind, source }),
         })
-    }
-}
-
-/// A reader of which the first four bytes were looked at.
-struct Peeked<R> {
-    head: [u8; 4],
-    /// Of `head`: how many bytes are there, and how many of them were read again.
-    filled: usize,
-    given: usize,
-    failed: Option<io::Error>,
-    rest: R,
-}
-
-impl<R: Read> Peeked<R> {
-    fn new(mut input: R) -> Self {
-        let (mut head, mut filled, mut failed) = ([0; 4], 0, None);
-        while filled < head.len() {
-            match input.read(&mut head[filled..]) {
-                Ok(0) => break,
-                Ok(read) => filled += read.min(head.len() - filled),
-                Err(error) => {
-                    failed = Some(error);
-                    break;
-                }
-            }
-        }
-        Self { head, filled, given: 0, failed, rest: input }
-    }
-
-    fn head(&self) -> &[u8] {
-        &self.head[..self.filled]
-    }
-}
-
-impl<R: Read> Read for Peeked<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.given < self.filled {
-            let read = buffer.len().min(self.filled - self.given);
-            buffer[..read].copy_from_slice(&self.head[self.given..self.given + read]);
-            self.given += read;
-            return Ok(read);
-        }
-        match self.failed.take() {
-            Some(error) => Err(error),
-            None => self.rest.read(buffer),
-        }
     }
 }
 

@@ -1,120 +1,86 @@
 //! The formats, and how one is recognised.
 
-use super::decoder::{Decoder, is_blank, leading_blanks, trim_end};
-use super::json_values::{Value, value};
-use super::{arrows, json_lines, json_values};
-use super::{claude_desktop, helix, mcp_inspector, nvim_lua, vscode_mcp, zed};
-use super::{content_length, json_array, sse, vscode_lsp_json, vscode_lsp_text};
-use super::{har, lsp_devtools_db, lsp_test, mcpsnoop, mcpspy};
-use memchr::{memchr, memrchr};
-use serde_json::value::RawValue;
+use super::about::{About, Sign};
+use super::decoder::Decoder;
+use super::window::Window;
+use super::{arrows, claude_desktop, content_length, har, helix, json_array, json_lines, json_values, lsp_devtools_db};
+use super::{
+    lsp_test, mcp_inspector, mcpsnoop, mcpspy, nvim_lua, sse, vscode_lsp_json, vscode_lsp_text, vscode_mcp, zed,
+};
+use memchr::memchr;
 
-/// A log format.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-pub enum Format {
+/// Names each format: the rule of [`Format::detect`] that it is recognised by, and the file where it says of itself all
+/// else. The formats are listed to users in this order.
+macro_rules! formats {
+    ($($(#[$doc:meta])* $format:ident = $rule:literal $file:ident,)+) => {
+        /// A log format.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[non_exhaustive]
+        pub enum Format {
+            $($(#[$doc])* $format,)+
+        }
+
+        impl Format {
+            /// Every format, as they are listed to users.
+            pub const ALL: &'static [Self] = &[$(Self::$format,)+];
+
+            fn about(self) -> &'static About {
+                match self {
+                    $(Self::$format => &$file::ABOUT,)+
+                }
+            }
+
+            fn rule(self) -> u8 {
+                match self {
+                    $(Self::$format => $rule,)+
+                }
+            }
+        }
+    };
+}
+
+formats! {
     /// One JSON value a line.
-    JsonLines,
+    JsonLines = 18 json_lines,
     /// JSON values one after another, over many lines or several on one.
-    JsonValues,
-    /// `>> {…}`, `--> {…}`, `> {…}`, `→ {…}` and the other way round.
-    Arrows,
-    /// VS Code's output channel of an MCP server.
-    VscodeMcp,
-    /// Claude Desktop's logs of MCP servers.
-    ClaudeDesktop,
-    /// Helix's log of language servers.
-    Helix,
-    /// Zed's view of the messages of a server.
-    Zed,
-    /// The MCP Inspector's exported history.
-    McpInspector,
-    /// Neovim's log of language servers, which is recognised but not read: [`Format::refusal`].
-    NvimLua,
+    JsonValues = 17 json_values,
     /// One array of messages over several lines.
-    JsonArray,
+    JsonArray = 16 json_array,
+    /// `>> {…}`, `--> {…}`, `> {…}`, `→ {…}` and the other way round.
+    Arrows = 11 arrows,
     /// `Content-Length: N`, an empty line and a message: the base protocol of LSP.
-    ContentLength,
+    ContentLength = 10 content_length,
     /// Server-sent events.
-    Sse,
-    /// The trace of a VS Code language client.
-    VscodeLspText,
-    /// The same, where it is set to JSON.
-    VscodeLspJson,
-    /// mcpsnoop's log: an object a line, with the message inside.
-    Mcpsnoop,
-    /// MCPSpy's JSONL output.
-    Mcpspy,
-    /// Sessions that haskell-lsp captured.
-    LspTest,
+    Sse = 9 sse,
     /// An HTTP Archive.
-    Har,
+    Har = 15 har,
+    /// Claude Desktop's logs of MCP servers.
+    ClaudeDesktop = 1 claude_desktop,
+    /// VS Code's output channel of an MCP server.
+    VscodeMcp = 2 vscode_mcp,
+    /// The trace of a VS Code language client.
+    VscodeLspText = 8 vscode_lsp_text,
+    /// The same, where it is set to JSON.
+    VscodeLspJson = 7 vscode_lsp_json,
+    /// Helix's log of language servers.
+    Helix = 3 helix,
+    /// Zed's view of the messages of a server.
+    Zed = 5 zed,
+    /// The MCP Inspector's exported history.
+    McpInspector = 6 mcp_inspector,
+    /// mcpsnoop's log: an object a line, with the message inside.
+    Mcpsnoop = 12 mcpsnoop,
+    /// MCPSpy's JSONL output.
+    Mcpspy = 13 mcpspy,
+    /// Sessions that haskell-lsp captured.
+    LspTest = 14 lsp_test,
     /// The SQLite database of lsp-devtools; without the feature `sqlite` it has a [`Format::refusal`].
-    LspDevtoolsDb,
+    LspDevtoolsDb = 0 lsp_devtools_db,
+    /// Neovim's log of language servers, which is recognised but not read: [`Format::refusal`].
+    NvimLua = 4 nvim_lua,
 }
-
-/// What a format says of itself, in its own file.
-pub(super) struct About {
-    pub name: &'static str,
-    /// One line: what a record looks like.
-    pub summary: &'static str,
-    /// What it tells besides messages: time, sender, sessions.
-    pub carries: &'static str,
-    /// A small log, which must be detected as this format.
-    pub sample: &'static str,
-    /// Makes a decoder that keeps records of up to so many bytes.
-    pub decoder: fn(usize) -> Box<dyn Decoder>,
-}
-
-/// A test for a format, given the first bytes of an input.
-type Test = fn(&Window<'_>) -> bool;
-
-/// The tests in the order in which they are made; what none recognises is `json-lines`.
-const TESTS: &[(Format, Test)] = &[
-    (Format::LspDevtoolsDb, lsp_devtools_db::detect),
-    (Format::ClaudeDesktop, claude_desktop::detect),
-    (Format::VscodeMcp, vscode_mcp::detect),
-    (Format::Helix, helix::detect),
-    (Format::NvimLua, nvim_lua::detect),
-    (Format::Zed, zed::detect),
-    (Format::McpInspector, mcp_inspector::detect),
-    (Format::VscodeLspJson, vscode_lsp_json::detect),
-    (Format::VscodeLspText, vscode_lsp_text::detect),
-    (Format::Sse, sse::detect),
-    (Format::ContentLength, content_length::detect),
-    (Format::Arrows, arrows::detect),
-    (Format::Mcpsnoop, mcpsnoop::detect),
-    (Format::Mcpspy, mcpspy::detect),
-    (Format::LspTest, lsp_test::detect),
-    (Format::Har, har::detect),
-    (Format::JsonArray, json_array::detect),
-    (Format::JsonValues, json_values::detect),
-];
 
 impl Format {
-    /// Every format, as they are listed to users.
-    pub const ALL: &'static [Self] = &[
-        Self::JsonLines,
-        Self::JsonValues,
-        Self::JsonArray,
-        Self::Arrows,
-        Self::ContentLength,
-        Self::Sse,
-        Self::Har,
-        Self::ClaudeDesktop,
-        Self::VscodeMcp,
-        Self::VscodeLspText,
-        Self::VscodeLspJson,
-        Self::Helix,
-        Self::Zed,
-        Self::McpInspector,
-        Self::Mcpsnoop,
-        Self::Mcpspy,
-        Self::LspTest,
-        Self::LspDevtoolsDb,
-        Self::NvimLua,
-    ];
-
     /// How many bytes detection looks at.
     pub(super) const WINDOW: usize = 64 * 1024;
 
@@ -158,7 +124,7 @@ impl Format {
     /// end of what is seen counts as far as it goes.
     pub fn detect(head: &[u8]) -> Self {
         let window = Window::new(&head[..head.len().min(Self::WINDOW)]);
-        TESTS.iter().find(|(_, test)| test(&window)).map_or(Self::JsonLines, |(format, _)| *format)
+        Self::shown_in(&window, |_| true).unwrap_or(Self::JsonLines)
     }
 
     /// Recognises a format as soon as the content settles it, so that a live log need not wait: by the first 1, 2, 4, 8, …
@@ -176,7 +142,7 @@ impl Format {
             let seen = &head[..looked.bytes];
             let window = Window::new(seen);
             let whole_value = window.first_value().is_some_and(|value| value.end.is_some());
-            if whole_value || TESTS.iter().any(|(format, test)| format.is_marked() && test(&window)) {
+            if whole_value || Self::shown_in(&window, |sign| !matches!(sign, Sign::Value(_))).is_some() {
                 let format = Self::detect(seen);
                 // Whether anything stands behind an array has to be seen.
                 if format != Self::JsonArray {
@@ -187,9 +153,11 @@ impl Format {
         all.then(|| Self::detect(head))
     }
 
-    /// Whether a line of text can show the format, with or without a message behind it.
-    fn is_marked(self) -> bool {
-        !matches!(self, Self::JsonLines | Self::JsonValues | Self::JsonArray | Self::McpInspector)
+    /// The first format, in the order of the rules of [`Format::detect`], whose sign is in the window.
+    fn shown_in(window: &Window<'_>, is_wanted: impl Fn(Sign) -> bool) -> Option<Self> {
+        let signs = Self::ALL.iter().map(|format| (format, format.about().sign));
+        let shown = signs.filter(|(_, sign)| is_wanted(*sign) && sign.is_in(window));
+        shown.map(|(format, _)| *format).min_by_key(|format| format.rule())
     }
 
     /// The name on the command line.
@@ -225,34 +193,9 @@ impl Format {
 
     /// Why logs in this format are not read although they are recognised, and what to do instead; `None`: they are read.
     pub fn refusal(self) -> Option<&'static str> {
-        match self {
-            Self::NvimLua => Some(nvim_lua::REFUSAL),
-            Self::LspDevtoolsDb => lsp_devtools_db::REFUSAL,
+        match self.about().sign {
+            Sign::Refused(_, reason) => Some(reason),
             _ => None,
-        }
-    }
-
-    fn about(self) -> &'static About {
-        match self {
-            Self::JsonLines => &json_lines::ABOUT,
-            Self::JsonValues => &json_values::ABOUT,
-            Self::Arrows => &arrows::ABOUT,
-            Self::VscodeMcp => &vscode_mcp::ABOUT,
-            Self::ClaudeDesktop => &claude_desktop::ABOUT,
-            Self::Helix => &helix::ABOUT,
-            Self::Zed => &zed::ABOUT,
-            Self::McpInspector => &mcp_inspector::ABOUT,
-            Self::NvimLua => &nvim_lua::ABOUT,
-            Self::JsonArray => &json_array::ABOUT,
-            Self::ContentLength => &content_length::ABOUT,
-            Self::Sse => &sse::ABOUT,
-            Self::VscodeLspText => &vscode_lsp_text::ABOUT,
-            Self::VscodeLspJson => &vscode_lsp_json::ABOUT,
-            Self::Mcpsnoop => &mcpsnoop::ABOUT,
-            Self::Mcpspy => &mcpspy::ABOUT,
-            Self::LspTest => &lsp_test::ABOUT,
-            Self::Har => &har::ABOUT,
-            Self::LspDevtoolsDb => &lsp_devtools_db::ABOUT,
         }
     }
 }
@@ -270,125 +213,9 @@ impl Default for Looked {
     }
 }
 
-/// The first bytes of an input, and what several tests want to know of them.
-pub(super) struct Window<'a> {
-    bytes: &'a [u8],
-    first_value: Option<FirstValue>,
-}
-
-/// The first JSON value that begins a line: an object, an array, or a line that is another value as a whole.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct FirstValue {
-    pub start: usize,
-    /// Where it ends; `None` if it goes on at the end of the window.
-    pub end: Option<usize>,
-    /// Whether nothing else stands on the line where it ends; otherwise it is another object or array.
-    pub alone: bool,
-}
-
-impl<'a> Window<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, first_value: first_value(bytes) }
-    }
-
-    pub(super) fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    pub(super) fn first_value(&self) -> Option<FirstValue> {
-        self.first_value
-    }
-
-    /// The lines that are not blank, without blanks around them, and where they begin. The last one may be cut off.
-    pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &'a [u8])> {
-        let lines = self.bytes.split_inclusive(|&byte| byte == b'\n').scan(0, |at, line| {
-            let start = *at + leading_blanks(line);
-            *at += line.len();
-            Some((start, trim_end(&line[leading_blanks(line)..])))
-        });
-        lines.filter(|(_, line)| !line.is_empty())
-    }
-}
-
-/// Each byte is looked at a bounded number of times: after an error the search goes on in the line with the error.
-fn first_value(bytes: &[u8]) -> Option<FirstValue> {
-    let mut at = 0;
-    loop {
-        let start = at + bytes[at..].iter().position(|&byte| !is_blank(byte))?;
-        let line_end = end_of_line(bytes, start);
-        at = line_end;
-        if matches!(bytes[start], b'{' | b'[') {
-            match value(&bytes[start..]) {
-                Value::Incomplete => return Some(FirstValue { start, end: None, alone: true }),
-                Value::Whole(length) => {
-                    let end = start + length;
-                    at = end_of_line(bytes, end);
-                    let behind = end + leading_blanks(&bytes[end..at]);
-                    let first = FirstValue { start, end: Some(end), alone: behind == at };
-                    let another = match bytes.get(behind) {
-                        Some(b'{' | b'[') => !matches!(value(&bytes[behind..]), Value::Broken(_)),
-                        _ => false,
-                    };
-                    if first.alone || another {
-                        return Some(first);
-                    }
-                }
-                Value::Broken(offset) => {
-                    let line = memrchr(b'\n', &bytes[start..start + offset]).map_or(0, |at| at + 1);
-                    at = line_end.max(start + line);
-                }
-            }
-        } else if serde_json::from_slice::<&RawValue>(&bytes[start..line_end]).is_ok() {
-            let end = start + trim_end(&bytes[start..line_end]).len();
-            return Some(FirstValue { start, end: Some(end), alone: true });
-        }
-    }
-}
-
-/// Where the line with the byte at `from` ends: at its LF, or the end of all.
-fn end_of_line(bytes: &[u8], from: usize) -> usize {
-    memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |at| from + at)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn first(bytes: &str) -> Option<(&str, bool)> {
-        let value = first_value(bytes.as_bytes())?;
-        Some((&bytes[value.start..value.end.unwrap_or(bytes.len())], value.alone))
-    }
-
-    #[test]
-    fn the_first_value() {
-        let table = [
-            ("", None),
-            (" \n\n", None),
-            ("text\nmore text", None),
-            ("text\n  {\"a\":1} \n{}", Some(("{\"a\":1}", true))),
-            ("[info] a\n[1] b\n[2]\n", Some(("[2]", true))),
-            ("{\n\"a\":\n1}", Some(("{\n\"a\":\n1}", true))),
-            ("{} {}\n", Some(("{}", false))),
-            ("{} {\n", Some(("{}", false))),
-            ("{} {oops}\n[]", Some(("[]", true))),
-            ("[1,\n", Some(("[1,\n", true))),
-            ("{\"a\":\n{\"b\":1}\n{\"c\":1}", Some(("{\"c\":1}", true))),
-            ("2024\n", Some(("2024", true))),
-            ("\"a\" \r\n", Some(("\"a\"", true))),
-            ("2024-01-01 a\n{}", Some(("{}", true))),
-            ("null and void", None),
-        ];
-        for (bytes, expected) in table {
-            assert_eq!(first(bytes), expected, "{bytes}");
-        }
-    }
-
-    #[test]
-    fn lines_and_where_they_begin() {
-        let window = Window::new(b"a\r\n\n \n  b c \nd");
-        let lines: Vec<_> = window.lines().collect();
-        assert_eq!(lines, [(0, &b"a"[..]), (8, b"b c"), (13, b"d")]);
-    }
 
     #[test]
     fn names_and_samples() {

@@ -1,13 +1,13 @@
 //! `har`: an HTTP Archive, from which the entries are cut as they come.
 
-use super::decoder::{Decoder, Line, Lines, Step, leading_blanks, trim_end};
-use super::detect::{About, Window};
+use super::about::{About, Sign};
+use super::decoder::{Step, leading_blanks};
+use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
 use super::object::Object;
-use super::object_scan::{ObjectScan, column};
-use super::value_scan::ValueScan;
-use super::{Entry, LogLine, Record, har_entry};
-use memchr::memchr2;
-use std::collections::VecDeque;
+use super::scan::Scan;
+use super::value::{Value, value};
+use super::window::Window;
+use super::{LogLine, Record, har_entry};
 
 pub(super) const ABOUT: About = About {
     name: "har",
@@ -22,12 +22,16 @@ pub(super) const ABOUT: About = About {
         r#""content":{"mimeType":"application/json","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"}}}]}}"#,
         "\n",
     ),
-    decoder: |limit| Box::new(Har::new(limit)),
+    sign: Sign::Line(detect),
+    decoder: |limit| {
+        let har = Har { level: HarLevel::Outside, entries_seen: false, sockets: 0 };
+        ArrayDecoder::boxed(limit, AROUND, har)
+    },
 };
 
 /// The first object that begins a line and has a member, over however many lines it goes and up to an error in it, has a
 /// `log` with entries, or with a version and a creator.
-pub(super) fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &Window<'_>) -> bool {
     let mut objects = window.lines().filter_map(|(at, _)| Object::parse(&window.bytes()[at..]));
     let root = objects.find(|object| !object.is_empty());
     root.filter(|root| !root.has("jsonrpc")).and_then(|root| root.object("log")).is_some_and(|log| {
@@ -39,268 +43,107 @@ pub(super) fn detect(window: &Window<'_>) -> bool {
 /// How much longer than the limit an entry may be, so that a message of that size fits into it with all headers.
 const AROUND: usize = 48 * 1024;
 
-/// The longest name of a member; a longer one is none that matters.
+/// The longest name of a member; a longer one does not matter.
 const NAME: usize = 1024;
 
-/// Walks to `log.entries` and gives what is in each entry. It holds one entry at a time: the text, which the limit is
-/// for, and the messages taken out of it.
+/// Walks to `log.entries` and gives what is in each entry. One entry is held at a time: the text, which the limit is for,
+/// and the messages taken out of it.
 struct Har {
-    limit: usize,
-    lines: Lines,
-    level: Level,
-    /// In a line of text outside the archive, of which `lines` has seen a part.
-    in_text: bool,
+    level: HarLevel,
     /// Whether the archive had entries.
     entries_seen: bool,
-    /// The value that is being looked through, of which so many bytes of the input were seen.
-    scan: Scan,
-    scanned: usize,
-    /// In the entries: how many blanks stand before this place on its line, if nothing else does.
-    column: Option<usize>,
-    passing: Option<Passing>,
-    /// What the entry holds that the input begins with, where in it each begins, and how long it is.
-    found: VecDeque<(usize, Entry<'static>)>,
-    length: usize,
     /// How many WebSockets there were.
     sockets: u64,
 }
 
 /// What the input stands in.
 #[derive(Clone, Copy, PartialEq)]
-enum Level {
+enum HarLevel {
     Outside,
     Root,
     Log,
     Entries,
 }
 
-/// What is being passed over.
-#[derive(Clone, Copy)]
-enum Passing {
-    Member,
-    /// An entry that is too long, of which so many bytes were passed over.
-    Entry(u64),
-}
-
-impl Decoder for Har {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if let Some((start, entry)) = self.found.pop_front() {
-            return self.give(start, entry);
-        }
-        if let Some(passing) = self.passing {
-            match self.scan.end(input) {
-                Some(0) if matches!(passing, Passing::Member) => self.passing = None,
-                done => return self.pass(passing, done, input, end),
+impl ArrayFormat for Har {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
+        match (self.level, input) {
+            (HarLevel::Outside, [b'{', ..]) => {
+                self.entries_seen = false;
+                self.enter(HarLevel::Root, 1)
             }
-        }
-        if self.level == Level::Outside {
-            return self.outside(input, end);
-        }
-        let blanks = input.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(input.len());
-        if blanks > 0 && self.scanned == 0 {
-            input[..blanks].iter().for_each(|&byte| self.column = column(self.column, byte));
-            return Step::Skip { consumed: blanks };
-        }
-        match (self.level, input.first()) {
-            (_, None) => Step::NeedMore,
-            (Level::Entries, Some(b']')) => self.climb(Level::Log),
+            (HarLevel::Outside, _) => elements.text(input, end),
+            (_, [b',', ..]) => Step::Skip { consumed: 1 },
+            (HarLevel::Entries, [b']', ..]) => self.enter(HarLevel::Log, 1),
             // In the entries: the bracket is missing.
-            (Level::Log | Level::Entries, Some(b'}')) => self.climb(Level::Root),
-            (_, Some(b'}')) => self.close(),
-            (Level::Entries, Some(_)) => self.entry(input, end),
-            (_, Some(b'"')) => self.member(input, end),
-            (_, Some(_)) => self.pass_member(0, input),
+            (HarLevel::Log | HarLevel::Entries, [b'}', ..]) => self.enter(HarLevel::Root, 1),
+            (HarLevel::Root, [b'}', ..]) => {
+                self.level = HarLevel::Outside;
+                match self.entries_seen {
+                    true => Step::Skip { consumed: 1 },
+                    false => Step::entry(0, 1, LogLine::new(&b"an object without log.entries"[..])),
+                }
+            }
+            (HarLevel::Entries, _) => self.entry(elements, input, end),
+            (_, [b'"', ..]) => self.member(elements, input, end),
+            _ => elements.pass(0, input),
         }
     }
 }
 
 impl Har {
-    fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            lines: Lines::new(limit),
-            level: Level::Outside,
-            in_text: false,
-            entries_seen: false,
-            scan: Scan::Value(ValueScan::default()),
-            scanned: 0,
-            column: None,
-            passing: None,
-            found: VecDeque::new(),
-            length: 0,
-            sockets: 0,
-        }
-    }
-
-    /// Text, up to the line that begins with `{`.
-    fn outside<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if !self.in_text {
-            let blanks = leading_blanks(input);
-            if blanks > 0 {
-                return Step::Skip { consumed: blanks };
-            }
-            if input.first() == Some(&b'{') {
-                self.entries_seen = false;
-                return self.climb(Level::Root);
-            }
-        }
-        let step = match self.lines.step(input, end) {
-            Line::NeedMore => Step::NeedMore,
-            Line::Skip { consumed } => Step::Skip { consumed },
-            Line::Long { consumed, .. } => Step::Begin { start: 0, consumed },
-            Line::Whole { text, consumed } => Step::entry(0, consumed, LogLine::new(text)),
-            Line::End { length, consumed } => Step::entry(0, consumed, LogLine::oversized(length)),
-        };
-        self.in_text = !matches!(step, Step::Entry { .. }) && (self.in_text || !input.is_empty());
-        step
-    }
-
-    fn climb<'a>(&mut self, level: Level) -> Step<'a> {
-        (self.level, self.column) = (level, None);
-        Step::Skip { consumed: 1 }
-    }
-
-    fn close<'a>(&mut self) -> Step<'a> {
-        self.level = Level::Outside;
-        match self.entries_seen {
-            true => Step::Skip { consumed: 1 },
-            false => Step::entry(0, 1, LogLine::new(&b"an object without log.entries"[..])),
-        }
+    fn enter<'a>(&mut self, level: HarLevel, consumed: usize) -> Step<'a> {
+        self.level = level;
+        Step::Skip { consumed }
     }
 
     /// A name, its colon, and the first byte of its value.
-    fn member<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+    fn member<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
         let window = &input[..input.len().min(NAME)];
-        let mut quote = 1;
-        let name = loop {
-            match memchr2(b'"', b'\\', &window[quote.min(window.len())..]) {
-                Some(at) if window[quote + at] == b'"' => break Some(quote + at + 1),
-                Some(at) => quote += at + 2,
-                None => break None,
-            }
+        let unseen = |elements: &mut Elements| match window.len() < NAME && !end {
+            true => Step::NeedMore,
+            false => elements.pass(0, input),
         };
-        let colon = name.map(|name| name + leading_blanks(&window[name..]));
-        let value =
-            colon.filter(|&at| window.get(at) == Some(&b':')).map(|at| at + 1 + leading_blanks(&window[at + 1..]));
-        match (name, value) {
-            (Some(name), Some(value)) if value < window.len() => {
-                let name = &window[..name];
-                let level = match (self.level, name, window[value]) {
-                    (Level::Root, b"\"log\"", b'{') => Level::Log,
-                    (Level::Log, b"\"entries\"", b'[') => {
-                        self.entries_seen = true;
-                        Level::Entries
-                    }
-                    // No value: the brace or bracket closes.
-                    (_, _, b'}' | b']' | b',') => return Step::Skip { consumed: value },
-                    _ => return self.pass_member(value, input),
-                };
-                (self.level, self.column) = (level, None);
-                Step::Skip { consumed: value + 1 }
+        let name = match value(window) {
+            Value::Whole(length) => &window[..length],
+            Value::Incomplete => return unseen(elements),
+            Value::Broken(_) => return elements.pass(0, input),
+        };
+        let colon = name.len() + leading_blanks(&window[name.len()..]);
+        let at = match window.get(colon) {
+            Some(b':') => colon + 1 + leading_blanks(&window[colon + 1..]),
+            Some(_) => return elements.pass(0, input),
+            None => return unseen(elements),
+        };
+        match (self.level, name, window.get(at)) {
+            (_, _, None) => unseen(elements),
+            (HarLevel::Root, b"\"log\"", Some(b'{')) => self.enter(HarLevel::Log, at + 1),
+            (HarLevel::Log, b"\"entries\"", Some(b'[')) => {
+                self.entries_seen = true;
+                self.enter(HarLevel::Entries, at + 1)
             }
-            (Some(_), None) if colon.is_some_and(|at| at < window.len()) => self.pass_member(0, input),
-            _ if window.len() < NAME && !end => Step::NeedMore,
-            _ => self.pass_member(0, input),
-        }
-    }
-
-    /// Passes over the value at `start`, which tells nothing.
-    fn pass_member<'a>(&mut self, start: usize, input: &[u8]) -> Step<'a> {
-        let mut scan = ValueScan::default();
-        match scan.end(&input[start..]) {
-            Some(length) => Step::Skip { consumed: start + length.max(1) },
-            None => {
-                (self.scan, self.passing) = (Scan::Value(scan), Some(Passing::Member));
-                Step::Skip { consumed: input.len() }
-            }
-        }
-    }
-
-    fn pass<'a>(&mut self, passing: Passing, done: Option<usize>, input: &[u8], end: bool) -> Step<'a> {
-        let consumed = done.unwrap_or(input.len());
-        if done.is_some() || end {
-            self.passing = None;
-            self.column = self.scan.column_behind();
-        }
-        match passing {
-            Passing::Entry(before) if done.is_some() || end => {
-                Step::entry(0, consumed, Record::oversized(before + consumed as u64))
-            }
-            _ if input.is_empty() => Step::NeedMore,
-            Passing::Entry(before) => {
-                self.passing = Some(Passing::Entry(before + consumed as u64));
-                Step::Skip { consumed }
-            }
-            Passing::Member => Step::Skip { consumed },
+            // No value: the brace or bracket closes.
+            (_, _, Some(b'}' | b']' | b',')) => Step::Skip { consumed: at },
+            _ => elements.pass(at, input),
         }
     }
 
     /// One entry of the archive, or what stands in its place.
-    fn entry<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if self.scanned == 0 {
-            self.scan = match input.first() {
-                // In an archive that is not indented, other objects begin in the first column too.
-                Some(b'{') => Scan::Object(ObjectScan::new(self.column.filter(|&column| column > 0))),
-                _ => Scan::Value(ValueScan::default()),
-            };
-        }
-        let most = self.limit.saturating_add(AROUND);
-        let window = &input[..input.len().min(most)];
-        let done = self.scan.end(&window[self.scanned..]).map(|length| self.scanned + length);
-        self.scanned = window.len();
-        if done.is_none() && window.len() < most && !end {
-            return Step::NeedMore;
-        }
-        self.scanned = 0;
-        self.column = self.scan.column_behind();
-        if done.is_none() && window.len() == most {
-            self.passing = Some(Passing::Entry(most as u64));
-            return Step::Begin { start: 0, consumed: most };
-        }
-        self.length = done.unwrap_or(input.len());
-        let text = trim_end(&input[..self.length]);
-        if !text.starts_with(b"{") {
-            return Step::entry(0, self.length, LogLine::new(text));
-        }
-        if done.is_none() {
-            let record = match text.len() > self.limit {
-                true => Record::oversized(text.len() as u64),
-                false => Record::new(text),
-            };
-            return Step::entry(0, self.length, record);
-        }
-        self.found = har_entry::entries(text, self.limit, &mut self.sockets).into();
-        match self.found.pop_front() {
-            Some((start, entry)) => self.give(start, entry),
-            None => Step::Skip { consumed: self.length },
-        }
-    }
-
-    /// The input still begins with the entry of the archive, and is done with it after the last one found in it.
-    fn give<'a>(&self, start: usize, entry: Entry<'static>) -> Step<'a> {
-        let consumed = if self.found.is_empty() { self.length } else { 0 };
-        Step::Entry { start, consumed, entry }
-    }
-}
-
-/// Looks for the end of what is shown in pieces.
-enum Scan {
-    Value(ValueScan),
-    Object(ObjectScan),
-}
-
-impl Scan {
-    fn end(&mut self, bytes: &[u8]) -> Option<usize> {
-        match self {
-            Self::Value(scan) => scan.end(bytes),
-            Self::Object(scan) => scan.end(bytes),
-        }
-    }
-
-    fn column_behind(&self) -> Option<usize> {
-        match self {
-            Self::Value(_) => None,
-            Self::Object(scan) => scan.column_behind(),
+    fn entry<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
+        let scan = match input.first() {
+            // In an archive that is not indented, other objects begin in the first column too.
+            Some(b'{') => Scan::object(elements.column().filter(|&column| column > 0)),
+            _ => Scan::value(),
+        };
+        match elements.element(input, end, scan) {
+            Ok(Element { text, length, .. }) if !text.starts_with(b"{") => Step::entry(0, length, LogLine::new(text)),
+            Ok(Element { text, length, is_closed: false }) => {
+                Step::entry(0, length, Record::within(elements.limit, text))
+            }
+            Ok(Element { text, length, .. }) => {
+                elements.give(har_entry::entries(text, elements.limit, &mut self.sockets), length)
+            }
+            Err(step) => step,
         }
     }
 }
@@ -315,7 +158,7 @@ mod tests {
     const CALL: &str = r#"{"request":{"url":"http://h","postData":{"text":"{\"jsonrpc\":1}"}}}"#;
 
     fn found(limit: usize, input: &str) -> Vec<String> {
-        texts(&entries(|| Box::new(Har::new(limit)), input.as_bytes()))
+        texts(&entries(|| (ABOUT.decoder)(limit), input.as_bytes()))
     }
 
     #[test]
@@ -366,7 +209,7 @@ mod tests {
     #[test]
     fn places_in_the_entry() {
         let input = format!("{{\"log\":{{\"entries\":[{ENTRY}, {CALL}]}}}}");
-        let found = entries(|| Box::new(Har::new(1000)), input.as_bytes());
+        let found = entries(|| (ABOUT.decoder)(1000), input.as_bytes());
         let starts: Vec<_> = found.iter().map(|(start, _)| *start).collect();
         assert_eq!(starts, [19, input.find("{\\\"jsonrpc").unwrap()]);
     }
@@ -379,9 +222,9 @@ mod tests {
             "a longer line\n{{\"log\":{{\"x\":\"{:2000}\",\"entries\":[{{\"a\":[\"{:60000}\"]}},{CALL}]}}}}",
             "", ""
         );
-        assert_eq!(texts(&drive(&mut Har::new(12), long.as_bytes(), &[])), ["# <13>", "<60010>", "<13>"]);
+        assert_eq!(texts(&drive(&mut *(ABOUT.decoder)(12), long.as_bytes(), &[])), ["# <13>", "<60010>", "<13>"]);
         let cut = &long[..long.len() - CALL.len() - 10];
-        assert_eq!(texts(&drive(&mut Har::new(12), cut.as_bytes(), &[])), ["# <13>", "<60004>"]);
+        assert_eq!(texts(&drive(&mut *(ABOUT.decoder)(12), cut.as_bytes(), &[])), ["# <13>", "<60004>"]);
     }
 
     #[test]
@@ -409,8 +252,8 @@ mod tests {
     #[test]
     fn many_entries_in_time() {
         let many = format!("{{\"log\":{{\"entries\":[{}{{}}]}}}}", "{},".repeat(200_000));
-        assert_eq!(drive(&mut Har::new(1 << 28), many.as_bytes(), &[]).len(), 200_001);
+        assert_eq!(drive(&mut *(ABOUT.decoder)(1 << 28), many.as_bytes(), &[]).len(), 200_001);
         let deep = format!("{{\"log\":{{\"entries\":[{}", "[{\"\\\"".repeat(200_000));
-        assert_eq!(drive(&mut Har::new(1 << 28), deep.as_bytes(), &[]).len(), 1);
+        assert_eq!(drive(&mut *(ABOUT.decoder)(1 << 28), deep.as_bytes(), &[]).len(), 1);
     }
 }

@@ -1,11 +1,11 @@
 //! What an entry of an HTTP Archive holds: the messages of one HTTP request and its response, or of one WebSocket.
 
-use super::json_values::{Value, value};
-use super::object::{Object, elements, epoch, from_milliseconds, later, number, offset_in, unescape};
-use super::{Entry, LogLine, Record, Sender, Time};
+use super::object::{Object, elements, is_message, offset_in, unescape};
+use super::times::{duration, epoch, later, number};
+use super::value::may_be_message;
+use super::{Entry, LogLine, Record, Sender, Time, sse};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use memchr::memchr2;
 use std::borrow::Cow;
 
 /// The messages of an entry in the order in which they were sent, and where each body begins in the entry; a line of text
@@ -17,12 +17,12 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usiz
     let sent = request.as_ref().and_then(|request| Body::of(request.object("postData")?, text));
     let got = response.as_ref().and_then(|response| Body::of(response.object("content")?, text));
     let started = entry.date_time("startedDateTime");
-    let took = entry.number("time").and_then(from_milliseconds).filter(|seconds| *seconds >= 0.into());
+    let took = entry.get("time").and_then(duration);
     let url = request.as_ref().and_then(|request| request.string("url")).unwrap_or_default();
     let key = session(&url, request.as_ref(), response.as_ref());
 
     let frames = frames(&entry, text);
-    if frames.iter().any(|frame| frame.socket && is_message(&frame.body.bytes)) {
+    if frames.iter().any(|frame| frame.socket && holds_message(&frame.body.bytes)) {
         *sockets += 1;
         let key = Some(format!("{}#{sockets}", origin(&url)));
         return frames.into_iter().map(|frame| frame.entry(limit, key.as_deref())).collect();
@@ -30,12 +30,12 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usiz
 
     let events = got.as_ref().and_then(Body::events);
     let mut found = Vec::new();
-    let asked = sent.as_ref().is_some_and(|body| is_message(&body.bytes));
+    let asked = sent.as_ref().is_some_and(|body| holds_message(&body.bytes));
     let answered = match &events {
-        Some(events) => events.iter().any(|data| is_message(data)),
-        None => got.as_ref().is_some_and(|body| is_message(&body.bytes)),
+        Some(events) => events.iter().any(|data| holds_message(data)),
+        None => got.as_ref().is_some_and(|body| holds_message(&body.bytes)),
     };
-    let streamed = frames.iter().any(|frame| is_message(&frame.body.bytes));
+    let streamed = frames.iter().any(|frame| holds_message(&frame.body.bytes));
     if !(asked || answered || streamed) {
         found.push((0, comment(request.as_ref(), &url, "").unwrap_or_else(|| LogLine::new(text.to_vec()).into())));
         return found;
@@ -53,7 +53,7 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usiz
         return found;
     }
     let Some(body) = got else {
-        let size = response.and_then(|response| response.object("content")?.number("size"));
+        let size = response.and_then(|response| number(response.object("content")?.get("size")?));
         if size.is_some_and(|size| size > 0.into()) {
             found.extend(
                 comment(request.as_ref(), &url, ": the response's body is not in the archive").map(|line| (0, line)),
@@ -82,22 +82,15 @@ struct Piece {
 }
 
 impl Piece {
-    /// A record if it is an object or an array, maybe one that is broken or cut off, and a line of text if not.
+    /// A record if it may be a message, and a line of text if not.
     fn entry(self, limit: usize, session: Option<&str>) -> Entry<'static> {
         let text = self.bytes.trim_ascii();
-        let length = text.len() as u64;
-        let is_record = match text.first() {
-            Some(b'{') => true,
-            // Not the `[DONE]` that ends some streams.
-            Some(b'[') => !matches!(value(text), Value::Broken(_)),
-            _ => false,
-        };
-        if !is_record {
-            return if text.len() > limit { LogLine::oversized(length) } else { LogLine::new(text.to_vec()) }.into();
+        if !may_be_message(text) {
+            return Entry::from(LogLine::new(text.to_vec())).within(limit);
         }
-        let record = if text.len() > limit { Record::oversized(length) } else { Record::new(text.to_vec()) };
         let session = session.map(|key| Cow::Owned(key.to_owned()));
-        Record { time: self.time, sender: Some(self.sender), session, latency: self.latency, ..record }.into()
+        let (time, sender, latency) = (self.time, Some(self.sender), self.latency);
+        Record { time, sender, session, latency, ..Record::within(limit, text.to_vec()) }.into()
     }
 }
 
@@ -132,37 +125,13 @@ impl Body {
     }
 
     /// The data of its server-sent events, if it consists of such.
-    ///
-    /// See <https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation>; an event that is
-    /// cut off at the end is one too.
     fn events(&self) -> Option<Vec<Vec<u8>>> {
-        if !self.is_stream {
-            return None;
-        }
-        let (mut events, mut data) = (Vec::new(), None::<Vec<u8>>);
-        let mut rest = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.bytes);
-        while !rest.is_empty() {
-            let end = memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
-            let line = &rest[..end];
-            let length = end + if rest[end..].starts_with(b"\r\n") { 2 } else { 1 };
-            rest = &rest[length.min(rest.len())..];
-            if let Some(value) = line.strip_prefix(b"data").filter(|value| matches!(value, [] | [b':', ..])) {
-                let value = value.strip_prefix(b":").unwrap_or(value);
-                let value = value.strip_prefix(b" ").unwrap_or(value);
-                match &mut data {
-                    Some(data) => data.extend_from_slice(&[b"\n", value].concat()),
-                    None => data = Some(value.to_vec()),
-                }
-            }
-            if line.is_empty() || rest.is_empty() {
-                events.extend(data.take().filter(|data| !data.trim_ascii().is_empty()));
-            }
-        }
-        Some(events)
+        let data = || sse::events(&self.bytes).map(|event| event.data.into_owned());
+        self.is_stream.then(|| data().filter(|data| !data.trim_ascii().is_empty()).collect())
     }
 }
 
-/// Base64, or the text as it is if it is none.
+/// Base64, or the text as it is if it is not Base64.
 fn decode(text: Vec<u8>) -> Vec<u8> {
     STANDARD.decode(text.trim_ascii()).unwrap_or(text)
 }
@@ -191,10 +160,9 @@ fn frames(entry: &Object<'_>, whole: &[u8]) -> Vec<Frame> {
         let frame = Object::parse(text)?;
         let data = frame.get("data")?;
         let bytes = unescape(data)?.into_owned();
-        let opcode = frame.get("opcode").and_then(number);
-        let bytes = match opcode.map(|opcode| opcode.to_string()).as_deref() {
-            None | Some("0" | "1") => bytes,
-            Some("2") => decode(bytes),
+        let bytes = match frame.get("opcode") {
+            None | Some(b"0" | b"1") => bytes,
+            Some(b"2") => decode(bytes),
             // Close, ping, pong.
             Some(_) => return None,
         };
@@ -205,48 +173,35 @@ fn frames(entry: &Object<'_>, whole: &[u8]) -> Vec<Frame> {
             _ => Sender::Server,
         };
         let body = Body { start: offset_in(whole, data) + 1, bytes, is_stream: false };
-        let time = frame.number("time").and_then(epoch);
+        let time = frame.get("time").and_then(number).and_then(epoch);
         (!body.bytes.trim_ascii().is_empty()).then_some(Frame { body, sender, time, socket })
     };
     all.filter_map(frame).collect()
 }
 
-/// Whether that is JSON-RPC: the archive of a website is full of other JSON.
-fn is_message(bytes: &[u8]) -> bool {
-    let is = |object: Object<'_>| {
-        let call = object.string("method").is_some() && (object.has("id") || object.has("params"));
-        let answer = object.has("id") && (object.has("result") || object.has("error"));
-        object.has("jsonrpc") || call || answer
-    };
+/// The objects of a body: itself, or the elements of a batch.
+fn objects(bytes: &[u8]) -> impl Iterator<Item = Object<'_>> {
     let text = bytes.trim_ascii();
-    match text.first() {
-        Some(b'{') => Object::parse(text).is_some_and(is),
-        Some(b'[') => elements(text).next().and_then(Object::parse).is_some_and(is),
-        _ => false,
-    }
+    let batch = elements(text);
+    let single = (!text.starts_with(b"[")).then_some(text);
+    single.into_iter().chain(batch).filter_map(Object::parse)
+}
+
+/// Whether a body is JSON-RPC.
+fn holds_message(bytes: &[u8]) -> bool {
+    objects(bytes).next().is_some_and(|object| is_message(&object))
 }
 
 /// The ids of the requests in a body, as they are spelled.
 fn ids(bytes: &[u8]) -> Vec<Vec<u8>> {
-    let text = bytes.trim_ascii();
-    let id = |text| Object::parse(text).filter(|message| message.has("method")).and_then(|message| message.get("id"));
-    match text.first() {
-        Some(b'[') => elements(text).filter_map(id).map(<[u8]>::to_vec).collect(),
-        _ => id(text).map(<[u8]>::to_vec).into_iter().collect(),
-    }
+    let requests = objects(bytes).filter(|message| message.has("method"));
+    requests.filter_map(|message| message.get("id").map(<[u8]>::to_vec)).collect()
 }
 
-/// Whether that answers one of the requests with those ids; of a batch, any of its messages.
+/// Whether a body answers one of the requests with those ids; of a batch, any of its messages.
 fn is_answer(bytes: &[u8], ids: &[Vec<u8>]) -> bool {
-    let answers = |text| {
-        let message: Option<Object<'_>> = Object::parse(text).filter(|message| !message.has("method"));
-        message.and_then(|message| message.get("id")).is_some_and(|id| ids.iter().any(|asked| asked == id))
-    };
-    let text = bytes.trim_ascii();
-    match text.first() {
-        Some(b'[') => elements(text).any(answers),
-        _ => answers(text),
-    }
+    let mut answers = objects(bytes).filter(|message| !message.has("method")).filter_map(|message| message.get("id"));
+    answers.any(|id| ids.iter().any(|asked| asked == id))
 }
 
 /// Scheme, host and port; the port only where it is not that of the scheme.

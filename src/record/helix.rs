@@ -1,29 +1,31 @@
 //! `helix`: the log of the Helix editor, which holds the messages of all its language servers.
 
+use super::about::{About, Sign};
 use super::decoder::leading_blanks;
-use super::detect::{About, Window};
-use super::marked::{Marked, MarkedLines, Marks, head, lines_before_values, timestamp};
-use super::{Sender, Time};
+use super::marked::{Found, HEAD, MarkedLines, Marks, head};
+use super::object::{Object, elements, is_message};
+use super::times::timestamp;
+use super::value::is_whole;
+use super::window::Window;
+use super::{Record, Sender, Time};
 use memchr::memmem;
-use serde_json::value::RawValue;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 pub(super) const ABOUT: About = About {
     name: "helix",
     summary: "`2026-01-06T04:04:15.018 helix_lsp::transport [INFO] subtl <- {…}` and `-> {…}`; other lines are text",
     carries: "sender, time, language server",
-    sample: concat!(
-        r#"2026-01-06T04:04:15.018 helix_lsp::transport [INFO] subtl -> {"jsonrpc":"2.0","method":"shutdown","id":1}"#,
-        "\n",
-        r#"2026-01-06T04:04:15.021 helix_lsp::transport [INFO] subtl <- {"jsonrpc":"2.0","id":1,"result":null}"#,
-        "\n",
-    ),
-    decoder: |limit| Box::new(MarkedLines::new(limit, Helix::default())),
+    sample: r#"2026-01-06T04:04:15.018 helix_lsp::transport [INFO] subtl -> {"jsonrpc":"2.0","method":"shutdown","id":1}
+2026-01-06T04:04:15.021 helix_lsp::transport [INFO] subtl <- {"jsonrpc":"2.0","id":1,"result":null}
+"#,
+    sign: Sign::Line(detect),
+    decoder: |limit| MarkedLines::boxed(limit, HEAD, Helix::default()),
 };
 
 /// A line with an arrow and an object or array behind it, before any line that is a JSON value.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    lines_before_values(window)
+fn detect(window: &Window<'_>) -> bool {
+    window
+        .lines_before_values()
         .any(|line| mark(head(line)).is_some_and(|found| matches!(line[found.message..], [b'{' | b'[', ..])))
 }
 
@@ -35,22 +37,22 @@ struct Helix {
 }
 
 impl Marks for Helix {
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Marked<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
         let Mark { time, server, sender, message } = mark(head(line))?;
         if sender == Sender::Server {
-            let found = kind(&line[message..]);
+            let answer = answer(&line[message..]);
             let answered = self.answered.remove(server);
-            match found {
+            match answer {
                 // Versions up to 24 write a response and then, with the same arrow, its result alone.
-                Kind::NoMessage if answered => return None,
-                Kind::Result => {
+                Answer::Value if answered => return None,
+                Answer::Result => {
                     self.answered.insert(server.to_vec());
                 }
                 _ => {}
             }
         }
         let session = (!server.is_empty()).then(|| String::from_utf8_lossy(server));
-        Some(Marked { message: message..line.len(), time, sender, session, truncated: false })
+        Some((message, Record { time, sender: Some(sender), session, ..Record::new(&line[message..]) }.into()))
     }
 }
 
@@ -83,40 +85,30 @@ fn mark(line: &[u8]) -> Option<Mark<'_>> {
 
 /// What a server sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Kind {
+enum Answer {
     /// A response with a result.
     Result,
-    /// Something else that has members of a message, or a batch, or something that is no JSON.
+    /// Something else that has members of a message, or a batch, or something that is not JSON.
     Other,
-    /// JSON, but no message.
-    NoMessage,
+    /// JSON that is not a message.
+    Value,
 }
 
-fn kind(text: &[u8]) -> Kind {
-    match text.first() {
-        Some(b'[') => match serde_json::from_slice::<Vec<&RawValue>>(text) {
-            Ok(elements) => elements.first().map_or(Kind::NoMessage, |first| match kind_of_object(first.get()) {
-                Kind::NoMessage => Kind::NoMessage,
-                _ => Kind::Other,
-            }),
-            Err(_) => Kind::Other,
-        },
-        _ => match serde_json::from_slice::<&RawValue>(text) {
-            Ok(value) => kind_of_object(value.get()),
-            Err(_) => Kind::Other,
-        },
+fn answer(text: &[u8]) -> Answer {
+    if !is_whole(text) {
+        return Answer::Other;
     }
-}
-
-/// A result may be any JSON, so an object needs more than one member of a message to be one.
-fn kind_of_object(text: &str) -> Kind {
-    let Ok(members) = serde_json::from_str::<BTreeMap<String, &RawValue>>(text) else { return Kind::NoMessage };
-    let has = |name| members.contains_key(name);
-    match (has("jsonrpc"), has("method"), has("id")) {
-        (_, false, true) if has("result") => Kind::Result,
-        (true, _, _) | (_, true, _) => Kind::Other,
-        (_, _, true) if has("error") => Kind::Other,
-        _ => Kind::NoMessage,
+    if text.starts_with(b"[") {
+        return match elements(text).next().map(answer) {
+            None | Some(Answer::Value) => Answer::Value,
+            Some(_) => Answer::Other,
+        };
+    }
+    let Some(object) = Object::parse(text) else { return Answer::Value };
+    match object.has("method") {
+        false if object.has("id") && object.has("result") => Answer::Result,
+        called if called || is_message(&object) => Answer::Other,
+        _ => Answer::Value,
     }
 }
 
@@ -157,28 +149,28 @@ mod tests {
     }
 
     #[test]
-    fn kinds() {
+    fn answers() {
         let table = [
-            (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, Kind::Result),
-            (r#"{"id":1,"result":[]}"#, Kind::Result),
-            (r#"{"jsonrpc":"2.0","id":1,"error":{}}"#, Kind::Other),
-            (r#"{"id":1,"error":{}}"#, Kind::Other),
-            (r#"{"method":"x"}"#, Kind::Other),
-            (r#"{"jsonrpc":"2.0"}"#, Kind::Other),
-            (r#"[{"jsonrpc":"2.0","id":1,"result":null}]"#, Kind::Other),
-            (r#"{"cut":"#, Kind::Other),
-            ("[1,", Kind::Other),
-            ("text", Kind::Other),
-            (r#"{"id":1}"#, Kind::NoMessage),
-            (r#"{"result":1}"#, Kind::NoMessage),
-            (r#"[{"range":1}]"#, Kind::NoMessage),
-            ("[]", Kind::NoMessage),
-            ("[[]]", Kind::NoMessage),
-            ("null", Kind::NoMessage),
-            ("\"a\"", Kind::NoMessage),
+            (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, Answer::Result),
+            (r#"{"id":1,"result":[]}"#, Answer::Result),
+            (r#"{"jsonrpc":"2.0","id":1,"error":{}}"#, Answer::Other),
+            (r#"{"id":1,"error":{}}"#, Answer::Other),
+            (r#"{"method":"x"}"#, Answer::Other),
+            (r#"{"jsonrpc":"2.0"}"#, Answer::Other),
+            (r#"[{"jsonrpc":"2.0","id":1,"result":null}]"#, Answer::Other),
+            (r#"{"cut":"#, Answer::Other),
+            ("[1,", Answer::Other),
+            ("text", Answer::Other),
+            (r#"{"id":1}"#, Answer::Value),
+            (r#"{"result":1}"#, Answer::Value),
+            (r#"[{"range":1}]"#, Answer::Value),
+            ("[]", Answer::Value),
+            ("[[]]", Answer::Value),
+            ("null", Answer::Value),
+            ("\"a\"", Answer::Value),
         ];
         for (text, expected) in table {
-            assert_eq!(kind(text.as_bytes()), expected, "{text}");
+            assert_eq!(answer(text.as_bytes()), expected, "{text}");
         }
     }
 

@@ -1,32 +1,34 @@
 //! `json-array`: one array over several lines, whose elements are the messages. They are read one by one, so that the
 //! array may be larger than memory, and may lack its end.
 
-use super::decoder::{Decoder, Line, Lines, Passed, Step, is_blank, leading_blanks, trim_end};
-use super::detect::{About, Window};
-use super::json_values::{Value, value};
-use super::{Entry, LogLine, Record};
+use super::Record;
+use super::about::{About, Sign};
+use super::decoder::{Step, leading_blanks, trim_end};
+use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
+use super::scan::Scan;
+use super::value::{Front, Value, value};
+use super::window::Window;
 use memchr::{memchr, memrchr};
 
 pub(super) const ABOUT: About = About {
     name: "json-array",
     summary: "one array of messages over several lines, `[` `{…},` `{…}` `]`; each element is a record",
     carries: "messages only",
-    sample: concat!(
-        "[\n",
-        "  { \"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tools/list\" },\n",
-        "  { \"jsonrpc\": \"2.0\", \"id\": 1, \"result\": { \"tools\": [] } }\n",
-        "]\n",
-    ),
-    decoder: |limit| {
-        Box::new(JsonArray { limit, lines: Lines::new(limit), indent: 0, line_begins: true, state: State::Outside })
-    },
+    sample: r#"[
+  { "jsonrpc": "2.0", "id": 1, "method": "tools/list" },
+  { "jsonrpc": "2.0", "id": 1, "result": { "tools": [] } }
+]
+"#,
+    sign: Sign::Value(detect),
+    // One byte more than an element may have, by which it can be seen to be too long.
+    decoder: |limit| ArrayDecoder::boxed(limit, 1, JsonArray::Outside),
 };
 
 /// The first value that begins a line is an array over several lines, with nothing but blanks behind it. Its end may be
 /// cut off, and elements behind the first may have errors.
-pub(super) fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &Window<'_>) -> bool {
     let bytes = window.bytes();
-    let last = window.first_value().map_or(bytes.len(), |value| value.start);
+    let last = window.before_values();
     let mut from = 0;
     for (at, _) in window.lines().take_while(|&(at, _)| at <= last) {
         if at < from || opens(&bytes[at..], true) != Some(true) {
@@ -93,231 +95,42 @@ fn opens(input: &[u8], end: bool) -> Option<bool> {
     }
 }
 
-/// Elements are records, and so is each piece of what is none; lines before and behind the array are
-/// [`LogLine`]s, but for objects.
-struct JsonArray {
-    limit: usize,
-    lines: Lines,
-    /// How many blanks the line begins with that is being read, and whether nothing else was in it so far.
-    indent: usize,
-    line_begins: bool,
-    state: State,
-}
-
-enum State {
-    /// Before an array, or behind one.
+/// Elements are records, and so is each piece of what is not an element. Before and behind the array, objects are records
+/// and other lines are text.
+enum JsonArray {
     Outside,
-    /// In a line outside.
-    Text,
-    /// Before an element, or behind one.
     Inside,
-    /// In an element that is too long.
-    Long(Passed, Walk),
 }
 
-impl Decoder for JsonArray {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let step = match &mut self.state {
-            State::Outside => self.outside(input, end),
-            State::Text => self.text(input, end),
-            State::Inside => self.inside(input, end),
-            State::Long(passed, walk) => {
-                let found = walk.end(input);
-                let consumed = found.unwrap_or(input.len());
-                passed.add(&input[..consumed]);
-                match found {
-                    None if input.is_empty() && !end => Step::NeedMore,
-                    None if !end => Step::Skip { consumed },
-                    _ => {
-                        let length = passed.length();
-                        self.state = State::Inside;
-                        Step::entry(0, consumed, Record::oversized(length))
-                    }
-                }
-            }
+impl ArrayFormat for JsonArray {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
+        *self = match (&self, input) {
+            (Self::Outside, _) => match opens(input, end) {
+                None => return Step::NeedMore,
+                Some(false) => return elements.text(input, end),
+                Some(true) => Self::Inside,
+            },
+            (Self::Inside, [b']', ..]) => Self::Outside,
+            (Self::Inside, [b',', ..]) => Self::Inside,
+            (Self::Inside, _) => return element(elements, input, end),
         };
-        if let Step::Skip { consumed } | Step::Begin { consumed, .. } | Step::Entry { consumed, .. } = step {
-            self.note(&input[..consumed]);
-        }
-        step
+        Step::Skip { consumed: 1 }
     }
 }
 
-impl JsonArray {
-    /// Keeps an eye on the indentation of the line that is being read.
-    fn note(&mut self, consumed: &[u8]) {
-        let line = match memrchr(b'\n', consumed) {
-            Some(at) => {
-                (self.indent, self.line_begins) = (0, true);
-                &consumed[at + 1..]
-            }
-            None => consumed,
-        };
-        if self.line_begins {
-            let blanks = leading_blanks(line);
-            self.indent += blanks;
-            self.line_begins = blanks == line.len();
+fn element<'a>(elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
+    let error = match Front::of(input, elements.limit, end) {
+        Front::Whole(length) => return Step::entry(0, length, Record::new(&input[..length])),
+        Front::NeedMore => return Step::NeedMore,
+        Front::Long => None,
+        Front::Broken(at) => Some(memrchr(b'\n', &input[..at]).unwrap_or(0)),
+    };
+    match elements.element(input, end, Scan::element(input[0], elements.indent, error)) {
+        Ok(Element { text, length, .. }) => {
+            let piece = trim_end(text.strip_suffix(b",").unwrap_or(text));
+            Step::entry(0, length, Record::within(elements.limit, piece))
         }
-    }
-
-    fn outside<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let blanks = leading_blanks(input);
-        match opens(&input[blanks..], end) {
-            _ if blanks > 0 => Step::Skip { consumed: blanks },
-            _ if input.is_empty() => Step::NeedMore,
-            None => Step::NeedMore,
-            Some(false) => self.text(input, end),
-            Some(true) => {
-                self.state = State::Inside;
-                Step::Skip { consumed: 1 }
-            }
-        }
-    }
-
-    /// The rest of a line outside.
-    fn text<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let (state, step) = match self.lines.step(input, end) {
-            Line::NeedMore => (State::Text, Step::NeedMore),
-            Line::Skip { consumed } => (State::Text, Step::Skip { consumed }),
-            Line::Long { consumed, .. } => (State::Text, Step::Begin { start: 0, consumed }),
-            Line::Whole { text, consumed } => {
-                // An object is a message here too.
-                let whole = matches!(value(text), Value::Whole(length) if length == text.len());
-                let entry = match text.starts_with(b"{") && whole {
-                    true => Entry::from(Record::new(text)),
-                    false => LogLine::new(text).into(),
-                };
-                (State::Outside, Step::entry(0, consumed, entry))
-            }
-            Line::End { length, consumed } => (State::Outside, Step::entry(0, consumed, LogLine::oversized(length))),
-        };
-        self.state = state;
-        step
-    }
-
-    fn inside<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let Some(&first) = input.first() else { return Step::NeedMore };
-        let between = input.iter().position(|&byte| !is_blank(byte) && byte != b',').unwrap_or(input.len());
-        if between > 0 {
-            return Step::Skip { consumed: between };
-        }
-        if first == b']' {
-            self.state = State::Outside;
-            return Step::Skip { consumed: 1 };
-        }
-        // One byte more than an element may have, so that a number can be seen to end.
-        let window = &input[..input.len().min(self.limit.saturating_add(1))];
-        let full = window.len() > self.limit;
-        let last = end && !full;
-        let delimited = matches!(first, b'{' | b'[' | b'"');
-        let error = match value(window) {
-            Value::Whole(length) if length <= self.limit && (length < window.len() || last || delimited) => {
-                return Step::entry(0, length, Record::new(&window[..length]));
-            }
-            Value::Whole(_) | Value::Incomplete if last => {
-                return Step::entry(0, window.len(), Record::new(trim_end(window)));
-            }
-            Value::Whole(_) | Value::Incomplete if !full => return Step::NeedMore,
-            Value::Whole(_) | Value::Incomplete => None,
-            Value::Broken(at) => Some(memrchr(b'\n', &window[..at]).unwrap_or(0)),
-        };
-        let walk = Walk::new(first, self.indent, error);
-        let length = match walk.clone().end(&window[1..]) {
-            _ if error.is_none() => None,
-            Some(behind) => Some(1 + behind),
-            None if last => Some(window.len()),
-            None if !full => return Step::NeedMore,
-            None => None,
-        };
-        let piece = trim_end(&window[..length.unwrap_or(0)]);
-        let piece = trim_end(piece.strip_suffix(b",").unwrap_or(piece));
-        match length {
-            Some(length) if piece.len() <= self.limit => Step::entry(0, length, Record::new(piece)),
-            _ => {
-                let mut passed = Passed::default();
-                passed.add(&window[..1]);
-                self.state = State::Long(passed, walk);
-                Step::Begin { start: 0, consumed: 1 }
-            }
-        }
-    }
-}
-
-/// Looks for the end of an element that is too long or has an error: where its brackets close, or, from the line with
-/// the error on, where a line is indented no more than its first one and begins with a bracket. The first of these counts.
-#[derive(Clone)]
-struct Walk {
-    first: u8,
-    indent: usize,
-    /// How many bytes have been passed, and behind how many the lines' indentation counts.
-    passed: usize,
-    lines_from: usize,
-    /// How many brackets are open.
-    depth: usize,
-    in_string: bool,
-    escaped: bool,
-    /// How many blanks the line begins with, where nothing else was in it so far.
-    blanks: Option<usize>,
-}
-
-impl Walk {
-    /// Of an element that begins with `first`, and may have an error behind so many bytes.
-    fn new(first: u8, indent: usize, error: Option<usize>) -> Self {
-        Self {
-            first,
-            indent,
-            passed: 1,
-            lines_from: error.unwrap_or(usize::MAX),
-            depth: usize::from(matches!(first, b'{' | b'[')),
-            in_string: first == b'"',
-            escaped: false,
-            blanks: None,
-        }
-    }
-
-    /// How many of the bytes that follow belong to the element, if its end can be seen.
-    fn end(&mut self, input: &[u8]) -> Option<usize> {
-        for (at, &byte) in input.iter().enumerate() {
-            let escaped = std::mem::take(&mut self.escaped);
-            if let Some(blanks) = self.blanks {
-                let outer = blanks <= self.indent && self.passed >= self.lines_from;
-                match byte {
-                    b' ' | b'\t' | b'\r' => self.blanks = Some(blanks + 1),
-                    b'}' if outer => return Some(at + 1),
-                    // The end of the whole array, if not of an element that is one.
-                    b']' if outer && self.first == b'[' && blanks == self.indent => return Some(at + 1),
-                    b'{' | b'[' | b']' if outer => return Some(at),
-                    b'\n' => {}
-                    _ => self.blanks = None,
-                }
-            }
-            self.passed += 1;
-            match byte {
-                b'\n' if self.depth == 0 => return Some(at),
-                b'\n' => {
-                    if std::mem::take(&mut self.in_string) {
-                        // No string goes over a line's end: from here on the brackets tell nothing for sure.
-                        self.lines_from = self.lines_from.min(self.passed);
-                    }
-                    self.blanks = Some(0);
-                }
-                _ if escaped => {}
-                b'\\' if self.in_string => self.escaped = true,
-                b'"' if self.in_string && self.depth == 0 => return Some(at + 1),
-                b'"' => self.in_string = !self.in_string,
-                _ if self.in_string => {}
-                b',' | b']' if self.depth == 0 => return Some(at),
-                b'{' | b'[' => self.depth += 1,
-                b'}' | b']' => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
-                        return Some(at + 1);
-                    }
-                }
-                _ => {}
-            }
-        }
-        None
+        Err(step) => step,
     }
 }
 

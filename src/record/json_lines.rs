@@ -1,37 +1,25 @@
-//! `json-lines`: one JSON value a line, and lines that are none.
+//! `json-lines`: one JSON value a line. Lines that are not JSON are records too.
 
 use super::Record;
-use super::decoder::{Decoder, Line, Lines, Step};
-use super::detect::About;
+use super::about::{About, Sign};
+use super::marked::{Found, MarkedLines};
 
 pub(super) const ABOUT: About = About {
     name: "json-lines",
     summary: "one JSON value a line; other lines (banners, stderr) are records that are no JSON",
     carries: "messages only",
-    sample: concat!(
-        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
-        "\n",
-        r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#,
-        "\n",
-    ),
-    decoder: |limit| Box::new(JsonLines { lines: Lines::new(limit) }),
+    sample: r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}
+{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
+"#,
+    // What has no other sign.
+    sign: Sign::Value(|_| true),
+    decoder: |limit| MarkedLines::boxed(limit, 0, read),
 };
 
 /// Every line that is not blank is a record; whether it is JSON is for others to say.
-struct JsonLines {
-    lines: Lines,
-}
-
-impl Decoder for JsonLines {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        match self.lines.step(input, end) {
-            Line::NeedMore => Step::NeedMore,
-            Line::Skip { consumed } => Step::Skip { consumed },
-            Line::Whole { text, consumed } => Step::entry(0, consumed, Record::new(text)),
-            Line::Long { consumed, .. } => Step::Begin { start: 0, consumed },
-            Line::End { length, consumed } => Step::entry(0, consumed, Record::oversized(length)),
-        }
-    }
+#[inline]
+fn read(line: &[u8]) -> Option<Found<'_>> {
+    Some((0, Record::new(line).into()))
 }
 
 #[cfg(test)]

@@ -1,38 +1,38 @@
 //! `json-values`: JSON values one after another, over many lines or several on one.
 
 use super::Record;
-use super::decoder::{Decoder, Line, Lines, Passed, Step, leading_blanks, trim_end};
-use super::detect::{About, Window};
+use super::about::{About, Sign};
+use super::decoder::{Decoder, Lines, Passed, Step, leading_blanks, trim_end};
+use super::value::Front;
+use super::window::Window;
 use memchr::{memchr, memchr_iter, memrchr};
-use serde_json::Deserializer;
-use serde_json::value::RawValue;
 
 pub(super) const ABOUT: About = About {
     name: "json-values",
     summary: "JSON values one after another, pretty-printed over many lines or several on one",
     carries: "messages only",
-    sample: concat!(
-        "{\n",
-        "  \"jsonrpc\": \"2.0\",\n",
-        "  \"id\": 1,\n",
-        "  \"method\": \"tools/list\"\n",
-        "}\n",
-        "{ \"jsonrpc\": \"2.0\", \"id\": 1,\n",
-        "  \"result\": { \"tools\": [] } }\n",
-    ),
+    sample: r#"{
+  "jsonrpc": "2.0",
+  "id": 1,
+  "method": "tools/list"
+}
+{ "jsonrpc": "2.0", "id": 1,
+  "result": { "tools": [] } }
+"#,
+    sign: Sign::Value(detect),
     decoder: |limit| Box::new(JsonValues::new(limit, b"{[")),
 };
 
 /// The first value goes over several lines, as far as it can be seen, or has another one behind it on its line.
-pub(super) fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &Window<'_>) -> bool {
     window.first_value().is_some_and(|value| {
         let bytes = &window.bytes()[value.start..value.end.unwrap_or(window.bytes().len())];
         !value.alone || memchr(b'\n', trim_end(bytes)).is_some()
     })
 }
 
-/// Hands out values, and what is none in pieces that end where the next value may begin:
-/// - text that begins no object or array ends with its line;
+/// Hands out values, and what is not a value in pieces that end where the next value may begin:
+/// - text that does not begin an object or array ends with its line;
 /// - an object or array with an error ends before the next line that begins, without any blank, with `{` or `[`, from the
 ///   line with the error on.
 pub(super) struct JsonValues {
@@ -40,30 +40,25 @@ pub(super) struct JsonValues {
     /// What such a line begins with.
     starts: &'static [u8],
     lines: Lines,
-    state: State,
-}
-
-enum State {
-    /// Before a value or its blanks.
-    Between,
-    /// In text that ends with its line.
-    Text,
-    /// In an object or array that is too long.
-    Long { passed: Passed, line_begins: bool },
+    /// An object or array that is too long, and whether a line begins at this place in it.
+    long: Option<(Passed, bool)>,
 }
 
 impl Decoder for JsonValues {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        match &mut self.state {
-            State::Text => return self.text(input, end),
-            State::Long { passed, line_begins } => {
-                let step = pass(passed, line_begins, self.starts, input, end);
-                if matches!(step, Step::Entry { .. }) {
-                    self.state = State::Between;
-                }
-                return step;
-            }
-            State::Between => {}
+        if self.lines.are_inside() {
+            return self.text(input, end);
+        }
+        if let Some((passed, line_begins)) = &mut self.long {
+            let done = match input.first() {
+                Some(first) if *line_begins && self.starts.contains(first) => Some(0),
+                _ => next_start(input, self.starts),
+            };
+            let bytes = &input[..done.unwrap_or(input.len())];
+            let step = passed.step(bytes, done.is_some() || end);
+            *line_begins = if bytes.is_empty() { *line_begins } else { bytes.ends_with(b"\n") };
+            self.long = self.long.take().filter(|_| !step.is_entry());
+            return step;
         }
         let blanks = leading_blanks(input);
         if blanks > 0 {
@@ -71,18 +66,12 @@ impl Decoder for JsonValues {
         }
         let Some(&first) = input.first() else { return Step::NeedMore };
         let structured = matches!(first, b'{' | b'[');
-        // One byte more than a value may have, so that a number can be seen to end.
-        let window = &input[..input.len().min(self.limit.saturating_add(1))];
-        let last = end && window.len() == input.len();
-        match value(window) {
-            Value::Whole(length) if length > self.limit => self.long(window, structured, input, end),
-            Value::Whole(length) if length == window.len() && !last && !delimited(first) => Step::NeedMore,
-            Value::Whole(length) => Step::entry(0, length, Record::new(&window[..length])),
-            Value::Incomplete if window.len() > self.limit => self.long(window, structured, input, end),
-            Value::Incomplete if last => Step::entry(0, window.len(), Record::new(trim_end(window))),
-            Value::Incomplete => Step::NeedMore,
-            Value::Broken(at) if structured => self.broken(at, input, end),
-            Value::Broken(_) => self.text(input, end),
+        match Front::of(input, self.limit, end) {
+            Front::Whole(length) => Step::entry(0, length, Record::new(&input[..length])),
+            Front::NeedMore => Step::NeedMore,
+            Front::Broken(at) if structured => self.broken(at, input, end),
+            Front::Long if structured => self.long(input),
+            Front::Broken(_) | Front::Long => self.text(input, end),
         }
     }
 }
@@ -90,28 +79,17 @@ impl Decoder for JsonValues {
 impl JsonValues {
     /// Objects and arrays with an error end before the next line that begins with one of the bytes in `starts`.
     pub(super) fn new(limit: usize, starts: &'static [u8]) -> Self {
-        Self { limit, starts, lines: Lines::new(limit), state: State::Between }
+        Self { limit, starts, lines: Lines::new(limit), long: None }
+    }
+
+    /// Whether a part of a value has been consumed that is too long.
+    pub(super) fn are_inside(&self) -> bool {
+        self.long.is_some()
     }
 
     /// The rest of a line.
     fn text<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        self.state = State::Between;
-        match self.lines.step(input, end) {
-            Line::NeedMore => {
-                self.state = State::Text;
-                Step::NeedMore
-            }
-            Line::Skip { consumed } => {
-                self.state = State::Text;
-                Step::Skip { consumed }
-            }
-            Line::Long { consumed, .. } => {
-                self.state = State::Text;
-                Step::Begin { start: 0, consumed }
-            }
-            Line::Whole { text, consumed } => Step::entry(0, consumed, Record::new(text)),
-            Line::End { length, consumed } => Step::entry(0, consumed, Record::oversized(length)),
-        }
+        self.lines.entries(input, end, |line| Record::new(line), Record::oversized)
     }
 
     /// An object or array with an error at `at`.
@@ -121,107 +99,28 @@ impl JsonValues {
         let from = memrchr(b'\n', &window[..at]).unwrap_or(0);
         let piece = match next_start(&window[from..], self.starts) {
             Some(found) => &window[..from + found],
-            None if window.len() > self.limit.saturating_add(1) => {
-                return self.long(&window[..=self.limit], true, input, end);
-            }
+            None if window.len() > self.limit.saturating_add(1) => return self.long(input),
             None if !end => return Step::NeedMore,
             None => window,
         };
         let text = trim_end(piece);
         match text.len() > self.limit {
-            true => self.long(&window[..=self.limit], true, input, end),
+            true => self.long(input),
             false => Step::entry(0, piece.len(), Record::new(text)),
         }
     }
 
-    /// What begins with `head` is too long.
-    fn long<'a>(&mut self, head: &[u8], structured: bool, input: &'a [u8], end: bool) -> Step<'a> {
-        if !structured {
-            return self.text(input, end);
-        }
-        let mut passed = Passed::default();
-        passed.add(head);
-        self.state = State::Long { passed, line_begins: head.ends_with(b"\n") };
+    /// The object or array that `input` begins with is too long.
+    fn long<'a>(&mut self, input: &[u8]) -> Step<'a> {
+        let head = &input[..=self.limit];
+        self.long = Some((Passed::new(head), head.ends_with(b"\n")));
         Step::Begin { start: 0, consumed: head.len() }
-    }
-}
-
-/// Passes over what is too long, up to the next line that begins with one of `starts`.
-fn pass<'a>(passed: &mut Passed, line_begins: &mut bool, starts: &[u8], input: &[u8], end: bool) -> Step<'a> {
-    let done = match input.first() {
-        None if !end => return Step::NeedMore,
-        Some(first) if *line_begins && starts.contains(first) => Some(0),
-        _ => next_start(input, starts),
-    };
-    let consumed = done.unwrap_or(input.len());
-    passed.add(&input[..consumed]);
-    *line_begins = input.ends_with(b"\n");
-    match done {
-        None if !end => Step::Skip { consumed },
-        _ => Step::entry(0, consumed, Record::oversized(passed.length())),
     }
 }
 
 /// Where the first line after this one begins that begins with one of `starts`.
 fn next_start(input: &[u8], starts: &[u8]) -> Option<usize> {
     memchr_iter(b'\n', input).map(|at| at + 1).find(|&at| input.get(at).is_some_and(|byte| starts.contains(byte)))
-}
-
-/// Whether a value that begins with `first` shows its own end, as a number does not.
-fn delimited(first: u8) -> bool {
-    matches!(first, b'{' | b'[' | b'"')
-}
-
-/// What stands at the start of some input.
-pub(super) enum Value {
-    /// A value of that many bytes. Its strings may hold bytes that are no UTF-8.
-    Whole(usize),
-    /// A value, up to the end of the input.
-    Incomplete,
-    /// An error at that offset.
-    Broken(usize),
-}
-
-/// Looks for a value at the start of `input`, which begins with no blank.
-pub(super) fn value(input: &[u8]) -> Value {
-    match text_value(input) {
-        Value::Broken(at) if std::str::from_utf8(&input[..at]).is_err() => bytes_value(input, at),
-        found => found,
-    }
-}
-
-/// The same, for values whose strings are UTF-8: others are an error to `RawValue`.
-fn text_value(input: &[u8]) -> Value {
-    let mut values = Deserializer::from_slice(input).into_iter::<&RawValue>();
-    match values.next() {
-        Some(Ok(_)) => Value::Whole(values.byte_offset()),
-        None => Value::Incomplete,
-        Some(Err(error)) if error.is_eof() => Value::Incomplete,
-        Some(Err(error)) => {
-            let line = match error.line() {
-                0 | 1 => 0,
-                number => memchr_iter(b'\n', input).nth(number - 2).map_or(input.len(), |at| at + 1),
-            };
-            let at = (line + error.column()).min(input.len());
-            // A number that stops before its next digit is an error to serde_json even where the input stops.
-            let may_go_on = at == input.len() && matches!(input.last(), Some(b'-' | b'+' | b'.' | b'e' | b'E'));
-            if may_go_on { Value::Incomplete } else { Value::Broken(at) }
-        }
-    }
-}
-
-/// The same, for values that are known to hold bytes that are no UTF-8 before `at`. These may be anything but ASCII
-/// without changing where the value ends, so a copy with letters in their place is looked at, no longer than it has to be.
-fn bytes_value(input: &[u8], at: usize) -> Value {
-    let mut length = at.saturating_mul(2).max(64);
-    loop {
-        let part = &input[..length.min(input.len())];
-        let ascii: Vec<u8> = part.iter().map(|&byte| if byte.is_ascii() { byte } else { b'x' }).collect();
-        match text_value(&ascii) {
-            Value::Incomplete if part.len() < input.len() => length = length.saturating_mul(2),
-            found => return found,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -291,15 +190,6 @@ mod tests {
         assert_eq!(values(99, b"\"\xff\"{}"), ["\"\u{fffd}\"", "{}"]);
         assert_eq!(values(99, b"\xff{}\n{\"\xff\":\xff}\n{}"), ["\u{fffd}{}", "{\"\u{fffd}\":\u{fffd}}", "{}"]);
         assert_eq!(values(99, b"12\xff\n1"), ["12\u{fffd}", "1"]);
-    }
-
-    #[test]
-    fn the_start_of_a_value_is_no_error() {
-        let whole = b"[\n[-0.5e+10, 1E-2, -3], {\"a\\u00e9\\n\": \"\xff\xc3\xa9\"}, true, false, null, {}, []\n]";
-        for length in 1..whole.len() {
-            assert!(matches!(value(&whole[..length]), Value::Incomplete), "{length}");
-        }
-        assert!(matches!(value(whole), Value::Whole(length) if length == whole.len()));
     }
 
     #[test]

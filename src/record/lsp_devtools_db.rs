@@ -2,13 +2,18 @@
 //!
 //! Reading it takes the feature `sqlite`; without it, the database is recognised and refused.
 
-use super::detect::{About, Window};
+use super::about::{About, Sign};
+use super::window::Window;
 
 pub(super) const ABOUT: About = About {
     name: "lsp-devtools-db",
     summary: "the SQLite database of `lsp-devtools record --to-sqlite`; needs the feature `sqlite`",
     carries: "sender, time, sessions; ids of rows as lines",
     sample: "SQLite format 3\0",
+    #[cfg(feature = "sqlite")]
+    sign: Sign::Line(detect),
+    #[cfg(not(feature = "sqlite"))]
+    sign: Sign::Refused(detect, REFUSAL),
     #[cfg(feature = "sqlite")]
     decoder: |limit| Box::new(super::lsp_devtools_rows::Database::new(limit)),
     // Of no use: the format is refused.
@@ -19,18 +24,12 @@ pub(super) const ABOUT: About = About {
 /// What every SQLite database begins with.
 pub(super) const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Why it is refused without SQLite, and what to do instead.
-pub(super) const REFUSAL: Option<&str> = if cfg!(feature = "sqlite") {
-    None
-} else {
-    Some(
-        "this program was built without SQLite; `cargo install rpcgraph --features sqlite` builds one that reads it, \
-         and `lsp-devtools record --to-file FILE` makes a log that needs none",
-    )
-};
+#[cfg(not(feature = "sqlite"))]
+const REFUSAL: &str = "this program was built without SQLite; `cargo install rpcgraph --features sqlite` builds one that \
+    reads it, and `lsp-devtools record --to-file FILE` makes a log that needs none";
 
 /// The input is a SQLite database; which tables it has is seen when it is read.
-pub(super) fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &Window<'_>) -> bool {
     window.bytes().starts_with(MAGIC)
 }
 
@@ -45,7 +44,7 @@ mod tests {
         assert_eq!(Format::detect(&whole), Format::LspDevtoolsDb);
         assert_eq!(Format::detect(b"SQLite format 3\n"), Format::JsonLines);
         match Reader::new(&whole[..], &ReaderOptions::default()) {
-            Ok(_) => assert!(REFUSAL.is_none()),
+            Ok(_) => assert!(cfg!(feature = "sqlite")),
             Err(error) => {
                 assert!(matches!(error, ReadError::Refused { format: Format::LspDevtoolsDb, .. }));
                 let message = error.to_string();

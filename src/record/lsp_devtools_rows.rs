@@ -5,8 +5,9 @@
 
 use super::decoder::{Decoder, Step};
 use super::lsp_devtools_db::MAGIC;
-use super::object::{epoch, number};
-use super::{Location, Record, Sender, Time};
+use super::object::{NewObject, string};
+use super::times::{date_time, epoch, number};
+use super::{Location, Record, Sender};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, MAIN_DB, Row};
 use std::borrow::Cow;
@@ -19,11 +20,11 @@ const ROWS: &str = "SELECT rowid, session, timestamp, source, id, method, params
 /// Collects the database, then gives a record for every row. A record's line is the row's id.
 pub(super) struct Database {
     limit: usize,
-    state: State,
+    state: DatabaseState,
     failure: Option<String>,
 }
 
-enum State {
+enum DatabaseState {
     Bytes(Vec<u8>),
     Open { connection: Connection, last: i64, rows: VecDeque<Record<'static>>, given: u64 },
     Over,
@@ -33,11 +34,11 @@ impl Database {
     pub(super) fn new(limit: usize) -> Self {
         // SQLite's own interface takes no more than this.
         let limit = limit.min(i32::MAX as usize);
-        Self { limit, state: State::Bytes(Vec::new()), failure: None }
+        Self { limit, state: DatabaseState::Bytes(Vec::new()), failure: None }
     }
 
     fn fail<'a>(&mut self, problem: String) -> Step<'a> {
-        self.state = State::Over;
+        self.state = DatabaseState::Over;
         self.failure = Some(problem);
         Step::NeedMore
     }
@@ -46,7 +47,7 @@ impl Database {
 impl Decoder for Database {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         match &mut self.state {
-            State::Bytes(bytes) if !input.is_empty() => {
+            DatabaseState::Bytes(bytes) if !input.is_empty() => {
                 if input.len() > self.limit.saturating_sub(bytes.len()) {
                     let limit = self.limit;
                     return self.fail(format!(
@@ -56,15 +57,15 @@ impl Decoder for Database {
                 bytes.extend_from_slice(input);
                 Step::Skip { consumed: input.len() }
             }
-            State::Bytes(_) if !end => Step::NeedMore,
-            State::Bytes(bytes) => match open(std::mem::take(bytes)) {
+            DatabaseState::Bytes(_) if !end => Step::NeedMore,
+            DatabaseState::Bytes(bytes) => match open(std::mem::take(bytes)) {
                 Ok(connection) => {
-                    self.state = State::Open { connection, last: i64::MIN, rows: VecDeque::new(), given: 0 };
+                    self.state = DatabaseState::Open { connection, last: i64::MIN, rows: VecDeque::new(), given: 0 };
                     self.step(input, end)
                 }
                 Err(problem) => self.fail(problem),
             },
-            State::Open { connection, last, rows, given } => {
+            DatabaseState::Open { connection, last, rows, given } => {
                 if rows.is_empty() {
                     match read(connection, *last, self.limit) {
                         Ok(read) => *rows = read,
@@ -75,7 +76,7 @@ impl Decoder for Database {
                     }
                 }
                 let Some(mut record) = rows.pop_front() else {
-                    self.state = State::Over;
+                    self.state = DatabaseState::Over;
                     return Step::NeedMore;
                 };
                 let row = record.location.line as i64;
@@ -87,7 +88,7 @@ impl Decoder for Database {
                 *last = row;
                 Step::entry(0, 0, record)
             }
-            State::Over => Step::NeedMore,
+            DatabaseState::Over => Step::NeedMore,
         }
     }
 
@@ -133,24 +134,20 @@ fn record(row: &Row<'_>, limit: usize) -> rusqlite::Result<Record<'static>> {
         })
     };
     let line: i64 = row.get("rowid")?;
-    let mut message = Vec::new();
+    let mut message = NewObject::new();
     let mut members = Vec::new();
     for name in ["id", "method", "params", "result", "error"] {
         let Some(value) = text(name)? else { continue };
-        message.extend_from_slice(if message.is_empty() { b"{\"" } else { b",\"" });
-        message.extend_from_slice(name.as_bytes());
-        message.extend_from_slice(b"\":");
         match name {
             // The column is text, so `1` and `"1"` are the same there. Numbers are what nearly everybody sends.
-            "id" if is_integer(&value) => message.extend_from_slice(&value),
-            "id" | "method" => message.extend_from_slice(quote(&value).as_bytes()),
-            _ => message.extend_from_slice(&value),
+            "id" if is_integer(&value) => message.member(name, &value),
+            "id" | "method" => message.member(name, &string(&value)),
+            _ => message.member(name, &value),
         }
         members.push(name);
     }
-    message.extend_from_slice(if message.is_empty() { b"{}" } else { b"}" });
 
-    let mut record = if message.len() > limit { Record::oversized(message.len() as u64) } else { Record::new(message) };
+    let mut record = Record::within(limit, message.end());
     record.location = Location { record: 0, line: line as u64, byte: 0 };
     record.flags.reconstructed = true;
     // A result that Python takes for false is not recorded: null, 0, false, "", [] and {}.
@@ -164,7 +161,7 @@ fn record(row: &Row<'_>, limit: usize) -> rusqlite::Result<Record<'static>> {
     };
     record.time = text("timestamp")?.and_then(|time| match number(&time) {
         Some(seconds) if !time.contains(&b':') => epoch(seconds),
-        _ => std::str::from_utf8(&time).ok()?.parse().ok().map(Time::DateTime),
+        _ => date_time(&time),
     });
     Ok(record)
 }
@@ -174,14 +171,9 @@ fn is_integer(text: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) && (digits == b"0" || digits[0] != b'0')
 }
 
-/// As a JSON string.
-fn quote(text: &[u8]) -> String {
-    serde_json::Value::from(String::from_utf8_lossy(text)).to_string()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{Entry, Format, ReadError, Reader, ReaderOptions};
+    use super::super::{Entry, Format, ReadError, Reader, ReaderOptions, Time};
     use super::*;
 
     const TABLE: &str =

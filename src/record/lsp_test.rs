@@ -1,9 +1,11 @@
 //! `lsp-test`: an event a line as haskell-lsp captures them, a tagged message with its time.
 
-use super::detect::{About, Window};
-use super::enveloped::{Envelope, Enveloped, Opened, objects};
-use super::object::{Object, elements, unescape};
-use super::{Sender, Time};
+use super::about::{About, Sign};
+use super::marked::{Found, enveloped};
+use super::object::{Object, elements, offset_in, unescape};
+use super::times::date_time;
+use super::window::Window;
+use super::{Record, Sender};
 
 pub(super) const ABOUT: About = About {
     name: "lsp-test",
@@ -17,12 +19,13 @@ pub(super) const ABOUT: About = About {
         r#""contents":{"result":null,"jsonrpc":"2.0","id":1}}]}"#,
         "\n",
     ),
-    decoder: |limit| Box::new(Enveloped::new(limit, LspTest)),
+    sign: Sign::Line(detect),
+    decoder: |limit| enveloped(limit, open),
 };
 
 /// The first line that is an object is tagged with a side and has contents.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    objects(window).next().is_some_and(|object| {
+fn detect(window: &Window<'_>) -> bool {
+    window.objects().next().is_some_and(|object| {
         sender(&object).is_some() && object.get("contents").is_some_and(|contents| contents.starts_with(b"["))
     })
 }
@@ -35,28 +38,21 @@ fn sender(event: &Object<'_>) -> Option<Sender> {
     }
 }
 
-struct LspTest;
-
-impl Envelope for LspTest {
-    fn open<'a>(&mut self, object: &Object<'a>, line: &'a [u8]) -> Option<Opened<'a>> {
-        let sender = sender(object)?;
-        let mut contents = elements(object.get("contents")?);
-        let time = unescape(contents.next()?)?;
-        let tagged = contents.next()?;
-        // Since lsp-types 1.0 the message stands here itself, without a tag.
-        let message = Object::parse(tagged).filter(|inner| inner.has("tag")).and_then(|inner| inner.get("contents"));
-        let (start, mut record) = Opened::record(line, message.unwrap_or(tagged));
-        record.sender = Some(sender);
-        record.time = std::str::from_utf8(&time).ok().and_then(|time| time.parse().ok()).map(Time::DateTime);
-        Some(Opened::new(start, record))
-    }
+fn open<'a>(event: &Object<'a>, line: &'a [u8]) -> Option<Found<'a>> {
+    let sender = sender(event)?;
+    let mut contents = elements(event.get("contents")?);
+    let time = date_time(&unescape(contents.next()?)?);
+    let tagged = contents.next()?;
+    // Since lsp-types 1.0 the message stands here itself, without a tag.
+    let message = Object::parse(tagged).filter(|inner| inner.has("tag")).and_then(|inner| inner.get("contents"));
+    let message = message.unwrap_or(tagged);
+    Some((offset_in(line, message), Record { time, sender: Some(sender), ..Record::new(message) }.into()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Entry;
     use super::super::decoder::tests::{entries, texts};
-    use super::super::detect::Format;
+    use super::super::{Entry, Format, Time};
     use super::*;
 
     fn found(input: &str) -> Vec<String> {

@@ -5,14 +5,16 @@
 
 use super::Time;
 use super::decoder::{is_blank, leading_blanks, trim_end};
-use super::json_values::{Value, value};
+use super::object::{NewObject, string};
+use super::times::{duration, number};
+use super::value::{Value, is_whole, shows_its_end, value};
 use super::vscode::{self, Stamp, Tag};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 use oxsdatatypes::Decimal;
 use std::borrow::Cow;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum HeadlineKind {
     Request,
     Notification,
     Response,
@@ -23,7 +25,7 @@ pub(super) enum Kind {
 pub(super) struct Headline<'a> {
     pub time: Option<Time>,
     pub sending: bool,
-    pub kind: Kind,
+    pub kind: HeadlineKind,
     /// Empty where a response answers nothing that is known.
     pub method: &'a [u8],
     /// Empty for a notification.
@@ -45,19 +47,18 @@ impl<'a> Headline<'a> {
             Some(rest) => (true, rest),
             None => (false, rest.strip_prefix(b"Received ")?),
         };
-        let (kind, rest) = match rest.strip_prefix(b"request ") {
-            Some(rest) => (Kind::Request, rest),
-            None => match rest.strip_prefix(b"notification ") {
-                Some(rest) => (Kind::Notification, rest),
-                None => (Kind::Response, rest.strip_prefix(b"response ")?),
-            },
-        };
+        let kinds: [(&[u8], _); 3] = [
+            (b"request ", HeadlineKind::Request),
+            (b"notification ", HeadlineKind::Notification),
+            (b"response ", HeadlineKind::Response),
+        ];
+        let (kind, rest) = kinds.iter().find_map(|(name, kind)| Some((*kind, rest.strip_prefix(*name)?)))?;
         let headline = Self { time: stamp.time, sending, kind, method: b"", id: b"", latency: None, failure: None };
         let Some(rest) = rest.strip_prefix(b"'") else {
             let id = rest.strip_suffix(b" without active response promise.")?;
-            return (kind == Kind::Response && !id.is_empty()).then_some(Self { id, ..headline });
+            return (kind == HeadlineKind::Response && !id.is_empty()).then_some(Self { id, ..headline });
         };
-        if kind == Kind::Notification {
+        if kind == HeadlineKind::Notification {
             let method = rest.strip_suffix(b".").unwrap_or(rest).strip_suffix(b"'")?;
             return Some(Self { method, ..headline });
         }
@@ -67,7 +68,7 @@ impl<'a> Headline<'a> {
         let rest = &rest[id.len() + 2..];
         let headline = Self { method, id, ..headline };
         match kind {
-            Kind::Response => headline.with_outcome(rest, line.len()),
+            HeadlineKind::Response => headline.with_outcome(rest, line.len()),
             _ => matches!(rest, b"" | b".").then_some(headline),
         }
     }
@@ -77,11 +78,11 @@ impl<'a> Headline<'a> {
         let trim = |text: &'a [u8]| &text[text.iter().take_while(|&byte| matches!(byte, b'.' | b' ')).count()..];
         let mut rest = trim(outcome);
         let takes: [&[u8]; 4] = [b"in ", b"took ", b"Processing request took ", b"Request took "];
-        if let Some(duration) = takes.iter().find_map(|take| rest.strip_prefix(*take)) {
-            let milliseconds = &duration[..memmem::find(duration, b"ms")?];
-            let number: Decimal = std::str::from_utf8(milliseconds).ok()?.parse().ok()?;
-            self.latency = number.checked_div(1000).filter(|&seconds| seconds >= Decimal::from(0));
-            rest = trim(&duration[milliseconds.len() + 2..]);
+        if let Some(took) = takes.iter().find_map(|take| rest.strip_prefix(*take)) {
+            let milliseconds = &took[..memmem::find(took, b"ms")?];
+            number(milliseconds)?;
+            self.latency = duration(milliseconds);
+            rest = trim(&took[milliseconds.len() + 2..]);
         }
         match rest.strip_prefix(FAILED) {
             Some(failure) => self.failure = Some((line_end - failure.len(), failure)),
@@ -93,20 +94,20 @@ impl<'a> Headline<'a> {
 
     /// The message as JSON text, with members for what the log says and no others.
     pub fn message(&self, parts: &Parts<'_>) -> Vec<u8> {
-        let mut message = Object::new();
-        if self.kind != Kind::Notification {
+        let mut message = NewObject::new();
+        if self.kind != HeadlineKind::Notification {
             message.member("id", &id(self.id));
         }
-        if self.kind != Kind::Response {
+        if self.kind != HeadlineKind::Response {
             message.member("method", &string(self.method));
         }
         if let Some(value) = parts.value {
-            message.member(if self.kind == Kind::Response { "result" } else { "params" }, value);
+            message.member(if self.kind == HeadlineKind::Response { "result" } else { "params" }, value);
         }
         if let Some(error) = parts.error {
             message.member("error", error);
         } else if parts.failure.is_some() || parts.error_data.is_some() {
-            let mut error = Object::new();
+            let mut error = NewObject::new();
             if let Some(Failure { message, code }) = parts.failure {
                 code.into_iter().for_each(|code| error.member("code", code));
                 error.member("message", &string(message));
@@ -169,7 +170,7 @@ pub(super) struct Text<'a> {
 #[derive(Debug, PartialEq)]
 pub(super) enum Body<'a> {
     Parts(Parts<'a>, usize),
-    /// Something that should be JSON is none, or is cut off.
+    /// Something that should be JSON is not JSON, or is cut off.
     Broken(usize),
 }
 
@@ -236,7 +237,7 @@ impl<'a> Text<'a> {
                 at = end;
             }
         }
-        if headline.kind == Kind::Response && name == Name::Value {
+        if headline.kind == HeadlineKind::Response && name == Name::Value {
             let blanks = self.bytes[at..].iter().take_while(|&&byte| byte != b'\n' && is_blank(byte)).count();
             let next = match self.bytes.get(at + blanks) {
                 None if !self.last => return None,
@@ -321,9 +322,7 @@ impl<'a> Text<'a> {
         let rest = &self.bytes[start..];
         match value(rest) {
             // More digits may follow.
-            Value::Whole(length) if length == rest.len() && !self.last && !matches!(rest[0], b'{' | b'[' | b'"') => {
-                None
-            }
+            Value::Whole(length) if length == rest.len() && !self.last && !shows_its_end(rest) => None,
             Value::Whole(length) => Some(Json::Value(&rest[..length], start + length)),
             Value::Incomplete => self.last.then_some(Json::Broken(self.bytes.len())),
             Value::Broken(error) => {
@@ -363,46 +362,6 @@ impl<'a> Text<'a> {
     }
 }
 
-/// An object being written.
-struct Object(Vec<u8>);
-
-impl Object {
-    fn new() -> Self {
-        Self(vec![b'{'])
-    }
-
-    fn member(&mut self, name: &str, value: &[u8]) {
-        if self.0.len() > 1 {
-            self.0.push(b',');
-        }
-        self.0.extend_from_slice(&string(name.as_bytes()));
-        self.0.push(b':');
-        self.0.extend_from_slice(value);
-    }
-
-    fn end(mut self) -> Vec<u8> {
-        self.0.push(b'}');
-        self.0
-    }
-}
-
-/// A JSON string. Bytes that are no UTF-8 stay as they are, so that nothing of them is lost.
-fn string(text: &[u8]) -> Vec<u8> {
-    let mut json = vec![b'"'];
-    for &byte in text {
-        match byte {
-            b'"' | b'\\' => json.extend_from_slice(&[b'\\', byte]),
-            b'\n' => json.extend_from_slice(b"\\n"),
-            b'\r' => json.extend_from_slice(b"\\r"),
-            b'\t' => json.extend_from_slice(b"\\t"),
-            0..=0x1f => json.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-            _ => json.push(byte),
-        }
-    }
-    json.push(b'"');
-    json
-}
-
 /// An id as JSON: the log writes numbers and strings alike, so what is spelled as a number is one.
 fn id(text: &[u8]) -> Cow<'_, [u8]> {
     if is_number(text) || text == b"null" { Cow::Borrowed(text) } else { Cow::Owned(string(text)) }
@@ -412,5 +371,5 @@ fn id(text: &[u8]) -> Cow<'_, [u8]> {
 fn is_number(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let plain = digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
-    plain && matches!(value(text), Value::Whole(length) if length == text.len())
+    plain && is_whole(text)
 }

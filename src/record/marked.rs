@@ -1,12 +1,10 @@
-//! Lines of which some carry a message behind a mark: what the logs of editors and apps have in common.
+//! Formats of lines, of which some hold a message: what most logs have in common.
 
 use super::decoder::{Decoder, Line, Lines, Step};
-use super::detect::Window;
-use super::{Flags, LogLine, Record, Sender, Time};
-use std::borrow::Cow;
-use std::ops::Range;
+use super::object::Object;
+use super::{Entry, LogLine, Record};
 
-/// How many bytes the mark in front of a message may have. So much is seen of a line that is too long to be kept.
+/// How many bytes the mark in front of a message may have. A line that is longer than the limit by more is not kept.
 pub(super) const HEAD: usize = 4096;
 
 /// The part of a line where a mark may be.
@@ -14,44 +12,37 @@ pub(super) fn head(line: &[u8]) -> &[u8] {
     &line[..line.len().min(HEAD)]
 }
 
-/// A message on its line, and what the line says of it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Marked<'a> {
-    /// Where the message is in the line; not empty.
-    pub message: Range<usize>,
-    pub time: Option<Time>,
-    pub sender: Sender,
-    pub session: Option<Cow<'a, str>>,
-    pub truncated: bool,
-}
+/// Where in its line an entry begins, and the entry.
+pub(super) type Found<'a> = (usize, Entry<'a>);
 
-impl<'a> Marked<'a> {
-    fn mark(self, record: Record<'a>) -> Record<'a> {
-        let flags = Flags { truncated: self.truncated, ..record.flags };
-        Record { time: self.time, sender: Some(self.sender), session: self.session, flags, ..record }
-    }
-}
-
-/// Reads the lines of one format, one after the other.
+/// Reads the lines of one format, one after the other. Formats that need not remember anything are a function.
 pub(super) trait Marks: Send {
     /// Finds the message on a line, which has no blanks around it; `None`: it is text between messages.
     ///
-    /// The mark is in the line's [`head`]: of a line that is too long to be kept, nothing else is given.
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Marked<'a>>;
+    /// Of a line that is too long to be kept, only the beginning is given.
+    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>>;
 }
 
-/// Every line with a mark and a message is a record, every other line is a [`LogLine`].
+impl<F: for<'a> Fn(&'a [u8]) -> Option<Found<'a>> + Send> Marks for F {
+    #[inline]
+    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
+        self(line)
+    }
+}
+
+/// Gives what [`Marks`] finds on each line, and every other line as a [`LogLine`].
 pub(super) struct MarkedLines<M> {
     limit: usize,
     lines: Lines,
     marks: M,
-    /// Where the record begins in the line that is being passed over, and what is known of it; `None`: it is none.
-    long: Option<(usize, Record<'static>)>,
+    /// Where the entry begins in the line that is being passed over, and the entry without its bytes.
+    long: Option<Found<'static>>,
 }
 
-impl<M: Marks> MarkedLines<M> {
-    pub(super) fn new(limit: usize, marks: M) -> Self {
-        Self { limit, lines: Lines::new(limit.saturating_add(HEAD)), marks, long: None }
+impl<M: Marks + 'static> MarkedLines<M> {
+    /// A decoder of messages with at most `limit` bytes, on lines with at most `around` bytes more.
+    pub(super) fn boxed(limit: usize, around: usize, marks: M) -> Box<dyn Decoder> {
+        Box::new(Self { limit, lines: Lines::new(limit.saturating_add(around)), marks, long: None })
     }
 }
 
@@ -61,108 +52,66 @@ impl<M: Marks> Decoder for MarkedLines<M> {
             Line::NeedMore => Step::NeedMore,
             Line::Skip { consumed } => Step::Skip { consumed },
             Line::Whole { text, consumed } => match self.marks.read(text) {
-                Some(found) => {
-                    let message = &text[found.message.clone()];
-                    let record = match message.len() > self.limit {
-                        true => Record::oversized(message.len() as u64),
-                        false => Record::new(message),
-                    };
-                    Step::entry(found.message.start, consumed, found.mark(record))
-                }
+                Some((start, entry)) => Step::Entry { start, consumed, entry: entry.within(self.limit) },
                 None => Step::entry(0, consumed, LogLine::new(text)),
             },
-            Line::Long { head: seen, consumed } => {
-                let found = self.marks.read(head(seen));
-                self.long = found.map(|found| (found.message.start, found.mark(Record::oversized(0)).into_owned()));
-                Step::Begin { start: self.long.as_ref().map_or(0, |(start, _)| *start), consumed }
+            Line::Long { head, consumed } => {
+                let (start, entry) = self.marks.read(head).unwrap_or_else(|| (0, LogLine::new(head).into()));
+                self.long = Some((start, entry.oversized(0)));
+                Step::Begin { start, consumed }
             }
             Line::End { length, consumed } => match self.long.take() {
-                Some((start, record)) => {
-                    Step::entry(0, consumed, Record { length: length.saturating_sub(start as u64), ..record })
-                }
-                None => Step::entry(0, consumed, LogLine::oversized(length)),
+                Some((start, entry)) => Step::entry(0, consumed, entry.oversized(length.saturating_sub(start as u64))),
+                None => Step::Skip { consumed },
             },
         }
     }
 }
 
-/// The lines before the first JSON value, where a format that marks its messages has to show itself: what is quoted
-/// further down, in a message or between messages, decides nothing.
-pub(super) fn lines_before_values<'a>(window: &Window<'a>) -> impl Iterator<Item = &'a [u8]> {
-    let before = window.first_value().map_or(window.bytes().len(), |value| value.start);
-    window.lines().take_while(move |&(at, _)| at < before).map(|(_, line)| line)
+/// How much longer than the limit a line with an envelope may be, so that a message of that size fits into it.
+const AROUND: usize = 48 * 1024;
+
+/// A decoder of lines that each are an object with a message inside. `open` finds the message in an object, which may be
+/// cut off, or a line of text; `None`: it is not an envelope.
+///
+/// Lines that are not objects are text. An object that is not an envelope is text too if it is whole, and a record as it
+/// is if it has an error in it, is cut off, or is a message that stands there without envelope.
+pub(super) fn enveloped<F>(limit: usize, open: F) -> Box<dyn Decoder>
+where
+    F: for<'a> FnMut(&Object<'a>, &'a [u8]) -> Option<Found<'a>> + Send + 'static,
+{
+    MarkedLines::boxed(limit, AROUND, Enveloped(open))
 }
 
-/// Reads a date and time at the start of a line, such as `2025-06-01 10:00:00.123` or `2025-03-10T17:03:18.764Z`: how
-/// long it is, and what it says unless there is no such time.
-pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
-    let mut length = fits(line, b"0000-00-00 00:00:00")?;
-    if line.get(length) == Some(&b'.') {
-        length += 1 + digits(&line[length + 1..]);
+struct Enveloped<F>(F);
+
+impl<F: for<'a> FnMut(&Object<'a>, &'a [u8]) -> Option<Found<'a>> + Send> Marks for Enveloped<F> {
+    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
+        let Some(object) = Object::parse(line) else { return Some((0, LogLine::new(line).into())) };
+        (self.0)(&object, line).or_else(|| match object.is_whole() && !object.has("jsonrpc") {
+            true => Some((0, LogLine::new(line).into())),
+            false => Some((0, Record::new(line).into())),
+        })
     }
-    length += match line.get(length) {
-        Some(b'Z') => 1,
-        Some(b'+' | b'-') => fits(&line[length + 1..], b"00:00").map_or(0, |zone| zone + 1),
-        _ => 0,
-    };
-    let text = std::str::from_utf8(&line[..length]).ok()?.replacen(' ', "T", 1);
-    Some((length, text.parse().ok().map(Time::DateTime)))
-}
-
-/// The shape's length, if `text` begins so: `0` stands for a digit, a blank also for `T`.
-fn fits(text: &[u8], shape: &[u8]) -> Option<usize> {
-    let fit = |(&byte, &shape): (&u8, &u8)| match shape {
-        b'0' => byte.is_ascii_digit(),
-        b' ' => matches!(byte, b' ' | b'T'),
-        _ => byte == shape,
-    };
-    text.get(..shape.len())?.iter().zip(shape).all(fit).then_some(shape.len())
-}
-
-/// How many digits `bytes` begins with.
-fn digits(bytes: &[u8]) -> usize {
-    bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Entry;
     use super::super::decoder::tests::{entries, texts};
+    use super::super::{Flags, Sender};
     use super::*;
-
-    #[test]
-    fn timestamps() {
-        let table = [
-            ("2025-06-01 10:00:00.123 [info]", 23, Some("2025-06-01T10:00:00.123")),
-            ("2025-06-01T10:00:00Z x", 20, Some("2025-06-01T10:00:00Z")),
-            ("2025-06-01T10:00:00.5+02:00", 27, Some("2025-06-01T10:00:00.5+02:00")),
-            ("2025-06-01 10:00:00-x", 19, Some("2025-06-01T10:00:00")),
-            ("2025-13-01 10:00:00", 19, None),
-            ("2025-06-01 10:00:00.", 20, None),
-        ];
-        for (line, length, time) in table {
-            let time = time.and_then(|time| time.parse().ok()).map(Time::DateTime);
-            assert_eq!(timestamp(line.as_bytes()), Some((length, time)), "{line}");
-        }
-        for line in ["", "2025-06-01", "2025-06-01_10:00:00", "x2025-06-01 10:00:00"] {
-            assert_eq!(timestamp(line.as_bytes()), None, "{line}");
-        }
-    }
+    use std::borrow::Cow;
 
     /// `NAME>MESSAGE`, of which the client sends all.
-    struct Names;
-
-    impl Marks for Names {
-        fn read<'a>(&mut self, line: &'a [u8]) -> Option<Marked<'a>> {
-            let at = head(line).iter().position(|&byte| byte == b'>')?;
-            (at + 1 < line.len()).then(|| Marked {
-                message: at + 1..line.len(),
-                time: None,
-                sender: Sender::Client,
-                session: Some(String::from_utf8_lossy(&line[..at])),
-                truncated: true,
-            })
-        }
+    fn names(line: &[u8]) -> Option<Found<'_>> {
+        let at = head(line).iter().position(|&byte| byte == b'>')?;
+        let record = Record {
+            sender: Some(Sender::Client),
+            session: Some(Cow::Owned(String::from_utf8_lossy(&line[..at]).into_owned())),
+            flags: Flags { truncated: true, ..Flags::default() },
+            ..Record::new(&line[at + 1..])
+        };
+        (at + 1 < line.len()).then(|| (at + 1, record.into()))
     }
 
     #[test]
@@ -170,7 +119,7 @@ mod tests {
         let name = "n".repeat(HEAD);
         let long = "x".repeat(HEAD + 30);
         let input = format!("a>1\n text \r\n\n  b>{{}}  \r\n>\n{name}>1\na>{long} \n{long}\nb>123456\n>7");
-        let found = entries(|| Box::new(MarkedLines::new(5, Names)), input.as_bytes());
+        let found = entries(|| MarkedLines::boxed(5, HEAD, names), input.as_bytes());
         let text = format!("# {name}>1");
         assert_eq!(texts(&found), ["1", "# text", "{}", "# >", &text, "<4126>", "# <4126>", "<6>", "7"]);
         let records = found.iter().filter_map(|(_, entry)| match entry {

@@ -1,280 +1,110 @@
 //! `mcp-inspector`: the history that the MCP Inspector exports, an array of requests with their responses.
 
-use super::decoder::{Decoder, Line, Lines, Passed, Step, is_blank, leading_blanks, trim_end};
-use super::detect::{About, Window};
-use super::json_values::{Value, value};
-use super::object_scan::{ObjectScan, column};
-use super::{LogLine, Record, Sender, Time};
-use oxsdatatypes::{DateTime, DayTimeDuration, Decimal};
-use serde_json::value::RawValue;
-use std::collections::BTreeMap;
-use std::ops::Range;
+use super::about::{About, Sign};
+use super::decoder::{Step, leading_blanks};
+use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
+use super::object::{Object, elements, offset_in};
+use super::scan::Scan;
+use super::times::{date_time, duration, epoch, from_milliseconds, later};
+use super::window::Window;
+use super::{Entry, Record, Sender};
 
 pub(super) const ABOUT: About = About {
     name: "mcp-inspector",
     summary: "an array of `{\"id\":…,\"timestamp\":…,\"direction\":…,\"origin\":…,\"message\":{…},\"response\":{…},\"duration\":…}`",
     carries: "sender, time, latency",
-    sample: concat!(
-        "[\n  {\n",
-        "    \"id\": \"6f1c\",\n",
-        "    \"timestamp\": \"2026-05-23T10:00:00.000Z\",\n",
-        "    \"direction\": \"request\",\n",
-        "    \"origin\": \"client\",\n",
-        "    \"message\": { \"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\" },\n",
-        "    \"response\": { \"jsonrpc\": \"2.0\", \"id\": 1, \"result\": {} },\n",
-        "    \"duration\": 4\n",
-        "  }\n]\n",
-    ),
-    decoder: |limit| {
-        let lines = Lines::new(limit);
-        Box::new(McpInspector { limit, lines, state: State::Between, column: Some(0) })
-    },
+    sample: r#"[
+  {
+    "id": "6f1c",
+    "timestamp": "2026-05-23T10:00:00.000Z",
+    "direction": "request",
+    "origin": "client",
+    "message": { "jsonrpc": "2.0", "id": 1, "method": "ping" },
+    "response": { "jsonrpc": "2.0", "id": 1, "result": {} },
+    "duration": 4
+  }
+]
+"#,
+    sign: Sign::Value(detect),
+    decoder: |limit| ArrayDecoder::boxed(limit, AROUND, McpInspector),
 };
 
 /// The first value is an array whose first element is an object with the members of an entry, as far as it can be seen.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    let Some(first) = window.first_value() else { return false };
-    let Some(array) = window.bytes()[first.start..].strip_prefix(b"[") else { return false };
-    let Some(mut rest) = array[leading_blanks(array)..].strip_prefix(b"{") else { return false };
-    let (mut message, mut timestamp, mut direction) = (false, false, false);
-    while let Some((name, value, behind)) = member(rest) {
-        match name {
-            b"\"message\"" => message = matches!(value, [b'{' | b'[', ..]),
-            b"\"timestamp\"" => timestamp = true,
-            b"\"direction\"" | b"\"origin\"" => direction = true,
-            _ => {}
-        }
-        rest = behind;
-    }
-    message && timestamp && direction
+fn detect(window: &Window<'_>) -> bool {
+    let first = elements(&window.bytes()[window.before_values()..]).next().and_then(Object::parse);
+    first.is_some_and(|entry| {
+        message(&entry).is_some() && entry.has("timestamp") && (entry.has("direction") || entry.has("origin"))
+    })
 }
 
-/// The name and the value of the member that `text` begins with, and what is behind it. The value may be cut off.
-fn member(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
-    let text = &text[text.iter().position(|&byte| !is_blank(byte) && byte != b',')?..];
-    let Value::Whole(length) = value(text) else { return None };
-    let (name, behind) = text.split_at(length);
-    let behind = behind[leading_blanks(behind)..].strip_prefix(b":")?;
-    let behind = &behind[leading_blanks(behind)..];
-    let length = match value(behind) {
-        Value::Whole(length) => length,
-        Value::Incomplete => behind.len(),
-        Value::Broken(_) => return None,
-    };
-    Some((name, &behind[..length], &behind[length..]))
+fn message<'a>(entry: &Object<'a>) -> Option<&'a [u8]> {
+    entry.get("message").filter(|value| matches!(value, [b'{' | b'[', ..]))
 }
 
 /// How much longer than the limit an entry may be, for what it has besides a message.
 const AROUND: usize = 60 * 1024;
 
-/// Each entry gives its message, and then its response if it has one. An object that is no entry is a record as a whole.
-struct McpInspector {
-    limit: usize,
-    lines: Lines,
-    state: State,
-    /// How many blanks stand before this place on its line, if nothing else does.
-    column: Option<usize>,
-}
+/// Each entry gives its message, and then its response if it has one. An object that is not an entry is a record as a
+/// whole; other lines are text.
+struct McpInspector;
 
-enum State {
-    /// Before an entry or what is around it.
-    Between,
-    /// In text that ends with its line.
-    Text,
-    /// In an entry, of which the message was given.
-    Response(Response),
-    /// In an entry that is too long.
-    Long { passed: Passed, scan: ObjectScan },
-}
-
-/// The second record of an entry; its places count from the first byte that is not consumed.
-struct Response {
-    place: Range<usize>,
-    /// Where the entry ends.
-    end: usize,
-    time: Option<Time>,
-    sender: Option<Sender>,
-    latency: Option<Decimal>,
-}
-
-impl Decoder for McpInspector {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        match &mut self.state {
-            State::Between => self.between(input, end),
-            State::Text => self.text(input, end),
-            State::Response(response) if input.len() < response.end => Step::NeedMore,
-            State::Response(Response { place, end, time, sender, latency }) => {
-                let record = record(&input[place.clone()], self.limit);
-                let record = Record { time: *time, sender: *sender, latency: *latency, ..record };
-                let step = Step::entry(place.start, *end, record);
-                self.state = State::Between;
-                step
-            }
-            State::Long { passed, scan } => {
-                if input.is_empty() && !end {
-                    return Step::NeedMore;
-                }
-                let done = scan.end(input);
-                let consumed = done.unwrap_or(input.len());
-                passed.add(&input[..consumed]);
-                if done.is_none() && !end {
-                    return Step::Skip { consumed };
-                }
-                let step = Step::entry(0, consumed, Record::oversized(passed.length()));
-                self.column = scan.column_behind();
-                self.state = State::Between;
-                step
-            }
-        }
-    }
-}
-
-impl McpInspector {
-    fn between<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let blanks = leading_blanks(input);
-        if blanks > 0 {
-            input[..blanks].iter().for_each(|&byte| self.column = column(self.column, byte));
-            return Step::Skip { consumed: blanks };
-        }
-        match input.first() {
-            None => Step::NeedMore,
-            Some(b'{') => self.entry(input, end),
-            Some(b'[') => {
-                let window = &input[1..input.len().min(AROUND)];
-                match window.get(leading_blanks(window)) {
-                    None if !end && input.len() < AROUND => Step::NeedMore,
-                    None | Some(b'{' | b']') => self.punctuation(),
-                    Some(_) => self.text(input, end),
+impl ArrayFormat for McpInspector {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
+        match input {
+            [b'{', ..] => match elements.element(input, end, Scan::object(elements.column())) {
+                Ok(Element { text, length, .. }) => match records(text, elements.limit) {
+                    Some(found) => elements.give(found, length),
+                    None => Step::entry(0, length, Record::within(elements.limit, text)),
+                },
+                Err(step) => step,
+            },
+            [b',' | b']', ..] => Step::Skip { consumed: 1 },
+            [b'[', rest @ ..] => {
+                let behind = &rest[..rest.len().min(AROUND)];
+                match behind.get(leading_blanks(behind)) {
+                    None if !end && behind.len() < AROUND => Step::NeedMore,
+                    None | Some(b'{' | b']') => Step::Skip { consumed: 1 },
+                    Some(_) => elements.text(input, end),
                 }
             }
-            Some(b',' | b']') => self.punctuation(),
-            Some(_) => self.text(input, end),
+            _ => elements.text(input, end),
         }
     }
+}
 
-    fn punctuation(&mut self) -> Step<'static> {
-        self.column = None;
-        Step::Skip { consumed: 1 }
+/// The message of an entry and its response, and where in the entry they begin.
+fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
+    let entry = Object::parse(text).filter(Object::is_whole)?;
+    let message = message(&entry)?;
+    let response = entry.get("response").filter(|&value| value != b"null");
+    let sender = match (entry.get("origin"), entry.get("direction")) {
+        (Some(b"\"client\""), _) => Some(Sender::Client),
+        (Some(b"\"server\""), _) => Some(Sender::Server),
+        // Before it told the origin, the Inspector kept everything that the server sent, and the client's requests.
+        (None, Some(b"\"response\"" | b"\"notification\"")) => Some(Sender::Server),
+        (None, Some(b"\"request\"")) if response.is_some() => Some(Sender::Client),
+        _ => None,
+    };
+    // A time as `Date.prototype.toJSON` writes it, or in milliseconds since 1970.
+    let time = entry.get("timestamp").and_then(|stated| match stated {
+        [b'"', text @ .., b'"'] => date_time(text),
+        number => epoch(from_milliseconds(number)?),
+    });
+    let latency = entry.get("duration").and_then(duration);
+    let record = |value: &[u8]| Record::within(limit, value.to_vec());
+    let mut found = vec![(offset_in(text, message), Record { time, sender, ..record(message) }.into())];
+    if let Some(response) = response {
+        let time = time.zip(latency).and_then(|(time, latency)| later(time, latency));
+        let sender = sender.map(Sender::other);
+        found.push((offset_in(text, response), Record { time, sender, latency, ..record(response) }.into()));
     }
-
-    /// The rest of a line.
-    fn text<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let step = match self.lines.step(input, end) {
-            Line::NeedMore => Step::NeedMore,
-            Line::Skip { consumed } => Step::Skip { consumed },
-            Line::Long { consumed, .. } => Step::Begin { start: 0, consumed },
-            Line::Whole { text, consumed } => Step::entry(0, consumed, LogLine::new(text)),
-            Line::End { length, consumed } => Step::entry(0, consumed, LogLine::oversized(length)),
-        };
-        self.state = State::Text;
-        if matches!(step, Step::Entry { .. }) {
-            (self.state, self.column) = (State::Between, Some(0));
-        }
-        step
-    }
-
-    fn entry<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let most = self.limit.saturating_add(AROUND);
-        let window = &input[..input.len().min(most)];
-        let mut scan = ObjectScan::new(self.column);
-        let length = match scan.end(window) {
-            Some(length) => length,
-            None if window.len() == most => {
-                let mut passed = Passed::default();
-                passed.add(window);
-                self.state = State::Long { passed, scan };
-                return Step::Begin { start: 0, consumed: window.len() };
-            }
-            None if !end => return Step::NeedMore,
-            None => window.len(),
-        };
-        self.column = scan.column_behind();
-        let text = trim_end(&window[..length]);
-        let Some(parts) = Parts::read(text) else {
-            return Step::entry(0, length, record(text, self.limit));
-        };
-        let Parts { message, response, time, sender, latency } = parts;
-        let start = message.start;
-        let message = Record { time, sender, ..record(&text[message], self.limit) };
-        let Some(place) = response else { return Step::entry(start, length, message) };
-        let answered = time.zip(latency).and_then(|(time, latency)| later(time, latency));
-        let sender = sender.map(|sender| match sender {
-            Sender::Client => Sender::Server,
-            Sender::Server => Sender::Client,
-        });
-        // The entry's first byte is done with.
-        let place = place.start - 1..place.end - 1;
-        self.state = State::Response(Response { place, end: length - 1, time: answered, sender, latency });
-        Step::entry(start, 1, message)
-    }
-}
-
-/// Text as a record, if it is not too long.
-fn record(text: &[u8], limit: usize) -> Record<'_> {
-    if text.len() > limit { Record::oversized(text.len() as u64) } else { Record::new(text) }
-}
-
-/// What an entry says. Places are those in the entry's text.
-struct Parts {
-    message: Range<usize>,
-    response: Option<Range<usize>>,
-    time: Option<Time>,
-    sender: Option<Sender>,
-    latency: Option<Decimal>,
-}
-
-impl Parts {
-    fn read(text: &[u8]) -> Option<Self> {
-        let members: BTreeMap<String, &RawValue> = serde_json::from_slice(text).ok()?;
-        let member = |name| members.get(name).map(|value| value.get());
-        let place = |value: &str| {
-            let start = (value.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
-            (start + value.len() <= text.len()).then_some(start..start + value.len())
-        };
-        let message = member("message").filter(|value| value.starts_with(['{', '[']))?;
-        let response = member("response").filter(|&value| value != "null");
-        let sender = match (member("origin"), member("direction")) {
-            (Some("\"client\""), _) => Some(Sender::Client),
-            (Some("\"server\""), _) => Some(Sender::Server),
-            // Before it told the origin, the Inspector kept everything that the server sent, and the client's requests.
-            (None, Some("\"response\"" | "\"notification\"")) => Some(Sender::Server),
-            (None, Some("\"request\"")) if response.is_some() => Some(Sender::Client),
-            _ => None,
-        };
-        let latency = member("duration").and_then(milliseconds).filter(|seconds| !seconds.is_negative());
-        Some(Self {
-            message: place(message)?,
-            response: response.and_then(place),
-            time: member("timestamp").and_then(moment),
-            sender,
-            latency,
-        })
-    }
-}
-
-/// A time as `Date.prototype.toJSON` writes it, or in milliseconds since 1970.
-fn moment(value: &str) -> Option<Time> {
-    if value.starts_with('"') {
-        return serde_json::from_str::<String>(value).ok()?.parse().ok().map(Time::DateTime);
-    }
-    let epoch = Time::DateTime("1970-01-01T00:00:00Z".parse().ok()?);
-    later(epoch, milliseconds(value)?)
-}
-
-/// Seconds.
-fn milliseconds(value: &str) -> Option<Decimal> {
-    value.parse::<Decimal>().ok()?.checked_div(1000)
-}
-
-fn later(time: Time, seconds: Decimal) -> Option<Time> {
-    let Time::DateTime(time) = time else { return None };
-    DateTime::checked_add_day_time_duration(time, DayTimeDuration::new(seconds)).map(Time::DateTime)
+    Some(found)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::decoder::tests::{entries, texts};
-    use super::super::{Entry, Format};
+    use super::super::{Format, Time};
     use super::*;
 
     const CLIENT: Option<Sender> = Some(Sender::Client);
@@ -335,7 +165,7 @@ mod tests {
             (r#""2026-05-23T10:00:00Z""#, "2026-05-23T10:00:00Z", "", ""),
             (r#""2026-05-23T10:00:00Z","duration":-1"#, "2026-05-23T10:00:00Z", "", ""),
             (r#""2026-05-23T10:00:00Z","duration":null"#, "2026-05-23T10:00:00Z", "", ""),
-            (r#""yesterday","duration":1e3"#, "", "", ""),
+            (r#""yesterday","duration":1e3"#, "", "", "1"),
             (r#"{},"duration":1000"#, "", "", "1"),
         ];
         for (members, sent, answered, latency) in table {

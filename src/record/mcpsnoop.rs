@@ -1,9 +1,10 @@
 //! `mcpsnoop`: an object a line, with the message inside and everything that mcpsnoop knows of it.
 
-use super::detect::{About, Window};
-use super::enveloped::{Envelope, Enveloped, Opened, objects};
+use super::about::{About, Sign};
+use super::marked::{Found, enveloped};
 use super::object::{Object, offset_in, unescape};
-use super::{LogLine, Record, Sender};
+use super::window::Window;
+use super::{Flags, LogLine, Record, Sender};
 use std::borrow::Cow;
 
 pub(super) const ABOUT: About = About {
@@ -18,12 +19,13 @@ pub(super) const ABOUT: About = About {
         r#""transport":"stdio","raw":{"jsonrpc":"2.0","id":1,"result":{}}}"#,
         "\n",
     ),
-    decoder: |limit| Box::new(Enveloped::new(limit, Mcpsnoop)),
+    sign: Sign::Line(detect),
+    decoder: |limit| enveloped(limit, open),
 };
 
 /// The first line that is an object has a session, a direction and one more of mcpsnoop's members.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    objects(window).next().is_some_and(|object| {
+fn detect(window: &Window<'_>) -> bool {
+    window.objects().next().is_some_and(|object| {
         object.has("session_id")
             && object.string("direction").is_some_and(|direction| Direction::of(&direction).is_some())
             && ["server_label", "seq", "ts", "transport", "raw"].iter().any(|name| object.has(name))
@@ -48,40 +50,36 @@ impl Direction {
     }
 }
 
-struct Mcpsnoop;
-
-impl Envelope for Mcpsnoop {
-    fn open<'a>(&mut self, object: &Object<'a>, line: &'a [u8]) -> Option<Opened<'a>> {
-        let direction = Direction::of(&object.string("direction")?)?;
-        let truncated = object.get("truncated") == Some(b"true");
-        let sent = |(start, bytes): (usize, Cow<'a, [u8]>), sender| {
-            let mut record = Record::new(bytes);
-            record.time = object.date_time("ts");
-            record.sender = Some(sender);
-            record.session = object.string("session_id").filter(|key| !key.is_empty());
-            record.flags.truncated = truncated;
-            Opened::new(start, record)
-        };
-        let aside = |(start, bytes): (usize, Cow<'a, [u8]>)| Opened::new(start, LogLine::new(bytes));
-        let raw = object.get("raw").map(|raw| match unescape(raw) {
-            // A message that was cut is no JSON, so it can only stand here as a string. A string that was not cut is
-            // what the peer really sent.
-            Some(text) if truncated => (offset_in(line, raw) + 1, text),
-            _ => (offset_in(line, raw), Cow::Borrowed(raw)),
-        });
-        // What is no JSON stands in `text`, whatever side wrote it.
-        let text = || {
-            let value = object.get("text")?;
-            Some((offset_in(line, value) + 1, trim(unescape(value)?))).filter(|(_, text)| !text.is_empty())
-        };
-        Some(match (direction, raw.or_else(text)) {
-            (Direction::Sent(sender), Some(found)) => sent(found, sender),
-            (Direction::Aside, Some(found)) => aside(found),
-            // An HTTP response without body: its status is all there is.
-            (_, None) if object.is_whole() => aside((0, Cow::Borrowed(line))),
-            (_, None) => return None,
-        })
-    }
+fn open<'a>(object: &Object<'a>, line: &'a [u8]) -> Option<Found<'a>> {
+    let direction = Direction::of(&object.string("direction")?)?;
+    let truncated = object.get("truncated") == Some(b"true");
+    let raw = object.get("raw").map(|raw| match unescape(raw) {
+        // A message that was cut is not JSON, so it can only stand here as a string. A string that was not cut is what
+        // the peer really sent.
+        Some(text) if truncated => (offset_in(line, raw) + 1, text),
+        _ => (offset_in(line, raw), Cow::Borrowed(raw)),
+    });
+    // What is not JSON stands in `text`, whatever side wrote it.
+    let text = || {
+        let value = object.get("text")?;
+        Some((offset_in(line, value) + 1, trim(unescape(value)?))).filter(|(_, text)| !text.is_empty())
+    };
+    Some(match (direction, raw.or_else(text)) {
+        (Direction::Sent(sender), Some((start, bytes))) => {
+            let record = Record {
+                time: object.date_time("ts"),
+                sender: Some(sender),
+                session: object.string("session_id").filter(|key| !key.is_empty()),
+                flags: Flags { truncated, ..Flags::default() },
+                ..Record::new(bytes)
+            };
+            (start, record.into())
+        }
+        (Direction::Aside, Some((start, bytes))) => (start, LogLine::new(bytes).into()),
+        // An HTTP response without body: its status is all there is.
+        (_, None) if object.is_whole() => (0, LogLine::new(line).into()),
+        (_, None) => return None,
+    })
 }
 
 fn trim(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
@@ -93,9 +91,8 @@ fn trim(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Entry;
     use super::super::decoder::tests::{entries, texts};
-    use super::super::detect::Format;
+    use super::super::{Entry, Format};
     use super::*;
 
     fn line(rest: &str) -> String {

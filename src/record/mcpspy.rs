@@ -1,10 +1,11 @@
 //! `mcpspy`: an object a line, with the members of the message among those that MCPSpy adds, and the message as it was
 //! on the wire in a string.
 
-use super::detect::{About, Window};
-use super::enveloped::{Envelope, Enveloped, Opened, objects};
-use super::json_values::{Value, value};
-use super::object::{Object, offset_in, unescape};
+use super::about::{About, Sign};
+use super::marked::{Found, enveloped};
+use super::object::{NewObject, Object, offset_in, unescape};
+use super::value::is_whole;
+use super::window::Window;
 use super::{Record, Sender};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -23,13 +24,17 @@ pub(super) const ABOUT: About = About {
         r#""error":{},"raw":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}"}"#,
         "\n",
     ),
-    decoder: |limit| Box::new(Enveloped::new(limit, Mcpspy::default())),
+    sign: Sign::Line(detect),
+    decoder: |limit| {
+        let mut pairs = Pairs::default();
+        enveloped(limit, move |object, line| pairs.open(object, line))
+    },
 };
 
 /// The first line that is an object has a timestamp, a transport and one more of MCPSpy's members, or it records a call of
 /// a language model, which MCPSpy sees too.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    objects(window).next().is_some_and(|object| {
+fn detect(window: &Window<'_>) -> bool {
+    window.objects().next().is_some_and(|object| {
         let has = |name: &&str| object.has(name);
         let message = object.string("transport_type").is_some()
             && ["type", "stdio_transport", "http_transport", "raw"].iter().any(has);
@@ -41,26 +46,28 @@ pub(super) fn detect(window: &Window<'_>) -> bool {
 /// How many pairs of processes are remembered; more than a machine has at a time.
 const PAIRS: usize = 16 * 1024;
 
+/// Who is the client, of each pair of processes.
 #[derive(Default)]
-struct Mcpspy {
+struct Pairs {
     /// The process of each pair that is the client, the smaller process id first.
     clients: HashMap<(u64, u64), u64>,
 }
 
-impl Envelope for Mcpspy {
-    fn open<'a>(&mut self, object: &Object<'a>, line: &'a [u8]) -> Option<Opened<'a>> {
+impl Pairs {
+    fn open<'a>(&mut self, object: &Object<'a>, line: &'a [u8]) -> Option<Found<'a>> {
         object.string("transport_type")?;
         let (start, mut record) = match object.get("raw").and_then(|raw| Some((raw, unescape(raw)?))) {
             // Cut off with its line, or whole: the other members say the same where it is neither.
-            Some((raw, text)) if !object.is_whole() || is_json(&text) => (offset_in(line, raw) + 1, Record::new(text)),
+            Some((raw, text)) if !object.is_whole() || is_whole(text.trim_ascii()) => {
+                (offset_in(line, raw) + 1, Record::new(text))
+            }
             _ if object.is_whole() => (0, rebuild(object)?),
             _ => return None,
         };
         record.time = object.date_time("timestamp");
         if let Some(stdio) = object.object("stdio_transport") {
             if let (Some(from), Some(to)) = (pid(&stdio, "from_pid"), pid(&stdio, "to_pid")) {
-                let pair = (from.min(to), from.max(to));
-                record.session = Some(Cow::Owned(format!("{}-{}", pair.0, pair.1)));
+                record.session = Some(Cow::Owned(format!("{}-{}", from.min(to), from.max(to))));
                 record.sender = self.sender(object, from, to);
             }
         } else {
@@ -72,18 +79,18 @@ impl Envelope for Mcpspy {
                 _ => Sender::Server,
             });
         }
-        Some(Opened::new(start, record))
+        Some((start, record.into()))
     }
-}
 
-impl Mcpspy {
     /// Who sent a message over a pipe. The log has process ids only, so the message's method must tell, or that of an
     /// earlier one between the two; of one process that is both client and server, the later message counts.
     fn sender(&mut self, object: &Object<'_>, from: u64, to: u64) -> Option<Sender> {
         let pair = (from.min(to), from.max(to));
         let told = match object.string("method") {
             Some(method) => sender_of(&method),
-            None => object.object("request").and_then(|request| sender_of(&request.string("method")?)).map(other),
+            None => {
+                object.object("request").and_then(|request| sender_of(&request.string("method")?)).map(Sender::other)
+            }
         };
         if let Some(sender) = told {
             if self.clients.len() == PAIRS {
@@ -93,13 +100,6 @@ impl Mcpspy {
         }
         let client = *self.clients.get(&pair)?;
         Some(if client == from { Sender::Client } else { Sender::Server })
-    }
-}
-
-fn other(sender: Sender) -> Sender {
-    match sender {
-        Sender::Client => Sender::Server,
-        Sender::Server => Sender::Client,
     }
 }
 
@@ -134,35 +134,26 @@ fn session<'a>(object: &Object<'a>, http: Option<&Object<'a>>) -> Option<Cow<'a,
     })
 }
 
-fn is_json(text: &[u8]) -> bool {
-    let text = text.trim_ascii();
-    !text.is_empty() && matches!(value(text), Value::Whole(length) if length == text.len())
-}
-
 /// The message from its parts, where the log does not hold it as it was.
 ///
-/// `"error":{}` stands in every message that is none, `id`, `method` and `params` are left out where they are empty, and
-/// so is a result that is null.
+/// `"error":{}` stands in every message without an error, `id`, `method` and `params` are left out where they are empty,
+/// and so is a result that is null.
 fn rebuild(object: &Object<'_>) -> Option<Record<'static>> {
     let names: &[&str] = match &*object.string("type")? {
         "request" | "notification" => &["id", "method", "params"],
         "response" => &["id", "result", "error"],
         _ => return None,
     };
-    let (mut text, mut answered) = (Vec::new(), false);
+    let (mut message, mut answered) = (NewObject::new(), false);
     for name in names {
         let Some(value) = object.get(name) else { continue };
         if *name == "error" && Object::parse(value).is_some_and(|error| error.is_empty()) {
             continue;
         }
         answered |= matches!(*name, "result" | "error");
-        text.extend_from_slice(if text.is_empty() { b"{\"" } else { b",\"" });
-        text.extend_from_slice(name.as_bytes());
-        text.extend_from_slice(b"\":");
-        text.extend_from_slice(value);
+        message.member(name, value);
     }
-    text.extend_from_slice(if text.is_empty() { b"{}" } else { b"}" });
-    let mut record = Record::new(text);
+    let mut record = Record::new(message.end());
     record.flags.reconstructed = true;
     record.flags.result_unknown = names.contains(&"result") && !answered;
     Some(record)
@@ -170,9 +161,8 @@ fn rebuild(object: &Object<'_>) -> Option<Record<'static>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Entry;
     use super::super::decoder::tests::{entries, texts};
-    use super::super::detect::Format;
+    use super::super::{Entry, Format};
     use super::*;
 
     const CLIENT: Option<Sender> = Some(Sender::Client);

@@ -1,9 +1,9 @@
 //! `nvim-lua`: Neovim's LSP log. Its messages are Lua tables, so it is recognised and not read.
 
-use super::LogLine;
-use super::decoder::{Decoder, Line, Lines, Step, leading_blanks, trim_end};
-use super::detect::{About, Window};
-use super::marked::{head, lines_before_values};
+use super::about::{About, Sign};
+use super::decoder::{leading_blanks, trim_end};
+use super::marked::{Found, MarkedLines, head};
+use super::window::Window;
 use memchr::memmem;
 
 pub(super) const ABOUT: About = About {
@@ -15,18 +15,18 @@ pub(super) const ABOUT: About = About {
         "[DEBUG][2021-12-31 15:28:51] .../vim/lsp/rpc.lua:344\t\"rpc.send\"\t",
         "{  id = 1,  jsonrpc = \"2.0\",  method = \"shutdown\"}\n",
     ),
-    decoder: |limit| Box::new(NvimLua { lines: Lines::new(limit) }),
+    sign: Sign::Refused(detect, REFUSAL),
+    decoder: |limit| MarkedLines::boxed(limit, 0, read),
 };
 
-/// Why it is refused, and what to do instead.
-pub(super) const REFUSAL: &str = "Neovim's LSP log holds messages as Lua tables, not as JSON; \
+const REFUSAL: &str = "Neovim's LSP log holds messages as Lua tables, not as JSON; \
     put `lsp-devtools agent --` in front of the language server's command (`cmd` in Neovim's configuration), \
     run `lsp-devtools record --to-file FILE` while editing, and give that file";
 
 /// A line that names a Lua file and then a message sent or received, or the line with which the log begins, before any
 /// line that is a JSON value.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    lines_before_values(window).any(|line| {
+fn detect(window: &Window<'_>) -> bool {
+    window.lines_before_values().any(|line| {
         let line = head(line);
         // Versions before 0.6 write `[ START ] 2021-08-12T19:17:02+0300 ] `.
         let begins = (line.starts_with(b"[START][") || line.starts_with(b"[ START ] "))
@@ -48,20 +48,8 @@ fn names_a_message(line: &[u8]) -> bool {
 }
 
 /// No line is a message that could be read.
-struct NvimLua {
-    lines: Lines,
-}
-
-impl Decoder for NvimLua {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        match self.lines.step(input, end) {
-            Line::NeedMore => Step::NeedMore,
-            Line::Skip { consumed } => Step::Skip { consumed },
-            Line::Whole { text, consumed } => Step::entry(0, consumed, LogLine::new(text)),
-            Line::Long { consumed, .. } => Step::Begin { start: 0, consumed },
-            Line::End { length, consumed } => Step::entry(0, consumed, LogLine::oversized(length)),
-        }
-    }
+fn read(_: &[u8]) -> Option<Found<'_>> {
+    None
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use super::Time;
 use super::decoder::{leading_blanks, trim_end};
-use super::json_values::{Value, value};
+use super::times::date_time;
+use super::value::{Value, value};
 use memchr::memchr2;
-use oxsdatatypes::{DateTime, DayTimeDuration, Decimal};
 use std::borrow::Cow;
 
 /// More members than any envelope has. Those of a larger object are not kept: they would take more memory than its text.
@@ -71,7 +71,7 @@ impl<'a> Object<'a> {
         Self::parse(self.get(name)?)
     }
 
-    /// What a string says; bytes that are no UTF-8 are replaced.
+    /// What a string says; bytes that are not UTF-8 are replaced.
     pub(super) fn string(&self, name: &str) -> Option<Cow<'a, str>> {
         Some(match unescape(self.get(name)?)? {
             Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
@@ -79,13 +79,9 @@ impl<'a> Object<'a> {
         })
     }
 
-    pub(super) fn number(&self, name: &str) -> Option<Decimal> {
-        number(self.get(name)?)
-    }
-
     /// A string that is a date and a time.
     pub(super) fn date_time(&self, name: &str) -> Option<Time> {
-        self.string(name)?.parse().ok().map(Time::DateTime)
+        date_time(&unescape(self.get(name)?)?)
     }
 }
 
@@ -173,35 +169,51 @@ fn escaped_char(escape: &[u8]) -> Option<(char, usize)> {
     Some((char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00))?, 12))
 }
 
-/// The value of a number; one with an exponent or too many digits is read as a double, to nine places.
-pub(super) fn number(text: &[u8]) -> Option<Decimal> {
-    let text = std::str::from_utf8(text).ok()?;
-    if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
-        return None;
-    }
-    text.parse().ok().or_else(|| format!("{:.9}", text.parse::<f64>().ok()?).parse().ok())
-}
-
-/// So many milliseconds in seconds.
-pub(super) fn from_milliseconds(milliseconds: Decimal) -> Option<Decimal> {
-    milliseconds.checked_div(1000)
-}
-
-/// So many seconds after 1970 began, in UTC.
-pub(super) fn epoch(seconds: Decimal) -> Option<Time> {
-    let start: DateTime = "1970-01-01T00:00:00Z".parse().ok()?;
-    later(Time::DateTime(start), seconds)
-}
-
-/// So many seconds later.
-pub(super) fn later(time: Time, seconds: Decimal) -> Option<Time> {
-    let Time::DateTime(time) = time else { return None };
-    time.checked_add_day_time_duration(DayTimeDuration::new(seconds)).map(Time::DateTime)
-}
-
 /// Where `part`, which was cut out of `whole`, begins in it.
 pub(super) fn offset_in(whole: &[u8], part: &[u8]) -> usize {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
+}
+
+/// Whether an object is a message of JSON-RPC: other JSON has a `method` or an `id` too.
+pub(super) fn is_message(object: &Object<'_>) -> bool {
+    let call = object.string("method").is_some() && (object.has("id") || object.has("params"));
+    let answer = object.has("id") && (object.has("result") || object.has("error"));
+    object.has("jsonrpc") || call || answer
+}
+
+/// A JSON object that is put together.
+pub(super) struct NewObject(Vec<u8>);
+
+impl NewObject {
+    pub(super) fn new() -> Self {
+        Self(vec![b'{'])
+    }
+
+    /// Adds a member whose value is JSON text. The name has nothing in it that has to be escaped.
+    pub(super) fn member(&mut self, name: &str, value: &[u8]) {
+        let comma: &[u8] = if self.0.len() > 1 { b"," } else { b"" };
+        for part in [comma, b"\"", name.as_bytes(), b"\":", value] {
+            self.0.extend_from_slice(part);
+        }
+    }
+
+    /// Its text.
+    pub(super) fn end(mut self) -> Vec<u8> {
+        self.0.push(b'}');
+        self.0
+    }
+}
+
+/// A JSON string. Bytes that are not UTF-8 stay as they are, so that nothing of them is lost.
+pub(super) fn string(text: &[u8]) -> Vec<u8> {
+    let mut json = vec![b'"'];
+    for chunk in text.utf8_chunks() {
+        let quoted = serde_json::Value::from(chunk.valid()).to_string();
+        json.extend_from_slice(&quoted.as_bytes()[1..quoted.len() - 1]);
+        json.extend_from_slice(chunk.invalid());
+    }
+    json.push(b'"');
+    json
 }
 
 #[cfg(test)]
@@ -279,22 +291,5 @@ mod tests {
         assert_eq!(text("1"), None);
         assert_eq!(unescape(b"\"\xff\""), Some(Cow::Borrowed(&b"\xff"[..])));
         assert!(matches!(unescape(b"\"\\n\""), Some(Cow::Owned(_))));
-    }
-
-    #[test]
-    fn numbers_and_times() {
-        let text = |number: &str| super::number(number.as_bytes()).map(|number| number.to_string());
-        let table = [("12.50", Some("12.5")), ("-1", Some("-1")), ("1e3", Some("1000")), ("1.5E-2", Some("0.015"))];
-        for (number, expected) in table.into_iter().chain([("", None), ("NaN", None), ("\"1\"", None), ("inf", None)]) {
-            assert_eq!(text(number).as_deref(), expected, "{number}");
-        }
-        assert_eq!(text("0.12345678901234567890").as_deref(), Some("0.123456789"));
-        let at = |seconds: &str| match epoch(seconds.parse().unwrap()) {
-            Some(Time::DateTime(time)) => time.to_string(),
-            _ => String::new(),
-        };
-        assert_eq!(at("1527998918.8565912"), "2018-06-03T04:08:38.8565912Z");
-        assert_eq!(at("-1"), "1969-12-31T23:59:59Z");
-        assert_eq!(from_milliseconds("12.345".parse().unwrap()).map(|s| s.to_string()).as_deref(), Some("0.012345"));
     }
 }

@@ -2,12 +2,10 @@
 
 use super::decompress::{Compression, Failure, Text};
 use super::detect::Looked;
-use super::{Decoder, Entry, Format, Location, LogLine, Record, Step};
+use super::{Decoder, Entry, Format, Location, Step};
 use memchr::memchr_iter;
-use std::borrow::Cow;
 use std::io::{self, Read};
 use std::mem;
-use std::ops::Range;
 
 /// How an input is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +31,7 @@ impl ReaderOptions {
         Self { format: Some(format), ..self }
     }
 
-    /// Keeps records of up to so many bytes.
+    /// Keeps records of at most that many bytes.
     #[must_use]
     pub fn with_max_record_size(self, bytes: usize) -> Self {
         Self { max_record_size: bytes, ..self }
@@ -92,7 +90,7 @@ impl ReadError {
 /// Pulls the entries out of an input, whatever its compression and format.
 pub struct Reader<R: Read> {
     input: Text<R>,
-    state: State,
+    state: ReaderState,
     format: Format,
     decoder: Box<dyn Decoder>,
     /// What was read and is not consumed yet is `buffer[start..filled]`.
@@ -103,12 +101,12 @@ pub struct Reader<R: Read> {
     most: usize,
     /// Where `buffer[start]` is; the number is that of the last record given.
     here: Location,
-    /// Where the entry began that the decoder is still busy with.
+    /// Where the entry began that the decoder has not given yet.
     begun: Option<Location>,
 }
 
 /// Whether there is more to read.
-enum State {
+enum ReaderState {
     Open,
     Ended,
     /// No more can be read, and what is left in the buffer may be cut off.
@@ -131,7 +129,7 @@ impl<R: Read> Reader<R> {
         let format = options.format.unwrap_or(Format::JsonLines);
         let mut reader = Self {
             input: Text::new(input).map_err(|source| ReadError::Io { after: 0, source })?,
-            state: State::Open,
+            state: ReaderState::Open,
             format,
             decoder: format.decoder(options.max_record_size),
             buffer: vec![0; CHUNK],
@@ -143,7 +141,7 @@ impl<R: Read> Reader<R> {
         };
         reader.fill(BYTE_ORDER_MARK.len());
         reader.state = match reader.state {
-            State::Failed(error) if reader.filled == 0 => return Err(error),
+            ReaderState::Failed(error) if reader.filled == 0 => return Err(error),
             state => state,
         };
         if reader.buffer[..reader.filled].starts_with(BYTE_ORDER_MARK) {
@@ -169,19 +167,18 @@ impl<R: Read> Reader<R> {
         self.here.record
     }
 
-    /// The next entry, lent until the next call; `None` after the last one, and after an error.
+    /// The next entry, with bytes of its own; `None` after the last one, and after an error.
     ///
     /// # Errors
     ///
     /// If the input fails or its compressed data is damaged or cut off: after the last entry that is whole. An entry that
     /// is cut off by that is not given.
-    pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, ReadError> {
-        let kept = self.step(true, Kept::new)?;
-        Ok(kept.map(|kept| kept.lend(&self.buffer)))
+    pub fn next_entry(&mut self) -> Result<Option<Entry<'static>>, ReadError> {
+        self.take_entry(true, |entry| entry.into_owned())
     }
 
-    /// What `take` makes of the next entry; `None` after the last one. Without `may_read`, `None` also where more would
-    /// have to be read to tell.
+    /// What `take` makes of the next entry, whose bytes are the reader's; `None` after the last one. Without `may_read`,
+    /// `None` also where more would have to be read to tell.
     ///
     /// # Errors
     ///
@@ -191,30 +188,25 @@ impl<R: Read> Reader<R> {
         may_read: bool,
         take: impl FnOnce(Entry<'_>) -> T,
     ) -> Result<Option<T>, ReadError> {
-        self.step(may_read, |entry, _| take(entry))
-    }
-
-    /// Goes on to the next entry, for `take` to take before the buffer, which it is shown too, changes.
-    fn step<T>(&mut self, may_read: bool, take: impl FnOnce(Entry<'_>, &[u8]) -> T) -> Result<Option<T>, ReadError> {
         loop {
-            if matches!(self.state, State::Over) {
+            if matches!(self.state, ReaderState::Over) {
                 return Ok(None);
             }
             let input = &self.buffer[self.start..self.filled];
-            match self.decoder.step(input, matches!(self.state, State::Ended)) {
+            match self.decoder.step(input, matches!(self.state, ReaderState::Ended)) {
                 Step::NeedMore | Step::Skip { consumed: 0 } => {
-                    match (self.decoder.failure(), mem::replace(&mut self.state, State::Over)) {
+                    match (self.decoder.failure(), mem::replace(&mut self.state, ReaderState::Over)) {
                         (Some(problem), _) => return Err(ReadError::Unreadable { format: self.format, problem }),
-                        (None, State::Open) => {
-                            self.state = State::Open;
+                        (None, ReaderState::Open) => {
+                            self.state = ReaderState::Open;
                             if !may_read {
                                 return Ok(None);
                             }
                             let have = self.filled - self.start;
                             self.fill(have.saturating_mul(2).min(self.most).max(have + 1));
                         }
-                        (None, State::Failed(error)) => return Err(error),
-                        (None, State::Ended | State::Over) => return Ok(None),
+                        (None, ReaderState::Failed(error)) => return Err(error),
+                        (None, ReaderState::Ended | ReaderState::Over) => return Ok(None),
                     }
                 }
                 Step::Skip { consumed } => self.consume(consumed),
@@ -222,29 +214,24 @@ impl<R: Read> Reader<R> {
                     self.begun = Some(self.location_of(start));
                     self.consume(consumed);
                 }
-                Step::Entry { start, consumed, mut entry } => {
+                Step::Entry { start, consumed, entry } => {
                     let location = self.begun.take().unwrap_or_else(|| self.location_of(start));
                     self.here.record += u64::from(matches!(entry, Entry::Record(_)));
-                    let (Entry::Record(Record { location: place, .. })
-                    | Entry::LogLine(LogLine { location: place, .. })) = &mut entry;
-                    let known = if place.record == 0 { location } else { *place };
-                    *place = Location { record: self.here.record, ..known };
-                    let taken = take(entry, &self.buffer);
+                    let known = if entry.location().record == 0 { location } else { entry.location() };
+                    let taken = take(entry.at(Location { record: self.here.record, ..known }));
                     self.consume(consumed);
                     return Ok(Some(taken));
                 }
             }
         }
     }
-}
 
-impl<R: Read> Reader<R> {
     /// Reads no further than the format needs: the next line of a live log may be long in coming.
     fn detect(&mut self) -> Format {
         let mut looked = Looked::default();
         loop {
             let head = &self.buffer[self.start..self.filled];
-            let all = !matches!(self.state, State::Open) || head.len() >= Format::WINDOW;
+            let all = !matches!(self.state, ReaderState::Open) || head.len() >= Format::WINDOW;
             if let Some(format) = Format::settled(head, all, &mut looked) {
                 return format;
             }
@@ -269,7 +256,7 @@ impl<R: Read> Reader<R> {
         while self.filled - self.start < wanted {
             match self.input.read(&mut self.buffer[self.filled..until]) {
                 Ok(0) => {
-                    self.state = State::Ended;
+                    self.state = ReaderState::Ended;
                     return;
                 }
                 Ok(read) => {
@@ -282,7 +269,7 @@ impl<R: Read> Reader<R> {
                 }
                 Err(failure) => {
                     let after = self.here.byte + (self.filled - self.start) as u64;
-                    self.state = State::Failed(ReadError::new(failure, after));
+                    self.state = ReaderState::Failed(ReadError::new(failure, after));
                     return;
                 }
             }
@@ -294,77 +281,18 @@ impl<R: Read> Reader<R> {
         self.start += bytes;
     }
 
-    /// Where the byte is that lies so many bytes behind the start.
+    /// Where the byte is at that offset from the start.
     fn location_of(&self, offset: usize) -> Location {
         let lines = memchr_iter(b'\n', &self.buffer[self.start..self.start + offset]).count();
         Location { record: self.here.record, line: self.here.line + lines as u64, byte: self.here.byte + offset as u64 }
     }
 }
 
-/// An entry whose parts of the buffer are known by their place, so that the buffer is free while the reader goes on.
-struct Kept {
-    entry: Entry<'static>,
-    bytes: Option<Range<usize>>,
-    session: Option<Range<usize>>,
-}
-
-impl Kept {
-    fn new(entry: Entry<'_>, buffer: &[u8]) -> Self {
-        match entry {
-            Entry::Record(record) => {
-                let (bytes, own_bytes) = place(record.bytes, buffer);
-                let (session, own_session) = match record.session {
-                    Some(Cow::Borrowed(key)) => match range_in(key.as_bytes(), buffer) {
-                        Some(range) => (Some(range), None),
-                        None => (None, Some(Cow::Owned(key.to_owned()))),
-                    },
-                    Some(Cow::Owned(key)) => (None, Some(Cow::Owned(key))),
-                    None => (None, None),
-                };
-                let entry = Record { bytes: own_bytes, session: own_session, ..record };
-                Self { entry: Entry::Record(entry), bytes, session }
-            }
-            Entry::LogLine(line) => {
-                let (bytes, own_bytes) = place(line.bytes, buffer);
-                Self { entry: Entry::LogLine(LogLine { bytes: own_bytes, ..line }), bytes, session: None }
-            }
-        }
-    }
-
-    fn lend(self, buffer: &[u8]) -> Entry<'_> {
-        let lent = self.bytes.map(|range| Cow::Borrowed(&buffer[range]));
-        match self.entry {
-            Entry::Record(record) => Entry::Record(Record {
-                bytes: lent.unwrap_or(record.bytes),
-                session: self.session.map(|range| String::from_utf8_lossy(&buffer[range])).or(record.session),
-                ..record
-            }),
-            Entry::LogLine(line) => Entry::LogLine(LogLine { bytes: lent.unwrap_or(line.bytes), ..line }),
-        }
-    }
-}
-
-/// The place of `bytes` in the buffer, or else the bytes themselves.
-fn place(bytes: Cow<'_, [u8]>, buffer: &[u8]) -> (Option<Range<usize>>, Cow<'static, [u8]>) {
-    match bytes {
-        Cow::Borrowed(bytes) => match range_in(bytes, buffer) {
-            Some(range) => (Some(range), Cow::Borrowed(&[])),
-            None => (None, Cow::Owned(bytes.to_owned())),
-        },
-        Cow::Owned(bytes) => (None, Cow::Owned(bytes)),
-    }
-}
-
-/// Where `part` lies in `whole`, if it is a part of it and not only equal to one.
-fn range_in(part: &[u8], whole: &[u8]) -> Option<Range<usize>> {
-    let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
-    let end = start.checked_add(part.len())?;
-    (end <= whole.len()).then_some(start..end)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Record;
     use super::*;
+    use std::borrow::Cow;
 
     /// Gives one entry of each kind of memory: of the input, of its own, and of the program.
     struct Lender(u8);

@@ -1,32 +1,32 @@
 //! `sse`: a stream of server-sent events, as the HTML standard's section 9.2.6 reads one, and the HTTP heads around it.
 
+use super::about::{About, Sign};
 use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
-use super::detect::{About, Window};
-use super::json_values::{Value, value};
+use super::object::{Object, is_message};
+use super::value::may_be_message;
+use super::window::Window;
 use super::{LogLine, Record, Sender};
 use memchr::memchr2;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 pub(super) const ABOUT: About = About {
     name: "sse",
     summary: "server-sent events, `event: message` and `data: {…}`; HTTP heads, comments, other events are log lines",
     carries: "sender (always the server)",
-    sample: concat!(
-        "event: endpoint\n",
-        "data: /messages?session=1\n",
-        "\n",
-        "event: message\n",
-        r#"data: {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#,
-        "\n\n",
-    ),
-    decoder: |limit| Box::new(Sse { limit, state: State::Block }),
+    sample: r#"event: endpoint
+data: /messages?session=1
+
+event: message
+data: {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
+
+"#,
+    sign: Sign::Line(detect),
+    decoder: |limit| Box::new(Sse { limit, state: SseState::Block }),
 };
 
 /// The HTTP head of an event stream, or an event whose data begins as a message does, before any line that is a JSON value.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    let before = window.first_value().map_or(window.bytes().len(), |value| value.start);
+fn detect(window: &Window<'_>) -> bool {
+    let before = window.before_values();
     let mut rest = &window.bytes()[..before];
     let (mut fields_only, mut named, mut message, mut http) = (true, false, false, false);
     while !rest.is_empty() {
@@ -60,73 +60,57 @@ const AROUND: usize = 4096;
 /// An event with a message in it is a record; every other line that is not blank is a [`LogLine`].
 struct Sse {
     limit: usize,
-    state: State,
+    state: SseState,
 }
 
-enum State {
+enum SseState {
     /// At the start of an event.
     Block,
     /// At the start of an event with a message, whose `length` bytes are there. It was looked for log lines up to `at`.
     Telling { at: usize, length: usize },
-    /// The same, when all of them have been given.
-    Told,
     /// In an event without a message.
     Lines,
+    /// The same, at the end of a line.
+    LineEnd,
     /// In an event that is too long, or in a line that is.
-    Long { passed: Passed, what: Long, line: LineState },
+    Long(Passed, TooLong),
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Long {
+enum TooLong {
     Event,
-    /// One in an event without a message.
+    /// A line in an event without a message.
     Line,
-    /// One before an event.
+    /// A line before an event.
     Comment,
-}
-
-/// What has been seen of a line.
-#[derive(Clone, Copy, PartialEq)]
-enum LineState {
-    /// Something.
-    Inside,
-    /// Nothing.
-    Start,
-    /// Nothing but, before it, the CR that ended the last line. An LF belongs to that.
-    AfterCr,
 }
 
 impl Decoder for Sse {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         match &mut self.state {
-            State::Block | State::Told => self.block(input, end),
-            State::Telling { at, length } => match log_line_in(&input[..input.len().min(*length)], *at) {
+            SseState::Block => self.block(input, end),
+            SseState::Telling { at, length } => match log_line_in(&input[..input.len().min(*length)], *at) {
                 // Log lines inside an event come before it. They are given where they are; nothing is consumed by that.
                 Some((start, text, next)) => {
                     *at = next;
                     Step::entry(start, 0, LogLine::new(text))
                 }
-                None => {
-                    self.state = State::Told;
-                    self.block(input, end)
-                }
+                None => self.block(input, end),
             },
-            State::Lines => self.log_line(input, end),
-            State::Long { passed, what, line } => {
-                let (consumed, done) = pass(input, *what, line);
-                if consumed == 0 && !done && !end {
-                    return Step::NeedMore;
+            SseState::Lines | SseState::LineEnd => self.log_line(input, end),
+            SseState::Long(passed, part) => {
+                let (consumed, done) = match part {
+                    TooLong::Event => pass(input, end),
+                    _ => memchr2(b'\r', b'\n', input).map_or((input.len(), end), |at| (at, true)),
+                };
+                let (step, part) = (passed.step(&input[..consumed], done), *part);
+                if step.is_entry() {
+                    self.state = if part == TooLong::Line { SseState::LineEnd } else { SseState::Block };
                 }
-                passed.add(&input[..consumed]);
-                if !done && !end {
-                    return Step::Skip { consumed };
-                }
-                let (length, what) = (passed.length(), *what);
-                self.state = if what == Long::Line { State::Lines } else { State::Block };
-                match what {
-                    Long::Event => Step::entry(0, consumed, from_server(Record::oversized(length))),
-                    Long::Line | Long::Comment => Step::entry(0, consumed, LogLine::oversized(length)),
-                }
+                step.map(|entry| match part {
+                    TooLong::Event => from_server(Record::oversized(entry.length())).into(),
+                    TooLong::Line | TooLong::Comment => LogLine::oversized(entry.length()).into(),
+                })
             }
         }
     }
@@ -144,65 +128,46 @@ impl Sse {
             Some(b':') => return self.log_line(input, end),
             Some(_) => {}
         }
-        let most = self.limit.saturating_add(AROUND);
-        let window = &input[..input.len().min(most)];
-        let told = matches!(self.state, State::Told);
-        let Some(event) = Event::read(window, end && window.len() == input.len()) else {
-            if input.len() <= most {
-                return Step::NeedMore;
+        let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
+        let told = matches!(self.state, SseState::Telling { .. });
+        self.state = match (Event::read(window, end && window.len() == input.len()), data_in(window)) {
+            (Some(event), _) if told => {
+                self.state = SseState::Block;
+                let (start, data) = event.trimmed();
+                return Step::entry(start, event.length, from_server(Record::within(self.limit, data)));
             }
-            return match data_in(window) {
-                Some((line, _)) if !told && log_line_in(&window[..line], 0).is_some() => {
-                    self.state = State::Telling { at: 0, length: line };
-                    self.step(input, end)
-                }
-                Some((_, start)) => {
-                    let (passed, line) = (Passed::default(), LineState::Inside);
-                    self.state = State::Long { passed, what: Long::Event, line };
-                    Step::Begin { start, consumed: start }
-                }
-                None => {
-                    self.state = State::Lines;
-                    self.log_line(input, end)
-                }
-            };
-        };
-        if told {
-            self.state = State::Block;
-            let record = match event.data.len() > self.limit {
-                true => Record::oversized(event.data.len() as u64),
-                false => Record::new(event.data),
-            };
-            return Step::entry(event.start, event.length, from_server(record));
-        }
-        self.state = match event.is_message() {
-            true => State::Telling { at: 0, length: event.length },
-            false => State::Lines,
+            (Some(event), _) if event.is_message() => SseState::Telling { at: 0, length: event.length },
+            (None, _) if window.len() == input.len() => return Step::NeedMore,
+            (None, Some((line, _))) if !told && log_line_in(&window[..line], 0).is_some() => {
+                SseState::Telling { at: 0, length: line }
+            }
+            (None, Some((_, start))) => {
+                self.state = SseState::Long(Passed::new(b""), TooLong::Event);
+                return Step::Begin { start, consumed: start };
+            }
+            _ => SseState::Lines,
         };
         self.step(input, end)
     }
 
-    /// One line of what is no message.
+    /// One line of what is not a message.
     fn log_line<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         let blanks = input.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(input.len());
         if blanks > 0 {
             return Step::Skip { consumed: blanks };
         }
-        let most = self.limit.saturating_add(AROUND);
-        let window = &input[..input.len().min(most)];
+        let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
         match line(window, end && window.len() == input.len()) {
             Some(Found { length: 0, .. }) => Step::NeedMore,
             Some(Found { text: [], length }) => {
-                self.state = State::Block;
+                self.state = if matches!(self.state, SseState::LineEnd) { SseState::Lines } else { SseState::Block };
                 Step::Skip { consumed: length }
             }
             Some(Found { text, length }) => Step::entry(0, length, LogLine::new(trim_end(text))),
-            None if input.len() <= most => Step::NeedMore,
+            None if window.len() == input.len() => Step::NeedMore,
             None => {
-                let what = if matches!(self.state, State::Lines) { Long::Line } else { Long::Comment };
-                let mut passed = Passed::default();
-                passed.add(&window[..1]);
-                self.state = State::Long { passed, what, line: LineState::Inside };
+                let part = if matches!(self.state, SseState::Lines) { TooLong::Line } else { TooLong::Comment };
+                self.state = SseState::Long(Passed::new(&window[..1]), part);
                 Step::Begin { start: 0, consumed: 1 }
             }
         }
@@ -213,22 +178,19 @@ fn from_server(record: Record<'_>) -> Record<'_> {
     Record { sender: Some(Sender::Server), ..record }
 }
 
-/// Passes over bytes until the line ends, or the event does with an empty line. How many, and whether that is it.
-fn pass(input: &[u8], what: Long, line: &mut LineState) -> (usize, bool) {
-    for (at, &byte) in input.iter().enumerate() {
-        *line = match (byte, *line, what) {
-            (b'\n', LineState::AfterCr, Long::Event) => LineState::Start,
-            // Without its end: whoever reads on passes over what is blank.
-            (b'\r' | b'\n', LineState::AfterCr | LineState::Start, Long::Event) => return (at, true),
-            (b'\n', LineState::Inside, Long::Event) => LineState::Start,
-            // With its end: what is left of it would be an empty line.
-            (b'\n', _, Long::Line | Long::Comment) => return (at + 1, true),
-            (_, LineState::AfterCr, Long::Line | Long::Comment) => return (at, true),
-            (b'\r', ..) => LineState::AfterCr,
-            _ => LineState::Inside,
-        };
+/// Passes over lines up to the empty one that ends an event: how many bytes, and whether that is the end.
+fn pass(input: &[u8], end: bool) -> (usize, bool) {
+    let mut at = 0;
+    while let Some(Found { text, length }) = line(&input[at..], end) {
+        match input.get(at + length) {
+            None if !end => return (at + text.len(), false),
+            None => return (input.len(), true),
+            Some(b'\r' | b'\n') => return (at + length, true),
+            Some(_) => at += length,
+        }
     }
-    (input.len(), false)
+    let text = memchr2(b'\r', b'\n', &input[at..]).unwrap_or(input.len() - at);
+    (at + text, false)
 }
 
 /// A line, without its end.
@@ -290,10 +252,23 @@ fn data_in(event: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
-struct Event<'a> {
+/// The events of a text, as far as they go; one that is cut off at the end is one too.
+///
+/// See <https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation>.
+pub(super) fn events(text: &[u8]) -> impl Iterator<Item = Event<'_>> {
+    let mut rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    std::iter::from_fn(move || {
+        let event = Event::read(rest, true).filter(|event| event.length > 0)?;
+        rest = &rest[event.length..];
+        Some(event)
+    })
+}
+
+/// A server-sent event.
+pub(super) struct Event<'a> {
     name: &'a [u8],
-    /// The data without blanks around it.
-    data: Cow<'a, [u8]>,
+    /// The data of all its lines.
+    pub data: Cow<'a, [u8]>,
     /// Where the data begins.
     start: usize,
     /// With the empty line at the end.
@@ -310,7 +285,7 @@ impl<'a> Event<'a> {
             let at = event.length;
             event.length += length;
             if text.is_empty() {
-                return Some(event.trimmed());
+                return Some(event);
             }
             match field(text) {
                 (b"event", content) => event.name = trim_end(content),
@@ -327,32 +302,25 @@ impl<'a> Event<'a> {
                 _ => {}
             }
         }
-        end.then(|| event.trimmed())
+        end.then_some(event)
     }
 
-    fn trimmed(mut self) -> Self {
-        self.data = match self.data {
-            Cow::Borrowed(data) => {
-                self.start += leading_blanks(data);
-                Cow::Borrowed(trim_end(&data[leading_blanks(data)..]))
-            }
-            Cow::Owned(data) => Cow::Owned(trim_end(&data[leading_blanks(&data)..]).to_vec()),
-        };
-        self
+    /// The data without blanks around it, and where that begins.
+    fn trimmed(&self) -> (usize, Cow<'a, [u8]>) {
+        let trim = |data: &[u8]| leading_blanks(data)..trim_end(data).len().max(leading_blanks(data));
+        match &self.data {
+            Cow::Borrowed(data) => (self.start + trim(data).start, Cow::Borrowed(&data[trim(data)])),
+            Cow::Owned(data) => (self.start, Cow::Owned(data[trim(data)].to_vec())),
+        }
     }
 
     /// Whether the event carries a message: an object or array in an event that is called `message` or has no name, and
     /// in one of another name an object with members that a message has.
     fn is_message(&self) -> bool {
-        match (self.name, self.data.first()) {
-            (b"" | b"message", Some(b'{')) => true,
-            // `[DONE]` ends streams of another protocol.
-            (b"" | b"message", Some(b'[')) => !matches!(value(&self.data), Value::Broken(_)),
-            (_, Some(b'{')) => serde_json::from_slice::<BTreeMap<String, &RawValue>>(&self.data).is_ok_and(|members| {
-                let has = |name| members.contains_key(name);
-                has("jsonrpc") || has("method") || (has("id") && (has("result") || has("error")))
-            }),
-            _ => false,
+        let (_, data) = self.trimmed();
+        match self.name {
+            b"" | b"message" => may_be_message(&data),
+            _ => Object::parse(&data).is_some_and(|object| object.is_whole() && is_message(&object)),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Time;
 use super::decoder::leading_blanks;
-use super::marked::timestamp;
+use super::times::timestamp;
 use memchr::memchr;
 
 /// The front of a line.

@@ -1,12 +1,13 @@
 //! `vscode-lsp-json`: an object a line, with the message, its direction and the time in it.
 
-use super::decoder::{Decoder, Line, Lines, Step, leading_blanks};
-use super::detect::{About, Window};
+use super::about::{About, Sign};
+use super::decoder::leading_blanks;
+use super::marked::{Found, HEAD, MarkedLines};
+use super::object::{Object, offset_in};
+use super::times::{epoch, from_milliseconds};
 use super::vscode::{Stamp, Tag};
-use super::{LogLine, Record, Sender, Time};
-use oxsdatatypes::{DateTime, DayTimeDuration, Decimal};
-use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use super::window::Window;
+use super::{Record, Sender, Time};
 
 pub(super) const ABOUT: About = About {
     name: "vscode-lsp-json",
@@ -20,98 +21,43 @@ pub(super) const ABOUT: About = About {
         r#"{"jsonrpc":"2.0","id":0,"result":null},"timestamp":1700000001456}"#,
         "\n",
     ),
-    decoder: |limit| Box::new(VscodeLspJson { limit, lines: Lines::new(limit.saturating_add(AROUND)), long: None }),
+    sign: Sign::Line(detect),
+    decoder: |limit| MarkedLines::boxed(limit, HEAD, read),
 };
 
 /// A marked line, before any line that is another JSON value.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    let before = window.first_value().map_or(window.bytes().len(), |value| value.start);
-    let mut lines = window.lines().take_while(|&(at, _)| at <= before);
+fn detect(window: &Window<'_>) -> bool {
+    let mut lines = window.lines().take_while(|&(at, _)| at <= window.before_values());
     lines.any(|(_, line)| marked(line).is_some())
 }
 
-/// How many bytes a line may have besides its message.
-const AROUND: usize = 4096;
-
-/// Every marked line is a record, every other line is a [`LogLine`].
-struct VscodeLspJson {
-    limit: usize,
-    lines: Lines,
-    /// The mark of the line that is being passed over, if it has one.
-    long: Option<Mark>,
-}
-
-impl Decoder for VscodeLspJson {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        match self.lines.step(input, end) {
-            Line::NeedMore => Step::NeedMore,
-            Line::Skip { consumed } => Step::Skip { consumed },
-            Line::Whole { text, consumed } => match marked(text) {
-                Some(mark) => {
-                    let (start, record) = record(text, mark, self.limit);
-                    Step::entry(start, consumed, record)
-                }
-                None => Step::entry(0, consumed, LogLine::new(text)),
-            },
-            Line::Long { head, consumed } => {
-                self.long = marked(&head[..head.len().min(AROUND)]);
-                Step::Begin { start: self.long.map_or(0, |mark| mark.object), consumed }
-            }
-            Line::End { length, consumed } => match self.long.take() {
-                Some(mark) => {
-                    let record = Record::oversized(length.saturating_sub(mark.object as u64));
-                    Step::entry(0, consumed, Record { time: mark.time, ..record })
-                }
-                None => Step::entry(0, consumed, LogLine::oversized(length)),
-            },
-        }
-    }
-}
-
-/// What shows that a line is a record.
-#[derive(Clone, Copy)]
-struct Mark {
-    time: Option<Time>,
-    /// Where the object begins in the line.
-    object: usize,
-}
-
-/// The mark of a line: `[LSP   - CLOCK]` and an object, or an object that says by its first member what it is.
-fn marked(line: &[u8]) -> Option<Mark> {
+/// What shows that a line is a record: `[LSP   - CLOCK]` and an object, or an object that says by its first member what it
+/// is. The time, and where the object begins.
+fn marked(line: &[u8]) -> Option<(Option<Time>, usize)> {
     let stamp = Stamp::of(line);
     let object = stamp.map_or(0, |stamp| stamp.rest);
     let [b'{', inside @ ..] = &line[object..] else { return None };
     let tagged = stamp.is_some_and(|stamp| stamp.tag == Some(Tag::Lsp));
     let named = inside[leading_blanks(inside)..].starts_with(b"\"isLSPMessage\"");
-    (tagged || named).then_some(Mark { time: stamp.and_then(|stamp| stamp.time), object })
+    (tagged || named).then_some((stamp.and_then(|stamp| stamp.time), object))
 }
 
-/// The record of a marked line, and where it begins. Where there is no message in the object, it is the object itself.
-fn record<'a>(line: &'a [u8], mark: Mark, limit: usize) -> (usize, Record<'a>) {
-    let whole = &line[mark.object..];
-    let members: BTreeMap<String, &'a RawValue> = serde_json::from_slice(whole).unwrap_or_default();
-    let member = |name: &str| members.get(name).map(|value| value.get());
-    let message = member("message").map_or(whole, str::as_bytes);
-    let record = match message.len() > limit {
-        true => Record::oversized(message.len() as u64),
-        false => Record::new(message),
+/// Every marked line is a record. Where there is no message in the object, or an error, it is the object itself.
+fn read(line: &[u8]) -> Option<Found<'_>> {
+    let (clock, object) = marked(line)?;
+    let whole = &line[object..];
+    let Some(envelope) = Object::parse(whole).filter(Object::is_whole) else {
+        return Some((object, Record { time: clock, ..Record::new(whole) }.into()));
     };
-    let sender = member("type").and_then(|kind| match kind.trim_matches('"').split_once('-')?.0 {
-        "send" => Some(Sender::Client),
-        "receive" | "recv" => Some(Sender::Server),
+    let message = envelope.get("message").unwrap_or(whole);
+    let kind = envelope.string("type").unwrap_or_default();
+    let sender = match kind.split_once('-').map(|(side, _)| side) {
+        Some("send") => Some(Sender::Client),
+        Some("receive" | "recv") => Some(Sender::Server),
         _ => None,
-    });
-    let time = member("timestamp").and_then(since_epoch).map(Time::DateTime).or(mark.time);
-    // The message is a part of the line, whose place in memory says where.
-    let start = message.as_ptr() as usize - line.as_ptr() as usize;
-    (start, Record { sender, time, ..record })
-}
-
-/// The time that lies so many milliseconds after the start of 1970.
-fn since_epoch(milliseconds: &str) -> Option<DateTime> {
-    let seconds = milliseconds.parse::<Decimal>().ok()?.checked_div(1000)?;
-    let epoch: DateTime = "1970-01-01T00:00:00Z".parse().ok()?;
-    epoch.checked_add_day_time_duration(DayTimeDuration::new(seconds))
+    };
+    let time = envelope.get("timestamp").and_then(from_milliseconds).and_then(epoch).or(clock);
+    Some((offset_in(line, message), Record { sender, time, ..Record::new(message) }.into()))
 }
 
 #[cfg(test)]
@@ -143,8 +89,7 @@ mod tests {
         ];
         for (kind, timestamp, sender, time) in table {
             let text = format!("{{\"isLSPMessage\":true,\"type\":{kind},\"timestamp\":{timestamp},\"message\":{{}}}}");
-            let mark = marked(text.as_bytes()).unwrap();
-            let (_, record) = record(text.as_bytes(), mark, 100);
+            let Some((_, Entry::Record(record))) = read(text.as_bytes()) else { panic!("{text}") };
             assert_eq!(record.sender, sender, "{kind}");
             assert_eq!(record.time, Some(Time::DateTime(time.parse().unwrap())), "{timestamp}");
         }

@@ -1,39 +1,43 @@
 //! `vscode-lsp-text`: what a language client writes into its trace channel: a headline for each message, and its
 //! parameters, result or error data behind that. The envelope is not logged, so it is put together again.
 
+use super::about::{About, Sign};
 use super::decoder::{Decoder, Line, Lines, Passed, Step, trim_end};
-use super::detect::{About, Window};
-use super::lsp_trace::{Body, Headline, Kind, Text};
-use super::marked::lines_before_values;
-use super::{Flags, LogLine, Record, Sender, Time};
+use super::lsp_trace::{Body, Headline, HeadlineKind, Text};
+use super::window::Window;
+use super::{Entry, Flags, LogLine, Record, Sender, Time};
 use memchr::memchr_iter;
 
 pub(super) const ABOUT: About = About {
     name: "vscode-lsp-text",
     summary: "`[Trace - 18:47:29] Sending request 'm - (1)'.` and `Params: {…}` over many lines; others are log lines",
     carries: "sender, time of day (newer channels: date and time), stated durations",
-    sample: concat!(
-        "[Trace - 18:47:28] Sending request 'initialize - (0)'.\n",
-        "Params: {\n",
-        "    \"processId\": 1\n",
-        "}\n\n\n",
-        "[Trace - 18:47:29] Received response 'initialize - (0)' in 510ms.\n",
-        "Result: {\n",
-        "    \"capabilities\": {}\n",
-        "}\n\n\n",
-    ),
+    sample: r#"[Trace - 18:47:28] Sending request 'initialize - (0)'.
+Params: {
+    "processId": 1
+}
+
+
+[Trace - 18:47:29] Received response 'initialize - (0)' in 510ms.
+Result: {
+    "capabilities": {}
+}
+
+
+"#,
+    sign: Sign::Line(detect),
     decoder: |limit| {
         let lines = Lines::new(limit.saturating_add(AROUND));
-        Box::new(VscodeLspText { limit, lines, server_writes: false, state: State::Between })
+        Box::new(VscodeLspText { limit, lines, server_writes: false, long: None, said: None })
     },
 };
 
 /// A headline, before any line that is a JSON value.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    lines_before_values(window).any(|line| Headline::of(line).is_some())
+fn detect(window: &Window<'_>) -> bool {
+    window.lines_before_values().any(|line| Headline::of(line).is_some())
 }
 
-/// How many bytes of a message's text may be no part of the message.
+/// How many bytes of a message's text may stand around the message.
 const AROUND: usize = 8192;
 
 /// Headlines, and what belongs to them, are records; every other line is a [`LogLine`].
@@ -42,39 +46,19 @@ struct VscodeLspText {
     lines: Lines,
     /// The client sends `initialize`. Where that was received, it was the server who wrote the log.
     server_writes: bool,
-    state: State,
-}
-
-enum State {
-    Between,
-    /// In a message that is too long.
-    Long {
-        passed: Passed,
-        time: Option<Time>,
-        sender: Sender,
-    },
-    /// In a headline that is too long.
-    LongHeadline {
-        time: Option<Time>,
-        sender: Sender,
-    },
+    /// The message that is being passed over.
+    long: Option<Passed>,
+    /// Time and sender of what is too long: such a message, or a headline.
+    said: Option<(Option<Time>, Sender)>,
 }
 
 impl Decoder for VscodeLspText {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if let State::Long { passed, time, sender } = &mut self.state {
-            let (consumed, done) = pass(input, end);
-            passed.add(&input[..consumed]);
-            return match done {
-                true => {
-                    let record = Record::oversized(passed.length());
-                    let record = Record { time: *time, sender: Some(*sender), ..record };
-                    self.state = State::Between;
-                    Step::entry(0, consumed, record)
-                }
-                false if consumed > 0 => Step::Skip { consumed },
-                false => Step::NeedMore,
-            };
+        if let Some(passed) = &mut self.long {
+            let (length, done) = pass(input, end);
+            let step = passed.step(&input[..length], done);
+            self.long = self.long.take().filter(|_| !step.is_entry());
+            return step.map(|entry| self.told(entry));
         }
         match self.lines.step(input, end) {
             Line::NeedMore => Step::NeedMore,
@@ -84,40 +68,48 @@ impl Decoder for VscodeLspText {
                 None => Step::entry(0, consumed, LogLine::new(text)),
             },
             Line::Long { head, consumed } => {
-                if let Some(headline) = Headline::of(&head[..head.len().min(AROUND)]) {
-                    self.state = State::LongHeadline { time: headline.time, sender: self.sender(&headline) };
-                }
+                let headline = Headline::of(&head[..head.len().min(AROUND)]);
+                self.said = headline.map(|headline| (headline.time, self.sender(&headline)));
                 Step::Begin { start: 0, consumed }
             }
-            Line::End { length, consumed } => match std::mem::replace(&mut self.state, State::Between) {
-                State::LongHeadline { time, sender } => {
-                    let record = Record { time, sender: Some(sender), ..Record::oversized(length) };
-                    Step::entry(0, consumed, record)
-                }
-                _ => Step::entry(0, consumed, LogLine::oversized(length)),
-            },
+            Line::End { length, consumed } => {
+                let entry = match self.said {
+                    Some(_) => Record::oversized(length).into(),
+                    None => LogLine::oversized(length).into(),
+                };
+                Step::entry(0, consumed, self.told(entry))
+            }
         }
     }
 }
 
 impl VscodeLspText {
     fn sender(&mut self, headline: &Headline<'_>) -> Sender {
-        if headline.kind == Kind::Request && headline.method == b"initialize" {
+        if headline.kind == HeadlineKind::Request && headline.method == b"initialize" {
             self.server_writes = !headline.sending;
         }
         if headline.sending == self.server_writes { Sender::Server } else { Sender::Client }
     }
 
-    /// The message whose headline has so many bytes.
+    /// A record with the time and the sender that its headline told.
+    fn told<'a>(&mut self, entry: Entry<'a>) -> Entry<'a> {
+        match (entry, self.said.take()) {
+            (Entry::Record(record), Some((time, sender))) => Record { time, sender: Some(sender), ..record }.into(),
+            (entry, _) => entry,
+        }
+    }
+
+    /// The message whose headline has that many bytes.
     fn message<'a>(&mut self, headline: Headline<'a>, length: usize, input: &'a [u8], end: bool) -> Step<'a> {
-        let (time, sender) = (headline.time, self.sender(&headline));
+        let sender = self.sender(&headline);
+        self.said = Some((headline.time, sender));
         let most = self.limit.saturating_add(2 * AROUND);
         let window = &input[..input.len().min(most)];
         let text = Text { bytes: window, last: end && window.len() == input.len() };
         let (record, length) = match text.body(&headline, length) {
             Some(Body::Parts(parts, length)) => {
                 let message = headline.message(&parts);
-                let result_unknown = headline.kind == Kind::Response && parts.say_nothing();
+                let result_unknown = headline.kind == HeadlineKind::Response && parts.say_nothing();
                 let flags = Flags { reconstructed: true, result_unknown, ..Flags::default() };
                 let record = match message.len() > self.limit {
                     true => Record::oversized(trim_end(&window[..length]).len() as u64),
@@ -125,23 +117,18 @@ impl VscodeLspText {
                 };
                 (record, length)
             }
-            Some(Body::Broken(length)) => match trim_end(&window[..length]) {
-                text if text.len() > self.limit => (Record::oversized(text.len() as u64), length),
-                text => (Record::new(text), length),
-            },
+            Some(Body::Broken(length)) => (Record::within(self.limit, trim_end(&window[..length])), length),
             None if input.len() <= most => return Step::NeedMore,
             None => {
-                let mut passed = Passed::default();
-                passed.add(&window[..length]);
-                self.state = State::Long { passed, time, sender };
+                self.long = Some(Passed::new(&window[..length]));
                 return Step::Begin { start: 0, consumed: length };
             }
         };
-        Step::entry(0, length, Record { time, sender: Some(sender), ..record })
+        Step::entry(0, length, self.told(record.into()))
     }
 }
 
-/// Passes over what is too long, up to the next entry. How many bytes, and whether that is it.
+/// Passes over what is too long, up to the next entry: how many bytes, and whether that is the end.
 fn pass(input: &[u8], end: bool) -> (usize, bool) {
     for at in memchr_iter(b'\n', input) {
         match (Text { bytes: input, last: end }).entry_ends(at + 1) {

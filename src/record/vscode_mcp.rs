@@ -1,28 +1,28 @@
 //! `vscode-mcp`: the output channel that VS Code keeps for each MCP server.
 
+use super::about::{About, Sign};
 use super::decoder::leading_blanks;
-use super::detect::{About, Window};
-use super::marked::{Marked, MarkedLines, Marks, head, lines_before_values, timestamp};
-use super::{Sender, Time};
+use super::marked::{Found, HEAD, MarkedLines, Marks, head};
+use super::times::timestamp;
+use super::window::Window;
+use super::{Record, Sender, Time};
 use std::borrow::Cow;
 
 pub(super) const ABOUT: About = About {
     name: "vscode-mcp",
     summary: "`[editor -> server] {…}` and `[server -> editor] {…}`, maybe a date and a level in front; other lines are text",
     carries: "sender, time (where the channel shows it), connections",
-    sample: concat!(
-        "2025-06-01 10:00:00.101 [info] Connection state: Running\n",
-        r#"2025-06-01 10:00:00.123 [trace] [editor -> server] {"jsonrpc":"2.0","id":1,"method":"ping"}"#,
-        "\n",
-        r#"2025-06-01 10:00:00.130 [trace] [server -> editor] {"jsonrpc":"2.0","id":1,"result":{}}"#,
-        "\n",
-    ),
-    decoder: |limit| Box::new(MarkedLines::new(limit, VscodeMcp::default())),
+    sample: r#"2025-06-01 10:00:00.101 [info] Connection state: Running
+2025-06-01 10:00:00.123 [trace] [editor -> server] {"jsonrpc":"2.0","id":1,"method":"ping"}
+2025-06-01 10:00:00.130 [trace] [server -> editor] {"jsonrpc":"2.0","id":1,"result":{}}
+"#,
+    sign: Sign::Line(detect),
+    decoder: |limit| MarkedLines::boxed(limit, HEAD, VscodeMcp::default()),
 };
 
 /// A line with a mark and an object or array behind it, before any line that is a JSON value.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    lines_before_values(window).any(|line| {
+fn detect(window: &Window<'_>) -> bool {
+    window.lines_before_values().any(|line| {
         let (_, text) = prefix(head(line));
         message(&line[text..]).is_some_and(|(_, at)| matches!(line[text + at..], [b'{' | b'[', ..]))
     })
@@ -50,7 +50,7 @@ struct VscodeMcp {
 }
 
 impl Marks for VscodeMcp {
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Marked<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
         let (time, text) = prefix(head(line));
         let Some((sender, at)) = message(&line[text..]) else {
             self.starting |= STARTS.iter().any(|start| line[text..].starts_with(start));
@@ -60,7 +60,8 @@ impl Marks for VscodeMcp {
             self.connections += 1;
         }
         let session = (self.connections > 1).then(|| Cow::Owned(self.connections.to_string()));
-        Some(Marked { message: text + at..line.len(), time, sender, session, truncated: false })
+        let start = text + at;
+        Some((start, Record { time, sender: Some(sender), session, ..Record::new(&line[start..]) }.into()))
     }
 }
 
@@ -93,6 +94,13 @@ mod tests {
     use super::super::{Entry, Format};
     use super::*;
 
+    fn read(line: &str) -> Option<(usize, Record<'_>)> {
+        match VscodeMcp::default().read(line.as_bytes())? {
+            (start, Entry::Record(record)) => Some((start, record)),
+            (_, Entry::LogLine(line)) => panic!("{line:?}"),
+        }
+    }
+
     #[test]
     fn marks_and_what_may_be_in_front() {
         let client = [
@@ -103,9 +111,8 @@ mod tests {
             "2025-03-23 16:38:00.970 [info] [Client Says] {}",
         ];
         for line in client {
-            let found = VscodeMcp::default().read(line.as_bytes());
-            let found = found.map(|found| (&line[found.message], found.sender, found.session));
-            assert_eq!(found, Some(("{}", Sender::Client, None)), "{line}");
+            let found = read(line).map(|(start, record)| (&line[start..], record.sender, record.session));
+            assert_eq!(found, Some(("{}", Some(Sender::Client), None)), "{line}");
             assert_eq!(Format::detect(line.as_bytes()), Format::VscodeMcp, "{line}");
         }
         let text = [
@@ -126,7 +133,7 @@ mod tests {
 
     #[test]
     fn times() {
-        let time = |line: &str| VscodeMcp::default().read(line.as_bytes()).and_then(|found| found.time);
+        let time = |line: &str| read(line).and_then(|(_, record)| record.time);
         let stated = "2025-06-01T10:00:00.123".parse().ok().map(Time::DateTime);
         assert!(stated.is_some());
         assert_eq!(time("2025-06-01 10:00:00.123 [info] [server -> editor] {}"), stated);

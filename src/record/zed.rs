@@ -1,42 +1,48 @@
 //! `zed`: what the Zed editor shows of the messages of one language or context server.
 
-use super::decoder::{Decoder, Line, Lines, Step, leading_blanks};
-use super::detect::{About, Window};
+use super::about::{About, Sign};
+use super::decoder::{Decoder, Lines, Step, leading_blanks};
 use super::json_values::JsonValues;
-use super::{Entry, LogLine, Record, Sender};
+use super::window::Window;
+use super::{Entry, Record, Sender};
 
 pub(super) const ABOUT: About = About {
     name: "zed",
     summary: "`// Send:` or `// Receive:` on a line, and below it messages, on a line each or pretty-printed",
     carries: "sender",
-    sample: concat!(
-        "// Send:\n",
-        r#"{"jsonrpc":"2.0","id":1,"method":"shutdown"}"#,
-        "\n\n// Receive:\n{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"result\": null\n}\n",
-    ),
+    sample: r#"// Send:
+{"jsonrpc":"2.0","id":1,"method":"shutdown"}
+
+// Receive:
+{
+  "jsonrpc": "2.0",
+  "id": 1,
+  "result": null
+}
+"#,
+    sign: Sign::Line(detect),
     decoder: |limit| {
         let (lines, values) = (Lines::new(limit.max(HEADING)), JsonValues::new(limit, STARTS));
-        Box::new(Zed { lines, values, state: State::Between, line_begins: true, sender: None })
+        Box::new(Zed { lines, values, line_begins: true, sender: None })
     },
 };
 
 /// A heading, and on the next line that is not blank an object or array, before any line that is a JSON value.
-pub(super) fn detect(window: &Window<'_>) -> bool {
-    let before = window.first_value().map_or(window.bytes().len(), |value| value.start);
-    let lines = || window.lines();
-    lines()
-        .take_while(|&(at, _)| at < before)
-        .zip(lines().skip(1))
-        .any(|((_, line), (_, next))| heading(line).is_some() && matches!(next, [b'{' | b'[', ..]))
+fn detect(window: &Window<'_>) -> bool {
+    let next = window.lines().skip(1).map(|(_, line)| line);
+    window
+        .lines_before_values()
+        .zip(next)
+        .any(|(line, next)| heading(line).is_some() && matches!(next, [b'{' | b'[', ..]))
 }
 
 /// What a line begins with that ends a message with an error in it. No JSON text has such a line with `/`.
 const STARTS: &[u8] = b"{[/";
 
-/// How long a heading is at most.
+/// How many bytes a heading has at most.
 const HEADING: usize = 11;
 
-/// Who sent the messages below this line. A message has a heading of its own only where the direction changes.
+/// The side that sent the messages below this line. A message has a heading of its own only where the direction changes.
 fn heading(line: &[u8]) -> Option<Sender> {
     match line {
         b"// Send:" => Some(Sender::Client),
@@ -45,71 +51,46 @@ fn heading(line: &[u8]) -> Option<Sender> {
     }
 }
 
-/// Objects and arrays are records, whole or with an error in them; every other line is a heading or a [`LogLine`].
+/// Objects and arrays are records, whole or with an error in them; every other line is a heading or text.
 struct Zed {
     lines: Lines,
     values: JsonValues,
-    state: State,
     /// Whether nothing but blanks stands before this place on its line.
     line_begins: bool,
     sender: Option<Sender>,
 }
 
-/// What is being looked at.
-#[derive(Clone, Copy)]
-enum State {
-    Between,
-    Line,
-    Value,
-}
-
 impl Decoder for Zed {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if matches!(self.state, State::Between) {
-            let blanks = leading_blanks(input);
-            if blanks > 0 {
-                self.line_begins |= input[..blanks].contains(&b'\n');
-                return Step::Skip { consumed: blanks };
-            }
-            self.state = match input.first() {
-                None => return Step::NeedMore,
-                Some(b'{' | b'[') => State::Value,
-                Some(_) => State::Line,
-            };
+        let inside = self.lines.are_inside() || self.values.are_inside();
+        let blanks = leading_blanks(input);
+        if !inside && blanks > 0 {
+            self.line_begins |= input[..blanks].contains(&b'\n');
+            return Step::Skip { consumed: blanks };
         }
-        let is_value = matches!(self.state, State::Value);
-        let step = if is_value { self.values.step(input, end) } else { self.line(input, end) };
-        match step {
-            Step::Entry { start, consumed, entry } => {
-                self.state = State::Between;
+        if self.values.are_inside() || (!inside && matches!(input, [b'{' | b'[', ..])) {
+            let step = self.values.step(input, end);
+            if let Step::Entry { consumed, .. } = step {
                 // A value that is too long, or has an error, ends where a line begins; nothing of it may be left.
-                self.line_begins = !is_value || input[..consumed].last().is_none_or(|&byte| byte == b'\n');
-                let entry = match entry {
-                    Entry::Record(record) => Record { sender: self.sender, ..record }.into(),
-                    line => line,
-                };
-                Step::Entry { start, consumed, entry }
+                self.line_begins = input[..consumed].last().is_none_or(|&byte| byte == b'\n');
+            }
+            return step.map(|entry| match entry {
+                Entry::Record(record) => Record { sender: self.sender, ..record }.into(),
+                line => line,
+            });
+        }
+        match self.lines.text(input, end) {
+            Step::Entry { start, consumed, entry } => {
+                let line_begins = std::mem::replace(&mut self.line_begins, true);
+                match heading(entry.bytes()).filter(|_| line_begins) {
+                    Some(sender) => {
+                        self.sender = Some(sender);
+                        Step::Skip { consumed }
+                    }
+                    None => Step::Entry { start, consumed, entry },
+                }
             }
             step => step,
-        }
-    }
-}
-
-impl Zed {
-    fn line<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        match self.lines.step(input, end) {
-            Line::NeedMore => Step::NeedMore,
-            Line::Skip { consumed } => Step::Skip { consumed },
-            Line::Whole { text, consumed } => match heading(text).filter(|_| self.line_begins) {
-                Some(sender) => {
-                    self.sender = Some(sender);
-                    self.state = State::Between;
-                    Step::Skip { consumed }
-                }
-                None => Step::entry(0, consumed, LogLine::new(text)),
-            },
-            Line::Long { consumed, .. } => Step::Begin { start: 0, consumed },
-            Line::End { length, consumed } => Step::entry(0, consumed, LogLine::oversized(length)),
         }
     }
 }

@@ -1,0 +1,37 @@
+//! What a format says of itself.
+
+use super::decoder::Decoder;
+use super::window::Window;
+
+/// What a format says of itself, in its own file.
+pub(super) struct About {
+    pub name: &'static str,
+    /// One line: what a record looks like.
+    pub summary: &'static str,
+    /// What it tells besides messages: time, sender, sessions.
+    pub carries: &'static str,
+    /// A small log, which must be detected as this format.
+    pub sample: &'static str,
+    /// How it is recognised.
+    pub sign: Sign,
+    /// Makes a decoder that keeps records of at most that many bytes.
+    pub decoder: fn(usize) -> Box<dyn Decoder>,
+}
+
+/// A test for a format, given the first bytes of an input, and what it looks at.
+#[derive(Clone, Copy)]
+pub(super) enum Sign {
+    /// A line of text can show the format, with or without a message behind it.
+    Line(fn(&Window<'_>) -> bool),
+    /// The first JSON value shows the format.
+    Value(fn(&Window<'_>) -> bool),
+    /// As a line, but logs in this format are not read; and why, and what to do instead.
+    Refused(fn(&Window<'_>) -> bool, &'static str),
+}
+
+impl Sign {
+    pub(super) fn is_in(self, window: &Window<'_>) -> bool {
+        let (Self::Line(test) | Self::Value(test) | Self::Refused(test, _)) = self;
+        test(window)
+    }
+}

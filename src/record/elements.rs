@@ -1,0 +1,180 @@
+//! Formats that are an array, whose elements are read one by one, so that the array may be larger than memory.
+
+use super::decoder::{Decoder, Lines, Passed, Step, leading_blanks, trim_end};
+use super::scan::Scan;
+use super::value::is_whole;
+use super::{Entry, LogLine, Record};
+use memchr::memrchr;
+use std::collections::VecDeque;
+
+/// What one format makes of an array and of the text around it.
+pub(super) trait ArrayFormat: Send {
+    /// Says what comes next, where `input` begins with neither a blank nor a part of something.
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a>;
+}
+
+/// A decoder of such a format.
+pub(super) struct ArrayDecoder<F> {
+    elements: Elements,
+    format: F,
+}
+
+impl<F: ArrayFormat + 'static> ArrayDecoder<F> {
+    /// Of elements that have at most `around` bytes more than the limit for a record.
+    pub(super) fn boxed(limit: usize, around: usize, format: F) -> Box<dyn Decoder> {
+        let elements = Elements {
+            limit,
+            most: limit.saturating_add(around),
+            lines: Lines::new(limit),
+            indent: 0,
+            line_begins: true,
+            long: None,
+            found: VecDeque::new(),
+            length: 0,
+        };
+        Box::new(Self { elements, format })
+    }
+}
+
+impl<F: ArrayFormat> Decoder for ArrayDecoder<F> {
+    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        let resumed = self.elements.resume(input, end);
+        let step = resumed.unwrap_or_else(|| self.format.next(&mut self.elements, input, end));
+        if let Step::Skip { consumed } | Step::Begin { consumed, .. } | Step::Entry { consumed, .. } = step {
+            self.elements.note(&input[..consumed]);
+        }
+        step
+    }
+}
+
+/// What has been seen of elements, and of lines around them.
+pub(super) struct Elements {
+    /// How many bytes a record may have, and how many an element.
+    pub limit: usize,
+    most: usize,
+    lines: Lines,
+    /// How many blanks the line begins with that is being read, and whether nothing else was in it so far.
+    pub indent: usize,
+    line_begins: bool,
+    /// What is being passed over: an element that is too long, or something that is not an element.
+    long: Option<(Option<Passed>, Scan)>,
+    /// What the element holds that the input begins with, where in it each begins, and how long it is.
+    found: VecDeque<(usize, Entry<'static>)>,
+    length: usize,
+}
+
+/// An element, or what stands in its place.
+pub(super) struct Element<'a> {
+    /// Without blanks at its end.
+    pub text: &'a [u8],
+    pub length: usize,
+    /// Whether its end was found, and not that of the input.
+    pub is_closed: bool,
+}
+
+impl Elements {
+    /// Goes on with what was begun, and passes over blanks.
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+        if !self.found.is_empty() {
+            return Some(self.next_found());
+        }
+        if self.lines.are_inside() {
+            return Some(self.text(input, end));
+        }
+        if let Some((passed, scan)) = &mut self.long {
+            let found = scan.end(input);
+            let (bytes, done) = (&input[..found.unwrap_or(input.len())], found.is_some() || end);
+            let step = match passed {
+                Some(passed) => Some(passed.step(bytes, done)),
+                None if bytes.is_empty() => (!done).then_some(Step::NeedMore),
+                None => Some(Step::Skip { consumed: bytes.len() }),
+            };
+            // Blanks at the end of a string that is cut off belong to it.
+            let whole = passed.as_ref().filter(|_| found.is_none() && scan.is_in_string()).map(Passed::seen);
+            if done {
+                self.long = None;
+            }
+            if let Some(step) = step {
+                return Some(step.map(|entry| whole.map_or(entry, |length| Record::oversized(length).into())));
+            }
+        }
+        match leading_blanks(input) {
+            0 if input.is_empty() => Some(Step::NeedMore),
+            0 => None,
+            consumed => Some(Step::Skip { consumed }),
+        }
+    }
+
+    /// Keeps an eye on the indentation of the line that is being read.
+    fn note(&mut self, consumed: &[u8]) {
+        let line = match memrchr(b'\n', consumed) {
+            Some(at) => {
+                (self.indent, self.line_begins) = (0, true);
+                &consumed[at + 1..]
+            }
+            None => consumed,
+        };
+        if self.line_begins {
+            let blanks = leading_blanks(line);
+            self.indent += blanks;
+            self.line_begins = blanks == line.len();
+        }
+    }
+
+    /// How many blanks stand before this place on its line, if nothing else does.
+    pub(super) fn column(&self) -> Option<usize> {
+        self.line_begins.then_some(self.indent)
+    }
+
+    /// The rest of a line: text, or an object, which is a message here too.
+    pub(super) fn text<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        let entry = |line: &'a [u8]| match line.starts_with(b"{") && is_whole(line) {
+            true => Entry::from(Record::new(line)),
+            false => LogLine::new(line).into(),
+        };
+        self.lines.entries(input, end, entry, |length| LogLine::oversized(length).into())
+    }
+
+    /// The element that `scan` finds the end of, or a step where it cannot be given.
+    pub(super) fn element<'a>(&mut self, input: &'a [u8], end: bool, mut scan: Scan) -> Result<Element<'a>, Step<'a>> {
+        let window = &input[..input.len().min(self.most)];
+        match scan.end(window) {
+            Some(length) => Ok(Element { text: trim_end(&window[..length]), length, is_closed: true }),
+            None if window.len() == self.most => {
+                self.long = Some((Some(Passed::new(window)), scan));
+                Err(Step::Begin { start: 0, consumed: window.len() })
+            }
+            None if end => Ok(Element { text: trim_end(window), length: window.len(), is_closed: false }),
+            None => Err(Step::NeedMore),
+        }
+    }
+
+    /// Gives what an element of that length holds.
+    pub(super) fn give<'a>(&mut self, found: Vec<(usize, Entry<'static>)>, length: usize) -> Step<'a> {
+        (self.found, self.length) = (found.into(), length);
+        self.next_found()
+    }
+
+    /// The input still begins with the element, and is done with it after the last one found in it.
+    fn next_found<'a>(&mut self) -> Step<'a> {
+        match self.found.pop_front() {
+            Some((start, entry)) => {
+                let consumed = if self.found.is_empty() { self.length } else { 0 };
+                Step::Entry { start, consumed, entry }
+            }
+            None => Step::Skip { consumed: self.length },
+        }
+    }
+
+    /// Passes over the value at `start`, which tells nothing.
+    pub(super) fn pass<'a>(&mut self, start: usize, input: &[u8]) -> Step<'a> {
+        let mut scan = Scan::value();
+        match scan.end(&input[start..]) {
+            Some(length) => Step::Skip { consumed: start + length.max(1) },
+            None => {
+                self.long = Some((None, scan));
+                Step::Skip { consumed: input.len() }
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Times and durations, however logs spell them.
+
+use super::Time;
+use oxsdatatypes::{DayTimeDuration, Decimal};
+
+/// The value of a number; one with an exponent or too many digits is read as a double, to nine places.
+pub(super) fn number(text: &[u8]) -> Option<Decimal> {
+    let text = std::str::from_utf8(text).ok()?;
+    if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok().or_else(|| format!("{:.9}", text.parse::<f64>().ok()?).parse().ok())
+}
+
+/// A duration in milliseconds, in seconds, unless it is negative.
+pub(super) fn duration(milliseconds: &[u8]) -> Option<Decimal> {
+    from_milliseconds(milliseconds).filter(|seconds| !seconds.is_negative())
+}
+
+/// Milliseconds in seconds.
+pub(super) fn from_milliseconds(milliseconds: &[u8]) -> Option<Decimal> {
+    number(milliseconds)?.checked_div(1000)
+}
+
+/// A date and a time.
+pub(super) fn date_time(text: &[u8]) -> Option<Time> {
+    std::str::from_utf8(text).ok()?.parse().ok().map(Time::DateTime)
+}
+
+/// That many seconds after 1970 began, in UTC.
+pub(super) fn epoch(seconds: Decimal) -> Option<Time> {
+    later(date_time(b"1970-01-01T00:00:00Z")?, seconds)
+}
+
+/// That many seconds later.
+pub(super) fn later(time: Time, seconds: Decimal) -> Option<Time> {
+    let Time::DateTime(time) = time else { return None };
+    time.checked_add_day_time_duration(DayTimeDuration::new(seconds)).map(Time::DateTime)
+}
+
+/// Reads a date and time at the start of a line, such as `2025-06-01 10:00:00.123` or `2025-03-10T17:03:18.764Z`: how
+/// long it is, and what it says unless there is no such time.
+pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
+    let mut length = fits(line, b"0000-00-00 00:00:00")?;
+    if line.get(length) == Some(&b'.') {
+        length += 1 + digits(&line[length + 1..]);
+    }
+    length += match line.get(length) {
+        Some(b'Z') => 1,
+        Some(b'+' | b'-') => fits(&line[length + 1..], b"00:00").map_or(0, |zone| zone + 1),
+        _ => 0,
+    };
+    let text = std::str::from_utf8(&line[..length]).ok()?.replacen(' ', "T", 1);
+    Some((length, date_time(text.as_bytes())))
+}
+
+/// The shape's length, if `text` begins so: `0` stands for a digit, a blank also for `T`.
+fn fits(text: &[u8], shape: &[u8]) -> Option<usize> {
+    let fit = |(&byte, &shape): (&u8, &u8)| match shape {
+        b'0' => byte.is_ascii_digit(),
+        b' ' => matches!(byte, b' ' | b'T'),
+        _ => byte == shape,
+    };
+    text.get(..shape.len())?.iter().zip(shape).all(fit).then_some(shape.len())
+}
+
+/// How many digits `bytes` begins with.
+fn digits(bytes: &[u8]) -> usize {
+    bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps() {
+        let table = [
+            ("2025-06-01 10:00:00.123 [info]", 23, Some("2025-06-01T10:00:00.123")),
+            ("2025-06-01T10:00:00Z x", 20, Some("2025-06-01T10:00:00Z")),
+            ("2025-06-01T10:00:00.5+02:00", 27, Some("2025-06-01T10:00:00.5+02:00")),
+            ("2025-06-01 10:00:00-x", 19, Some("2025-06-01T10:00:00")),
+            ("2025-13-01 10:00:00", 19, None),
+            ("2025-06-01 10:00:00.", 20, None),
+        ];
+        for (line, length, time) in table {
+            let time = time.and_then(|time| time.parse().ok()).map(Time::DateTime);
+            assert_eq!(timestamp(line.as_bytes()), Some((length, time)), "{line}");
+        }
+        for line in ["", "2025-06-01", "2025-06-01_10:00:00", "x2025-06-01 10:00:00"] {
+            assert_eq!(timestamp(line.as_bytes()), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_times() {
+        let text = |number: &str| super::number(number.as_bytes()).map(|number| number.to_string());
+        let table = [("12.50", Some("12.5")), ("-1", Some("-1")), ("1e3", Some("1000")), ("1.5E-2", Some("0.015"))];
+        for (number, expected) in table.into_iter().chain([("", None), ("NaN", None), ("\"1\"", None), ("inf", None)]) {
+            assert_eq!(text(number).as_deref(), expected, "{number}");
+        }
+        assert_eq!(text("0.12345678901234567890").as_deref(), Some("0.123456789"));
+        let at = |seconds: &str| match epoch(seconds.parse().unwrap()) {
+            Some(Time::DateTime(time)) => time.to_string(),
+            _ => String::new(),
+        };
+        assert_eq!(at("1527998918.8565912"), "2018-06-03T04:08:38.8565912Z");
+        assert_eq!(at("-1"), "1969-12-31T23:59:59Z");
+        assert_eq!(from_milliseconds(b"12.345").map(|s| s.to_string()).as_deref(), Some("0.012345"));
+    }
+}

@@ -1,0 +1,148 @@
+//! The first bytes of an input, as the tests for formats look at them.
+
+use super::decoder::{is_blank, leading_blanks, trim_end};
+use super::object::Object;
+use super::value::{Value, value};
+use memchr::{memchr, memrchr};
+use serde_json::value::RawValue;
+
+/// The first bytes of an input, and what several tests want to know of them.
+pub(super) struct Window<'a> {
+    bytes: &'a [u8],
+    first_value: Option<FirstValue>,
+}
+
+/// The first JSON value that begins a line: an object, an array, or a line that is another value as a whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct FirstValue {
+    pub start: usize,
+    /// Where it ends; `None` if it goes on at the end of the window.
+    pub end: Option<usize>,
+    /// Whether nothing else stands on the line where it ends; otherwise it is another object or array.
+    pub alone: bool,
+}
+
+impl<'a> Window<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, first_value: first_value(bytes) }
+    }
+
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    pub(super) fn first_value(&self) -> Option<FirstValue> {
+        self.first_value
+    }
+
+    /// The lines that are not blank, without blanks around them, and where they begin. The last one may be cut off.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &'a [u8])> {
+        let lines = self.bytes.split_inclusive(|&byte| byte == b'\n').scan(0, |at, line| {
+            let start = *at + leading_blanks(line);
+            *at += line.len();
+            Some((start, trim_end(&line[leading_blanks(line)..])))
+        });
+        lines.filter(|(_, line)| !line.is_empty())
+    }
+
+    /// Where the first JSON value begins, or else the end of the window.
+    pub(super) fn before_values(&self) -> usize {
+        self.first_value.map_or(self.bytes.len(), |value| value.start)
+    }
+
+    /// The lines before the first JSON value, where a format that marks its messages has to show itself: what is quoted
+    /// further down, in a message or between messages, decides nothing.
+    pub(super) fn lines_before_values(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.lines().take_while(|&(at, _)| at < self.before_values()).map(|(_, line)| line)
+    }
+
+    /// The lines that are objects with members. One with an error in it does not count, unless that is the end of the
+    /// window.
+    pub(super) fn objects(&self) -> impl Iterator<Item = Object<'a>> {
+        self.lines().filter_map(move |(at, line)| {
+            let object = Object::parse(line).filter(|object| !object.is_empty())?;
+            (object.is_whole() || at + line.len() == self.bytes.len()).then_some(object)
+        })
+    }
+}
+
+/// Each byte is looked at a bounded number of times: after an error the search goes on in the line with the error.
+fn first_value(bytes: &[u8]) -> Option<FirstValue> {
+    let mut at = 0;
+    loop {
+        let start = at + bytes[at..].iter().position(|&byte| !is_blank(byte))?;
+        let line_end = end_of_line(bytes, start);
+        at = line_end;
+        if matches!(bytes[start], b'{' | b'[') {
+            match value(&bytes[start..]) {
+                Value::Incomplete => return Some(FirstValue { start, end: None, alone: true }),
+                Value::Whole(length) => {
+                    let end = start + length;
+                    at = end_of_line(bytes, end);
+                    let behind = end + leading_blanks(&bytes[end..at]);
+                    let first = FirstValue { start, end: Some(end), alone: behind == at };
+                    let another = match bytes.get(behind) {
+                        Some(b'{' | b'[') => !matches!(value(&bytes[behind..]), Value::Broken(_)),
+                        _ => false,
+                    };
+                    if first.alone || another {
+                        return Some(first);
+                    }
+                }
+                Value::Broken(offset) => {
+                    let line = memrchr(b'\n', &bytes[start..start + offset]).map_or(0, |at| at + 1);
+                    at = line_end.max(start + line);
+                }
+            }
+        } else if serde_json::from_slice::<&RawValue>(&bytes[start..line_end]).is_ok() {
+            let end = start + trim_end(&bytes[start..line_end]).len();
+            return Some(FirstValue { start, end: Some(end), alone: true });
+        }
+    }
+}
+
+/// Where the line with the byte at `from` ends: at its LF, or the end of all.
+fn end_of_line(bytes: &[u8], from: usize) -> usize {
+    memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |at| from + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(bytes: &str) -> Option<(&str, bool)> {
+        let value = first_value(bytes.as_bytes())?;
+        Some((&bytes[value.start..value.end.unwrap_or(bytes.len())], value.alone))
+    }
+
+    #[test]
+    fn the_first_value() {
+        let table = [
+            ("", None),
+            (" \n\n", None),
+            ("text\nmore text", None),
+            ("text\n  {\"a\":1} \n{}", Some(("{\"a\":1}", true))),
+            ("[info] a\n[1] b\n[2]\n", Some(("[2]", true))),
+            ("{\n\"a\":\n1}", Some(("{\n\"a\":\n1}", true))),
+            ("{} {}\n", Some(("{}", false))),
+            ("{} {\n", Some(("{}", false))),
+            ("{} {oops}\n[]", Some(("[]", true))),
+            ("[1,\n", Some(("[1,\n", true))),
+            ("{\"a\":\n{\"b\":1}\n{\"c\":1}", Some(("{\"c\":1}", true))),
+            ("2024\n", Some(("2024", true))),
+            ("\"a\" \r\n", Some(("\"a\"", true))),
+            ("2024-01-01 a\n{}", Some(("{}", true))),
+            ("null and void", None),
+        ];
+        for (bytes, expected) in table {
+            assert_eq!(first(bytes), expected, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn lines_and_where_they_begin() {
+        let window = Window::new(b"a\r\n\n \n  b c \nd");
+        let lines: Vec<_> = window.lines().collect();
+        assert_eq!(lines, [(0, &b"a"[..]), (8, b"b c"), (13, b"d")]);
+    }
+}
