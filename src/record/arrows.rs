@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign};
 use super::decoder::leading_blanks;
-use super::marked::{Found, MarkedLines};
+use super::marked::{Found, MarkedLines, is_structured};
 use super::window::Window;
 use super::{Record, Sender, Time};
 use memchr::memchr;
@@ -11,18 +11,14 @@ pub(super) const ABOUT: About = About {
     name: "arrows",
     summary: "`>> {…}` and `<< {…}`, also `-->`, `>`, `→` and clangd's `V[13:09:49.765] >>>`; other lines are comments",
     carries: "sender (`>>`, `-->`, clangd), time of day (clangd)",
-    sample: r#"// reads the chain's id
->> {"jsonrpc":"2.0","id":1,"method":"eth_chainId"}
-<< {"jsonrpc":"2.0","id":1,"result":"0x1"}
-"#,
+    sample: include_str!("samples/arrows.log"),
     sign: Sign::Line(detect),
     decoder: |limit| MarkedLines::boxed(limit, HEAD, read),
 };
 
 /// An arrow in front of an object or an array, before any line that is a JSON value.
 fn detect(window: &Window<'_>) -> bool {
-    let mut lines = window.lines_before_values();
-    lines.any(|line| arrow(line).is_some_and(|found| matches!(line[found.payload], b'{' | b'[')))
+    window.lines_before_values().any(|line| is_structured(read(line)))
 }
 
 /// More than any arrow with a time has.

@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign};
 use super::decoder::{leading_blanks, trim_end};
-use super::marked::{Found, HEAD, MarkedLines, Marks, head};
+use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
 use super::times::timestamp;
 use super::value::is_whole;
 use super::window::Window;
@@ -16,10 +16,7 @@ pub(super) const ABOUT: About = About {
     name: "claude-desktop",
     summary: "`2025-03-10T17:03:18.764Z [demo] [info] Message from client: {…}` and `from server`; other lines are text",
     carries: "sender, time, server, connections, messages cut short",
-    sample: r#"2025-03-10T17:03:18.749Z [demo] [info] Initializing server...
-2025-03-10T17:03:18.764Z [demo] [info] Message from client: {"method":"ping","jsonrpc":"2.0","id":0}
-2025-03-10T17:03:18.829Z [demo] [info] Message from server: {"jsonrpc":"2.0","id":0,"result":{}}
-"#,
+    sample: include_str!("samples/claude-desktop.log"),
     sign: Sign::Line(detect),
     decoder: |limit| MarkedLines::boxed(limit, HEAD, ClaudeDesktop::default()),
 };
@@ -28,10 +25,7 @@ pub(super) const ABOUT: About = About {
 /// there, such a message further down, or nothing that could be one: servers write the like of a start, too.
 fn detect(window: &Window<'_>) -> bool {
     let text = |line| header(head(line)).map(|header| &line[header.text..]);
-    let is_message = |line| {
-        let found = text(line).and_then(|text| Some(&text[message(text)?.1]));
-        found.is_some_and(|message| matches!(message, [b'{' | b'[', ..]))
-    };
+    let is_message = |line| is_structured(ClaudeDesktop::default().read(line));
     window.lines_before_values().any(is_message)
         || window.lines_before_values().any(|line| text(line).is_some_and(starts))
             && (window.first_value().is_none() || window.lines().any(|(_, line)| is_message(line)))

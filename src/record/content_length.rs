@@ -15,12 +15,7 @@ pub(super) const ABOUT: About = About {
     name: "content-length",
     summary: "`Content-Length: 52`, an empty line, `{…}` (LSP and other base protocols); text between is a log line",
     carries: "messages only",
-    sample: concat!(
-        "Content-Length: 44\r\n\r\n",
-        r#"{"jsonrpc":"2.0","id":1,"method":"shutdown"}"#,
-        "Content-Length: 38\r\n\r\n",
-        r#"{"jsonrpc":"2.0","id":1,"result":null}"#,
-    ),
+    sample: include_str!("samples/content-length.log"),
     sign: Sign::Line(detect),
     decoder: |limit| {
         let lines = Lines::new(limit.saturating_add(HEADER));

@@ -13,15 +13,7 @@ pub(super) const ABOUT: About = About {
     name: "har",
     summary: "an HTTP Archive (browsers, mitmproxy): bodies, server-sent events and WebSocket messages; other requests are comments",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id, WebSockets)",
-    sample: concat!(
-        r#"{"log":{"version":"1.2","creator":{"name":"demo","version":"1"},"entries":[{"#,
-        r#""startedDateTime":"2026-01-05T10:00:00.12Z","time":10.5,"#,
-        r#""request":{"method":"POST","url":"https://example.org/mcp","headers":[],"#,
-        r#""postData":{"mimeType":"application/json","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"}},"#,
-        r#""response":{"status":200,"headers":[],"#,
-        r#""content":{"mimeType":"application/json","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"}}}]}}"#,
-        "\n",
-    ),
+    sample: include_str!("samples/har.log"),
     sign: Sign::Line(detect),
     decoder: |limit| {
         let har = Har { level: HarLevel::Outside, entries_seen: false, sockets: 0 };

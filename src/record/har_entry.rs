@@ -12,76 +12,104 @@ use std::borrow::Cow;
 /// where there is none. `sockets` counts the WebSockets that carried messages.
 pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usize, Entry<'static>)> {
     let Some(entry) = Object::parse(text) else { return Vec::new() };
-    let request = entry.object("request");
-    let response = entry.object("response");
-    let sent = request.as_ref().and_then(|request| Body::of(request.object("postData")?, text));
-    let got = response.as_ref().and_then(|response| Body::of(response.object("content")?, text));
+    let (request, response) = (entry.object("request"), entry.object("response"));
+    let url = request.as_ref().and_then(|request| request.string("url")).unwrap_or_default();
+    let give = |bodies: Vec<Body>, key: Option<String>| {
+        bodies.into_iter().map(|body| (body.start, body.entry(limit, key.as_deref()))).collect::<Vec<_>>()
+    };
+
+    let frames = frames(&entry, text, "_webSocketMessages");
+    if frames.iter().any(Body::holds_message) {
+        *sockets += 1;
+        return give(frames, Some(format!("{}#{sockets}", origin(&url))));
+    }
+
     let started = entry.date_time("startedDateTime");
     let took = entry.get("time").and_then(duration);
-    let url = request.as_ref().and_then(|request| request.string("url")).unwrap_or_default();
-    let key = session(&url, request.as_ref(), response.as_ref());
-
-    let frames = frames(&entry, text);
-    if frames.iter().any(|frame| frame.socket && holds_message(&frame.body.bytes)) {
-        *sockets += 1;
-        let key = Some(format!("{}#{sockets}", origin(&url)));
-        return frames.into_iter().map(|frame| frame.entry(limit, key.as_deref())).collect();
-    }
-
-    let events = got.as_ref().and_then(Body::events);
-    let mut found = Vec::new();
-    let asked = sent.as_ref().is_some_and(|body| holds_message(&body.bytes));
-    let answered = match &events {
-        Some(events) => events.iter().any(|data| holds_message(data)),
-        None => got.as_ref().is_some_and(|body| holds_message(&body.bytes)),
-    };
-    let streamed = frames.iter().any(|frame| holds_message(&frame.body.bytes));
-    if !(asked || answered || streamed) {
-        found.push((0, comment(request.as_ref(), &url, "").unwrap_or_else(|| LogLine::new(text.to_vec()).into())));
-        return found;
-    }
-
-    let ids = sent.as_ref().map(|body| ids(&body.bytes)).unwrap_or_default();
     let ended = started.zip(took).and_then(|(started, took)| later(started, took));
-    let piece = |bytes: &[u8], sender| Piece { bytes: bytes.to_vec(), sender, time: None, latency: None };
-    if let Some(body) = &sent {
-        let piece = Piece { time: started, ..piece(&body.bytes, Sender::Client) };
-        found.push((body.start, piece.entry(limit, key.as_deref())));
-    }
-    if streamed {
-        found.extend(frames.into_iter().map(|frame| frame.entry(limit, key.as_deref())));
-        return found;
-    }
-    let Some(body) = got else {
-        let size = response.and_then(|response| number(response.object("content")?.get("size")?));
-        if size.is_some_and(|size| size > 0.into()) {
-            found.extend(
-                comment(request.as_ref(), &url, ": the response's body is not in the archive").map(|line| (0, line)),
-            );
+    let sent = request.as_ref().and_then(|request| Body::of(&request.object("postData")?, text, Sender::Client));
+    let ids = sent.as_ref().map(|body| ids(&body.bytes)).unwrap_or_default();
+    let mut bodies: Vec<_> = sent.into_iter().map(|body| Body { time: started, ..body }).collect();
+
+    let mut missing = None;
+    let events = self::frames(&entry, text, "_eventSourceMessages");
+    if events.iter().any(Body::holds_message) {
+        bodies.extend(events);
+    } else if let Some(content) = response.as_ref().and_then(|response| response.object("content")) {
+        let body = Body::of(&content, text, Sender::Server);
+        let size = content.get("size").and_then(number).filter(|size| *size > 0.into());
+        if body.is_none() && size.is_some() {
+            missing = comment(request.as_ref(), &url, ": the response's body is not in the archive");
         }
-        return found;
-    };
-    for data in events.iter().flatten().map(Vec::as_slice).chain(events.is_none().then_some(&body.bytes[..])) {
-        let answers = is_answer(data, &ids);
-        let mut piece = piece(data, Sender::Server);
-        // Of a stream, the archive tells when it began and ended: it ends with the answer, and what came before has no
-        // time of its own.
-        piece.time = if answers || events.is_none() { ended } else { None };
-        piece.latency = if answers { took } else { None };
-        found.push((body.start, piece.entry(limit, key.as_deref())));
+        let is_stream = body.as_ref().is_some_and(|body| body.is_stream);
+        bodies.extend(body.into_iter().flat_map(Body::events).map(|body| {
+            let answers = is_answer(&body.bytes, &ids);
+            // Of a stream, the archive tells when it began and ended: it ends with the answer, and what came before has no
+            // time of its own.
+            Body { time: ended.filter(|_| answers || !is_stream), latency: took.filter(|_| answers), ..body }
+        }));
     }
+    if !bodies.iter().any(Body::holds_message) {
+        return vec![(0, comment(request.as_ref(), &url, "").unwrap_or_else(|| LogLine::new(text.to_vec()).into()))];
+    }
+    let mut found = give(bodies, session(&url, request.as_ref(), response.as_ref()));
+    found.extend(missing.map(|line| (0, line)));
     found
 }
 
-/// What is known of a message that may be one.
-struct Piece {
+/// Method and URL as a line of text, if the entry has a URL.
+fn comment(request: Option<&Object<'_>>, url: &str, more: &str) -> Option<Entry<'static>> {
+    let method = request.and_then(|request| request.string("method")).unwrap_or_default();
+    let text = format!("{method} {url}{more}").trim().to_owned().into_bytes();
+    (!url.is_empty()).then(|| LogLine::new(text).into())
+}
+
+/// A body that is not empty, or a part of one, and what is known of the message that it may be.
+struct Body {
+    /// Where its text begins in the entry.
+    start: usize,
     bytes: Vec<u8>,
+    is_stream: bool,
     sender: Sender,
     time: Option<Time>,
     latency: Option<oxsdatatypes::Decimal>,
 }
 
-impl Piece {
+impl Body {
+    /// The `text` of a `postData` or `content`.
+    fn of(object: &Object<'_>, whole: &[u8], sender: Sender) -> Option<Self> {
+        let text = object.get("text")?;
+        let body = Self::new(text, whole, object.get("encoding") == Some(b"\"base64\""), sender)?;
+        let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
+        let is_stream = object.string("mimeType").is_some_and(|mime| mime.contains("event-stream"))
+            || fields.iter().any(|field| body.bytes.starts_with(field));
+        Some(Self { is_stream, ..body })
+    }
+
+    /// What a string in an entry holds, which may be encoded as Base64.
+    fn new(string: &[u8], whole: &[u8], is_base64: bool, sender: Sender) -> Option<Self> {
+        let text = unescape(string)?;
+        let decoded = if is_base64 { STANDARD.decode(text.trim_ascii()).ok() } else { None };
+        let bytes = decoded.unwrap_or_else(|| text.into_owned());
+        let start = offset_in(whole, string) + 1;
+        let body = Self { start, bytes, is_stream: false, sender, time: None, latency: None };
+        (!body.bytes.trim_ascii().is_empty()).then_some(body)
+    }
+
+    /// Its server-sent events, if it consists of such, or else itself.
+    fn events(self) -> Vec<Self> {
+        if !self.is_stream {
+            return vec![self];
+        }
+        let event = |event: sse::Event<'_>| Self { bytes: event.data.into_owned(), ..self };
+        sse::events(&self.bytes).map(event).filter(|event| !event.bytes.trim_ascii().is_empty()).collect()
+    }
+
+    /// Whether it is JSON-RPC.
+    fn holds_message(&self) -> bool {
+        objects(&self.bytes).next().is_some_and(|object| is_message(&object))
+    }
+
     /// A record if it may be a message, and a line of text if not.
     fn entry(self, limit: usize, session: Option<&str>) -> Entry<'static> {
         let text = self.bytes.trim_ascii();
@@ -94,89 +122,27 @@ impl Piece {
     }
 }
 
-/// Method and URL as a line of text, if the entry has a URL.
-fn comment(request: Option<&Object<'_>>, url: &str, more: &str) -> Option<Entry<'static>> {
-    let method = request.and_then(|request| request.string("method")).unwrap_or_default();
-    let text = format!("{method} {url}{more}").trim().to_owned().into_bytes();
-    (!url.is_empty()).then(|| LogLine::new(text).into())
-}
-
-/// A body that is not empty.
-struct Body {
-    /// Where its text begins in the entry.
-    start: usize,
-    bytes: Vec<u8>,
-    is_stream: bool,
-}
-
-impl Body {
-    /// The `text` of a `postData` or `content`.
-    fn of(object: Object<'_>, whole: &[u8]) -> Option<Self> {
-        let text = object.get("text")?;
-        let mut bytes = unescape(text)?.into_owned();
-        if object.get("encoding") == Some(b"\"base64\"") {
-            bytes = decode(bytes);
-        }
-        let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
-        let is_stream = object.string("mimeType").is_some_and(|mime| mime.contains("event-stream"))
-            || fields.iter().any(|field| bytes.starts_with(field));
-        let body = Self { start: offset_in(whole, text) + 1, bytes, is_stream };
-        (!body.bytes.trim_ascii().is_empty()).then_some(body)
-    }
-
-    /// The data of its server-sent events, if it consists of such.
-    fn events(&self) -> Option<Vec<Vec<u8>>> {
-        let data = || sse::events(&self.bytes).map(|event| event.data.into_owned());
-        self.is_stream.then(|| data().filter(|data| !data.trim_ascii().is_empty()).collect())
-    }
-}
-
-/// Base64, or the text as it is if it is not Base64.
-fn decode(text: Vec<u8>) -> Vec<u8> {
-    STANDARD.decode(text.trim_ascii()).unwrap_or(text)
-}
-
-/// A message of a WebSocket or, where the archive has the events of a stream one by one, a server-sent event.
-struct Frame {
-    body: Body,
-    sender: Sender,
-    time: Option<Time>,
-    socket: bool,
-}
-
-impl Frame {
-    fn entry(self, limit: usize, session: Option<&str>) -> (usize, Entry<'static>) {
-        let piece = Piece { bytes: self.body.bytes, sender: self.sender, time: self.time, latency: None };
-        (self.body.start, piece.entry(limit, session))
-    }
-}
-
-/// Chrome's and mitmproxy's `_webSocketMessages`, and `_eventSourceMessages`.
-fn frames(entry: &Object<'_>, whole: &[u8]) -> Vec<Frame> {
-    let all = [("_webSocketMessages", true), ("_eventSourceMessages", false)].into_iter();
-    let all =
-        all.flat_map(|(name, socket)| elements(entry.get(name).unwrap_or_default()).map(move |text| (text, socket)));
-    let frame = |(text, socket)| {
+/// The messages of a WebSocket (Chrome's and mitmproxy's `_webSocketMessages`) or, where the archive has the events of a
+/// stream one by one, its server-sent events (`_eventSourceMessages`).
+fn frames(entry: &Object<'_>, whole: &[u8], name: &str) -> Vec<Body> {
+    let frame = |text| {
         let frame = Object::parse(text)?;
-        let data = frame.get("data")?;
-        let bytes = unescape(data)?.into_owned();
-        let bytes = match frame.get("opcode") {
-            None | Some(b"0" | b"1") => bytes,
-            Some(b"2") => decode(bytes),
+        let is_base64 = match frame.get("opcode") {
+            None | Some(b"0" | b"1") => false,
+            Some(b"2") => true,
             // Close, ping, pong.
             Some(_) => return None,
         };
         let sender = match frame.string("type").as_deref() {
-            Some("send") if socket => Sender::Client,
-            Some("receive") if socket => Sender::Server,
-            _ if socket => return None,
-            _ => Sender::Server,
+            _ if name == "_eventSourceMessages" => Sender::Server,
+            Some("send") => Sender::Client,
+            Some("receive") => Sender::Server,
+            _ => return None,
         };
-        let body = Body { start: offset_in(whole, data) + 1, bytes, is_stream: false };
         let time = frame.get("time").and_then(number).and_then(epoch);
-        (!body.bytes.trim_ascii().is_empty()).then_some(Frame { body, sender, time, socket })
+        Some(Body { time, ..Body::new(frame.get("data")?, whole, is_base64, sender)? })
     };
-    all.filter_map(frame).collect()
+    elements(entry.get(name).unwrap_or_default()).filter_map(frame).collect()
 }
 
 /// The objects of a body: itself, or the elements of a batch.
@@ -185,11 +151,6 @@ fn objects(bytes: &[u8]) -> impl Iterator<Item = Object<'_>> {
     let batch = elements(text);
     let single = (!text.starts_with(b"[")).then_some(text);
     single.into_iter().chain(batch).filter_map(Object::parse)
-}
-
-/// Whether a body is JSON-RPC.
-fn holds_message(bytes: &[u8]) -> bool {
-    objects(bytes).next().is_some_and(|object| is_message(&object))
 }
 
 /// The ids of the requests in a body, as they are spelled.
@@ -305,8 +266,9 @@ mod tests {
     #[test]
     fn server_sent_events() {
         let events = |text: &str| {
-            let body = Body { start: 0, bytes: text.as_bytes().to_vec(), is_stream: true };
-            let events = body.events().unwrap().into_iter().map(|data| String::from_utf8_lossy(&data).into_owned());
+            let (bytes, sender) = (text.as_bytes().to_vec(), Sender::Server);
+            let body = Body { start: 0, bytes, is_stream: true, sender, time: None, latency: None };
+            let events = body.events().into_iter().map(|event| String::from_utf8_lossy(&event.bytes).into_owned());
             events.collect::<Vec<_>>()
         };
         assert_eq!(events("event: a\ndata: 1\ndata:2\nid: 3\n\n:data: 4\n\ndata\n\ndata:  5\n\n"), ["1\n2", " 5"]);

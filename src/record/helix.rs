@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign};
 use super::decoder::leading_blanks;
-use super::marked::{Found, HEAD, MarkedLines, Marks, head};
+use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
 use super::object::{Object, elements, is_message};
 use super::times::timestamp;
 use super::value::is_whole;
@@ -15,18 +15,14 @@ pub(super) const ABOUT: About = About {
     name: "helix",
     summary: "`2026-01-06T04:04:15.018 helix_lsp::transport [INFO] subtl <- {…}` and `-> {…}`; other lines are text",
     carries: "sender, time, language server",
-    sample: r#"2026-01-06T04:04:15.018 helix_lsp::transport [INFO] subtl -> {"jsonrpc":"2.0","method":"shutdown","id":1}
-2026-01-06T04:04:15.021 helix_lsp::transport [INFO] subtl <- {"jsonrpc":"2.0","id":1,"result":null}
-"#,
+    sample: include_str!("samples/helix.log"),
     sign: Sign::Line(detect),
     decoder: |limit| MarkedLines::boxed(limit, HEAD, Helix::default()),
 };
 
 /// A line with an arrow and an object or array behind it, before any line that is a JSON value.
 fn detect(window: &Window<'_>) -> bool {
-    window
-        .lines_before_values()
-        .any(|line| mark(head(line)).is_some_and(|found| matches!(line[found.message..], [b'{' | b'[', ..])))
+    window.lines_before_values().any(|line| is_structured(Helix::default().read(line)))
 }
 
 /// Each language server's messages are a session of their own.

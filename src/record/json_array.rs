@@ -14,11 +14,7 @@ pub(super) const ABOUT: About = About {
     name: "json-array",
     summary: "one array of messages over several lines, `[` `{…},` `{…}` `]`; each element is a record",
     carries: "messages only",
-    sample: r#"[
-  { "jsonrpc": "2.0", "id": 1, "method": "tools/list" },
-  { "jsonrpc": "2.0", "id": 1, "result": { "tools": [] } }
-]
-"#,
+    sample: include_str!("samples/json-array.log"),
     sign: Sign::Value(detect),
     // One byte more than an element may have, by which it can be seen to be too long.
     decoder: |limit| ArrayDecoder::boxed(limit, 1, JsonArray::Outside),
@@ -60,38 +56,29 @@ fn first_is_whole(array: &[u8]) -> bool {
     }
 }
 
-/// How many blanks are looked at behind a bracket.
-const BLANKS: usize = 4096;
+/// How many bytes are looked at behind a bracket.
+const BEHIND: usize = 4096;
 
 /// Whether an array begins with the bracket at the start of `input`, and not a line such as `[info] ready` or
 /// `[12:00:01] ready`: an element in brackets or quotes, a comma behind another one, or the line's end shows that.
 /// `None`: more is needed to know.
 fn opens(input: &[u8], end: bool) -> Option<bool> {
     let [b'[', rest @ ..] = input else { return Some(false) };
-    let unseen = if end { Some(true) } else { None };
-    let next_token = |rest: &[u8]| {
-        let blanks = leading_blanks(&rest[..rest.len().min(BLANKS)]);
-        (memchr(b'\n', &rest[..blanks]).is_some() || blanks == BLANKS, rest.get(blanks).copied(), blanks)
+    let seen = &rest[..rest.len().min(BEHIND)];
+    let line_end = memchr(b'\n', seen);
+    let line = &seen[..line_end.unwrap_or(seen.len())];
+    let unseen = match line_end.is_some() || seen.len() == BEHIND {
+        true => Some(false),
+        false => end.then_some(true),
     };
-    let (line_ends, first, blanks) = next_token(rest);
-    match first {
-        _ if line_ends => Some(true),
-        None => unseen,
-        Some(b'{' | b'[' | b']' | b'"') => Some(true),
-        Some(_) => {
-            let rest = &rest[blanks..];
-            let token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
-            let length = rest.iter().take(BLANKS).position(|byte| !token(byte));
-            match length {
-                None if rest.len() >= BLANKS => Some(false),
-                None => unseen,
-                Some(length) => match next_token(&rest[length..]) {
-                    (true, ..) => Some(false),
-                    (_, None, _) => unseen,
-                    (_, next, _) => Some(next == Some(b',')),
-                },
-            }
-        }
+    let element = &line[leading_blanks(line)..];
+    let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+    let behind = &element[element.iter().take_while(is_word).count()..];
+    match (element.first(), behind.get(leading_blanks(behind))) {
+        (None, _) => unseen.map(|_| true),
+        (Some(b'{' | b'[' | b']' | b'"'), _) => Some(true),
+        (_, None) => unseen,
+        (_, Some(&next)) => Some(next == b','),
     }
 }
 

@@ -8,9 +8,7 @@ pub(super) const ABOUT: About = About {
     name: "json-lines",
     summary: "one JSON value a line; other lines (banners, stderr) are records that are no JSON",
     carries: "messages only",
-    sample: r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}
-{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
-"#,
+    sample: include_str!("samples/json-lines.log"),
     // What has no other sign.
     sign: Sign::Value(|_| true),
     decoder: |limit| MarkedLines::boxed(limit, 0, read),

@@ -11,14 +11,7 @@ pub(super) const ABOUT: About = About {
     name: "json-values",
     summary: "JSON values one after another, pretty-printed over many lines or several on one",
     carries: "messages only",
-    sample: r#"{
-  "jsonrpc": "2.0",
-  "id": 1,
-  "method": "tools/list"
-}
-{ "jsonrpc": "2.0", "id": 1,
-  "result": { "tools": [] } }
-"#,
+    sample: include_str!("samples/json-values.log"),
     sign: Sign::Value(detect),
     decoder: |limit| Box::new(JsonValues::new(limit, b"{[")),
 };

@@ -11,14 +11,7 @@ pub(super) const ABOUT: About = About {
     name: "lsp-test",
     summary: "`{\"tag\":\"FromClient\",\"contents\":[\"2018-…\",{\"tag\":…,\"contents\":{…}}]}`, sessions that haskell-lsp captured",
     carries: "time, sender",
-    sample: concat!(
-        r#"{"tag":"FromClient","contents":["2026-01-05T10:00:00.12Z",{"tag":"ReqShutdown","#,
-        r#""contents":{"jsonrpc":"2.0","method":"shutdown","id":1}}]}"#,
-        "\n",
-        r#"{"tag":"FromServer","contents":["2026-01-05T10:00:00.13Z",{"tag":"RspShutdown","#,
-        r#""contents":{"result":null,"jsonrpc":"2.0","id":1}}]}"#,
-        "\n",
-    ),
+    sample: include_str!("samples/lsp-test.log"),
     sign: Sign::Line(detect),
     decoder: |limit| enveloped(limit, open),
 };

@@ -30,6 +30,11 @@ impl<F: for<'a> Fn(&'a [u8]) -> Option<Found<'a>> + Send> Marks for F {
     }
 }
 
+/// Whether a message was found that begins as an object or an array.
+pub(super) fn is_structured(found: Option<Found<'_>>) -> bool {
+    found.is_some_and(|(_, entry)| matches!(entry, Entry::Record(_)) && matches!(entry.bytes(), [b'{' | b'[', ..]))
+}
+
 /// Gives what [`Marks`] finds on each line, and every other line as a [`LogLine`].
 pub(super) struct MarkedLines<M> {
     limit: usize,

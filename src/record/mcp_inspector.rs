@@ -13,18 +13,7 @@ pub(super) const ABOUT: About = About {
     name: "mcp-inspector",
     summary: "an array of `{\"id\":…,\"timestamp\":…,\"direction\":…,\"origin\":…,\"message\":{…},\"response\":{…},\"duration\":…}`",
     carries: "sender, time, latency",
-    sample: r#"[
-  {
-    "id": "6f1c",
-    "timestamp": "2026-05-23T10:00:00.000Z",
-    "direction": "request",
-    "origin": "client",
-    "message": { "jsonrpc": "2.0", "id": 1, "method": "ping" },
-    "response": { "jsonrpc": "2.0", "id": 1, "result": {} },
-    "duration": 4
-  }
-]
-"#,
+    sample: include_str!("samples/mcp-inspector.log"),
     sign: Sign::Value(detect),
     decoder: |limit| ArrayDecoder::boxed(limit, AROUND, McpInspector),
 };

@@ -11,14 +11,7 @@ pub(super) const ABOUT: About = About {
     name: "mcpsnoop",
     summary: "`{\"session_id\":…,\"seq\":…,\"ts\":…,\"direction\":\"c2s\",\"raw\":{…}}`, mcpsnoop's log; stderr and meta are comments",
     carries: "time, sender, sessions, truncation",
-    sample: concat!(
-        r#"{"session_id":"a1","server_label":"demo","seq":1,"ts":"2026-01-05T10:00:00.12Z","direction":"c2s","#,
-        r#""transport":"stdio","raw":{"jsonrpc":"2.0","id":1,"method":"ping"}}"#,
-        "\n",
-        r#"{"session_id":"a1","server_label":"demo","seq":2,"ts":"2026-01-05T10:00:00.13Z","direction":"s2c","#,
-        r#""transport":"stdio","raw":{"jsonrpc":"2.0","id":1,"result":{}}}"#,
-        "\n",
-    ),
+    sample: include_str!("samples/mcpsnoop.log"),
     sign: Sign::Line(detect),
     decoder: |limit| enveloped(limit, open),
 };

@@ -14,16 +14,7 @@ pub(super) const ABOUT: About = About {
     name: "mcpspy",
     summary: "`{\"timestamp\":…,\"transport_type\":\"stdio\",\"stdio_transport\":{…},\"type\":\"request\",…}`, MCPSpy's JSONL output",
     carries: "time, sessions (process ids, hosts), sender where a message of the session tells it",
-    sample: concat!(
-        r#"{"timestamp":"2026-01-05T10:00:00.12Z","transport_type":"stdio","stdio_transport":{"from_pid":7,"#,
-        r#""from_comm":"python","to_pid":9,"to_comm":"node"},"type":"request","id":1,"method":"tools/list","#,
-        r#""error":{},"raw":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}"}"#,
-        "\n",
-        r#"{"timestamp":"2026-01-05T10:00:00.13Z","transport_type":"stdio","stdio_transport":{"from_pid":9,"#,
-        r#""from_comm":"node","to_pid":7,"to_comm":"python"},"type":"response","id":1,"result":{"tools":[]},"#,
-        r#""error":{},"raw":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}"}"#,
-        "\n",
-    ),
+    sample: include_str!("samples/mcpspy.log"),
     sign: Sign::Line(detect),
     decoder: |limit| {
         let mut pairs = Pairs::default();

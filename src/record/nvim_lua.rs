@@ -10,11 +10,7 @@ pub(super) const ABOUT: About = About {
     name: "nvim-lua",
     summary: "`[DEBUG][2021-12-31 15:28:51] …rpc.lua:344 \"rpc.send\" {  id = 1, … }`: Lua tables, no JSON",
     carries: "nothing: it is recognised only, and refused",
-    sample: concat!(
-        "[START][2021-12-31 15:28:50] LSP logging initiated\n",
-        "[DEBUG][2021-12-31 15:28:51] .../vim/lsp/rpc.lua:344\t\"rpc.send\"\t",
-        "{  id = 1,  jsonrpc = \"2.0\",  method = \"shutdown\"}\n",
-    ),
+    sample: include_str!("samples/nvim-lua.log"),
     sign: Sign::Refused(detect, REFUSAL),
     decoder: |limit| MarkedLines::boxed(limit, 0, read),
 };

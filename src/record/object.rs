@@ -4,6 +4,7 @@ use super::Time;
 use super::decoder::{leading_blanks, trim_end};
 use super::times::date_time;
 use super::value::{Value, value};
+use crate::json::unescape as unescape_one;
 use memchr::memchr2;
 use std::borrow::Cow;
 
@@ -125,48 +126,17 @@ pub(super) fn unescape(string: &[u8]) -> Option<Cow<'_, [u8]>> {
         }
         text.extend_from_slice(&rest[..plain]);
         let escape = &rest[plain..];
-        let length = match escape.get(1) {
-            Some(b'u') => match escaped_char(escape) {
-                Some((char, length)) => {
-                    text.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
-                    length
-                }
-                None => copy(&mut text, escape, 6),
-            },
-            Some(byte) => match b"btnfr".iter().zip(b"\x08\t\n\x0c\r").find(|(letter, _)| *letter == byte) {
-                Some((_, &control)) => {
-                    text.push(control);
-                    2
-                }
-                None => 1 + copy(&mut text, &escape[1..], 1),
-            },
-            None => copy(&mut text, escape, 1),
+        let mut buffer = [0; 4];
+        let (meaning, length) = match (unescape_one(escape), escape) {
+            (Some((Ok(character), length)), _) => (character.encode_utf8(&mut buffer).as_bytes(), length),
+            (_, [_, b'u', ..]) => (&escape[..escape.len().min(6)], escape.len().min(6)),
+            // A letter that JSON does not escape, or the end.
+            (_, [_, letter @ ..]) if !letter.is_empty() => (&letter[..1], 2),
+            _ => (escape, 1),
         };
+        text.extend_from_slice(meaning);
         rest = &escape[length..];
     }
-}
-
-fn copy(text: &mut Vec<u8>, from: &[u8], length: usize) -> usize {
-    let length = length.min(from.len());
-    text.extend_from_slice(&from[..length]);
-    length
-}
-
-/// The character of one `\uXXXX` or of a surrogate pair, and how long that is.
-fn escaped_char(escape: &[u8]) -> Option<(char, usize)> {
-    let unit = |at: usize| {
-        let digits = escape.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        digits.iter().try_fold(0, |sum, &digit| Some(sum * 16 + char::from(digit).to_digit(16)?))
-    };
-    let first = unit(0)?;
-    if let Some(char) = char::from_u32(first) {
-        return Some((char, 6));
-    }
-    let second = unit(6)?;
-    if !(0xd800..0xdc00).contains(&first) || !(0xdc00..0xe000).contains(&second) {
-        return None;
-    }
-    Some((char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00))?, 12))
 }
 
 /// Where `part`, which was cut out of `whole`, begins in it.

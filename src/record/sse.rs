@@ -13,13 +13,7 @@ pub(super) const ABOUT: About = About {
     name: "sse",
     summary: "server-sent events, `event: message` and `data: {…}`; HTTP heads, comments, other events are log lines",
     carries: "sender (always the server)",
-    sample: r#"event: endpoint
-data: /messages?session=1
-
-event: message
-data: {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
-
-"#,
+    sample: include_str!("samples/sse.log"),
     sign: Sign::Line(detect),
     decoder: |limit| Box::new(Sse { limit, state: SseState::Block }),
 };

@@ -28,7 +28,7 @@ pub(super) enum Tag {
 pub(super) const LONGEST: usize = 128;
 
 impl Stamp {
-    /// Reads the front of `line`, which begins with no blank, if it has one.
+    /// Reads the front of `line`, which does not begin with a blank, if it has one.
     ///
     /// Nothing here is of a fixed width: dates have fractions or not, levels differ, and clocks are spelled as they are in
     /// the reader's country.
@@ -51,8 +51,8 @@ impl Stamp {
     }
 }
 
-/// The length of `[info] `. Levels are written in small letters, so this is no `[Trace]`.
-fn level(line: &[u8]) -> Option<usize> {
+/// The length of `[info] `. Levels are written in small letters, so this is not `[Trace]`.
+pub(super) fn level(line: &[u8]) -> Option<usize> {
     let [b'[', name @ ..] = line else { return None };
     let length = name.iter().position(|byte| !byte.is_ascii_lowercase())?;
     let behind = length + 2;

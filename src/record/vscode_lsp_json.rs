@@ -13,14 +13,7 @@ pub(super) const ABOUT: About = About {
     name: "vscode-lsp-json",
     summary: "`[LSP   - 10:00:00] {\"isLSPMessage\":true,\"type\":\"send-request\",\"message\":{…},\"timestamp\":…}`",
     carries: "sender, time",
-    sample: concat!(
-        r#"[LSP   - 10:00:00 AM] {"isLSPMessage":true,"type":"send-request","message":"#,
-        r#"{"jsonrpc":"2.0","id":0,"method":"shutdown"},"timestamp":1700000000123}"#,
-        "\n",
-        r#"[LSP   - 10:00:01 AM] {"isLSPMessage":true,"type":"receive-response","message":"#,
-        r#"{"jsonrpc":"2.0","id":0,"result":null},"timestamp":1700000001456}"#,
-        "\n",
-    ),
+    sample: include_str!("samples/vscode-lsp-json.log"),
     sign: Sign::Line(detect),
     decoder: |limit| MarkedLines::boxed(limit, HEAD, read),
 };

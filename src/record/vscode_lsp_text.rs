@@ -12,19 +12,7 @@ pub(super) const ABOUT: About = About {
     name: "vscode-lsp-text",
     summary: "`[Trace - 18:47:29] Sending request 'm - (1)'.` and `Params: {…}` over many lines; others are log lines",
     carries: "sender, time of day (newer channels: date and time), stated durations",
-    sample: r#"[Trace - 18:47:28] Sending request 'initialize - (0)'.
-Params: {
-    "processId": 1
-}
-
-
-[Trace - 18:47:29] Received response 'initialize - (0)' in 510ms.
-Result: {
-    "capabilities": {}
-}
-
-
-"#,
+    sample: include_str!("samples/vscode-lsp-text.log"),
     sign: Sign::Line(detect),
     decoder: |limit| {
         let lines = Lines::new(limit.saturating_add(AROUND));

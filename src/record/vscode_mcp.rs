@@ -2,8 +2,9 @@
 
 use super::about::{About, Sign};
 use super::decoder::leading_blanks;
-use super::marked::{Found, HEAD, MarkedLines, Marks, head};
+use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
 use super::times::timestamp;
+use super::vscode::level;
 use super::window::Window;
 use super::{Record, Sender, Time};
 use std::borrow::Cow;
@@ -12,20 +13,14 @@ pub(super) const ABOUT: About = About {
     name: "vscode-mcp",
     summary: "`[editor -> server] {…}` and `[server -> editor] {…}`, maybe a date and a level in front; other lines are text",
     carries: "sender, time (where the channel shows it), connections",
-    sample: r#"2025-06-01 10:00:00.101 [info] Connection state: Running
-2025-06-01 10:00:00.123 [trace] [editor -> server] {"jsonrpc":"2.0","id":1,"method":"ping"}
-2025-06-01 10:00:00.130 [trace] [server -> editor] {"jsonrpc":"2.0","id":1,"result":{}}
-"#,
+    sample: include_str!("samples/vscode-mcp.log"),
     sign: Sign::Line(detect),
     decoder: |limit| MarkedLines::boxed(limit, HEAD, VscodeMcp::default()),
 };
 
 /// A line with a mark and an object or array behind it, before any line that is a JSON value.
 fn detect(window: &Window<'_>) -> bool {
-    window.lines_before_values().any(|line| {
-        let (_, text) = prefix(head(line));
-        message(&line[text..]).is_some_and(|(_, at)| matches!(line[text + at..], [b'{' | b'[', ..]))
-    })
+    window.lines_before_values().any(|line| is_structured(VscodeMcp::default().read(line)))
 }
 
 /// The marks, and who sent what is behind each; the last two are those of the first releases with MCP.
@@ -67,18 +62,9 @@ impl Marks for VscodeMcp {
 
 /// Reads `2025-06-01 10:00:00.123 [trace] `, each part of which may be missing: the time, and where the text begins.
 fn prefix(line: &[u8]) -> (Option<Time>, usize) {
-    let (time, mut at) = match timestamp(line) {
-        Some((length, time)) => (time, length + leading_blanks(&line[length..])),
-        None => (None, 0),
-    };
-    if let Some(level) = line[at..].strip_prefix(b"[") {
-        let length = level.iter().position(|byte| !byte.is_ascii_lowercase()).unwrap_or(level.len());
-        if length > 0 && level.get(length) == Some(&b']') {
-            at += 1 + length + 1;
-            at += leading_blanks(&line[at..]);
-        }
-    }
-    (time, at)
+    let (length, time) = timestamp(line).unwrap_or_default();
+    let at = length + leading_blanks(&line[length..]);
+    (time, at + level(&line[at..]).unwrap_or(0))
 }
 
 /// Who sent the message that is behind the mark at the start of `text`, and where it begins.

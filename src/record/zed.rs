@@ -10,16 +10,7 @@ pub(super) const ABOUT: About = About {
     name: "zed",
     summary: "`// Send:` or `// Receive:` on a line, and below it messages, on a line each or pretty-printed",
     carries: "sender",
-    sample: r#"// Send:
-{"jsonrpc":"2.0","id":1,"method":"shutdown"}
-
-// Receive:
-{
-  "jsonrpc": "2.0",
-  "id": 1,
-  "result": null
-}
-"#,
+    sample: include_str!("samples/zed.log"),
     sign: Sign::Line(detect),
     decoder: |limit| {
         let (lines, values) = (Lines::new(limit.max(HEADING)), JsonValues::new(limit, STARTS));
