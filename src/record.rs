@@ -162,7 +162,7 @@ impl<'a> Record<'a> {
         Self { length, flags, ..Self::new(Vec::new()) }
     }
 
-    /// The same record with bytes of its own, to be kept beyond the next call of [`Reader::next_entry`].
+    /// The same record with bytes of its own.
     pub fn into_owned(self) -> Record<'static> {
         Record {
             bytes: Cow::Owned(self.bytes.into_owned()),
@@ -208,11 +208,6 @@ impl<'a> LogLine<'a> {
     /// A line that was too long to be kept: `length` bytes were passed over.
     pub fn oversized(length: u64) -> Self {
         Self { length, oversized: true, ..Self::new(Vec::new()) }
-    }
-
-    /// The same line with bytes of its own, to be kept beyond the next call of [`Reader::next_entry`].
-    pub fn into_owned(self) -> LogLine<'static> {
-        LogLine { bytes: Cow::Owned(self.bytes.into_owned()), ..self }
     }
 }
 
@@ -279,11 +274,11 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The same entry with bytes of its own, to be kept beyond the next call of [`Reader::next_entry`].
+    /// The same entry with bytes of its own.
     pub fn into_owned(self) -> Entry<'static> {
         match self {
             Self::Record(record) => Entry::Record(record.into_owned()),
-            Self::LogLine(line) => Entry::LogLine(line.into_owned()),
+            Self::LogLine(line) => LogLine { bytes: Cow::Owned(line.bytes.into_owned()), ..line }.into(),
         }
     }
 }

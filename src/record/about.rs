@@ -1,7 +1,7 @@
 //! What a format says of itself.
 
 use super::decoder::Decoder;
-use super::window::Window;
+pub(super) use super::window::Window;
 
 /// What a format says of itself, in its own file.
 pub(super) struct About {

@@ -1,9 +1,8 @@
 //! `arrows`: an arrow, and behind it a message. What the arrow says of the sender depends on who drew it.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
 use super::marked::{Found, MarkedLines, is_structured};
-use super::window::Window;
 use super::{Record, Sender, Time};
 use memchr::memchr;
 
@@ -59,12 +58,10 @@ const ARROWS: [(&[u8], Option<Sender>); 10] = [
 /// The arrow that `line` begins with, if a message stands behind it: anything but a `//` comment, and behind a bare `>` or
 /// `<`, which also begin quotations and markup, an object or an array.
 fn arrow(line: &[u8]) -> Option<Arrow> {
-    let (time, at) = match clangd_time(line) {
-        Some((time, length)) => (Some(time), length),
-        None => (None, 0),
-    };
+    let clangd = clangd_time(line);
+    let at = clangd.map_or(0, |(_, length)| length);
     let (drawn, mut sender) = *ARROWS.iter().find(|(drawn, _)| line[at..].starts_with(drawn))?;
-    if time.is_some() {
+    if clangd.is_some() {
         // clangd, a server, draws these in front of what it sends and of what it gets.
         sender = match drawn {
             b">>>" => Some(Sender::Server),
@@ -80,7 +77,7 @@ fn arrow(line: &[u8]) -> Option<Arrow> {
         b'<' | b'>' | b'-' | b'=' if payload == behind => false,
         _ => !matches!(drawn, b">" | b"<") && !line[payload..].starts_with(b"//"),
     };
-    message.then_some(Arrow { sender, time: time.flatten(), payload })
+    message.then_some(Arrow { sender, time: clangd.and_then(|(time, _)| time), payload })
 }
 
 /// Reads clangd's `V[13:09:49.765] `: the time of day, if it is one, and where the rest of the line begins.

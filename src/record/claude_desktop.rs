@@ -1,16 +1,15 @@
 //! `claude-desktop`: the logs of the Claude app, `mcp-server-NAME.log` and, for all servers together, `mcp.log`.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::{leading_blanks, trim_end};
 use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
+use super::object::offset_in;
 use super::times::timestamp;
 use super::value::is_whole;
-use super::window::Window;
 use super::{Flags, Record, Sender, Time};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 pub(super) const ABOUT: About = About {
     name: "claude-desktop",
@@ -28,7 +27,7 @@ fn detect(window: &Window<'_>) -> bool {
     let is_message = |line| is_structured(ClaudeDesktop::default().read(line));
     window.lines_before_values().any(is_message)
         || window.lines_before_values().any(|line| text(line).is_some_and(starts))
-            && (window.first_value().is_none() || window.lines().any(|(_, line)| is_message(line)))
+            && (window.first_value.is_none() || window.lines().any(|(_, line)| is_message(line)))
 }
 
 /// What is in front of a message, and who sent it.
@@ -72,11 +71,9 @@ impl Marks for ClaudeDesktop {
             return None;
         }
         let (sender, message) = message(&line[text..])?;
-        let start = text + message.start;
-        let message = &line[start..text + message.end];
         let flags = Flags { truncated: is_cut(message), ..Flags::default() };
         let record = Record { time, sender: Some(sender), session: self.session(name), flags, ..Record::new(message) };
-        Some((start, record.into()))
+        Some((offset_in(line, message), record.into()))
     }
 }
 
@@ -140,13 +137,12 @@ fn starts(text: &[u8]) -> bool {
     STARTS.iter().any(|start| text.starts_with(start))
 }
 
-/// Who sent the message that is behind the mark at the start of `text`, and where it is.
-fn message(text: &[u8]) -> Option<(Sender, Range<usize>)> {
-    let (mark, sender) = MARKS.iter().find(|(mark, _)| text.starts_with(mark))?;
-    let behind = &text[mark.len()..];
-    let start = mark.len() + leading_blanks(behind);
-    let end = text.len() - metadata(behind);
-    (start < end).then_some((*sender, start..end))
+/// The message that is behind the mark at the start of `text`, and who sent it.
+fn message(text: &[u8]) -> Option<(Sender, &[u8])> {
+    let (sender, behind) = MARKS.iter().find_map(|(mark, sender)| Some((*sender, text.strip_prefix(*mark)?)))?;
+    let message = &behind[..behind.len() - metadata(behind)];
+    let message = &message[leading_blanks(message)..];
+    (!message.is_empty()).then_some((sender, message))
 }
 
 /// How many bytes at the end of `text` are the logger's: ` { metadata: undefined }`, behind every message in newer logs.

@@ -4,10 +4,9 @@
 //! A length that is wrong is not a reason to lose a message, so the message itself has a say: where the stated bytes are
 //! not a JSON value, or none are stated, it goes up to its own end, and without one up to the next `Content-Length:`.
 
-use super::about::{About, Sign};
-use super::decoder::{Decoder, Line, Lines, Passed, Step, leading_blanks, trim_end};
+use super::about::{About, Sign, Window};
+use super::decoder::{Decoder, Line, Lines, Passed, Step, leading_blanks, split_once, trim_end};
 use super::value::{Front, Value, value};
-use super::window::Window;
 use super::{LogLine, Record};
 use memchr::{memchr, memchr2_iter};
 
@@ -25,7 +24,7 @@ pub(super) const ABOUT: About = About {
 
 /// A header `Content-Length:`, maybe others, an empty line and `{` or `[`, before any line that is a JSON value.
 fn detect(window: &Window<'_>) -> bool {
-    let bytes = window.bytes();
+    let bytes = window.bytes;
     let lines = window.lines().take_while(|&(at, _)| at < window.before_values());
     let mut headers = lines.filter_map(|(at, line)| match header(line) {
         Some(Length::Absent) | None => header_in(line).map(|found| at + found),
@@ -33,14 +32,12 @@ fn detect(window: &Window<'_>) -> bool {
     });
     headers.any(|at| {
         let mut rest = &bytes[at..];
-        while let Some(end) = memchr(b'\n', rest) {
-            let line = trim_end(&rest[..end]);
-            rest = &rest[end + 1..];
-            if line.is_empty() {
-                return matches!(rest.get(leading_blanks(rest)), Some(b'{' | b'['));
-            }
-            if memchr(b':', line).is_none() {
-                return false;
+        while let Some((line, behind)) = split_once(rest, b"\n") {
+            rest = behind;
+            match trim_end(line) {
+                [] => return matches!(rest.get(leading_blanks(rest)), Some(b'{' | b'[')),
+                line if !line.contains(&b':') => return false,
+                _ => {}
             }
         }
         false
@@ -107,19 +104,19 @@ impl ContentLength {
     fn between<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         match self.lines.step(input, end) {
             Line::NeedMore => Step::NeedMore,
-            Line::Skip { consumed } => Step::Skip { consumed },
-            Line::Whole { text, consumed } => match (header(text), header_in(text)) {
-                (Some(length), _) => self.enter_headers(length, consumed),
+            Line::Skip(consumed) => Step::Skip { consumed },
+            Line::Whole(text, consumed) => match (header(text), header_in(text)) {
+                (Some(length), _) => self.enter(FrameState::Headers(length), consumed),
                 (None, Some(at)) => Step::entry(0, at, LogLine::new(trim_end(&text[..at]))),
                 (None, None) => Step::entry(0, consumed, LogLine::new(text)),
             },
-            Line::Long { consumed, .. } => Step::Begin { start: 0, consumed },
-            Line::End { length, consumed } => Step::entry(0, consumed, LogLine::oversized(length)),
+            Line::Long(head) => Step::Begin { start: 0, consumed: head.len() },
+            Line::End(length, consumed) => Step::entry(0, consumed, LogLine::oversized(length)),
         }
     }
 
-    fn enter_headers<'a>(&mut self, length: Length, consumed: usize) -> Step<'a> {
-        self.state = FrameState::Headers(length);
+    fn enter<'a>(&mut self, state: FrameState, consumed: usize) -> Step<'a> {
+        self.state = state;
         Step::Skip { consumed }
     }
 
@@ -140,11 +137,8 @@ impl ContentLength {
         let blanks = leading_blanks(line);
         let text = trim_end(&line[blanks..]);
         match header(text) {
-            _ if text.is_empty() => {
-                self.state = FrameState::Body(length);
-                Step::Skip { consumed }
-            }
-            Some(another) => self.enter_headers(length.and(another), consumed),
+            _ if text.is_empty() => self.enter(FrameState::Body(length), consumed),
+            Some(another) => self.enter(FrameState::Headers(length.and(another)), consumed),
             // Another header, or what standard error wrote in between.
             None => Step::entry(blanks, consumed, LogLine::new(text)),
         }
@@ -154,11 +148,11 @@ impl ContentLength {
         let blanks = leading_blanks(input);
         if blanks > 0 {
             // Those at the start of a message count.
-            self.state = FrameState::Body(match length {
+            let left = match length {
                 Length::Bytes(bytes) => Length::Bytes(bytes.saturating_sub(blanks as u64)),
                 length => length,
-            });
-            return Step::Skip { consumed: blanks };
+            };
+            return self.enter(FrameState::Body(left), blanks);
         }
         self.state = FrameState::Body(length);
         match (input, length) {
@@ -288,9 +282,6 @@ fn begins_header(input: &[u8], end: bool) -> Option<bool> {
     let name = &input[..input.len().min(NAME.len())];
     if !name.eq_ignore_ascii_case(&NAME[..name.len()]) {
         return Some(false);
-    }
-    if name.len() < NAME.len() {
-        return unseen;
     }
     let line = &input[..input.len().min(LONGEST)];
     match memchr(b'\n', line) {

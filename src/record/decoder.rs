@@ -1,7 +1,7 @@
 //! What a decoder is, and the lines that most of them are made of.
 
 use super::{Entry, LogLine, Record};
-use memchr::memchr;
+use memchr::{memchr, memmem};
 
 /// Finds the entries of one log format in bytes that it is shown. No I/O, no clock, no globals.
 ///
@@ -89,6 +89,12 @@ pub(super) fn trim_end(bytes: &[u8]) -> &[u8] {
     &bytes[..end]
 }
 
+/// What stands before the first `mark` in `text`, and what behind it.
+pub(super) fn split_once<'a>(text: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let at = memmem::find(text, mark)?;
+    Some((&text[..at], &text[at + mark.len()..]))
+}
+
 /// Cuts input into lines that are not blank, and passes over those that are too long.
 ///
 /// Lines end with LF or CRLF, the last one also with the input. A line is too long if it has more than `limit` bytes
@@ -103,24 +109,15 @@ pub(super) struct Lines {
 /// What [`Lines`] found; offsets count from the start of the input, where each line found begins.
 pub(super) enum Line<'a> {
     NeedMore,
-    Skip {
-        consumed: usize,
-    },
-    /// A line, without blanks around it.
-    Whole {
-        text: &'a [u8],
-        consumed: usize,
-    },
+    /// That many bytes are done with.
+    Skip(usize),
+    /// A line, without blanks around it, and how many bytes are done with.
+    Whole(&'a [u8], usize),
     /// A line that is too long begins here. Its first `limit + 1` bytes can be seen, the others come and go until `End`.
-    Long {
-        head: &'a [u8],
-        consumed: usize,
-    },
-    /// The end of the line that was too long, which has `length` bytes, not counting blanks at its end.
-    End {
-        length: u64,
-        consumed: usize,
-    },
+    Long(&'a [u8]),
+    /// The end of the line that was too long: how many bytes it had, not counting blanks at its end, and how many are done
+    /// with.
+    End(u64, usize),
 }
 
 impl Lines {
@@ -148,10 +145,10 @@ impl Lines {
     ) -> Step<'a> {
         match self.step(input, end) {
             Line::NeedMore => Step::NeedMore,
-            Line::Skip { consumed } => Step::Skip { consumed },
-            Line::Whole { text, consumed } => Step::entry(0, consumed, whole(text)),
-            Line::Long { consumed, .. } => Step::Begin { start: 0, consumed },
-            Line::End { length, consumed } => Step::entry(0, consumed, long(length)),
+            Line::Skip(consumed) => Step::Skip { consumed },
+            Line::Whole(text, consumed) => Step::entry(0, consumed, whole(text)),
+            Line::Long(head) => Step::Begin { start: 0, consumed: head.len() },
+            Line::End(length, consumed) => Step::entry(0, consumed, long(length)),
         }
     }
 
@@ -164,15 +161,15 @@ impl Lines {
             passed.add(&input[..line_end.unwrap_or(input.len())]);
             let consumed = line_end.map_or(input.len(), |at| at + 1);
             if line_end.is_none() && !end {
-                return Line::Skip { consumed };
+                return Line::Skip(consumed);
             }
             let length = passed.length;
             self.long = None;
-            return Line::End { length, consumed };
+            return Line::End(length, consumed);
         }
         let blanks = leading_blanks(input);
         if blanks > 0 {
-            return Line::Skip { consumed: blanks };
+            return Line::Skip(blanks);
         }
         if input.is_empty() {
             return Line::NeedMore;
@@ -192,9 +189,9 @@ impl Lines {
         if line.strip_suffix(b"\r").unwrap_or(line).len() > self.limit {
             let head = &line[..=self.limit];
             self.long = Some(Passed::new(head));
-            return Line::Long { head, consumed: head.len() };
+            return Line::Long(head);
         }
-        Line::Whole { text: trim_end(line), consumed: line_end.map_or(line.len(), |at| at + 1) }
+        Line::Whole(trim_end(line), line_end.map_or(line.len(), |at| at + 1))
     }
 }
 

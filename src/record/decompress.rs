@@ -59,10 +59,9 @@ impl<R: Read> Text<R> {
 pub(super) enum Failure {
     #[error(transparent)]
     Source(io::Error),
-    #[error("{kind} data is damaged")]
-    Damaged { kind: Compression, source: io::Error },
-    #[error("{kind} data ends early")]
-    EndsEarly { kind: Compression },
+    /// Without a source, the data ends early.
+    #[error("{kind} data {}", if source.is_some() { "is damaged" } else { "ends early" })]
+    Data { kind: Compression, source: Option<io::Error> },
 }
 
 /// The input itself: marks its errors as its own, so that they are not taken for damaged data.
@@ -123,8 +122,10 @@ impl<R: Read> Read for Layer<R> {
         };
         result.map_err(|error| match error.downcast::<Failure>() {
             Ok(failure) => io::Error::other(failure),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => io::Error::other(Failure::EndsEarly { kind }),
-            Err(source) => io::Error::other(Failure::Damaged { kind, source }),
+            Err(error) => {
+                let source = Some(error).filter(|error| error.kind() != io::ErrorKind::UnexpectedEof);
+                io::Error::other(Failure::Data { kind, source })
+            }
         })
     }
 }

@@ -1,8 +1,7 @@
 //! The formats, and how one is recognised.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::Decoder;
-use super::window::Window;
 use super::{arrows, claude_desktop, content_length, har, helix, json_array, json_lines, json_values, lsp_devtools_db};
 use super::{
     lsp_test, mcp_inspector, mcpsnoop, mcpspy, nvim_lua, sse, vscode_lsp_json, vscode_lsp_text, vscode_mcp, zed,
@@ -24,15 +23,9 @@ macro_rules! formats {
             /// Every format, as they are listed to users.
             pub const ALL: &'static [Self] = &[$(Self::$format,)+];
 
-            fn about(self) -> &'static About {
+            fn rule_and_about(self) -> (u8, &'static About) {
                 match self {
-                    $(Self::$format => &$file::ABOUT,)+
-                }
-            }
-
-            fn rule(self) -> u8 {
-                match self {
-                    $(Self::$format => $rule,)+
+                    $(Self::$format => ($rule, &$file::ABOUT),)+
                 }
             }
         }
@@ -135,13 +128,12 @@ impl Format {
         while let Some(end) = head.get(looked.bytes..).and_then(|rest| memchr(b'\n', rest)) {
             looked.bytes += end + 1;
             looked.lines += 1;
-            if looked.lines < looked.wanted {
+            if !looked.lines.is_power_of_two() {
                 continue;
             }
-            looked.wanted *= 2;
             let seen = &head[..looked.bytes];
             let window = Window::new(seen);
-            let whole_value = window.first_value().is_some_and(|value| value.end.is_some());
+            let whole_value = window.first_value.is_some_and(|value| value.end.is_some());
             if whole_value || Self::shown_in(&window, |sign| !matches!(sign, Sign::Value(_))).is_some() {
                 let format = Self::detect(seen);
                 // Whether anything stands behind an array has to be seen.
@@ -157,7 +149,7 @@ impl Format {
     fn shown_in(window: &Window<'_>, is_wanted: impl Fn(Sign) -> bool) -> Option<Self> {
         let signs = Self::ALL.iter().map(|format| (format, format.about().sign));
         let shown = signs.filter(|(_, sign)| is_wanted(*sign) && sign.is_in(window));
-        shown.map(|(format, _)| *format).min_by_key(|format| format.rule())
+        shown.map(|(format, _)| *format).min_by_key(|format| format.rule_and_about().0)
     }
 
     /// The name on the command line.
@@ -191,6 +183,10 @@ impl Format {
         (self.about().decoder)(max_record_size)
     }
 
+    fn about(self) -> &'static About {
+        self.rule_and_about().1
+    }
+
     /// Why logs in this format are not read although they are recognised, and what to do instead; `None`: they are read.
     pub fn refusal(self) -> Option<&'static str> {
         match self.about().sign {
@@ -201,16 +197,10 @@ impl Format {
 }
 
 /// How far [`Format::settled`] has looked.
+#[derive(Default)]
 pub(super) struct Looked {
     bytes: usize,
     lines: usize,
-    wanted: usize,
-}
-
-impl Default for Looked {
-    fn default() -> Self {
-        Self { bytes: 0, lines: 0, wanted: 1 }
-    }
 }
 
 #[cfg(test)]

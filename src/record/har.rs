@@ -1,12 +1,11 @@
 //! `har`: an HTTP Archive, from which the entries are cut as they come.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::{Step, leading_blanks};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
 use super::object::Object;
 use super::scan::Scan;
 use super::value::{Value, value};
-use super::window::Window;
 use super::{LogLine, Record, har_entry};
 
 pub(super) const ABOUT: About = About {
@@ -15,16 +14,13 @@ pub(super) const ABOUT: About = About {
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id, WebSockets)",
     sample: include_str!("samples/har.log"),
     sign: Sign::Line(detect),
-    decoder: |limit| {
-        let har = Har { level: HarLevel::Outside, entries_seen: false, sockets: 0 };
-        ArrayDecoder::boxed(limit, AROUND, har)
-    },
+    decoder: |limit| ArrayDecoder::boxed(limit, AROUND, Har::default()),
 };
 
 /// The first object that begins a line and has a member, over however many lines it goes and up to an error in it, has a
 /// `log` with entries, or with a version and a creator.
 fn detect(window: &Window<'_>) -> bool {
-    let mut objects = window.lines().filter_map(|(at, _)| Object::parse(&window.bytes()[at..]));
+    let mut objects = window.lines().filter_map(|(at, _)| Object::parse(&window.bytes[at..]));
     let root = objects.find(|object| !object.is_empty());
     root.filter(|root| !root.has("jsonrpc")).and_then(|root| root.object("log")).is_some_and(|log| {
         let entries = log.get("entries").is_some_and(|entries| entries.starts_with(b"["));
@@ -40,6 +36,7 @@ const NAME: usize = 1024;
 
 /// Walks to `log.entries` and gives what is in each entry. One entry is held at a time: the text, which the limit is for,
 /// and the messages taken out of it.
+#[derive(Default)]
 struct Har {
     level: HarLevel,
     /// Whether the archive had entries.
@@ -49,8 +46,9 @@ struct Har {
 }
 
 /// What the input stands in.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 enum HarLevel {
+    #[default]
     Outside,
     Root,
     Log,

@@ -1,12 +1,11 @@
 //! `helix`: the log of the Helix editor, which holds the messages of all its language servers.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
 use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
 use super::object::{Object, elements, is_message};
 use super::times::timestamp;
 use super::value::is_whole;
-use super::window::Window;
 use super::{Record, Sender, Time};
 use memchr::memmem;
 use std::collections::BTreeSet;

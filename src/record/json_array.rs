@@ -2,12 +2,11 @@
 //! array may be larger than memory, and may lack its end.
 
 use super::Record;
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::{Step, leading_blanks, trim_end};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
 use super::scan::Scan;
 use super::value::{Front, Value, value};
-use super::window::Window;
 use memchr::{memchr, memrchr};
 
 pub(super) const ABOUT: About = About {
@@ -23,7 +22,7 @@ pub(super) const ABOUT: About = About {
 /// The first value that begins a line is an array over several lines, with nothing but blanks behind it. Its end may be
 /// cut off, and elements behind the first may have errors.
 fn detect(window: &Window<'_>) -> bool {
-    let bytes = window.bytes();
+    let bytes = window.bytes;
     let last = window.before_values();
     let mut from = 0;
     for (at, _) in window.lines().take_while(|&(at, _)| at <= last) {

@@ -1,10 +1,9 @@
 //! `json-values`: JSON values one after another, over many lines or several on one.
 
 use super::Record;
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Lines, Passed, Step, leading_blanks, trim_end};
 use super::value::Front;
-use super::window::Window;
 use memchr::{memchr, memchr_iter, memrchr};
 
 pub(super) const ABOUT: About = About {
@@ -18,8 +17,8 @@ pub(super) const ABOUT: About = About {
 
 /// The first value goes over several lines, as far as it can be seen, or has another one behind it on its line.
 fn detect(window: &Window<'_>) -> bool {
-    window.first_value().is_some_and(|value| {
-        let bytes = &window.bytes()[value.start..value.end.unwrap_or(window.bytes().len())];
+    window.first_value.is_some_and(|value| {
+        let bytes = &window.bytes[value.start..value.end.unwrap_or(window.bytes.len())];
         !value.alone || memchr(b'\n', trim_end(bytes)).is_some()
     })
 }

@@ -2,8 +2,7 @@
 //!
 //! Reading it takes the feature `sqlite`; without it, the database is recognised and refused.
 
-use super::about::{About, Sign};
-use super::window::Window;
+use super::about::{About, Sign, Window};
 
 pub(super) const ABOUT: About = About {
     name: "lsp-devtools-db",
@@ -15,7 +14,7 @@ pub(super) const ABOUT: About = About {
     #[cfg(not(feature = "sqlite"))]
     sign: Sign::Refused(detect, REFUSAL),
     #[cfg(feature = "sqlite")]
-    decoder: |limit| Box::new(super::lsp_devtools_rows::Database::new(limit)),
+    decoder: |limit| Box::new(super::lsp_devtools_rows::Database::new(limit, MAGIC)),
     // Of no use: the format is refused.
     #[cfg(not(feature = "sqlite"))]
     decoder: super::json_lines::ABOUT.decoder,
@@ -30,7 +29,7 @@ const REFUSAL: &str = "this program was built without SQLite; `cargo install rpc
 
 /// The input is a SQLite database; which tables it has is seen when it is read.
 fn detect(window: &Window<'_>) -> bool {
-    window.bytes().starts_with(MAGIC)
+    window.bytes.starts_with(MAGIC)
 }
 
 #[cfg(test)]

@@ -4,92 +4,91 @@
 //! over, once after that, and no more than the limit for records.
 
 use super::decoder::{Decoder, Step};
-use super::lsp_devtools_db::MAGIC;
 use super::object::{NewObject, string};
 use super::times::{date_time, epoch, number};
 use super::{Location, Record, Sender};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, MAIN_DB, Row};
+use rusqlite::{Connection, MAIN_DB, OptionalExtension, Row};
 use std::borrow::Cow;
-use std::collections::VecDeque;
 
 /// The order of rowids is that in which the messages were recorded.
-const ROWS: &str = "SELECT rowid, session, timestamp, source, id, method, params, result, error FROM protocol
-    WHERE rowid > ?1 ORDER BY rowid LIMIT 64";
+const ROW: &str = "SELECT rowid, session, timestamp, source, id, method, params, result, error FROM protocol
+    WHERE rowid > ?1 ORDER BY rowid LIMIT 1";
 
 /// Collects the database, then gives a record for every row. A record's line is the row's id.
 pub(super) struct Database {
     limit: usize,
+    magic: &'static [u8],
     state: DatabaseState,
     failure: Option<String>,
 }
 
 enum DatabaseState {
     Bytes(Vec<u8>),
-    Open { connection: Connection, last: i64, rows: VecDeque<Record<'static>>, given: u64 },
+    /// The id of the last row, and how many were given.
+    Open {
+        connection: Connection,
+        last: i64,
+        given: u64,
+    },
     Over,
 }
 
 impl Database {
-    pub(super) fn new(limit: usize) -> Self {
+    /// Of databases that begin with `magic`.
+    pub(super) fn new(limit: usize, magic: &'static [u8]) -> Self {
         // SQLite's own interface takes no more than this.
         let limit = limit.min(i32::MAX as usize);
-        Self { limit, state: DatabaseState::Bytes(Vec::new()), failure: None }
+        Self { limit, magic, state: DatabaseState::Bytes(Vec::new()), failure: None }
     }
 
-    fn fail<'a>(&mut self, problem: String) -> Step<'a> {
-        self.state = DatabaseState::Over;
-        self.failure = Some(problem);
-        Step::NeedMore
+    fn next<'a>(&mut self, input: &'a [u8], end: bool) -> Result<Step<'a>, String> {
+        match &mut self.state {
+            DatabaseState::Bytes(bytes) if !input.is_empty() => {
+                let limit = self.limit;
+                if input.len() > limit.saturating_sub(bytes.len()) {
+                    return Err(format!(
+                        "the database has more than {limit} bytes, which is what may be held of it (the limit for records)"
+                    ));
+                }
+                bytes.extend_from_slice(input);
+                Ok(Step::Skip { consumed: input.len() })
+            }
+            DatabaseState::Bytes(_) if !end => Ok(Step::NeedMore),
+            DatabaseState::Bytes(bytes) => {
+                if !bytes.starts_with(self.magic) {
+                    return Err("this is no SQLite database".to_owned());
+                }
+                let connection = open(std::mem::take(bytes)).map_err(|error| error.to_string())?;
+                self.state = DatabaseState::Open { connection, last: i64::MIN, given: 0 };
+                self.next(input, end)
+            }
+            DatabaseState::Open { connection, last, given } => {
+                let row = read(connection, *last, self.limit).map_err(|error| error.to_string())?;
+                let Some(mut record) = row else {
+                    self.state = DatabaseState::Over;
+                    return Ok(Step::NeedMore);
+                };
+                let row = record.location.line as i64;
+                if row <= *last {
+                    return Err("the rows of the database are not in order: it is damaged".to_owned());
+                }
+                *given += 1;
+                record.location.record = *given;
+                *last = row;
+                Ok(Step::entry(0, 0, record))
+            }
+            DatabaseState::Over => Ok(Step::NeedMore),
+        }
     }
 }
 
 impl Decoder for Database {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        match &mut self.state {
-            DatabaseState::Bytes(bytes) if !input.is_empty() => {
-                if input.len() > self.limit.saturating_sub(bytes.len()) {
-                    let limit = self.limit;
-                    return self.fail(format!(
-                        "the database has more than {limit} bytes, which is what may be held of it (the limit for records)"
-                    ));
-                }
-                bytes.extend_from_slice(input);
-                Step::Skip { consumed: input.len() }
-            }
-            DatabaseState::Bytes(_) if !end => Step::NeedMore,
-            DatabaseState::Bytes(bytes) => match open(std::mem::take(bytes)) {
-                Ok(connection) => {
-                    self.state = DatabaseState::Open { connection, last: i64::MIN, rows: VecDeque::new(), given: 0 };
-                    self.step(input, end)
-                }
-                Err(problem) => self.fail(problem),
-            },
-            DatabaseState::Open { connection, last, rows, given } => {
-                if rows.is_empty() {
-                    match read(connection, *last, self.limit) {
-                        Ok(read) => *rows = read,
-                        Err(error) => {
-                            let problem = error.to_string();
-                            return self.fail(problem);
-                        }
-                    }
-                }
-                let Some(mut record) = rows.pop_front() else {
-                    self.state = DatabaseState::Over;
-                    return Step::NeedMore;
-                };
-                let row = record.location.line as i64;
-                if row <= *last {
-                    return self.fail("the rows of the database are not in order: it is damaged".to_owned());
-                }
-                *given += 1;
-                record.location.record = *given;
-                *last = row;
-                Step::entry(0, 0, record)
-            }
-            DatabaseState::Over => Step::NeedMore,
-        }
+        self.next(input, end).unwrap_or_else(|problem| {
+            (self.state, self.failure) = (DatabaseState::Over, Some(problem));
+            Step::NeedMore
+        })
     }
 
     fn failure(&mut self) -> Option<String> {
@@ -97,31 +96,19 @@ impl Decoder for Database {
     }
 }
 
-fn open(mut bytes: Vec<u8>) -> Result<Connection, String> {
-    if !bytes.starts_with(MAGIC) {
-        return Err("this is no SQLite database".to_owned());
-    }
+fn open(mut bytes: Vec<u8>) -> rusqlite::Result<Connection> {
     // A database with a write-ahead log cannot be opened in memory. What is in that file is not here anyway.
     if let Some(versions) = bytes.get_mut(18..20).filter(|versions| *versions == [2, 2]) {
         versions.fill(1);
     }
-    let open = || {
-        let mut connection = Connection::open_in_memory()?;
-        connection.deserialize_read_exact(MAIN_DB, &bytes[..], bytes.len(), true)?;
-        Ok(connection)
-    };
-    open().map_err(|error: rusqlite::Error| error.to_string())
+    let mut connection = Connection::open_in_memory()?;
+    connection.deserialize_read_exact(MAIN_DB, &bytes[..], bytes.len(), true)?;
+    Ok(connection)
 }
 
-/// The next rows after the one with the id `last`.
-fn read(connection: &Connection, last: i64, limit: usize) -> rusqlite::Result<VecDeque<Record<'static>>> {
-    let mut statement = connection.prepare_cached(ROWS)?;
-    let mut rows = statement.query([last])?;
-    let mut records = VecDeque::new();
-    while let Some(row) = rows.next()? {
-        records.push_back(record(row, limit)?);
-    }
-    Ok(records)
+/// The next row after the one with the id `last`.
+fn read(connection: &Connection, last: i64, limit: usize) -> rusqlite::Result<Option<Record<'static>>> {
+    connection.prepare_cached(ROW)?.query_row([last], |row| record(row, limit)).optional()
 }
 
 fn record(row: &Row<'_>, limit: usize) -> rusqlite::Result<Record<'static>> {
@@ -173,6 +160,7 @@ fn is_integer(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lsp_devtools_db::MAGIC;
     use super::super::{Entry, Format, ReadError, Reader, ReaderOptions, Time};
     use super::*;
 

@@ -1,10 +1,9 @@
 //! `lsp-test`: an event a line as haskell-lsp captures them, a tagged message with its time.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::marked::{Found, enveloped};
 use super::object::{Object, elements, offset_in, unescape};
 use super::times::date_time;
-use super::window::Window;
 use super::{Record, Sender};
 
 pub(super) const ABOUT: About = About {

@@ -4,7 +4,7 @@
 //! lsp4j and lsp4clj write them with small differences.
 
 use super::Time;
-use super::decoder::{is_blank, leading_blanks, trim_end};
+use super::decoder::{is_blank, leading_blanks, split_once, trim_end};
 use super::object::{NewObject, string};
 use super::times::{duration, number};
 use super::value::{Value, is_whole, shows_its_end, value};
@@ -62,10 +62,8 @@ impl<'a> Headline<'a> {
             let method = rest.strip_suffix(b".").unwrap_or(rest).strip_suffix(b"'")?;
             return Some(Self { method, ..headline });
         }
-        let method = &rest[..memmem::find(rest, b" - (")?];
-        let rest = &rest[method.len() + 4..];
-        let id = &rest[..memmem::find(rest, b")'")?];
-        let rest = &rest[id.len() + 2..];
+        let (method, rest) = split_once(rest, b" - (")?;
+        let (id, rest) = split_once(rest, b")'")?;
         let headline = Self { method, id, ..headline };
         match kind {
             HeadlineKind::Response => headline.with_outcome(rest, line.len()),
@@ -79,10 +77,9 @@ impl<'a> Headline<'a> {
         let mut rest = trim(outcome);
         let takes: [&[u8]; 4] = [b"in ", b"took ", b"Processing request took ", b"Request took "];
         if let Some(took) = takes.iter().find_map(|take| rest.strip_prefix(*take)) {
-            let milliseconds = &took[..memmem::find(took, b"ms")?];
+            let (milliseconds, behind) = split_once(took, b"ms")?;
             number(milliseconds)?;
-            self.latency = duration(milliseconds);
-            rest = trim(&took[milliseconds.len() + 2..]);
+            (self.latency, rest) = (duration(milliseconds), trim(behind));
         }
         match rest.strip_prefix(FAILED) {
             Some(failure) => self.failure = Some((line_end - failure.len(), failure)),
@@ -166,13 +163,9 @@ pub(super) struct Text<'a> {
     pub last: bool,
 }
 
-/// What stands behind a headline, and where it ends.
-#[derive(Debug, PartialEq)]
-pub(super) enum Body<'a> {
-    Parts(Parts<'a>, usize),
-    /// Something that should be JSON is not JSON, or is cut off.
-    Broken(usize),
-}
+/// What stands behind a headline, and where it ends; or where it ends if something that should be JSON is not JSON, or is
+/// cut off.
+pub(super) type Body<'a> = Result<(Parts<'a>, usize), usize>;
 
 /// What a line begins with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -200,12 +193,8 @@ const NAMES: [(&[u8], Name); 4] =
 
 const NOTHING: [&[u8]; 2] = [b"No result returned.", b"No parameters provided."];
 
-/// What stands behind a name, and where it ends.
-enum Json<'a> {
-    Absent(usize),
-    Value(&'a [u8], usize),
-    Broken(usize),
-}
+/// The JSON that stands behind a name, unless nothing does, and where it ends; or where it ends if it is broken.
+type Json<'a> = Result<(Option<&'a [u8]>, usize), usize>;
 
 /// An error's message may go over several lines, but no further than this.
 const LONGEST_MESSAGE: usize = 8192;
@@ -221,21 +210,21 @@ impl<'a> Text<'a> {
             (parts.failure, at) = (Some(failure), end);
         }
         let (name, start) = match self.label(at)? {
-            Label::Name(Name::Error, _) | Label::Other => return Some(Body::Parts(parts, at)),
+            Label::Name(Name::Error, _) | Label::Other => return Some(Ok((parts, at))),
             Label::Name(name, start) => (name, start),
-            Label::Nothing(end) => return Some(Body::Parts(parts, end)),
-            Label::CutOff => return Some(Body::Broken(self.bytes.len())),
+            Label::Nothing(end) => return Some(Ok((parts, end))),
+            Label::CutOff => return Some(Err(self.bytes.len())),
         };
-        match self.json(start)? {
-            Json::Broken(end) => return Some(Body::Broken(end)),
-            Json::Absent(end) => at = end,
-            Json::Value(value, end) => {
-                match name {
-                    Name::Value => parts.value = Some(value),
-                    _ => parts.error_data = Some(value),
-                }
+        let found = match self.json(start)? {
+            Ok((found, end)) => {
                 at = end;
+                found
             }
+            Err(end) => return Some(Err(end)),
+        };
+        match name {
+            Name::Value => parts.value = found,
+            _ => parts.error_data = found,
         }
         if headline.kind == HeadlineKind::Response && name == Name::Value {
             let blanks = self.bytes[at..].iter().take_while(|&&byte| byte != b'\n' && is_blank(byte)).count();
@@ -245,7 +234,7 @@ impl<'a> Text<'a> {
                 _ => Label::Other,
             };
             if let Label::Name(Name::Error, start) = next
-                && let Json::Value(error, end) = self.json_of_error(start)?
+                && let Ok((Some(error), end)) = self.json_of_error(start)?
             {
                 at = end;
                 // lsp4j writes both, and null for the one that is not there.
@@ -255,7 +244,7 @@ impl<'a> Text<'a> {
                 }
             }
         }
-        Some(Body::Parts(parts, at))
+        Some(Ok((parts, at)))
     }
 
     /// The failure in a headline that begins at `start`, on `line` and maybe on others from `at` on; and where it ends.
@@ -316,25 +305,19 @@ impl<'a> Text<'a> {
         let start = start + blanks;
         match self.bytes.get(start) {
             None if !self.last => return None,
-            None | Some(b'\r' | b'\n') => return Some(Json::Absent(start)),
+            None | Some(b'\r' | b'\n') => return Some(Ok((None, start))),
             Some(_) => {}
         }
         let rest = &self.bytes[start..];
         match value(rest) {
             // More digits may follow.
             Value::Whole(length) if length == rest.len() && !self.last && !shows_its_end(rest) => None,
-            Value::Whole(length) => Some(Json::Value(&rest[..length], start + length)),
-            Value::Incomplete => self.last.then_some(Json::Broken(self.bytes.len())),
+            Value::Whole(length) => Some(Ok((Some(&rest[..length]), start + length))),
+            Value::Incomplete => self.last.then_some(Err(self.bytes.len())),
             Value::Broken(error) => {
                 // It goes up to the next entry, or the empty line behind each, from the line with the error on.
-                let line = start + memrchr(b'\n', &rest[..error]).unwrap_or(0);
-                for line_end in memchr_iter(b'\n', &self.bytes[line..]) {
-                    let next = line + line_end + 1;
-                    if self.entry_ends(next)? {
-                        return Some(Json::Broken(next));
-                    }
-                }
-                self.last.then_some(Json::Broken(self.bytes.len()))
+                let (end, is_seen) = self.entry_end(start + memrchr(b'\n', &rest[..error]).unwrap_or(0));
+                is_seen.then_some(Err(end))
             }
         }
     }
@@ -344,13 +327,25 @@ impl<'a> Text<'a> {
         match self.bytes[start..].trim_ascii_start() {
             [b'{' | b'n', ..] => self.json(start),
             [] if !self.last => None,
-            _ => Some(Json::Absent(start)),
+            _ => Some(Ok((None, start))),
         }
+    }
+
+    /// Where the entry ends that goes on at `from`, and whether that can be seen, and not only where it does not end yet.
+    pub fn entry_end(self, from: usize) -> (usize, bool) {
+        for at in memchr_iter(b'\n', &self.bytes[from..]).map(|at| from + at) {
+            match self.entry_ends(at + 1) {
+                Some(false) => {}
+                Some(true) => return (at + 1, true),
+                None => return (at, false),
+            }
+        }
+        (self.bytes.len(), self.last)
     }
 
     /// Whether an entry ends before the line at `at`: that is empty, or begins with a date or `[Name`. `None`: more is
     /// needed to know.
-    pub fn entry_ends(self, at: usize) -> Option<bool> {
+    fn entry_ends(self, at: usize) -> Option<bool> {
         let rest = &self.bytes[at.min(self.bytes.len())..];
         match rest {
             [b'\n', ..] | [b'\r', b'\n', ..] => Some(true),

@@ -55,17 +55,17 @@ impl<M: Marks> Decoder for MarkedLines<M> {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         match self.lines.step(input, end) {
             Line::NeedMore => Step::NeedMore,
-            Line::Skip { consumed } => Step::Skip { consumed },
-            Line::Whole { text, consumed } => match self.marks.read(text) {
+            Line::Skip(consumed) => Step::Skip { consumed },
+            Line::Whole(text, consumed) => match self.marks.read(text) {
                 Some((start, entry)) => Step::Entry { start, consumed, entry: entry.within(self.limit) },
                 None => Step::entry(0, consumed, LogLine::new(text)),
             },
-            Line::Long { head, consumed } => {
+            Line::Long(head) => {
                 let (start, entry) = self.marks.read(head).unwrap_or_else(|| (0, LogLine::new(head).into()));
                 self.long = Some((start, entry.oversized(0)));
-                Step::Begin { start, consumed }
+                Step::Begin { start, consumed: head.len() }
             }
-            Line::End { length, consumed } => match self.long.take() {
+            Line::End(length, consumed) => match self.long.take() {
                 Some((start, entry)) => Step::entry(0, consumed, entry.oversized(length.saturating_sub(start as u64))),
                 None => Step::Skip { consumed },
             },

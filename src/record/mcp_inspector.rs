@@ -1,12 +1,11 @@
 //! `mcp-inspector`: the history that the MCP Inspector exports, an array of requests with their responses.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::{Step, leading_blanks};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
 use super::object::{Object, elements, offset_in};
 use super::scan::Scan;
 use super::times::{date_time, duration, epoch, from_milliseconds, later};
-use super::window::Window;
 use super::{Entry, Record, Sender};
 
 pub(super) const ABOUT: About = About {
@@ -20,7 +19,7 @@ pub(super) const ABOUT: About = About {
 
 /// The first value is an array whose first element is an object with the members of an entry, as far as it can be seen.
 fn detect(window: &Window<'_>) -> bool {
-    let first = elements(&window.bytes()[window.before_values()..]).next().and_then(Object::parse);
+    let first = elements(&window.bytes[window.before_values()..]).next().and_then(Object::parse);
     first.is_some_and(|entry| {
         message(&entry).is_some() && entry.has("timestamp") && (entry.has("direction") || entry.has("origin"))
     })

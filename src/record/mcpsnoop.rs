@@ -1,9 +1,8 @@
 //! `mcpsnoop`: an object a line, with the message inside and everything that mcpsnoop knows of it.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::marked::{Found, enveloped};
 use super::object::{Object, offset_in, unescape};
-use super::window::Window;
 use super::{Flags, LogLine, Record, Sender};
 use std::borrow::Cow;
 
@@ -20,31 +19,24 @@ pub(super) const ABOUT: About = About {
 fn detect(window: &Window<'_>) -> bool {
     window.objects().next().is_some_and(|object| {
         object.has("session_id")
-            && object.string("direction").is_some_and(|direction| Direction::of(&direction).is_some())
+            && direction(&object).is_some()
             && ["server_label", "seq", "ts", "transport", "raw"].iter().any(|name| object.has(name))
             && !object.has("jsonrpc")
     })
 }
 
-enum Direction {
-    Sent(Sender),
-    /// What the server wrote to stderr, or what mcpsnoop says of the session.
-    Aside,
-}
-
-impl Direction {
-    fn of(name: &str) -> Option<Self> {
-        Some(match name {
-            "c2s" => Self::Sent(Sender::Client),
-            "s2c" => Self::Sent(Sender::Server),
-            "stderr" | "meta" => Self::Aside,
-            _ => return None,
-        })
+/// Who sent it; nobody, where it is what the server wrote to stderr, or what mcpsnoop says of the session.
+fn direction(object: &Object<'_>) -> Option<Option<Sender>> {
+    match &*object.string("direction")? {
+        "c2s" => Some(Some(Sender::Client)),
+        "s2c" => Some(Some(Sender::Server)),
+        "stderr" | "meta" => Some(None),
+        _ => None,
     }
 }
 
 fn open<'a>(object: &Object<'a>, line: &'a [u8]) -> Option<Found<'a>> {
-    let direction = Direction::of(&object.string("direction")?)?;
+    let sender = direction(object)?;
     let truncated = object.get("truncated") == Some(b"true");
     let raw = object.get("raw").map(|raw| match unescape(raw) {
         // A message that was cut is not JSON, so it can only stand here as a string. A string that was not cut is what
@@ -57,18 +49,18 @@ fn open<'a>(object: &Object<'a>, line: &'a [u8]) -> Option<Found<'a>> {
         let value = object.get("text")?;
         Some((offset_in(line, value) + 1, trim(unescape(value)?))).filter(|(_, text)| !text.is_empty())
     };
-    Some(match (direction, raw.or_else(text)) {
-        (Direction::Sent(sender), Some((start, bytes))) => {
+    Some(match (sender, raw.or_else(text)) {
+        (Some(_), Some((start, bytes))) => {
             let record = Record {
                 time: object.date_time("ts"),
-                sender: Some(sender),
+                sender,
                 session: object.string("session_id").filter(|key| !key.is_empty()),
                 flags: Flags { truncated, ..Flags::default() },
                 ..Record::new(bytes)
             };
             (start, record.into())
         }
-        (Direction::Aside, Some((start, bytes))) => (start, LogLine::new(bytes).into()),
+        (None, Some((start, bytes))) => (start, LogLine::new(bytes).into()),
         // An HTTP response without body: its status is all there is.
         (_, None) if object.is_whole() => (0, LogLine::new(line).into()),
         (_, None) => return None,

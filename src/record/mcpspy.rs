@@ -1,11 +1,10 @@
 //! `mcpspy`: an object a line, with the members of the message among those that MCPSpy adds, and the message as it was
 //! on the wire in a string.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::marked::{Found, enveloped};
 use super::object::{NewObject, Object, offset_in, unescape};
 use super::value::is_whole;
-use super::window::Window;
 use super::{Record, Sender};
 use std::borrow::Cow;
 use std::collections::HashMap;

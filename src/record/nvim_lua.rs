@@ -1,10 +1,8 @@
 //! `nvim-lua`: Neovim's LSP log. Its messages are Lua tables, so it is recognised and not read.
 
-use super::about::{About, Sign};
-use super::decoder::{leading_blanks, trim_end};
+use super::about::{About, Sign, Window};
+use super::decoder::{leading_blanks, split_once, trim_end};
 use super::marked::{Found, MarkedLines, head};
-use super::window::Window;
-use memchr::memmem;
 
 pub(super) const ABOUT: About = About {
     name: "nvim-lua",
@@ -32,14 +30,12 @@ fn detect(window: &Window<'_>) -> bool {
 }
 
 fn names_a_message(line: &[u8]) -> bool {
-    let Some(file) = memmem::find(line, b".lua:") else { return false };
-    let Some(at) = memmem::find(&line[file..], b"\"rpc.") else { return false };
-    let (before, name) = line[file..].split_at(at);
-    let Some(end) = memmem::find(&name[1..], b"\"") else { return false };
-    let (name, behind) = (&name[1..=end], &name[end + 2..]);
+    let found = split_once(line, b".lua:").and_then(|(_, file)| split_once(file, b"\"rpc."));
+    let Some((before, call)) = found else { return false };
+    let Some((name, behind)) = split_once(call, b"\"") else { return false };
     // A copied log may have blanks in place of its tabs.
     trim_end(before).len() < before.len()
-        && (name.starts_with(b"rpc.send") || name.starts_with(b"rpc.receive"))
+        && (name.starts_with(b"send") || name.starts_with(b"receive"))
         && behind[leading_blanks(behind)..].starts_with(b"{")
 }
 

@@ -81,8 +81,7 @@ impl ReadError {
     fn new(failure: Failure, after: u64) -> Self {
         match failure {
             Failure::Source(source) => Self::Io { after, source },
-            Failure::Damaged { kind, source } => Self::Compressed { kind, after, source: Some(source) },
-            Failure::EndsEarly { kind } => Self::Compressed { kind, after, source: None },
+            Failure::Data { kind, source } => Self::Compressed { kind, after, source },
         }
     }
 }

@@ -1,10 +1,9 @@
 //! `sse`: a stream of server-sent events, as the HTML standard's section 9.2.6 reads one, and the HTTP heads around it.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
 use super::object::{Object, is_message};
 use super::value::may_be_message;
-use super::window::Window;
 use super::{LogLine, Record, Sender};
 use memchr::memchr2;
 use std::borrow::Cow;
@@ -21,7 +20,7 @@ pub(super) const ABOUT: About = About {
 /// The HTTP head of an event stream, or an event whose data begins as a message does, before any line that is a JSON value.
 fn detect(window: &Window<'_>) -> bool {
     let before = window.before_values();
-    let mut rest = &window.bytes()[..before];
+    let mut rest = &window.bytes[..before];
     let (mut fields_only, mut named, mut message, mut http) = (true, false, false, false);
     while !rest.is_empty() {
         let Some(Found { text, length }) = line(rest, true) else { return false };
@@ -45,7 +44,7 @@ fn detect(window: &Window<'_>) -> bool {
         message |= name == b"data" && matches!(content.first(), Some(b'{' | b'['));
     }
     // A line `data: {…}` at the end of what is seen may be one of anything, unless it is cut off.
-    fields_only && message && before == window.bytes().len() && (named || !window.bytes().ends_with(b"\n"))
+    fields_only && message && before == window.bytes.len() && (named || !window.bytes.ends_with(b"\n"))
 }
 
 /// How many bytes the lines of an event may have besides its data.

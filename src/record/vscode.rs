@@ -39,13 +39,9 @@ impl Stamp {
         let (mut rest, time) = date.unwrap_or((0, None));
         let level = level(&line[rest..]);
         rest += level.unwrap_or(0);
-        let (tag, clock) = match tag(&line[rest..]) {
-            Some((tag, clock, length)) => {
-                rest += length;
-                (Some(tag), clock)
-            }
-            None => (None, None),
-        };
+        let tagged = tag(&line[rest..]);
+        let (tag, clock, length) = tagged.map_or((None, None, 0), |(tag, clock, length)| (Some(tag), clock, length));
+        rest += length;
         let stamped = tag.is_some() || (date.is_some() && level.is_some());
         stamped.then_some(Self { time: time.or(clock), tag, rest })
     }

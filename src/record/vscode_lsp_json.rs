@@ -1,12 +1,11 @@
 //! `vscode-lsp-json`: an object a line, with the message, its direction and the time in it.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
 use super::marked::{Found, HEAD, MarkedLines};
 use super::object::{Object, offset_in};
 use super::times::{epoch, from_milliseconds};
 use super::vscode::{Stamp, Tag};
-use super::window::Window;
 use super::{Record, Sender, Time};
 
 pub(super) const ABOUT: About = About {

@@ -1,12 +1,10 @@
 //! `vscode-lsp-text`: what a language client writes into its trace channel: a headline for each message, and its
 //! parameters, result or error data behind that. The envelope is not logged, so it is put together again.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Line, Lines, Passed, Step, trim_end};
-use super::lsp_trace::{Body, Headline, HeadlineKind, Text};
-use super::window::Window;
+use super::lsp_trace::{Headline, HeadlineKind, Text};
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
-use memchr::memchr_iter;
 
 pub(super) const ABOUT: About = About {
     name: "vscode-lsp-text",
@@ -43,24 +41,24 @@ struct VscodeLspText {
 impl Decoder for VscodeLspText {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         if let Some(passed) = &mut self.long {
-            let (length, done) = pass(input, end);
+            let (length, done) = Text { bytes: input, last: end }.entry_end(0);
             let step = passed.step(&input[..length], done);
             self.long = self.long.take().filter(|_| !step.is_entry());
             return step.map(|entry| self.told(entry));
         }
         match self.lines.step(input, end) {
             Line::NeedMore => Step::NeedMore,
-            Line::Skip { consumed } => Step::Skip { consumed },
-            Line::Whole { text, consumed } => match Headline::of(text) {
+            Line::Skip(consumed) => Step::Skip { consumed },
+            Line::Whole(text, consumed) => match Headline::of(text) {
                 Some(headline) => self.message(headline, consumed, input, end),
                 None => Step::entry(0, consumed, LogLine::new(text)),
             },
-            Line::Long { head, consumed } => {
+            Line::Long(head) => {
                 let headline = Headline::of(&head[..head.len().min(AROUND)]);
                 self.said = headline.map(|headline| (headline.time, self.sender(&headline)));
-                Step::Begin { start: 0, consumed }
+                Step::Begin { start: 0, consumed: head.len() }
             }
-            Line::End { length, consumed } => {
+            Line::End(length, consumed) => {
                 let entry = match self.said {
                     Some(_) => Record::oversized(length).into(),
                     None => LogLine::oversized(length).into(),
@@ -95,7 +93,7 @@ impl VscodeLspText {
         let window = &input[..input.len().min(most)];
         let text = Text { bytes: window, last: end && window.len() == input.len() };
         let (record, length) = match text.body(&headline, length) {
-            Some(Body::Parts(parts, length)) => {
+            Some(Ok((parts, length))) => {
                 let message = headline.message(&parts);
                 let result_unknown = headline.kind == HeadlineKind::Response && parts.say_nothing();
                 let flags = Flags { reconstructed: true, result_unknown, ..Flags::default() };
@@ -105,7 +103,7 @@ impl VscodeLspText {
                 };
                 (record, length)
             }
-            Some(Body::Broken(length)) => (Record::within(self.limit, trim_end(&window[..length])), length),
+            Some(Err(length)) => (Record::within(self.limit, trim_end(&window[..length])), length),
             None if input.len() <= most => return Step::NeedMore,
             None => {
                 self.long = Some(Passed::new(&window[..length]));
@@ -114,18 +112,6 @@ impl VscodeLspText {
         };
         Step::entry(0, length, self.told(record.into()))
     }
-}
-
-/// Passes over what is too long, up to the next entry: how many bytes, and whether that is the end.
-fn pass(input: &[u8], end: bool) -> (usize, bool) {
-    for at in memchr_iter(b'\n', input) {
-        match (Text { bytes: input, last: end }).entry_ends(at + 1) {
-            Some(false) => {}
-            Some(true) => return (at + 1, true),
-            None => return (at, false),
-        }
-    }
-    (input.len(), end)
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! `vscode-mcp`: the output channel that VS Code keeps for each MCP server.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
 use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
 use super::times::timestamp;
 use super::vscode::level;
-use super::window::Window;
 use super::{Record, Sender, Time};
 use std::borrow::Cow;
 

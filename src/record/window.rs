@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 /// The first bytes of an input, and what several tests want to know of them.
 pub(super) struct Window<'a> {
-    bytes: &'a [u8],
-    first_value: Option<FirstValue>,
+    pub bytes: &'a [u8],
+    pub first_value: Option<FirstValue>,
 }
 
 /// The first JSON value that begins a line: an object, an array, or a line that is another value as a whole.
@@ -25,14 +25,6 @@ pub(super) struct FirstValue {
 impl<'a> Window<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, first_value: first_value(bytes) }
-    }
-
-    pub(super) fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    pub(super) fn first_value(&self) -> Option<FirstValue> {
-        self.first_value
     }
 
     /// The lines that are not blank, without blanks around them, and where they begin. The last one may be cut off.

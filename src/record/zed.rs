@@ -1,9 +1,8 @@
 //! `zed`: what the Zed editor shows of the messages of one language or context server.
 
-use super::about::{About, Sign};
+use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Lines, Step, leading_blanks};
 use super::json_values::JsonValues;
-use super::window::Window;
 use super::{Entry, Record, Sender};
 
 pub(super) const ABOUT: About = About {
