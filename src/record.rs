@@ -1,8 +1,7 @@
 //! Input bytes → [`Record`]s.
 //!
 //! A [`Reader`] takes any [`Read`](std::io::Read), decompresses it, finds out which [`Format`] it has, and hands out its
-//! entries one at a time, each lent from the reader's own buffer. What a record's bytes mean is not this stage's business:
-//! text that is no JSON is a record too.
+//! entries one at a time. What a record's bytes mean is not this stage's business: text that is not JSON is a record too.
 //!
 //! Behind the reader stand the decoders, one file per format. A [`Decoder`] does no I/O: it is shown bytes and says what
 //! the next step is.
@@ -23,6 +22,25 @@
 //! assert_eq!(senders, [Some(Sender::Client), Some(Sender::Server)]);
 //! # Ok::<(), rpcgraph::record::ReadError>(())
 //! ```
+//!
+//! # Adding a format
+//!
+//! 1. `record/NAME.rs` has a constant `ABOUT`, of the type `About` in `record/about.rs`, in which the format says what it
+//!    is called, how it is recognised and how it is read.
+//!    - What recognises it is a function that is given the `Window` of an input's first bytes: `Sign::Line` if a line of
+//!      text shows the format, `Sign::Value` if the first JSON value does.
+//!    - What reads it is mostly not a decoder of its own. Lines, of which some hold a message, are a function or a `Marks`
+//!      for `MarkedLines` (`record/marked.rs`); lines that are an object with a message inside are a function for
+//!      `enveloped` in the same file; an array is an `ArrayFormat` (`record/elements.rs`). Any other format implements
+//!      [`Decoder`], on `Lines` (`record/decoder.rs`) or `Front` (`record/value.rs`).
+//!    - `RawObject` and its like (`record/object.rs`) take JSON apart as far as it goes, and `record/times.rs` reads times
+//!      and durations.
+//! 2. `record/samples/NAME.log` is a small log, which users are shown.
+//! 3. `mod NAME;` stands below, and `NAME` in the table `formats!` in `record/detect.rs`, with the number of its rule. The
+//!    rule is told in the comment of [`Format::detect`]: a format before those that could take its logs for their own.
+//! 4. `tests/formats/NAME/` holds a log `typical.log` and one with all that may go wrong, `edge.log`, beside each what it
+//!    gives, `.entries`, and beside the typical one its graph, `.ttl`. `NAME` stands in one of the lists in
+//!    `tests/suite/formats.rs`, whose tests read the logs in pieces of any size, cut off, compressed, and with CRLF.
 
 use std::borrow::Cow;
 
@@ -64,14 +82,14 @@ mod window;
 mod zed;
 
 pub use decoder::{Decoder, Step};
-pub use decompress::{Compression, decompressed};
+pub use decompress::{InputCompression, decompressed};
 pub use detect::Format;
 pub use reader::{ReadError, Reader, ReaderOptions};
 
 /// Where something is in its input, after decompression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// Number of the record, from 1; for a [`LogLine`] that of the record before it, 0 where there is none.
+    /// Number of the record, from 1; for a [`LogLine`] that of the record before it, or 0.
     pub record: u64,
     /// Line of the first byte, from 1. Lines end with LF. In a database, the id of the row.
     pub line: u64,

@@ -40,20 +40,20 @@ const STARTS: [&[u8]; 4] = [
     b"Initializing server...",
     b"Using MCP server command:",
     b"Using built-in Node.js for MCP server:",
-    b"Server started and connected successfully",
+    b"ClaudeServer started and connected successfully",
 ];
 
 /// Each connection of each server is a session of its own: its key is the server's name, from the second on with a number.
 #[derive(Default)]
 struct ClaudeDesktop {
-    servers: BTreeMap<Vec<u8>, Server>,
+    servers: BTreeMap<Vec<u8>, ClaudeServer>,
     /// The keys in use: a server may be called like the second connection of another.
     keys: BTreeSet<String>,
 }
 
 /// A server, under the name that the log gives it.
 #[derive(Default)]
-struct Server {
+struct ClaudeServer {
     /// A connection is being started. It opens with its first message, so however many lines tell of the start, and
     /// however many starts fail, there is one session for each connection that has messages.
     starting: bool,
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn one_start_of_several_lines_opens_one_connection() {
         let start = "Initializing server...|Using MCP server command: npx with args and path: {|\
-                     Server started and connected successfully";
+                     ClaudeServer started and connected successfully";
         let lines = |name: &str, lines: &str| {
             lines.split('|').map(|line| format!("{TIME} [{name}] [info] {line}\n")).collect::<String>()
         };
@@ -258,7 +258,7 @@ mod tests {
             say("demo", 2),
             say("demo-2", 3),
             say("demo", 4),
-            lines("demo", "Server started and connected successfully"),
+            lines("demo", "ClaudeServer started and connected successfully"),
             say("demo", 5),
             say("other", 6),
         ];
@@ -275,7 +275,7 @@ mod tests {
     fn what_is_recognised() {
         let table = [
             ("[demo] [info] Initializing server...", true),
-            ("[info] [demo] Server started and connected successfully { metadata: undefined }", true),
+            ("[info] [demo] ClaudeServer started and connected successfully { metadata: undefined }", true),
             ("[demo] [info] Initializing server...\n{\"id\":1}\n", false),
             ("[demo] [info] Message from client: {\"cut", true),
             ("[demo] [info] Message from client: no json", false),

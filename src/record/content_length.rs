@@ -6,7 +6,7 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Line, Lines, Passed, Step, leading_blanks, split_once, trim_end};
-use super::value::{Front, Value, value};
+use super::value::{Extent, Front, value};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr2_iter};
 
@@ -183,10 +183,10 @@ impl ContentLength {
         };
         let text = trim_end(body);
         let own = match value(text) {
-            Value::Whole(length) if length == text.len() => return self.record(text, stated),
-            Value::Incomplete => return self.own_end(input, end),
-            Value::Whole(length) => length,
-            Value::Broken(_) => 0,
+            Extent::Whole(length) if length == text.len() => return self.record(text, stated),
+            Extent::Incomplete => return self.own_end(input, end),
+            Extent::Whole(length) => length,
+            Extent::Broken(_) => 0,
         };
         // Not a value, or more than one has: that is what was sent, unless the next header shows that less was.
         match header_before(input, own, stated, end) {

@@ -7,14 +7,14 @@ use zstd::stream::read::Decoder as ZstdDecoder;
 
 /// How data are compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Compression {
+pub enum InputCompression {
     /// gzip, RFC 1952; any number of members.
     Gzip,
     /// Zstandard, RFC 8878; any number of frames, skippable ones too.
     Zstd,
 }
 
-impl Compression {
+impl InputCompression {
     fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
@@ -24,7 +24,7 @@ impl Compression {
     }
 }
 
-impl fmt::Display for Compression {
+impl fmt::Display for InputCompression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Gzip => "gzip",
@@ -33,53 +33,53 @@ impl fmt::Display for Compression {
     }
 }
 
-/// The bytes behind an input that is plain, compressed, or compressed twice, for what is no log.
+/// The bytes behind an input that is plain, compressed, or compressed twice, for files that are not logs.
 pub fn decompressed<R: Read>(input: R) -> io::Result<impl Read> {
-    Layer::new(Layer::new(Source(input))?)
+    CompressionLayer::new(CompressionLayer::new(LogSource(input))?)
 }
 
-/// The text of an input that is plain, compressed, or compressed twice. It fails with a [`Failure`].
+/// The text of an input that is plain, compressed, or compressed twice. It fails with a [`TextFailure`].
 ///
 /// Data that ends early gives all text before its end. Where data is damaged, a block of text before that place may be
 /// lost with it: the libraries give no part of a piece that they found damaged.
-pub(super) struct Text<R: Read>(Layer<Layer<Source<R>>>);
+pub(super) struct PlainText<R: Read>(CompressionLayer<CompressionLayer<LogSource<R>>>);
 
-impl<R: Read> Text<R> {
+impl<R: Read> PlainText<R> {
     pub(super) fn new(input: R) -> io::Result<Self> {
-        Ok(Self(Layer::new(Layer::new(Source(input))?)?))
+        Ok(Self(CompressionLayer::new(CompressionLayer::new(LogSource(input))?)?))
     }
 
-    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Failure> {
-        self.0.read(buffer).map_err(|error| error.downcast().unwrap_or_else(Failure::Source))
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, TextFailure> {
+        self.0.read(buffer).map_err(|error| error.downcast().unwrap_or_else(TextFailure::Source))
     }
 }
 
 /// Which side failed. Travels inside of an [`io::Error`] through the decompressing readers.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(super) enum TextFailure {
     #[error(transparent)]
     Source(io::Error),
     /// Without a source, the data ends early.
     #[error("{kind} data {}", if source.is_some() { "is damaged" } else { "ends early" })]
-    Data { kind: Compression, source: Option<io::Error> },
+    Data { kind: InputCompression, source: Option<io::Error> },
 }
 
 /// The input itself: marks its errors as its own, so that they are not taken for damaged data.
-struct Source<R>(R);
+struct LogSource<R>(R);
 
-impl<R: Read> Read for Source<R> {
+impl<R: Read> Read for LogSource<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.0.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => return result.map_err(|error| io::Error::other(Failure::Source(error))),
+                result => return result.map_err(|error| io::Error::other(TextFailure::Source(error))),
             }
         }
     }
 }
 
 /// What is behind one compression, or none.
-enum Layer<R: Read> {
+enum CompressionLayer<R: Read> {
     Plain(Peeked<R>),
     Gzip(MultiGzDecoder<BufReader<Peeked<R>>>),
     Zstd(ZstdDecoder<'static, BufReader<Peeked<R>>>),
@@ -88,18 +88,18 @@ enum Layer<R: Read> {
 /// A reader of which the first bytes were looked at: those, the error that came behind them, and the rest.
 type Peeked<R> = Chain<Chain<Cursor<Vec<u8>>, Failed>, R>;
 
-impl<R: Read> Layer<R> {
+impl<R: Read> CompressionLayer<R> {
     /// Fails only for want of memory: a read that fails here does so again in [`Read::read`].
     fn new(mut input: R) -> io::Result<Self> {
         let mut head = Vec::new();
         let failed = Failed(input.by_ref().take(4).read_to_end(&mut head).err());
-        let kind = Compression::of(&head);
+        let kind = InputCompression::of(&head);
         let peeked = Cursor::new(head).chain(failed).chain(input);
         let buffered = |peeked| BufReader::with_capacity(64 * 1024, peeked);
         Ok(match kind {
             None => Self::Plain(peeked),
-            Some(Compression::Gzip) => Self::Gzip(MultiGzDecoder::new(buffered(peeked))),
-            Some(Compression::Zstd) => Self::Zstd(ZstdDecoder::with_buffer(buffered(peeked))?),
+            Some(InputCompression::Gzip) => Self::Gzip(MultiGzDecoder::new(buffered(peeked))),
+            Some(InputCompression::Zstd) => Self::Zstd(ZstdDecoder::with_buffer(buffered(peeked))?),
         })
     }
 }
@@ -113,18 +113,18 @@ impl Read for Failed {
     }
 }
 
-impl<R: Read> Read for Layer<R> {
+impl<R: Read> Read for CompressionLayer<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let (kind, result) = match self {
             Self::Plain(input) => return input.read(buffer),
-            Self::Gzip(input) => (Compression::Gzip, input.read(buffer)),
-            Self::Zstd(input) => (Compression::Zstd, input.read(buffer)),
+            Self::Gzip(input) => (InputCompression::Gzip, input.read(buffer)),
+            Self::Zstd(input) => (InputCompression::Zstd, input.read(buffer)),
         };
-        result.map_err(|error| match error.downcast::<Failure>() {
+        result.map_err(|error| match error.downcast::<TextFailure>() {
             Ok(failure) => io::Error::other(failure),
             Err(error) => {
                 let source = Some(error).filter(|error| error.kind() != io::ErrorKind::UnexpectedEof);
-                io::Error::other(Failure::Data { kind, source })
+                io::Error::other(TextFailure::Data { kind, source })
             }
         })
     }
@@ -147,7 +147,7 @@ mod tests {
 
     /// Everything that can be read, and how it ends.
     fn read(input: impl Read) -> (Vec<u8>, Option<String>) {
-        let (mut text, mut all, mut buffer) = (Text::new(input).unwrap(), Vec::new(), [0; 5]);
+        let (mut text, mut all, mut buffer) = (PlainText::new(input).unwrap(), Vec::new(), [0; 5]);
         loop {
             match text.read(&mut buffer) {
                 Ok(0) => return (all, None),

@@ -83,7 +83,7 @@ impl Format {
     /// An input that begins as SQLite databases do is `lsp-devtools-db`. Of these, the first that is true decides; what
     /// marks the messages of 1 to 5 and 7 to 11 stands before any line that is or begins another JSON value.
     /// 1. A line has Claude Desktop's date, server and level, and then a message that begins with `{` or `[`, or else
-    ///    the start of a server, if there is no JSON value or such a message comes later: `claude-desktop`.
+    ///    the start of a server, if there is not a JSON value or such a message comes later: `claude-desktop`.
     /// 2. A line has `[editor -> server]` or `[server -> editor]`, with nothing but a date and a level before it, and
     ///    then `{` or `[`: `vscode-mcp`.
     /// 3. A line has Helix's date, source and level, a server and an arrow, and then `{` or `[`: `helix`.
@@ -112,7 +112,7 @@ impl Format {
     ///     or another one stands behind it on its line: `json-values`.
     /// 18. Everything else, and nothing at all, is `json-lines`.
     ///
-    /// Lines that are no JSON (banners, stderr) do not count, nor do objects and arrows with an error in them; what comes
+    /// Lines that are not JSON (banners, stderr) do not count, nor do objects and arrows with an error in them; what comes
     /// before the error in an archive does. No object of 12 to 15 has a member `jsonrpc`, and one that is cut off by the
     /// end of what is seen counts as far as it goes.
     pub fn detect(head: &[u8]) -> Self {

@@ -3,9 +3,9 @@
 use super::about::{About, Sign, Window};
 use super::decoder::{Step, leading_blanks};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
-use super::object::Object;
+use super::object::RawObject;
 use super::scan::Scan;
-use super::value::{Value, value};
+use super::value::{Extent, value};
 use super::{LogLine, Record, har_entry};
 
 pub(super) const ABOUT: About = About {
@@ -20,7 +20,7 @@ pub(super) const ABOUT: About = About {
 /// The first object that begins a line and has a member, over however many lines it goes and up to an error in it, has a
 /// `log` with entries, or with a version and a creator.
 fn detect(window: &Window<'_>) -> bool {
-    let mut objects = window.lines().filter_map(|(at, _)| Object::parse(&window.bytes[at..]));
+    let mut objects = window.lines().filter_map(|(at, _)| RawObject::parse(&window.bytes[at..]));
     let root = objects.find(|object| !object.is_empty());
     root.filter(|root| !root.has("jsonrpc")).and_then(|root| root.object("log")).is_some_and(|log| {
         let entries = log.get("entries").is_some_and(|entries| entries.starts_with(b"["));
@@ -95,9 +95,9 @@ impl Har {
             false => elements.pass(0, input),
         };
         let name = match value(window) {
-            Value::Whole(length) => &window[..length],
-            Value::Incomplete => return unseen(elements),
-            Value::Broken(_) => return elements.pass(0, input),
+            Extent::Whole(length) => &window[..length],
+            Extent::Incomplete => return unseen(elements),
+            Extent::Broken(_) => return elements.pass(0, input),
         };
         let colon = name.len() + leading_blanks(&window[name.len()..]);
         let at = match window.get(colon) {

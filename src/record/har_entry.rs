@@ -1,6 +1,6 @@
 //! What an entry of an HTTP Archive holds: the messages of one HTTP request and its response, or of one WebSocket.
 
-use super::object::{Object, elements, is_message, offset_in, unescape};
+use super::object::{RawObject, elements, is_message, offset_in, unescape};
 use super::times::{duration, epoch, later, number};
 use super::value::may_be_message;
 use super::{Entry, LogLine, Record, Sender, Time, sse};
@@ -11,15 +11,15 @@ use std::borrow::Cow;
 /// The messages of an entry in the order in which they were sent, and where each body begins in the entry; a line of text
 /// where there is none. `sockets` counts the WebSockets that carried messages.
 pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usize, Entry<'static>)> {
-    let Some(entry) = Object::parse(text) else { return Vec::new() };
+    let Some(entry) = RawObject::parse(text) else { return Vec::new() };
     let (request, response) = (entry.object("request"), entry.object("response"));
     let url = request.as_ref().and_then(|request| request.string("url")).unwrap_or_default();
-    let give = |bodies: Vec<Body>, key: Option<String>| {
+    let give = |bodies: Vec<HttpBody>, key: Option<String>| {
         bodies.into_iter().map(|body| (body.start, body.entry(limit, key.as_deref()))).collect::<Vec<_>>()
     };
 
     let frames = frames(&entry, text, "_webSocketMessages");
-    if frames.iter().any(Body::holds_message) {
+    if frames.iter().any(HttpBody::holds_message) {
         *sockets += 1;
         return give(frames, Some(format!("{}#{sockets}", origin(&url))));
     }
@@ -27,29 +27,29 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usiz
     let started = entry.date_time("startedDateTime");
     let took = entry.get("time").and_then(duration);
     let ended = started.zip(took).and_then(|(started, took)| later(started, took));
-    let sent = request.as_ref().and_then(|request| Body::of(&request.object("postData")?, text, Sender::Client));
+    let sent = request.as_ref().and_then(|request| HttpBody::of(&request.object("postData")?, text, Sender::Client));
     let ids = sent.as_ref().map(|body| ids(&body.bytes)).unwrap_or_default();
-    let mut bodies: Vec<_> = sent.into_iter().map(|body| Body { time: started, ..body }).collect();
+    let mut bodies: Vec<_> = sent.into_iter().map(|body| HttpBody { time: started, ..body }).collect();
 
     let mut missing = None;
     let events = self::frames(&entry, text, "_eventSourceMessages");
-    if events.iter().any(Body::holds_message) {
+    if events.iter().any(HttpBody::holds_message) {
         bodies.extend(events);
     } else if let Some(content) = response.as_ref().and_then(|response| response.object("content")) {
-        let body = Body::of(&content, text, Sender::Server);
+        let body = HttpBody::of(&content, text, Sender::Server);
         let size = content.get("size").and_then(number).filter(|size| *size > 0.into());
         if body.is_none() && size.is_some() {
             missing = comment(request.as_ref(), &url, ": the response's body is not in the archive");
         }
         let is_stream = body.as_ref().is_some_and(|body| body.is_stream);
-        bodies.extend(body.into_iter().flat_map(Body::events).map(|body| {
+        bodies.extend(body.into_iter().flat_map(HttpBody::events).map(|body| {
             let answers = is_answer(&body.bytes, &ids);
             // Of a stream, the archive tells when it began and ended: it ends with the answer, and what came before has no
             // time of its own.
-            Body { time: ended.filter(|_| answers || !is_stream), latency: took.filter(|_| answers), ..body }
+            HttpBody { time: ended.filter(|_| answers || !is_stream), latency: took.filter(|_| answers), ..body }
         }));
     }
-    if !bodies.iter().any(Body::holds_message) {
+    if !bodies.iter().any(HttpBody::holds_message) {
         return vec![(0, comment(request.as_ref(), &url, "").unwrap_or_else(|| LogLine::new(text.to_vec()).into()))];
     }
     let mut found = give(bodies, session(&url, request.as_ref(), response.as_ref()));
@@ -58,14 +58,14 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usiz
 }
 
 /// Method and URL as a line of text, if the entry has a URL.
-fn comment(request: Option<&Object<'_>>, url: &str, more: &str) -> Option<Entry<'static>> {
+fn comment(request: Option<&RawObject<'_>>, url: &str, more: &str) -> Option<Entry<'static>> {
     let method = request.and_then(|request| request.string("method")).unwrap_or_default();
     let text = format!("{method} {url}{more}").trim().to_owned().into_bytes();
     (!url.is_empty()).then(|| LogLine::new(text).into())
 }
 
 /// A body that is not empty, or a part of one, and what is known of the message that it may be.
-struct Body {
+struct HttpBody {
     /// Where its text begins in the entry.
     start: usize,
     bytes: Vec<u8>,
@@ -75,9 +75,9 @@ struct Body {
     latency: Option<oxsdatatypes::Decimal>,
 }
 
-impl Body {
+impl HttpBody {
     /// The `text` of a `postData` or `content`.
-    fn of(object: &Object<'_>, whole: &[u8], sender: Sender) -> Option<Self> {
+    fn of(object: &RawObject<'_>, whole: &[u8], sender: Sender) -> Option<Self> {
         let text = object.get("text")?;
         let body = Self::new(text, whole, object.get("encoding") == Some(b"\"base64\""), sender)?;
         let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
@@ -124,9 +124,9 @@ impl Body {
 
 /// The messages of a WebSocket (Chrome's and mitmproxy's `_webSocketMessages`) or, where the archive has the events of a
 /// stream one by one, its server-sent events (`_eventSourceMessages`).
-fn frames(entry: &Object<'_>, whole: &[u8], name: &str) -> Vec<Body> {
+fn frames(entry: &RawObject<'_>, whole: &[u8], name: &str) -> Vec<HttpBody> {
     let frame = |text| {
-        let frame = Object::parse(text)?;
+        let frame = RawObject::parse(text)?;
         let is_base64 = match frame.get("opcode") {
             None | Some(b"0" | b"1") => false,
             Some(b"2") => true,
@@ -140,17 +140,17 @@ fn frames(entry: &Object<'_>, whole: &[u8], name: &str) -> Vec<Body> {
             _ => return None,
         };
         let time = frame.get("time").and_then(number).and_then(epoch);
-        Some(Body { time, ..Body::new(frame.get("data")?, whole, is_base64, sender)? })
+        Some(HttpBody { time, ..HttpBody::new(frame.get("data")?, whole, is_base64, sender)? })
     };
     elements(entry.get(name).unwrap_or_default()).filter_map(frame).collect()
 }
 
 /// The objects of a body: itself, or the elements of a batch.
-fn objects(bytes: &[u8]) -> impl Iterator<Item = Object<'_>> {
+fn objects(bytes: &[u8]) -> impl Iterator<Item = RawObject<'_>> {
     let text = bytes.trim_ascii();
     let batch = elements(text);
     let single = (!text.starts_with(b"[")).then_some(text);
-    single.into_iter().chain(batch).filter_map(Object::parse)
+    single.into_iter().chain(batch).filter_map(RawObject::parse)
 }
 
 /// The ids of the requests in a body, as they are spelled.
@@ -181,13 +181,13 @@ fn origin(url: &str) -> String {
 
 /// Key of the session: the origin, and the id that the Model Context Protocol has in a header. The response to the first
 /// request brings it.
-fn session(url: &str, request: Option<&Object<'_>>, response: Option<&Object<'_>>) -> Option<String> {
+fn session(url: &str, request: Option<&RawObject<'_>>, response: Option<&RawObject<'_>>) -> Option<String> {
     if url.is_empty() {
         return None;
     }
     let id = [request, response].into_iter().flatten().find_map(|side| {
         let header = |text| {
-            let header = Object::parse(text)?;
+            let header = RawObject::parse(text)?;
             header.string("name").filter(|name| name.eq_ignore_ascii_case("mcp-session-id"))?;
             header.string("value").map(Cow::into_owned).filter(|id| !id.is_empty())
         };
@@ -267,7 +267,7 @@ mod tests {
     fn server_sent_events() {
         let events = |text: &str| {
             let (bytes, sender) = (text.as_bytes().to_vec(), Sender::Server);
-            let body = Body { start: 0, bytes, is_stream: true, sender, time: None, latency: None };
+            let body = HttpBody { start: 0, bytes, is_stream: true, sender, time: None, latency: None };
             let events = body.events().into_iter().map(|event| String::from_utf8_lossy(&event.bytes).into_owned());
             events.collect::<Vec<_>>()
         };

@@ -3,7 +3,7 @@
 use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
 use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
-use super::object::{Object, elements, is_message};
+use super::object::{RawObject, elements, is_message};
 use super::times::timestamp;
 use super::value::is_whole;
 use super::{Record, Sender, Time};
@@ -39,8 +39,8 @@ impl Marks for Helix {
             let answered = self.answered.remove(server);
             match answer {
                 // Versions up to 24 write a response and then, with the same arrow, its result alone.
-                Answer::Value if answered => return None,
-                Answer::Result => {
+                HelixAnswer::Value if answered => return None,
+                HelixAnswer::Result => {
                     self.answered.insert(server.to_vec());
                 }
                 _ => {}
@@ -80,7 +80,7 @@ fn mark(line: &[u8]) -> Option<Mark<'_>> {
 
 /// What a server sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Answer {
+enum HelixAnswer {
     /// A response with a result.
     Result,
     /// Something else that has members of a message, or a batch, or something that is not JSON.
@@ -89,21 +89,21 @@ enum Answer {
     Value,
 }
 
-fn answer(text: &[u8]) -> Answer {
+fn answer(text: &[u8]) -> HelixAnswer {
     if !is_whole(text) {
-        return Answer::Other;
+        return HelixAnswer::Other;
     }
     if text.starts_with(b"[") {
         return match elements(text).next().map(answer) {
-            None | Some(Answer::Value) => Answer::Value,
-            Some(_) => Answer::Other,
+            None | Some(HelixAnswer::Value) => HelixAnswer::Value,
+            Some(_) => HelixAnswer::Other,
         };
     }
-    let Some(object) = Object::parse(text) else { return Answer::Value };
+    let Some(object) = RawObject::parse(text) else { return HelixAnswer::Value };
     match object.has("method") {
-        false if object.has("id") && object.has("result") => Answer::Result,
-        called if called || is_message(&object) => Answer::Other,
-        _ => Answer::Value,
+        false if object.has("id") && object.has("result") => HelixAnswer::Result,
+        called if called || is_message(&object) => HelixAnswer::Other,
+        _ => HelixAnswer::Value,
     }
 }
 
@@ -146,23 +146,23 @@ mod tests {
     #[test]
     fn answers() {
         let table = [
-            (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, Answer::Result),
-            (r#"{"id":1,"result":[]}"#, Answer::Result),
-            (r#"{"jsonrpc":"2.0","id":1,"error":{}}"#, Answer::Other),
-            (r#"{"id":1,"error":{}}"#, Answer::Other),
-            (r#"{"method":"x"}"#, Answer::Other),
-            (r#"{"jsonrpc":"2.0"}"#, Answer::Other),
-            (r#"[{"jsonrpc":"2.0","id":1,"result":null}]"#, Answer::Other),
-            (r#"{"cut":"#, Answer::Other),
-            ("[1,", Answer::Other),
-            ("text", Answer::Other),
-            (r#"{"id":1}"#, Answer::Value),
-            (r#"{"result":1}"#, Answer::Value),
-            (r#"[{"range":1}]"#, Answer::Value),
-            ("[]", Answer::Value),
-            ("[[]]", Answer::Value),
-            ("null", Answer::Value),
-            ("\"a\"", Answer::Value),
+            (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, HelixAnswer::Result),
+            (r#"{"id":1,"result":[]}"#, HelixAnswer::Result),
+            (r#"{"jsonrpc":"2.0","id":1,"error":{}}"#, HelixAnswer::Other),
+            (r#"{"id":1,"error":{}}"#, HelixAnswer::Other),
+            (r#"{"method":"x"}"#, HelixAnswer::Other),
+            (r#"{"jsonrpc":"2.0"}"#, HelixAnswer::Other),
+            (r#"[{"jsonrpc":"2.0","id":1,"result":null}]"#, HelixAnswer::Other),
+            (r#"{"cut":"#, HelixAnswer::Other),
+            ("[1,", HelixAnswer::Other),
+            ("text", HelixAnswer::Other),
+            (r#"{"id":1}"#, HelixAnswer::Value),
+            (r#"{"result":1}"#, HelixAnswer::Value),
+            (r#"[{"range":1}]"#, HelixAnswer::Value),
+            ("[]", HelixAnswer::Value),
+            ("[[]]", HelixAnswer::Value),
+            ("null", HelixAnswer::Value),
+            ("\"a\"", HelixAnswer::Value),
         ];
         for (text, expected) in table {
             assert_eq!(answer(text.as_bytes()), expected, "{text}");

@@ -6,7 +6,7 @@ use super::about::{About, Sign, Window};
 use super::decoder::{Step, leading_blanks, trim_end};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
 use super::scan::Scan;
-use super::value::{Front, Value, value};
+use super::value::{Extent, Front, value};
 use memchr::{memchr, memrchr};
 
 pub(super) const ABOUT: About = About {
@@ -30,10 +30,10 @@ fn detect(window: &Window<'_>) -> bool {
             continue;
         }
         let (array, behind) = match value(&bytes[at..]) {
-            Value::Whole(length) => bytes[at..].split_at(length),
-            Value::Incomplete => (trim_end(&bytes[at..]), &[][..]),
-            Value::Broken(error) if first_is_whole(&bytes[at..]) => (&bytes[at..at + error], &[][..]),
-            Value::Broken(error) => {
+            Extent::Whole(length) => bytes[at..].split_at(length),
+            Extent::Incomplete => (trim_end(&bytes[at..]), &[][..]),
+            Extent::Broken(error) if first_is_whole(&bytes[at..]) => (&bytes[at..at + error], &[][..]),
+            Extent::Broken(error) => {
                 // Nothing before the line with the error is looked at again.
                 from = memrchr(b'\n', &bytes[at..at + error]).map_or(at + 1, |line_end| at + line_end);
                 continue;
@@ -50,8 +50,8 @@ fn detect(window: &Window<'_>) -> bool {
 fn first_is_whole(array: &[u8]) -> bool {
     let first = &array[1 + leading_blanks(&array[1..])..];
     match value(first) {
-        Value::Whole(length) => first[length + leading_blanks(&first[length..])..].starts_with(b","),
-        Value::Incomplete | Value::Broken(_) => false,
+        Extent::Whole(length) => first[length + leading_blanks(&first[length..])..].starts_with(b","),
+        Extent::Incomplete | Extent::Broken(_) => false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::marked::{Found, enveloped};
-use super::object::{Object, elements, offset_in, unescape};
+use super::object::{RawObject, elements, offset_in, unescape};
 use super::times::date_time;
 use super::{Record, Sender};
 
@@ -22,7 +22,7 @@ fn detect(window: &Window<'_>) -> bool {
     })
 }
 
-fn sender(event: &Object<'_>) -> Option<Sender> {
+fn sender(event: &RawObject<'_>) -> Option<Sender> {
     match event.get("tag")? {
         b"\"FromClient\"" => Some(Sender::Client),
         b"\"FromServer\"" => Some(Sender::Server),
@@ -30,13 +30,13 @@ fn sender(event: &Object<'_>) -> Option<Sender> {
     }
 }
 
-fn open<'a>(event: &Object<'a>, line: &'a [u8]) -> Option<Found<'a>> {
+fn open<'a>(event: &RawObject<'a>, line: &'a [u8]) -> Option<Found<'a>> {
     let sender = sender(event)?;
     let mut contents = elements(event.get("contents")?);
     let time = date_time(&unescape(contents.next()?)?);
     let tagged = contents.next()?;
     // Since lsp-types 1.0 the message stands here itself, without a tag.
-    let message = Object::parse(tagged).filter(|inner| inner.has("tag")).and_then(|inner| inner.get("contents"));
+    let message = RawObject::parse(tagged).filter(|inner| inner.has("tag")).and_then(|inner| inner.get("contents"));
     let message = message.unwrap_or(tagged);
     Some((offset_in(line, message), Record { time, sender: Some(sender), ..Record::new(message) }.into()))
 }

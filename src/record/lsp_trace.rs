@@ -7,7 +7,7 @@ use super::Time;
 use super::decoder::{is_blank, leading_blanks, split_once, trim_end};
 use super::object::{NewObject, string};
 use super::times::{duration, number};
-use super::value::{Value, is_whole, shows_its_end, value};
+use super::value::{Extent, is_whole, shows_its_end, value};
 use super::vscode::{self, Stamp, Tag};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 use oxsdatatypes::Decimal;
@@ -105,7 +105,7 @@ impl<'a> Headline<'a> {
             message.member("error", error);
         } else if parts.failure.is_some() || parts.error_data.is_some() {
             let mut error = NewObject::new();
-            if let Some(Failure { message, code }) = parts.failure {
+            if let Some(RequestFailure { message, code }) = parts.failure {
                 code.into_iter().for_each(|code| error.member("code", code));
                 error.member("message", &string(message));
             }
@@ -124,7 +124,7 @@ pub(super) struct Parts<'a> {
     /// The error as a whole.
     error: Option<&'a [u8]>,
     error_data: Option<&'a [u8]>,
-    failure: Option<Failure<'a>>,
+    failure: Option<RequestFailure<'a>>,
 }
 
 impl Parts<'_> {
@@ -136,12 +136,12 @@ impl Parts<'_> {
 
 /// `msg (code).`, without quotes and escapes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Failure<'a> {
+struct RequestFailure<'a> {
     message: &'a [u8],
     code: Option<&'a [u8]>,
 }
 
-impl<'a> Failure<'a> {
+impl<'a> RequestFailure<'a> {
     fn of(text: &'a [u8]) -> Option<Self> {
         let text = trim_end(text).strip_suffix(b").")?;
         let open = memmem::rfind(text, b" (")?;
@@ -157,7 +157,7 @@ impl<'a> Failure<'a> {
 
 /// The text from a headline on, as far as it can be seen.
 #[derive(Clone, Copy)]
-pub(super) struct Text<'a> {
+pub(super) struct TraceText<'a> {
     pub bytes: &'a [u8],
     /// Nothing follows.
     pub last: bool,
@@ -165,13 +165,13 @@ pub(super) struct Text<'a> {
 
 /// What stands behind a headline, and where it ends; or where it ends if something that should be JSON is not JSON, or is
 /// cut off.
-pub(super) type Body<'a> = Result<(Parts<'a>, usize), usize>;
+pub(super) type TraceBody<'a> = Result<(Parts<'a>, usize), usize>;
 
 /// What a line begins with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Label {
     /// A name, and JSON from here on.
-    Name(Name, usize),
+    Name(PartName, usize),
     /// That there is nothing, and where the line ends.
     Nothing(usize),
     /// A part of one of these, and the end of the input.
@@ -180,7 +180,7 @@ enum Label {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Name {
+enum PartName {
     /// Of parameters or a result.
     Value,
     ErrorData,
@@ -188,8 +188,12 @@ enum Name {
 }
 
 /// Of these, `Error:` is lsp4j's, and stands behind a result only.
-const NAMES: [(&[u8], Name); 4] =
-    [(b"Params:", Name::Value), (b"Result:", Name::Value), (b"Error data:", Name::ErrorData), (b"Error:", Name::Error)];
+const NAMES: [(&[u8], PartName); 4] = [
+    (b"Params:", PartName::Value),
+    (b"Result:", PartName::Value),
+    (b"Error data:", PartName::ErrorData),
+    (b"Error:", PartName::Error),
+];
 
 const NOTHING: [&[u8]; 2] = [b"No result returned.", b"No parameters provided."];
 
@@ -199,18 +203,18 @@ type Json<'a> = Result<(Option<&'a [u8]>, usize), usize>;
 /// An error's message may go over several lines, but no further than this.
 const LONGEST_MESSAGE: usize = 8192;
 
-impl<'a> Text<'a> {
+impl<'a> TraceText<'a> {
     /// The body of the message whose headline ends at `at`; `None`: more is needed to know.
     ///
     /// Nothing between headline and body is looked over: where the body is not on the next line, none was logged.
-    pub fn body(self, headline: &Headline<'a>, mut at: usize) -> Option<Body<'a>> {
+    pub fn body(self, headline: &Headline<'a>, mut at: usize) -> Option<TraceBody<'a>> {
         let mut parts = Parts::default();
         if let Some((start, line)) = headline.failure {
             let (failure, end) = self.failure(start, line, at)?;
             (parts.failure, at) = (Some(failure), end);
         }
         let (name, start) = match self.label(at)? {
-            Label::Name(Name::Error, _) | Label::Other => return Some(Ok((parts, at))),
+            Label::Name(PartName::Error, _) | Label::Other => return Some(Ok((parts, at))),
             Label::Name(name, start) => (name, start),
             Label::Nothing(end) => return Some(Ok((parts, end))),
             Label::CutOff => return Some(Err(self.bytes.len())),
@@ -223,17 +227,17 @@ impl<'a> Text<'a> {
             Err(end) => return Some(Err(end)),
         };
         match name {
-            Name::Value => parts.value = found,
+            PartName::Value => parts.value = found,
             _ => parts.error_data = found,
         }
-        if headline.kind == HeadlineKind::Response && name == Name::Value {
+        if headline.kind == HeadlineKind::Response && name == PartName::Value {
             let blanks = self.bytes[at..].iter().take_while(|&&byte| byte != b'\n' && is_blank(byte)).count();
             let next = match self.bytes.get(at + blanks) {
                 None if !self.last => return None,
                 Some(b'\n') => self.label(at + blanks + 1)?,
                 _ => Label::Other,
             };
-            if let Label::Name(Name::Error, start) = next
+            if let Label::Name(PartName::Error, start) = next
                 && let Ok((Some(error), end)) = self.json_of_error(start)?
             {
                 at = end;
@@ -248,9 +252,9 @@ impl<'a> Text<'a> {
     }
 
     /// The failure in a headline that begins at `start`, on `line` and maybe on others from `at` on; and where it ends.
-    fn failure(self, start: usize, line: &'a [u8], at: usize) -> Option<(Failure<'a>, usize)> {
-        let only = Failure { message: line.strip_suffix(b".").unwrap_or(line), code: None };
-        if let Some(failure) = Failure::of(line) {
+    fn failure(self, start: usize, line: &'a [u8], at: usize) -> Option<(RequestFailure<'a>, usize)> {
+        let only = RequestFailure { message: line.strip_suffix(b".").unwrap_or(line), code: None };
+        if let Some(failure) = RequestFailure::of(line) {
             return Some((failure, at));
         }
         let mut next = at;
@@ -265,7 +269,7 @@ impl<'a> Text<'a> {
                 None => return None,
             };
             next = self.bytes.len().min(end + 1);
-            if let Some(failure) = Failure::of(&self.bytes[start..end]) {
+            if let Some(failure) = RequestFailure::of(&self.bytes[start..end]) {
                 return Some((failure, next));
             }
         }
@@ -311,10 +315,10 @@ impl<'a> Text<'a> {
         let rest = &self.bytes[start..];
         match value(rest) {
             // More digits may follow.
-            Value::Whole(length) if length == rest.len() && !self.last && !shows_its_end(rest) => None,
-            Value::Whole(length) => Some(Ok((Some(&rest[..length]), start + length))),
-            Value::Incomplete => self.last.then_some(Err(self.bytes.len())),
-            Value::Broken(error) => {
+            Extent::Whole(length) if length == rest.len() && !self.last && !shows_its_end(rest) => None,
+            Extent::Whole(length) => Some(Ok((Some(&rest[..length]), start + length))),
+            Extent::Incomplete => self.last.then_some(Err(self.bytes.len())),
+            Extent::Broken(error) => {
                 // It goes up to the next entry, or the empty line behind each, from the line with the error on.
                 let (end, is_seen) = self.entry_end(start + memrchr(b'\n', &rest[..error]).unwrap_or(0));
                 is_seen.then_some(Err(end))

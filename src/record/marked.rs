@@ -1,7 +1,7 @@
 //! Formats of lines, of which some hold a message: what most logs have in common.
 
 use super::decoder::{Decoder, Line, Lines, Step};
-use super::object::Object;
+use super::object::RawObject;
 use super::{Entry, LogLine, Record};
 
 /// How many bytes the mark in front of a message may have. A line that is longer than the limit by more is not kept.
@@ -83,16 +83,16 @@ const AROUND: usize = 48 * 1024;
 /// is if it has an error in it, is cut off, or is a message that stands there without envelope.
 pub(super) fn enveloped<F>(limit: usize, open: F) -> Box<dyn Decoder>
 where
-    F: for<'a> FnMut(&Object<'a>, &'a [u8]) -> Option<Found<'a>> + Send + 'static,
+    F: for<'a> FnMut(&RawObject<'a>, &'a [u8]) -> Option<Found<'a>> + Send + 'static,
 {
     MarkedLines::boxed(limit, AROUND, Enveloped(open))
 }
 
 struct Enveloped<F>(F);
 
-impl<F: for<'a> FnMut(&Object<'a>, &'a [u8]) -> Option<Found<'a>> + Send> Marks for Enveloped<F> {
+impl<F: for<'a> FnMut(&RawObject<'a>, &'a [u8]) -> Option<Found<'a>> + Send> Marks for Enveloped<F> {
     fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
-        let Some(object) = Object::parse(line) else { return Some((0, LogLine::new(line).into())) };
+        let Some(object) = RawObject::parse(line) else { return Some((0, LogLine::new(line).into())) };
         (self.0)(&object, line).or_else(|| match object.is_whole() && !object.has("jsonrpc") {
             true => Some((0, LogLine::new(line).into())),
             false => Some((0, Record::new(line).into())),

@@ -3,7 +3,7 @@
 use super::about::{About, Sign, Window};
 use super::decoder::{Step, leading_blanks};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
-use super::object::{Object, elements, offset_in};
+use super::object::{RawObject, elements, offset_in};
 use super::scan::Scan;
 use super::times::{date_time, duration, epoch, from_milliseconds, later};
 use super::{Entry, Record, Sender};
@@ -19,13 +19,13 @@ pub(super) const ABOUT: About = About {
 
 /// The first value is an array whose first element is an object with the members of an entry, as far as it can be seen.
 fn detect(window: &Window<'_>) -> bool {
-    let first = elements(&window.bytes[window.before_values()..]).next().and_then(Object::parse);
+    let first = elements(&window.bytes[window.before_values()..]).next().and_then(RawObject::parse);
     first.is_some_and(|entry| {
         message(&entry).is_some() && entry.has("timestamp") && (entry.has("direction") || entry.has("origin"))
     })
 }
 
-fn message<'a>(entry: &Object<'a>) -> Option<&'a [u8]> {
+fn message<'a>(entry: &RawObject<'a>) -> Option<&'a [u8]> {
     entry.get("message").filter(|value| matches!(value, [b'{' | b'[', ..]))
 }
 
@@ -62,7 +62,7 @@ impl ArrayFormat for McpInspector {
 
 /// The message of an entry and its response, and where in the entry they begin.
 fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
-    let entry = Object::parse(text).filter(Object::is_whole)?;
+    let entry = RawObject::parse(text).filter(RawObject::is_whole)?;
     let message = message(&entry)?;
     let response = entry.get("response").filter(|&value| value != b"null");
     let sender = match (entry.get("origin"), entry.get("direction")) {

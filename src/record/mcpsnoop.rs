@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::marked::{Found, enveloped};
-use super::object::{Object, offset_in, unescape};
+use super::object::{RawObject, offset_in, unescape};
 use super::{Flags, LogLine, Record, Sender};
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ fn detect(window: &Window<'_>) -> bool {
 }
 
 /// Who sent it; nobody, where it is what the server wrote to stderr, or what mcpsnoop says of the session.
-fn direction(object: &Object<'_>) -> Option<Option<Sender>> {
+fn direction(object: &RawObject<'_>) -> Option<Option<Sender>> {
     match &*object.string("direction")? {
         "c2s" => Some(Some(Sender::Client)),
         "s2c" => Some(Some(Sender::Server)),
@@ -35,7 +35,7 @@ fn direction(object: &Object<'_>) -> Option<Option<Sender>> {
     }
 }
 
-fn open<'a>(object: &Object<'a>, line: &'a [u8]) -> Option<Found<'a>> {
+fn open<'a>(object: &RawObject<'a>, line: &'a [u8]) -> Option<Found<'a>> {
     let sender = direction(object)?;
     let truncated = object.get("truncated") == Some(b"true");
     let raw = object.get("raw").map(|raw| match unescape(raw) {

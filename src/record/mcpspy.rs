@@ -3,7 +3,7 @@
 
 use super::about::{About, Sign, Window};
 use super::marked::{Found, enveloped};
-use super::object::{NewObject, Object, offset_in, unescape};
+use super::object::{NewObject, RawObject, offset_in, unescape};
 use super::value::is_whole;
 use super::{Record, Sender};
 use std::borrow::Cow;
@@ -44,7 +44,7 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn open<'a>(&mut self, object: &Object<'a>, line: &'a [u8]) -> Option<Found<'a>> {
+    fn open<'a>(&mut self, object: &RawObject<'a>, line: &'a [u8]) -> Option<Found<'a>> {
         object.string("transport_type")?;
         let (start, mut record) = match object.get("raw").and_then(|raw| Some((raw, unescape(raw)?))) {
             // Cut off with its line, or whole: the other members say the same where it is neither.
@@ -74,7 +74,7 @@ impl Pairs {
 
     /// Who sent a message over a pipe. The log has process ids only, so the message's method must tell, or that of an
     /// earlier one between the two; of one process that is both client and server, the later message counts.
-    fn sender(&mut self, object: &Object<'_>, from: u64, to: u64) -> Option<Sender> {
+    fn sender(&mut self, object: &RawObject<'_>, from: u64, to: u64) -> Option<Sender> {
         let pair = (from.min(to), from.max(to));
         let told = match object.string("method") {
             Some(method) => sender_of(&method),
@@ -108,12 +108,12 @@ fn sender_of(method: &str) -> Option<Sender> {
     }
 }
 
-fn pid(transport: &Object<'_>, name: &str) -> Option<u64> {
+fn pid(transport: &RawObject<'_>, name: &str) -> Option<u64> {
     std::str::from_utf8(transport.get(name)?).ok()?.parse().ok()
 }
 
 /// Key of a session over HTTP: the protocol's own, or MCPSpy's, or the host and the process that was observed.
-fn session<'a>(object: &Object<'a>, http: Option<&Object<'a>>) -> Option<Cow<'a, str>> {
+fn session<'a>(object: &RawObject<'a>, http: Option<&RawObject<'a>>) -> Option<Cow<'a, str>> {
     let own = object.object("session").and_then(|session| {
         let id = |name| session.string(name).filter(|id| !id.is_empty());
         id("external_id").or_else(|| id("internal_id"))
@@ -128,7 +128,7 @@ fn session<'a>(object: &Object<'a>, http: Option<&Object<'a>>) -> Option<Cow<'a,
 ///
 /// `"error":{}` stands in every message without an error, `id`, `method` and `params` are left out where they are empty,
 /// and so is a result that is null.
-fn rebuild(object: &Object<'_>) -> Option<Record<'static>> {
+fn rebuild(object: &RawObject<'_>) -> Option<Record<'static>> {
     let names: &[&str] = match &*object.string("type")? {
         "request" | "notification" => &["id", "method", "params"],
         "response" => &["id", "result", "error"],
@@ -137,7 +137,7 @@ fn rebuild(object: &Object<'_>) -> Option<Record<'static>> {
     let (mut message, mut answered) = (NewObject::new(), false);
     for name in names {
         let Some(value) = object.get(name) else { continue };
-        if *name == "error" && Object::parse(value).is_some_and(|error| error.is_empty()) {
+        if *name == "error" && RawObject::parse(value).is_some_and(|error| error.is_empty()) {
             continue;
         }
         answered |= matches!(*name, "result" | "error");

@@ -3,7 +3,7 @@
 use super::Time;
 use super::decoder::{leading_blanks, trim_end};
 use super::times::date_time;
-use super::value::{Value, value};
+use super::value::{Extent, value};
 use crate::json::unescape as unescape_one;
 use memchr::memchr2;
 use std::borrow::Cow;
@@ -13,12 +13,12 @@ const MOST: usize = 1000;
 
 /// A JSON object, or what stands of it before it is cut off or an error comes.
 #[derive(Debug)]
-pub(super) struct Object<'a> {
+pub(super) struct RawObject<'a> {
     members: Vec<(Cow<'a, [u8]>, &'a [u8])>,
     whole: bool,
 }
 
-impl<'a> Object<'a> {
+impl<'a> RawObject<'a> {
     /// Takes apart what begins with `{`. The last value is the rest of the text if it is cut off or has an error in it.
     ///
     /// Lenient about commas: what matters here is only which members can be told apart.
@@ -37,11 +37,11 @@ impl<'a> Object<'a> {
                 break false;
             }
             match value(found) {
-                Value::Whole(length) => {
+                Extent::Whole(length) => {
                     members.push((name, &found[..length]));
                     rest = &found[length..];
                 }
-                Value::Incomplete | Value::Broken(_) => {
+                Extent::Incomplete | Extent::Broken(_) => {
                     members.push((name, found));
                     break false;
                 }
@@ -88,7 +88,7 @@ impl<'a> Object<'a> {
 
 /// The name that `text` begins with, and where the colon behind it is.
 fn name(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
-    let Value::Whole(length) = value(text) else { return None };
+    let Extent::Whole(length) = value(text) else { return None };
     let colon = length + leading_blanks(&text[length..]);
     (text.get(colon) == Some(&b':')).then_some((unescape(&text[..length])?, colon))
 }
@@ -102,8 +102,8 @@ pub(super) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
             return None;
         }
         let length = match value(rest) {
-            Value::Whole(length) => length,
-            Value::Incomplete | Value::Broken(_) => rest.len(),
+            Extent::Whole(length) => length,
+            Extent::Incomplete | Extent::Broken(_) => rest.len(),
         };
         let (element, behind) = rest.split_at(length);
         rest = behind;
@@ -145,7 +145,7 @@ pub(super) fn offset_in(whole: &[u8], part: &[u8]) -> usize {
 }
 
 /// Whether an object is a message of JSON-RPC: other JSON has a `method` or an `id` too.
-pub(super) fn is_message(object: &Object<'_>) -> bool {
+pub(super) fn is_message(object: &RawObject<'_>) -> bool {
     let call = object.string("method").is_some() && (object.has("id") || object.has("params"));
     let answer = object.has("id") && (object.has("result") || object.has("error"));
     object.has("jsonrpc") || call || answer
@@ -193,15 +193,15 @@ mod tests {
     #[test]
     fn members_as_they_are_spelled() {
         let text = br#"{"a" : 1.50 ,"b":{"a":2},"\u0063":"\u0041","a":[1e3, "]"] } "#;
-        let object = Object::parse(text).unwrap();
+        let object = RawObject::parse(text).unwrap();
         assert!(object.is_whole() && object.has("b") && !object.has("d"));
         assert_eq!(object.get("a"), Some(&br#"[1e3, "]"]"#[..]));
         assert_eq!(object.string("c").as_deref(), Some("A"));
         assert_eq!(object.object("b").unwrap().get("a"), Some(&b"2"[..]));
         assert_eq!(object.string("a"), None);
         assert_eq!(offset_in(text, object.get("b").unwrap()), 17);
-        assert!(Object::parse(b"[]").is_none() && Object::parse(b"{}").is_some_and(|object| object.is_empty()));
-        let bytes = Object::parse(b"{\"a\":\"\xff\",\"b\":\xff}").unwrap();
+        assert!(RawObject::parse(b"[]").is_none() && RawObject::parse(b"{}").is_some_and(|object| object.is_empty()));
+        let bytes = RawObject::parse(b"{\"a\":\"\xff\",\"b\":\xff}").unwrap();
         assert_eq!((bytes.string("a").as_deref(), bytes.get("b")), (Some("\u{fffd}"), Some(&b"\xff}"[..])));
     }
 
@@ -209,14 +209,14 @@ mod tests {
     fn as_far_as_it_goes() {
         let whole = br#"{"a":"b\"","c":{"d":[1]},"e":null}"#;
         for length in 1..whole.len() {
-            let object = Object::parse(&whole[..length]).unwrap();
+            let object = RawObject::parse(&whole[..length]).unwrap();
             assert!(!object.is_whole());
             assert_eq!(object.get("a"), (length > 5).then(|| &whole[5..length.min(10)]), "{length}");
             assert_eq!(object.get("c"), (length > 15).then(|| &whole[15..length.min(24)]), "{length}");
         }
         for (text, found) in [("{\"a\" 1}", None), ("{a:1}", None), ("{\"a\":}", Some("}")), ("{\"a\":1} x", Some("1"))]
         {
-            let object = Object::parse(text.as_bytes()).unwrap();
+            let object = RawObject::parse(text.as_bytes()).unwrap();
             assert!(!object.is_whole());
             assert_eq!(object.get("a"), found.map(str::as_bytes), "{text}");
         }
@@ -225,8 +225,8 @@ mod tests {
     #[test]
     fn members_are_counted() {
         let many = format!("{{{}}}", vec!["\"a\":1"; MOST + 1].join(","));
-        assert!(!Object::parse(many.as_bytes()).unwrap().is_whole());
-        assert!(Object::parse(many.replacen("\"a\":1,", "", 1).as_bytes()).unwrap().is_whole());
+        assert!(!RawObject::parse(many.as_bytes()).unwrap().is_whole());
+        assert!(RawObject::parse(many.replacen("\"a\":1,", "", 1).as_bytes()).unwrap().is_whole());
     }
 
     #[test]

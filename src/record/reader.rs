@@ -1,6 +1,6 @@
 //! Driving a decoder: the buffer, the counting of lines and bytes, and what can go wrong.
 
-use super::decompress::{Compression, Failure, Text};
+use super::decompress::{InputCompression, PlainText, TextFailure};
 use super::detect::Looked;
 use super::{Decoder, Entry, Format, Location, Step};
 use memchr::memchr_iter;
@@ -53,7 +53,7 @@ pub enum ReadError {
     #[error("{kind} data {} after {after} bytes of text", if source.is_some() { "is damaged" } else { "ends early" })]
     Compressed {
         /// The kind of compression.
-        kind: Compression,
+        kind: InputCompression,
         /// How many bytes had been decompressed.
         after: u64,
         /// What is wrong with the data; `None`: it ends early.
@@ -78,17 +78,17 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    fn new(failure: Failure, after: u64) -> Self {
+    fn new(failure: TextFailure, after: u64) -> Self {
         match failure {
-            Failure::Source(source) => Self::Io { after, source },
-            Failure::Data { kind, source } => Self::Compressed { kind, after, source },
+            TextFailure::Source(source) => Self::Io { after, source },
+            TextFailure::Data { kind, source } => Self::Compressed { kind, after, source },
         }
     }
 }
 
 /// Pulls the entries out of an input, whatever its compression and format.
 pub struct Reader<R: Read> {
-    input: Text<R>,
+    input: PlainText<R>,
     state: ReaderState,
     format: Format,
     decoder: Box<dyn Decoder>,
@@ -127,7 +127,7 @@ impl<R: Read> Reader<R> {
     pub fn new(input: R, options: &ReaderOptions) -> Result<Self, ReadError> {
         let format = options.format.unwrap_or(Format::JsonLines);
         let mut reader = Self {
-            input: Text::new(input).map_err(|source| ReadError::Io { after: 0, source })?,
+            input: PlainText::new(input).map_err(|source| ReadError::Io { after: 0, source })?,
             state: ReaderState::Open,
             format,
             decoder: format.decoder(options.max_record_size),

@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
-use super::object::{Object, is_message};
+use super::object::{RawObject, is_message};
 use super::value::may_be_message;
 use super::{LogLine, Record, Sender};
 use memchr::memchr2;
@@ -23,7 +23,7 @@ fn detect(window: &Window<'_>) -> bool {
     let mut rest = &window.bytes[..before];
     let (mut fields_only, mut named, mut message, mut http) = (true, false, false, false);
     while !rest.is_empty() {
-        let Some(Found { text, length }) = line(rest, true) else { return false };
+        let Some(SseLine { text, length }) = line(rest, true) else { return false };
         rest = &rest[length..];
         if text.is_empty() {
             if fields_only && message {
@@ -151,12 +151,12 @@ impl Sse {
         }
         let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
         match line(window, end && window.len() == input.len()) {
-            Some(Found { length: 0, .. }) => Step::NeedMore,
-            Some(Found { text: [], length }) => {
+            Some(SseLine { length: 0, .. }) => Step::NeedMore,
+            Some(SseLine { text: [], length }) => {
                 self.state = if matches!(self.state, SseState::LineEnd) { SseState::Lines } else { SseState::Block };
                 Step::Skip { consumed: length }
             }
-            Some(Found { text, length }) => Step::entry(0, length, LogLine::new(trim_end(text))),
+            Some(SseLine { text, length }) => Step::entry(0, length, LogLine::new(trim_end(text))),
             None if window.len() == input.len() => Step::NeedMore,
             None => {
                 let part = if matches!(self.state, SseState::Lines) { TooLong::Line } else { TooLong::Comment };
@@ -174,7 +174,7 @@ fn from_server(record: Record<'_>) -> Record<'_> {
 /// Passes over lines up to the empty one that ends an event: how many bytes, and whether that is the end.
 fn pass(input: &[u8], end: bool) -> (usize, bool) {
     let mut at = 0;
-    while let Some(Found { text, length }) = line(&input[at..], end) {
+    while let Some(SseLine { text, length }) = line(&input[at..], end) {
         match input.get(at + length) {
             None if !end => return (at + text.len(), false),
             None => return (input.len(), true),
@@ -187,7 +187,7 @@ fn pass(input: &[u8], end: bool) -> (usize, bool) {
 }
 
 /// A line, without its end.
-struct Found<'a> {
+struct SseLine<'a> {
     text: &'a [u8],
     /// With its end.
     length: usize,
@@ -195,16 +195,16 @@ struct Found<'a> {
 
 /// The first line of `input`, which ends with LF, CR LF or CR, and the last one also with the input. `None` if its end
 /// cannot be seen: a CR needs another byte behind it.
-fn line(input: &[u8], end: bool) -> Option<Found<'_>> {
+fn line(input: &[u8], end: bool) -> Option<SseLine<'_>> {
     let Some(at) = memchr2(b'\r', b'\n', input) else {
-        return end.then_some(Found { text: input, length: input.len() });
+        return end.then_some(SseLine { text: input, length: input.len() });
     };
     let length = match (input[at], input.get(at + 1)) {
         (b'\r', Some(b'\n')) => at + 2,
         (b'\r', None) if !end => return None,
         _ => at + 1,
     };
-    Some(Found { text: &input[..at], length })
+    Some(SseLine { text: &input[..at], length })
 }
 
 /// Name and value of a line. A comment has the name "", a line without a colon no value.
@@ -218,10 +218,10 @@ fn field(line: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The first line of `event` from `at` on that is no field and not blank, where it is and where the next line begins.
+/// The first line of `event` from `at` on that is neither a field nor blank, where it is and where the next line begins.
 fn log_line_in(event: &[u8], mut at: usize) -> Option<(usize, &[u8], usize)> {
     while at < event.len() {
-        let Found { text, length } = line(&event[at..], true)?;
+        let SseLine { text, length } = line(&event[at..], true)?;
         let start = at + leading_blanks(text);
         let text = trim_end(&text[leading_blanks(text)..]);
         at += length;
@@ -236,7 +236,7 @@ fn log_line_in(event: &[u8], mut at: usize) -> Option<(usize, &[u8], usize)> {
 fn data_in(event: &[u8]) -> Option<(usize, usize)> {
     let mut at = 0;
     while at < event.len() {
-        let Found { text, length } = line(&event[at..], true)?;
+        let SseLine { text, length } = line(&event[at..], true)?;
         match field(text) {
             (b"data", content) => return Some((at, at + text.len() - content.len())),
             _ => at += length,
@@ -274,7 +274,7 @@ impl<'a> Event<'a> {
         let mut event = Self { name: b"", data: Cow::Borrowed(&[]), start: 0, length: 0 };
         let mut first = true;
         while event.length < window.len() {
-            let Found { text, length } = line(&window[event.length..], end)?;
+            let SseLine { text, length } = line(&window[event.length..], end)?;
             let at = event.length;
             event.length += length;
             if text.is_empty() {
@@ -313,7 +313,7 @@ impl<'a> Event<'a> {
         let (_, data) = self.trimmed();
         match self.name {
             b"" | b"message" => may_be_message(&data),
-            _ => Object::parse(&data).is_some_and(|object| object.is_whole() && is_message(&object)),
+            _ => RawObject::parse(&data).is_some_and(|object| object.is_whole() && is_message(&object)),
         }
     }
 }

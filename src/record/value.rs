@@ -6,7 +6,7 @@ use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
 /// What stands at the start of some input.
-pub(super) enum Value {
+pub(super) enum Extent {
     /// A value of that many bytes. Its strings may hold bytes that are not UTF-8.
     Whole(usize),
     /// A value, up to the end of the input.
@@ -16,20 +16,20 @@ pub(super) enum Value {
 }
 
 /// Looks for a value at the start of `input`, which does not begin with a blank.
-pub(super) fn value(input: &[u8]) -> Value {
+pub(super) fn value(input: &[u8]) -> Extent {
     match text_value(input) {
-        Value::Broken(at) if std::str::from_utf8(&input[..at]).is_err() => bytes_value(input, at),
+        Extent::Broken(at) if std::str::from_utf8(&input[..at]).is_err() => bytes_value(input, at),
         found => found,
     }
 }
 
 /// The same, for values whose strings are UTF-8: others are an error to `RawValue`.
-fn text_value(input: &[u8]) -> Value {
+fn text_value(input: &[u8]) -> Extent {
     let mut values = Deserializer::from_slice(input).into_iter::<&RawValue>();
     match values.next() {
-        Some(Ok(_)) => Value::Whole(values.byte_offset()),
-        None => Value::Incomplete,
-        Some(Err(error)) if error.is_eof() => Value::Incomplete,
+        Some(Ok(_)) => Extent::Whole(values.byte_offset()),
+        None => Extent::Incomplete,
+        Some(Err(error)) if error.is_eof() => Extent::Incomplete,
         Some(Err(error)) => {
             let line = match error.line() {
                 0 | 1 => 0,
@@ -38,20 +38,20 @@ fn text_value(input: &[u8]) -> Value {
             let at = (line + error.column()).min(input.len());
             // A number that stops before its next digit is an error to serde_json even where the input stops.
             let may_go_on = at == input.len() && matches!(input.last(), Some(b'-' | b'+' | b'.' | b'e' | b'E'));
-            if may_go_on { Value::Incomplete } else { Value::Broken(at) }
+            if may_go_on { Extent::Incomplete } else { Extent::Broken(at) }
         }
     }
 }
 
 /// The same, for values that are known to hold bytes that are not UTF-8 before `at`. These may be anything but ASCII
 /// without changing where the value ends, so a copy with letters in their place is looked at, no longer than it has to be.
-fn bytes_value(input: &[u8], at: usize) -> Value {
+fn bytes_value(input: &[u8], at: usize) -> Extent {
     let mut length = at.saturating_mul(2).max(64);
     loop {
         let part = &input[..length.min(input.len())];
         let ascii: Vec<u8> = part.iter().map(|&byte| if byte.is_ascii() { byte } else { b'x' }).collect();
         match text_value(&ascii) {
-            Value::Incomplete if part.len() < input.len() => length = length.saturating_mul(2),
+            Extent::Incomplete if part.len() < input.len() => length = length.saturating_mul(2),
             found => return found,
         }
     }
@@ -75,13 +75,13 @@ impl Front {
         let window = &input[..input.len().min(limit.saturating_add(1))];
         let full = window.len() > limit;
         match value(window) {
-            Value::Broken(at) => Self::Broken(at),
-            Value::Whole(length) if length <= limit && (length < window.len() || shows_its_end(window)) => {
+            Extent::Broken(at) => Self::Broken(at),
+            Extent::Whole(length) if length <= limit && (length < window.len() || shows_its_end(window)) => {
                 Self::Whole(length)
             }
-            Value::Whole(_) | Value::Incomplete if full => Self::Long,
-            Value::Whole(_) | Value::Incomplete if end => Self::Whole(trim_end(window).len()),
-            Value::Whole(_) | Value::Incomplete => Self::NeedMore,
+            Extent::Whole(_) | Extent::Incomplete if full => Self::Long,
+            Extent::Whole(_) | Extent::Incomplete if end => Self::Whole(trim_end(window).len()),
+            Extent::Whole(_) | Extent::Incomplete => Self::NeedMore,
         }
     }
 }
@@ -93,14 +93,14 @@ pub(super) fn shows_its_end(value: &[u8]) -> bool {
 
 /// Whether `text` is one JSON value, with no blanks around it.
 pub(super) fn is_whole(text: &[u8]) -> bool {
-    matches!(value(text), Value::Whole(length) if length == text.len())
+    matches!(value(text), Extent::Whole(length) if length == text.len())
 }
 
 /// Whether `text` is an object or an array, maybe one that is broken or cut off. Not the `[DONE]` that ends some streams.
 pub(super) fn may_be_message(text: &[u8]) -> bool {
     match text.first() {
         Some(b'{') => true,
-        Some(b'[') => !matches!(value(text), Value::Broken(_)),
+        Some(b'[') => !matches!(value(text), Extent::Broken(_)),
         _ => false,
     }
 }
@@ -113,8 +113,8 @@ mod tests {
     fn the_start_of_a_value_is_not_an_error() {
         let whole = b"[\n[-0.5e+10, 1E-2, -3], {\"a\\u00e9\\n\": \"\xff\xc3\xa9\"}, true, false, null, {}, []\n]";
         for length in 1..whole.len() {
-            assert!(matches!(value(&whole[..length]), Value::Incomplete), "{length}");
+            assert!(matches!(value(&whole[..length]), Extent::Incomplete), "{length}");
         }
-        assert!(matches!(value(whole), Value::Whole(length) if length == whole.len()));
+        assert!(matches!(value(whole), Extent::Whole(length) if length == whole.len()));
     }
 }

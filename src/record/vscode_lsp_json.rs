@@ -3,7 +3,7 @@
 use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
 use super::marked::{Found, HEAD, MarkedLines};
-use super::object::{Object, offset_in};
+use super::object::{RawObject, offset_in};
 use super::times::{epoch, from_milliseconds};
 use super::vscode::{Stamp, Tag};
 use super::{Record, Sender, Time};
@@ -38,7 +38,7 @@ fn marked(line: &[u8]) -> Option<(Option<Time>, usize)> {
 fn read(line: &[u8]) -> Option<Found<'_>> {
     let (clock, object) = marked(line)?;
     let whole = &line[object..];
-    let Some(envelope) = Object::parse(whole).filter(Object::is_whole) else {
+    let Some(envelope) = RawObject::parse(whole).filter(RawObject::is_whole) else {
         return Some((object, Record { time: clock, ..Record::new(whole) }.into()));
     };
     let message = envelope.get("message").unwrap_or(whole);

@@ -3,7 +3,7 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Line, Lines, Passed, Step, trim_end};
-use super::lsp_trace::{Headline, HeadlineKind, Text};
+use super::lsp_trace::{Headline, HeadlineKind, TraceText};
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
 
 pub(super) const ABOUT: About = About {
@@ -41,7 +41,7 @@ struct VscodeLspText {
 impl Decoder for VscodeLspText {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         if let Some(passed) = &mut self.long {
-            let (length, done) = Text { bytes: input, last: end }.entry_end(0);
+            let (length, done) = TraceText { bytes: input, last: end }.entry_end(0);
             let step = passed.step(&input[..length], done);
             self.long = self.long.take().filter(|_| !step.is_entry());
             return step.map(|entry| self.told(entry));
@@ -91,7 +91,7 @@ impl VscodeLspText {
         self.said = Some((headline.time, sender));
         let most = self.limit.saturating_add(2 * AROUND);
         let window = &input[..input.len().min(most)];
-        let text = Text { bytes: window, last: end && window.len() == input.len() };
+        let text = TraceText { bytes: window, last: end && window.len() == input.len() };
         let (record, length) = match text.body(&headline, length) {
             Some(Ok((parts, length))) => {
                 let message = headline.message(&parts);

@@ -1,8 +1,8 @@
 //! The first bytes of an input, as the tests for formats look at them.
 
 use super::decoder::{is_blank, leading_blanks, trim_end};
-use super::object::Object;
-use super::value::{Value, value};
+use super::object::RawObject;
+use super::value::{Extent, value};
 use memchr::{memchr, memrchr};
 use serde_json::value::RawValue;
 
@@ -50,9 +50,9 @@ impl<'a> Window<'a> {
 
     /// The lines that are objects with members. One with an error in it does not count, unless that is the end of the
     /// window.
-    pub(super) fn objects(&self) -> impl Iterator<Item = Object<'a>> {
+    pub(super) fn objects(&self) -> impl Iterator<Item = RawObject<'a>> {
         self.lines().filter_map(move |(at, line)| {
-            let object = Object::parse(line).filter(|object| !object.is_empty())?;
+            let object = RawObject::parse(line).filter(|object| !object.is_empty())?;
             (object.is_whole() || at + line.len() == self.bytes.len()).then_some(object)
         })
     }
@@ -67,21 +67,21 @@ fn first_value(bytes: &[u8]) -> Option<FirstValue> {
         at = line_end;
         if matches!(bytes[start], b'{' | b'[') {
             match value(&bytes[start..]) {
-                Value::Incomplete => return Some(FirstValue { start, end: None, alone: true }),
-                Value::Whole(length) => {
+                Extent::Incomplete => return Some(FirstValue { start, end: None, alone: true }),
+                Extent::Whole(length) => {
                     let end = start + length;
                     at = end_of_line(bytes, end);
                     let behind = end + leading_blanks(&bytes[end..at]);
                     let first = FirstValue { start, end: Some(end), alone: behind == at };
                     let another = match bytes.get(behind) {
-                        Some(b'{' | b'[') => !matches!(value(&bytes[behind..]), Value::Broken(_)),
+                        Some(b'{' | b'[') => !matches!(value(&bytes[behind..]), Extent::Broken(_)),
                         _ => false,
                     };
                     if first.alone || another {
                         return Some(first);
                     }
                 }
-                Value::Broken(offset) => {
+                Extent::Broken(offset) => {
                     let line = memrchr(b'\n', &bytes[start..start + offset]).map_or(0, |at| at + 1);
                     at = line_end.max(start + line);
                 }

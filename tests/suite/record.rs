@@ -7,7 +7,9 @@
 )]
 
 use proptest::prelude::*;
-use rpcgraph::record::{Compression, Decoder, Entry, Format, Location, ReadError, Reader, ReaderOptions, Sender, Step};
+use rpcgraph::record::{
+    Decoder, Entry, Format, InputCompression, Location, ReadError, Reader, ReaderOptions, Sender, Step,
+};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -180,7 +182,9 @@ fn numbers() -> String {
 fn what_is_whole_comes_before_the_error() {
     let text = numbers();
     let lines: Vec<_> = text.lines().collect();
-    for (kind, data) in [(Compression::Gzip, gzip(text.as_bytes())), (Compression::Zstd, zstd(text.as_bytes()))] {
+    for (kind, data) in
+        [(InputCompression::Gzip, gzip(text.as_bytes())), (InputCompression::Zstd, zstd(text.as_bytes()))]
+    {
         for length in [data.len() / 3, data.len() / 2, data.len() - 1] {
             for format in [None, Some(Format::JsonLines), Some(Format::JsonValues)] {
                 let (entries, error) = read(&data[..length], ReaderOptions { format, ..ReaderOptions::default() });
