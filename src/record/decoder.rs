@@ -132,7 +132,7 @@ impl Lines {
 
     /// Gives every line as text.
     pub(super) fn text<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        self.entries(input, end, |line| LogLine::new(line), LogLine::oversized)
+        self.entries(input, end, LogLine::new, LogLine::oversized)
     }
 
     /// Gives every line as an entry.
@@ -198,7 +198,8 @@ impl Lines {
 /// The length of what was passed over, blanks at its end not counted.
 #[derive(Clone)]
 pub(super) struct Passed {
-    seen: u64,
+    /// The same with blanks.
+    pub seen: u64,
     length: u64,
 }
 
@@ -216,11 +217,6 @@ impl Passed {
             self.length = self.seen + trimmed;
         }
         self.seen += bytes.len() as u64;
-    }
-
-    /// How many bytes were passed over, with blanks.
-    pub(super) fn seen(&self) -> u64 {
-        self.seen
     }
 
     /// Passes over these bytes too, and gives the record if it is `done` with them.

@@ -90,7 +90,7 @@ impl Elements {
                 None => Some(Step::Skip { consumed: bytes.len() }),
             };
             // Blanks at the end of a string that is cut off belong to it.
-            let whole = passed.as_ref().filter(|_| found.is_none() && scan.is_in_string()).map(Passed::seen);
+            let whole = passed.as_ref().filter(|_| found.is_none() && scan.in_string).map(|passed| passed.seen);
             if done {
                 self.long = None;
             }
@@ -135,18 +135,25 @@ impl Elements {
         self.lines.entries(input, end, entry, |length| LogLine::oversized(length).into())
     }
 
-    /// The element that `scan` finds the end of, or a step where it cannot be given.
-    pub(super) fn element<'a>(&mut self, input: &'a [u8], end: bool, mut scan: Scan) -> Result<Element<'a>, Step<'a>> {
+    /// Gives what `take` makes of the element that `scan` finds the end of.
+    pub(super) fn element<'a>(
+        &mut self,
+        input: &'a [u8],
+        end: bool,
+        mut scan: Scan,
+        take: impl FnOnce(&mut Self, Element<'a>) -> Step<'a>,
+    ) -> Step<'a> {
         let window = &input[..input.len().min(self.most)];
-        match scan.end(window) {
-            Some(length) => Ok(Element { text: trim_end(&window[..length]), length, is_closed: true }),
-            None if window.len() == self.most => {
-                self.long = Some((Some(Passed::new(window)), scan));
-                Err(Step::Begin { start: 0, consumed: window.len() })
-            }
-            None if end => Ok(Element { text: trim_end(window), length: window.len(), is_closed: false }),
-            None => Err(Step::NeedMore),
+        let found = scan.end(window);
+        if found.is_none() && window.len() == self.most {
+            self.long = Some((Some(Passed::new(window)), scan));
+            return Step::Begin { start: 0, consumed: window.len() };
         }
+        if found.is_none() && !end {
+            return Step::NeedMore;
+        }
+        let length = found.unwrap_or(window.len());
+        take(self, Element { text: trim_end(&window[..length]), length, is_closed: found.is_some() })
     }
 
     /// Gives what an element of that length holds.

@@ -125,16 +125,15 @@ impl Har {
             Some(b'{') => Scan::object(elements.column().filter(|&column| column > 0)),
             _ => Scan::value(),
         };
-        match elements.element(input, end, scan) {
-            Ok(Element { text, length, .. }) if !text.starts_with(b"{") => Step::entry(0, length, LogLine::new(text)),
-            Ok(Element { text, length, is_closed: false }) => {
-                Step::entry(0, length, Record::within(elements.limit, text))
+        elements.element(input, end, scan, |elements, Element { text, length, is_closed }| {
+            if !text.starts_with(b"{") {
+                return Step::entry(0, length, LogLine::new(text));
             }
-            Ok(Element { text, length, .. }) => {
-                elements.give(har_entry::entries(text, elements.limit, &mut self.sockets), length)
+            match is_closed {
+                true => elements.give(har_entry::entries(text, elements.limit, &mut self.sockets), length),
+                false => Step::entry(0, length, Record::within(elements.limit, text)),
             }
-            Err(step) => step,
-        }
+        })
     }
 }
 

@@ -111,13 +111,11 @@ fn element<'a>(elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> 
         Front::Long => None,
         Front::Broken(at) => Some(memrchr(b'\n', &input[..at]).unwrap_or(0)),
     };
-    match elements.element(input, end, Scan::element(input[0], elements.indent, error)) {
-        Ok(Element { text, length, .. }) => {
-            let piece = trim_end(text.strip_suffix(b",").unwrap_or(text));
-            Step::entry(0, length, Record::within(elements.limit, piece))
-        }
-        Err(step) => step,
-    }
+    let scan = Scan::element(input[0], elements.indent, error);
+    elements.element(input, end, scan, |elements, Element { text, length, .. }| {
+        let piece = trim_end(text.strip_suffix(b",").unwrap_or(text));
+        Step::entry(0, length, Record::within(elements.limit, piece))
+    })
 }
 
 #[cfg(test)]

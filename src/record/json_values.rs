@@ -81,7 +81,7 @@ impl JsonValues {
 
     /// The rest of a line.
     fn text<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        self.lines.entries(input, end, |line| Record::new(line), Record::oversized)
+        self.lines.entries(input, end, Record::new, Record::oversized)
     }
 
     /// An object or array with an error at `at`.

@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(Format::detect(&whole), Format::LspDevtoolsDb);
         assert_eq!(Format::detect(b"SQLite format 3\n"), Format::JsonLines);
         match Reader::new(&whole[..], &ReaderOptions::default()) {
-            Ok(_) => assert!(cfg!(feature = "sqlite")),
+            Ok(_) => assert_eq!(Format::LspDevtoolsDb.refusal(), None),
             Err(error) => {
                 assert!(matches!(error, ReadError::Refused { format: Format::LspDevtoolsDb, .. }));
                 let message = error.to_string();

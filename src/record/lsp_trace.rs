@@ -127,13 +127,6 @@ pub(super) struct Parts<'a> {
     failure: Option<RequestFailure<'a>>,
 }
 
-impl Parts<'_> {
-    /// Neither a result nor an error.
-    pub fn say_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// `msg (code).`, without quotes and escapes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct RequestFailure<'a> {

@@ -39,13 +39,15 @@ struct McpInspector;
 impl ArrayFormat for McpInspector {
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
         match input {
-            [b'{', ..] => match elements.element(input, end, Scan::object(elements.column())) {
-                Ok(Element { text, length, .. }) => match records(text, elements.limit) {
-                    Some(found) => elements.give(found, length),
-                    None => Step::entry(0, length, Record::within(elements.limit, text)),
-                },
-                Err(step) => step,
-            },
+            [b'{', ..] => {
+                let scan = Scan::object(elements.column());
+                elements.element(input, end, scan, |elements, Element { text, length, .. }| {
+                    match records(text, elements.limit) {
+                        Some(found) => elements.give(found, length),
+                        None => Step::entry(0, length, Record::within(elements.limit, text)),
+                    }
+                })
+            }
             [b',' | b']', ..] => Step::Skip { consumed: 1 },
             [b'[', rest @ ..] => {
                 let behind = &rest[..rest.len().min(AROUND)];

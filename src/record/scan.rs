@@ -10,7 +10,7 @@ pub(super) struct Scan {
     passed: usize,
     /// How many brackets are open.
     depth: usize,
-    in_string: bool,
+    pub in_string: bool,
     escaped: bool,
     /// In something that is not a string and has no brackets.
     in_word: bool,
@@ -50,10 +50,6 @@ impl Scan {
     /// have an error in the line that ends, or begins, at `error`.
     pub(super) fn element(first: u8, indent: usize, error: Option<usize>) -> Self {
         Self::new(Recovery::Lines { first, indent, from: error.unwrap_or(usize::MAX) })
-    }
-
-    pub(super) fn is_in_string(&self) -> bool {
-        self.in_string
     }
 
     /// How many of the bytes that follow belong to the value, if its end can be seen.

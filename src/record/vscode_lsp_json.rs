@@ -1,7 +1,7 @@
 //! `vscode-lsp-json`: an object a line, with the message, its direction and the time in it.
 
 use super::about::{About, Sign, Window};
-use super::decoder::leading_blanks;
+use super::decoder::{leading_blanks, split_once};
 use super::marked::{Found, HEAD, MarkedLines};
 use super::object::{RawObject, offset_in};
 use super::times::{epoch, from_milliseconds};
@@ -38,17 +38,15 @@ fn marked(line: &[u8]) -> Option<(Option<Time>, usize)> {
 fn read(line: &[u8]) -> Option<Found<'_>> {
     let (clock, object) = marked(line)?;
     let whole = &line[object..];
-    let Some(envelope) = RawObject::parse(whole).filter(RawObject::is_whole) else {
-        return Some((object, Record { time: clock, ..Record::new(whole) }.into()));
-    };
-    let message = envelope.get("message").unwrap_or(whole);
-    let kind = envelope.string("type").unwrap_or_default();
-    let sender = match kind.split_once('-').map(|(side, _)| side) {
-        Some("send") => Some(Sender::Client),
-        Some("receive" | "recv") => Some(Sender::Server),
+    let envelope = RawObject::parse(whole).filter(RawObject::is_whole);
+    let get = |name| envelope.as_ref()?.get(name);
+    let message = get("message").unwrap_or(whole);
+    let sender = match get("type").and_then(|kind| split_once(kind, b"-")) {
+        Some((b"\"send", _)) => Some(Sender::Client),
+        Some((b"\"receive" | b"\"recv", _)) => Some(Sender::Server),
         _ => None,
     };
-    let time = envelope.get("timestamp").and_then(from_milliseconds).and_then(epoch).or(clock);
+    let time = get("timestamp").and_then(from_milliseconds).and_then(epoch).or(clock);
     Some((offset_in(line, message), Record { sender, time, ..Record::new(message) }.into()))
 }
 

@@ -3,7 +3,7 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Line, Lines, Passed, Step, trim_end};
-use super::lsp_trace::{Headline, HeadlineKind, TraceText};
+use super::lsp_trace::{Headline, HeadlineKind, Parts, TraceText};
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
 
 pub(super) const ABOUT: About = About {
@@ -95,7 +95,7 @@ impl VscodeLspText {
         let (record, length) = match text.body(&headline, length) {
             Some(Ok((parts, length))) => {
                 let message = headline.message(&parts);
-                let result_unknown = headline.kind == HeadlineKind::Response && parts.say_nothing();
+                let result_unknown = headline.kind == HeadlineKind::Response && parts == Parts::default();
                 let flags = Flags { reconstructed: true, result_unknown, ..Flags::default() };
                 let record = match message.len() > self.limit {
                     true => Record::oversized(trim_end(&window[..length]).len() as u64),
