@@ -142,13 +142,13 @@ pub struct Record<'a> {
     pub length: u64,
     /// When it was captured.
     pub time: Option<Time>,
-    /// Who sent it.
+    /// The side that sent it.
     pub sender: Option<Sender>,
     /// Key of the session within the input, where the log holds several.
     pub session: Option<Cow<'a, str>>,
     /// A duration that the log itself states, in seconds.
     pub latency: Option<oxsdatatypes::Decimal>,
-    /// What else the log says of the record.
+    /// Further facts that the log states of the record.
     pub flags: Flags,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// What a log says of a record that its bytes do not.
+/// Facts that a log states of a record and its bytes do not.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Flags {
     /// The log says that it left out a part of the message.
@@ -229,7 +229,7 @@ impl<'a> LogLine<'a> {
     }
 }
 
-/// What a log consists of.
+/// A part of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry<'a> {
     /// A message, or what stands where one should be.

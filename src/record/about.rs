@@ -1,14 +1,14 @@
-//! What a format says of itself.
+//! A format's description of itself.
 
 use super::decoder::Decoder;
 pub(super) use super::window::Window;
 
-/// What a format says of itself, in its own file.
+/// A format's description of itself, in its own file.
 pub(super) struct About {
     pub name: &'static str,
     /// One line: what a record looks like.
     pub summary: &'static str,
-    /// What it tells besides messages: time, sender, sessions.
+    /// The facts that it tells besides messages: time, sender, sessions.
     pub carries: &'static str,
     /// A small log, which must be detected as this format.
     pub sample: &'static str,

@@ -29,7 +29,7 @@ fn read(line: &[u8]) -> Option<Found<'_>> {
     Some((payload, Record { time, sender, ..Record::new(&line[payload..]) }.into()))
 }
 
-/// What stands in front of a message.
+/// The arrow in front of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Arrow {
     sender: Option<Sender>,

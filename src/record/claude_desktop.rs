@@ -30,12 +30,12 @@ fn detect(window: &Window<'_>) -> bool {
             && (window.first_value.is_none() || window.lines().any(|(_, line)| is_message(line)))
 }
 
-/// What is in front of a message, and who sent it.
+/// The marks in front of a message, and the side that sent it.
 const MARKS: [(&[u8], Sender); 2] =
     [(b"Message from client:", Sender::Client), (b"Message from server:", Sender::Server)];
 
-/// What the app writes while it starts a server, before the first message of the new connection. It writes several of
-/// these for one start.
+/// Lines that the app writes while it starts a server, before the first message of the new connection; several of them
+/// for one start.
 const STARTS: [&[u8]; 4] = [
     b"Initializing server...",
     b"Using MCP server command:",
@@ -100,7 +100,7 @@ impl ClaudeDesktop {
     }
 }
 
-/// What the app's logger puts in front of every line.
+/// The front of every line, by the app's logger.
 #[derive(Debug, PartialEq)]
 struct Header<'a> {
     time: Option<Time>,

@@ -64,7 +64,7 @@ enum FrameState {
     Long(Passed, Option<u64>),
 }
 
-/// What headers say of a length.
+/// The length that headers state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Length {
     Absent,
@@ -254,7 +254,7 @@ const NAME: &[u8] = b"content-length";
 /// More than a header with a length has, so that looking for one everywhere takes time linear in the input.
 const LONGEST: usize = 64;
 
-/// What a line says of the length, if it is a header of this protocol.
+/// The length that a line states, if it is a header of this protocol.
 fn header(line: &[u8]) -> Option<Length> {
     let colon = memchr(b':', &line[..line.len().min(LONGEST)])?;
     let name = trim_end(&line[..colon]);

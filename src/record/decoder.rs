@@ -1,4 +1,4 @@
-//! What a decoder is, and the lines that most of them are made of.
+//! The contract of a decoder, and the lines that most of them are made of.
 
 use super::{Entry, LogLine, Record};
 use memchr::{memchr, memmem};
@@ -25,7 +25,7 @@ pub trait Decoder: Send {
     }
 }
 
-/// What a [`Decoder`] found. Offsets count from the start of the `input` that it was shown.
+/// The finding of a [`Decoder`]. Offsets count from the start of the `input` that it was shown.
 #[derive(Debug, PartialEq)]
 pub enum Step<'a> {
     /// Undecided: show at least twice as many bytes, or say that this is the end.
@@ -49,8 +49,8 @@ pub enum Step<'a> {
         start: usize,
         /// How many bytes are done with; 0 only for an entry that the decoder still held.
         consumed: usize,
-        /// The entry. Its location is filled in by the reader, which counts lines and bytes, unless the decoder knows it: then its
-        /// record number is not 0.
+        /// The entry. Its location is filled in by the reader, which counts lines and bytes, unless the decoder knows it:
+        /// then its record number is not 0.
         entry: Entry<'a>,
     },
 }
@@ -89,7 +89,7 @@ pub(super) fn trim_end(bytes: &[u8]) -> &[u8] {
     &bytes[..end]
 }
 
-/// What stands before the first `mark` in `text`, and what behind it.
+/// The text before the first `mark`, and the text behind it.
 pub(super) fn split_once<'a>(text: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let at = memmem::find(text, mark)?;
     Some((&text[..at], &text[at + mark.len()..]))
@@ -106,7 +106,7 @@ pub(super) struct Lines {
     long: Option<Passed>,
 }
 
-/// What [`Lines`] found; offsets count from the start of the input, where each line found begins.
+/// The finding of [`Lines`]; offsets count from the start of the input, where each line found begins.
 pub(super) enum Line<'a> {
     NeedMore,
     /// That many bytes are done with.
@@ -204,7 +204,7 @@ pub(super) struct Passed {
 }
 
 impl Passed {
-    /// What is too long begins so.
+    /// Begins with the first bytes of an entry that is too long.
     pub(super) fn new(head: &[u8]) -> Self {
         let mut passed = Self { seen: 0, length: 0 };
         passed.add(head);

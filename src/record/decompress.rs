@@ -78,7 +78,7 @@ impl<R: Read> Read for LogSource<R> {
     }
 }
 
-/// What is behind one compression, or none.
+/// The data behind one compression, or behind none.
 enum CompressionLayer<R: Read> {
     Plain(Peeked<R>),
     Gzip(MultiGzDecoder<BufReader<Peeked<R>>>),

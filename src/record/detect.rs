@@ -162,7 +162,7 @@ impl Format {
         Self::ALL.iter().copied().find(|format| format.name() == name)
     }
 
-    /// What a record looks like, in one line.
+    /// The look of a record, in one line.
     pub fn summary(self) -> &'static str {
         self.about().summary
     }
@@ -172,7 +172,7 @@ impl Format {
         self.about().sample
     }
 
-    /// What the format tells besides messages: time, sender, sessions.
+    /// The facts that the format tells besides messages: time, sender, sessions.
     pub fn carries(self) -> &'static str {
         self.about().carries
     }

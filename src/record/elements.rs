@@ -7,7 +7,7 @@ use super::{Entry, LogLine, Record};
 use memchr::memrchr;
 use std::collections::VecDeque;
 
-/// What one format makes of an array and of the text around it.
+/// One format's reading of an array and of the text around it.
 pub(super) trait ArrayFormat: Send {
     /// Says what comes next, where `input` begins with neither a blank nor a part of something.
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a>;
@@ -47,7 +47,7 @@ impl<F: ArrayFormat> Decoder for ArrayDecoder<F> {
     }
 }
 
-/// What has been seen of elements, and of lines around them.
+/// The state of reading elements, and lines around them.
 pub(super) struct Elements {
     /// How many bytes a record may have, and how many an element.
     pub limit: usize,
@@ -56,9 +56,9 @@ pub(super) struct Elements {
     /// How many blanks the line begins with that is being read, and whether nothing else was in it so far.
     pub indent: usize,
     line_begins: bool,
-    /// What is being passed over: an element that is too long, or something that is not an element.
+    /// The value that is being passed over: an element that is too long, or something that is not an element.
     long: Option<(Option<Passed>, Scan)>,
-    /// What the element holds that the input begins with, where in it each begins, and how long it is.
+    /// The entries in the element that the input begins with, where in it each begins, and the element's length.
     found: VecDeque<(usize, Entry<'static>)>,
     length: usize,
 }

@@ -45,7 +45,7 @@ struct Har {
     sockets: u64,
 }
 
-/// What the input stands in.
+/// The part of an archive that the input stands in.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum HarLevel {
     #[default]

@@ -1,4 +1,4 @@
-//! What an entry of an HTTP Archive holds: the messages of one HTTP request and its response, or of one WebSocket.
+//! The content of an entry of an HTTP Archive: the messages of one HTTP request and its response, or of one WebSocket.
 
 use super::object::{RawObject, elements, is_message, offset_in, unescape};
 use super::times::{duration, epoch, later, number};
@@ -86,7 +86,7 @@ impl HttpBody {
         Some(Self { is_stream, ..body })
     }
 
-    /// What a string in an entry holds, which may be encoded as Base64.
+    /// The body that a string in an entry holds, which may be encoded as Base64.
     fn new(string: &[u8], whole: &[u8], is_base64: bool, sender: Sender) -> Option<Self> {
         let text = unescape(string)?;
         let decoded = if is_base64 { STANDARD.decode(text.trim_ascii()).ok() } else { None };

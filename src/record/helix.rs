@@ -51,7 +51,7 @@ impl Marks for Helix {
     }
 }
 
-/// What stands in front of a message.
+/// The mark in front of a message.
 struct Mark<'a> {
     time: Option<Time>,
     /// The language server; versions before 23 did not name it.
@@ -78,7 +78,7 @@ fn mark(line: &[u8]) -> Option<Mark<'_>> {
     (message < line.len()).then_some(Mark { time, server, sender, message })
 }
 
-/// What a server sent.
+/// The kind of text that a server sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum HelixAnswer {
     /// A response with a result.

@@ -9,7 +9,7 @@ pub(super) const ABOUT: About = About {
     summary: "one JSON value a line; other lines (banners, stderr) are records that are no JSON",
     carries: "messages only",
     sample: include_str!("samples/json-lines.log"),
-    // What has no other sign.
+    // Every log that has no other sign.
     sign: Sign::Value(|_| true),
     decoder: |limit| MarkedLines::boxed(limit, 0, read),
 };

@@ -29,7 +29,7 @@ fn detect(window: &Window<'_>) -> bool {
 ///   line with the error on.
 pub(super) struct JsonValues {
     limit: usize,
-    /// What such a line begins with.
+    /// The bytes that a line begins with before which a value with an error ends.
     starts: &'static [u8],
     lines: Lines,
     /// An object or array that is too long, and whether a line begins at this place in it.

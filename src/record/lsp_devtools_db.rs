@@ -20,7 +20,7 @@ pub(super) const ABOUT: About = About {
     decoder: super::json_lines::ABOUT.decoder,
 };
 
-/// What every SQLite database begins with.
+/// The first bytes of every SQLite database.
 pub(super) const MAGIC: &[u8] = b"SQLite format 3\0";
 
 #[cfg(not(feature = "sqlite"))]

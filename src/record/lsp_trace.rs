@@ -31,7 +31,7 @@ pub(super) struct Headline<'a> {
     /// Empty for a notification.
     id: &'a [u8],
     pub latency: Option<Decimal>,
-    /// What stands behind `Request failed: `, and where.
+    /// The text behind `Request failed: `, and where it is.
     failure: Option<(usize, &'a [u8])>,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Headline<'a> {
     }
 }
 
-/// What the log says of a message behind its headline, each part as JSON text.
+/// The parts of a message that the log has behind its headline, each as JSON text.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 pub(super) struct Parts<'a> {
     /// Parameters or result.
@@ -156,11 +156,11 @@ pub(super) struct TraceText<'a> {
     pub last: bool,
 }
 
-/// What stands behind a headline, and where it ends; or where it ends if something that should be JSON is not JSON, or is
+/// The text behind a headline, and where it ends; or where it ends if something that should be JSON is not JSON, or is
 /// cut off.
 pub(super) type TraceBody<'a> = Result<(Parts<'a>, usize), usize>;
 
-/// What a line begins with.
+/// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Label {
     /// A name, and JSON from here on.
@@ -269,7 +269,7 @@ impl<'a> TraceText<'a> {
         Some((only, at))
     }
 
-    /// What the line at `at` begins with; `None`: more is needed to know.
+    /// The beginning of the line at `at`; `None`: more is needed to know.
     fn label(self, at: usize) -> Option<Label> {
         let rest = &self.bytes[at.min(self.bytes.len())..];
         let seen = &rest[..rest.len().min(vscode::LONGEST + 32)];

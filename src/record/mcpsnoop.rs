@@ -25,7 +25,7 @@ fn detect(window: &Window<'_>) -> bool {
     })
 }
 
-/// Who sent it; nobody, where it is what the server wrote to stderr, or what mcpsnoop says of the session.
+/// The side that sent the message; none, where the line holds the server's stderr, or mcpsnoop's words on the session.
 fn direction(object: &RawObject<'_>) -> Option<Option<Sender>> {
     match &*object.string("direction")? {
         "c2s" => Some(Some(Sender::Client)),
@@ -44,7 +44,7 @@ fn open<'a>(object: &RawObject<'a>, line: &'a [u8]) -> Option<Found<'a>> {
         Some(text) if truncated => (offset_in(line, raw) + 1, text),
         _ => (offset_in(line, raw), Cow::Borrowed(raw)),
     });
-    // What is not JSON stands in `text`, whatever side wrote it.
+    // Text that is not JSON stands in `text`, whichever side wrote it.
     let text = || {
         let value = object.get("text")?;
         Some((offset_in(line, value) + 1, trim(unescape(value)?))).filter(|(_, text)| !text.is_empty())

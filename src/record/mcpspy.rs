@@ -36,7 +36,7 @@ fn detect(window: &Window<'_>) -> bool {
 /// How many pairs of processes are remembered; more than a machine has at a time.
 const PAIRS: usize = 16 * 1024;
 
-/// Who is the client, of each pair of processes.
+/// The client of each pair of processes.
 #[derive(Default)]
 struct Pairs {
     /// The process of each pair that is the client, the smaller process id first.
@@ -72,7 +72,7 @@ impl Pairs {
         Some((start, record.into()))
     }
 
-    /// Who sent a message over a pipe. The log has process ids only, so the message's method must tell, or that of an
+    /// The side that sent a message over a pipe. The log has process ids only, so the message's method must tell, or that of an
     /// earlier one between the two; of one process that is both client and server, the later message counts.
     fn sender(&mut self, object: &RawObject<'_>, from: u64, to: u64) -> Option<Sender> {
         let pair = (from.min(to), from.max(to));

@@ -72,7 +72,7 @@ impl<'a> RawObject<'a> {
         Self::parse(self.get(name)?)
     }
 
-    /// What a string says; bytes that are not UTF-8 are replaced.
+    /// The text of a string; bytes that are not UTF-8 are replaced.
     pub(super) fn string(&self, name: &str) -> Option<Cow<'a, str>> {
         Some(match unescape(self.get(name)?)? {
             Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
@@ -111,7 +111,7 @@ pub(super) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// What a JSON string stands for, without its quotes; it may be cut off.
+/// The text that a JSON string stands for, without its quotes; it may be cut off.
 ///
 /// Half of a surrogate pair stays the escape that it is: UTF-8 has nothing for it, and where the string holds JSON, the
 /// escape means the same there.

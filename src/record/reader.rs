@@ -46,7 +46,7 @@ pub enum ReadError {
     Io {
         /// How many bytes had been read, after decompression.
         after: u64,
-        /// What it failed with.
+        /// The error that it failed with.
         source: io::Error,
     },
     /// The input is compressed, and its data is damaged or cut off.
@@ -56,7 +56,7 @@ pub enum ReadError {
         kind: InputCompression,
         /// How many bytes had been decompressed.
         after: u64,
-        /// What is wrong with the data; `None`: it ends early.
+        /// The defect of the data; `None`: it ends early.
         source: Option<io::Error>,
     },
     /// The input has, or is to be read as, a format that is recognised but not read.
@@ -72,7 +72,7 @@ pub enum ReadError {
     Unreadable {
         /// The format.
         format: Format,
-        /// What is wrong.
+        /// The defect.
         problem: String,
     },
 }
@@ -92,7 +92,7 @@ pub struct Reader<R: Read> {
     state: ReaderState,
     format: Format,
     decoder: Box<dyn Decoder>,
-    /// What was read and is not consumed yet is `buffer[start..filled]`.
+    /// The bytes that were read and are not consumed yet are `buffer[start..filled]`.
     buffer: Vec<u8>,
     start: usize,
     filled: usize,

@@ -5,7 +5,7 @@ use memchr::memchr_iter;
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
-/// What stands at the start of some input.
+/// The extent of the value at the start of some input.
 pub(super) enum Extent {
     /// A value of that many bytes. Its strings may hold bytes that are not UTF-8.
     Whole(usize),
@@ -57,7 +57,7 @@ fn bytes_value(input: &[u8], at: usize) -> Extent {
     }
 }
 
-/// What stands at the start of the bytes that a decoder is shown, if it may take a value of at most `limit` bytes.
+/// The value at the start of the bytes that a decoder is shown, if it may take a value of at most `limit` bytes.
 pub(super) enum Front {
     /// A value of that many bytes, or, at the end of the input, what there is of one.
     Whole(usize),

@@ -73,7 +73,7 @@ fn tag(line: &[u8]) -> Option<(Tag, Option<Time>, usize)> {
     Some((tag, time, behind + leading_blanks(&line[behind..])))
 }
 
-/// What stands beside a clock of 12 hours, letters only, and whether that is after noon.
+/// The letters beside a clock of 12 hours, and whether they mean after noon.
 const HALVES: [(&str, bool); 8] = [
     ("am", false),
     ("pm", true),

@@ -23,7 +23,7 @@ fn detect(window: &Window<'_>) -> bool {
     lines.any(|(_, line)| marked(line).is_some())
 }
 
-/// What shows that a line is a record: `[LSP   - CLOCK]` and an object, or an object that says by its first member what it
+/// The sign that a line is a record: `[LSP   - CLOCK]` and an object, or an object that says by its first member what it
 /// is. The time, and where the object begins.
 fn marked(line: &[u8]) -> Option<(Option<Time>, usize)> {
     let stamp = Stamp::of(line);

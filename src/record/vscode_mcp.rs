@@ -30,8 +30,8 @@ const MARKS: [(&[u8], Sender); 4] = [
     (b"[Server Says]", Sender::Server),
 ];
 
-/// What VS Code writes while it starts a server, before the first message of the new connection. It writes several of
-/// these for one start.
+/// Lines that VS Code writes while it starts a server, before the first message of the new connection; several of them
+/// for one start.
 const STARTS: [&[u8]; 2] = [b"Starting server ", b"Connection state: Starting"];
 
 /// A server that is started again uses its ids again: each connection after the first is a session of its own.
@@ -66,7 +66,7 @@ fn prefix(line: &[u8]) -> (Option<Time>, usize) {
     (time, at + level(&line[at..]).unwrap_or(0))
 }
 
-/// Who sent the message that is behind the mark at the start of `text`, and where it begins.
+/// The side that sent the message behind the mark at the start of `text`, and where it begins.
 fn message(text: &[u8]) -> Option<(Sender, usize)> {
     let (mark, sender) = MARKS.iter().find(|(mark, _)| text.starts_with(mark))?;
     let at = mark.len() + leading_blanks(&text[mark.len()..]);

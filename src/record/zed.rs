@@ -26,7 +26,7 @@ fn detect(window: &Window<'_>) -> bool {
         .any(|(line, next)| heading(line).is_some() && matches!(next, [b'{' | b'[', ..]))
 }
 
-/// What a line begins with that ends a message with an error in it. No JSON text has such a line with `/`.
+/// The first bytes of a line that ends a message with an error in it. No JSON text has such a line with `/`.
 const STARTS: &[u8] = b"{[/";
 
 /// How many bytes a heading has at most.
