@@ -12,14 +12,14 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use self::chunk::{Chunk, Source};
+use self::chunk::{Chunk, ChunkSource};
 use self::order::InOrder;
 use self::worker::{Paired, Worker, Written};
 use crate::diagnostic::Finding;
-use crate::mapping::{InputIri, Losses, Mapper, ReferenceError};
+use crate::mapping::{InputIri, MapTally, MapTarget, Mapper, ReferenceError};
 use crate::record::{ReadError, Reader, ReaderOptions};
 use crate::session::Origin;
-use crate::sink::{Sink, SinkError};
+use crate::sink::{RecordSink, Sink, SinkError, SinkKind};
 use crate::summary::Summary;
 
 /// An input and what it is called.
@@ -107,70 +107,88 @@ impl Converter {
         sink: &mut Sink<'_>,
         report: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<Summary, ConvertError> {
-        let iri = InputIri { number: self.inputs, iri: input.iri, stated: input.iri_stated };
+        let Input { name, source, iri, iri_stated, read } = input;
+        let iri = InputIri { number: self.inputs, iri, stated: iri_stated };
         self.inputs += 1;
-        let failed = |error| ConvertError::Read { input: input.name.clone(), error };
-        let reader = Reader::new(input.read, &self.options.reader).map_err(failed)?;
-        let format = reader.format();
-        sink.start(&self.mapper, &iri)?;
+        // One kind of reader for every kind of input: the workers are compiled for each kind of sink as it is.
+        let read: Box<dyn Read + Send + '_> = Box::new(read);
+        let reader = match Reader::new(read, &self.options.reader) {
+            Ok(reader) => reader,
+            Err(error) => return Err(ConvertError::Read { input: name, error }),
+        };
+        let origin = Origin { source, format: reader.format() };
+        let input = OpenInput { name: &name, iri: &iri, origin, reader };
+        match &mut sink.0 {
+            SinkKind::Text(sink) => self.run(input, sink, report),
+            SinkKind::Documents(sink) => self.run(input, sink, report),
+            SinkKind::Lines(sink) => self.run(input, sink, report),
+            SinkKind::Quads(sink) => self.run(input, sink, report),
+        }
+    }
 
-        let jobs = self.options.jobs.max(1);
-        let rendered: Vec<_> = (0..jobs).map(|_| sink.rendered(&self.mapper, &iri)).collect();
-        let shared = Shared {
+    fn run<S: RecordSink<Rendered: MapTarget>>(
+        &self,
+        input: OpenInput<'_>,
+        sink: &mut S,
+        report: &mut (dyn FnMut(Finding) + Send),
+    ) -> Result<Summary, ConvertError> {
+        let head = self.mapper.sink_input(input.iri);
+        sink.start(&head)?;
+        let mut rendered: Vec<_> = (1..self.options.jobs.max(1)).map(|_| sink.rendered(&head)).collect();
+        let first = sink.rendered(&head);
+        let shared = WorkShared {
             mapper: &self.mapper,
             options: &self.options,
-            input: &input.name,
-            iri: &iri,
-            source: Mutex::new(Source::new(reader)),
+            input: input.name,
+            iri: input.iri,
+            source: Mutex::new(ChunkSource::new(input.reader)),
             stopped: AtomicBool::new(false),
-            paired: InOrder::new(Paired::new(format)),
-            written: InOrder::new(Written {
-                sink,
-                report,
-                triples: 0,
-                losses: Losses::default(),
-                keyword_members: 0,
-                by_reference: Default::default(),
-                error: None,
-            }),
+            paired: InOrder::new(Paired::new(input.origin.format)),
+            written: InOrder::new(Written { sink, report, triples: 0, tally: MapTally::default(), error: None }),
         };
-        let mut rendered = rendered.into_iter();
-        if let Some(first) = rendered.next() {
-            let mut worker = Worker::new(&shared, first);
-            let mut chunk = Chunk::default();
-            // What fits in one chunk is done before another thread would have started.
-            if worker.next(&mut chunk) {
-                worker.run(&chunk);
-                thread::scope(|scope| {
-                    for rendered in rendered {
-                        let shared = &shared;
-                        // Fewer threads than asked for do as well.
-                        let _ = thread::Builder::new()
-                            .stack_size(STACK)
-                            .spawn_scoped(scope, move || Worker::new(shared, rendered).work());
-                    }
-                    while worker.next(&mut chunk) {
-                        worker.run(&chunk);
-                    }
-                });
-            }
-            if shared.is_whole() {
-                worker.end(&Origin { source: input.source, format });
-            }
+        let mut worker = Worker::new(&shared, first);
+        let mut chunk = Chunk::default();
+        // What fits in one chunk is done before another thread would have started.
+        if worker.next(&mut chunk) {
+            worker.run(&chunk);
+            thread::scope(|scope| {
+                for rendered in rendered.drain(..) {
+                    let shared = &shared;
+                    // Fewer threads than asked for do as well.
+                    let _ = thread::Builder::new()
+                        .stack_size(STACK)
+                        .spawn_scoped(scope, move || Worker::new(shared, rendered).work());
+                }
+                while worker.next(&mut chunk) {
+                    worker.run(&chunk);
+                }
+            });
         }
+        if shared.is_whole() {
+            worker.end(&input.origin);
+        }
+        drop(worker);
         shared.end()
     }
 }
 
+/// An input that has been opened.
+struct OpenInput<'i> {
+    name: &'i str,
+    iri: &'i InputIri,
+    origin: Origin,
+    reader: Reader<Box<dyn Read + Send + 'i>>,
+}
+
 /// What the workers of an input share.
-struct Shared<'s, 'k, R: Read> {
+struct WorkShared<'s, S> {
     mapper: &'s Mapper,
     options: &'s Options,
     input: &'s str,
     iri: &'s InputIri,
-    source: Mutex<Source<R>>,
+    source: Mutex<ChunkSource<'s>>,
     /// No further chunk is wanted.
     stopped: AtomicBool,
     paired: InOrder<Paired>,
-    written: InOrder<Written<'s, 'k>>,
+    written: InOrder<Written<'s, S>>,
 }

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Each arrow is a module; imports follow the arrows and never turn back. [`convert`] runs the whole way. What a message
-//! means in RDF is defined once: the annotated message is a JSON-LD document, and the contexts in `context/` expand it.
+//! means in RDF is defined once, by one walk over the annotated message. Written as JSON-LD, it is a document that the
+//! contexts in `context/` expand; written as triples, it is what that document expands to.
 //!
 //! The three things that people do with a log:
 //!
@@ -48,6 +49,8 @@ pub mod session;
 pub mod sink;
 pub mod store;
 pub mod summary;
+#[doc(hidden)]
+pub mod triples;
 pub mod vocab;
 
 pub use self::log::{Log, LogError, LoggedMessage, Messages, Row, Rows};

@@ -1,48 +1,50 @@
 //! Mappings: how an annotated message becomes triples.
 //!
-//! There is one definition, in two steps that anyone can check: the annotated message is written as JSON-LD, and that
-//! JSON-LD is expanded with the contexts as the JSON-LD 1.1 algorithms say. There are two ways to run it. The reference
-//! path does just that, under any contexts. The fast path gives the same triples without the detour, for what the
-//! built-in contexts alone decide; a message that it does not cover takes the reference path.
+//! There is one definition, the [walk](walk) over an annotated message, and two writers for it. One writes JSON-LD, which
+//! expanded with the contexts as the JSON-LD 1.1 algorithms say is the graph: that is the reference path, for any
+//! contexts, and anyone can check it. The other pushes the same triples without the detour, also of what a further
+//! context maps as long as its compiled terms cover it; a message that they do not cover takes the reference path.
 
 mod bblock;
-mod direct;
+mod data;
 mod document;
 mod facts;
 mod further;
 mod loss;
 mod number;
-mod plan;
 mod reference;
 mod shape;
 pub(crate) mod terms;
 mod triples;
+mod walk;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use oxrdf::{GraphName, NamedNode, Quad};
+use oxrdf::{GraphName, NamedNode};
 
 use self::bblock::Plain;
-use self::direct::Direct;
-use self::document::{DocumentWriter, Further, FurtherTerms, session_reference};
-use self::further::MessagePlan;
+use self::document::DocumentWriter;
+use self::further::{Further, FurtherTerms, MessagePlan};
 pub use self::loss::{Loss, Losses};
 #[cfg(feature = "register")]
 pub(crate) use self::number::NumberLiteral;
-use self::plan::NotCovered;
+use self::reference::ContextExpander;
 pub use self::reference::ReferenceError;
 #[doc(hidden)]
 pub use self::reference::document_quads;
 #[cfg(feature = "register")]
 pub(crate) use self::reference::{Active, document_to_rdf, process_with};
-use self::reference::{Blanks, Reference};
-use self::shape::Shape;
-pub use self::triples::{Blank, Node, Object, Triples};
+use self::shape::{Rules, Shape};
+use self::triples::TripleWriter;
+use self::walk::MessageWalk;
+pub(crate) use self::walk::session_reference;
 use crate::context::{self, Context};
 use crate::json::{self, Numbers};
 use crate::message::{Content, Problem};
-use crate::session::{self, Annotated, Origin, Session, SessionEnd};
+use crate::session::{Annotated, Node, SessionEnd};
+use crate::sink::{DocumentRecords, SinkInput};
+use crate::triples::{Blank, Triples};
 
 /// Which mapping.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -122,9 +124,14 @@ impl Mapper {
         }
     }
 
-    /// Whether messages may come with their payloads in canonical form: whether no further context looks into them.
-    pub fn takes_canonical(&self) -> bool {
+    /// Whether nothing looks into payloads, so that messages may come with theirs in canonical form.
+    pub fn payloads_stay_opaque(&self) -> bool {
         self.further.is_none() && !self.reference_only
+    }
+
+    /// What a sink has to know of an input.
+    pub(crate) fn sink_input<'i>(&self, input: &'i InputIri) -> SinkInput<'i> {
+        SinkInput { iri: &input.iri, named: self.mapping == Mapping::Session, context: self.context(input) }
     }
 
     fn base_in_context(&self, input: &InputIri) -> bool {
@@ -160,18 +167,36 @@ pub struct InputMapper<'m> {
     /// Made when the first message needs it.
     expander: Option<Expander>,
     plain: Option<Plain>,
-    losses: Losses,
-    document: String,
+    tally: MapTally,
+    /// Holds one literal at a time.
     literal: String,
-    /// See [`InputMapper::take_late`].
-    late: u64,
-    /// Records that took the reference path, by why they did.
-    by_reference: BTreeMap<&'static str, u64>,
 }
 
-/// What the reference path needs: processed contexts.
+/// What a mapping counts.
+#[derive(Debug, Default)]
+pub struct MapTally {
+    /// What could not be carried.
+    pub losses: Losses,
+    /// Messages that turned out to have the problem `KeywordMember` only under further contexts.
+    pub keyword_members: u64,
+    /// Records that took the reference path, by why they did.
+    pub by_reference: BTreeMap<&'static str, u64>,
+}
+
+impl MapTally {
+    /// Adds other counts.
+    pub fn merge(&mut self, other: &Self) {
+        self.losses.merge(&other.losses);
+        self.keyword_members += other.keyword_members;
+        for (reason, count) in &other.by_reference {
+            *self.by_reference.entry(reason).or_default() += count;
+        }
+    }
+}
+
+/// For the reference path: processed contexts.
 struct Expander {
-    reference: Reference,
+    reference: ContextExpander,
     shape: Rc<Shape>,
     further: Option<Further>,
 }
@@ -188,230 +213,215 @@ impl Expander {
             Some(input) => mapper.context(input),
             None => serde_json::Value::Array(mapper.contexts.clone()),
         };
-        let reference = Reference::new(&contexts, input.map(|input| &*input.iri), mapper.numbers())?;
-        let shape = Shape::new(reference.active().clone());
+        let reference = ContextExpander::new(&contexts, input.map(|input| &*input.iri), mapper.numbers())?;
+        let rules = Rules { numbers: mapper.numbers(), iri_members: mapper.mapping == Mapping::Bblock };
+        let shape = Shape::new(reference.active().clone(), rules);
         let further = mapper.further.clone().map(|terms| Further::new(shape.clone(), terms));
         Ok(Self { reference, shape, further })
     }
 }
 
-/// Where triples go: written out, or collected; or the JSON-LD that they would be made from.
-pub enum Rendering<'r, T> {
-    /// Triples.
-    Triples(&'r mut T),
-    /// JSON-LD node objects, commas between them.
-    Documents(&'r mut String),
+/// What is mapped at once.
+pub enum MapPart<'p> {
+    /// The nodes of a record of the session with that reference.
+    Nodes(&'p str, &'p [Annotated<'p>]),
+    /// The session's own node, when it has ended.
+    End(SessionEnd<'p>),
+    /// A record in the mapping `bblock`, by its number: its object, or those of its array, as they are.
+    Plain(u64, &'p [u8], &'p Content<'p>),
 }
 
-/// What takes triples from either path.
-pub trait TripleSink: Triples {
-    /// Takes quads that the reference path made, the triples of a subject together.
-    fn quads(&mut self, quads: &[Quad]);
+/// What records are mapped into: triples, or the JSON-LD that they would be made from.
+pub trait MapTarget {
+    /// Takes a part.
+    fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError>;
+}
+
+impl<T: Triples> MapTarget for T {
+    fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
+        match *part {
+            MapPart::Nodes(session, nodes) => {
+                let blank = mapper.blank(nodes.first().map_or(0, |node| node.name.record));
+                let plain = mapper.mapper.payloads_stay_opaque();
+                let result = if plain { Ok(()) } else { mapper.push_under_contexts(session, nodes, blank, self) };
+                if plain || result.is_err() {
+                    // What a further context cannot take is data, as it is without that context.
+                    let mut walk = mapper.walk(session, blank, self);
+                    nodes.iter().for_each(|node| walk.node(node, None));
+                }
+                result
+            }
+            MapPart::End(ref end) if mapper.mapper.reference_only => {
+                let mut document = String::new();
+                mapper.document_walk("", &mut document).session_end(end);
+                mapper.expand(&session_reference(end.key), &mut mapper.blank(0), &document, self)
+            }
+            MapPart::End(ref end) => {
+                let blank = mapper.blank(0);
+                mapper.walk("", blank, self).session_end(end);
+                Ok(())
+            }
+            MapPart::Plain(record, bytes, content) => {
+                let blank = mapper.blank(record);
+                if let Some(plain) = &mapper.plain
+                    && plain.push(content, blank, self, &mut mapper.literal)
+                {
+                    return Ok(());
+                }
+                if !matches!(content, Content::Malformed(_)) {
+                    let plain = mapper.plain.is_some();
+                    mapper.count_reference(if plain { "not one plain message" } else { "a further context" });
+                }
+                let mut blanks = blank;
+                mapper.each_object(bytes, |mapper, shape, object| {
+                    // Each by itself: expansion makes one of objects that are the same.
+                    let mut document = String::new();
+                    bblock::write(object, shape, blanks, &mut document, &mut mapper.tally.losses)?;
+                    mapper.expand("", &mut blanks, &document, self)
+                })
+            }
+        }
+    }
+}
+
+impl MapTarget for DocumentRecords {
+    fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
+        let out = self.record();
+        match *part {
+            MapPart::Nodes(session, nodes) => mapper.write(session, nodes, out),
+            MapPart::End(ref end) => {
+                mapper.document_walk("", out).session_end(end);
+                Ok(())
+            }
+            MapPart::Plain(record, bytes, _) => {
+                let mut blank = mapper.blank(record);
+                mapper.each_object(bytes, |mapper, shape, object| {
+                    bblock::write(object, shape, blank.mint(), out, &mut mapper.tally.losses)
+                })
+            }
+        }
+    }
 }
 
 impl<'m> InputMapper<'m> {
     /// A mapper for the records of an input.
     pub fn new(mapper: &'m Mapper, input: &'m InputIri) -> Self {
-        let plain = match mapper.mapping {
-            Mapping::Bblock if mapper.takes_canonical() => Some(Plain::new(mapper.base_in_context(input), &input.iri)),
-            _ => None,
-        };
-        let (losses, document, literal) = (Losses::default(), String::new(), String::new());
-        Self { mapper, input, expander: None, plain, losses, document, literal, late: 0, by_reference: BTreeMap::new() }
+        let plain = (mapper.mapping == Mapping::Bblock && mapper.payloads_stay_opaque())
+            .then(|| Plain::new(mapper.base_in_context(input), &input.iri));
+        Self { mapper, input, expander: None, plain, tally: MapTally::default(), literal: String::new() }
     }
 
-    /// Maps the nodes of a record.
-    pub fn nodes<'e, T: TripleSink>(
-        &mut self,
-        session: &str,
-        nodes: &'e [Annotated<'e>],
-        rendering: Rendering<'_, T>,
-    ) -> Result<(), ReferenceError> {
-        let record = nodes.first().map_or(0, |node| node.name.record);
-        match rendering {
-            Rendering::Triples(triples) if self.mapper.takes_canonical() => {
-                let mut direct = self.direct(session, record, triples);
-                nodes.iter().for_each(|node| direct.node(node));
-                Ok(())
-            }
-            Rendering::Triples(triples) => {
-                if self.plan(session, record, nodes, triples)? {
-                    return Ok(());
-                }
-                let mut document = std::mem::take(&mut self.document);
-                document.clear();
-                let mut blanks = Blanks::new(self.input.number, record);
-                let result = self.write(session, nodes, &mut document);
-                let result = result.and_then(|()| self.expand(session, &mut blanks, &document, triples));
-                self.document = document;
-                if result.is_err() {
-                    // What a further context cannot take is data, as it is without that context.
-                    let mut direct = self.direct(session, record, triples);
-                    nodes.iter().for_each(|node| direct.node(node));
-                }
-                result
-            }
-            Rendering::Documents(out) => self.write(session, nodes, out),
-        }
-    }
-
-    /// Maps the session's own node, when it has ended.
-    pub fn end<T: TripleSink>(
-        &mut self,
-        session: &Session,
-        origin: &Origin,
-        rendering: Rendering<'_, T>,
-    ) -> Result<(), ReferenceError> {
-        let end = session.end(origin);
-        match rendering {
-            Rendering::Triples(triples) => self.direct("", 0, triples).session_end(&end),
-            Rendering::Documents(out) => self.write_end(&end, out),
-        }
-        Ok(())
-    }
-
-    /// Maps a record in the mapping `bblock`: its object, or those of its array, as they are.
-    pub fn plain<T: TripleSink>(
-        &mut self,
-        record: u64,
-        bytes: &[u8],
-        content: &Content<'_>,
-        mut rendering: Rendering<'_, T>,
-    ) -> Result<(), ReferenceError> {
-        let blank = Blank { input: self.input.number, record, index: 0 };
-        if let (Rendering::Triples(triples), Some(plain)) = (&mut rendering, &self.plain)
-            && plain.push(content, blank, *triples)
-        {
-            return Ok(());
-        }
-        let Ok(value) = json::parse(bytes) else {
-            self.losses.add(Loss::NoObject);
-            return Ok(());
-        };
-        if matches!(rendering, Rendering::Triples(_)) {
-            self.count_reference(if self.plain.is_some() { "not one plain message" } else { "a further context" });
-        }
-        let shape = self.expander()?.shape.clone();
-        let single = std::slice::from_ref(&value);
-        let values = if let json::Value::Array(array) = &value { array.items.as_slice() } else { single };
-        let mut blanks = Blanks::new(self.input.number, record);
-        for (index, value) in (0..).zip(values) {
-            match &mut rendering {
-                Rendering::Documents(out) => {
-                    bblock::write(value, &shape, Blank { index, ..blank }, out, &mut self.losses)?;
-                }
-                Rendering::Triples(triples) => {
-                    // Each by itself: expansion makes one of objects that are the same.
-                    let mut document = std::mem::take(&mut self.document);
-                    document.clear();
-                    let result = bblock::write(value, &shape, blanks.scope(), &mut document, &mut self.losses);
-                    let result = result.and_then(|()| self.expand("", &mut blanks, &document, *triples));
-                    self.document = document;
-                    result?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes what could not be carried since the last call.
-    pub fn take_losses(&mut self) -> Losses {
-        std::mem::take(&mut self.losses)
-    }
-
-    /// Takes the number of messages, since the last call, that turned out to have the problem `KeywordMember` only under
-    /// further contexts.
-    pub fn take_late(&mut self) -> u64 {
-        std::mem::take(&mut self.late)
-    }
-
-    /// Takes the numbers of records, since the last call, that took the reference path, by why they did.
-    pub fn take_by_reference(&mut self) -> BTreeMap<&'static str, u64> {
-        std::mem::take(&mut self.by_reference)
+    /// Takes what was counted since the last call.
+    pub fn take_tally(&mut self) -> MapTally {
+        std::mem::take(&mut self.tally)
     }
 
     /// Counts a loss that shows outside the mapping.
     pub fn lose(&mut self, loss: Loss) {
-        self.losses.add(loss);
+        self.tally.losses.add(loss);
     }
 
-    fn direct<'t, T: Triples>(&'t mut self, session: &'t str, record: u64, triples: &'t mut T) -> Direct<'t, T> {
-        let blank = Blank { input: self.input.number, record, index: 0 };
-        let provenance = self.mapper.provenance;
-        Direct { triples, buffer: &mut self.literal, provenance, session, blank, planned: false }
+    /// The first blank node of a record.
+    fn blank(&self, record: u64) -> Blank {
+        Blank { input: self.input.number, record, index: 0 }
     }
 
-    /// Maps a record under further contexts without expansion, if that covers all of it, and tells whether it does.
-    fn plan<'e, T: Triples>(
+    fn walk<'t, 'v, T: Triples>(
+        &'t mut self,
+        session: &'t str,
+        blank: Blank,
+        triples: &'t mut T,
+    ) -> MessageWalk<'t, TripleWriter<'t, 'v, T>> {
+        let writer = TripleWriter::new(triples, &mut self.literal, blank);
+        MessageWalk { writer, provenance: self.mapper.provenance, session }
+    }
+
+    fn document_walk<'w>(&self, session: &'w str, out: &'w mut String) -> MessageWalk<'w, DocumentWriter<'w>> {
+        MessageWalk { writer: DocumentWriter::new(out), provenance: self.mapper.provenance, session }
+    }
+
+    /// Maps a record: as planned where that covers all of it, or by expansion.
+    fn push_under_contexts<T: Triples>(
         &mut self,
         session: &str,
-        record: u64,
-        nodes: &'e [Annotated<'e>],
+        nodes: &[Annotated<'_>],
+        mut blank: Blank,
         triples: &mut T,
-    ) -> Result<bool, ReferenceError> {
-        // The blank nodes of a batch's elements would have to be told apart.
-        if self.mapper.reference_only || nodes.len() > 1 {
-            self.count_reference(if self.mapper.reference_only { "asked for" } else { "a batch" });
-            return Ok(false);
-        }
-        self.expander()?;
-        let Some(further) = self.expander.as_ref().and_then(|expander| expander.further.as_ref()) else {
-            return Ok(false);
-        };
-        let plan = match nodes.first().map(|node| &node.node) {
-            Some(session::Node::Message(message)) => MessagePlan::new(further, message),
-            _ => Ok(MessagePlan::default()),
-        };
-        let plan = match plan {
-            Ok(plan) => plan,
-            Err(NotCovered(reason)) => {
-                self.count_reference(reason);
-                return Ok(false);
+    ) -> Result<(), ReferenceError> {
+        let reason = match nodes {
+            _ if self.mapper.reference_only => "asked for",
+            [node] => {
+                let plan = self.plan(node, blank, false)?;
+                match plan.as_ref().and_then(|plan| plan.tally.uncovered) {
+                    Some(reason) => reason,
+                    None => {
+                        self.note(node, plan.as_ref());
+                        self.walk(session, blank, triples).node(node, plan.as_ref());
+                        return Ok(());
+                    }
+                }
             }
+            // The blank nodes of a batch's elements would have to be told apart.
+            _ => "a batch",
         };
-        self.losses.merge(&plan.losses);
-        for node in nodes {
-            self.late += u64::from(plan.has_keyword() && !node.problems.contains(Problem::KeywordMember));
-            let mut direct = self.direct(session, record, triples);
-            direct.planned = true;
-            direct.planned_node(node, &plan);
-        }
-        Ok(true)
+        self.count_reference(reason);
+        let mut document = String::new();
+        self.write(session, nodes, &mut document)?;
+        self.expand(session, &mut blank, &document, triples)
     }
 
-    fn count_reference(&mut self, reason: &'static str) {
-        *self.by_reference.entry(reason).or_default() += 1;
-    }
-
-    fn write<'e>(&mut self, session: &str, nodes: &'e [Annotated<'e>], out: &mut String) -> Result<(), ReferenceError> {
-        if self.mapper.further.is_some() {
-            self.expander()?;
-        }
-        let mut writer = self.writer(session, nodes.first().map_or(0, |node| node.name.record), out);
+    /// Writes the nodes of a record as JSON-LD.
+    fn write(&mut self, session: &str, nodes: &[Annotated<'_>], out: &mut String) -> Result<(), ReferenceError> {
         for node in nodes {
-            writer.separate();
-            writer.node(node)?;
+            let plan = self.plan(node, self.blank(node.name.record), true)?;
+            self.note(node, plan.as_ref());
+            self.document_walk(session, out).node(node, plan.as_ref());
         }
         Ok(())
     }
 
-    fn write_end(&mut self, end: &SessionEnd<'_>, out: &mut String) {
-        let mut writer = self.writer("", 0, out);
-        writer.separate();
-        writer.session_end(end);
+    /// What further contexts make of a message, where there are any: as it is written in JSON-LD, or as values.
+    fn plan<'e>(
+        &mut self,
+        node: &'e Annotated<'e>,
+        blank: Blank,
+        written: bool,
+    ) -> Result<Option<MessagePlan<'e>>, ReferenceError> {
+        let Node::Message(message) = &node.node else { return Ok(None) };
+        if self.mapper.further.is_none() {
+            return Ok(None);
+        }
+        let further = self.expander()?.further.as_ref();
+        further.map(|further| MessagePlan::new(further, message, blank, written)).transpose()
     }
 
-    fn writer<'w>(&'w mut self, session: &str, record: u64, out: &'w mut String) -> DocumentWriter<'w> {
-        DocumentWriter {
-            out,
-            losses: &mut self.losses,
-            further: self.expander.as_ref().and_then(|expander| expander.further.as_ref()),
-            provenance: self.mapper.provenance,
-            buffer: String::new(),
-            blanks: Blank { input: self.input.number, record, index: 0 },
-            late: &mut self.late,
-            session: session.to_owned(),
+    /// Counts what a plan that is carried out loses.
+    fn note(&mut self, node: &Annotated<'_>, plan: Option<&MessagePlan<'_>>) {
+        if let Some(plan) = plan {
+            self.tally.losses.merge(&plan.tally.losses);
+            self.tally.keyword_members +=
+                u64::from(plan.has_keyword() && !node.problems.contains(Problem::KeywordMember));
         }
+    }
+
+    fn count_reference(&mut self, reason: &'static str) {
+        *self.tally.by_reference.entry(reason).or_default() += 1;
+    }
+
+    /// Takes each object of a record, with the terms that it is under.
+    fn each_object(
+        &mut self,
+        bytes: &[u8],
+        mut take: impl FnMut(&mut Self, &Rc<Shape>, &json::Value<'_>) -> Result<(), ReferenceError>,
+    ) -> Result<(), ReferenceError> {
+        let Ok(value) = json::parse(bytes) else {
+            self.tally.losses.add(Loss::NoObject);
+            return Ok(());
+        };
+        let shape = self.expander()?.shape.clone();
+        let single = std::slice::from_ref(&value);
+        let values = if let json::Value::Array(array) = &value { array.items.as_slice() } else { single };
+        values.iter().try_for_each(|value| take(self, &shape, value))
     }
 
     fn expander(&mut self) -> Result<&Expander, ReferenceError> {
@@ -421,10 +431,10 @@ impl<'m> InputMapper<'m> {
         self.expander.as_ref().ok_or_else(|| ReferenceError::Base(self.input.iri.clone()))
     }
 
-    fn expand<T: TripleSink>(
+    fn expand<T: Triples>(
         &mut self,
         session: &str,
-        blanks: &mut Blanks,
+        blanks: &mut Blank,
         document: &str,
         triples: &mut T,
     ) -> Result<(), ReferenceError> {
@@ -439,13 +449,8 @@ impl<'m> InputMapper<'m> {
         let Some(expander) = &self.expander else { return Ok(()) };
         let mut quads = Vec::new();
         let document = format!("[{document}]");
-        expander.reference.quads(&document, &graph, blanks, &mut self.losses, &mut quads)?;
+        expander.reference.quads(&document, &graph, blanks, &mut self.tally.losses, &mut quads)?;
         triples.quads(&quads);
         Ok(())
     }
-}
-
-/// IRI reference of a session's graph, against the input's IRI.
-pub fn graph_reference(session: &Session) -> String {
-    session_reference(session.key())
 }

@@ -8,8 +8,8 @@ mod pairing;
 
 use oxsdatatypes::{DateTime, Decimal};
 
-pub use self::annotated::{Annotated, Batch, IdNode, Malformed, Name, Node, Origin, SessionEnd};
-use self::pairing::{Answer, Exchanges};
+pub use self::annotated::{Annotated, IdNode, Name, Node, Origin, SessionEnd};
+use self::pairing::{Exchanges, PairedAnswer};
 use crate::json::ErrorKind;
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{LogLine, Record, Time};
@@ -44,7 +44,7 @@ impl Session {
 
     /// Annotates the content of the session's next record.
     ///
-    /// One node for a message, or for what is none; for a batch the batch's own and then one for each element.
+    /// One node for a message, valid or not; for a batch the batch's own and then one for each element.
     pub fn annotate<'a>(&mut self, record: &'a Record<'a>, content: Content<'a>) -> Vec<Annotated<'a>> {
         let mut nodes = Vec::new();
         self.annotate_into(record, content, &mut nodes);
@@ -73,7 +73,7 @@ impl Session {
                 let mut problems = flagged;
                 problems.insert_if(elements.is_empty(), Problem::EmptyBatch);
                 nodes.reserve(elements.len() + 1);
-                nodes.push(Annotated::new(record, name, Node::Batch(Batch), problems));
+                nodes.push(Annotated::new(record, name, Node::Batch, problems));
                 for (index, element) in (1..).zip(elements) {
                     let name = Name { element: Some(index), ..name };
                     nodes.push(self.single(record, name, Some(index), element, Problems::default()));
@@ -82,7 +82,7 @@ impl Session {
             Content::Malformed(error) => {
                 let mut problems = flagged;
                 problems.insert_if(error.kind == ErrorKind::UnexpectedEnd, Problem::Truncated);
-                nodes.push(Annotated::new(record, name, Node::Malformed(Malformed { bytes: &record.bytes }), problems));
+                nodes.push(Annotated::new(record, name, Node::Malformed(&record.bytes), problems));
             }
         }
     }
@@ -120,7 +120,7 @@ impl Session {
     ) -> Annotated<'a> {
         let mut problems = flagged;
         single.problems().iter().for_each(|problem| problems.insert(problem));
-        let mut answer = Answer::default();
+        let mut answer = PairedAnswer::default();
         let mut superseded = None;
         let node = match single {
             Single::Message(message) => {

@@ -1,9 +1,10 @@
 //! Sinks: where triples go.
 //!
-//! Workers render records, each into a buffer of its own; the [`Sink`] takes what they rendered, in the order of
+//! Workers render records, each into a buffer of its own kind; the [`Sink`] takes what they rendered, in the order of
 //! the records.
 
 mod jsonld;
+mod lines;
 mod output;
 mod rdfxml;
 mod rendered;
@@ -12,18 +13,19 @@ mod text;
 
 use std::io::{self, Write};
 
-use oxrdf::{GraphName, Quad};
+use oxrdf::Quad;
 use oxrdfio::{JsonLdProfileSet, RdfFormat};
 
 use self::jsonld::JsonLdWriter;
+use self::lines::LinesSink;
 #[cfg(feature = "register")]
 pub(crate) use self::output::unfinished;
 pub use self::output::{Compression, Output, OutputError, discard_unfinished};
 pub(crate) use self::rdfxml::{RdfXmlSink, not_xml};
-pub(crate) use self::rendered::Rendered;
+use self::rendered::QuadCollector;
+pub(crate) use self::rendered::{DocumentRecords, Rendered};
 pub use self::selection::Selection;
-use self::text::Layout;
-use crate::mapping::{InputIri, Mapper, Mapping};
+use self::text::{Layout, TextRenderer};
 use crate::vocab::PREFIXES;
 
 /// Why triples could not be written. That the *input* failed is another matter, and another type.
@@ -108,43 +110,39 @@ impl Syntax {
     pub const ALL: [Self; 7] =
         [Self::Turtle, Self::NTriples, Self::NQuads, Self::TriG, Self::JsonLd, Self::JsonLdLines, Self::RdfXml];
 
+    /// Its name on the command line, and the extensions of files that hold it.
+    fn names(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Turtle => ("turtle", &["ttl"]),
+            Self::NTriples => ("ntriples", &["nt"]),
+            Self::NQuads => ("nquads", &["nq"]),
+            Self::TriG => ("trig", &["trig"]),
+            Self::JsonLd => ("jsonld", &["jsonld"]),
+            Self::JsonLdLines => ("jsonld-lines", &["jsonldl", "ndjsonld"]),
+            Self::RdfXml => ("rdfxml", &["rdf", "owl"]),
+        }
+    }
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Turtle => "turtle",
-            Self::NTriples => "ntriples",
-            Self::NQuads => "nquads",
-            Self::TriG => "trig",
-            Self::JsonLd => "jsonld",
-            Self::JsonLdLines => "jsonld-lines",
-            Self::RdfXml => "rdfxml",
-        }
+        self.names().0
     }
 
     /// The syntax that a file name's extension stands for.
     pub fn from_extension(extension: &str) -> Option<Self> {
-        Some(match extension {
-            "ttl" => Self::Turtle,
-            "nt" => Self::NTriples,
-            "nq" => Self::NQuads,
-            "trig" => Self::TriG,
-            "jsonld" => Self::JsonLd,
-            "jsonldl" | "ndjsonld" => Self::JsonLdLines,
-            "rdf" | "owl" => Self::RdfXml,
-            _ => return None,
-        })
+        Self::ALL.into_iter().find(|syntax| syntax.names().1.contains(&extension))
     }
 
-    /// A sink that writes the syntax for so many inputs. Each part is written in one piece, as soon as it is complete.
+    /// A sink that writes the syntax, for that number of inputs. Each part is written in one piece, as soon as it is
+    /// complete.
     pub fn sink<'w>(self, writer: impl Write + Send + 'w, inputs: usize) -> Sink<'w> {
         let writer: Box<dyn Write + Send + 'w> = Box::new(writer);
         Sink(match self {
-            Self::JsonLd | Self::JsonLdLines => {
-                Kind::Documents(JsonLdWriter::new(writer, self == Self::JsonLdLines, inputs > 1))
-            }
-            Self::RdfXml => Kind::Quads(Box::new(RdfXmlSink::new(writer)), Selection::all()),
+            Self::JsonLd => SinkKind::Documents(JsonLdWriter::new(writer, inputs > 1)),
+            Self::JsonLdLines => SinkKind::Lines(LinesSink(writer)),
+            Self::RdfXml => SinkKind::Quads(Selected::all(RdfXmlSink::new(writer))),
             Self::Turtle | Self::NTriples | Self::NQuads | Self::TriG => {
-                Kind::Text(TextSink { syntax: self, writer, inputs: 0, graph: None })
+                SinkKind::Text(TextSink { syntax: self, writer, inputs: 0, graph: None })
             }
         })
     }
@@ -164,87 +162,100 @@ impl From<Syntax> for RdfFormat {
     }
 }
 
-/// What takes the result of a mapping.
-pub struct Sink<'w>(Kind<'w>);
+/// What a sink has to know of an input.
+pub(crate) struct SinkInput<'i> {
+    pub iri: &'i str,
+    /// Whether its triples are in named graphs, those of its sessions. What is relative is so to its IRI then.
+    pub named: bool,
+    /// The `@context` of its JSON-LD document.
+    pub context: serde_json::Value,
+}
 
-enum Kind<'w> {
+/// A sink of one kind, and what its workers render records into.
+pub(crate) trait RecordSink: Send {
+    type Rendered: Rendered;
+
+    /// Starts an input.
+    fn start(&mut self, _: &SinkInput<'_>) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    /// Something for a worker to render records of the input into.
+    fn rendered(&self, input: &SinkInput<'_>) -> Self::Rendered;
+
+    /// Takes rendered records.
+    fn take(&mut self, rendered: &Self::Rendered) -> Result<(), SinkError>;
+
+    /// Ends the output.
+    fn finish(&mut self) -> Result<(), SinkError>;
+}
+
+/// What takes the result of a mapping.
+pub struct Sink<'w>(pub(crate) SinkKind<'w>);
+
+/// The kinds of sinks.
+pub(crate) enum SinkKind<'w> {
     Text(TextSink<'w>),
     Documents(JsonLdWriter<'w>),
-    Quads(Box<dyn QuadSink + 'w>, Selection),
+    Lines(LinesSink<'w>),
+    Quads(Selected<'w>),
 }
 
 impl<'w> Sink<'w> {
     /// A sink for quads as such.
     pub fn quads(sink: impl QuadSink + 'w) -> Self {
-        Self(Kind::Quads(Box::new(sink), Selection::all()))
+        Self(SinkKind::Quads(Selected::all(sink)))
     }
 
     /// The same sink for a selection of the triples, where it takes quads: others are not even made, or may be left out.
     pub fn selecting(mut self, selection: Selection) -> Self {
-        if let Kind::Quads(_, selected) = &mut self.0 {
-            *selected = selection;
+        if let SinkKind::Quads(selected) = &mut self.0 {
+            selected.selection = selection;
         }
         self
-    }
-
-    /// Starts an input.
-    pub(crate) fn start(&mut self, mapper: &Mapper, input: &InputIri) -> Result<(), SinkError> {
-        let relative = mapper.mapping() == Mapping::Session;
-        match &mut self.0 {
-            Kind::Text(sink) => sink.start(relative.then_some(input.iri.as_str())),
-            Kind::Documents(sink) => sink.start(&mapper.context(input), relative),
-            Kind::Quads(..) => Ok(()),
-        }
-    }
-
-    /// Something for a worker to render records of the input into, as this sink wants them.
-    pub(crate) fn rendered(&self, mapper: &Mapper, input: &InputIri) -> Rendered {
-        let relative = mapper.mapping() == Mapping::Session;
-        match &self.0 {
-            Kind::Documents(_) => Rendered::documents(),
-            Kind::Quads(_, selection) => Rendered::quads(&input.iri, selection.clone()),
-            Kind::Text(sink) => Rendered::text(
-                match sink.syntax {
-                    Syntax::NQuads => Layout::Lines { graphs: true },
-                    Syntax::TriG => Layout::Blocks { margin: relative, relative },
-                    Syntax::Turtle => Layout::Blocks { margin: false, relative },
-                    _ => Layout::Lines { graphs: false },
-                },
-                &input.iri,
-            ),
-        }
-    }
-
-    /// Takes rendered records.
-    pub(crate) fn take(&mut self, rendered: &Rendered) -> Result<(), SinkError> {
-        match (&mut self.0, rendered) {
-            (Kind::Text(sink), Rendered::Text { renderer, records }) => sink.take(renderer.text(), records),
-            (Kind::Documents(sink), Rendered::Documents { text, records, .. }) => {
-                let mut start = 0;
-                for record in records {
-                    sink.nodes(text.get(start..record.end).unwrap_or_default(), record.graph.as_deref())?;
-                    start = record.end;
-                }
-                sink.flush()
-            }
-            (Kind::Quads(sink, _), Rendered::Quads { collector, .. }) => sink.quads(collector.quads()),
-            // A worker renders what `rendered` gave it.
-            _ => Ok(()),
-        }
     }
 
     /// Ends the output.
     pub fn finish(&mut self) -> Result<(), SinkError> {
         match &mut self.0 {
-            Kind::Text(sink) => sink.finish(),
-            Kind::Documents(sink) => sink.finish(),
-            Kind::Quads(sink, _) => sink.finish(),
+            SinkKind::Text(sink) => sink.finish(),
+            SinkKind::Documents(sink) => sink.finish(),
+            SinkKind::Lines(sink) => sink.finish(),
+            SinkKind::Quads(sink) => sink.finish(),
         }
     }
 }
 
+/// Quads of a selection, for another sink.
+pub(crate) struct Selected<'w> {
+    sink: Box<dyn QuadSink + 'w>,
+    selection: Selection,
+}
+
+impl<'w> Selected<'w> {
+    fn all(sink: impl QuadSink + 'w) -> Self {
+        Self { sink: Box::new(sink), selection: Selection::all() }
+    }
+}
+
+impl RecordSink for Selected<'_> {
+    type Rendered = QuadCollector;
+
+    fn rendered(&self, input: &SinkInput<'_>) -> QuadCollector {
+        QuadCollector::new(input.iri, self.selection.clone())
+    }
+
+    fn take(&mut self, collector: &QuadCollector) -> Result<(), SinkError> {
+        self.sink.quads(collector.collected())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.sink.finish()
+    }
+}
+
 /// N-Triples, N-Quads, Turtle, TriG: what stands around the records.
-struct TextSink<'w> {
+pub(crate) struct TextSink<'w> {
     syntax: Syntax,
     writer: Box<dyn Write + Send + 'w>,
     inputs: usize,
@@ -253,15 +264,26 @@ struct TextSink<'w> {
 }
 
 impl TextSink<'_> {
-    fn start(&mut self, base: Option<&str>) -> Result<(), SinkError> {
+    fn end_graph(&mut self) -> Result<(), SinkError> {
+        match self.graph.take() {
+            Some(_) => Ok(self.writer.write_all(b"}\n")?),
+            None => Ok(()),
+        }
+    }
+}
+
+impl RecordSink for TextSink<'_> {
+    type Rendered = TextRenderer;
+
+    fn start(&mut self, input: &SinkInput<'_>) -> Result<(), SinkError> {
         self.end_graph()?;
         self.inputs += 1;
         if !matches!(self.syntax, Syntax::Turtle | Syntax::TriG) {
             return Ok(());
         }
         let mut head = String::new();
-        if let Some(base) = base {
-            head = format!("{}@base <{base}> .\n", if self.inputs > 1 { "\n" } else { "" });
+        if input.named {
+            head = format!("{}@base <{}> .\n", if self.inputs > 1 { "\n" } else { "" }, input.iri);
         }
         if self.inputs == 1 {
             for (prefix, namespace) in PREFIXES {
@@ -271,10 +293,22 @@ impl TextSink<'_> {
         Ok(self.writer.write_all(head.as_bytes())?)
     }
 
-    fn take(&mut self, text: &[u8], records: &[rendered::End]) -> Result<(), SinkError> {
+    fn rendered(&self, input: &SinkInput<'_>) -> TextRenderer {
+        let relative = input.named;
+        let layout = match self.syntax {
+            Syntax::NQuads => Layout::Lines { graphs: true },
+            Syntax::TriG => Layout::Blocks { margin: relative, relative },
+            Syntax::Turtle => Layout::Blocks { margin: false, relative },
+            _ => Layout::Lines { graphs: false },
+        };
+        TextRenderer::new(layout, input.iri)
+    }
+
+    fn take(&mut self, rendered: &TextRenderer) -> Result<(), SinkError> {
+        let text = rendered.text();
         let mut start = 0;
         if self.syntax == Syntax::TriG {
-            for record in records {
+            for record in rendered.records() {
                 if self.graph != record.graph {
                     self.writer.write_all(text.get(start..record.start).unwrap_or_default())?;
                     start = record.start;
@@ -290,20 +324,8 @@ impl TextSink<'_> {
         Ok(self.writer.flush()?)
     }
 
-    fn end_graph(&mut self) -> Result<(), SinkError> {
-        match self.graph.take() {
-            Some(_) => Ok(self.writer.write_all(b"}\n")?),
-            None => Ok(()),
-        }
-    }
-
     fn finish(&mut self) -> Result<(), SinkError> {
         self.end_graph()?;
         Ok(self.writer.flush()?)
     }
-}
-
-/// The same quad in the default graph, which is all that RDF/XML has.
-fn without_graph(quad: &Quad) -> Quad {
-    Quad { graph_name: GraphName::DefaultGraph, ..quad.clone() }
 }

@@ -21,16 +21,16 @@ pub(super) struct Chunk {
 }
 
 /// Gives out the chunks of an input.
-pub(super) struct Source<R: Read> {
-    reader: Reader<R>,
+pub(super) struct ChunkSource<'r> {
+    reader: Reader<Box<dyn Read + Send + 'r>>,
     next: usize,
     ended: bool,
-    /// Why there are no more, if that is not the end.
+    /// Why the input ended before its end.
     pub failure: Option<ReadError>,
 }
 
-impl<R: Read> Source<R> {
-    pub fn new(reader: Reader<R>) -> Self {
+impl<'r> ChunkSource<'r> {
+    pub fn new(reader: Reader<Box<dyn Read + Send + 'r>>) -> Self {
         Self { reader, next: 0, ended: false, failure: None }
     }
 

@@ -4,11 +4,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A value that is used in turns: first by whoever has chunk 0, then chunk 1, and so on.
 pub(super) struct InOrder<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<OrderState<T>>,
     changed: Condvar,
 }
 
-struct State<T> {
+struct OrderState<T> {
     next: usize,
     /// Somebody will never take their turn.
     given_up: bool,
@@ -17,7 +17,7 @@ struct State<T> {
 
 impl<T> InOrder<T> {
     pub fn new(value: T) -> Self {
-        Self { state: Mutex::new(State { next: 0, given_up: false, value }), changed: Condvar::new() }
+        Self { state: Mutex::new(OrderState { next: 0, given_up: false, value }), changed: Condvar::new() }
     }
 
     /// Waits until it is the turn of chunk `index`, and uses the value. Nothing happens where that turn will never come.
@@ -36,7 +36,7 @@ impl<T> InOrder<T> {
         Some(result)
     }
 
-    /// Lets those go who wait for a turn that will never come.
+    /// Ends all waits for a turn that will never come.
     pub fn give_up(&self) {
         self.lock().given_up = true;
         self.changed.notify_all();
@@ -52,7 +52,7 @@ impl<T> InOrder<T> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).value
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, OrderState<T>> {
         // A panic in a turn ends the run; until then others may look at what there is.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

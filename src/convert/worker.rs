@@ -1,20 +1,19 @@
 //! A worker: takes a chunk at a time through the program.
 
-use std::collections::{BTreeMap, HashMap};
-use std::io::Read;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use super::chunk::Chunk;
-use super::{ConvertError, Shared};
+use super::{ConvertError, WorkShared};
 use crate::diagnostic::Finding;
 use crate::json::{self, Value};
-use crate::mapping::{InputMapper, Loss, Losses, Mapping, ReferenceError, graph_reference};
+use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, Mapping, ReferenceError, session_reference};
 use crate::message::{self, Content, Problem, Scanned, Single};
 use crate::record::{Entry, Format, Location, Record};
-use crate::session::{Annotated, Node, Origin, Session};
-use crate::sink::{Rendered, Sink};
+use crate::session::{Annotated, Origin, Session};
+use crate::sink::{RecordSink, Rendered};
 use crate::summary::Summary;
 
 /// What pairing needs, in the order of records.
@@ -41,9 +40,8 @@ impl Paired {
         };
         known.unwrap_or_else(|| {
             let session = Session::new(key.map(str::to_owned));
-            let reference = graph_reference(&session).into();
             let index = self.sessions.len();
-            self.sessions.push((session, reference));
+            self.sessions.push((session, session_reference(key).into()));
             self.by_key.extend(key.map(|key| (key.to_owned(), index)));
             index
         })
@@ -54,56 +52,51 @@ impl Paired {
         self.sessions.len() > 1 && self.sessions.first().is_some_and(|(own, _)| own.is_empty())
     }
 
-    fn count(&mut self, nodes: &[Annotated<'_>]) {
-        for node in nodes {
-            match &node.node {
-                Node::Message(message) => self.summary.messages[message.kind as usize] += 1,
-                Node::Invalid(_) => self.summary.invalid += 1,
-                Node::Batch(_) => self.summary.batches += 1,
-                Node::Malformed(_) => self.summary.malformed += 1,
-                Node::LogLine(_) => {}
+    /// Counts what a record is, and in `bblock`, where no session finds more of them, its problems.
+    fn count(&mut self, content: &Content<'_>, problems: bool) {
+        self.summary.records += 1;
+        let elements = match content {
+            Content::Single(single) => std::slice::from_ref(single),
+            Content::Batch(elements) => {
+                self.summary.batches += 1;
+                elements
             }
-            self.summary.add_problems(node.problems);
-            if node.superseded.is_some() {
-                self.summary.add_problem(Problem::IdReusedWhileOpen, 1);
+            Content::Malformed(_) => {
+                self.summary.malformed += 1;
+                &[]
+            }
+        };
+        for element in elements {
+            match element {
+                Single::Message(message) => self.summary.messages[message.kind as usize] += 1,
+                Single::Invalid(_) => self.summary.invalid += 1,
+            }
+            if problems {
+                self.summary.add_problems(element.problems());
             }
         }
     }
 
-    fn count_plain(&mut self, content: &Content<'_>) {
-        let mut count = |single: &Single<'_>| {
-            match single {
-                Single::Message(message) => self.summary.messages[message.kind as usize] += 1,
-                Single::Invalid(_) => self.summary.invalid += 1,
-            }
-            self.summary.add_problems(single.problems());
-        };
-        match content {
-            Content::Single(single) => count(single),
-            Content::Batch(elements) => {
-                elements.iter().for_each(&mut count);
-                self.summary.batches += 1;
-            }
-            Content::Malformed(_) => self.summary.malformed += 1,
+    fn count_problems(&mut self, nodes: &[Annotated<'_>]) {
+        for node in nodes {
+            self.summary.add_problems(node.problems);
+            self.summary.add_problem(Problem::IdReusedWhileOpen, node.superseded.is_some().into());
         }
     }
 }
 
 /// What writing needs, in the order of records.
-pub(super) struct Written<'s, 'k> {
-    pub sink: &'s mut Sink<'k>,
+pub(super) struct Written<'s, S> {
+    pub sink: &'s mut S,
     pub report: &'s mut (dyn FnMut(Finding) + Send),
     pub triples: u64,
-    pub losses: Losses,
-    /// Messages that turned out late to have the problem.
-    pub keyword_members: u64,
-    pub by_reference: BTreeMap<&'static str, u64>,
+    pub tally: MapTally,
     pub error: Option<ConvertError>,
 }
 
 /// Records that are ready to be rendered, up to one that ends the run.
 struct Steps<'c> {
-    steps: Vec<Step<'c>>,
+    steps: Vec<RenderStep<'c>>,
     /// The nodes of all records.
     nodes: Vec<Annotated<'c>>,
     stop: Option<Finding>,
@@ -111,28 +104,28 @@ struct Steps<'c> {
 
 /// A record that is ready to be rendered.
 #[expect(clippy::large_enum_variant, reason = "in a run all are of one kind")]
-enum Step<'c> {
+enum RenderStep<'c> {
     Nodes { graph: Arc<str>, nodes: Range<usize>, at: Location },
     Plain { bytes: &'c [u8], content: Content<'c>, at: Location },
 }
 
 /// One thread's part of a conversion.
-pub(super) struct Worker<'w, 's, 'k, R: Read> {
-    shared: &'w Shared<'s, 'k, R>,
+pub(super) struct Worker<'w, 's, S: RecordSink> {
+    shared: &'w WorkShared<'s, S>,
     mapper: InputMapper<'w>,
-    rendered: Rendered,
+    rendered: S::Rendered,
     scanner: message::Scanner,
     payloads: String,
 }
 
-impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
-    pub fn new(shared: &'w Shared<'s, 'k, R>, rendered: Rendered) -> Self {
+impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
+    pub fn new(shared: &'w WorkShared<'s, S>, rendered: S::Rendered) -> Self {
         let mapper = InputMapper::new(shared.mapper, shared.iri);
         let scanner = message::Scanner::new(shared.mapper.numbers());
         Self { shared, mapper, rendered, scanner, payloads: String::new() }
     }
 
-    /// Takes chunks until there are none.
+    /// Takes chunks until the input has no more.
     pub fn work(mut self) {
         let mut chunk = Chunk::default();
         while self.next(&mut chunk) {
@@ -172,29 +165,29 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
 
         self.rendered.clear();
         for step in &steps {
-            if let Err((error, at)) = self.render(step, &nodes) {
+            let (graph, part, at) = match step {
+                RenderStep::Nodes { graph, nodes: range, at } => {
+                    let nodes = nodes.get(range.clone()).unwrap_or_default();
+                    (Some(&**graph), MapPart::Nodes(graph, nodes), at)
+                }
+                RenderStep::Plain { bytes, content, at } => (None, MapPart::Plain(at.record, bytes, content), at),
+            };
+            if let Err(error) = self.map(graph, &part) {
                 // Expansion depends on the message only under contexts with maps or the like.
                 self.mapper.lose(Loss::NotExpanded);
-                let in_session = self.shared.mapper.mapping() == Mapping::Session;
-                findings.push(self.finding(at, error.to_string(), in_session));
+                findings.push(self.finding(*at, error.to_string(), graph.is_some()));
             }
         }
         findings.sort_by_key(|finding| finding.location.record);
-        let (losses, late) = (self.mapper.take_losses(), self.mapper.take_late());
-        let by_reference = self.mapper.take_by_reference();
-        let rendered = &self.rendered;
+        let tally = self.mapper.take_tally();
         self.shared.written.in_turn(chunk.index, |written| {
             if written.error.is_some() {
                 return;
             }
             findings.into_iter().for_each(&mut written.report);
-            written.losses.merge(&losses);
-            written.keyword_members += late;
-            for (reason, count) in by_reference {
-                *written.by_reference.entry(reason).or_default() += count;
-            }
-            written.triples += rendered.count();
-            written.error = match written.sink.take(rendered) {
+            written.tally.merge(&tally);
+            written.triples += self.rendered.count();
+            written.error = match written.sink.take(&self.rendered) {
                 Err(error) => Some(error.into()),
                 Ok(()) => stop.map(ConvertError::NotAMessage),
             };
@@ -212,15 +205,15 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
             return;
         }
         self.rendered.clear();
-        let result = self.shared.paired.after_all(|paired| {
+        let shared = self.shared;
+        let result = shared.paired.after_all(|paired| {
             let own_is_empty = paired.own_is_empty();
-            let mapper = &mut self.mapper;
-            paired.sessions.iter().skip(own_is_empty.into()).try_for_each(|(session, graph)| {
-                self.rendered.record(Some(graph), |rendering| mapper.end(session, origin, rendering))
-            })
+            let mut sessions = paired.sessions.iter().skip(own_is_empty.into());
+            sessions.try_for_each(|(session, graph)| self.map(Some(graph), &MapPart::End(session.end(origin))))
         });
-        self.shared.written.after_all(|written| {
+        shared.written.after_all(|written| {
             written.triples += self.rendered.count();
+            written.tally.merge(&self.mapper.take_tally());
             written.error = match result {
                 Err(error) => Some(ConvertError::from(error)),
                 Ok(()) => written.sink.take(&self.rendered).err().map(ConvertError::from),
@@ -228,10 +221,18 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
         });
     }
 
+    /// Renders a record, whose triples are in the graph with that reference.
+    fn map(&mut self, graph: Option<&str>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
+        self.rendered.start_record(graph);
+        let result = self.rendered.map(&mut self.mapper, part);
+        self.rendered.end_record(result.is_ok());
+        result
+    }
+
     /// The message in the record, where the quick way will do.
     fn scan<'e>(&mut self, entry: &'e Entry<'_>, payloads: &mut String) -> Option<Scanned<'e>> {
         match entry {
-            Entry::Record(record) if self.shared.mapper.takes_canonical() => {
+            Entry::Record(record) if self.shared.mapper.payloads_stay_opaque() => {
                 self.scanner.scan(std::str::from_utf8(&record.bytes).ok()?, payloads)
             }
             _ => None,
@@ -258,19 +259,18 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
                         }
                         findings.push(finding);
                     }
-                    paired.summary.records += 1;
+                    paired.count(&content, !in_session);
                     let at = record.location;
                     if !in_session {
-                        paired.count_plain(&content);
-                        steps.push(Step::Plain { bytes: &record.bytes, content, at });
+                        steps.push(RenderStep::Plain { bytes: &record.bytes, content, at });
                         continue;
                     }
                     let index = paired.session(record.session.as_deref());
                     let Some((session, graph)) = paired.sessions.get_mut(index) else { continue };
                     let (graph, first) = (graph.clone(), nodes.len());
                     session.annotate_into(record, content, &mut nodes);
-                    paired.count(nodes.get(first..).unwrap_or_default());
-                    steps.push(Step::Nodes { graph, nodes: first..nodes.len(), at });
+                    paired.count_problems(nodes.get(first..).unwrap_or_default());
+                    steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at });
                 }
                 (Entry::LogLine(line), _) => {
                     paired.summary.log_lines += 1;
@@ -282,7 +282,7 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
                         let Some((session, graph)) = paired.sessions.get_mut(index) else { continue };
                         let (graph, first) = (graph.clone(), nodes.len());
                         nodes.push(session.annotate_log_line(line));
-                        steps.push(Step::Nodes { graph, nodes: first..nodes.len(), at: line.location });
+                        steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at: line.location });
                     }
                 }
                 (Entry::Record(_), None) => {}
@@ -291,23 +291,7 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
         Steps { steps, nodes, stop: None }
     }
 
-    fn render(&mut self, step: &Step<'_>, nodes: &[Annotated<'_>]) -> Result<(), (ReferenceError, Location)> {
-        let mapper = &mut self.mapper;
-        match step {
-            Step::Nodes { graph, nodes: range, at } => {
-                let nodes = nodes.get(range.clone()).unwrap_or_default();
-                self.rendered
-                    .record(Some(graph), |rendering| mapper.nodes(graph, nodes, rendering))
-                    .map_err(|error| (error, *at))
-            }
-            Step::Plain { bytes, content, at } => self
-                .rendered
-                .record(None, |rendering| mapper.plain(at.record, bytes, content, rendering))
-                .map_err(|error| (error, *at)),
-        }
-    }
-
-    /// What there is to say of a record: that the graph does not hold it as it was, or that it is no JSON; with
+    /// What there is to say of a record: that the graph does not hold it as it was, or that it is not JSON; with
     /// `strict`, that it is not a valid message.
     fn judge(&self, record: &Record<'_>, content: &Content<'_>) -> Option<Finding> {
         let options = self.shared.options;
@@ -345,7 +329,7 @@ impl<'w, 's, 'k, R: Read> Worker<'w, 's, 'k, R> {
 }
 
 /// Lets the others go if this one cannot take its turns any more.
-impl<R: Read> Drop for Worker<'_, '_, '_, R> {
+impl<S: RecordSink> Drop for Worker<'_, '_, S> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.shared.paired.give_up();
@@ -354,7 +338,7 @@ impl<R: Read> Drop for Worker<'_, '_, '_, R> {
     }
 }
 
-impl<R: Read> Shared<'_, '_, R> {
+impl<S> WorkShared<'_, S> {
     /// What came of it all.
     pub(super) fn end(self) -> Result<Summary, ConvertError> {
         let written = self.written.into_inner();
@@ -370,9 +354,9 @@ impl<R: Read> Shared<'_, '_, R> {
         let mut summary = paired.summary;
         summary.sessions = sessions as u64;
         summary.triples = written.triples;
-        summary.losses = written.losses;
-        summary.by_reference = written.by_reference;
-        summary.add_problem(Problem::KeywordMember, written.keyword_members);
+        summary.losses = written.tally.losses;
+        summary.by_reference = written.tally.by_reference;
+        summary.add_problem(Problem::KeywordMember, written.tally.keyword_members);
         Ok(summary)
     }
 

@@ -3,16 +3,18 @@
 use std::rc::Rc;
 
 use oxiri::{Iri, IriRef};
-use oxrdf::vocab::xsd;
 
+use super::data::{DataWriter, Tally};
 use super::loss::{Loss, Losses};
 use super::reference::ReferenceError;
-use super::shape::{IriMembers, Rules, Shape};
-use super::triples::{Blank, Node, Object, Triples};
+use super::shape::Shape;
+use super::triples::TripleWriter;
+use super::walk::{BlockTerm, MessageWalk, NodeWriter as _};
 use crate::context;
-use crate::json::{Numbers, Value};
-use crate::message::{Content, ErrorMember, ErrorObject, Id, Message, Payload, Single};
-use crate::vocab::{jrpc, rdf};
+use crate::json::Value;
+use crate::message::{Content, ErrorMember, Id, Message, Payload, Single};
+use crate::triples::{Blank, NodeRef, Triples};
+use crate::vocab::jrpc;
 
 /// Appends a message's document, behind a comma if there is one before it.
 pub(super) fn write(
@@ -36,15 +38,16 @@ pub(super) fn write(
         out.push(',');
     }
     out.push('{');
-    let rules = Rules { numbers: Numbers::Rfc8785, iri_members: IriMembers::Mapped, blanks };
-    shape.write_members(&object.members, rules, out, losses)?;
+    let mut tally = Tally::default();
+    let result = DataWriter { out: Some(out), tally: &mut tally, blanks }.members(shape, &object.members);
+    losses.merge(&tally.losses);
     out.push('}');
-    Ok(())
+    result
 }
 
 /// The fast path: messages of which the context maps every member as it is.
 pub(super) struct Plain {
-    /// What an id that is one segment of a path is appended to; none where there is no such thing.
+    /// What an id that is one segment of a path is appended to, where there is such a thing.
     folder: Option<String>,
 }
 
@@ -62,16 +65,17 @@ impl Plain {
     }
 
     /// Pushes the triples of a message, and tells whether it was one that this covers.
-    pub fn push(&self, content: &Content<'_>, blank: Blank, triples: &mut impl Triples) -> bool {
+    pub fn push(&self, content: &Content<'_>, blank: Blank, triples: &mut impl Triples, buffer: &mut String) -> bool {
         let Content::Single(Single::Message(message)) = content else { return false };
         let Some(id) = self.id(message) else { return false };
         let error = match &message.error {
             None => None,
-            Some(ErrorMember::Object(error)) if error.extra.is_empty() && is_canonical(error.data.as_ref()) => {
-                match error.code.as_deref().is_none_or(is_short) {
-                    true => Some(error),
-                    false => return false,
-                }
+            Some(ErrorMember::Object(error))
+                if error.extra.is_empty()
+                    && is_canonical(error.data.as_ref())
+                    && error.code.as_deref().is_none_or(is_short) =>
+            {
+                Some(error)
             }
             Some(_) => return false,
         };
@@ -79,32 +83,47 @@ impl Plain {
             && message.text.is_none()
             && is_canonical(message.params.as_ref())
             && is_canonical(message.result.as_ref());
-        if covered {
-            push(message, &id, error, blank, triples);
+        if !covered {
+            return false;
         }
-        covered
+        let writer = TripleWriter::new(triples, buffer, blank);
+        let mut walk = MessageWalk { writer, provenance: false, session: "" };
+        walk.writer.open(NodeRef::Blank(blank));
+        walk.members(message, None, |writer| match &id {
+            PlainId::None => {}
+            PlainId::Integer(digits) => writer.integer_member(BlockTerm::termless(jrpc::HAS_ID), digits),
+            PlainId::Iri(iri) => writer.link(jrpc::HAS_ID, NodeRef::Iri(iri)),
+        });
+        if let Some(error) = error {
+            let node = NodeRef::Blank(Blank { index: blank.index + 1, ..blank });
+            walk.writer.link(jrpc::HAS_ERROR, node);
+            walk.writer.open(node);
+            walk.error_members(error, None);
+        }
+        true
     }
 
     /// What `jrpc:hasId` says; nothing where only the reference path can tell.
-    fn id(&self, message: &Message<'_>) -> Option<PlainId> {
+    fn id<'m>(&self, message: &'m Message<'_>) -> Option<PlainId<'m>> {
         match &message.id {
             None => Some(PlainId::None),
             Some(Id::Null) => None,
-            Some(Id::Number(digits)) => is_short(digits).then(|| PlainId::Integer(digits.to_string())),
+            Some(Id::Number(digits)) => is_short(digits).then_some(PlainId::Integer(digits)),
             Some(Id::String(text)) => {
                 let segment =
                     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
                         && !text.is_empty()
                         && !text.starts_with('.');
-                segment.then(|| self.folder.as_ref().map(|folder| PlainId::Iri(format!("{folder}{text}"))))?
+                let folder = self.folder.as_ref().filter(|_| segment)?;
+                Some(PlainId::Iri(format!("{folder}{text}")))
             }
         }
     }
 }
 
-enum PlainId {
+enum PlainId<'m> {
     None,
-    Integer(String),
+    Integer(&'m str),
     Iri(String),
 }
 
@@ -115,52 +134,4 @@ fn is_short(digits: &str) -> bool {
 
 fn is_canonical(payload: Option<&Payload<'_>>) -> bool {
     !matches!(payload, Some(Payload::Value(_)))
-}
-
-/// The text of a payload that is in canonical form.
-fn text<'a>(payload: Option<&Payload<'a>>) -> Option<&'a str> {
-    match payload {
-        Some(Payload::Canonical { text, .. }) => Some(text),
-        _ => None,
-    }
-}
-
-fn push(
-    message: &Message<'_>,
-    id: &PlainId,
-    error: Option<&ErrorObject<'_>>,
-    blank: Blank,
-    triples: &mut impl Triples,
-) {
-    triples.subject(Node::Blank(blank));
-    if let Some(version) = &message.version {
-        triples.triple(jrpc::VERSION, Object::Text(version));
-    }
-    match id {
-        PlainId::None => {}
-        PlainId::Integer(digits) => triples.triple(jrpc::HAS_ID, Object::Typed(digits, xsd::INTEGER.as_str())),
-        PlainId::Iri(iri) => triples.triple(jrpc::HAS_ID, Object::Node(Node::Iri(iri))),
-    }
-    if let Some(method) = &message.method {
-        triples.triple(jrpc::HAS_METHOD, Object::Text(method));
-    }
-    if let Some(params) = text(message.params.as_ref()) {
-        triples.triple(jrpc::HAS_PARAMETERS, Object::Typed(params, rdf::JSON.as_str()));
-    }
-    if let Some(result) = text(message.result.as_ref()) {
-        triples.triple(jrpc::HAS_RESULT, Object::Typed(result, rdf::JSON.as_str()));
-    }
-    let Some(error) = error else { return };
-    let node = Node::Blank(Blank { index: blank.index + 1, ..blank });
-    triples.triple(jrpc::HAS_ERROR, Object::Node(node));
-    triples.subject(node);
-    if let Some(code) = &error.code {
-        triples.triple(jrpc::HAS_ERROR_CODE, Object::Typed(code, xsd::INTEGER.as_str()));
-    }
-    if let Some(message) = &error.message {
-        triples.triple(jrpc::HAS_ERROR_MESSAGE, Object::Text(message));
-    }
-    if let Some(data) = text(error.data.as_ref()) {
-        triples.triple(jrpc::HAS_ERROR_DATA, Object::Typed(data, rdf::JSON.as_str()));
-    }
 }

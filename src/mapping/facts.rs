@@ -7,8 +7,8 @@
 //! | a Response | `result` | `protocolVersion`, a string | `rpcg:protocolVersion` |
 //! | a Response | `result` | `isError`, a boolean | `rpcg:isError` |
 //!
-//! Only a member of the payload itself counts; of members with one name, the last. A string with a lone surrogate is no
-//! text, so there is no fact. What the members mean is said in MCP's
+//! Only a member of the payload itself counts; of members with one name, the last. A string with a lone surrogate is
+//! not text, so it makes no fact. What the members mean is said in MCP's
 //! [tools](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) and
 //! [lifecycle](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle).
 
@@ -22,7 +22,7 @@ static NAME: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("name"));
 static PROTOCOL_VERSION: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("protocolVersion"));
 static IS_ERROR: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("isError"));
 
-/// What the payloads of a message tell.
+/// The facts of a message.
 #[derive(Default)]
 pub(super) struct Facts<'a> {
     /// The tool that is called.

@@ -1,167 +1,225 @@
 //! Which members of a message a further context maps, decided before anything of the message is written.
-//!
-//! This is what [`document`](super::document) does about further contexts, for the fast path: the same members are
-//! mapped, the same are kept in `rpcg:extraMembers`, and what cannot be told here takes the reference path.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::document::{Further, leaves_nothing};
+use super::data::{DataWriter, Tally};
 use super::loss::{Loss, Losses};
-use super::plan::{Entry, NotCovered};
-use super::shape::Shape;
-use crate::json::{Text, Value};
-use crate::message::{ErrorMember, Member, Message, Payload};
+use super::reference::ReferenceError;
+use super::shape::{Shape, Term};
+use crate::context::Context;
+use crate::json::{Number, Object, Text, Value};
+use crate::message::{ErrorMember, ErrorObject, Member, Message, is_keyword_like};
+use crate::triples::Blank;
 use crate::vocab::jrpc;
 
-/// What is to be written of a message or an error in place of its members.
-#[derive(Default)]
-pub(super) struct Members<'e> {
-    /// Names of the members that the built-in contexts map no longer.
-    pub taken: Vec<&'static str>,
-    /// Members under the terms that map them.
-    pub mapped: Vec<(Rc<Entry>, Held<'e>)>,
-    /// What is kept in `rpcg:extraMembers`.
-    pub extra: Vec<Member<'e>>,
+/// Further contexts, and what the members of a message are under them.
+pub(super) struct Further {
+    root: Rc<Shape>,
+    terms: FurtherTerms,
+}
+
+/// The terms that further contexts define.
+#[derive(Debug, Clone)]
+pub(super) struct FurtherTerms {
+    terms: BTreeSet<String>,
+    /// They set `@vocab`, which makes a property of every member.
+    vocabulary: bool,
+}
+
+impl FurtherTerms {
+    pub fn new(contexts: &[Context]) -> Self {
+        let vocabulary = contexts.iter().any(Context::sets_vocab);
+        let terms = contexts.iter().flat_map(|context| context.terms().iter().cloned()).collect();
+        Self { terms, vocabulary }
+    }
+}
+
+impl Further {
+    pub fn new(root: Rc<Shape>, terms: FurtherTerms) -> Self {
+        Self { root, terms }
+    }
+
+    /// Whether a member that the built-in contexts leave alone is a term of theirs.
+    fn takes(&self, name: &str) -> bool {
+        let builtin =
+            matches!(name, "jsonrpc" | "id" | "method" | "params" | "result" | "error" | "code" | "message" | "data");
+        let defined = self.terms.terms.contains(name) || self.terms.vocabulary && !name.contains(':');
+        !builtin && !is_keyword_like(name) && defined
+    }
 }
 
 /// A value of the message, or one that was made of a part of it.
-pub(super) enum Held<'e> {
-    Lent(&'e Value<'e>),
-    Own(Value<'e>),
-}
+type Held<'e> = Cow<'e, Value<'e>>;
 
-impl<'e> Held<'e> {
-    /// The value.
-    pub fn get(&self) -> &Value<'e> {
-        match self {
-            Self::Lent(value) => value,
-            Self::Own(value) => value,
-        }
-    }
+/// What is to be written of a message or an error in place of its members.
+#[derive(Default)]
+pub(super) struct MembersPlan<'e> {
+    /// Names of the members that the built-in contexts map no longer.
+    taken: Vec<&'static str>,
+    /// Names of those that they map still, but under no term: the property has to be named.
+    termless: Vec<&'static str>,
+    /// Members with the terms that map them, for triples.
+    pub values: Vec<(Rc<Term>, Held<'e>)>,
+    /// The same members as they are written in JSON-LD, commas between them.
+    pub text: String,
+    /// What is kept in `rpcg:extraMembers`.
+    pub extra: Vec<Member<'e>>,
 }
 
 /// What is to be written of a message.
 #[derive(Default)]
 pub(super) struct MessagePlan<'e> {
-    pub message: Members<'e>,
-    pub error: Members<'e>,
-    pub losses: Losses,
+    pub message: MembersPlan<'e>,
+    pub error: MembersPlan<'e>,
+    /// `error` means something else, which is made of the error too; the error's node stands by itself.
+    pub error_apart: bool,
+    pub tally: Tally,
 }
 
-impl Members<'_> {
-    /// Whether the built-in contexts map the member.
-    pub fn keeps(&self, name: &str) -> bool {
-        !self.taken.contains(&name)
+impl MembersPlan<'_> {
+    /// Whether the built-in contexts map the member; if so, whether by its term.
+    pub fn keeps(&self, name: &str) -> Option<bool> {
+        (!self.taken.contains(&name)).then(|| !self.termless.contains(&name))
     }
 }
 
 impl<'e> MessagePlan<'e> {
-    /// Decides about the members of a message.
-    pub fn new(further: &Further, message: &'e Message<'e>) -> Result<Self, NotCovered> {
+    /// Decides about the members of a message; `written` tells whether as they are written in JSON-LD or as values.
+    pub fn new(
+        further: &Further,
+        message: &'e Message<'e>,
+        blanks: Blank,
+        written: bool,
+    ) -> Result<Self, ReferenceError> {
         let mut plan = Self::default();
-        let root = further.root();
-        let losses = &mut plan.losses;
+        let root = &further.root;
+        let scope = &mut Scope { further, shape: root, blanks, written, tally: &mut plan.tally };
         for (name, property, text) in
             [("jsonrpc", jrpc::VERSION, &message.version), ("method", jrpc::HAS_METHOD, &message.method)]
         {
             if let Some(text) = text
-                && !is_string(&*entry(root, name)?, property)
+                && !root.term(name)?.is_typed(property, xsd::STRING)
             {
-                let value = Value::String(Text::Unicode(Cow::Borrowed(text)));
-                plan.message.take(root, name, Held::Own(value), losses)?;
+                plan.message.take(scope, name, string(text))?;
             }
         }
         for (name, property, payload) in
             [("params", jrpc::HAS_PARAMETERS, &message.params), ("result", jrpc::HAS_RESULT, &message.result)]
         {
             if let Some(payload) = payload
-                && !is_json(&*entry(root, name)?, property)
+                && !root.term(name)?.is_json(property)
             {
-                plan.message.take(root, name, value(payload), losses)?;
+                plan.message.take(scope, name, payload.value())?;
             }
         }
         if let Some(error) = &message.error {
-            let shape = match &*entry(root, "error")? {
-                Entry::Mapped(mapped)
-                    if mapped.leads_to_nodes(jrpc::HAS_ERROR)
-                        && mapped.below().active().base_iri() == root.active().base_iri() =>
-                {
-                    mapped.below().clone()
-                }
-                _ => return Err(NotCovered("another meaning of `error`")),
-            };
+            let term = root.term("error")?;
+            // Our own names have to resolve under a scoped context as they do outside.
+            let below = term
+                .leads_to_nodes(jrpc::HAS_ERROR)
+                .filter(|below| below.active().base_iri() == root.active().base_iri());
+            if below.is_none() {
+                scope.tally.uncovered("another meaning of `error`");
+                plan.message.take(scope, "error", Cow::Owned(error_value(error)))?;
+                plan.error_apart = true;
+            }
             if let ErrorMember::Object(error) = error {
-                if !is_integer(&*entry(&shape, "code")?)
-                    || !is_string(&*entry(&shape, "message")?, jrpc::HAS_ERROR_MESSAGE)
-                {
-                    return Err(NotCovered("another meaning of `code` or `message`"));
-                }
-                if let Some(data) = &error.data {
-                    let entry = entry(&shape, "data")?;
-                    if !is_json(&entry, jrpc::HAS_ERROR_DATA) && !matches!(*entry, Entry::Unmapped) {
-                        plan.error.take(&shape, "data", value(data), losses)?;
-                    }
-                }
-                plan.error.extra_members(further, &shape, &error.extra, losses)?;
+                let scope = &mut Scope { shape: below.unwrap_or(root), tally: scope.tally, ..*scope };
+                plan.error.error(scope, error)?;
             }
         }
-        plan.message.extra_members(further, root, &message.extra, losses)?;
+        plan.message.extra_members(scope, &message.extra)?;
         Ok(plan)
     }
 
     /// Whether a member was taken out that JSON-LD would have obeyed.
     pub fn has_keyword(&self) -> bool {
-        self.losses.count(Loss::KeywordMember) > 0
+        self.tally.losses.count(Loss::KeywordMember) > 0
     }
 }
 
-impl<'e> Members<'e> {
-    /// Maps a member as the further context has it, and keeps it beside that if not all of it is mapped.
-    fn take(
-        &mut self,
-        shape: &Rc<Shape>,
-        name: &'static str,
-        value: Held<'e>,
-        losses: &mut Losses,
-    ) -> Result<(), NotCovered> {
-        self.taken.push(name);
-        self.map(shape, Text::Unicode(Cow::Borrowed(name)), name, value, losses)
+/// Where members stand that are decided about.
+struct Scope<'p> {
+    further: &'p Further,
+    shape: &'p Rc<Shape>,
+    blanks: Blank,
+    written: bool,
+    tally: &'p mut Tally,
+}
+
+impl<'e> MembersPlan<'e> {
+    /// Each member of an error is what the building block says, as long as no further context says otherwise.
+    fn error(&mut self, scope: &mut Scope<'_>, error: &'e ErrorObject<'e>) -> Result<(), ReferenceError> {
+        let code = |term: &Term| term.is_typed(jrpc::HAS_ERROR_CODE, xsd::INTEGER);
+        let message = |term: &Term| term.is_typed(jrpc::HAS_ERROR_MESSAGE, xsd::STRING);
+        let data = |term: &Term| term.is_json(jrpc::HAS_ERROR_DATA);
+        if let Some(digits) = error.code.as_deref()
+            && self.has_changed(scope, "code", code)?
+        {
+            self.take(scope, "code", Cow::Owned(Value::Number(Number::new(digits))))?;
+        }
+        if let Some(text) = error.message.as_deref()
+            && self.has_changed(scope, "message", message)?
+        {
+            self.take(scope, "message", string(text))?;
+        }
+        if let Some(payload) = &error.data
+            && self.has_changed(scope, "data", data)?
+        {
+            self.take(scope, "data", payload.value())?;
+        }
+        self.extra_members(scope, &error.extra)
     }
 
+    fn has_changed(
+        &mut self,
+        scope: &Scope<'_>,
+        name: &'static str,
+        is_same: impl Fn(&Term) -> bool,
+    ) -> Result<bool, ReferenceError> {
+        let term = scope.shape.term(name)?;
+        let unmapped = matches!(*term, Term::Unmapped);
+        if unmapped {
+            self.termless.push(name);
+        }
+        Ok(!unmapped && !is_same(&term))
+    }
+
+    fn take(&mut self, scope: &mut Scope<'_>, name: &'static str, value: Held<'e>) -> Result<(), ReferenceError> {
+        self.taken.push(name);
+        self.map(scope, Text::Unicode(Cow::Borrowed(name)), name, value)
+    }
+
+    /// Maps a member as the further context has it, and keeps it beside that if not all of it is mapped.
     fn map(
         &mut self,
-        shape: &Rc<Shape>,
+        scope: &mut Scope<'_>,
         text: Text<'e>,
         name: &str,
         value: Held<'e>,
-        losses: &mut Losses,
-    ) -> Result<(), NotCovered> {
-        let entry = entry(shape, name)?;
-        let mut lost = Losses::default();
-        entry.survey(shape, value.get(), &mut lost)?;
-        if lost != Losses::default() || leaves_nothing(value.get()) {
-            self.extra.push((text, value.get().clone()));
+    ) -> Result<(), ReferenceError> {
+        let mut tally = Tally::default();
+        let out = scope.written.then_some(&mut self.text);
+        DataWriter { out, tally: &mut tally, blanks: scope.blanks }.member(scope.shape, name, &value)?;
+        if tally.losses != Losses::default() || leaves_nothing(&value) {
+            self.extra.push((text, value.clone().into_owned()));
         }
-        losses.merge(&lost);
-        self.mapped.push((entry, value));
+        scope.tally.merge(&tally);
+        if !scope.written {
+            self.values.push((scope.shape.term(name)?, value));
+        }
         Ok(())
     }
 
-    fn extra_members(
-        &mut self,
-        further: &Further,
-        shape: &Rc<Shape>,
-        members: &'e [Member<'e>],
-        losses: &mut Losses,
-    ) -> Result<(), NotCovered> {
-        for (name, value) in members {
+    fn extra_members(&mut self, scope: &mut Scope<'_>, extra: &'e [Member<'e>]) -> Result<(), ReferenceError> {
+        for (name, value) in extra {
             match name.as_str() {
-                Some(term) if further.takes(term) => {
-                    self.map(shape, name.clone(), term, Held::Lent(value), losses)?;
+                Some(term) if scope.further.takes(term) => {
+                    self.map(scope, name.clone(), term, Cow::Borrowed(value))?;
                 }
                 _ => self.extra.push((name.clone(), value.clone())),
             }
@@ -170,25 +228,30 @@ impl<'e> Members<'e> {
     }
 }
 
-fn entry(shape: &Rc<Shape>, name: &str) -> Result<Rc<Entry>, NotCovered> {
-    shape.entry(name).map_err(|_| NotCovered("a scoped context that is none"))
+fn string(text: &str) -> Held<'_> {
+    Cow::Owned(Value::String(Text::Unicode(Cow::Borrowed(text))))
 }
 
-fn value<'e>(payload: &'e Payload<'e>) -> Held<'e> {
-    match payload {
-        Payload::Value(value) => Held::Lent(value),
-        Payload::Canonical { .. } => Held::Own(payload.value().into_owned()),
+/// Whether no triple tells that the value, or a part of it, was there: JSON-LD drops nulls, and arrays of nothing.
+fn leaves_nothing(value: &Value<'_>) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(array) => array.items.is_empty() || array.items.iter().any(leaves_nothing),
+        Value::Object(object) => object.members.iter().any(|(_, value)| leaves_nothing(value)),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
-fn is_json(entry: &Entry, property: NamedNodeRef<'_>) -> bool {
-    matches!(entry, Entry::Json(own) if own.as_ref() == property)
-}
-
-fn is_string(entry: &Entry, property: NamedNodeRef<'_>) -> bool {
-    matches!(entry, Entry::Mapped(mapped) if mapped.is_typed(property, xsd::STRING))
-}
-
-fn is_integer(entry: &Entry) -> bool {
-    matches!(entry, Entry::Mapped(mapped) if mapped.is_typed(jrpc::HAS_ERROR_CODE, xsd::INTEGER))
+/// The error as it was: one JSON value.
+fn error_value<'e>(error: &'e ErrorMember<'e>) -> Value<'e> {
+    let object = match error {
+        ErrorMember::Other(value) => return value.clone(),
+        ErrorMember::Object(object) => object,
+    };
+    let code = object.code.as_deref().map(|code| Value::Number(Number::new(code)));
+    let message = object.message.as_deref().map(|message| string(message).into_owned());
+    let data = object.data.as_ref().map(|data| data.value().into_owned());
+    let named = |(name, value): (_, Option<Value<'e>>)| Some((Text::Unicode(Cow::Borrowed(name)), value?));
+    let members = [("code", code), ("message", message), ("data", data)].into_iter().filter_map(named);
+    Value::Object(Object::from_members(members.chain(object.extra.iter().cloned()).collect()))
 }

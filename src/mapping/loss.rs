@@ -7,7 +7,7 @@
 pub enum Loss {
     /// An `id` that is null.
     NullId,
-    /// A string that is to be an IRI and is none.
+    /// A string that should be an IRI and is not.
     NoIri,
     /// A member that no context maps.
     UnmappedMember,
@@ -21,55 +21,44 @@ pub enum Loss {
     LoneSurrogate,
     /// A member that stands twice; the last one counts.
     DuplicateMember,
-    /// A string whose language tag is none.
+    /// A string whose language tag is not valid.
     BadLanguage,
     /// A value that JSON-LD does not take where a further context puts it.
     NotTaken,
-    /// A record that is no JSON object, nor an array of them.
+    /// A record that is neither a JSON object nor an array of them.
     NoObject,
     /// A record that JSON-LD expansion refuses under a further context.
     NotExpanded,
 }
 
-impl Loss {
-    /// Every kind, in the order of summaries.
-    pub const ALL: [Self; 12] = [
-        Self::NullId,
-        Self::NoIri,
-        Self::UnmappedMember,
-        Self::KeywordMember,
-        Self::NumberChanged,
-        Self::NumberOutOfRange,
-        Self::LoneSurrogate,
-        Self::DuplicateMember,
-        Self::BadLanguage,
-        Self::NotTaken,
-        Self::NoObject,
-        Self::NotExpanded,
-    ];
+/// Every kind, in the order of summaries, and what those say after a count: the noun for one, for more, and what is said
+/// of them.
+const KINDS: [(Loss, &str, &str, &str); 12] = [
+    (Loss::NullId, "id", "ids", "null"),
+    (Loss::NoIri, "value", "values", "no IRI"),
+    (Loss::UnmappedMember, "member", "members", "mapped by no context"),
+    (Loss::KeywordMember, "member", "members", "named like JSON-LD keywords"),
+    (Loss::NumberChanged, "number", "numbers", "changed by the canonical form"),
+    (Loss::NumberOutOfRange, "value", "values", "with numbers beyond a double"),
+    (Loss::LoneSurrogate, "value", "values", "with lone surrogates"),
+    (Loss::DuplicateMember, "message", "messages", "with a member twice"),
+    (Loss::BadLanguage, "string", "strings", "with a bad language tag"),
+    (Loss::NotTaken, "value", "values", "where JSON-LD takes none such"),
+    (Loss::NoObject, "record", "records", "no JSON object"),
+    (Loss::NotExpanded, "record", "records", "refused by JSON-LD expansion"),
+];
 
+impl Loss {
     /// What summaries say, after a count: the noun for one, for more, and what is said of them.
     pub fn describe(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::NullId => ("id", "ids", "null"),
-            Self::NoIri => ("value", "values", "no IRI"),
-            Self::UnmappedMember => ("member", "members", "mapped by no context"),
-            Self::KeywordMember => ("member", "members", "named like JSON-LD keywords"),
-            Self::NumberChanged => ("number", "numbers", "changed by the canonical form"),
-            Self::NumberOutOfRange => ("value", "values", "with numbers beyond a double"),
-            Self::LoneSurrogate => ("value", "values", "with lone surrogates"),
-            Self::DuplicateMember => ("message", "messages", "with a member twice"),
-            Self::BadLanguage => ("string", "strings", "with a bad language tag"),
-            Self::NotTaken => ("value", "values", "where JSON-LD takes none such"),
-            Self::NoObject => ("record", "records", "no JSON object"),
-            Self::NotExpanded => ("record", "records", "refused by JSON-LD expansion"),
-        }
+        let (_, one, more, what) = KINDS[self as usize];
+        (one, more, what)
     }
 }
 
 /// How often each kind of loss happened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Losses([u64; Loss::ALL.len()]);
+pub struct Losses([u64; KINDS.len()]);
 
 impl Losses {
     /// Counts one more.
@@ -84,7 +73,7 @@ impl Losses {
 
     /// Those that happened, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Loss, u64)> {
-        Loss::ALL.into_iter().map(|loss| (loss, self.count(loss))).filter(|(_, count)| *count > 0)
+        KINDS.into_iter().map(|(loss, ..)| (loss, self.count(loss))).filter(|(_, count)| *count > 0)
     }
 
     /// Adds those of another input.
@@ -92,5 +81,15 @@ impl Losses {
         for (mine, theirs) in self.0.iter_mut().zip(other.0) {
             *mine += theirs;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_in_order() {
+        assert!(KINDS.into_iter().enumerate().all(|(place, (loss, ..))| loss as usize == place));
     }
 }

@@ -17,20 +17,20 @@ use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Te
 
 use super::loss::{Loss, Losses};
 use super::number::NumberLiteral;
-use super::triples::Blank;
 use crate::json::{self, Numbers};
+use crate::triples::Blank;
 use crate::vocab;
 
 /// A processed context.
 pub(crate) type Active = json_ld::Context<IriBuf, BlankIdBuf>;
 
-/// Why a context or a document is no JSON-LD.
+/// Why a context or a document is not JSON-LD.
 #[derive(Debug, thiserror::Error)]
 pub enum ReferenceError {
     /// The JSON-LD 1.1 context processing algorithm refuses a context.
     #[error("{0}")]
     Context(String),
-    /// A context is none that JSON-LD 1.1 allows.
+    /// JSON-LD 1.1 does not allow a context.
     #[error("{origin} is no valid JSON-LD context: {message}")]
     NoJsonLd {
         /// The context, as the user named it.
@@ -41,18 +41,18 @@ pub enum ReferenceError {
     /// The JSON-LD 1.1 expansion algorithm refuses the message under the contexts.
     #[error("JSON-LD expansion fails: {0}")]
     Expansion(String),
-    /// The base is no absolute IRI.
+    /// The base is not an absolute IRI.
     #[error("{0:?} is no absolute IRI")]
     Base(String),
 }
 
 /// The contexts, processed once.
-pub(super) struct Reference {
+pub(super) struct ContextExpander {
     active: Active,
     numbers: Numbers,
 }
 
-impl Reference {
+impl ContextExpander {
     /// Processes the contexts in order: JSON-LD 1.1 API, section 4.1. The base is the document's own, over which that of
     /// a context goes.
     pub fn new(contexts: &serde_json::Value, base: Option<&str>, numbers: Numbers) -> Result<Self, ReferenceError> {
@@ -62,7 +62,7 @@ impl Reference {
             json_ld::syntax::Value::parse_str(&text).map_err(|error| ReferenceError::Context(error.to_string()))?;
         let context = <json_ld::syntax::context::Context as json_ld::syntax::TryFromJson>::try_from_json(value)
             .map_err(|error| ReferenceError::Context(error.to_string()))?;
-        let active = process(&context, &Active::new(base.transpose()?), false)?;
+        let active = process_with(&context, &Active::new(base.transpose()?), Default::default())?;
         Ok(Self { active, numbers })
     }
 
@@ -75,7 +75,7 @@ impl Reference {
         &self,
         document: &str,
         graph: &GraphName,
-        blanks: &mut Blanks,
+        blanks: &mut Blank,
         losses: &mut Losses,
         quads: &mut Vec<Quad>,
     ) -> Result<(), ReferenceError> {
@@ -115,19 +115,9 @@ pub(crate) fn document_to_rdf(
     let conversion = Conversion { numbers: Numbers::Rfc8785, direction: options.rdf_direction };
     let expanded = pollster::block_on(JsonLdProcessor::expand_full(document, &mut (), loader, options, ()))?;
     let mut quads = Vec::new();
-    let (mut blanks, mut losses) = (Blanks::new(0, 0), Losses::default());
+    let (mut blanks, mut losses) = (Blank { input: 0, record: 0, index: 0 }, Losses::default());
     conversion.quads(&expanded, &GraphName::DefaultGraph, &mut blanks, &mut losses, &mut quads);
     Ok((quads, losses))
-}
-
-/// Processes a local context on top of an active one; `scoped` for those inside a term definition.
-pub(super) fn process(
-    context: &json_ld::syntax::context::Context,
-    active: &Active,
-    scoped: bool,
-) -> Result<Active, ReferenceError> {
-    let options = json_ld::context_processing::Options::default();
-    process_with(context, active, if scoped { options.with_override() } else { options })
 }
 
 /// Processes a local context on top of an active one.
@@ -140,29 +130,6 @@ pub(crate) fn process_with(
     let processed = pollster::block_on(context.process_full(&mut (), active, &json_ld::NoLoader, base, options, ()))
         .map_err(|error| ReferenceError::Context(error.to_string()))?;
     Ok(processed.into_processed())
-}
-
-/// Blank nodes of one record.
-#[derive(Debug)]
-pub(super) struct Blanks {
-    next: Blank,
-}
-
-impl Blanks {
-    pub fn new(input: u32, record: u64) -> Self {
-        Self { next: Blank { input, record, index: 0 } }
-    }
-
-    /// The blank node that a label of the document stands for is another one in each record.
-    pub fn scope(&self) -> Blank {
-        self.next
-    }
-
-    fn mint(&mut self) -> BlankNode {
-        let label = self.next.to_string();
-        self.next.index += 1;
-        BlankNode::new_unchecked(label)
-    }
 }
 
 /// What the standard leaves open.
@@ -179,7 +146,7 @@ impl Conversion {
         self,
         document: &ExpandedDocument<IriBuf, BlankIdBuf>,
         graph: &GraphName,
-        blanks: &mut Blanks,
+        blanks: &mut Blank,
         losses: &mut Losses,
         quads: &mut Vec<Quad>,
     ) {
@@ -198,10 +165,10 @@ impl Conversion {
     }
 }
 
-/// Where there is no graph, its name is no IRI, and the triples that would be in it are not written.
+/// A graph that is `None` has a name that is not an IRI, and its triples are not written.
 struct QuadWriter<'a> {
     conversion: Conversion,
-    blanks: &'a mut Blanks,
+    blanks: &'a mut Blank,
     /// Blank nodes that the document itself names.
     named: HashMap<String, BlankNode>,
     /// Nodes in the order in which the document has them, so that each can be written in one piece.
@@ -234,11 +201,11 @@ impl QuadWriter<'_> {
         }
     }
 
-    /// Writes a node. One whose identifier is no IRI has no triples, but those below it have theirs.
+    /// Writes a node. One whose identifier is not an IRI has no triples, but those below it have theirs.
     fn node(&mut self, node: &Node<IriBuf, BlankIdBuf>, graph: Option<&GraphName>) -> Option<NamedOrBlankNode> {
         let subject = match &node.id {
             Some(id) => self.id(id),
-            None => Some(self.blanks.mint().into()),
+            None => Some(self.mint().into()),
         };
         if let Some(subject) = &subject {
             self.place(subject);
@@ -284,7 +251,7 @@ impl QuadWriter<'_> {
     fn list(&mut self, items: Vec<Option<Term>>, graph: Option<&GraphName>) -> Term {
         let mut rest = Term::from(rdf::NIL.into_owned());
         for item in items.into_iter().rev() {
-            let cell = NamedOrBlankNode::from(self.blanks.mint());
+            let cell = NamedOrBlankNode::from(self.mint());
             self.place(&cell);
             if let Some(item) = item {
                 self.push(cell.clone(), rdf::FIRST.into_owned(), item, graph);
@@ -321,7 +288,11 @@ impl QuadWriter<'_> {
                     Plain::Boolean(value) => (value.to_string(), xsd::BOOLEAN),
                     Plain::Number(number) => {
                         let double = datatype.as_ref().is_some_and(|datatype| datatype.as_ref() == xsd::DOUBLE);
-                        self.number(number.as_str(), double)?
+                        let Some(literal) = NumberLiteral::new(number.as_str(), self.conversion.numbers, double) else {
+                            self.losses.add(Loss::NumberOutOfRange);
+                            return None;
+                        };
+                        (literal.lexical, literal.datatype)
                     }
                     Plain::String(text) => (text.to_string(), xsd::STRING),
                 };
@@ -353,7 +324,7 @@ impl QuadWriter<'_> {
                 Some(Literal::new_typed_literal(text, datatype).into())
             }
             RdfDirection::CompoundLiteral => {
-                let node = NamedOrBlankNode::from(self.blanks.mint());
+                let node = NamedOrBlankNode::from(self.mint());
                 self.place(&node);
                 let parts = [
                     (rdf::VALUE, Some(text.to_owned())),
@@ -371,13 +342,8 @@ impl QuadWriter<'_> {
         }
     }
 
-    /// Canonical lexical form of a number, and the datatype it has by nature.
-    fn number(&mut self, spelling: &str, double: bool) -> Option<(String, oxrdf::NamedNodeRef<'static>)> {
-        let Some(literal) = NumberLiteral::new(spelling, self.conversion.numbers, double) else {
-            self.losses.add(Loss::NumberOutOfRange);
-            return None;
-        };
-        Some((literal.lexical, literal.datatype))
+    fn mint(&mut self) -> BlankNode {
+        BlankNode::new_unchecked(self.blanks.mint().to_string())
     }
 
     fn predicate(&mut self, id: &Id<IriBuf, BlankIdBuf>) -> Option<NamedNode> {
@@ -398,7 +364,7 @@ impl QuadWriter<'_> {
                 if let Some(known) = self.named.get(blank.as_str()) {
                     return Some(known.clone().into());
                 }
-                let fresh = self.blanks.mint();
+                let fresh = self.mint();
                 self.named.insert(blank.as_str().to_owned(), fresh.clone());
                 Some(fresh.into())
             }

@@ -1,76 +1,230 @@
-//! What the fast path pushes: triples whose terms have not been written out yet.
+//! The walk as triples, without the detour over JSON-LD: in the order in which the reference path writes them.
 //!
-//! Most IRIs of a graph are fragments of the input's own IRI. Here they are still names, so that whoever writes them can
-//! do so without building, parsing or hashing an IRI.
+//! What a term or a value asks of JSON-LD beyond a compiled term (maps, `@nest`, `@reverse`, graphs, lists of lists,
+//! relative IRIs, …) is not covered, and the message takes the reference path.
 
-use std::fmt;
+use std::collections::VecDeque;
+use std::rc::Rc;
 
-use oxrdf::NamedNodeRef;
+use oxrdf::vocab::{rdf, xsd};
+use oxrdf::{NamedNode, NamedNodeRef};
 
-use crate::session::Name;
+use super::further::MembersPlan;
+use super::shape::{MappedTerm, Shape, Strings, Term};
+use super::walk::{BlockTerm, NodeWriter};
+use crate::json::{self, Numbers, Value};
+use crate::message::{Member, Payload, Problems, is_keyword_like};
+use crate::triples::{Blank, NodeRef, ObjectRef, Triples};
+use crate::vocab;
 
-/// A node of the graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Node<'a> {
-    /// `#m7`
-    Message(Name),
-    /// `#m7-id`
-    Id(Name),
-    /// `#m7-error`
-    Error(Name),
-    /// `#l12`: a text between messages, by the line that it begins on; `#l12.2` is the second there.
-    LogLine(u64, Option<u32>),
-    /// The session itself: nothing, or a fragment with its `#`.
-    Session(&'a str),
-    /// An absolute IRI.
-    Iri(&'a str),
-    /// A blank node.
-    Blank(Blank),
-    /// A blank node that has its label.
-    Label(&'a str),
+/// Pushes triples.
+pub(super) struct TripleWriter<'t, 'v, T> {
+    triples: &'t mut T,
+    /// Holds one literal at a time.
+    buffer: &'t mut String,
+    /// The first blank node of the record that is free.
+    next: Blank,
+    pending: VecDeque<Pending<'v>>,
 }
 
-/// A blank node, named by the record that it comes from, so that its label depends on nothing else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Blank {
-    /// The input, from 0.
-    pub input: u32,
-    /// The record.
-    pub record: u64,
-    /// Which of the record's, from 0.
-    pub index: u32,
+/// Something that is still to be written, when the subject at hand has been.
+enum Pending<'v> {
+    /// A node with its members.
+    Node(Blank, &'v [Member<'v>], Rc<Shape>),
+    /// A cell of a list, its item, and the cell behind it.
+    Cell(Blank, MappedItem<'v>, Option<Blank>),
 }
 
-/// `m7b0`, in a later input `i2m7b0`
-impl fmt::Display for Blank {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.input > 0 {
-            write!(f, "i{}", u64::from(self.input) + 1)?;
+/// The object of a triple: a node that is pending, or a scalar under its term.
+enum MappedItem<'v> {
+    Node(Blank),
+    Scalar(&'v Value<'v>, Rc<MappedTerm>),
+}
+
+impl<'t, 'v, T: Triples> TripleWriter<'t, 'v, T> {
+    pub fn new(triples: &'t mut T, buffer: &'t mut String, next: Blank) -> Self {
+        Self { triples, buffer, next, pending: VecDeque::new() }
+    }
+
+    /// Writes a member of the subject at hand.
+    fn member(&mut self, term: &Term, value: &'v Value<'v>) {
+        match term {
+            Term::Unmapped | Term::Json(None) => {}
+            Term::Json(Some(property)) => self.push_json(property.as_ref(), value),
+            Term::Mapped(mapped) => {
+                let Some(property) = &mapped.property else { return };
+                if mapped.list {
+                    self.list(mapped, property, value);
+                } else {
+                    self.values(mapped, property, value);
+                }
+            }
         }
-        write!(f, "m{}b{}", self.record, self.index)
+    }
+
+    fn push_json(&mut self, property: NamedNodeRef<'_>, value: &Value<'_>) {
+        self.buffer.clear();
+        // Exact numbers never fail.
+        if json::write_canonical(value, Numbers::Exact, self.buffer).is_ok() {
+            self.triples.triple(property, ObjectRef::Typed(self.buffer, vocab::rdf::JSON.as_str()));
+        }
+    }
+
+    fn values(&mut self, term: &Rc<MappedTerm>, property: &NamedNode, value: &'v Value<'v>) {
+        if let Value::Array(array) = value {
+            return array.items.iter().for_each(|item| self.values(term, property, item));
+        }
+        if let Some(item) = self.item(term, value) {
+            self.push_item(property.as_ref(), &item);
+        }
+    }
+
+    fn list(&mut self, term: &Rc<MappedTerm>, property: &NamedNode, value: &'v Value<'v>) {
+        let items = match value {
+            Value::Array(array) => array.items.as_slice(),
+            value => std::slice::from_ref(value),
+        };
+        let items: Vec<_> = items.iter().filter_map(|item| self.item(term, item)).collect();
+        let cells: Vec<_> = items.iter().map(|_| self.next.mint()).collect();
+        self.triples.triple(property.as_ref(), cell_or_nil(cells.first()));
+        for (index, (item, cell)) in items.into_iter().zip(&cells).enumerate() {
+            self.pending.push_back(Pending::Cell(*cell, item, cells.get(index + 1).copied()));
+        }
+    }
+
+    /// What stands for a value that is not an array: nothing for null, and for a string that cannot be what it should be.
+    fn item(&mut self, term: &Rc<MappedTerm>, value: &'v Value<'v>) -> Option<MappedItem<'v>> {
+        let stands = match value {
+            Value::Null | Value::Array(_) => false,
+            Value::Bool(_) => true,
+            Value::Number(number) => term.number(number.as_str()).is_some(),
+            Value::String(text) => {
+                text.as_str().is_some_and(|text| !matches!(term.strings, Strings::Iri) || !is_keyword_like(text))
+            }
+            Value::Object(object) => {
+                let blank = self.next.mint();
+                self.pending.push_back(Pending::Node(blank, &object.members, term.below.clone()));
+                return Some(MappedItem::Node(blank));
+            }
+        };
+        stands.then(|| MappedItem::Scalar(value, term.clone()))
+    }
+
+    /// Writes a triple of the subject at hand.
+    fn push_item(&mut self, property: NamedNodeRef<'_>, item: &MappedItem<'_>) {
+        let (value, term) = match item {
+            MappedItem::Node(blank) => return self.triples.triple(property, ObjectRef::Node(NodeRef::Blank(*blank))),
+            MappedItem::Scalar(value, term) => (value, term),
+        };
+        let (lexical, natural) = match value {
+            Value::Bool(value) => (value.to_string(), xsd::BOOLEAN),
+            Value::Number(number) => match term.number(number.as_str()) {
+                Some(literal) => (literal.lexical, literal.datatype),
+                None => return,
+            },
+            Value::String(text) => {
+                let text = text.as_str().unwrap_or_default();
+                let object = match (&term.strings, &term.datatype) {
+                    (Strings::Iri, _) => ObjectRef::Node(NodeRef::Iri(text)),
+                    (Strings::Tagged(tag), _) => ObjectRef::Tagged(text, tag),
+                    (_, Some(datatype)) => ObjectRef::literal(text, datatype.as_ref()),
+                    (_, None) => ObjectRef::Text(text),
+                };
+                return self.triples.triple(property, object);
+            }
+            Value::Null | Value::Array(_) | Value::Object(_) => return,
+        };
+        let datatype = term.datatype.as_ref().map_or(natural, NamedNode::as_ref);
+        self.triples.triple(property, ObjectRef::literal(&lexical, datatype));
     }
 }
 
-/// The object of a triple.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Object<'a> {
-    /// A node.
-    Node(Node<'a>),
-    /// An `xsd:string`.
-    Text(&'a str),
-    /// A literal of another type.
-    Typed(&'a str, &'a str),
-    /// A language-tagged string: the string, the tag.
-    Tagged(&'a str, &'a str),
-    /// An `xsd:integer` that is counted here.
-    Integer(u64),
+fn cell_or_nil(cell: Option<&Blank>) -> ObjectRef<'static> {
+    ObjectRef::Node(cell.map_or(NodeRef::Iri(rdf::NIL.as_str()), |cell| NodeRef::Blank(*cell)))
 }
 
-/// Takes triples, those of a subject one after the other.
-pub trait Triples {
-    /// Starts a subject.
-    fn subject(&mut self, node: Node<'_>);
+impl<'v, T: Triples> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
+    fn open(&mut self, node: NodeRef<'_>) {
+        self.triples.subject(node);
+    }
 
-    /// A triple of the subject.
-    fn triple(&mut self, predicate: NamedNodeRef<'_>, object: Object<'_>);
+    fn open_child(&mut self, _: BlockTerm, node: NodeRef<'_>) {
+        self.triples.subject(node);
+    }
+
+    fn close(&mut self) {}
+
+    fn announce(&mut self, link: BlockTerm, node: NodeRef<'_>) {
+        self.link(link.property, node);
+    }
+
+    fn class(&mut self, class: NamedNodeRef<'static>) {
+        self.link(rdf::TYPE, NodeRef::Iri(class.as_str()));
+    }
+
+    fn string_member(&mut self, member: BlockTerm, text: &str) {
+        self.triples.triple(member.property, ObjectRef::Text(text));
+    }
+
+    fn integer_member(&mut self, member: BlockTerm, digits: &str) {
+        self.triples.triple(member.property, ObjectRef::Typed(digits, xsd::INTEGER.as_str()));
+    }
+
+    fn payload(&mut self, member: BlockTerm, payload: &Payload<'_>) {
+        // Exact numbers never fail.
+        if let Ok((literal, _)) = payload.canonical(Numbers::Exact, self.buffer) {
+            self.triples.triple(member.property, ObjectRef::Typed(literal, vocab::rdf::JSON.as_str()));
+        }
+    }
+
+    fn mapped(&mut self, plan: &'v MembersPlan<'v>) {
+        plan.values.iter().for_each(|(term, value)| self.member(term, value));
+    }
+
+    fn link(&mut self, property: NamedNodeRef<'static>, node: NodeRef<'_>) {
+        self.triples.triple(property, ObjectRef::Node(node));
+    }
+
+    fn problems(&mut self, problems: Problems) {
+        problems.iter().for_each(|problem| self.link(vocab::rpcg::PROBLEM, NodeRef::Iri(problem.iri().as_str())));
+    }
+
+    #[inline]
+    fn literal(&mut self, property: NamedNodeRef<'static>, lexical: &str, datatype: NamedNodeRef<'static>) {
+        self.triples.triple(property, ObjectRef::literal(lexical, datatype));
+    }
+
+    fn count(&mut self, property: NamedNodeRef<'static>, number: u64) {
+        self.triples.triple(property, ObjectRef::Integer(number));
+    }
+
+    fn boolean(&mut self, property: NamedNodeRef<'static>, value: bool) {
+        self.literal(property, if value { "true" } else { "false" }, xsd::BOOLEAN);
+    }
+
+    fn json(&mut self, property: NamedNodeRef<'static>, value: &Value<'_>) {
+        self.push_json(property, value);
+    }
+
+    fn finish(&mut self) {
+        while let Some(pending) = self.pending.pop_front() {
+            match pending {
+                Pending::Node(blank, members, shape) => {
+                    self.triples.subject(NodeRef::Blank(blank));
+                    for (name, value) in members {
+                        let Some(name) = name.as_str().filter(|name| !is_keyword_like(name)) else { continue };
+                        // The plan has met every term.
+                        if let Ok(term) = shape.term(name) {
+                            self.member(&term, value);
+                        }
+                    }
+                }
+                Pending::Cell(cell, item, rest) => {
+                    self.triples.subject(NodeRef::Blank(cell));
+                    self.push_item(rdf::FIRST, &item);
+                    self.triples.triple(rdf::REST, cell_or_nil(rest.as_ref()));
+                }
+            }
+        }
+    }
 }

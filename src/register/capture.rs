@@ -208,7 +208,7 @@ impl Capture {
                     self.leave_out(LeftOut::NoMessage);
                 }
                 Node::Malformed(_) => self.leave_out(LeftOut::NotJson),
-                Node::Batch(_) | Node::LogLine(_) => {}
+                Node::Batch | Node::LogLine(_) => {}
             }
         }
     }

@@ -42,13 +42,13 @@ pub struct Annotated<'a> {
     pub name: Name,
     /// Where its record is.
     pub location: Location,
-    /// The bytes of its record, for their digest; none where they were too many to be kept.
+    /// The bytes of its record, for their digest, unless they were too many to be kept.
     pub record: Option<&'a [u8]>,
     /// When its record was captured.
     pub time: Option<Time>,
-    /// Who sent it.
+    /// The side that sent it.
     pub sender: Option<Sender>,
-    /// What it is.
+    /// The message, or what stands in its place.
     pub node: Node<'a>,
     /// Its place in its batch, from 1.
     pub batch_index: Option<u32>,
@@ -62,31 +62,20 @@ pub struct Annotated<'a> {
     pub problems: Problems,
 }
 
-/// What a node is.
+/// The kinds of nodes.
 #[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
 #[derive(Debug, Clone)]
 pub enum Node<'a> {
     /// A message.
     Message(Message<'a>),
-    /// JSON that is no message.
+    /// JSON that is not a message.
     Invalid(Invalid<'a>),
-    /// A batch; its elements are nodes of their own.
-    Batch(Batch),
-    /// A record that is no JSON.
-    Malformed(Malformed<'a>),
+    /// A batch (JSON-RPC 2.0, section 6); its elements are nodes of their own.
+    Batch,
+    /// A record that is not JSON, as it is in the log; maybe not UTF-8 either.
+    Malformed(&'a [u8]),
     /// Text between messages.
     LogLine(&'a [u8]),
-}
-
-/// A batch (JSON-RPC 2.0, section 6).
-#[derive(Debug, Clone, Copy)]
-pub struct Batch;
-
-/// A record that is no JSON, as it is in the log.
-#[derive(Debug, Clone, Copy)]
-pub struct Malformed<'a> {
-    /// Its bytes, which may be no UTF-8.
-    pub bytes: &'a [u8],
 }
 
 /// The node of an id: a request mints one, and what answers the request points at it.
@@ -100,30 +89,25 @@ pub struct IdNode {
 
 impl<'a> Annotated<'a> {
     pub(super) fn new(record: &'a Record<'a>, name: Name, node: Node<'a>, problems: Problems) -> Self {
-        Self {
-            name,
-            location: record.location,
-            record: (!record.flags.oversized).then_some(&record.bytes),
-            time: record.time,
-            sender: record.sender,
-            node,
-            batch_index: None,
-            responds_to: None,
-            latency: None,
-            superseded: None,
-            problems,
-        }
+        let bytes = (!record.flags.oversized).then_some(&*record.bytes);
+        let (time, sender) = (record.time, record.sender);
+        Self { time, sender, problems, ..Self::bare(name, record.location, bytes, node) }
     }
 
     /// The `nth` text that begins on its line, from 1.
     pub(super) fn log_line(line: &'a LogLine<'a>, nth: u32) -> Self {
+        let name = Name { record: line.location.record, element: (nth > 1).then_some(nth) };
+        Self::bare(name, line.location, (!line.oversized).then_some(&line.bytes), Node::LogLine(&line.bytes))
+    }
+
+    fn bare(name: Name, location: Location, record: Option<&'a [u8]>, node: Node<'a>) -> Self {
         Self {
-            name: Name { record: line.location.record, element: (nth > 1).then_some(nth) },
-            location: line.location,
-            record: (!line.oversized).then_some(&line.bytes),
+            name,
+            location,
+            record,
             time: None,
             sender: None,
-            node: Node::LogLine(&line.bytes),
+            node,
             batch_index: None,
             responds_to: None,
             latency: None,

@@ -18,7 +18,7 @@ const REMEMBERED_ANSWERS: usize = 65_536;
 /// The exchanges of a session that are open, and the last that were closed.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
-    open: HashMap<Key, Open>,
+    open: HashMap<Key, OpenRequests>,
     answered: RecentAnswers,
 }
 
@@ -48,14 +48,14 @@ fn small(id: &Id<'_>) -> Option<u64> {
 
 /// The open requests that have one id: nearly always one.
 #[derive(Debug)]
-struct Open {
+struct OpenRequests {
     newest: OpenRequest,
-    /// Oldest first; where there are none, no more than a pointer.
+    /// Oldest first; no more than a pointer where it has no request.
     #[expect(clippy::box_collection, reason = "nearly every id has one open request, and there may be millions")]
     older: Option<Box<Vec<OpenRequest>>>,
 }
 
-impl Open {
+impl OpenRequests {
     fn newest_first(&self) -> impl Iterator<Item = &OpenRequest> {
         iter::once(&self.newest).chain(self.older.iter().flat_map(|older| older.iter().rev()))
     }
@@ -85,12 +85,12 @@ pub(super) struct OpenRequest {
 
 /// What a response answers.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct PairedAnswer {
     /// The newest open request that it can belong to.
     pub request: Option<OpenRequest>,
-    /// There were others, and the log does not say who sent what.
+    /// There were others, and the log does not name the senders.
     pub ambiguous: bool,
-    /// There is none, but there was one that has been answered already.
+    /// No open request has the id, but one that has been answered already had it.
     pub duplicate: bool,
 }
 
@@ -100,7 +100,7 @@ impl Exchanges {
         let request = OpenRequest { name, time: time.map(Box::new), sender };
         match self.open.entry(Key::new(id)) {
             Entry::Vacant(entry) => {
-                entry.insert(Open { newest: request, older: None });
+                entry.insert(OpenRequests { newest: request, older: None });
                 None
             }
             Entry::Occupied(mut entry) => {
@@ -114,15 +114,15 @@ impl Exchanges {
     }
 
     /// A response from `sender`: the newest open request of the other side that has its id.
-    pub fn close(&mut self, sender: Option<Sender>, id: &Id<'_>) -> Answer {
+    pub fn close(&mut self, sender: Option<Sender>, id: &Id<'_>) -> PairedAnswer {
         let Entry::Occupied(mut entry) = self.open.entry(Key::new(id)) else {
-            return Answer { duplicate: self.answered.contains(sender, id), ..Answer::default() };
+            return PairedAnswer { duplicate: self.answered.contains(sender, id), ..PairedAnswer::default() };
         };
         let open = entry.get_mut();
         let mut candidates =
             open.newest_first().enumerate().filter(|(_, request)| answers(sender, request.sender)).map(|(at, _)| at);
         let Some(found) = candidates.next() else {
-            return Answer { duplicate: self.answered.contains(sender, id), ..Answer::default() };
+            return PairedAnswer { duplicate: self.answered.contains(sender, id), ..PairedAnswer::default() };
         };
         let ambiguous = sender.is_none() && candidates.next().is_some();
         drop(candidates);
@@ -131,7 +131,7 @@ impl Exchanges {
             None => entry.remove().newest,
         };
         self.answered.insert(request.sender, id);
-        Answer { request: Some(request), ambiguous, duplicate: false }
+        PairedAnswer { request: Some(request), ambiguous, duplicate: false }
     }
 }
 
@@ -202,6 +202,6 @@ mod tests {
     /// The memory for a log grows with this and nothing else.
     #[test]
     fn an_open_request_is_small() {
-        assert_eq!(size_of::<(Key, Open)>(), 56);
+        assert_eq!(size_of::<(Key, OpenRequests)>(), 56);
     }
 }

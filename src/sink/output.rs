@@ -70,12 +70,12 @@ pub struct Output {
 }
 
 enum Encoder {
-    Plain(Target),
-    Gzip(GzEncoder<Target>),
-    Zstd(zstd::Encoder<'static, Target>),
+    Plain(OutputTarget),
+    Gzip(GzEncoder<OutputTarget>),
+    Zstd(zstd::Encoder<'static, OutputTarget>),
 }
 
-enum Target {
+enum OutputTarget {
     /// Standard output, or a device or pipe that was named.
     Direct(BufWriter<Box<dyn Write + Send>>),
     /// Written beside its target, renamed when complete.
@@ -92,8 +92,8 @@ pub(crate) fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes what outputs have written that are not complete. To be called before a process ends that drops nothing; no
-/// output can be begun after that.
+/// Removes what outputs have written that are not complete. To be called before a process ends without
+/// dropping them; no output can be begun after that.
 pub fn discard_unfinished() {
     let mut unfinished = unfinished();
     for path in unfinished.drain(..) {
@@ -107,7 +107,7 @@ pub fn discard_unfinished() {
 impl Output {
     /// Standard output.
     pub fn stdout() -> Self {
-        let target = Target::Direct(BufWriter::with_capacity(1 << 16, Box::new(io::stdout())));
+        let target = OutputTarget::Direct(BufWriter::with_capacity(1 << 16, Box::new(io::stdout())));
         Self { encoder: Encoder::Plain(target), path: None }
     }
 
@@ -115,7 +115,7 @@ impl Output {
     /// is followed; devices and pipes are written directly.
     pub fn file(path: &Path, compression: Compression) -> Result<Self, OutputError> {
         let failed = |cause| OutputError { path: path.to_owned(), cause };
-        let target = Target::open(path).map_err(failed)?;
+        let target = OutputTarget::open(path).map_err(failed)?;
         let encoder = match compression {
             Compression::None => Encoder::Plain(target),
             Compression::Gzip => Encoder::Gzip(GzEncoder::new(target, flate2::Compression::default())),
@@ -132,14 +132,14 @@ impl Output {
             Encoder::Zstd(encoder) => encoder.finish(),
         };
         target
-            .and_then(Target::complete)
+            .and_then(OutputTarget::complete)
             .map_err(|cause| OutputError { path: self.path.unwrap_or_else(|| PathBuf::from("standard output")), cause })
     }
 }
 
-impl Target {
+impl OutputTarget {
     fn open(path: &Path) -> io::Result<Self> {
-        // What is no file is written as what it is, also where its path leads to no name: `/dev/stdout` into a pipe.
+        // What is not a file is written as it is, also where its path leads to no name: `/dev/stdout` into a pipe.
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             let file = File::options().write(true).open(path)?;
             return Ok(Self::Direct(BufWriter::with_capacity(1 << 16, Box::new(file))));
@@ -197,7 +197,7 @@ fn missing_target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-impl Write for Target {
+impl Write for OutputTarget {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Direct(writer) => writer.write(bytes),
@@ -226,8 +226,8 @@ impl Write for Output {
     /// larger, and nobody sees a file that is not complete.
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.encoder {
-            Encoder::Plain(target @ Target::Direct(_)) => target.flush(),
-            Encoder::Plain(Target::Beside { .. }) | Encoder::Gzip(_) | Encoder::Zstd(_) => Ok(()),
+            Encoder::Plain(target @ OutputTarget::Direct(_)) => target.flush(),
+            Encoder::Plain(OutputTarget::Beside { .. }) | Encoder::Gzip(_) | Encoder::Zstd(_) => Ok(()),
         }
     }
 }

@@ -3,21 +3,21 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use oxrdf::{Quad, Term};
+use oxrdf::{Quad, Term, TripleRef};
 use oxrdfio::{RdfFormat, RdfSerializer, WriterQuadSerializer};
 
-use super::{QuadSink, SinkError, without_graph};
+use super::{QuadSink, SinkError};
 use crate::vocab::PREFIXES;
 
 pub(crate) struct RdfXmlSink<W: Write> {
-    serializer: Option<WriterQuadSerializer<Shared<W>>>,
-    writer: Shared<W>,
+    serializer: Option<WriterQuadSerializer<SharedWriter<W>>>,
+    writer: SharedWriter<W>,
 }
 
 /// The serializer keeps its writer to itself until it is finished; flushing needs it before.
-struct Shared<W>(Arc<Mutex<W>>);
+struct SharedWriter<W>(Arc<Mutex<W>>);
 
-impl<W: Write> Write for Shared<W> {
+impl<W: Write> Write for SharedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
     }
@@ -40,8 +40,8 @@ impl<W: Write> RdfXmlSink<W> {
             }
         }
         let writer = Arc::new(Mutex::new(writer));
-        let serializer = serializer.for_writer(Shared(writer.clone()));
-        Self { serializer: Some(serializer), writer: Shared(writer) }
+        let serializer = serializer.for_writer(SharedWriter(writer.clone()));
+        Self { serializer: Some(serializer), writer: SharedWriter(writer) }
     }
 }
 
@@ -57,7 +57,8 @@ impl<W: Write + Send> QuadSink for RdfXmlSink<W> {
             if !has_xml_name(quad.predicate.as_str()) {
                 return Err(SinkError::NotXmlName { predicate: quad.predicate.as_str().to_owned() });
             }
-            serializer.serialize_quad(&without_graph(quad))?;
+            // RDF/XML has one graph.
+            serializer.serialize_triple(TripleRef::new(&quad.subject, &quad.predicate, &quad.object))?;
         }
         Ok(self.writer.flush()?)
     }

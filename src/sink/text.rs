@@ -3,10 +3,11 @@
 use std::io::Write as _;
 
 use oxrdf::vocab::{rdf, xsd};
-use oxrdf::{GraphName, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
+use oxrdf::{GraphName, NamedNodeRef, Quad};
 
+use super::rendered::{RecordSpan, Rendered};
 use crate::json;
-use crate::mapping::{Blank, Node, Object, Triples};
+use crate::triples::{Blank, NodeRef, ObjectRef, Triples};
 use crate::vocab::{PREFIXES, is_local_name};
 
 /// Writes triples as text: a line each, or a block a subject with prefixed names and IRIs relative to the input's.
@@ -20,17 +21,20 @@ pub(crate) struct TextRenderer {
     subject: Vec<u8>,
     predicate: String,
     /// IRIs as they were written last in blocks: a graph has few properties and types.
-    names: Vec<Name>,
+    names: Vec<WrittenName>,
     /// Whether the block of the subject has a triple already.
     open: bool,
     /// Where the record begins.
     record: usize,
+    /// The reference of its graph.
+    graph: Option<String>,
+    records: Vec<RecordSpan>,
     count: u64,
 }
 
 /// An IRI and how it is written.
 #[derive(Clone, Default)]
-struct Name {
+struct WrittenName {
     iri: String,
     written: Vec<u8>,
 }
@@ -38,7 +42,7 @@ struct Name {
 /// How many IRIs are remembered.
 const NAMES: usize = 128;
 
-impl Name {
+impl WrittenName {
     /// Where the IRI is remembered, by its length and its end. Two that have one place take turns.
     fn place(iri: &str) -> usize {
         let end = iri.as_bytes().last_chunk().map_or(0, |end| u32::from_le_bytes(*end));
@@ -67,40 +71,13 @@ impl TextRenderer {
             predicate: String::new(),
             names: match layout {
                 Layout::Lines { .. } => Vec::new(),
-                Layout::Blocks { .. } => vec![Name::default(); NAMES],
+                Layout::Blocks { .. } => vec![WrittenName::default(); NAMES],
             },
             open: false,
             record: 0,
+            graph: None,
+            records: Vec::new(),
             count: 0,
-        }
-    }
-
-    /// How many triples there were.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Starts a record, whose triples are in the graph with that reference against the input's IRI, or in the default
-    /// graph.
-    pub fn start_record(&mut self, graph: Option<&str>) {
-        self.tail.clear();
-        if let (Some(reference), Layout::Lines { graphs: true }) = (graph, self.layout) {
-            for part in [" <", &self.iri, reference, ">"] {
-                self.tail.extend_from_slice(part.as_bytes());
-            }
-        }
-        self.tail.extend_from_slice(b" .\n");
-        self.record = self.out.len();
-        if matches!(self.layout, Layout::Blocks { .. }) {
-            self.out.push(b'\n');
-        }
-    }
-
-    /// Ends a record.
-    pub fn end_record(&mut self) {
-        self.close();
-        if self.out.get(self.record..) == Some(b"\n") {
-            self.out.truncate(self.record); // it had no triples
         }
     }
 
@@ -109,51 +86,9 @@ impl TextRenderer {
         &self.out
     }
 
-    /// Forgets what has been written and counted.
-    pub fn clear(&mut self) {
-        self.out.clear();
-        self.count = 0;
-    }
-
-    /// Writes quads, whatever their graph in Turtle and TriG, where it shows elsewhere.
-    pub fn quads<'q>(&mut self, quads: impl IntoIterator<Item = &'q Quad>) {
-        let mut last = None;
-        for quad in quads {
-            if last != Some(&quad.subject) {
-                last = Some(&quad.subject);
-                self.subject(match quad.subject.as_ref() {
-                    NamedOrBlankNodeRef::NamedNode(named) => Node::Iri(named.as_str()),
-                    NamedOrBlankNodeRef::BlankNode(blank) => Node::Label(blank.as_str()),
-                });
-            }
-            if self.layout == (Layout::Lines { graphs: true }) {
-                self.tail.clear();
-                match &quad.graph_name {
-                    GraphName::DefaultGraph => {}
-                    graph => {
-                        let _ = write!(self.tail, " {graph}");
-                    }
-                }
-                self.tail.extend_from_slice(b" .\n");
-            }
-            let object = match quad.object.as_ref() {
-                TermRef::NamedNode(named) => Object::Node(Node::Iri(named.as_str())),
-                TermRef::BlankNode(blank) => Object::Node(Node::Label(blank.as_str())),
-                TermRef::Literal(literal) => match literal.language() {
-                    Some(tag) => Object::Tagged(literal.value(), tag),
-                    None if literal.datatype() == xsd::STRING => Object::Text(literal.value()),
-                    None => Object::Typed(literal.value(), literal.datatype().as_str()),
-                },
-                #[allow(unreachable_patterns, reason = "triple terms, where a feature of another crate adds them")]
-                term => {
-                    self.predicate(quad.predicate.as_ref());
-                    let _ = write!(self.out, "{term}");
-                    self.end_triple();
-                    continue;
-                }
-            };
-            self.triple(quad.predicate.as_ref(), object);
-        }
+    /// Where each record is, but for those without triples.
+    pub fn records(&self) -> &[RecordSpan] {
+        &self.records
     }
 
     fn close(&mut self) {
@@ -202,17 +137,17 @@ impl TextRenderer {
         }
     }
 
-    fn object(&mut self, object: Object<'_>) {
+    fn object(&mut self, object: ObjectRef<'_>) {
         let lines = matches!(self.layout, Layout::Lines { .. });
         match object {
-            Object::Node(node) => self.write_node(node),
-            Object::Text(text) => write_quoted(text, &mut self.out),
-            Object::Tagged(text, tag) => {
+            ObjectRef::Node(node) => self.write_node(node),
+            ObjectRef::Text(text) => write_quoted(text, &mut self.out),
+            ObjectRef::Tagged(text, tag) => {
                 write_quoted(text, &mut self.out);
                 self.out.push(b'@');
                 self.out.extend_from_slice(tag.as_bytes());
             }
-            Object::Typed(lexical, datatype) => {
+            ObjectRef::Typed(lexical, datatype) => {
                 if !lines && is_shorthand(lexical, datatype) {
                     return self.out.extend_from_slice(lexical.as_bytes());
                 }
@@ -220,7 +155,7 @@ impl TextRenderer {
                 self.out.extend_from_slice(b"^^");
                 self.write_iri(datatype);
             }
-            Object::Integer(number) => {
+            ObjectRef::Integer(number) => {
                 if lines {
                     self.out.push(b'"');
                     push_decimal(number, &mut self.out);
@@ -232,7 +167,7 @@ impl TextRenderer {
         }
     }
 
-    fn write_node(&mut self, node: Node<'_>) {
+    fn write_node(&mut self, node: NodeRef<'_>) {
         let mut out = std::mem::take(&mut self.out);
         self.node(node, &mut out);
         self.out = out;
@@ -241,7 +176,7 @@ impl TextRenderer {
     fn write_iri(&mut self, iri: &str) {
         let mut out = std::mem::take(&mut self.out);
         let mut names = std::mem::take(&mut self.names);
-        match names.get_mut(Name::place(iri)).filter(|_| iri.len() < 256) {
+        match names.get_mut(WrittenName::place(iri)).filter(|_| iri.len() < 256) {
             Some(name) => {
                 if name.iri != iri {
                     name.iri.replace_range(.., iri);
@@ -256,21 +191,21 @@ impl TextRenderer {
         self.out = out;
     }
 
-    fn node(&self, node: Node<'_>, out: &mut Vec<u8>) {
+    fn node(&self, node: NodeRef<'_>, out: &mut Vec<u8>) {
         let (letter, number, element, suffix) = match node {
-            Node::Message(name) => (b'm', name.record, name.element, &b""[..]),
-            Node::Id(name) => (b'm', name.record, name.element, &b"-id"[..]),
-            Node::Error(name) => (b'm', name.record, name.element, &b"-error"[..]),
-            Node::LogLine(line, nth) => (b'l', line, nth, &b""[..]),
-            Node::Session(reference) => {
+            NodeRef::Message(name) => (b'm', name.record, name.element, &b""[..]),
+            NodeRef::Id(name) => (b'm', name.record, name.element, &b"-id"[..]),
+            NodeRef::Error(name) => (b'm', name.record, name.element, &b"-error"[..]),
+            NodeRef::LogLine(line, nth) => (b'l', line, nth, &b""[..]),
+            NodeRef::Session(reference) => {
                 out.push(b'<');
                 self.input(out);
                 out.extend_from_slice(reference.as_bytes());
                 return out.push(b'>');
             }
-            Node::Iri(iri) => return self.iri(iri, out),
-            Node::Blank(blank) => return push_label(blank, out),
-            Node::Label(label) => {
+            NodeRef::Iri(iri) => return self.iri(iri, out),
+            NodeRef::Blank(blank) => return push_label(blank, out),
+            NodeRef::Label(label) => {
                 out.extend_from_slice(b"_:");
                 return out.extend_from_slice(label.as_bytes());
             }
@@ -316,8 +251,46 @@ impl TextRenderer {
     }
 }
 
+impl Rendered for TextRenderer {
+    fn start_record(&mut self, graph: Option<&str>) {
+        self.tail.clear();
+        if let (Some(reference), Layout::Lines { graphs: true }) = (graph, self.layout) {
+            for part in [" <", &self.iri, reference, ">"] {
+                self.tail.extend_from_slice(part.as_bytes());
+            }
+        }
+        self.tail.extend_from_slice(b" .\n");
+        self.record = self.out.len();
+        self.graph = graph.map(str::to_owned);
+        if matches!(self.layout, Layout::Blocks { .. }) {
+            self.out.push(b'\n');
+        }
+    }
+
+    fn end_record(&mut self, _: bool) {
+        self.close();
+        if self.out.get(self.record..) == Some(b"\n") {
+            self.out.truncate(self.record); // it had no triples
+        }
+        let (start, end) = (self.record, self.out.len());
+        if end > start {
+            self.records.push(RecordSpan { start, end, graph: self.graph.take() });
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn clear(&mut self) {
+        self.out.clear();
+        self.records.clear();
+        self.count = 0;
+    }
+}
+
 impl Triples for TextRenderer {
-    fn subject(&mut self, node: Node<'_>) {
+    fn subject(&mut self, node: NodeRef<'_>) {
         self.close();
         let mut subject = std::mem::take(&mut self.subject);
         subject.clear();
@@ -325,10 +298,36 @@ impl Triples for TextRenderer {
         self.subject = subject;
     }
 
-    fn triple(&mut self, predicate: NamedNodeRef<'_>, object: Object<'_>) {
+    fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
         self.predicate(predicate);
         self.object(object);
         self.end_triple();
+    }
+
+    /// Whatever the graph of quads is in Turtle and TriG, where it shows elsewhere.
+    fn quads(&mut self, quads: &[Quad]) {
+        let mut last = None;
+        for quad in quads {
+            if last != Some(&quad.subject) {
+                last = Some(&quad.subject);
+                self.subject(quad.subject.as_ref().into());
+            }
+            if self.layout == (Layout::Lines { graphs: true }) {
+                self.tail.clear();
+                if quad.graph_name != GraphName::DefaultGraph {
+                    let _ = write!(self.tail, " {}", quad.graph_name);
+                }
+                self.tail.extend_from_slice(b" .\n");
+            }
+            match ObjectRef::new(quad.object.as_ref()) {
+                Some(object) => self.triple(quad.predicate.as_ref(), object),
+                None => {
+                    self.predicate(quad.predicate.as_ref());
+                    let _ = write!(self.out, "{}", quad.object);
+                    self.end_triple();
+                }
+            }
+        }
     }
 }
 

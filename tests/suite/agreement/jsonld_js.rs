@@ -36,12 +36,17 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// About the document that we print of a log.
+    /// About the document that we print of a log, and about its lines, which are one document when put together.
     pub fn add_document(&mut self, program: &mut Program, name: &str, log: &[u8]) {
+        let ours = program.quads(log);
         let document = program.print(log, Syntax::JsonLd).replace('\n', " ");
-        let what = format!("{name}, {:?}, the document", program.mapping);
-        let line = format!("{{\"document\":{document}}}");
-        self.asked.push(Question { what, line, ours: program.quads(log) });
+        let lines = program.print(log, Syntax::JsonLdLines);
+        let nodes: Vec<_> = lines.lines().map(|line| &line[1..line.len() - 1]).collect();
+        for (document, kind) in [(document, "the document"), (format!("[{}]", nodes.join(",")), "the lines")] {
+            let what = format!("{name}, {:?}, {kind}", program.mapping);
+            let line = format!("{{\"document\":{document}}}");
+            self.asked.push(Question { what, line, ours: ours.clone() });
+        }
     }
 
     /// About each message of a log as it stands there.

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use oxigraph::store::Store;
 use oxrdf::{GraphName, Literal, NamedNode, NamedNodeRef, Quad};
 use oxrdfio::RdfFormat;
-use rpcgraph::mapping::{InputIri, InputMapper, Mapper, Mapping, Node, Object, Rendering, TripleSink, Triples};
+use rpcgraph::mapping::{InputIri, InputMapper, MapPart, MapTarget as _, Mapper, Mapping};
 use rpcgraph::message::Content;
 use rpcgraph::record::{Format, Location, Record, Sender, Time};
 use rpcgraph::session::{Origin, Session};
+use rpcgraph::triples::{NodeRef, ObjectRef, Triples};
 
 use super::{BASE, Place, rpcg, values};
 
@@ -87,24 +88,22 @@ struct Literals {
 }
 
 impl Triples for Literals {
-    fn subject(&mut self, node: Node<'_>) {
+    fn subject(&mut self, node: NodeRef<'_>) {
         self.subject = match node {
-            Node::Message(name) => Some(format!("{BASE}#{name}")),
-            Node::Session(reference) => Some(format!("{BASE}{reference}")),
+            NodeRef::Message(name) => Some(format!("{BASE}#{name}")),
+            NodeRef::Session(reference) => Some(format!("{BASE}{reference}")),
             _ => None,
         };
     }
 
-    fn triple(&mut self, predicate: NamedNodeRef<'_>, object: Object<'_>) {
-        if let (Object::Typed(lexical, datatype), Some(subject)) = (object, &self.subject) {
+    fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
+        if let (ObjectRef::Typed(lexical, datatype), Some(subject)) = (object, &self.subject) {
             let subject = NamedNode::new_unchecked(subject);
             let literal = Literal::new_typed_literal(lexical, NamedNode::new_unchecked(datatype));
             self.quads.push(Quad::new(subject, predicate, literal, GraphName::DefaultGraph));
         }
     }
-}
 
-impl TripleSink for Literals {
     fn quads(&mut self, quads: &[Quad]) {
         self.quads.extend_from_slice(quads);
     }
@@ -141,10 +140,10 @@ fn literals(mapper: &Mapper, times: &[&str]) -> Vec<Quad> {
             false => Time::Clock(time.parse().expect("a time")),
         });
         let nodes = session.annotate(&record, Content::parse(&record.bytes));
-        input.nodes("", &nodes, Rendering::Triples(&mut literals)).expect("a mapping");
+        literals.map(&mut input, &MapPart::Nodes("", &nodes)).expect("a mapping");
     }
     let origin = Origin { source: "log".into(), format: Format::JsonLines };
-    input.end(&session, &origin, Rendering::Triples(&mut literals)).expect("a mapping");
+    literals.map(&mut input, &MapPart::End(session.end(&origin))).expect("a mapping");
     literals.quads
 }
 

@@ -1,0 +1,321 @@
+//! Members of the log as JSON-LD, as far as JSON-LD may see them; or only a look at what would be lost of them.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use super::loss::{Loss, Losses};
+use super::reference::ReferenceError;
+use super::shape::{MappedTerm, Shape, Strings, Takes, Term};
+use crate::json::{self, Canonical, Number, Numbers, Object, Value};
+use crate::message::{Member, is_keyword_like};
+use crate::triples::Blank;
+use crate::vocab::rdf;
+
+/// What a look at members tells.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub losses: Losses,
+    /// Why only the reference path can tell the triples of them, if so.
+    pub uncovered: Option<&'static str>,
+}
+
+impl Tally {
+    pub fn uncovered(&mut self, reason: &'static str) {
+        self.uncovered.get_or_insert(reason);
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        self.losses.merge(&other.losses);
+        other.uncovered.into_iter().for_each(|reason| self.uncovered(reason));
+    }
+}
+
+/// Writes members that a context maps.
+pub(super) struct DataWriter<'w> {
+    /// Nothing, where only the tally is wanted.
+    pub out: Option<&'w mut String>,
+    pub tally: &'w mut Tally,
+    /// Distinguishes the blank nodes that this record names from those of others.
+    pub blanks: Blank,
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy)]
+struct ValuePlace<'s> {
+    /// The context of its term.
+    shape: &'s Shape,
+    term: &'s MappedTerm,
+    takes: Takes,
+    keyed: Option<Takes>,
+    /// It is the list itself, or alone in it.
+    list: bool,
+}
+
+impl DataWriter<'_> {
+    /// Writes the members of an object that the context maps, each behind a comma where one is needed.
+    pub fn members(&mut self, shape: &Rc<Shape>, members: &[Member<'_>]) -> Result<(), ReferenceError> {
+        for (name, value) in members {
+            match name.as_str() {
+                None => self.tally.losses.add(Loss::UnmappedMember),
+                Some(name) if is_keyword_like(name) => self.tally.losses.add(Loss::KeywordMember),
+                Some(name) => self.member(shape, name, value)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes one member, or nothing where the context does not map it.
+    pub fn member(&mut self, shape: &Rc<Shape>, name: &str, value: &Value<'_>) -> Result<(), ReferenceError> {
+        let start = self.out.as_ref().map_or(0, |out| out.len());
+        match &*shape.term(name)? {
+            Term::Unmapped => self.tally.losses.add(Loss::UnmappedMember),
+            Term::Json(property) => {
+                let property = property.as_ref().map(|property| property.as_str());
+                if self.json(name, property, value, shape.rules().numbers).is_none() {
+                    self.truncate(start);
+                }
+            }
+            Term::Mapped(term) => {
+                term.uncovered.into_iter().for_each(|reason| self.tally.uncovered(reason));
+                if self.out.is_none() && self.tally.uncovered.is_some() {
+                    return Ok(()); // it will be written, and looked at again
+                }
+                self.key(name);
+                let place = ValuePlace { shape, term, takes: term.takes, keyed: term.keyed, list: term.list };
+                // A null is nothing, and the json-ld crate would make an empty list of one.
+                if !self.value(place, value)? {
+                    self.truncate(start);
+                    if term.list {
+                        self.tally.uncovered("null for a list");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a member whose value is a JSON literal. `None` where the value cannot be written; part of it may be.
+    fn json(&mut self, name: &str, property: Option<&str>, value: &Value<'_>, numbers: Numbers) -> Option<()> {
+        if property.is_none() {
+            self.tally.uncovered("JSON in a container");
+        }
+        let Some(out) = &mut self.out else { return Some(()) };
+        let losses = &mut self.tally.losses;
+        let (mut literal, mut exact) = (String::new(), String::new());
+        let Ok(canonical) = json::write_canonical(value, numbers, &mut literal) else {
+            losses.add(Loss::NumberOutOfRange);
+            return None;
+        };
+        if numbers == Numbers::Rfc8785
+            && json::write_canonical(value, Numbers::Exact, &mut exact).is_ok()
+            && exact != literal
+        {
+            losses.add(Loss::NumberChanged);
+        }
+        match property {
+            Some(property) => write_literal_member(name, property, &literal, canonical, out),
+            // The digits that it keeps cannot be written under the term.
+            None if numbers == Numbers::Exact && !canonical.interoperable => {
+                losses.add(Loss::NumberChanged);
+                return None;
+            }
+            None if value.evidence().lone_surrogate => {
+                losses.add(Loss::LoneSurrogate);
+                return None;
+            }
+            None => {
+                write_key(name, out);
+                out.push_str(&literal);
+            }
+        }
+        Some(())
+    }
+
+    /// Writes a value as far as JSON-LD may see it, and tells whether that is more than `null`.
+    fn value(&mut self, place: ValuePlace<'_>, value: &Value<'_>) -> Result<bool, ReferenceError> {
+        let takes = place.takes;
+        let taken = match value {
+            Value::Null => true,
+            Value::Array(_) => takes != Takes::OneString,
+            Value::Object(_) => !matches!(takes, Takes::Strings | Takes::OneString),
+            Value::String(_) => takes != Takes::Nodes || place.term.iris,
+            Value::Number(_) | Value::Bool(_) => takes == Takes::Anything,
+        };
+        if !taken {
+            return Ok(self.null(Some(Loss::NotTaken)));
+        }
+        match value {
+            Value::Array(array) => self.array(place, &array.items)?,
+            Value::Object(object) => self.object(place, object)?,
+            Value::String(text) => match text.as_str() {
+                None => return Ok(self.null(Some(Loss::LoneSurrogate))),
+                Some(text) if place.term.iris => return Ok(self.iri(place, text)),
+                Some(text) => {
+                    self.strings(place.term);
+                    self.string(text);
+                }
+            },
+            Value::Number(number) => return Ok(self.number(place.term, number)),
+            Value::Bool(value) => self.raw(if *value { "true" } else { "false" }),
+            Value::Null => return Ok(self.null(None)),
+        }
+        Ok(true)
+    }
+
+    fn array(&mut self, place: ValuePlace<'_>, items: &[Value<'_>]) -> Result<(), ReferenceError> {
+        // An array under a map container is not a map, and its items are members like others.
+        let takes = if place.takes == Takes::Strings { Takes::OneString } else { place.takes };
+        let below = ValuePlace { takes, keyed: None, list: false, ..place };
+        self.raw("[");
+        for (index, item) in items.iter().enumerate() {
+            if index > 0 {
+                self.raw(",");
+            }
+            if place.list && matches!(item, Value::Array(_)) {
+                self.tally.uncovered("lists of lists");
+            }
+            self.value(below, item)?;
+        }
+        self.raw("]");
+        Ok(())
+    }
+
+    fn object(&mut self, place: ValuePlace<'_>, object: &Object<'_>) -> Result<(), ReferenceError> {
+        self.raw("{");
+        match place.keyed {
+            None => self.members(&place.term.below, &object.members)?,
+            Some(keyed) => {
+                let takes = if place.takes == Takes::Anything { keyed } else { place.takes };
+                let below = ValuePlace { takes, keyed: None, ..place };
+                for (name, value) in &object.members {
+                    match name.as_str() {
+                        Some(name) if !is_keyword_like(name) => {
+                            let key = if place.term.iri_keys { self.own(name) } else { name.into() };
+                            self.key(&key);
+                            self.value(below, value)?;
+                        }
+                        _ => self.tally.losses.add(Loss::KeywordMember),
+                    }
+                }
+            }
+        }
+        self.raw("}");
+        Ok(())
+    }
+
+    fn raw(&mut self, text: &str) {
+        if let Some(out) = &mut self.out {
+            out.push_str(text);
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        if let Some(out) = &mut self.out {
+            json::write_str(text, out);
+        }
+    }
+
+    fn key(&mut self, name: &str) {
+        if let Some(out) = &mut self.out {
+            write_key(name, out);
+        }
+    }
+
+    fn truncate(&mut self, length: usize) {
+        if let Some(out) = &mut self.out {
+            out.truncate(length);
+        }
+    }
+
+    fn null(&mut self, loss: Option<Loss>) -> bool {
+        loss.into_iter().for_each(|loss| self.tally.losses.add(loss));
+        self.raw("null");
+        false
+    }
+
+    /// Writes a string that stands for an IRI, or for a blank node, which is one of this record alone.
+    fn iri(&mut self, place: ValuePlace<'_>, text: &str) -> bool {
+        self.strings(place.term);
+        if is_keyword_like(text) {
+            return self.null(Some(Loss::NoIri));
+        }
+        match (oxiri::Iri::parse(text), text.split_once(':')) {
+            (Ok(_), Some((prefix, rest))) => {
+                if !rest.starts_with("//") && place.shape.active().get(prefix).is_some() {
+                    self.tally.uncovered("compact IRIs");
+                }
+            }
+            _ => {
+                self.tally.uncovered("relative IRIs, and blank nodes by name");
+                if oxiri::IriRef::parse(text).is_err() && !text.starts_with("_:") {
+                    return self.null(Some(Loss::NoIri));
+                }
+            }
+        }
+        let own = self.own(text);
+        self.string(&own);
+        true
+    }
+
+    fn strings(&mut self, term: &MappedTerm) {
+        if let Strings::Uncovered(reason) = term.strings {
+            self.tally.uncovered(reason);
+        }
+    }
+
+    /// Writes a number: as a number, or, where processors would part over it, as the literal that it is.
+    fn number(&mut self, term: &MappedTerm, number: &Number<'_>) -> bool {
+        let Some(literal) = term.number(number.as_str()) else { return self.null(Some(Loss::NumberOutOfRange)) };
+        if literal.changed {
+            self.tally.losses.add(Loss::NumberChanged);
+        }
+        match literal.native {
+            Some(native) => self.raw(&native),
+            None => {
+                let datatype = term.datatype.as_ref().map_or(literal.datatype.as_str(), |datatype| datatype.as_str());
+                if let Some(out) = &mut self.out {
+                    write_typed(&literal.lexical, datatype, out);
+                }
+            }
+        }
+        true
+    }
+
+    /// An IRI reference as it is; a blank node as one of this record alone.
+    fn own<'t>(&self, reference: &'t str) -> Cow<'t, str> {
+        match reference.strip_prefix("_:") {
+            Some(label) => format!("_:{}-{label}", self.blanks).into(),
+            None => reference.into(),
+        }
+    }
+}
+
+/// Starts a member; a comma goes in front unless the object or array begins here.
+pub(super) fn write_key(name: &str, out: &mut String) {
+    if !out.ends_with(['{', '[']) && !out.is_empty() {
+        out.push(',');
+    }
+    json::write_str(name, out);
+    out.push(':');
+}
+
+/// Writes a member whose value is a JSON literal, given in canonical form: natively under its term, or, where another
+/// processor would print another form of it, as a string of type `rdf:JSON` under the property itself.
+pub(super) fn write_literal_member(term: &str, property: &str, literal: &str, canonical: Canonical, out: &mut String) {
+    if canonical.interoperable {
+        write_key(term, out);
+        out.push_str(literal);
+    } else {
+        write_key(property, out);
+        write_typed(literal, rdf::JSON.as_str(), out);
+    }
+}
+
+/// A value object.
+pub(super) fn write_typed(lexical: &str, datatype: &str, out: &mut String) {
+    out.push_str("{\"@type\":");
+    json::write_str(datatype, out);
+    out.push_str(",\"@value\":");
+    json::write_str(lexical, out);
+    out.push('}');
+}

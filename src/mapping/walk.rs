@@ -1,0 +1,386 @@
+//! The one definition of what a message means in RDF: a walk over the annotated message, which a [`NodeWriter`] makes triples
+//! or JSON-LD of.
+//!
+//! Members of the message stand under the terms of the building block's context, so that a further context may map
+//! them anew. All that is ours stands under full IRIs, which no context touches.
+//!
+//! | of a message | becomes |
+//! |---|---|
+//! | `jsonrpc`, `method`, error `message` | a string |
+//! | `params`, `result`, error `data` | a JSON literal |
+//! | error `code` | an integer |
+//! | `id` | a node, under `jrpc:hasId` |
+//! | every other member | part of `rpcg:extraMembers`, or what a further context makes of it |
+//! | members of MCP's payloads | also what [`facts`](super::facts) lists |
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use oxrdf::NamedNodeRef;
+use oxrdf::vocab::xsd;
+use percent_encoding::utf8_percent_encode;
+
+use super::facts::Facts;
+use super::further::{MembersPlan, MessagePlan};
+use super::terms::{class, kind_of_error, sha256};
+use crate::json::{Object, Value};
+use crate::message::{ErrorMember, ErrorObject, Id, Member, Message, Payload, Problem, Problems};
+use crate::record::{Sender, Time};
+use crate::session::{Annotated, Name, Node, SessionEnd};
+use crate::triples::NodeRef;
+use crate::vocab::{RESERVED, jrpc, prov, rpcg};
+
+/// A member of a message as the building block's context has it.
+#[derive(Clone, Copy)]
+pub(super) struct BlockTerm {
+    pub property: NamedNodeRef<'static>,
+    /// The term that stands for the property, unless a further context has taken it away.
+    pub name: Option<&'static str>,
+}
+
+impl BlockTerm {
+    const fn new(name: &'static str, property: NamedNodeRef<'static>) -> Self {
+        Self { property, name: Some(name) }
+    }
+
+    /// The property alone.
+    pub const fn termless(property: NamedNodeRef<'static>) -> Self {
+        Self { property, name: None }
+    }
+}
+
+const VERSION: BlockTerm = BlockTerm::new("jsonrpc", jrpc::VERSION);
+const METHOD: BlockTerm = BlockTerm::new("method", jrpc::HAS_METHOD);
+const PARAMS: BlockTerm = BlockTerm::new("params", jrpc::HAS_PARAMETERS);
+const RESULT: BlockTerm = BlockTerm::new("result", jrpc::HAS_RESULT);
+const CODE: BlockTerm = BlockTerm::new("code", jrpc::HAS_ERROR_CODE);
+const MESSAGE: BlockTerm = BlockTerm::new("message", jrpc::HAS_ERROR_MESSAGE);
+const DATA: BlockTerm = BlockTerm::new("data", jrpc::HAS_ERROR_DATA);
+/// Never under the term `id`, which the building block's context takes for an IRI.
+const ID: BlockTerm = BlockTerm::termless(jrpc::HAS_ID);
+
+/// Writes what the walk says, a node at a time.
+pub(super) trait NodeWriter<'v> {
+    /// Starts a node.
+    fn open(&mut self, node: NodeRef<'_>);
+
+    /// Starts a node that the open node has a link to, which was [announced](Self::announce). The open node says no more.
+    fn open_child(&mut self, link: BlockTerm, node: NodeRef<'_>);
+
+    /// Ends the node that was opened last.
+    fn close(&mut self);
+
+    /// Says that there is a link to a node that will be opened as a child.
+    fn announce(&mut self, link: BlockTerm, node: NodeRef<'_>);
+
+    /// The class of the node.
+    fn class(&mut self, class: NamedNodeRef<'static>);
+
+    /// A member that is a string.
+    fn string_member(&mut self, member: BlockTerm, text: &str);
+
+    /// A member that is an integer: its digits.
+    fn integer_member(&mut self, member: BlockTerm, digits: &str);
+
+    /// A member that is any JSON.
+    fn payload(&mut self, member: BlockTerm, payload: &Payload<'_>);
+
+    /// Members that a further context maps.
+    fn mapped(&mut self, plan: &'v MembersPlan<'v>);
+
+    /// A link to a node that is described elsewhere.
+    fn link(&mut self, property: NamedNodeRef<'static>, node: NodeRef<'_>);
+
+    /// Problems of the node.
+    fn problems(&mut self, problems: Problems);
+
+    /// A literal without a language.
+    fn literal(&mut self, property: NamedNodeRef<'static>, lexical: &str, datatype: NamedNodeRef<'static>);
+
+    /// A number that is counted here.
+    fn count(&mut self, property: NamedNodeRef<'static>, number: u64);
+
+    /// A boolean.
+    fn boolean(&mut self, property: NamedNodeRef<'static>, value: bool);
+
+    /// A JSON literal.
+    fn json(&mut self, property: NamedNodeRef<'static>, value: &Value<'_>);
+
+    /// Writes what is still to be written of the members that a further context maps.
+    fn finish(&mut self);
+}
+
+/// IRI reference of a session and its graph, against the input's own IRI.
+pub(crate) fn session_reference(key: Option<&str>) -> String {
+    match key {
+        None => String::new(),
+        Some(key) => format!("#session-{}", utf8_percent_encode(key, RESERVED)),
+    }
+}
+
+/// Walks over annotated messages.
+pub(super) struct MessageWalk<'w, W> {
+    pub writer: W,
+    pub provenance: bool,
+    /// IRI reference of the session.
+    pub session: &'w str,
+}
+
+impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
+    /// Writes a node, and what it says about others. `plan` tells what a further context maps of it.
+    #[inline]
+    pub fn node(&mut self, annotated: &Annotated<'_>, plan: Option<&'v MessagePlan<'v>>) {
+        let name = NodeRef::Message(annotated.name);
+        match &annotated.node {
+            Node::Message(message) => return self.message(annotated, message, plan),
+            Node::Invalid(invalid) => {
+                self.start(name, rpcg::INVALID_MESSAGE);
+                self.annotations(annotated, &[], annotated.problems);
+                self.writer.json(rpcg::VALUE, &invalid.value);
+                self.optional_string(rpcg::TEXT, invalid.text);
+            }
+            Node::Batch => {
+                self.start(name, rpcg::BATCH);
+                self.annotations(annotated, &[], annotated.problems);
+            }
+            Node::Malformed(bytes) => {
+                self.start(name, rpcg::MALFORMED_RECORD);
+                self.annotations(annotated, &[], annotated.problems);
+                self.text_or_bytes(bytes);
+            }
+            Node::LogLine(bytes) => {
+                self.start(NodeRef::LogLine(annotated.location.line, annotated.name.element), rpcg::LOG_LINE);
+                self.annotations(annotated, &[], annotated.problems);
+                self.text_or_bytes(bytes);
+            }
+        }
+        self.provenance(annotated);
+        self.writer.close();
+    }
+
+    /// Writes the session's own node.
+    pub fn session_end(&mut self, end: &SessionEnd<'_>) {
+        let reference = session_reference(end.key);
+        self.start(NodeRef::Session(&reference), rpcg::SESSION);
+        self.string(rpcg::SOURCE, end.source);
+        self.string(rpcg::FORMAT, end.format.name());
+        self.writer.count(rpcg::RECORD_COUNT, end.record_count);
+        for (property, time) in [(prov::STARTED_AT_TIME, end.started), (prov::ENDED_AT_TIME, end.ended)] {
+            if let Some(time) = time {
+                self.writer.literal(property, &time.to_string(), xsd::DATE_TIME);
+            }
+        }
+        self.writer.close();
+    }
+
+    #[inline]
+    fn message(&mut self, annotated: &Annotated<'_>, message: &Message<'_>, plan: Option<&'v MessagePlan<'v>>) {
+        let members = plan.map(|plan| &plan.message);
+        let id = annotated.id_node();
+        let apart = plan.is_some_and(|plan| plan.error_apart);
+        let has_error = BlockTerm { property: jrpc::HAS_ERROR, name: (!apart).then_some("error") };
+        let error = NodeRef::Error(annotated.name);
+
+        self.start(NodeRef::Message(annotated.name), class(message.kind));
+        self.members(message, members, |writer| match id {
+            Some(id) if id.minted => writer.announce(ID, NodeRef::Id(id.owner)),
+            Some(id) => writer.link(jrpc::HAS_ID, NodeRef::Id(id.owner)),
+            None => {}
+        });
+        if message.error.is_some() {
+            self.writer.announce(has_error, error);
+        }
+        if let Some(members) = members {
+            self.writer.mapped(members);
+        }
+        let mut problems = annotated.problems;
+        problems.insert_if(plan.is_some_and(MessagePlan::has_keyword), Problem::KeywordMember);
+        self.annotations(annotated, members.map_or(&message.extra, |members| &members.extra), problems);
+        self.optional_string(rpcg::TEXT, message.text);
+        self.provenance(annotated);
+        if let (Some(node), Some(id)) = (id, &message.id)
+            && node.minted
+        {
+            self.writer.open_child(ID, NodeRef::Id(node.owner));
+            self.id(id);
+            self.writer.close();
+        }
+        if let Some(member) = &message.error {
+            self.writer.open_child(has_error, error);
+            self.error(member, plan.map(|plan| &plan.error));
+            self.writer.close();
+        }
+        self.writer.close();
+        self.writer.finish();
+        if let Some(older) = annotated.superseded {
+            self.writer.open(NodeRef::Message(older));
+            self.writer.problems(Problems::from_iter([Problem::IdReusedWhileOpen]));
+            self.writer.close();
+        }
+    }
+
+    /// Writes the members of a message that are not nodes; `id` writes the value of its id.
+    #[inline]
+    pub fn members(&mut self, message: &Message<'_>, plan: Option<&MembersPlan<'_>>, id: impl FnOnce(&mut W)) {
+        self.string_member(VERSION, message.version.as_deref(), plan);
+        id(&mut self.writer);
+        self.string_member(METHOD, message.method.as_deref(), plan);
+        self.payload(PARAMS, message.params.as_ref(), plan);
+        self.payload(RESULT, message.result.as_ref(), plan);
+    }
+
+    /// Writes the members of an error.
+    #[inline]
+    pub fn error_members(&mut self, error: &ErrorObject<'_>, plan: Option<&MembersPlan<'_>>) {
+        if let Some(code) = &error.code
+            && let Some(member) = kept(CODE, plan)
+        {
+            self.writer.integer_member(member, code);
+        }
+        self.string_member(MESSAGE, error.message.as_deref(), plan);
+        self.payload(DATA, error.data.as_ref(), plan);
+    }
+
+    fn id(&mut self, id: &Id<'_>) {
+        match id {
+            Id::String(text) => {
+                self.writer.class(jrpc::STRING_ID);
+                self.string(jrpc::HAS_STRING_VALUE, text);
+            }
+            Id::Number(digits) => {
+                self.writer.class(jrpc::NUMBER_ID);
+                self.writer.literal(jrpc::HAS_NUMBER_VALUE, digits, xsd::DECIMAL);
+            }
+            Id::Null => self.writer.class(jrpc::NULL_ID),
+        }
+    }
+
+    fn error(&mut self, error: &ErrorMember<'_>, plan: Option<&'v MembersPlan<'v>>) {
+        let error = match error {
+            ErrorMember::Object(error) => error,
+            ErrorMember::Other(value) => {
+                self.writer.class(jrpc::ERROR);
+                return self.writer.json(rpcg::VALUE, value);
+            }
+        };
+        let (class, kind) = kind_of_error(error.code.as_deref());
+        self.writer.class(class);
+        self.error_members(error, plan);
+        if let Some(plan) = plan {
+            self.writer.mapped(plan);
+        }
+        self.extra_members(plan.map_or(&error.extra, |plan| &plan.extra));
+        if let Some(kind) = kind {
+            self.writer.link(rpcg::ERROR_KIND, NodeRef::Iri(kind.as_str()));
+        }
+    }
+
+    fn annotations(&mut self, annotated: &Annotated<'_>, extra: &[Member<'_>], problems: Problems) {
+        self.writer.link(rpcg::IN_SESSION, NodeRef::Session(self.session));
+        if !matches!(annotated.node, Node::LogLine(_)) {
+            self.writer.count(rpcg::SEQUENCE, annotated.name.record);
+        }
+        match annotated.time {
+            Some(Time::DateTime(time)) => self.writer.literal(rpcg::CAPTURED_AT, &time.to_string(), xsd::DATE_TIME),
+            Some(Time::Clock(time)) => self.writer.literal(rpcg::CLOCK_TIME, &time.to_string(), xsd::TIME),
+            None => {}
+        }
+        if let Some(sender) = annotated.sender {
+            let role = match sender {
+                Sender::Client => rpcg::CLIENT,
+                Sender::Server => rpcg::SERVER,
+            };
+            self.writer.link(rpcg::SENT_BY, NodeRef::Iri(role.as_str()));
+        }
+        if let Some(index) = annotated.batch_index {
+            let batch = Name { element: None, ..annotated.name };
+            self.writer.link(rpcg::IN_BATCH, NodeRef::Message(batch));
+            self.writer.count(rpcg::BATCH_INDEX, index.into());
+        }
+        if let Some(request) = annotated.responds_to {
+            self.writer.link(rpcg::RESPONDS_TO, NodeRef::Message(request));
+        }
+        if let Some(latency) = annotated.latency {
+            self.writer.literal(rpcg::LATENCY_SECONDS, &latency.to_string(), xsd::DECIMAL);
+        }
+        if let Node::Message(message) = &annotated.node {
+            let facts = Facts::of(message);
+            self.optional_string(rpcg::TOOL_NAME, facts.tool_name.as_deref());
+            self.optional_string(rpcg::PROTOCOL_VERSION, facts.protocol_version.as_deref());
+            if let Some(is_error) = facts.is_error {
+                self.writer.boolean(rpcg::IS_ERROR, is_error);
+            }
+        }
+        self.extra_members(extra);
+        if !problems.is_empty() {
+            self.writer.problems(problems);
+        }
+    }
+
+    fn provenance(&mut self, annotated: &Annotated<'_>) {
+        let log_line = matches!(annotated.node, Node::LogLine(_));
+        let whole_record = self.provenance && annotated.batch_index.is_none();
+        if log_line || whole_record {
+            self.writer.count(rpcg::LINE, annotated.location.line);
+        }
+        if whole_record {
+            self.writer.count(rpcg::BYTE_OFFSET, annotated.location.byte);
+            if let Some(record) = annotated.record {
+                self.string(rpcg::SHA256, &sha256(record));
+            }
+        }
+    }
+
+    fn text_or_bytes(&mut self, bytes: &[u8]) {
+        match std::str::from_utf8(bytes) {
+            Ok("") => {}
+            Ok(text) => self.string(rpcg::TEXT, text),
+            Err(_) => self.writer.literal(rpcg::BYTES, &BASE64.encode(bytes), xsd::BASE_64_BINARY),
+        }
+    }
+
+    fn extra_members(&mut self, members: &[Member<'_>]) {
+        if !members.is_empty() {
+            self.writer.json(rpcg::EXTRA_MEMBERS, &Value::Object(Object::from_members(members.to_vec())));
+        }
+    }
+
+    #[inline]
+    fn string_member(&mut self, member: BlockTerm, text: Option<&str>, plan: Option<&MembersPlan<'_>>) {
+        if let Some(text) = text
+            && let Some(member) = kept(member, plan)
+        {
+            self.writer.string_member(member, text);
+        }
+    }
+
+    #[inline]
+    fn payload(&mut self, member: BlockTerm, payload: Option<&Payload<'_>>, plan: Option<&MembersPlan<'_>>) {
+        if let Some(payload) = payload
+            && let Some(member) = kept(member, plan)
+        {
+            self.writer.payload(member, payload);
+        }
+    }
+
+    fn start(&mut self, node: NodeRef<'_>, class: NamedNodeRef<'static>) {
+        self.writer.open(node);
+        self.writer.class(class);
+    }
+
+    fn string(&mut self, property: NamedNodeRef<'static>, text: &str) {
+        self.writer.literal(property, text, xsd::STRING);
+    }
+
+    fn optional_string(&mut self, property: NamedNodeRef<'static>, text: Option<&str>) {
+        if let Some(text) = text {
+            self.string(property, text);
+        }
+    }
+}
+
+/// The member, if the plan leaves it to the building block's context.
+#[inline]
+fn kept(member: BlockTerm, plan: Option<&MembersPlan<'_>>) -> Option<BlockTerm> {
+    let Some((plan, name)) = plan.zip(member.name) else { return Some(member) };
+    Some(BlockTerm { name: plan.keeps(name)?.then_some(name), ..member })
+}

@@ -1,0 +1,142 @@
+//! What mappings push and sinks take: triples whose terms have not been written out yet.
+//!
+//! Most IRIs of a graph are fragments of the input's own IRI. Here they are still names, so that a sink can write them
+//! without building, parsing or hashing an IRI.
+
+use std::fmt;
+
+use oxrdf::vocab::xsd;
+use oxrdf::{NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
+
+use crate::session::Name;
+
+/// A node of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeRef<'a> {
+    /// `#m7`
+    Message(Name),
+    /// `#m7-id`
+    Id(Name),
+    /// `#m7-error`
+    Error(Name),
+    /// `#l12`: a text between messages, by the line that it begins on; `#l12.2` is the second there.
+    LogLine(u64, Option<u32>),
+    /// The session itself: nothing, or a fragment with its `#`.
+    Session(&'a str),
+    /// An absolute IRI.
+    Iri(&'a str),
+    /// A blank node.
+    Blank(Blank),
+    /// A blank node that has its label.
+    Label(&'a str),
+}
+
+impl NodeRef<'_> {
+    /// Whether its IRI is relative to the input's own.
+    pub fn is_relative(&self) -> bool {
+        !matches!(self, Self::Iri(_) | Self::Blank(_) | Self::Label(_))
+    }
+}
+
+/// The IRI, or its reference against the input's own; `_:` and the label of a blank node.
+impl fmt::Display for NodeRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(name) => write!(f, "#{name}"),
+            Self::Id(name) => write!(f, "#{name}-id"),
+            Self::Error(name) => write!(f, "#{name}-error"),
+            Self::LogLine(line, None) => write!(f, "#l{line}"),
+            Self::LogLine(line, Some(nth)) => write!(f, "#l{line}.{nth}"),
+            Self::Session(iri) | Self::Iri(iri) => f.write_str(iri),
+            Self::Blank(blank) => write!(f, "_:{blank}"),
+            Self::Label(label) => write!(f, "_:{label}"),
+        }
+    }
+}
+
+impl<'a> From<NamedOrBlankNodeRef<'a>> for NodeRef<'a> {
+    fn from(node: NamedOrBlankNodeRef<'a>) -> Self {
+        match node {
+            NamedOrBlankNodeRef::NamedNode(named) => Self::Iri(named.as_str()),
+            NamedOrBlankNodeRef::BlankNode(blank) => Self::Label(blank.as_str()),
+        }
+    }
+}
+
+/// A blank node, named by the record that it comes from, so that its label depends on nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Blank {
+    /// The input, from 0.
+    pub input: u32,
+    /// The record.
+    pub record: u64,
+    /// Which of the record's, from 0.
+    pub index: u32,
+}
+
+impl Blank {
+    /// Gives this one, and goes on to the next of the record.
+    pub(crate) fn mint(&mut self) -> Self {
+        let blank = *self;
+        self.index += 1;
+        blank
+    }
+}
+
+/// `m7b0`, in a later input `i2m7b0`
+impl fmt::Display for Blank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.input > 0 {
+            write!(f, "i{}", u64::from(self.input) + 1)?;
+        }
+        write!(f, "m{}b{}", self.record, self.index)
+    }
+}
+
+/// The object of a triple.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ObjectRef<'a> {
+    /// A node.
+    Node(NodeRef<'a>),
+    /// An `xsd:string`.
+    Text(&'a str),
+    /// A literal of another type.
+    Typed(&'a str, &'a str),
+    /// A language-tagged string: the string, the tag.
+    Tagged(&'a str, &'a str),
+    /// An `xsd:integer` that is counted here.
+    Integer(u64),
+}
+
+impl<'a> ObjectRef<'a> {
+    /// A term of a graph; `None` for a triple term.
+    pub(crate) fn new(term: TermRef<'a>) -> Option<Self> {
+        Some(match term {
+            TermRef::NamedNode(named) => Self::Node(NodeRef::Iri(named.as_str())),
+            TermRef::BlankNode(blank) => Self::Node(NodeRef::Label(blank.as_str())),
+            TermRef::Literal(literal) => match literal.language() {
+                Some(tag) => Self::Tagged(literal.value(), tag),
+                None => Self::literal(literal.value(), literal.datatype()),
+            },
+            #[allow(unreachable_patterns, reason = "triple terms, where a feature of another crate adds them")]
+            _ => return None,
+        })
+    }
+
+    /// A literal without a language.
+    pub(crate) fn literal(lexical: &'a str, datatype: NamedNodeRef<'a>) -> Self {
+        if datatype == xsd::STRING { Self::Text(lexical) } else { Self::Typed(lexical, datatype.as_str()) }
+    }
+}
+
+/// Takes triples, those of a subject one after the other.
+pub trait Triples {
+    /// Starts a subject.
+    fn subject(&mut self, node: NodeRef<'_>);
+
+    /// A triple of the subject.
+    fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>);
+
+    /// Takes quads of the record, which may be in graphs of their own; those of a subject one after the other.
+    fn quads(&mut self, quads: &[Quad]);
+}
