@@ -14,7 +14,7 @@ const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 #[command(after_help = "\
 Examples:
   rpcgraph context                     the building block's context
-  rpcgraph context rpcgraph            the context of the terms this program adds
+  rpcgraph context rpcgraph            the prefixes of the terms this program adds
   rpcgraph context schema              the JSON Schema of JSON-RPC messages")]
 pub struct ContextCommand {
     /// Which
@@ -27,7 +27,7 @@ enum ContextName {
     /// The building block's context
     #[default]
     JsonRpc,
-    /// The context of the terms that this program adds
+    /// The prefixes of the terms that this program adds
     Rpcgraph,
     /// The JSON Schema that the building block's context comes from
     Schema,

@@ -9,7 +9,7 @@ use super::Context;
 /// The building block's context, `context/json-rpc.jsonld`: a JSON-LD document.
 pub const JSON_RPC: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/json-rpc.jsonld"));
 
-/// The context of our own terms, `context/rpcgraph.jsonld`: a JSON-LD document.
+/// The prefixes of our own terms, `context/rpcgraph.jsonld`, for further contexts to use: a JSON-LD document.
 pub const RPCGRAPH: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/rpcgraph.jsonld"));
 
 /// The building block's JSON Schema, `context/json-rpc.schema.json`.
