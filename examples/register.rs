@@ -7,7 +7,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use rpcgraph::register::{Block, Options, Register};
+use rpcgraph::register::{Block, Register, RegisterOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -19,7 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Uplifts and validates a block's examples, and writes what came of them into a new folder.
 pub fn register(block: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
-    let register = Register::build(&Block::read(block)?, &Options { offline: true, ..Options::default() })?;
+    let register =
+        Register::build(&Block::read(block)?, &RegisterOptions { offline: true, ..RegisterOptions::default() })?;
     register.write(out)?;
     for item in register.report().failed() {
         eprintln!("{}: {}", item.title(), item.reasons().join("; "));

@@ -127,7 +127,7 @@ fn read(record: &Record<'_>, sessions: &mut HashMap<Option<String>, Session>, re
             Some(index) => elements.get(index as usize - 1).map(|element| Cow::Borrowed(element.get())),
             None => Some(String::from_utf8_lossy(&record.bytes)),
         };
-        if !matches!(annotated.node, Node::Batch(_)) {
+        if !matches!(annotated.node, Node::Batch) {
             ready.push_back(LoggedMessage::new(record, &annotated, text.unwrap_or_default().into_owned()));
         }
     }

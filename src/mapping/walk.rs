@@ -212,8 +212,10 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
         self.writer.close();
         self.writer.finish();
         if let Some(older) = annotated.superseded {
+            let mut reused = Problems::default();
+            reused.insert(Problem::IdReusedWhileOpen);
             self.writer.open(NodeRef::Message(older));
-            self.writer.problems(Problems::from_iter([Problem::IdReusedWhileOpen]));
+            self.writer.problems(reused);
             self.writer.close();
         }
     }
