@@ -59,18 +59,18 @@ pub struct Example {
 
 /// An example in one language.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", try_from = "SnippetEntries")]
 pub struct Snippet {
     /// A short name (`json`, `jsonld`, `ttl`, `python`) or a media type.
     pub language: String,
     /// What it is an example of: a JSON Schema or a part of one, such as `#Request`. None: the block's schema.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub schema_ref: Option<String>,
     /// Base IRI; goes over that of the example.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub base_uri: Option<String>,
     /// The formats that the page shows besides its own.
-    #[serde(default, skip_serializing_if = "UpliftFormats::are_default")]
+    #[serde(skip_serializing_if = "UpliftFormats::are_default")]
     pub doc_uplift_formats: UpliftFormats,
     /// The text, or where it is.
     #[serde(flatten)]
@@ -81,8 +81,8 @@ pub struct Snippet {
 }
 
 /// Where the text of a snippet is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", try_from = "SourceEntries")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SnippetSource {
     /// Here.
     Code(String),
@@ -90,23 +90,34 @@ pub enum SnippetSource {
     Ref(String),
 }
 
-/// The entries that may tell the source of a snippet, before it is known that one of them does.
+/// The entries of a snippet, before it is known that it has one source.
 #[derive(Deserialize)]
-struct SourceEntries {
+#[serde(rename_all = "kebab-case")]
+struct SnippetEntries {
+    language: String,
+    schema_ref: Option<String>,
+    base_uri: Option<String>,
+    #[serde(default)]
+    doc_uplift_formats: UpliftFormats,
+    // Not flattened as the source is: only where it is known to be text, `5` is read as text.
     code: Option<String>,
     r#ref: Option<String>,
+    #[serde(flatten)]
+    others: Others,
 }
 
-impl TryFrom<SourceEntries> for SnippetSource {
+impl TryFrom<SnippetEntries> for Snippet {
     type Error = &'static str;
 
-    fn try_from(entries: SourceEntries) -> Result<Self, Self::Error> {
-        match (entries.code, entries.r#ref) {
-            (Some(code), None) => Ok(Self::Code(code)),
-            (None, Some(reference)) => Ok(Self::Ref(reference)),
-            (None, None) => Err("a snippet has neither `code` nor `ref`: give it one of them"),
-            (Some(_), Some(_)) => Err("a snippet has both `code` and `ref`: give it only one of them"),
-        }
+    fn try_from(entries: SnippetEntries) -> Result<Self, Self::Error> {
+        let SnippetEntries { language, schema_ref, base_uri, doc_uplift_formats, code, r#ref, others } = entries;
+        let source = match (code, r#ref) {
+            (Some(code), None) => SnippetSource::Code(code),
+            (None, Some(reference)) => SnippetSource::Ref(reference),
+            (None, None) => return Err("a snippet has neither `code` nor `ref`: give it one of them"),
+            (Some(_), Some(_)) => return Err("a snippet has both `code` and `ref`: give it only one of them"),
+        };
+        Ok(Self { language, schema_ref, base_uri, doc_uplift_formats, source, others })
     }
 }
 
@@ -291,12 +302,20 @@ examples:
     }
 
     #[test]
+    fn code_is_text_without_quotes_too() {
+        let file = read("- snippets: [{language: json, code: 5}, {language: json, code: true}]");
+        let codes: Vec<_> = file.examples[0].snippets.iter().map(Snippet::text).collect();
+        assert_eq!(codes, ["5", "true"]);
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_its_line() {
         for (text, said, line) in [
             ("examples:\n  - title: [a]\n", "string", 2),
             ("examples:\n  - snippets:\n    - language: json\n", "neither `code` nor `ref`", 3),
             ("examples:\n  - snippets:\n    - {language: json, code: a, ref: b}\n", "both `code` and `ref`", 3),
             ("examples:\n  - snippets:\n    - {code: a}\n", "language", 3),
+            ("examples:\n  - snippets:\n    - language: json\n      code: [a]\n", "string", 4),
             ("examples:\n  - snippets:\n    - {language: json, code: a, doc-uplift-formats: xml}\n", "xml", 3),
             ("examples:\n  - title: a\n    title: b\n", "title", 3),
             ("a: b\n", "examples", 1),
