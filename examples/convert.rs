@@ -4,6 +4,8 @@
 //! cargo run --example convert -- examples/mcp-session.ndjson
 //! ```
 
+#![expect(clippy::print_stderr, reason = "a program tells its user what it did")]
+
 use std::error::Error;
 use std::io::Write;
 

@@ -4,6 +4,8 @@
 //! cargo run --example register -- examples/json-rpc register
 //! ```
 
+#![expect(clippy::print_stderr, reason = "a program tells its user what it did")]
+
 use std::error::Error;
 use std::path::Path;
 

@@ -14,10 +14,11 @@ mod text;
 use std::io::{self, Write};
 
 use oxrdf::Quad;
-use oxrdfio::{JsonLdProfileSet, RdfFormat};
+use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 
 use self::jsonld::JsonLdWriter;
 use self::lines::LinesSink;
+pub(crate) use self::lines::write_line;
 #[cfg(feature = "register")]
 pub(crate) use self::output::unfinished;
 pub use self::output::{Compression, Output, OutputError, discard_unfinished};
@@ -160,6 +161,18 @@ impl From<Syntax> for RdfFormat {
             Syntax::JsonLd | Syntax::JsonLdLines => Self::JsonLd { profile: JsonLdProfileSet::empty() },
         }
     }
+}
+
+/// Writes a whole document of the syntax, with our prefixes, and IRIs that are relative to `base` where the syntax can.
+pub(crate) fn serializer(syntax: Syntax, base: Option<&str>) -> RdfSerializer {
+    let mut serializer = RdfSerializer::from_format(syntax.into());
+    // `rdf` is the own of RDF/XML's serializer.
+    for (prefix, namespace) in PREFIXES.iter().filter(|(prefix, _)| syntax != Syntax::RdfXml || *prefix != "rdf") {
+        if let Ok(with) = serializer.clone().with_prefix(*prefix, *namespace) {
+            serializer = with;
+        }
+    }
+    base.and_then(|base| serializer.clone().with_base_iri(base).ok()).unwrap_or(serializer)
 }
 
 /// What a sink has to know of an input.

@@ -4,13 +4,11 @@ use std::io::Write;
 
 use oxigraph::sparql::QuerySolution;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
-use oxrdf::{GraphName, Term, Triple};
-use oxrdfio::RdfSerializer;
+use oxrdf::{GraphName, Quad, Term};
 
 use super::answer::{ResultsError, Solutions, Triples};
 use super::table::Table;
-use crate::sink::{QuadSink as _, RdfXmlSink, SinkError, Syntax, not_xml};
-use crate::vocab::PREFIXES;
+use crate::sink::{QuadSink as _, RdfXmlSink, SinkError, Syntax, not_xml, serializer, write_line};
 
 /// How rows and truth values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -129,16 +127,17 @@ pub fn write_graph(
         }
         Syntax::JsonLdLines => {
             // A document for each run of triples of one subject.
-            let mut run: Vec<Triple> = Vec::new();
+            let mut run: Vec<Quad> = Vec::new();
             for triple in triples {
-                let triple = triple?;
-                if run.first().is_some_and(|first| first.subject != triple.subject) {
-                    write_line(&mut run, &mut writer)?;
+                let quad = triple?.in_graph(GraphName::DefaultGraph);
+                if run.first().is_some_and(|first| first.subject != quad.subject) {
+                    write_line(&run, &mut writer)?;
+                    run.clear();
                 }
-                run.push(triple);
+                run.push(quad);
                 count += 1;
             }
-            write_line(&mut run, &mut writer)?;
+            write_line(&run, &mut writer)?;
         }
         _ => {
             let mut serializer = serializer(syntax, base).for_writer(&mut writer);
@@ -151,32 +150,4 @@ pub fn write_graph(
     }
     writer.flush()?;
     Ok(count)
-}
-
-fn serializer(syntax: Syntax, base: Option<&str>) -> RdfSerializer {
-    let mut serializer = RdfSerializer::from_format(syntax.into());
-    for (prefix, namespace) in PREFIXES {
-        if let Ok(with) = serializer.clone().with_prefix(*prefix, *namespace) {
-            serializer = with;
-        }
-    }
-    match base.and_then(|base| serializer.clone().with_base_iri(base).ok()) {
-        Some(with) => with,
-        None => serializer,
-    }
-}
-
-/// Writes the triples of a subject as one document on one line.
-fn write_line(run: &mut Vec<Triple>, writer: &mut impl Write) -> Result<(), ResultsError> {
-    if run.is_empty() {
-        return Ok(());
-    }
-    let mut serializer = serializer(Syntax::JsonLdLines, None).for_writer(Vec::new());
-    for triple in run.drain(..) {
-        serializer.serialize_triple(&triple)?;
-    }
-    let document = serializer.finish()?;
-    // White space between tokens may be a line end; in strings it cannot be.
-    writer.write_all(&document.into_iter().filter(|byte| *byte != b'\n').collect::<Vec<_>>())?;
-    Ok(writer.write_all(b"\n")?)
 }

@@ -4,10 +4,9 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oxrdf::{Quad, Term, TripleRef};
-use oxrdfio::{RdfFormat, RdfSerializer, WriterQuadSerializer};
+use oxrdfio::WriterQuadSerializer;
 
-use super::{QuadSink, SinkError};
-use crate::vocab::PREFIXES;
+use super::{QuadSink, SinkError, Syntax, serializer};
 
 pub(crate) struct RdfXmlSink<W: Write> {
     serializer: Option<WriterQuadSerializer<SharedWriter<W>>>,
@@ -29,18 +28,8 @@ impl<W: Write> Write for SharedWriter<W> {
 
 impl<W: Write> RdfXmlSink<W> {
     pub fn new(writer: W) -> Self {
-        let mut serializer = RdfSerializer::from_format(RdfFormat::RdfXml);
-        for (prefix, namespace) in PREFIXES {
-            // `rdf` is the serializer's own.
-            if *prefix != "rdf" {
-                serializer = match serializer.clone().with_prefix(*prefix, *namespace) {
-                    Ok(with) => with,
-                    Err(_) => serializer,
-                };
-            }
-        }
         let writer = Arc::new(Mutex::new(writer));
-        let serializer = serializer.for_writer(SharedWriter(writer.clone()));
+        let serializer = serializer(Syntax::RdfXml, None).for_writer(SharedWriter(writer.clone()));
         Self { serializer: Some(serializer), writer: SharedWriter(writer) }
     }
 }
