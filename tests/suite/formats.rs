@@ -200,7 +200,8 @@ fn the_same_entries_from_pieces_of_any_size() {
         }
         // The archives are long.
         let step = if input.len() > 4000 { 11 } else { 1 };
-        for limit in [1 << 20, 60, 22] {
+        let limits: &[usize] = if FRAMED.contains(&format) { &[1 << 20, 60, 22] } else { &[1 << 20] };
+        for &limit in limits {
             let expected = as_format(&input[..], format, limit);
             // A reader passes over a byte-order mark.
             let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input);
