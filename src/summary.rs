@@ -48,11 +48,6 @@ impl Summary {
         self.problems[problem as usize]
     }
 
-    /// Messages of a kind.
-    pub fn kind(&self, kind: Kind) -> u64 {
-        self.messages[kind as usize]
-    }
-
     pub(crate) fn add_problem(&mut self, problem: Problem, count: u64) {
         self.problems[problem as usize] += count;
     }

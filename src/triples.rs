@@ -31,13 +31,6 @@ pub enum NodeRef<'a> {
     Label(&'a str),
 }
 
-impl NodeRef<'_> {
-    /// Whether its IRI is relative to the input's own.
-    pub fn is_relative(&self) -> bool {
-        !matches!(self, Self::Iri(_) | Self::Blank(_) | Self::Label(_))
-    }
-}
-
 /// The IRI, or its reference against the input's own; `_:` and the label of a blank node.
 impl fmt::Display for NodeRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

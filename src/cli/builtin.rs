@@ -11,11 +11,7 @@ const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
 const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  rpcgraph context                     the building block's context
-  rpcgraph context rpcgraph            the prefixes of the terms this program adds
-  rpcgraph context schema              the JSON Schema of JSON-RPC messages")]
+#[command(after_help = include_str!("help/context.txt").trim_end())]
 pub struct ContextCommand {
     /// Which
     #[arg(value_enum, default_value_t)]
@@ -44,11 +40,7 @@ impl ContextCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  rpcgraph ontology                    both ontologies, as one Turtle document
-  rpcgraph ontology rpcgraph           the terms that this program adds
-  rpcgraph ontology shapes             SHACL shapes of the graphs that `convert` makes")]
+#[command(after_help = include_str!("help/ontology.txt").trim_end())]
 pub struct OntologyCommand {
     /// Which [default: both ontologies]
     #[arg(value_enum)]
@@ -77,12 +69,7 @@ impl OntologyCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-The format of a log is detected from its content.
-
-Examples:
-  rpcgraph formats
-  rpcgraph convert --from json-values session.json     forces one")]
+#[command(after_help = include_str!("help/formats.txt").trim_end())]
 pub struct FormatsCommand {}
 
 impl FormatsCommand {

@@ -6,12 +6,7 @@ use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery};
 use super::{Failure, Outcome, print};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  rpcgraph queries                              what there is
-  rpcgraph queries methods                      the query itself, to learn from or to change
-  rpcgraph query session.ndjson --named methods
-  rpcgraph query session.ndjson --named slowest --param method=tools/call --param limit=5")]
+#[command(after_help = include_str!("help/queries.txt").trim_end())]
 pub struct QueriesCommand {
     /// Print this query
     #[arg(value_name = "NAME")]

@@ -13,23 +13,7 @@ use super::target::leave;
 use super::{Failure, Outcome, say};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-A building block is a folder with context.jsonld, examples.yaml, and maybe schema.yaml or schema.json, bblock.json, \
-description.md, ontology.ttl, rules.shacl and tests/. An example in JSON is uplifted by the context to JSON-LD and Turtle, \
-and validated by the schema; its graph is validated by the shapes, if the program is built with the feature shacl. A file in tests/ whose name ends in -fail is there to fail.
-
-Examples:
-  rpcgraph register json-rpc -o build                     all of a block's examples
-  rpcgraph register json-rpc/examples.yaml -o build       the same, named by its examples
-  rpcgraph register json-rpc -o build --base https://example.org/build/
-  rpcgraph register --from-capture session.log -o traffic --redact
-                                                          a block of what was captured; then
-  rpcgraph register traffic -o build
-
-Exit status:
-  0  done; every example and test is as it should be
-  1  done; the register tells which are not
-  2  not done: something is wrong with the block, or the register cannot be written")]
+#[command(after_help = include_str!("help/register.txt").trim_end())]
 pub struct RegisterCommand {
     /// Folder of the building block, or its examples.yaml
     #[arg(value_name = "BLOCK", required_unless_present = "from_capture", conflicts_with = "from_capture")]

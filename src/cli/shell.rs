@@ -6,11 +6,7 @@ use clap_complete::Shell;
 use super::{Cli, Failure, Outcome, print};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  rpcgraph completions bash > ~/.local/share/bash-completion/completions/rpcgraph
-  rpcgraph completions zsh > ~/.zfunc/_rpcgraph
-  rpcgraph completions fish > ~/.config/fish/completions/rpcgraph.fish")]
+#[command(after_help = include_str!("help/completions.txt").trim_end())]
 pub struct Completions {
     /// Which shell
     #[arg(value_enum)]
@@ -26,10 +22,7 @@ impl Completions {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  rpcgraph man | man -l -              read it
-  rpcgraph man convert > rpcgraph-convert.1")]
+#[command(after_help = include_str!("help/man.txt").trim_end())]
 pub struct Man {
     /// The command that the page is about [default: the program]
     command: Option<String>,

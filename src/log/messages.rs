@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::convert::{ConvertError, Input};
 use crate::json::Numbers;
 use crate::message::{Content, ErrorMember, Id, Kind, Payload, Problems};
-use crate::record::{Entry, Location, Reader, ReaderOptions, Record, Sender, Time};
+use crate::record::{Entry, Location, ReadError, Reader, ReaderOptions, Record, Sender, Time};
 use crate::session::{Annotated, Name, Node, Session};
 
 use super::LogError;
@@ -51,27 +51,23 @@ pub struct LoggedMessage {
 }
 
 /// The messages of a log, as they are read.
-pub struct Messages(Stage);
-
-enum Stage {
-    /// Nothing was read yet.
-    Opened {
-        input: Box<Input<Box<dyn Read + Send>>>,
-        options: ReaderOptions,
-    },
-    /// The sessions are those that have begun, by their key.
-    Reading {
-        input: String,
-        reader: Box<Reader<Box<dyn Read + Send>>>,
-        sessions: HashMap<Option<String>, Session>,
-        ready: VecDeque<LoggedMessage>,
-    },
-    Ended,
+pub struct Messages {
+    input: String,
+    /// None after the end, or after an error.
+    reader: Option<Result<Reader<Box<dyn Read + Send>>, ReadError>>,
+    /// The sessions that have begun, by their key.
+    sessions: HashMap<Option<String>, Session>,
+    ready: VecDeque<LoggedMessage>,
 }
 
 impl Messages {
     pub(super) fn new(input: Input<Box<dyn Read + Send>>, options: &ReaderOptions) -> Self {
-        Self(Stage::Opened { input: Box::new(input), options: *options })
+        let reader = Some(Reader::new(input.read, options));
+        Self { input: input.name, reader, sessions: HashMap::new(), ready: VecDeque::new() }
+    }
+
+    fn failed(&mut self, error: ReadError) -> Result<LoggedMessage, LogError> {
+        Err(ConvertError::Read { input: std::mem::take(&mut self.input), error }.into())
     }
 }
 
@@ -80,31 +76,19 @@ impl Iterator for Messages {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match std::mem::replace(&mut self.0, Stage::Ended) {
-                Stage::Opened { input, options } => {
-                    let Input { name, read, .. } = *input;
-                    match Reader::new(read, &options) {
-                        Ok(reader) => {
-                            let (sessions, ready) = (HashMap::new(), VecDeque::new());
-                            self.0 = Stage::Reading { input: name, reader: Box::new(reader), sessions, ready };
-                        }
-                        Err(error) => return Some(Err(ConvertError::Read { input: name, error }.into())),
+            if let Some(message) = self.ready.pop_front() {
+                return Some(Ok(message));
+            }
+            let next = self.reader.take()?.and_then(|mut reader| Ok((reader.next_entry()?, reader)));
+            match next {
+                Ok((Some(entry), reader)) => {
+                    self.reader = Some(Ok(reader));
+                    if let Entry::Record(record) = entry {
+                        read(&record, &mut self.sessions, &mut self.ready);
                     }
                 }
-                Stage::Reading { input, mut reader, mut sessions, mut ready } => {
-                    if let Some(message) = ready.pop_front() {
-                        self.0 = Stage::Reading { input, reader, sessions, ready };
-                        return Some(Ok(message));
-                    }
-                    match reader.next_entry() {
-                        Ok(None) => return None,
-                        Ok(Some(Entry::Record(record))) => read(&record, &mut sessions, &mut ready),
-                        Ok(Some(Entry::LogLine(_))) => {}
-                        Err(error) => return Some(Err(ConvertError::Read { input, error }.into())),
-                    }
-                    self.0 = Stage::Reading { input, reader, sessions, ready };
-                }
-                Stage::Ended => return None,
+                Ok((None, _)) => return None,
+                Err(error) => return Some(self.failed(error)),
             }
         }
     }
@@ -135,18 +119,8 @@ fn read(record: &Record<'_>, sessions: &mut HashMap<Option<String>, Session>, re
 
 impl LoggedMessage {
     fn new(record: &Record<'_>, annotated: &Annotated<'_>, text: String) -> Self {
-        let message = match &annotated.node {
-            Node::Message(message) => Some(message),
-            _ => None,
-        };
-        let error = message.and_then(|message| match message.error.as_ref()? {
-            ErrorMember::Object(error) => {
-                let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
-                Some((owned(&error.code), owned(&error.message)))
-            }
-            ErrorMember::Other(_) => None,
-        });
-        Self {
+        let seconds = annotated.latency.map(|seconds| f64::from(oxsdatatypes::Double::from(seconds)));
+        let mut logged = Self {
             name: annotated.name,
             location: annotated.location,
             session: record.session.as_deref().map(str::to_owned),
@@ -156,18 +130,27 @@ impl LoggedMessage {
             }),
             sender: annotated.sender,
             kind: annotated.kind(),
-            id: message.and_then(|message| message.id.clone()).map(Id::into_owned),
-            method: message.and_then(|message| message.method.as_deref()).map(str::to_owned),
-            params: message.and_then(|message| canonical(message.params.as_ref()?)),
-            result: message.and_then(|message| canonical(message.result.as_ref()?)),
-            error,
+            id: None,
+            method: None,
+            params: None,
+            result: None,
+            error: None,
             responds_to: annotated.responds_to,
-            latency: annotated
-                .latency
-                .and_then(|seconds| Duration::try_from_secs_f64(f64::from(oxsdatatypes::Double::from(seconds))).ok()),
+            latency: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             problems: annotated.problems,
             text,
+        };
+        if let Node::Message(message) = &annotated.node {
+            let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
+            logged.id = message.id.clone().map(Id::into_owned);
+            logged.method = owned(&message.method);
+            logged.params = message.params.as_ref().and_then(canonical);
+            logged.result = message.result.as_ref().and_then(canonical);
+            if let Some(ErrorMember::Object(error)) = &message.error {
+                logged.error = Some((owned(&error.code), owned(&error.message)));
+            }
         }
+        logged
     }
 }
 

@@ -230,7 +230,7 @@ impl Capture {
                 Some((place, call)) => self.settle(log, place, outcome(message), call, part),
                 // A call that could not be read has no method either.
                 None if message.kind == Kind::ErrorResponse && message.id == Some(Id::Null) => {
-                    let place = self.place(None, node.sender.map(other));
+                    let place = self.place(None, node.sender.map(Sender::other));
                     self.settle(log, place, outcome(message), Ok(None), part);
                 }
                 None if part.is_err() => {}
@@ -325,13 +325,6 @@ fn canonical(value: &Value<'_>) -> String {
 /// Whether programs read it that keep numbers as doubles and nest 128 levels deep.
 fn is_portable(text: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(text).is_ok()
-}
-
-fn other(sender: Sender) -> Sender {
-    match sender {
-        Sender::Client => Sender::Server,
-        Sender::Server => Sender::Client,
-    }
 }
 
 fn outcome(message: &Message<'_>) -> CallOutcome {

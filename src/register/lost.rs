@@ -58,7 +58,7 @@ pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<V
     let base = base.map(|base| IriBuf::new(base.to_owned())).transpose().map_err(|error| error.to_string())?;
     let active = local(context, &Active::new(base), Options::default())?;
     let mut walk = LostWalk { lost: Vec::new() };
-    let top = ValuePlace { property: None, active: &active, in_map: false, at: "" };
+    let top = LostPlace { property: None, active: &active, in_map: false, at: "" };
     match document {
         Value::Object(object) => {
             walk.object(&Object::from_members(own_members(object).collect()), top)?;
@@ -90,7 +90,7 @@ struct LostWalk {
 
 /// Where a value stands.
 #[derive(Clone, Copy)]
-struct ValuePlace<'p> {
+struct LostPlace<'p> {
     /// The property that it is a value of; none at the top.
     property: Option<&'p str>,
     active: &'p Active,
@@ -100,7 +100,7 @@ struct ValuePlace<'p> {
     at: &'p str,
 }
 
-impl<'p> ValuePlace<'p> {
+impl<'p> LostPlace<'p> {
     /// The definition of the property.
     fn term(&self) -> Option<TermDefinitionRef<'p, IriBuf, BlankIdBuf>> {
         self.active.get(self.property?)
@@ -177,7 +177,7 @@ impl LostWalk {
         self.lost.push(Lost { pointer: pointer.to_owned(), why });
     }
 
-    fn element(&mut self, value: &Value<'_>, place: ValuePlace<'_>) -> Result<(), String> {
+    fn element(&mut self, value: &Value<'_>, place: LostPlace<'_>) -> Result<(), String> {
         match value {
             Value::Null => self.add(place.at, Why::Null),
             Value::Array(array) => {
@@ -204,14 +204,14 @@ impl LostWalk {
         Ok(())
     }
 
-    fn items(&mut self, items: &[Value<'_>], place: ValuePlace<'_>) -> Result<(), String> {
+    fn items(&mut self, items: &[Value<'_>], place: LostPlace<'_>) -> Result<(), String> {
         for (index, item) in items.iter().enumerate() {
-            self.element(item, ValuePlace { at: &format!("{}/{index}", place.at), ..place })?;
+            self.element(item, LostPlace { at: &format!("{}/{index}", place.at), ..place })?;
         }
         Ok(())
     }
 
-    fn object(&mut self, object: &Object<'_>, place: ValuePlace<'_>) -> Result<(), String> {
+    fn object(&mut self, object: &Object<'_>, place: LostPlace<'_>) -> Result<(), String> {
         let options = Options::default();
         let members = || object.members.iter().filter_map(|(name, value)| Some((name.as_str()?, value)));
         let has =
@@ -242,13 +242,13 @@ impl LostWalk {
         if has(Keyword::Value, &active) {
             return Ok(());
         }
-        self.members(object, ValuePlace { active: &active, in_map: false, ..place })
+        self.members(object, LostPlace { active: &active, in_map: false, ..place })
     }
 
-    fn members(&mut self, object: &Object<'_>, place: ValuePlace<'_>) -> Result<(), String> {
+    fn members(&mut self, object: &Object<'_>, place: LostPlace<'_>) -> Result<(), String> {
         for (name, value) in &object.members {
             let at = &below(place.at, name);
-            let place = ValuePlace { at, ..place };
+            let place = LostPlace { at, ..place };
             match name.as_str().map(|name| (name, expand(name, place.active))) {
                 None | Some((_, Expanded::Unmapped)) => self.add(at, Why::Unmapped),
                 Some((_, Expanded::KeywordLike)) => self.add(at, Why::KeywordLike),
@@ -259,12 +259,12 @@ impl LostWalk {
         Ok(())
     }
 
-    fn keyword(&mut self, keyword: Keyword, value: &Value<'_>, place: ValuePlace<'_>) -> Result<(), String> {
+    fn keyword(&mut self, keyword: Keyword, value: &Value<'_>, place: LostPlace<'_>) -> Result<(), String> {
         match (keyword, value) {
             (Keyword::Index, _) => self.add(place.at, Why::Index),
             (Keyword::List, Value::Array(list)) if list.items.is_empty() => {}
             (Keyword::List | Keyword::Set, _) => self.element(value, place)?,
-            (Keyword::Graph | Keyword::Included, _) => self.element(value, ValuePlace { property: None, ..place })?,
+            (Keyword::Graph | Keyword::Included, _) => self.element(value, LostPlace { property: None, ..place })?,
             (Keyword::Nest | Keyword::Reverse, _) => {
                 for nested in one_or_several(value) {
                     if let Value::Object(nested) = nested {
@@ -277,8 +277,8 @@ impl LostWalk {
         Ok(())
     }
 
-    fn property(&mut self, name: &str, value: &Value<'_>, outer: ValuePlace<'_>) -> Result<(), String> {
-        let place = ValuePlace { property: Some(name), ..outer };
+    fn property(&mut self, name: &str, value: &Value<'_>, outer: LostPlace<'_>) -> Result<(), String> {
+        let place = LostPlace { property: Some(name), ..outer };
         let Some(term) = place.term() else { return self.element(value, place) };
         if matches!(term.typ(), Some(Type::Json)) {
             self.json(value, place.at);
@@ -307,7 +307,7 @@ impl LostWalk {
                 Some(scoped) => &apply(scoped, map_context, Options::default().without_propagation())?,
                 None => map_context,
             };
-            self.element(item, ValuePlace { active: typed, in_map: true, at, ..place })?;
+            self.element(item, LostPlace { active: typed, in_map: true, at, ..place })?;
         }
         Ok(())
     }
