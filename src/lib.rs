@@ -1,14 +1,5 @@
 //! rpcgraph turns captured JSON-RPC traffic (MCP, LSP, Ethereum, any JSON-RPC) into RDF.
 //!
-//! ```text
-//! input bytes → record → message → annotated message → triples → sink
-//!               record   message   session             mapping   sink
-//! ```
-//!
-//! Each arrow is a module; imports follow the arrows and never turn back. [`convert`] runs the whole way. What a message
-//! means in RDF is defined once, by one walk over the annotated message. Written as JSON-LD, it is a document that the
-//! contexts in `context/` expand; written as triples, it is what that document expands to.
-//!
 //! The three things that people do with a log:
 //!
 //! ```no_run
@@ -26,6 +17,17 @@
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Behind that:
+//!
+//! ```text
+//! input bytes → record → message → annotated message → triples → sink
+//!               record   message   session             mapping   sink
+//! ```
+//!
+//! Each arrow is a module; imports follow the arrows and never turn back. [`convert`] runs the whole way. What a message
+//! means in RDF is defined once, by one walk over the annotated message. Written as JSON-LD, it is a document that the
+//! contexts in `context/` expand; written as triples, it is what that document expands to.
 
 mod answer;
 pub mod context;
