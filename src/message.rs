@@ -11,6 +11,7 @@ mod parse;
 mod payload;
 mod problem;
 mod quick;
+mod recognized;
 
 use std::borrow::Cow;
 
@@ -19,6 +20,7 @@ pub(crate) use self::parse::is_keyword_like;
 pub use self::payload::Payload;
 pub use self::problem::{Problem, Problems};
 pub use self::quick::{Scanned, Scanner};
+pub use self::recognized::Recognized;
 use crate::json::{self, Text, Value};
 
 /// A member of an object: its name and its value.
@@ -133,6 +135,17 @@ pub struct Invalid<'a> {
     pub problems: Problems,
     /// The text that it was read from, where the value does not tell all of it (members twice).
     pub text: Option<&'a str>,
+}
+
+impl<'a> Content<'a> {
+    /// The messages, and what stands where one should be; none in text that is not JSON.
+    pub fn elements(&self) -> &[Single<'a>] {
+        match self {
+            Self::Single(single) => std::slice::from_ref(single),
+            Self::Batch(elements) => elements,
+            Self::Malformed(_) => &[],
+        }
+    }
 }
 
 impl Single<'_> {

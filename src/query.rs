@@ -120,6 +120,16 @@ impl Query {
         &self.uses.needs
     }
 
+    /// Whether it can see what is not JSON-RPC in a log: records that are not messages, and lines of text.
+    pub fn sees_unread(&self) -> bool {
+        self.uses.sees_unread()
+    }
+
+    /// Whether it names a class of those.
+    pub fn names_unread(&self) -> bool {
+        self.uses.names_unread()
+    }
+
     /// Whether it says itself which graphs it is about (`FROM`, `FROM NAMED`).
     pub fn has_dataset(&self) -> bool {
         self.algebra.dataset().is_some()

@@ -67,6 +67,7 @@ mod marked;
 mod mcp_inspector;
 mod mcpsnoop;
 mod mcpspy;
+mod nature;
 mod nvim_lua;
 mod object;
 mod reader;
@@ -84,6 +85,7 @@ mod zed;
 pub use decoder::{Decoder, Step};
 pub use decompress::{InputCompression, decompressed};
 pub use detect::Format;
+pub(crate) use nature::nature;
 pub use reader::{ReadError, Reader, ReaderOptions};
 
 /// Where something is in its input, after decompression.

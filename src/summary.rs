@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::diagnostic::printable;
 use crate::mapping::Losses;
-use crate::message::{Kind, Problem, Problems};
-use crate::record::Format;
+use crate::message::{Content, Kind, Problem, Problems, Recognized, Single};
+use crate::record::{Format, nature};
+
+/// How many characters are shown of a line that is not read.
+const SHOWN: usize = 80;
 
 /// Counts of one input, or of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,7 +38,13 @@ pub struct Summary {
     pub losses: Losses,
     /// Records that took the reference path, by why they did.
     pub by_reference: BTreeMap<&'static str, u64>,
+    /// Records that are not read as JSON-RPC: neither a message, nor a batch, nor an object with `jsonrpc`.
+    pub unread: u64,
     problems: [u64; Problem::ALL.len()],
+    /// Records that are [`Recognized::Doubtful`].
+    doubtful: u64,
+    /// How the text of the input begins, where nothing was read of it.
+    head: Vec<u8>,
 }
 
 impl Summary {
@@ -46,6 +56,86 @@ impl Summary {
     /// How often a problem was found.
     pub fn problem(&self, problem: Problem) -> u64 {
         self.problems[problem as usize]
+    }
+
+    /// Counts what a record of these bytes is.
+    pub(crate) fn count(&mut self, content: &Content<'_>, bytes: &[u8]) {
+        self.records += 1;
+        self.batches += u64::from(matches!(content, Content::Batch(_)));
+        self.malformed += u64::from(matches!(content, Content::Malformed(_)));
+        for element in content.elements() {
+            match element {
+                Single::Message(message) => self.messages[message.kind as usize] += 1,
+                Single::Invalid(_) => self.invalid += 1,
+            }
+        }
+        match content.recognized(bytes) {
+            Recognized::JsonRpc => {}
+            Recognized::Doubtful => self.doubtful += 1,
+            Recognized::Nothing => self.unread += 1,
+        }
+    }
+
+    /// Ends the counts of an input, of which the user may have stated the format, and whose text begins with `head`.
+    ///
+    /// Where nothing marks the messages, and each that there might be is doubtful, there are none.
+    pub(crate) fn end_input(&mut self, stated: bool, head: &[u8]) {
+        let marked = !matches!(self.formats[..], [Format::JsonLines | Format::JsonValues | Format::JsonArray]);
+        if !stated && !marked && self.records == self.unread + self.doubtful {
+            self.unread = self.records;
+        }
+        if self.nothing_read() {
+            self.head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).to_vec();
+        }
+    }
+
+    /// Whether there are neither records nor lines of text.
+    pub fn is_empty(&self) -> bool {
+        self.records + self.log_lines == 0
+    }
+
+    /// Whether an input has records or text, and nothing in it was read as JSON-RPC.
+    pub fn nothing_read(&self) -> bool {
+        !self.is_empty() && self.unread == self.records
+    }
+
+    /// Why nothing was read of an input that is not empty, and what to do about it; `stated` says whether the user named
+    /// its format. `None`: something was read.
+    pub fn why_unread(&self, stated: bool) -> Option<String> {
+        if !self.nothing_read() {
+            return None;
+        }
+        let formats: Vec<_> = self.formats.iter().map(|format| format.name()).collect();
+        let nature = nature(&self.head).map_or_else(
+            || {
+                // A bracket alone would tell nothing.
+                let end = self.head.iter().skip(8).position(|byte| *byte == b'\n').map_or(self.head.len(), |at| at + 8);
+                let line = String::from_utf8_lossy(self.head.get(..end).unwrap_or_default());
+                let line = line.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+                let shown: String = line.chars().take(SHOWN).collect();
+                let more = if shown.len() < line.len() { "…" } else { "" };
+                let advice = match stated {
+                    true => "try without --from, or with another format",
+                    false => "if there is JSON-RPC in it, name the format with --from",
+                };
+                format!("it begins with `{}{more}`: {advice} (`rpcgraph formats` lists them)", printable(&shown))
+            },
+            str::to_owned,
+        );
+        Some(format!("nothing was read as JSON-RPC ({}: {}); {nature}", formats.join(", "), self.counts()))
+    }
+
+    /// Counts of what there is, each with its noun.
+    fn counts(&self) -> String {
+        let kinds = ["request", "notification", "response", "error response"];
+        let others = [
+            (self.batches, "batch"),
+            (self.invalid, "invalid message"),
+            (self.malformed, "malformed record"),
+            (self.log_lines, "log line"),
+        ];
+        let counts = self.messages.into_iter().zip(kinds).chain(others).filter(|(count, _)| *count > 0);
+        counts.map(|(count, noun)| counted(count, noun)).collect::<Vec<_>>().join(", ")
     }
 
     pub(crate) fn add_problem(&mut self, problem: Problem, count: u64) {
@@ -72,6 +162,8 @@ impl Summary {
         self.malformed += other.malformed;
         self.log_lines += other.log_lines;
         self.triples += other.triples;
+        self.unread += other.unread;
+        self.doubtful += other.doubtful;
         self.losses.merge(&other.losses);
         for (reason, count) in &other.by_reference {
             *self.by_reference.entry(reason).or_default() += count;
@@ -88,18 +180,9 @@ impl fmt::Display for Summary {
         if self.sessions > self.inputs {
             write!(f, " in {}", counted(self.sessions, "session"))?;
         }
-        let mut separator = ": ";
-        let kinds = ["request", "notification", "response", "error response"];
-        let counts = self.messages.into_iter().zip(kinds);
-        let others = [
-            (self.batches, "batch"),
-            (self.invalid, "invalid message"),
-            (self.malformed, "malformed record"),
-            (self.log_lines, "log line"),
-        ];
-        for (count, noun) in counts.chain(others).filter(|(count, _)| *count > 0) {
-            write!(f, "{separator}{}", counted(count, noun))?;
-            separator = ", ";
+        match self.counts() {
+            counts if counts.is_empty() => {}
+            counts => write!(f, ": {counts}")?,
         }
         if self.triples > 0 {
             write!(f, "; {}", counted(self.triples, "triple"))?;

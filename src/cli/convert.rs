@@ -5,7 +5,7 @@ use rpcgraph::sink::Syntax;
 
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
 use super::target::{TargetArgs, parse_syntax};
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, print_failure};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -18,7 +18,7 @@ Examples:
 
 Exit status:
   0  done; bad records are in the graph
-  1  stopped by --strict
+  1  stopped by --strict, or nothing was read of an input
   2  not done")]
 pub struct Convert {
     #[command(flatten)]
@@ -45,14 +45,22 @@ impl Convert {
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
         let mut output = self.target.open()?;
         let mut sink = syntax.sink(&mut output, sources.len());
+        let mut outcome = Outcome::Done;
         for source in &sources {
             let attempt = run.attempt(source, &mut sink).map_err(|failure| self.target.unwritable(failure))?;
-            if let Attempt::Stopped = attempt {
-                // The output before that record is whole; a file would pass for all of it.
-                if self.target.file().is_none() {
-                    sink.finish()?;
+            match attempt {
+                Attempt::Done | Attempt::Failed => {}
+                Attempt::Unread(why) => {
+                    print_failure(&why);
+                    outcome = Outcome::Findings;
                 }
-                return Ok(Outcome::Findings);
+                Attempt::Stopped => {
+                    // The output before that record is whole; a file would pass for all of it.
+                    if self.target.file().is_none() {
+                        sink.finish()?;
+                    }
+                    return Ok(Outcome::Findings);
+                }
             }
         }
         run.findings.end();
@@ -64,6 +72,6 @@ impl Convert {
         output.finish()?;
         self.summary.say(run.total.as_ref());
         run.check("")?;
-        Ok(Outcome::Done)
+        Ok(outcome)
     }
 }

@@ -17,7 +17,7 @@ use super::input::shown;
 use super::progress::{Meter, Unit};
 use super::query::parse_seconds;
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
-use super::{Failure, Outcome, say, told};
+use super::{Failure, Outcome, print_failure, say, told};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("target").required(true).args(["store", "endpoint"]))]
@@ -44,7 +44,7 @@ Environment:
 Exit status:
   0  done; bad records are in the graph
   1  stopped by --strict with nothing loaded, or the server does not keep all triples
-  2  not done")]
+  2  not done: what cannot be read, or has no JSON-RPC in it, is not loaded")]
 pub struct Load {
     #[command(flatten)]
     read: ReadArgs,
@@ -101,6 +101,11 @@ impl Load {
             match attempt {
                 Attempt::Done => spools.push(spool),
                 Attempt::Failed => continue,
+                // What was loaded of it before stays.
+                Attempt::Unread(why) => {
+                    print_failure(&why);
+                    continue;
+                }
                 Attempt::Stopped => {
                     say("nothing was loaded");
                     return Ok(Outcome::Findings);
@@ -119,6 +124,7 @@ impl Load {
             say(&told(doubt));
         }
         run.check("")?;
+        run.check_read()?;
         Ok(if loaded.doubts.is_empty() { Outcome::Done } else { Outcome::Findings })
     }
 

@@ -38,7 +38,7 @@ The prefixes jrpc, rpcg, rdf, rdfs, xsd, prov and dcterms need no declaration. E
 Exit status:
   0  done
   1  --exit-status and nothing was found, or stopped by --strict
-  2  not done")]
+  2  not done, or nothing was read of an input")]
 pub struct QueryCommand {
     #[command(flatten)]
     read: ReadArgs,
@@ -135,6 +135,7 @@ impl QueryCommand {
         }
         // Better now than when all the work is done.
         let writer = self.answer.writer(query.form(), base)?;
+        let mut all_read = Ok(());
         let answer = if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
             if let functions @ [_, ..] = query.functions().as_slice() {
                 bail!(
@@ -145,7 +146,8 @@ impl QueryCommand {
             }
             rpcgraph::query::ask(&endpoint, &query, &cancel)?
         } else {
-            let Some(dataset) = self.dataset(&query, &sources, &cancel)? else { return Ok(Outcome::Findings) };
+            let Some((dataset, read)) = self.dataset(&query, &sources, &cancel)? else { return Ok(Outcome::Findings) };
+            all_read = read;
             match self.allow_service {
                 true => dataset.answer_with(&query, &cancel, rpcgraph::query::services(self.request_timeout()))?,
                 false => dataset.answer(&query, &cancel)?,
@@ -154,6 +156,10 @@ impl QueryCommand {
         let (found, noun) = writer.write(answer)?;
         if !self.summary.quiet && !noun.is_empty() {
             say(&counted(found, noun));
+        }
+        // An answer about what was not read is one, and "nothing" only where it was asked for by name.
+        if !query.sees_unread() || (found == 0 && !query.names_unread()) {
+            all_read?;
         }
         Ok(if self.exit_status && found == 0 { Outcome::Findings } else { Outcome::Done })
     }
@@ -211,41 +217,62 @@ impl QueryCommand {
         self.timeout.unwrap_or(rpcgraph::endpoint::TIMEOUT)
     }
 
-    /// The data to ask; `None` where `--strict` has stopped it.
-    fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> Result<Option<Dataset>, Failure> {
+    /// The data to ask, and whether something was read of each input; `None` where `--strict` has stopped it.
+    fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> Result<Option<ReadData>, Failure> {
         if let Some(dir) = &self.store {
-            return Ok(Some(Dataset::stored(store::open_read_only(dir)?)));
+            return Ok(Some((Dataset::stored(store::open_read_only(dir)?), Ok(()))));
         }
         let dataset = Dataset::new(query, sources.iter().any(|source| source.rdf_format().is_some()))?;
         let mut loading = dataset.load(cancel)?;
         if let Some(endpoint) = self.endpoint()? {
             rpcgraph::query::fetch(&endpoint, query, &mut loading)?;
         }
-        let stopped = self.load(&mut loading, sources, cancel)?;
+        let Some(all_read) = self.load(&mut loading, query, sources, cancel)? else { return Ok(None) };
         for graph in loading.commit()? {
             say(&format!("note: the query names the graph {graph}, which is not there"));
         }
-        Ok(Some(dataset).filter(|_| !stopped))
+        Ok(Some((dataset, all_read)))
     }
 
-    /// Loads the inputs, unless `--strict` stops it.
-    fn load(&self, loading: &mut Loading<'_>, sources: &[InputSource], cancel: &Cancel) -> Result<bool, Failure> {
-        // The graph does not outlast the answer: of what it holds, nothing is said unasked.
-        let mut run = self.read.run(&self.graph, !self.summary.verbose)?;
+    /// Loads the inputs, unless `--strict` stops it; tells whether something was read of each.
+    ///
+    /// It fails if nothing was read of any, and the query does not see what else there is.
+    fn load(
+        &self,
+        loading: &mut Loading<'_>,
+        query: &Query,
+        sources: &[InputSource],
+        cancel: &Cancel,
+    ) -> Result<Option<Result<(), Failure>>, Failure> {
+        let mut run = self.read.run(&self.graph, self.summary.quiet)?;
+        let mut any_read = sources.is_empty() || query.sees_unread();
         for source in sources {
             if let Some(format) = source.rdf_format() {
                 loading.rdf(&source.name(), &source.iri, format, self.read.open(source)?.read)?;
+                any_read = true;
                 continue;
             }
             let attempt = run.convert(source, &mut loading.sink());
             cancel.check()?;
-            if let Attempt::Stopped = attempt? {
-                return Ok(true);
+            match attempt? {
+                Attempt::Stopped => return Ok(None),
+                Attempt::Unread(why) if !query.sees_unread() => print_failure(&why),
+                Attempt::Unread(why) if !self.summary.quiet => say(&format!("note: {why}")),
+                Attempt::Unread(_) => {}
+                Attempt::Done | Attempt::Failed => any_read = true,
             }
         }
-        Ok(false)
+        run.findings.end();
+        let all_read = run.check_read();
+        match any_read {
+            true => Ok(Some(all_read)),
+            false => all_read.map(|()| None),
+        }
     }
 }
+
+/// Data, and whether something was read of each input.
+type ReadData = (Dataset, Result<(), Failure>);
 
 /// Ends the process after a time, if the query has not ended by then.
 fn leave_after(time: Duration, cause: Cause) {

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use rpcgraph::context::{self, Context, Loader};
 use rpcgraph::convert::{ConvertError, Converter, Input, Options};
@@ -11,7 +11,7 @@ use rpcgraph::diagnostic::Finding;
 use rpcgraph::mapping::{Mapper, Mapping, ReferenceError};
 use rpcgraph::record::{Format, ReaderOptions};
 use rpcgraph::sink::{Sink, SinkError};
-use rpcgraph::summary::Summary;
+use rpcgraph::summary::{Summary, counted};
 
 use super::input::{InputSource, sources};
 use super::progress::{self, Watched};
@@ -115,7 +115,8 @@ impl ReadArgs {
             jobs: self.jobs(),
         };
         let findings = Findings { quiet, in_graph: 0 };
-        Ok(Run { read: self, converter: Converter::new(mapper, options), findings, total: None, inputs: 0, failed: 0 })
+        let converter = Converter::new(mapper, options);
+        Ok(Run { read: self, converter, findings, total: None, inputs: 0, failed: 0, unread: 0 })
     }
 
     /// Opens one of them, with progress.
@@ -150,6 +151,8 @@ impl ReadArgs {
 /// The outcome of an input.
 pub enum Attempt {
     Done,
+    /// It has no JSON-RPC in it, for this reason.
+    Unread(Failure),
     /// It could not be read.
     Failed,
     /// A record is not a valid message, which was said, and only valid ones are wanted.
@@ -164,6 +167,7 @@ pub struct Run<'r> {
     pub total: Option<Summary>,
     inputs: usize,
     failed: usize,
+    unread: usize,
 }
 
 impl Run<'_> {
@@ -171,11 +175,8 @@ impl Run<'_> {
     pub fn convert(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
         self.inputs += 1;
         let input = self.read.open(source)?;
-        match self.converter.convert(input, sink, &mut |finding| self.findings.show(&finding)) {
-            Ok(summary) => match &mut self.total {
-                Some(total) => total.merge(&summary),
-                None => self.total = Some(summary),
-            },
+        let summary = match self.converter.convert(input, sink, &mut |finding| self.findings.show(&finding)) {
+            Ok(summary) => summary,
             Err(ConvertError::NotAMessage(finding)) => {
                 say(&finding.to_string());
                 return Ok(Attempt::Stopped);
@@ -183,8 +184,14 @@ impl Run<'_> {
             Err(ConvertError::Sink(error)) => return Err(error.into()),
             Err(ConvertError::Mapping(error)) => return Err(error.into()),
             Err(error @ ConvertError::Read { .. }) => return Err(error.into()),
+        };
+        let unread = why_unread(&source.name(), &summary, self.read.from, self.findings.quiet);
+        match &mut self.total {
+            Some(total) => total.merge(&summary),
+            None => self.total = Some(summary),
         }
-        Ok(Attempt::Done)
+        self.unread += usize::from(unread.is_some());
+        Ok(unread.map_or(Attempt::Done, Attempt::Unread))
     }
 
     /// Converts an input. One that cannot be read, which is said, is no reason to give up the others.
@@ -207,6 +214,35 @@ impl Run<'_> {
         }
         Ok(())
     }
+
+    /// Fails if there is an input that nothing was read of.
+    pub fn check_read(&self) -> Result<(), Failure> {
+        all_read(self.unread, self.inputs)
+    }
+}
+
+/// Fails if there is an input that nothing was read of.
+pub fn all_read(unread: usize, inputs: usize) -> Result<(), Failure> {
+    if unread > 0 {
+        bail!("nothing was read of {unread} of {}", counted(inputs as u64, "input"));
+    }
+    Ok(())
+}
+
+/// Why nothing was read of an input, if so. Without `quiet`, it also notes that the input is empty, or that most of it
+/// was not read.
+pub fn why_unread(input: &str, summary: &Summary, from: Option<Format>, quiet: bool) -> Option<Failure> {
+    let Summary { records, unread, .. } = summary;
+    let why = summary.why_unread(from.is_some()).map(|why| anyhow!("{input}: {why}"));
+    match why {
+        _ if quiet => {}
+        None if summary.is_empty() => say(&format!("note: {input} is empty: there are no records in it")),
+        None if unread.saturating_mul(2) > *records => {
+            say(&format!("note: {input}: {unread} of {records} records were not read as JSON-RPC"));
+        }
+        _ => {}
+    }
+    why
 }
 
 impl SummaryArgs {

@@ -8,12 +8,12 @@ use rpcgraph::record::{Format, ReaderOptions};
 use rpcgraph::register::MAX_FILE;
 use rpcgraph::register::capture::Capture;
 use rpcgraph::register::captured;
-use rpcgraph::summary::counted;
+use rpcgraph::summary::{Summary, counted};
 
 use super::input::{InputSource, shown, sources};
 use super::progress::{Watched, When};
-use super::read::{parse_format, parse_size};
-use super::{Failure, Outcome, say};
+use super::read::{all_read, parse_format, parse_size, why_unread};
+use super::{Failure, Outcome, print_failure, say};
 
 /// How logs are read; one after the other and by one thread, so that of equal exchanges the first is chosen.
 #[derive(Debug, Args)]
@@ -47,8 +47,17 @@ pub struct CaptureArgs {
 impl CaptureArgs {
     pub fn run(&self, output: &Path, quiet: bool) -> Result<Outcome, Failure> {
         let mut capture = Capture::new();
+        let mut unread = 0;
         for source in &sources(&self.from_capture, None)? {
-            self.read(source, &mut capture)?;
+            let summary = self.read(source, &mut capture)?;
+            if let Some(why) = why_unread(&source.name(), &summary, self.from, quiet) {
+                print_failure(&why);
+                unread += 1;
+            }
+        }
+        let all_read = all_read(unread, self.from_capture.len());
+        if unread == self.from_capture.len() {
+            return all_read.map(|()| Outcome::Done);
         }
         let examples = capture.chosen().count();
         if examples == 0 && capture.faulty().is_empty() {
@@ -73,10 +82,11 @@ impl CaptureArgs {
             let records = counted(capture.records(), "record");
             say(&format!("{examples} and {tests} in {}, of {records}{}", shown(output), left_out(&capture)));
         }
+        all_read?;
         Ok(Outcome::Done)
     }
 
-    fn read(&self, source: &InputSource, capture: &mut Capture) -> Result<(), Failure> {
+    fn read(&self, source: &InputSource, capture: &mut Capture) -> Result<Summary, Failure> {
         let options = ReaderOptions { format: self.from, max_record_size: self.max_record_size };
         let log = source.open()?;
         let size = log.size();

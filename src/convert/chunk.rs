@@ -34,6 +34,11 @@ impl<'r> ChunkSource<'r> {
         Self { reader, next: 0, ended: false, failure: None }
     }
 
+    /// How the text of the input begins: see [`Reader::head`].
+    pub fn head(&self) -> &[u8] {
+        self.reader.head()
+    }
+
     /// Fills a chunk with the entries that come next; tells whether there are any. Waits for input only for the first of
     /// them, so that what is known goes on before the next wait.
     pub fn fill(&mut self, chunk: &mut Chunk) -> bool {

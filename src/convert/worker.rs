@@ -52,31 +52,6 @@ impl Paired {
         self.sessions.len() > 1 && self.sessions.first().is_some_and(|(own, _)| own.is_empty())
     }
 
-    /// Counts what a record is, and in `bblock`, where no session finds more of them, its problems.
-    fn count(&mut self, content: &Content<'_>, problems: bool) {
-        self.summary.records += 1;
-        let elements = match content {
-            Content::Single(single) => std::slice::from_ref(single),
-            Content::Batch(elements) => {
-                self.summary.batches += 1;
-                elements
-            }
-            Content::Malformed(_) => {
-                self.summary.malformed += 1;
-                &[]
-            }
-        };
-        for element in elements {
-            match element {
-                Single::Message(message) => self.summary.messages[message.kind as usize] += 1,
-                Single::Invalid(_) => self.summary.invalid += 1,
-            }
-            if problems {
-                self.summary.add_problems(element.problems());
-            }
-        }
-    }
-
     fn count_problems(&mut self, nodes: &[Annotated<'_>]) {
         for node in nodes {
             self.summary.add_problems(node.problems);
@@ -259,7 +234,11 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                         }
                         findings.push(finding);
                     }
-                    paired.count(&content, !in_session);
+                    paired.summary.count(&content, &record.bytes);
+                    if !in_session {
+                        // No session finds more of them.
+                        content.elements().iter().for_each(|element| paired.summary.add_problems(element.problems()));
+                    }
                     let at = record.location;
                     if !in_session {
                         steps.push(RenderStep::Plain { bytes: &record.bytes, content, at });
@@ -349,7 +328,8 @@ impl<S> WorkShared<'_, S> {
         if let Some(error) = source.failure {
             return Err(ConvertError::Read { input: self.input.to_owned(), error });
         }
-        let paired = self.paired.into_inner();
+        let mut paired = self.paired.into_inner();
+        paired.summary.end_input(self.options.reader.format.is_some(), source.head());
         let sessions = paired.sessions.len() - usize::from(paired.own_is_empty());
         let mut summary = paired.summary;
         summary.sessions = sessions as u64;

@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 use std::iter;
 
 use oxrdf::vocab::rdf;
-use oxrdf::{NamedNode, Term};
+use oxrdf::{NamedNode, NamedNodeRef, Term};
 use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression,
 };
-use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use crate::sink::Selection;
 use crate::vocab::{jrpc, rpcg};
+
+/// The classes of what is in a log and is not a message.
+const UNREAD: [NamedNodeRef<'_>; 3] = [rpcg::LOG_LINE, rpcg::INVALID_MESSAGE, rpcg::MALFORMED_RECORD];
 
 /// The things that a query uses.
 #[derive(Debug, Clone)]
@@ -52,6 +55,17 @@ impl Uses {
             spargebra::Query::Select { pattern, .. } | spargebra::Query::Ask { pattern, .. } => uses.pattern(pattern),
         }
         uses
+    }
+
+    /// Whether nodes of what is not a message can make a difference: see [`UNREAD`].
+    pub fn sees_unread(&self) -> bool {
+        let is_seen = |class: &NamedNodeRef<'_>| self.needs.wants(rdf::TYPE, Some(class.as_str()));
+        UNREAD.iter().any(is_seen) || [rpcg::TEXT, rpcg::BYTES].into_iter().any(|text| self.needs.wants(text, None))
+    }
+
+    /// Whether a class of those is in the query.
+    pub fn names_unread(&self) -> bool {
+        UNREAD.iter().any(|class| self.terms.contains(class.as_str()))
     }
 
     /// Terms of our two namespaces that nobody has defined, prefixed.
@@ -97,7 +111,11 @@ impl Uses {
                 }
                 self.pattern(inner);
             }
-            GraphPattern::Values { .. } => {}
+            GraphPattern::Values { bindings, .. } => bindings.iter().flatten().flatten().for_each(|value| {
+                if let GroundTerm::NamedNode(node) = value {
+                    self.iri(node);
+                }
+            }),
             GraphPattern::OrderBy { inner, expression } => {
                 for order in expression {
                     let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
@@ -218,8 +236,6 @@ impl Uses {
 
 #[cfg(test)]
 mod tests {
-    use oxrdf::NamedNodeRef;
-
     use super::*;
     use crate::query::Query;
 

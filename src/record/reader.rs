@@ -102,6 +102,8 @@ pub struct Reader<R: Read> {
     here: Location,
     /// Where the entry began that the decoder has not given yet.
     begun: Option<Location>,
+    /// The first bytes of the text that are not blank.
+    head: Vec<u8>,
 }
 
 /// Whether there is more to read.
@@ -115,6 +117,8 @@ enum ReaderState {
 }
 
 const CHUNK: usize = 64 * 1024;
+/// How many bytes of the text are kept to tell what it is.
+const HEAD: usize = 4 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<R: Read> Reader<R> {
@@ -137,6 +141,7 @@ impl<R: Read> Reader<R> {
             most: options.max_record_size.saturating_add(2 * CHUNK),
             here: Location::START,
             begun: None,
+            head: Vec::new(),
         };
         reader.fill(BYTE_ORDER_MARK.len());
         reader.state = match reader.state {
@@ -164,6 +169,11 @@ impl<R: Read> Reader<R> {
     /// How many records were given so far.
     pub fn record_count(&self) -> u64 {
         self.here.record
+    }
+
+    /// How the text begins, as far as it was read, and at most 4 KiB of it; without blanks before it.
+    pub fn head(&self) -> &[u8] {
+        &self.head
     }
 
     /// The next entry, with bytes of its own; `None` after the last one, and after an error.
@@ -260,6 +270,11 @@ impl<R: Read> Reader<R> {
                 }
                 Ok(read) => {
                     let room = until - self.filled;
+                    if self.head.len() < HEAD {
+                        let text = &self.buffer[self.filled..until.min(self.filled + read)];
+                        let text = if self.head.is_empty() { text.trim_ascii_start() } else { text };
+                        self.head.extend_from_slice(&text[..text.len().min(HEAD - self.head.len())]);
+                    }
                     self.filled = until.min(self.filled + read);
                     // A writer that has just ended a line may wait for an answer.
                     if read < room && self.buffer[..self.filled].ends_with(b"\n") {

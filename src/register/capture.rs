@@ -14,6 +14,7 @@ use crate::json::{self, Numbers, Value};
 use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, Problems, is_keyword_like};
 use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Session};
+use crate::summary::Summary;
 
 /// How an exchange ended.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -132,26 +133,29 @@ impl Capture {
         Self::default()
     }
 
-    /// Reads a log to its end; `log` is what examples call it.
+    /// Reads a log to its end; `log` is what examples call it. Gives the counts of its records.
     ///
     /// # Errors
     ///
     /// Where the log cannot be read to its end. What was read before stays.
-    pub fn read<R: Read>(&mut self, log: &str, input: R, options: &ReaderOptions) -> Result<(), ReadError> {
+    pub fn read<R: Read>(&mut self, log: &str, input: R, options: &ReaderOptions) -> Result<Summary, ReadError> {
         let mut reader = Reader::new(input, options)?;
+        let mut summary = Summary::new(reader.format());
         // In the order in which they began.
         let mut sessions: Vec<Ongoing> = Vec::new();
         let mut by_key: HashMap<Option<String>, usize> = HashMap::new();
         while let Some(entry) = reader.next_entry()? {
-            let Entry::Record(record) = entry else { continue };
-            self.records += 1;
+            let Entry::Record(record) = entry else {
+                summary.log_lines += 1;
+                continue;
+            };
             let key = record.session.as_deref().map(str::to_owned);
             let index = *by_key.entry(key).or_insert_with(|| {
                 sessions.push(Ongoing::default());
                 sessions.len() - 1
             });
             if let Some(session) = sessions.get_mut(index) {
-                self.record(log, session, &record);
+                self.record(log, session, &record, &mut summary);
             }
         }
         for session in sessions {
@@ -161,7 +165,9 @@ impl Capture {
                 self.settle(log, place, CallOutcome::NoAnswer, call, Ok(None));
             }
         }
-        Ok(())
+        summary.end_input(options.format.is_some(), reader.head());
+        self.records += summary.records;
+        Ok(summary)
     }
 
     /// The best exchange of each kind: methods in the order in which they were met, results before errors.
@@ -184,7 +190,7 @@ impl Capture {
         self.records
     }
 
-    fn record(&mut self, log: &str, ongoing: &mut Ongoing, record: &Record<'_>) {
+    fn record(&mut self, log: &str, ongoing: &mut Ongoing, record: &Record<'_>, summary: &mut Summary) {
         let value = json::parse(&record.bytes);
         let texts: Vec<String> = match &value {
             Ok(Value::Array(array)) => array.items.iter().map(canonical).collect(),
@@ -195,6 +201,7 @@ impl Capture {
             Ok(_) if record.flags.result_unknown => Content::parse_without_result(&record.bytes),
             value => value.into(),
         };
+        summary.count(&content, &record.bytes);
         let Ongoing { session, open } = ongoing;
         let mut texts = texts.into_iter();
         for node in session.annotate(record, content) {

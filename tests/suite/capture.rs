@@ -294,7 +294,7 @@ fn every_log_becomes_a_block() {
         let bytes = fs::read(&log).unwrap();
         let read = || {
             let mut capture = Capture::new();
-            capture.read("log", bytes.as_slice(), &ReaderOptions::default()).map(|()| capture)
+            capture.read("log", bytes.as_slice(), &ReaderOptions::default()).map(|_| capture)
         };
         let Ok(capture) = read() else {
             // Only what no other command reads either.

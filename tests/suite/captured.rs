@@ -57,12 +57,18 @@ fn the_way_from_a_log_to_a_register() {
 fn what_cannot_be_done_is_said() {
     let place = Place::with("session.log", LOG);
     place.put("text.log", "nothing here\n");
+    place.put("answer.log", r#"{"jsonrpc":"2.0","id":1,"result":1}"#);
     place.put("mine/notes.txt", "keep me");
     for (arguments, said) in [
         (
             &["register", "--from-capture", "text.log", "-o", "out"][..],
-            "error: there is no exchange to show in 1 record; in no example: 1 × no JSON; if the logs hold any, name their \
-             format with --from\n",
+            "error: text.log: nothing was read as JSON-RPC (json-lines: 1 malformed record); it begins with `nothing \
+             here`: ",
+        ),
+        (
+            &["register", "--from-capture", "answer.log", "-o", "out"],
+            "error: there is no exchange to show in 1 record; in no example: 1 × an answer to no request of the log; if \
+             the logs hold any, name their format with --from\n",
         ),
         (&["register", "--from-capture", "none.log", "-o", "out"], "error: cannot read none.log"),
         (&["register", "--from-capture", "session.log"], "error: the following required arguments were not provided"),

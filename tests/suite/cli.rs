@@ -13,6 +13,7 @@ mod store;
 mod streaming;
 mod syntaxes;
 mod threads;
+mod unread;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -363,3 +363,13 @@ fn strict_and_unreadable_inputs_change_nothing() {
     };
     assert_eq!(renamed(server.quads()), renamed(expected));
 }
+
+#[test]
+fn a_log_that_was_not_read_changes_nothing() {
+    let (place, server, old) = grown(Way::Updates);
+    place.put("log", "2026-11-21 ready\n");
+    let ran = load_log(&place, &server, Way::Updates);
+    assert!(ran.stderr.ends_with("\nerror: nothing was read of 1 of 1 input\n"), "{}", ran.stderr);
+    ran.began(2, "error: log: nothing was read as JSON-RPC (json-lines: 1 malformed record); ");
+    assert_has(&server, &old, "unread");
+}

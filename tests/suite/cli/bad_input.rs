@@ -20,6 +20,7 @@ fn lines_that_are_no_json() {
 log:4: record 3 at byte 56: not JSON: expected `,` or `}` at byte 64
 log:5: record 4 at byte 72: not JSON: not UTF-8 at byte 72
 log:6: record 5 at byte 74: not JSON: the text ends inside a value at byte 85
+note: log: 3 of 5 records were not read as JSON-RPC
 5 records (json-lines): 1 request, 4 malformed records; 29 triples
 problems: 1 Truncated
 ";
@@ -33,13 +34,18 @@ problems: 1 Truncated
 
 #[test]
 fn only_the_first_findings_are_shown_of_what_the_graph_holds() {
-    let log = "oops\n".repeat(23);
-    let ran = Place::with("log", log).convert(&["log"]);
+    let place = Place::with("log", format!("{}{REQUEST}\n", "oops\n".repeat(23)));
+    let ran = place.convert(&["log"]);
     let lines: Vec<_> = ran.stderr.lines().collect();
-    assert_eq!(lines.len(), 22);
+    assert_eq!(lines.len(), 23);
     assert_eq!(lines[19], "log:20: record 20 at byte 95: not JSON: expected value at byte 95");
-    assert_eq!(lines[20], "… and 3 findings more; the graph holds them all");
-    assert_eq!(lines[21], "23 records (json-lines): 23 malformed records; 96 triples");
+    assert_eq!(lines[20], "note: log: 23 of 24 records were not read as JSON-RPC");
+    assert_eq!(lines[21], "… and 3 findings more; the graph holds them all");
+    assert_eq!(lines[22], "24 records (json-lines): 1 request, 23 malformed records; 104 triples");
+    // A question is about the same log.
+    let asked = place.run(&["query", "log", "--named", "unanswered"]);
+    assert_eq!(asked.stderr.lines().collect::<Vec<_>>(), [&lines[..22], &["1 row"]].concat());
+    place.run(&["query", "log", "--named", "unanswered", "--quiet"]).quietly();
 }
 
 #[test]

@@ -35,9 +35,11 @@ fn nothing_at_all() {
     for bytes in ["", "\n", "\u{feff}", " \r\n\t\n"] {
         place.put("log", bytes);
         let ran = place.convert(&["log", "--base", BASE, "--strict"]);
-        ran.said(0, "0 records (json-lines); 4 triples\n");
+        let note = "note: log is empty: there are no records in it\n";
+        ran.said(0, &format!("{note}0 records (json-lines); 4 triples\n"));
         assert_eq!(sessions(&ran, RdfFormat::Turtle), [BASE]);
-        place.convert(&["log", "-m", "bblock"]).said(0, "0 records (json-lines)\n");
+        place.convert(&["log", "-m", "bblock"]).said(0, &format!("{note}0 records (json-lines)\n"));
+        place.run(&["query", "log", "-q", "ASK { ?e a jrpc:ErrorResponse }"]).said(0, note);
     }
 }
 
@@ -290,9 +292,12 @@ fn a_format_can_be_forced() {
     let place = Place::with("log", ">> {\"jsonrpc\":\"2.0\",\"method\":\"m\"}\n");
     place.convert(&["log"]).said(0, "1 record (arrows): 1 notification; 10 triples\n");
     let stderr = "log:1: record 1 at byte 0: not JSON: expected value at byte 0
+error: log: nothing was read as JSON-RPC (json-lines: 1 malformed record); it begins with `>> \
+                  {\"jsonrpc\":\"2.0\",\"method\":\"m\"}`: try without --from, or with another format (`rpcgraph formats` \
+                  lists them)
 1 record (json-lines): 1 malformed record; 8 triples
 ";
-    place.convert(&["log", "--from", "json-lines"]).said(0, stderr);
+    place.convert(&["log", "--from", "json-lines"]).said(1, stderr);
 }
 
 #[test]

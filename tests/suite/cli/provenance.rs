@@ -142,7 +142,7 @@ fn lines_between_messages_that_are_no_text() {
     let quads = convert(&log, &["--log-lines"]);
     assert_eq!(values(&quads, "#l7", &rpcg("bytes")), ["//4="]);
     // Where every line is a record there are none between.
-    let quads = convert(&log, &["--log-lines", "--from", "json-lines"]);
+    let quads = convert(&[&log, REQUEST].concat(), &["--log-lines", "--from", "json-lines"]);
     assert_eq!(values(&quads, "#m6", &rpcg("bytes")), ["//4="]);
     assert_eq!(values(&quads, "#m1", &jrpc("hasMethod")), [""; 0]);
 }

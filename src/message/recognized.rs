@@ -1,0 +1,94 @@
+//! Whether a record shows that its log holds JSON-RPC. Any object may happen to have a `method` or an `id`.
+
+use memchr::memmem;
+
+use super::{Content, Message, Single};
+use crate::json::Value;
+
+/// What a record shows of its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Recognized {
+    /// It is neither a message, nor a batch, nor an object with `jsonrpc`.
+    Nothing,
+    /// By the table of [`Content::parse`] it is a message, but without `jsonrpc` and with members that JSON-RPC does not
+    /// have, as a line of a web server's access log may be: `{"method":"GET","status":200}`.
+    Doubtful,
+    /// JSON-RPC, valid or not.
+    JsonRpc,
+}
+
+/// Members of messages without `jsonrpc` that do not make one doubtful: `result` and `error` stand beside each other in
+/// JSON-RPC 1.0, `sessionId` beside them in the Chrome DevTools Protocol.
+const KNOWN: [&str; 3] = ["result", "error", "sessionId"];
+
+impl Content<'_> {
+    /// What the record shows of its log, given the bytes that it was read from.
+    #[inline]
+    pub fn recognized(&self, bytes: &[u8]) -> Recognized {
+        match self {
+            Self::Single(single) => single.recognized(),
+            Self::Batch(elements) => {
+                let elements = elements.iter().map(Single::recognized);
+                // A batch of nothing else is broken JSON-RPC (section 6).
+                elements.filter(|element| *element != Recognized::Nothing).max().unwrap_or(Recognized::JsonRpc)
+            }
+            // An object that is cut off, or has an error in it.
+            Self::Malformed(_) if bytes.starts_with(b"{") && memmem::find(bytes, b"\"jsonrpc\"").is_some() => {
+                Recognized::JsonRpc
+            }
+            Self::Malformed(_) => Recognized::Nothing,
+        }
+    }
+}
+
+impl Single<'_> {
+    #[inline]
+    fn recognized(&self) -> Recognized {
+        match self {
+            Self::Message(message) if message.version.is_some() || !is_doubtful(message) => Recognized::JsonRpc,
+            Self::Message(_) => Recognized::Doubtful,
+            Self::Invalid(invalid) => match &invalid.value {
+                Value::Object(object) if object.get("jsonrpc").is_some() => Recognized::JsonRpc,
+                _ => Recognized::Nothing,
+            },
+        }
+    }
+}
+
+fn is_doubtful(message: &Message<'_>) -> bool {
+    let has = |known: &str| message.extra.iter().any(|(name, _)| name.as_str() == Some(known));
+    let is_known = |name: Option<&str>| name.is_some_and(|name| KNOWN.contains(&name));
+    !has("jsonrpc") && message.extra.iter().any(|(name, _)| !is_known(name.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_records_show() {
+        use Recognized::{Doubtful, JsonRpc, Nothing};
+        for (text, expected) in [
+            (r#"{"jsonrpc":"2.0","method":"m","status":200}"#, JsonRpc),
+            (r#"{"jsonrpc":2,"method":"m","status":200}"#, JsonRpc),
+            (r#"{"jsonrpc":"2.0"}"#, JsonRpc),
+            (r#"{"jsonrpc":"2.0","id":1,"meth"#, JsonRpc),
+            (r#"{"method":"m","params":[],"id":1}"#, JsonRpc),
+            (r#"{"result":1,"error":null,"id":1}"#, JsonRpc),
+            (r#"{"method":"Page.enable","params":{},"id":1,"sessionId":"A"}"#, JsonRpc),
+            ("[]", JsonRpc),
+            ("[1]", JsonRpc),
+            (r#"[{"method":"GET","status":200},{"method":"m"}]"#, JsonRpc),
+            (r#"[{"method":"GET","status":200},{"a":1}]"#, Doubtful),
+            (r#"{"method":"GET","status":200}"#, Doubtful),
+            (r#"{"level":"error","error":"timeout"}"#, Doubtful),
+            (r#"{"seq":1,"type":"request","command":"launch"}"#, Nothing),
+            (r#"{"msg":"{\"jsonrpc\":\"2.0\",\"id"#, Nothing),
+            (r#"sent {"jsonrpc":"2.0","id":1,"method":"m"}"#, Nothing),
+            ("7", Nothing),
+            ("", Nothing),
+        ] {
+            assert_eq!(Content::parse(text.as_bytes()).recognized(text.as_bytes()), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Inputs that are not logs of JSON-RPC, and what they are.
+
+use super::object::RawObject;
+
+/// Files that are not logs, by their first bytes, each with what it is and what to do about it.
+const FILES: &[(&[u8], &str)] = &[
+    (b"PK\x03\x04", "it is a zip archive: unpack it, and name the logs in it"),
+    (b"%PDF-", "it is a PDF document: save its text to a file, or name the log that it was made of"),
+    (b"\x7fELF", PROGRAM),
+    (b"MZ", PROGRAM),
+    (b"\xfe\xed\xfa", PROGRAM),
+    (b"\xce\xfa\xed\xfe", PROGRAM),
+    (b"\xcf\xfa\xed\xfe", PROGRAM),
+    (b"\xca\xfe\xba\xbe", PROGRAM),
+];
+const PROGRAM: &str = "it is a program that can be executed: name the log that it writes";
+
+/// Objects that are not JSON-RPC, by members that they have.
+const OBJECTS: &[(&[&str], &str)] = &[
+    (&["seq", "command"], DAP),
+    (&["seq", "event"], DAP),
+    (
+        &["_direction", "_type"],
+        "it has parts of messages, as Zed's ACP log shows them: capture the messages themselves",
+    ),
+    (
+        &["url", "requestBody"],
+        "it has HTTP requests, as the MCP Inspector's network export shows them: export the history instead",
+    ),
+    (&["method", "status"], ACCESS),
+    (&["method", "url"], ACCESS),
+    (&["method", "path"], ACCESS),
+    (&["method", "uri"], ACCESS),
+    (&["request_method"], ACCESS),
+];
+const DAP: &str = "it has messages of the Debug Adapter Protocol (DAP), which is not JSON-RPC";
+const ACCESS: &str = "it looks like the access log of a web server, whose methods are those of HTTP; \
+                      `--from json-lines` reads them as those of JSON-RPC";
+
+/// The most objects that are looked at.
+const MOST: usize = 32;
+
+/// What an input is of which no JSON-RPC was read, and what to do about it, where its first bytes tell.
+pub(crate) fn nature(head: &[u8]) -> Option<&'static str> {
+    if let Some((_, nature)) = FILES.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Some(nature);
+    }
+    if is_utf16(head) {
+        return Some(
+            "it is UTF-16 text without a byte-order mark: convert it to UTF-8, with `iconv -f UTF-16LE -t UTF-8` for \
+             example",
+        );
+    }
+    let starts = (0..head.len()).filter(|&at| at == 0 || head[at - 1] == b'\n');
+    let objects = starts.filter_map(|at| {
+        let line = head[at..].split(|byte| *byte == b'\n').next()?;
+        RawObject::parse(&head[at + line.iter().position(|byte| *byte == b'{')?..])
+    });
+    objects.take(MOST).find_map(|object| {
+        let named = OBJECTS.iter().find(|(members, _)| members.iter().all(|name| object.has(name)));
+        named.filter(|_| !object.has("jsonrpc")).map(|(_, nature)| *nature)
+    })
+}
+
+/// Whether nearly every other byte is zero, and few are beside them, as in Latin letters.
+fn is_utf16(head: &[u8]) -> bool {
+    let pairs = head.len() / 2;
+    let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
+    pairs > 1 && zeros(0).abs_diff(zeros(1)) * 4 > pairs * 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_named_for_what_they_are() {
+        let utf16 = |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+        for (head, expected) in [
+            (b"PK\x03\x04\x14".to_vec(), "zip archive"),
+            (b"%PDF-1.7\n".to_vec(), "PDF"),
+            (b"\x7fELF\x02".to_vec(), "program"),
+            (b"MZ\x90".to_vec(), "program"),
+            (utf16("{\"a\":1}\n", u16::to_le_bytes), "UTF-16"),
+            (utf16("{\"a\":\"\u{e4}\u{20ac}\"}\n", u16::to_be_bytes), "UTF-16"),
+            (b"Content-Length: 9\r\n\r\n{\"seq\":1,\"type\":\"request\",\"command\":\"launch\"}".to_vec(), "DAP"),
+            (b"start\n{\"seq\":1,\"type\":\"event\",\"event\":\"output\",\"body\":{\"out".to_vec(), "DAP"),
+            (b"[{\"_direction\":\"outgoing\",\"_type\":\"request\",\"id\":0,\"method\":\"m\"}]".to_vec(), "Zed"),
+            (b"[\n  {\n    \"method\": \"POST\",\n    \"url\": \"/\",\n    \"requestBody\": \"{".to_vec(), "Inspector"),
+            (b"{\"method\":\"POST\",\"status\":200}".to_vec(), "access log"),
+        ] {
+            let nature = nature(&head).unwrap_or_default();
+            assert!(nature.contains(expected), "{}: {nature}", String::from_utf8_lossy(&head));
+        }
+        for text in
+            ["", "{}", "a\0b", "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"url\":1}", "GET / 200", "\u{e4}\n\u{f6}"]
+        {
+            assert_eq!(nature(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Inputs without JSON-RPC: none of them looks like a log without errors.
+
+use oxrdfio::RdfFormat;
+
+use super::{BASE, LOG, Place, REQUEST, RESPONSE, Ran, rpcg, values};
+
+const TEXT: &str = "2026-11-21 10:00:00 INFO \x1b[1mready\x1b[0m\nlistening on port 8000\n";
+
+/// What is said of [`TEXT`] in the file `app.log`.
+const WHY: &str = "app.log: nothing was read as JSON-RPC (json-lines: 2 malformed records); it begins with `2026-11-21 \
+                   10:00:00 INFO \\u{1b}[1mready\\u{1b}[0m`: if there is JSON-RPC in it, name the format with --from \
+                   (`rpcgraph formats` lists them)\n";
+
+fn ask(place: &Place, arguments: &[&str]) -> Ran {
+    place.run(&[&["query", "--quiet", "--results", "csv"], arguments].concat())
+}
+
+/// Queries of nothing but the types that they name, by which whatever is not a message is seen.
+const MALFORMED: &str = "SELECT ?text { ?record a rpcg:MalformedRecord ; rpcg:text ?text }";
+
+#[test]
+fn a_log_that_was_not_read_answers_no_question() {
+    let place = Place::with("app.log", TEXT);
+    let failed = format!("error: {WHY}error: nothing was read of 1 of 1 input\n");
+    for name in ["errors", "methods", "unanswered", "slowest", "tool-calls"] {
+        ask(&place, &["app.log", "--named", name]).said(2, &failed).printed_nothing();
+    }
+    ask(&place, &["app.log", "-q", "ASK { ?answer a jrpc:ErrorResponse }", "--exit-status"]).said(2, &failed);
+    // Findings are those that `convert` has.
+    let ran = place.run(&["query", "app.log", "--named", "errors"]);
+    let converted = place.convert(&["app.log"]);
+    let (told, _) = converted.stderr.split_once("error: ").expect("why");
+    assert_eq!(ran.stderr, format!("{told}{failed}"));
+}
+
+#[test]
+fn what_is_asked_about_what_is_there_is_answered() {
+    let place = Place::with("app.log", TEXT);
+    assert_eq!(ask(&place, &["app.log", "-q", MALFORMED]).quietly().text().lines().count(), 3);
+    let values = "SELECT ?r { VALUES ?type { rpcg:LogLine } ?r a ?type }";
+    for query in ["SELECT ?line { ?line a rpcg:LogLine }", values] {
+        assert_eq!(ask(&place, &["app.log", "-q", query]).quietly().text().lines().count(), 1, "{query}");
+    }
+    for name in ["problems", "timeline", "sessions"] {
+        assert!(ask(&place, &["app.log", "--named", name]).quietly().text().lines().count() > 1, "{name}");
+    }
+    let converted = place.convert(&["app.log"]).stderr;
+    let (findings, _) = converted.split_once("error: ").expect("why");
+    let ran = place.run(&["query", "app.log", "-q", "ASK { ?record a rpcg:InvalidMessage }"]);
+    ran.said(0, &format!("{findings}note: {WHY}"));
+    // It sees what is there, by any type, but nothing of what it is about.
+    let unsolicited = ask(&place, &["app.log", "--named", "unsolicited"]);
+    unsolicited.said(2, "error: nothing was read of 1 of 1 input\n");
+}
+
+#[test]
+fn the_other_inputs_are_answered() {
+    let place = Place::with("app.log", TEXT);
+    place.put("log", LOG);
+    let ran = ask(&place, &["app.log", "log", "--named", "errors"]);
+    ran.said(2, &format!("error: {WHY}error: nothing was read of 1 of 2 inputs\n"));
+    assert!(ran.text().contains("Method not found"), "{}", ran.text());
+    place.put("app.ttl", "<#a> <#b> <#c> .");
+    let ran = ask(&place, &["app.log", "app.ttl", "-q", "SELECT * { ?s <#b> ?o }"]);
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+
+    let ran = place.run(&["register", "--from-capture", "app.log", "log", "-o", "block", "--quiet"]);
+    ran.said(2, &format!("error: {WHY}error: nothing was read of 1 of 2 inputs\n"));
+    assert!(place.path("block/examples.yaml").exists());
+}
+
+#[test]
+fn its_graph_is_written() {
+    let place = Place::with("app.log", TEXT);
+    let ran = place.convert(&["app.log", "--base", BASE, "--quiet"]);
+    ran.said(1, &format!("error: {WHY}"));
+    assert_eq!(values(&ran.quads(RdfFormat::Turtle), "#m2", &rpcg("text")), ["listening on port 8000"]);
+    place.convert(&["app.log", "--quiet", "-m", "bblock", "-o", "out.ttl"]).began(1, "app.log:1: ");
+    assert!(place.path("out.ttl").exists());
+}
+
+#[test]
+fn what_it_is_is_said() {
+    let place = Place::new();
+    let utf16: Vec<u8> = LOG.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let access = "{\"method\":\"POST\",\"status\":200,\"id\":7}\n{\"method\":\"GET\",\"status\":404}\n";
+    for (bytes, expected) in [
+        (utf16.as_slice(), "; it is UTF-16 text without a byte-order mark: "),
+        (b"PK\x03\x04\x14\0\0\0\x08\0\n", "; it is a zip archive: "),
+        (b"\x7fELF\x02\x01\x01\n\0\0\x03", "; it is a program that can be executed: "),
+        (b"%PDF-1.7\n%\xe2\xe3\n", "; it is a PDF document: "),
+        (b"{\"seq\":1,\"type\":\"request\",\"command\":\"launch\"}\n", "Debug Adapter Protocol"),
+        (b"[{\n\"url\":\"/\",\"requestBody\":\"\",\"method\":\"GET\"}]\n", "the MCP Inspector's network export"),
+        (access.as_bytes(), "; it looks like the access log of a web server"),
+    ] {
+        place.put("input", bytes);
+        let ran = ask(&place, &["input", "--named", "errors"]);
+        assert_eq!(ran.status, Some(2), "{expected}");
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    }
+    place.put("input", access);
+    assert_eq!(ask(&place, &["input", "--named", "methods", "-f", "json-lines"]).quietly().text().lines().count(), 2);
+    // One message that has no such members is enough.
+    place.put("input", format!("{access}{}\n", r#"{"method":"m","params":[],"id":8}"#));
+    ask(&place, &["input", "--named", "methods"]).quietly();
+}
+
+/// Nothing of the log is in any record.
+#[test]
+fn a_format_that_was_stated() {
+    let place = Place::with("log", LOG);
+    for format in ["har", "arrows", "claude-desktop", "content-length", "sse"] {
+        let ran = ask(&place, &["log", "--named", "errors", "-f", format]);
+        assert_eq!((ran.status, ran.text()), (Some(2), ""), "{format}: {}", ran.stderr);
+        assert!(ran.stderr.contains("`: try without --from, or with another format"), "{format}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn broken_json_rpc_is_read() {
+    for log in [
+        r#"{"jsonrpc":"2.0","id":1}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"m","par"#,
+        "[]",
+        r#"{"jsonrpc":2.0,"method":"m","extra":1}"#,
+        r#"{"id":1,"method":"m"}"#,
+    ] {
+        let ran = ask(&Place::with("log", log), &["log", "--named", "errors"]);
+        assert_eq!(ran.status, Some(0), "{log}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("error"), "{log}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn most_of_it_may_be_unread() {
+    let half = format!("{REQUEST}\n{RESPONSE}\nready\n{{\"a\":1}}\n");
+    let place = Place::with("log", &half);
+    let said = |arguments: &[&str]| place.run(arguments).stderr.contains("were not read as JSON-RPC");
+    assert!(!said(&["convert", "log"]));
+    place.put("log", format!("{half}done\n"));
+    assert!(said(&["convert", "log"]) && said(&["query", "log", "--named", "errors"]));
+    assert!(!said(&["convert", "log", "--quiet"]));
+}
