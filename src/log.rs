@@ -101,6 +101,14 @@ pub enum LogError {
     /// The query has no answer.
     #[error(transparent)]
     Query(#[from] QueryError),
+    /// Nothing was read of the log that the question could be about.
+    #[error("{input}: {reason}")]
+    Unread {
+        /// The log, as findings name it.
+        input: String,
+        /// What it is, and what to do about it.
+        reason: String,
+    },
 }
 
 impl From<SinkError> for LogError {
@@ -278,12 +286,17 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// [`LogError::Context`], [`LogError::Convert`], [`LogError::Query`].
+    /// [`LogError::Context`], [`LogError::Convert`], [`LogError::Query`]; [`LogError::Unread`], unless the query sees what is
+    /// not a message ([`Query::sees_unread`]).
     pub fn ask(self, query: &Query) -> Result<Rows, LogError> {
         let cancel = Cancel::default();
         let dataset = Dataset::new(query, false).map_err(QueryError::from)?;
         let mut loading = dataset.load(&cancel).map_err(QueryError::from)?;
-        self.convert(&mut loading.sink())?;
+        let (input, stated) = (self.input.name.clone(), self.options.reader.format.is_some());
+        let summary = self.convert(&mut loading.sink())?;
+        if let Some(reason) = summary.why_unread(stated).filter(|_| !query.sees_unread()) {
+            return Err(LogError::Unread { input, reason });
+        }
         loading.commit().map_err(QueryError::from)?;
         Ok(Rows::new(dataset.answer(query, &cancel)?))
     }
