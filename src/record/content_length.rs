@@ -8,7 +8,7 @@ use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Line, Lines, Passed, Step, leading_blanks, split_once, trim_end};
 use super::value::{Extent, Front, value};
 use super::{LogLine, Record};
-use memchr::{memchr, memchr2_iter};
+use memchr::{memchr, memchr2, memchr2_iter};
 
 pub(super) const ABOUT: About = About {
     name: "content-length",
@@ -27,7 +27,7 @@ fn detect(window: &Window<'_>) -> bool {
     let bytes = window.bytes;
     let lines = window.lines().take_while(|&(at, _)| at < window.before_values());
     let mut headers = lines.filter_map(|(at, line)| match header(line) {
-        Some(Length::Absent) | None => header_in(line).map(|found| at + found),
+        Some((Length::Absent, _)) | None => header_in(line).map(|found| at + found),
         Some(_) => Some(at),
     });
     headers.any(|at| {
@@ -85,8 +85,8 @@ impl Length {
 
 impl Decoder for ContentLength {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        match &mut self.state {
-            FrameState::Between => self.between(input, end),
+        let step = match &mut self.state {
+            FrameState::Between => return self.between(input, end),
             &mut FrameState::Headers(length) => self.headers(length, input, end),
             &mut FrameState::Body(length) => self.body(length, input, end),
             FrameState::Long(passed, left) => {
@@ -96,7 +96,11 @@ impl Decoder for ContentLength {
                 }
                 step
             }
+        };
+        if let Step::Skip { consumed } | Step::Begin { consumed, .. } | Step::Entry { consumed, .. } = step {
+            self.lines.pass(consumed);
         }
+        step
     }
 }
 
@@ -105,10 +109,15 @@ impl ContentLength {
         match self.lines.step(input, end) {
             Line::NeedMore => Step::NeedMore,
             Line::Skip(consumed) => Step::Skip { consumed },
-            Line::Whole(text, consumed) => match (header(text), header_in(text)) {
-                (Some(length), _) => self.enter(FrameState::Headers(length), consumed),
-                (None, Some(at)) => Step::entry(0, at, LogLine::new(trim_end(&text[..at]))),
-                (None, None) => Step::entry(0, consumed, LogLine::new(text)),
+            Line::Whole(text, consumed) => match header(text) {
+                Some((length, part)) => {
+                    let consumed = if part < text.len() { self.lines.take(part) } else { consumed };
+                    self.enter(FrameState::Headers(length), consumed)
+                }
+                None => match header_in(text) {
+                    Some(at) => Step::entry(0, self.lines.take(at), LogLine::new(trim_end(&text[..at]))),
+                    None => Step::entry(0, consumed, LogLine::new(text)),
+                },
             },
             Line::Long(head) => Step::Begin { start: 0, consumed: head.len() },
             Line::End(length, consumed) => Step::entry(0, consumed, LogLine::oversized(length)),
@@ -138,7 +147,10 @@ impl ContentLength {
         let text = trim_end(&line[blanks..]);
         match header(text) {
             _ if text.is_empty() => self.enter(FrameState::Body(length), consumed),
-            Some(another) => self.enter(FrameState::Headers(length.and(another)), consumed),
+            Some((another, part)) => {
+                let consumed = if part < text.len() { blanks + part } else { consumed };
+                self.enter(FrameState::Headers(length.and(another)), consumed)
+            }
             // Another header, or what standard error wrote in between.
             None => Step::entry(blanks, consumed, LogLine::new(text)),
         }
@@ -158,14 +170,11 @@ impl ContentLength {
         match (input, length) {
             ([], _) if end => self.record(&[], 0),
             ([], _) => Step::NeedMore,
-            (_, Length::Absent | Length::Unclear) => self.own_end(input, end),
+            (_, Length::Absent | Length::Unclear) => self.own_end(None, input, end),
             (_, Length::Bytes(bytes)) => match usize::try_from(bytes) {
                 Ok(stated) if stated <= self.limit => self.stated(stated, input, end),
-                _ => match begins_header(input, end) {
-                    None => Step::NeedMore,
-                    Some(true) => self.record(&[], 0),
-                    Some(false) => self.long(Some(bytes - 1)),
-                },
+                // Maybe true, maybe a number that would hide the rest of the log.
+                _ => self.own_end(Some(bytes), input, end),
             },
         }
     }
@@ -177,14 +186,14 @@ impl ContentLength {
         }
         let Some(body) = input.get(..stated) else {
             return match end {
-                true => self.own_end(input, end),
+                true => self.own_end(None, input, end),
                 false => Step::NeedMore,
             };
         };
         let text = trim_end(body);
         let own = match value(text) {
             Extent::Whole(length) if length == text.len() => return self.record(text, stated),
-            Extent::Incomplete => return self.own_end(input, end),
+            Extent::Incomplete => return self.own_end(None, input, end),
             Extent::Whole(length) => length,
             Extent::Broken(_) => 0,
         };
@@ -199,8 +208,9 @@ impl ContentLength {
         }
     }
 
-    /// A message of no stated length, or of more than is stated.
-    fn own_end<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+    /// A message of no stated length, or of more or fewer bytes than is stated: only one without an end that can be seen
+    /// goes up to the `stated` one.
+    fn own_end<'a>(&mut self, stated: Option<u64>, input: &'a [u8], end: bool) -> Step<'a> {
         match begins_header(input, end) {
             None => return Step::NeedMore,
             Some(true) => return self.record(&[], 0),
@@ -209,14 +219,14 @@ impl ContentLength {
         match Front::of(input, self.limit, end) {
             Front::Whole(length) => self.record(&input[..length], length),
             Front::NeedMore => Step::NeedMore,
-            Front::Long => self.long(None),
+            Front::Long => self.long(stated.map(|bytes| bytes - 1)),
             Front::Broken(_) => {
                 let window = &input[..input.len().min(self.limit.saturating_add(1))];
                 let full = window.len() > self.limit;
                 match header_before(input, 0, window.len(), end) {
                     Some(Some(next)) if next <= self.limit => self.record(trim_end(&input[..next]), next),
                     Some(None) if end && !full => self.record(trim_end(window), window.len()),
-                    Some(_) if full => self.long(None),
+                    Some(_) if full => self.long(stated.map(|bytes| bytes - 1)),
                     _ => Step::NeedMore,
                 }
             }
@@ -254,24 +264,42 @@ const NAME: &[u8] = b"content-length";
 /// More than a header with a length has, so that looking for one everywhere takes time linear in the input.
 const LONGEST: usize = 64;
 
-/// The length that a line states, if it is a header of this protocol.
-fn header(line: &[u8]) -> Option<Length> {
+/// The length that a line states, if it is a header of this protocol, and how many bytes that is: the line, or what stands
+/// of it before a message.
+fn header(line: &[u8]) -> Option<(Length, usize)> {
+    let name = name(line)?;
+    let message = || memchr2(b'{', b'[', &line[name.len()..]).map_or(line.len(), |at| name.len() + at);
+    if !trim_end(name).eq_ignore_ascii_case(NAME) {
+        return Some((Length::Absent, message()));
+    }
+    Some(stated_in(line, name.len() + 1).unwrap_or_else(|| (Length::Unclear, message())))
+}
+
+/// The name of a header of this protocol.
+fn name(line: &[u8]) -> Option<&[u8]> {
     let colon = memchr(b':', &line[..line.len().min(LONGEST)])?;
     let name = trim_end(&line[..colon]);
-    if !name.eq_ignore_ascii_case(NAME) {
-        let other = name.len() > 8 && name[..8].eq_ignore_ascii_case(b"content-") && !name.contains(&b' ');
-        return other.then_some(Length::Absent);
-    }
-    let digits = &line[colon + 1..];
-    let digits = trim_end(&digits[leading_blanks(digits)..]);
-    let plain = digits.iter().all(u8::is_ascii_digit);
-    let number = std::str::from_utf8(digits).ok().filter(|_| plain).and_then(|digits| digits.parse().ok());
-    Some(number.map_or(Length::Unclear, Length::Bytes))
+    let other = name.len() > 8 && name[..8].eq_ignore_ascii_case(b"content-") && !name.contains(&b' ');
+    other.then_some(&line[..colon])
+}
+
+/// The number that stands at `from`, with nothing but a message behind it on its line, and where it ends.
+fn stated_in(line: &[u8], from: usize) -> Option<(Length, usize)> {
+    let start = from + leading_blanks(&line[from..]);
+    let digits = line[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let end = start + digits;
+    let behind = end + leading_blanks(&line[end..]);
+    let number = std::str::from_utf8(&line[start..end]).ok()?.parse().ok()?;
+    matches!(line.get(behind), None | Some(b'{' | b'[')).then_some((Length::Bytes(number), behind))
 }
 
 /// Where a line ends with a length, as it does behind a message that is followed by no line end.
 fn header_in(line: &[u8]) -> Option<usize> {
-    memchr2_iter(b'C', b'c', line).find(|&at| matches!(header(&line[at..]), Some(Length::Bytes(_))))
+    let ends = |line: &[u8]| {
+        let name = name(line).filter(|name| trim_end(name).eq_ignore_ascii_case(NAME))?;
+        stated_in(line, name.len() + 1).filter(|(_, end)| *end == line.len())
+    };
+    memchr2_iter(b'C', b'c', line).find(|&at| ends(&line[at..]).is_some())
 }
 
 /// Whether a line with a length, good or bad, stands at the start of `input`; `None`: more is needed to know.
@@ -328,7 +356,7 @@ mod tests {
             ("{\"a\":1}", None),
         ];
         for (line, expected) in table {
-            assert_eq!(header(line.as_bytes()), expected, "{line}");
+            assert_eq!(header(line.as_bytes()).map(|(length, _)| length), expected, "{line}");
         }
     }
 
@@ -373,6 +401,36 @@ mod tests {
             }
             expected.push("[12]".to_owned());
             assert_eq!(frames(100, &format!("{input}{next}")), expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_the_limit_hides_no_message() {
+        let message = r#"{"id":1,"method":"x"}"#;
+        let framed = format!("Content-Length: {}\r\n\r\n{message}", message.len());
+        for stated in ["300000000", "99999999999999999999"] {
+            let input = format!("Content-Length: {stated}\r\n\r\n{message}\n{framed}{framed}");
+            assert_eq!(frames(100, &input), [message; 3], "{stated}");
+        }
+        let input = format!("Content-Length: 300\r\n\r\n{{oops}}\n{framed}");
+        assert_eq!(frames(100, &input), ["{oops}", message]);
+    }
+
+    #[test]
+    fn a_message_on_the_line_of_its_header() {
+        let message = r#"{"id":1,"method":"x"}"#;
+        let stated = format!("Content-Length: {}", message.len());
+        let table = [
+            format!("{stated} {message}"),
+            format!("{stated}{message}\n"),
+            format!("Content-Length: x{message}"),
+            format!("Content-Type: x{message}\r\n"),
+            format!("{stated}\r\nContent-Type: x {message}"),
+            format!("Content-Type: x\n {stated} {message}"),
+        ];
+        for input in table {
+            assert_eq!(frames(100, &input), [message], "{input}");
+            assert_eq!(frames(100, &input.trim().repeat(2)), [message; 2], "{input} twice");
         }
     }
 
@@ -428,6 +486,8 @@ mod tests {
         assert_eq!(found(&"Content-Length: 2\r\n\r\n{}".repeat(30_000)), 30_000);
         assert_eq!(found(&"Content-Length\n".repeat(50_000)), 50_000);
         assert_eq!(found(&"c".repeat(1_000_000)), 1);
+        assert_eq!(found(&format!("x{}", "Content-Length:".repeat(100_000))), 1);
+        assert_eq!(found(&"Content-Length: 2{}".repeat(100_000)), 100_000);
         assert_eq!(found(&format!("Content-Length: x\n\n{{{}", "Content-Length".repeat(30_000))), 1);
     }
 

@@ -103,6 +103,8 @@ pub(super) struct Lines {
     limit: usize,
     /// How many bytes of the input are known to hold no LF.
     searched: usize,
+    /// How many bytes the line has that was given last.
+    given: usize,
     long: Option<Passed>,
 }
 
@@ -122,12 +124,23 @@ pub(super) enum Line<'a> {
 
 impl Lines {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, searched: 0, long: None }
+        Self { limit, searched: 0, given: 0, long: None }
     }
 
     /// Whether a part of a line has been seen and its end has not.
     pub(super) fn are_inside(&self) -> bool {
         self.searched > 0 || self.long.is_some()
+    }
+
+    /// Takes only so many bytes of the line that was given: what is behind them is another line, whose end is known.
+    pub(super) fn take(&mut self, part: usize) -> usize {
+        self.searched = self.given.saturating_sub(part);
+        part
+    }
+
+    /// Notes that so many bytes are done with which were not given as lines.
+    pub(super) fn pass(&mut self, bytes: usize) {
+        self.searched = self.searched.saturating_sub(bytes);
     }
 
     /// Gives every line as text.
@@ -169,6 +182,7 @@ impl Lines {
         }
         let blanks = leading_blanks(input);
         if blanks > 0 {
+            self.pass(blanks);
             return Line::Skip(blanks);
         }
         if input.is_empty() {
@@ -185,7 +199,7 @@ impl Lines {
                 return Line::NeedMore;
             }
         };
-        self.searched = 0;
+        (self.searched, self.given) = (0, line.len());
         if line.strip_suffix(b"\r").unwrap_or(line).len() > self.limit {
             let head = &line[..=self.limit];
             self.long = Some(Passed::new(head));

@@ -100,6 +100,8 @@ pub struct Reader<R: Read> {
     most: usize,
     /// Where `buffer[start]` is; the number is that of the last record given.
     here: Location,
+    /// How many lines end before that offset from `start`: entries of one piece are not counted each from its beginning.
+    counted: (usize, u64),
     /// Where the entry began that the decoder has not given yet.
     begun: Option<Location>,
     /// The first bytes of the text that are not blank.
@@ -140,6 +142,7 @@ impl<R: Read> Reader<R> {
             filled: 0,
             most: options.max_record_size.saturating_add(2 * CHUNK),
             here: Location::START,
+            counted: (0, 0),
             begun: None,
             head: Vec::new(),
         };
@@ -220,11 +223,14 @@ impl<R: Read> Reader<R> {
                 }
                 Step::Skip { consumed } => self.consume(consumed),
                 Step::Begin { start, consumed } => {
-                    self.begun = Some(self.location_of(start));
+                    self.begun = Some(self.here.behind(&input[..start], &mut self.counted));
                     self.consume(consumed);
                 }
                 Step::Entry { start, consumed, entry } => {
-                    let location = self.begun.take().unwrap_or_else(|| self.location_of(start));
+                    let location = match self.begun.take() {
+                        Some(begun) => begun,
+                        None => self.here.behind(&input[..start], &mut self.counted),
+                    };
                     self.here.record += u64::from(matches!(entry, Entry::Record(_)));
                     let known = if entry.location().record == 0 { location } else { entry.location() };
                     let taken = take(entry.at(Location { record: self.here.record, ..known }));
@@ -291,14 +297,21 @@ impl<R: Read> Reader<R> {
     }
 
     fn consume(&mut self, bytes: usize) {
-        self.here = self.location_of(bytes);
+        self.here = self.here.behind(&self.buffer[self.start..self.start + bytes], &mut self.counted);
         self.start += bytes;
+        self.counted = (0, 0);
     }
+}
 
-    /// Where the byte is at that offset from the start.
-    fn location_of(&self, offset: usize) -> Location {
-        let lines = memchr_iter(b'\n', &self.buffer[self.start..self.start + offset]).count();
-        Location { record: self.here.record, line: self.here.line + lines as u64, byte: self.here.byte + offset as u64 }
+impl Location {
+    /// Where the byte behind these is, of which some may be `counted`: how many, and how many lines end in them.
+    fn behind(self, bytes: &[u8], counted: &mut (usize, u64)) -> Self {
+        if counted.0 > bytes.len() {
+            *counted = (0, 0);
+        }
+        counted.1 += memchr_iter(b'\n', &bytes[counted.0..]).count() as u64;
+        counted.0 = bytes.len();
+        Self { line: self.line + counted.1, byte: self.byte + bytes.len() as u64, ..self }
     }
 }
 

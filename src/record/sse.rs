@@ -222,11 +222,12 @@ fn field(line: &[u8]) -> (&[u8], &[u8]) {
 fn log_line_in(event: &[u8], mut at: usize) -> Option<(usize, &[u8], usize)> {
     while at < event.len() {
         let SseLine { text, length } = line(&event[at..], true)?;
-        let start = at + leading_blanks(text);
-        let text = trim_end(&text[leading_blanks(text)..]);
+        let blanks = leading_blanks(text);
+        let start = at + blanks;
         at += length;
-        if !text.is_empty() && !matches!(field(text).0, b"data" | b"event" | b"id" | b"retry") {
-            return Some((start, text, at));
+        // With a blank before it, the name of a field is another name.
+        if blanks < text.len() && !matches!(field(text).0, b"data" | b"event" | b"id" | b"retry") {
+            return Some((start, trim_end(&text[blanks..]), at));
         }
     }
     None
@@ -353,6 +354,7 @@ mod tests {
             ("id: 1\ndata:\nretry: 500\n\n", &["# id: 1", "# data:", "# retry: 500"]),
             (": one\n\n:two \r\n: three\ndata: {}\n\n", &["# : one", "# :two", "# : three", "{}"]),
             ("HTTP/1.1 200 OK\r\nServer: x\r\n\r\ndata: {}", &["# HTTP/1.1 200 OK", "# Server: x", "{}"]),
+            ("data: {}\n data: {\"id\":1}\n\n", &["# data: {\"id\":1}", "{}"]),
             ("2a\r\nevent: message\ndata: {}\n: in between\n\n", &["# 2a", "# : in between", "{}"]),
         ];
         for (input, expected) in table {
