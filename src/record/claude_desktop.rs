@@ -1,11 +1,11 @@
 //! `claude-desktop`: the logs of the Claude app, `mcp-server-NAME.log` and, for all servers together, `mcp.log`.
 
 use super::about::{About, Sign, Window};
-use super::decoder::{leading_blanks, trim_end};
+use super::decoder::leading_blanks;
 use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
 use super::object::offset_in;
 use super::times::timestamp;
-use super::value::is_whole;
+use super::value::{Extent, value};
 use super::{Flags, Record, Sender, Time};
 use memchr::memmem;
 use std::borrow::Cow;
@@ -49,6 +49,8 @@ struct ClaudeDesktop {
     servers: BTreeMap<Vec<u8>, ClaudeServer>,
     /// The keys in use: a server may be called like the second connection of another.
     keys: BTreeSet<String>,
+    /// How many bytes of the line the entry has that was read, where another one stands behind it.
+    taken: Option<usize>,
 }
 
 /// A server, under the name that the log gives it.
@@ -70,10 +72,15 @@ impl Marks for ClaudeDesktop {
             self.servers.entry(name.to_vec()).or_default().starting = true;
             return None;
         }
-        let (sender, message) = message(&line[text..])?;
+        let (sender, message, length) = message(&line[text..])?;
+        self.taken = Some(text + length).filter(|&taken| taken < line.len());
         let flags = Flags { truncated: is_cut(message), ..Flags::default() };
         let record = Record { time, sender: Some(sender), session: self.session(name), flags, ..Record::new(message) };
         Some((offset_in(line, message), record.into()))
+    }
+
+    fn taken(&mut self) -> Option<usize> {
+        self.taken.take()
     }
 }
 
@@ -137,22 +144,55 @@ fn starts(text: &[u8]) -> bool {
     STARTS.iter().any(|start| text.starts_with(start))
 }
 
-/// The message that is behind the mark at the start of `text`, and who sent it.
-fn message(text: &[u8]) -> Option<(Sender, &[u8])> {
+/// The message that is behind the mark at the start of `text`, who sent it, and how many bytes are done with.
+fn message(text: &[u8]) -> Option<(Sender, &[u8], usize)> {
     let (sender, behind) = MARKS.iter().find_map(|(mark, sender)| Some((*sender, text.strip_prefix(*mark)?)))?;
-    let message = &behind[..behind.len() - metadata(behind)];
+    let (length, metadata) = metadata(behind);
+    let message = &behind[..length];
     let message = &message[leading_blanks(message)..];
-    (!message.is_empty()).then_some((sender, message))
+    (!message.is_empty()).then_some((sender, message, text.len() - behind.len() + length + metadata))
 }
 
-/// How many bytes at the end of `text` are the logger's: ` { metadata: undefined }`, behind every message in newer logs.
-fn metadata(text: &[u8]) -> usize {
-    let Some(at) = memmem::rfind(text, b" { metadata: ") else { return 0 };
-    let (message, behind) = text.split_at(at);
-    let message = trim_end(&message[leading_blanks(message)..]);
-    // No JSON text ends like the first; with other metadata it might.
-    let is_metadata = behind == b" { metadata: undefined }" || behind.ends_with(b"}") && is_whole(message);
-    if is_metadata { behind.len() } else { 0 }
+/// How many bytes of `text` are the message, and how many behind it are the logger's: ` { metadata: undefined }`, behind
+/// every message in newer logs, at the end of the line or before the next entry.
+fn metadata(text: &[u8]) -> (usize, usize) {
+    const START: &[u8] = b" { metadata: ";
+    const UNDEFINED: &[u8] = b" { metadata: undefined }";
+    let Some(first) = memmem::find(text, START) else { return (text.len(), 0) };
+    if text[first..] == *UNDEFINED {
+        return (first, UNDEFINED.len());
+    }
+    // Behind the message's own end it may be other metadata; no JSON text ends like the usual one.
+    let blanks = leading_blanks(text);
+    let own = match value(&text[blanks..]) {
+        Extent::Whole(length) => blanks + length,
+        Extent::Incomplete | Extent::Broken(_) => text.len(),
+    };
+    match text[own..].strip_prefix(START).and_then(|_| inspected(&text[own + 1..])) {
+        Some(length) => (own, length + 1),
+        None => match text.strip_suffix(UNDEFINED) {
+            Some(message) => (message.len(), UNDEFINED.len()),
+            None => (text.len(), 0),
+        },
+    }
+}
+
+/// The length of the object that `text` begins with, as Node.js shows one to developers.
+fn inspected(text: &[u8]) -> Option<usize> {
+    let (mut depth, mut quote, mut escaped) = (0_usize, None, false);
+    for (at, &byte) in text.iter().enumerate() {
+        match byte {
+            _ if std::mem::take(&mut escaped) => {}
+            b'\\' => escaped = quote.is_some(),
+            _ if quote.is_some() => quote = quote.filter(|&open| open != byte),
+            b'"' | b'\'' | b'`' => quote = Some(byte),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth <= 1 => return Some(at + 1),
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Whether the app left out the middle of a long message: `...[52653 chars truncated]...`. Where that is inside of a
@@ -166,7 +206,7 @@ fn is_cut(message: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::decoder::tests::{entries, texts};
+    use super::super::decoder::tests::{drive, entries, texts};
     use super::super::{Entry, Format, Record};
     use super::*;
 
@@ -221,6 +261,21 @@ mod tests {
             assert_eq!(found.len(), 1);
             assert_eq!(String::from_utf8_lossy(&found[0].bytes), message);
         }
+    }
+
+    #[test]
+    fn entries_behind_the_metadata() {
+        let entry = |text: &str| format!("{TIME} [demo] [info] Message from server: {text}");
+        let other = "{ metadata: { a: 'it\\'s }', b: [ \"}\" ], stack: undefined } }";
+        for metadata in ["{ metadata: undefined }", other] {
+            let log =
+                ["[1]", "{\"a\":\" { metadata: undefined }\"}", "[3]"].map(|text| entry(&format!("{text} {metadata}")));
+            let log = format!("{} text\n", log.concat());
+            let found = texts(&entries(|| (ABOUT.decoder)(1000), log.as_bytes()));
+            assert_eq!(found, ["[1]", "{\"a\":\" { metadata: undefined }\"}", "[3]", "# text"], "{metadata}");
+        }
+        let many = entry("{} { metadata: undefined }").repeat(20_000);
+        assert_eq!(drive(&mut *(ABOUT.decoder)(1 << 28), many.as_bytes(), &[]).len(), 20_000);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! `lsp-test`: an event a line as haskell-lsp captures them, a tagged message with its time.
 
 use super::about::{About, Sign, Window};
-use super::marked::{Found, enveloped};
+use super::marked::{Found, More, enveloped};
 use super::object::{RawObject, elements, offset_in, unescape};
 use super::times::date_time;
-use super::{Record, Sender};
+use super::{Entry, Record, Sender};
 
 pub(super) const ABOUT: About = About {
     name: "lsp-test",
@@ -30,15 +30,24 @@ fn sender(event: &RawObject<'_>) -> Option<Sender> {
     }
 }
 
-fn open<'a>(event: &RawObject<'a>, line: &'a [u8]) -> Option<Found<'a>> {
+fn open<'a>(event: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
     let sender = sender(event)?;
-    let mut contents = elements(event.get("contents")?);
-    let time = date_time(&unescape(contents.next()?)?);
-    let tagged = contents.next()?;
-    // Since lsp-types 1.0 the message stands here itself, without a tag.
-    let message = RawObject::parse(tagged).filter(|inner| inner.has("tag")).and_then(|inner| inner.get("contents"));
-    let message = message.unwrap_or(tagged);
-    Some((offset_in(line, message), Record { time, sender: Some(sender), ..Record::new(message) }.into()))
+    let found = |contents| {
+        let mut contents = elements(contents);
+        let time = contents.next().and_then(unescape).and_then(|time| date_time(&time));
+        contents.map(move |tagged| {
+            // Since lsp-types 1.0 the message stands here itself, without a tag.
+            let inner = RawObject::parse(tagged).filter(|inner| inner.has("tag"));
+            let message = inner.and_then(|inner| inner.get("contents")).unwrap_or(tagged);
+            (offset_in(line, message), Entry::from(Record { time, sender: Some(sender), ..Record::new(message) }))
+        })
+    };
+    // Behind the first message of an event without an end, another event may stand.
+    let most = if event.is_whole() { usize::MAX } else { 1 };
+    let mut all = event.all("contents").flat_map(found).take(most);
+    let first = all.next();
+    more.extend(all.map(|(start, entry)| (start, entry.into_owned())));
+    first
 }
 
 #[cfg(test)]
@@ -80,6 +89,12 @@ mod tests {
         for (line, expected) in table {
             assert_eq!(found(line), [expected], "{line}");
         }
+        let line = |contents: &str| format!("{{\"tag\":\"FromClient\",\"contents\":[\"t\",{contents}]}}");
+        assert_eq!(found(&[line("{\"id\":1}"), line("[2]")].concat()), ["{\"id\":1}", "[2]"]);
+        assert_eq!(found(&line("{\"id\":1},[2]")), ["{\"id\":1}", "[2]"]);
+        let second = line("[2]");
+        let cut = line("{\"id\":1}").replace("]}", &second);
+        assert_eq!(found(&cut), ["{\"id\":1}", "[2]"]);
     }
 
     #[test]

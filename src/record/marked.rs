@@ -2,7 +2,10 @@
 
 use super::decoder::{Decoder, Line, Lines, Step};
 use super::object::RawObject;
+use super::value::{Extent, value};
 use super::{Entry, LogLine, Record};
+use memchr::memchr;
+use std::collections::VecDeque;
 
 /// How many bytes the mark in front of a message may have. A line that is longer than the limit by more is not kept.
 pub(super) const HEAD: usize = 4096;
@@ -21,6 +24,18 @@ pub(super) trait Marks: Send {
     ///
     /// Of a line that is too long to be kept, only the beginning is given.
     fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>>;
+
+    /// The next message on the same line; asked after [`Marks::read`] has found one.
+    #[inline]
+    fn further(&mut self) -> Option<Found<'static>> {
+        None
+    }
+
+    /// How many bytes of the line what was read takes, where the rest is to be read as a line of its own.
+    #[inline]
+    fn taken(&mut self) -> Option<usize> {
+        None
+    }
 }
 
 impl<F: for<'a> Fn(&'a [u8]) -> Option<Found<'a>> + Send> Marks for F {
@@ -42,27 +57,48 @@ pub(super) struct MarkedLines<M> {
     marks: M,
     /// Where the entry begins in the line that is being passed over, and the entry without its bytes.
     long: Option<Found<'static>>,
+    /// A further message of the line that the input still begins with, and how many bytes that line has.
+    held: Option<(Found<'static>, usize)>,
 }
 
 impl<M: Marks + 'static> MarkedLines<M> {
     /// A decoder of messages with at most `limit` bytes, on lines with at most `around` bytes more.
     pub(super) fn boxed(limit: usize, around: usize, marks: M) -> Box<dyn Decoder> {
-        Box::new(Self { limit, lines: Lines::new(limit.saturating_add(around)), marks, long: None })
+        Box::new(Self { limit, lines: Lines::new(limit.saturating_add(around)), marks, long: None, held: None })
+    }
+}
+
+impl<M: Marks> MarkedLines<M> {
+    /// Gives what was found on a line of `length` bytes, which is done with once nothing further is on it.
+    #[inline]
+    fn give<'a>(&mut self, (start, entry): Found<'a>, length: usize) -> Step<'a> {
+        self.held = self.marks.further().map(|found| (found, length));
+        let consumed = if self.held.is_some() { 0 } else { length };
+        Step::Entry { start, consumed, entry: entry.within(self.limit) }
     }
 }
 
 impl<M: Marks> Decoder for MarkedLines<M> {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        if let Some((found, consumed)) = self.held.take() {
+            return self.give(found, consumed);
+        }
         match self.lines.step(input, end) {
             Line::NeedMore => Step::NeedMore,
             Line::Skip(consumed) => Step::Skip { consumed },
             Line::Whole(text, consumed) => match self.marks.read(text) {
-                Some((start, entry)) => Step::Entry { start, consumed, entry: entry.within(self.limit) },
+                Some(found) => {
+                    let part = self.marks.taken();
+                    let consumed = part.map_or(consumed, |part| self.lines.take(part));
+                    self.give(found, consumed)
+                }
                 None => Step::entry(0, consumed, LogLine::new(text)),
             },
             Line::Long(head) => {
                 let (start, entry) = self.marks.read(head).unwrap_or_else(|| (0, LogLine::new(head).into()));
                 self.long = Some((start, entry.oversized(0)));
+                while self.marks.further().is_some() {}
+                self.marks.taken();
                 Step::Begin { start, consumed: head.len() }
             }
             Line::End(length, consumed) => match self.long.take() {
@@ -79,24 +115,63 @@ const AROUND: usize = 48 * 1024;
 /// A decoder of lines that each are an object with a message inside. `open` finds the message in an object, which may be
 /// cut off, or a line of text; `None`: it is not an envelope.
 ///
-/// Lines that are not objects are text. An object that is not an envelope is text too if it is whole, and a record as it
-/// is if it has an error in it, is cut off, or is a message that stands there without envelope.
+/// What an envelope holds besides its first message is added to the [`More`]. Lines that are not objects are text. An object
+/// that is not an envelope is text too if it is whole, and a record as it is if it has an error in it, is cut off, or is a
+/// message that stands there without envelope. What stands behind an object, or behind the message in one that does not
+/// end, is read as another line: two writers may share a log.
 pub(super) fn enveloped<F>(limit: usize, open: F) -> Box<dyn Decoder>
 where
-    F: for<'a> FnMut(&RawObject<'a>, &'a [u8]) -> Option<Found<'a>> + Send + 'static,
+    F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
 {
-    MarkedLines::boxed(limit, AROUND, Enveloped(open))
+    MarkedLines::boxed(limit, AROUND, Enveloped { open, more: More::new(), taken: None })
 }
 
-struct Enveloped<F>(F);
+/// What else was found in an envelope.
+pub(super) type More = VecDeque<Found<'static>>;
 
-impl<F: for<'a> FnMut(&RawObject<'a>, &'a [u8]) -> Option<Found<'a>> + Send> Marks for Enveloped<F> {
+struct Enveloped<F> {
+    open: F,
+    more: More,
+    taken: Option<usize>,
+}
+
+impl<F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send> Marks for Enveloped<F> {
     fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
-        let Some(object) = RawObject::parse(line) else { return Some((0, LogLine::new(line).into())) };
-        (self.0)(&object, line).or_else(|| match object.is_whole() && !object.has("jsonrpc") {
-            true => Some((0, LogLine::new(line).into())),
-            false => Some((0, Record::new(line).into())),
+        let Some((object, length)) = RawObject::first(line) else { return Some((0, LogLine::new(line).into())) };
+        let own = &line[..length];
+        let found = (self.open)(&object, own, &mut self.more);
+        self.taken = Some(match &found {
+            Some((start, _)) if !object.is_whole() => behind(own, self.more.back().map_or(*start, |(last, _)| *last)),
+            _ => length,
+        });
+        // An envelope that is only cut off has no more to tell.
+        let is_cut = |taken| length == line.len() && memchr(b'{', &line[taken..]).is_none() && is_incomplete(line);
+        self.taken = self.taken.filter(|&taken| taken < line.len() && !is_cut(taken));
+        found.or_else(|| match object.is_whole() && !object.has("jsonrpc") {
+            true => Some((0, LogLine::new(own).into())),
+            false => Some((0, Record::new(own).into())),
         })
+    }
+
+    fn further(&mut self) -> Option<Found<'static>> {
+        self.more.pop_front()
+    }
+
+    fn taken(&mut self) -> Option<usize> {
+        self.taken.take()
+    }
+}
+
+fn is_incomplete(line: &[u8]) -> bool {
+    matches!(value(line), Extent::Incomplete)
+}
+
+/// Where the value ends that begins at `start`, or the string whose text does.
+fn behind(line: &[u8], start: usize) -> usize {
+    let start = if line[..start].ends_with(b"\"") { start - 1 } else { start };
+    match value(&line[start..]) {
+        Extent::Whole(length) => start + length,
+        Extent::Incomplete | Extent::Broken(_) => line.len(),
     }
 }
 

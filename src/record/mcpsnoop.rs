@@ -1,9 +1,9 @@
 //! `mcpsnoop`: an object a line, with the message inside and everything that mcpsnoop knows of it.
 
 use super::about::{About, Sign, Window};
-use super::marked::{Found, enveloped};
+use super::marked::{Found, More, enveloped};
 use super::object::{RawObject, offset_in, unescape};
-use super::{Flags, LogLine, Record, Sender};
+use super::{Entry, Flags, LogLine, Record, Sender};
 use std::borrow::Cow;
 
 pub(super) const ABOUT: About = About {
@@ -35,22 +35,19 @@ fn direction(object: &RawObject<'_>) -> Option<Option<Sender>> {
     }
 }
 
-fn open<'a>(object: &RawObject<'a>, line: &'a [u8]) -> Option<Found<'a>> {
+fn open<'a>(object: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
     let sender = direction(object)?;
     let truncated = object.get("truncated") == Some(b"true");
-    let raw = object.get("raw").map(|raw| match unescape(raw) {
+    let raw = object.all("raw").map(|raw| match unescape(raw) {
         // A message that was cut is not JSON, so it can only stand here as a string. A string that was not cut is what
         // the peer really sent.
         Some(text) if truncated => (offset_in(line, raw) + 1, text),
         _ => (offset_in(line, raw), Cow::Borrowed(raw)),
     });
     // Text that is not JSON stands in `text`, whichever side wrote it.
-    let text = || {
-        let value = object.get("text")?;
-        Some((offset_in(line, value) + 1, trim(unescape(value)?))).filter(|(_, text)| !text.is_empty())
-    };
-    Some(match (sender, raw.or_else(text)) {
-        (Some(_), Some((start, bytes))) => {
+    let text = object.all("text").filter_map(|value| Some((offset_in(line, value) + 1, trim(unescape(value)?))));
+    let found = |(start, bytes)| match sender {
+        Some(_) => {
             let record = Record {
                 time: object.date_time("ts"),
                 sender,
@@ -58,13 +55,15 @@ fn open<'a>(object: &RawObject<'a>, line: &'a [u8]) -> Option<Found<'a>> {
                 flags: Flags { truncated, ..Flags::default() },
                 ..Record::new(bytes)
             };
-            (start, record.into())
+            (start, Entry::from(record))
         }
-        (None, Some((start, bytes))) => (start, LogLine::new(bytes).into()),
-        // An HTTP response without body: its status is all there is.
-        (_, None) if object.is_whole() => (0, LogLine::new(line).into()),
-        (_, None) => return None,
-    })
+        None => (start, LogLine::new(bytes).into()),
+    };
+    let mut all = raw.chain(text.filter(|(_, text)| !text.is_empty())).map(found);
+    let first = all.next();
+    more.extend(all.map(|(start, entry)| (start, entry.into_owned())));
+    // An HTTP response without body: its status is all there is.
+    first.or_else(|| object.is_whole().then(|| (0, LogLine::new(line).into())))
 }
 
 fn trim(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
@@ -106,6 +105,31 @@ mod tests {
         for rest in [r#""direction":"s2c","status":202"#, r#""direction":"stderr","text":"""#, r#""direction":"up""#] {
             assert_eq!(found(1000, &line(rest)), [format!("# {}", line(rest).trim())]);
         }
+    }
+
+    #[test]
+    fn all_that_is_on_a_line() {
+        let (one, two) = (line(r#""direction":"c2s","raw":{"id":1}"#), line(r#""direction":"s2c","raw":{"id":2}"#));
+        let (one, two) = (one.trim(), two.trim());
+        let text = line(r#""direction":"stderr","text":"x"#);
+        let twice = r#""direction":"c2s","raw":{"id":1},"raw":[2]"#;
+        let behind_text = format!("# {}", &two[2..]);
+        let broken = format!("{{\"id\":1{two}");
+        let table = [
+            (format!("{one}{two}\n"), vec!["{\"id\":1}", "{\"id\":2}"]),
+            (format!("{one} {two}oops"), vec!["{\"id\":1}", "{\"id\":2}", "# oops"]),
+            (line(twice), vec!["{\"id\":1}", "[2]"]),
+            (line(&format!(r#"{twice},"text":"three""#)), vec!["{\"id\":1}", "[2]", "three"]),
+            (format!("{}{two}", &text[..text.len() - 2]), vec!["# x{", &behind_text]),
+            (format!("{}{two}", &one[..one.len() - 1]), vec!["{\"id\":1}", "{\"id\":2}"]),
+            (format!("{}{two}", &one[..one.len() - 2]), vec![&*broken]),
+        ];
+        for (input, expected) in table {
+            assert_eq!(found(1000, &input), expected, "{input}");
+        }
+        let many = one.repeat(20_000);
+        let found = super::super::decoder::tests::drive(&mut *(ABOUT.decoder)(1 << 28), many.as_bytes(), &[]);
+        assert_eq!(found.len(), 20_000);
     }
 
     #[test]

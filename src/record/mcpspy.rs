@@ -2,10 +2,10 @@
 //! on the wire in a string.
 
 use super::about::{About, Sign, Window};
-use super::marked::{Found, enveloped};
+use super::marked::{Found, More, enveloped};
 use super::object::{NewObject, RawObject, offset_in, unescape};
 use super::value::is_whole;
-use super::{Record, Sender};
+use super::{Entry, Flags, LogLine, Record, Sender};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(super) const ABOUT: About = About {
     sign: Sign::Line(detect),
     decoder: |limit| {
         let mut pairs = Pairs::default();
-        enveloped(limit, move |object, line| pairs.open(object, line))
+        enveloped(limit, move |object, line, more| pairs.open(object, line, more))
     },
 };
 
@@ -44,15 +44,26 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn open<'a>(&mut self, object: &RawObject<'a>, line: &'a [u8]) -> Option<Found<'a>> {
+    fn open<'a>(&mut self, object: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
         object.string("transport_type")?;
-        let (start, mut record) = match object.get("raw").and_then(|raw| Some((raw, unescape(raw)?))) {
-            // Cut off with its line, or whole: the other members say the same where it is neither.
-            Some((raw, text)) if !object.is_whole() || is_whole(text.trim_ascii()) => {
-                (offset_in(line, raw) + 1, Record::new(text))
-            }
-            _ if object.is_whole() => (0, rebuild(object)?),
-            _ => return None,
+        let on_the_wire = object.all("raw").filter(|raw| *raw != b"null").map(|raw| match unescape(raw) {
+            Some(text) => (offset_in(line, raw) + 1, text),
+            None => (offset_in(line, raw), Cow::Borrowed(raw)),
+        });
+        let mut on_the_wire = on_the_wire.filter(|(_, text)| !text.trim_ascii().is_empty());
+        let (start, mut record) = match on_the_wire.next() {
+            // Whole, or cut off with its line.
+            Some((start, text)) if !object.is_whole() || is_whole(text.trim_ascii()) => (start, Record::new(text)),
+            // The other members say the same, as far as there are any.
+            Some((start, text)) => match rebuild(object).filter(|record| *record.bytes != *b"{}") {
+                Some(record) => {
+                    more.push_back((start, Entry::from(LogLine::new(text)).into_owned()));
+                    (0, record)
+                }
+                None => (start, Record::new(text)),
+            },
+            None if object.is_whole() => (0, rebuild(object)?),
+            None => return None,
         };
         record.time = object.date_time("timestamp");
         if let Some(stdio) = object.object("stdio_transport") {
@@ -68,6 +79,11 @@ impl Pairs {
                 Some(b"true") => Sender::Client,
                 _ => Sender::Server,
             });
+        }
+        for (start, text) in on_the_wire {
+            let flags = Flags::default();
+            let another = Record { length: text.len() as u64, bytes: text, flags, ..record.clone() };
+            more.push_back((start, Entry::from(another).into_owned()));
         }
         Some((start, record.into()))
     }
@@ -190,7 +206,7 @@ mod tests {
                 r#"{"id":0,"method":"a\n","params":{"x":1.0}}"#,
                 "r",
             ),
-            (r#""type":"notification","method":"a","error":{},"raw":"{...}""#, r#"{"method":"a"}"#, "r"),
+            (r#""type":"notification","method":"a","error":{},"raw":" ""#, r#"{"method":"a"}"#, "r"),
             (
                 r#""type":"response","id":"a","result":false,"error":{},"request":{"id":"a","method":"x"}"#,
                 r#"{"id":"a","result":false}"#,
@@ -212,6 +228,24 @@ mod tests {
             [http(r#""type":"odd""#), "{\"timestamp\":1,\"message_type\":\"request\"}".to_owned(), "# text".to_owned()];
         let found = texts(&entries(|| (ABOUT.decoder)(1000), table.join("\n").as_bytes()));
         assert!(found.iter().all(|text| text.starts_with("# ")), "{found:?}");
+    }
+
+    #[test]
+    fn nothing_on_the_wire_is_lost_or_invented() {
+        let found = |lines: &str| texts(&entries(|| (ABOUT.decoder)(1000), lines.as_bytes()));
+        let one = http(r#""type":"request","raw":"{\"id\":1}""#);
+        let two = http(r#""type":"request","raw":"{\"id\":2}""#);
+        assert_eq!(found(&format!("{one}{two}\n{two}")), ["{\"id\":1}", "{\"id\":2}", "{\"id\":2}"]);
+        let table = [
+            (r#""type":"response","raw":"oops""#, vec!["oops"]),
+            (r#""type":"odd","raw":"oops""#, vec!["oops"]),
+            (r#""type":"notification","method":"a","raw":"{...}""#, vec![r#"{"method":"a"}"#, "# {...}"]),
+            (r#""raw":"{\"id\":1}","raw":"[2]""#, vec!["{\"id\":1}", "[2]"]),
+            (r#""raw":{"id":1}"#, vec!["{\"id\":1}"]),
+        ];
+        for (rest, expected) in table {
+            assert_eq!(found(&http(rest)), expected, "{rest}");
+        }
     }
 
     #[test]

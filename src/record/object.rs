@@ -23,12 +23,20 @@ impl<'a> RawObject<'a> {
     ///
     /// Lenient about commas: what matters here is only which members can be told apart.
     pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
+        let (object, length) = Self::first(text)?;
+        let whole = object.whole && leading_blanks(&text[length..]) == text.len() - length;
+        Some(Self { whole, ..object })
+    }
+
+    /// The same of an object that may have something else behind it, and how many bytes it has: up to its `}`, or else all.
+    pub(super) fn first(text: &'a [u8]) -> Option<(Self, usize)> {
         let mut rest = text.strip_prefix(b"{")?;
         let mut members = Vec::new();
         let whole = loop {
             rest = &rest[rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len())..];
             if let Some(behind) = rest.strip_prefix(b"}") {
-                break leading_blanks(behind) == behind.len();
+                rest = behind;
+                break true;
             }
             let Some((name, colon)) = name(rest).filter(|_| members.len() < MOST) else { break false };
             let behind = &rest[colon + 1..];
@@ -47,7 +55,7 @@ impl<'a> RawObject<'a> {
                 }
             }
         };
-        Some(Self { members, whole })
+        Some((Self { members, whole }, if whole { text.len() - rest.len() } else { text.len() }))
     }
 
     /// Whether it ends with its `}` and nothing else follows.
@@ -65,7 +73,12 @@ impl<'a> RawObject<'a> {
 
     /// The value of that name as it is spelled; the last one, where there are several.
     pub(super) fn get(&self, name: &str) -> Option<&'a [u8]> {
-        self.members.iter().rev().find(|(found, _)| &**found == name.as_bytes()).map(|(_, value)| *value)
+        self.all(name).next_back()
+    }
+
+    /// The values of that name, where it may stand more than once.
+    pub(super) fn all(&self, name: &str) -> impl DoubleEndedIterator<Item = &'a [u8]> {
+        self.members.iter().filter(move |(found, _)| &**found == name.as_bytes()).map(|(_, value)| *value)
     }
 
     pub(super) fn object(&self, name: &str) -> Option<Self> {

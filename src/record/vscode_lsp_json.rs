@@ -34,13 +34,14 @@ fn marked(line: &[u8]) -> Option<(Option<Time>, usize)> {
     (tagged || named).then_some((stamp.and_then(|stamp| stamp.time), object))
 }
 
-/// Every marked line is a record. Where there is no message in the object, or an error, it is the object itself.
+/// Every marked line is a record. Where there is not one message in the object, or an error, it is the object itself.
 fn read(line: &[u8]) -> Option<Found<'_>> {
     let (clock, object) = marked(line)?;
     let whole = &line[object..];
     let envelope = RawObject::parse(whole).filter(RawObject::is_whole);
     let get = |name| envelope.as_ref()?.get(name);
-    let message = get("message").unwrap_or(whole);
+    let is_alone = envelope.as_ref().is_some_and(|envelope| envelope.all("message").count() == 1);
+    let message = get("message").filter(|_| is_alone).unwrap_or(whole);
     let sender = match get("type").and_then(|kind| split_once(kind, b"-")) {
         Some((b"\"send", _)) => Some(Sender::Client),
         Some((b"\"receive" | b"\"recv", _)) => Some(Sender::Server),
@@ -98,6 +99,7 @@ mod tests {
             "[Info  - 1:00:00 PM] {}\n",
             "[Trace - 1:00:00 PM] {\"a\":1}\n",
             "{\"isLSPMessage\" : true}\n",
+            "{\"isLSPMessage\":1,\"message\":{},\"message\":[]}\n",
             "  {\"message\":{}}\n",
             "2023-11-17 13:00:00.000 [trace] {\"isLSPMessage\":true,\"message\":[1]} \r\n",
             "[LSP   - 1:00:00 PM] {\"isLSPMessage\":true,\"message\":{\"id\"",
@@ -107,6 +109,7 @@ mod tests {
             "# [Info  - 1:00:00 PM] {}",
             "# [Trace - 1:00:00 PM] {\"a\":1}",
             "{\"isLSPMessage\" : true}",
+            "{\"isLSPMessage\":1,\"message\":{},\"message\":[]}",
             "# {\"message\":{}}",
             "[1]",
             "{\"isLSPMessage\":true,\"message\":{\"id\"",
