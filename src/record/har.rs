@@ -179,7 +179,7 @@ mod tests {
             (format!("{{\"log\":{{\"entries\":[{CALL},{{\"request\":"), vec![call, "{\"request\":"]),
             (
                 format!("{{\"log\":{{\"entries\":[\n {{\"a\":\n \"\n}},\n {CALL},\n {{\"x\":[\n {CALL}\n {{"),
-                vec!["# {\"a\":\n \"\n},", call, "# {\"x\":[", call, "{"],
+                vec!["{\"a\":\n \"\n},", call, "{\"x\":[", call, "{"],
             ),
             (
                 format!("{{\"log\":{{\n\"entries\":[\n{{\"x\":[\n{{}}\n]}},\n{CALL}\n]}}}}"),

@@ -1,65 +1,90 @@
 //! The content of an entry of an HTTP Archive: the messages of one HTTP request and its response, or of one WebSocket.
 
-use super::object::{RawObject, elements, is_message, offset_in, unescape};
+use super::object::{RawObject, elements, is_message, offset_in, recovered_elements, unescape};
 use super::times::{duration, epoch, later, number};
 use super::value::may_be_message;
 use super::{Entry, LogLine, Record, Sender, Time, sse};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The messages of an entry in the order in which they were sent, and where each body begins in the entry; a line of text
 /// where there is none. `sockets` counts the WebSockets that carried messages.
+///
+/// Of an entry with an error in it, the messages that can be found, and the entry as it is.
 pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usize, Entry<'static>)> {
-    let Some(entry) = RawObject::parse(text) else { return Vec::new() };
-    let (request, response) = (entry.object("request"), entry.object("response"));
-    let url = request.as_ref().and_then(|request| request.string("url")).unwrap_or_default();
+    let Some(entry) = RawObject::recover(text) else { return Vec::new() };
+    let requests: Vec<_> = entry.objects("request").collect();
+    let responses: Vec<_> = entry.objects("response").collect();
+    let url = requests.iter().rev().find_map(|request| request.string("url")).unwrap_or_default();
     let give = |bodies: Vec<HttpBody>, key: Option<String>| {
-        bodies.into_iter().map(|body| (body.start, body.entry(limit, key.as_deref()))).collect::<Vec<_>>()
+        bodies.into_iter().map(move |body| (body.start, body.entry(limit, key.as_deref())))
     };
 
+    let mut found = Vec::new();
+    let (bodies, is_missing) = bodies(&entry, &requests, &responses, text);
+    if bodies.iter().any(HttpBody::holds_message) {
+        found.extend(give(bodies, session(&url, &requests, &responses)));
+        let missing = || comment(&requests, &url, ": the response's body is not in the archive");
+        found.extend(is_missing.then(missing).flatten().map(|line| (0, line)));
+    }
     let frames = frames(&entry, text, "_webSocketMessages");
     if frames.iter().any(HttpBody::holds_message) {
         *sockets += 1;
-        return give(frames, Some(format!("{}#{sockets}", origin(&url))));
+        found.extend(give(frames, Some(format!("{}#{sockets}", origin(&url)))));
     }
-
-    let started = entry.date_time("startedDateTime");
-    let took = entry.get("time").and_then(duration);
-    let ended = started.zip(took).and_then(|(started, took)| later(started, took));
-    let sent = request.as_ref().and_then(|request| HttpBody::of(&request.object("postData")?, text, Sender::Client));
-    let ids = sent.as_ref().map(|body| ids(&body.bytes)).unwrap_or_default();
-    let mut bodies: Vec<_> = sent.into_iter().map(|body| HttpBody { time: started, ..body }).collect();
-
-    let mut missing = None;
-    let events = self::frames(&entry, text, "_eventSourceMessages");
-    if events.iter().any(HttpBody::holds_message) {
-        bodies.extend(events);
-    } else if let Some(content) = response.as_ref().and_then(|response| response.object("content")) {
-        let body = HttpBody::of(&content, text, Sender::Server);
-        let size = content.get("size").and_then(number).filter(|size| *size > 0.into());
-        if body.is_none() && size.is_some() {
-            missing = comment(request.as_ref(), &url, ": the response's body is not in the archive");
-        }
-        let is_stream = body.as_ref().is_some_and(|body| body.is_stream);
-        bodies.extend(body.into_iter().flat_map(HttpBody::events).map(|body| {
-            let answers = is_answer(&body.bytes, &ids);
-            // Of a stream, the archive tells when it began and ended: it ends with the answer, and what came before has no
-            // time of its own.
-            HttpBody { time: ended.filter(|_| answers || !is_stream), latency: took.filter(|_| answers), ..body }
-        }));
+    if !entry.is_whole() || !requests.iter().chain(&responses).all(RawObject::is_whole) {
+        found.push((0, Record::within(limit, text.to_vec()).into()));
+    } else if found.is_empty() {
+        found.push((0, comment(&requests, &url, "").unwrap_or_else(|| LogLine::new(text.to_vec()).into())));
     }
-    if !bodies.iter().any(HttpBody::holds_message) {
-        return vec![(0, comment(request.as_ref(), &url, "").unwrap_or_else(|| LogLine::new(text.to_vec()).into()))];
-    }
-    let mut found = give(bodies, session(&url, request.as_ref(), response.as_ref()));
-    found.extend(missing.map(|line| (0, line)));
     found
 }
 
+/// The bodies of an entry's request and response, and whether that of the response is missing in the archive.
+fn bodies(
+    entry: &RawObject<'_>,
+    requests: &[RawObject<'_>],
+    responses: &[RawObject<'_>],
+    text: &[u8],
+) -> (Vec<HttpBody>, bool) {
+    let started = entry.date_time("startedDateTime");
+    let took = entry.get("time").and_then(duration);
+    let ended = started.zip(took).and_then(|(started, took)| later(started, took));
+    let sent = HttpBody::all(requests, "postData", text, Sender::Client);
+    let mut bodies: Vec<_> = sent.into_iter().map(|body| HttpBody { time: started, ..body }).collect();
+    let ids: HashSet<_> = bodies.iter().flat_map(|body| ids(&body.bytes)).collect();
+
+    let mut events = frames(entry, text, "_eventSourceMessages");
+    if !events.iter().any(HttpBody::holds_message) {
+        events.clear();
+    }
+    let received = HttpBody::all(responses, "content", text, Sender::Server);
+    let size = |content: RawObject<'_>| content.get("size").and_then(number).filter(|size| *size > 0.into());
+    let has_size =
+        || responses.iter().flat_map(|response| response.objects("content")).any(|content| size(content).is_some());
+    let is_missing = received.is_empty() && events.is_empty() && has_size();
+
+    // The stream as a whole may be there too.
+    let known: HashSet<_> = events.iter().map(|event| event.bytes.trim_ascii().to_vec()).collect();
+    bodies.extend(events);
+    for body in received {
+        let is_stream = body.is_stream;
+        let parts = body.events().into_iter().filter(|part| !known.contains(part.bytes.trim_ascii()));
+        bodies.extend(parts.map(|part| {
+            let answers = is_answer(&part.bytes, &ids);
+            // Of a stream, the archive tells when it began and ended: it ends with the answer, and what came before has no
+            // time of its own.
+            HttpBody { time: ended.filter(|_| answers || !is_stream), latency: took.filter(|_| answers), ..part }
+        }));
+    }
+    (bodies, is_missing)
+}
+
 /// Method and URL as a line of text, if the entry has a URL.
-fn comment(request: Option<&RawObject<'_>>, url: &str, more: &str) -> Option<Entry<'static>> {
-    let method = request.and_then(|request| request.string("method")).unwrap_or_default();
+fn comment(requests: &[RawObject<'_>], url: &str, more: &str) -> Option<Entry<'static>> {
+    let method = requests.iter().rev().find_map(|request| request.string("method")).unwrap_or_default();
     let text = format!("{method} {url}{more}").trim().to_owned().into_bytes();
     (!url.is_empty()).then(|| LogLine::new(text).into())
 }
@@ -70,28 +95,35 @@ struct HttpBody {
     start: usize,
     bytes: Vec<u8>,
     is_stream: bool,
-    sender: Sender,
+    sender: Option<Sender>,
     time: Option<Time>,
     latency: Option<oxsdatatypes::Decimal>,
 }
 
 impl HttpBody {
-    /// The `text` of a `postData` or `content`.
-    fn of(object: &RawObject<'_>, whole: &[u8], sender: Sender) -> Option<Self> {
-        let text = object.get("text")?;
-        let body = Self::new(text, whole, object.get("encoding") == Some(b"\"base64\""), sender)?;
-        let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
-        let is_stream = object.string("mimeType").is_some_and(|mime| mime.contains("event-stream"))
-            || fields.iter().any(|field| body.bytes.starts_with(field));
-        Some(Self { is_stream, ..body })
+    /// Every `text` of every `postData` or `content`.
+    fn all(sides: &[RawObject<'_>], name: &str, whole: &[u8], sender: Sender) -> Vec<Self> {
+        let of = |object: RawObject<'_>| {
+            let is_base64 = object.get("encoding") == Some(b"\"base64\"");
+            let texts = object.all("text").filter_map(|text| Self::new(text, whole, is_base64, Some(sender)));
+            let says_stream = object.string("mimeType").is_some_and(|mime| mime.contains("event-stream"));
+            let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
+            let is_stream = |bytes: &[u8]| says_stream || fields.iter().any(|field| bytes.starts_with(field));
+            texts.map(|body| Self { is_stream: is_stream(&body.bytes), ..body }).collect::<Vec<_>>()
+        };
+        sides.iter().flat_map(|side| side.objects(name)).flat_map(of).collect()
     }
 
-    /// The body that a string in an entry holds, which may be encoded as Base64.
-    fn new(string: &[u8], whole: &[u8], is_base64: bool, sender: Sender) -> Option<Self> {
-        let text = unescape(string)?;
+    /// The body that a string in an entry holds, which may be encoded as Base64, or else an object or array itself.
+    fn new(value: &[u8], whole: &[u8], is_base64: bool, sender: Option<Sender>) -> Option<Self> {
+        let (quote, text) = match unescape(value) {
+            Some(text) => (1, text),
+            None if may_be_message(value) => (0, Cow::Borrowed(value)),
+            None => return None,
+        };
         let decoded = if is_base64 { STANDARD.decode(text.trim_ascii()).ok() } else { None };
         let bytes = decoded.unwrap_or_else(|| text.into_owned());
-        let start = offset_in(whole, string) + 1;
+        let start = offset_in(whole, value) + quote;
         let body = Self { start, bytes, is_stream: false, sender, time: None, latency: None };
         (!body.bytes.trim_ascii().is_empty()).then_some(body)
     }
@@ -107,7 +139,7 @@ impl HttpBody {
 
     /// Whether it is JSON-RPC.
     fn holds_message(&self) -> bool {
-        objects(&self.bytes).next().is_some_and(|object| is_message(&object))
+        objects(&self.bytes).any(|object| is_message(&object))
     }
 
     /// A record if it may be a message, and a line of text if not.
@@ -117,7 +149,7 @@ impl HttpBody {
             return Entry::from(LogLine::new(text.to_vec())).within(limit);
         }
         let session = session.map(|key| Cow::Owned(key.to_owned()));
-        let (time, sender, latency) = (self.time, Some(self.sender), self.latency);
+        let (time, sender, latency) = (self.time, self.sender, self.latency);
         Record { time, sender, session, latency, ..Record::within(limit, text.to_vec()) }.into()
     }
 }
@@ -125,24 +157,22 @@ impl HttpBody {
 /// The messages of a WebSocket (Chrome's and mitmproxy's `_webSocketMessages`) or, where the archive has the events of a
 /// stream one by one, its server-sent events (`_eventSourceMessages`).
 fn frames(entry: &RawObject<'_>, whole: &[u8], name: &str) -> Vec<HttpBody> {
-    let frame = |text| {
-        let frame = RawObject::parse(text)?;
-        let is_base64 = match frame.get("opcode") {
-            None | Some(b"0" | b"1") => false,
-            Some(b"2") => true,
-            // Close, ping, pong.
-            Some(_) => return None,
-        };
+    let frame = |frame: RawObject<'_>| {
+        let opcode = frame.get("opcode");
         let sender = match frame.string("type").as_deref() {
-            _ if name == "_eventSourceMessages" => Sender::Server,
-            Some("send") => Sender::Client,
-            Some("receive") => Sender::Server,
-            _ => return None,
+            _ if name == "_eventSourceMessages" => Some(Sender::Server),
+            Some("send") => Some(Sender::Client),
+            Some("receive") => Some(Sender::Server),
+            _ => None,
         };
+        // Not close, ping, pong, or what the browser says.
+        let is_usual = sender.is_some() && matches!(opcode, None | Some(b"0" | b"1" | b"2"));
         let time = frame.get("time").and_then(number).and_then(epoch);
-        Some(HttpBody { time, ..HttpBody::new(frame.get("data")?, whole, is_base64, sender)? })
+        let data = frame.all("data").filter_map(|data| HttpBody::new(data, whole, opcode == Some(b"2"), sender));
+        let bodies = data.map(|body| HttpBody { time, ..body });
+        bodies.filter(|body| is_usual || body.holds_message()).collect::<Vec<_>>()
     };
-    elements(entry.get(name).unwrap_or_default()).filter_map(frame).collect()
+    entry.all(name).flat_map(recovered_elements).filter_map(RawObject::recover).flat_map(frame).collect()
 }
 
 /// The objects of a body: itself, or the elements of a batch.
@@ -160,9 +190,9 @@ fn ids(bytes: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Whether a body answers one of the requests with those ids; of a batch, any of its messages.
-fn is_answer(bytes: &[u8], ids: &[Vec<u8>]) -> bool {
+fn is_answer(bytes: &[u8], ids: &HashSet<Vec<u8>>) -> bool {
     let mut answers = objects(bytes).filter(|message| !message.has("method")).filter_map(|message| message.get("id"));
-    answers.any(|id| ids.iter().any(|asked| asked == id))
+    answers.any(|id| ids.contains(id))
 }
 
 /// Scheme, host and port; the port only where it is not that of the scheme.
@@ -181,17 +211,17 @@ fn origin(url: &str) -> String {
 
 /// Key of the session: the origin, and the id that the Model Context Protocol has in a header. The response to the first
 /// request brings it.
-fn session(url: &str, request: Option<&RawObject<'_>>, response: Option<&RawObject<'_>>) -> Option<String> {
+fn session(url: &str, requests: &[RawObject<'_>], responses: &[RawObject<'_>]) -> Option<String> {
     if url.is_empty() {
         return None;
     }
-    let id = [request, response].into_iter().flatten().find_map(|side| {
+    let id = requests.iter().chain(responses).find_map(|side| {
         let header = |text| {
             let header = RawObject::parse(text)?;
             header.string("name").filter(|name| name.eq_ignore_ascii_case("mcp-session-id"))?;
             header.string("value").map(Cow::into_owned).filter(|id| !id.is_empty())
         };
-        elements(side.get("headers")?).find_map(header)
+        recovered_elements(side.get("headers")?).find_map(header)
     });
     Some(match id {
         Some(id) => format!("{}#{id}", origin(url)),
@@ -266,7 +296,7 @@ mod tests {
     #[test]
     fn server_sent_events() {
         let events = |text: &str| {
-            let (bytes, sender) = (text.as_bytes().to_vec(), Sender::Server);
+            let (bytes, sender) = (text.as_bytes().to_vec(), Some(Sender::Server));
             let body = HttpBody { start: 0, bytes, is_stream: true, sender, time: None, latency: None };
             let events = body.events().into_iter().map(|event| String::from_utf8_lossy(&event.bytes).into_owned());
             events.collect::<Vec<_>>()
@@ -293,6 +323,43 @@ mod tests {
             socket(&format!("{send},{{\"type\":\"receive\",\"data\":\"[DONE]\"}}")),
             ["{\"jsonrpc\":1}", "# [DONE]"]
         );
+    }
+
+    #[test]
+    fn nothing_hides_a_message() {
+        let ask = r#"{"id":1,"method":"x"}"#;
+        let quoted = r#"{\"id\":1,\"method\":\"x\"}"#;
+        let answer = r#""response":{"content":{"text":"{\"id\":1,\"result\":1}"}}"#;
+        let request = |more: &str| format!(r#""request":{{{more}"url":"http://h","postData":{{"text":"{quoted}"}}}}"#);
+        let frame = |members: &str| format!(r#"{{{members}"data":"{{\"jsonrpc\":1}}"}}"#);
+        let (got, pushed) = (r#"{"id":1,"result":1}"#, r#"{"jsonrpc":1}"#);
+        let whole = [
+            (format!("{{{},{answer}}}", request("")), vec![ask, got]),
+            (format!("{{{},\"_eventSourceMessages\":[{}],{answer}}}", request(""), frame("")), vec![ask, pushed, got]),
+            (format!("{{{},\"_webSocketMessages\":[{}],{answer}}}", request(""), frame("")), vec![ask, got, pushed]),
+            (format!("{{{},{},{answer},{answer}}}", request(""), request("")), vec![ask, ask, got, got]),
+            (format!("{{\"_webSocketMessages\":[{},{}]}}", frame("\"opcode\":8,"), frame("\"data\":\"[{},{\\\"jsonrpc\\\":2}]\",")), vec![pushed, "[{},{\"jsonrpc\":2}]", pushed]),
+            (r#"{"request":{"postData":{"text":{"jsonrpc":1}}}}"#.to_owned(), vec![pushed]),
+            (r#"{"_eventSourceMessages":[{"data":"{\"jsonrpc\":1}"}],"response":{"content":{"text":"data: {\"jsonrpc\":1}\n\n"}}}"#.to_owned(), vec![pushed]),
+        ];
+        for (entry, expected) in whole {
+            assert_eq!(texts(&found(&entry)), expected, "{entry}");
+        }
+        let many = "\"a\":1,".repeat(1001);
+        let broken = [
+            (format!("{{\"x\":\"a\tb\",{},{answer}}}", request("\"a\":\"\t\",")), vec![ask, got]),
+            (format!("{{{}oops,{answer}}}", request("oops ")), vec![ask, got]),
+            (
+                format!("{{{},\"_webSocketMessages\":[{{\"data\":oops}},{}]}}", request(""), frame("")),
+                vec![ask, pushed],
+            ),
+            (format!("{{{}}}", request(&many)), vec![]),
+        ];
+        for (entry, mut expected) in broken {
+            expected.push(&entry);
+            let found = entries(entry.as_bytes(), 1 << 20, &mut 0);
+            assert_eq!(texts(&found), expected, "{entry}");
+        }
     }
 
     #[test]

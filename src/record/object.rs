@@ -2,10 +2,11 @@
 
 use super::Time;
 use super::decoder::{leading_blanks, trim_end};
+use super::scan::Scan;
 use super::times::date_time;
 use super::value::{Extent, value};
 use crate::json::unescape as unescape_one;
-use memchr::memchr2;
+use memchr::{memchr, memchr2};
 use std::borrow::Cow;
 
 /// More members than any envelope has. Those of a larger object are not kept: they would take more memory than its text.
@@ -30,32 +31,44 @@ impl<'a> RawObject<'a> {
 
     /// The same of an object that may have something else behind it, and how many bytes it has: up to its `}`, or else all.
     pub(super) fn first(text: &'a [u8]) -> Option<(Self, usize)> {
+        Self::read(text, false)
+    }
+
+    /// The same, and behind an error it goes on with the next member.
+    pub(super) fn recover(text: &'a [u8]) -> Option<Self> {
+        Some(Self::read(text, true)?.0)
+    }
+
+    fn read(text: &'a [u8], recovers: bool) -> Option<(Self, usize)> {
         let mut rest = text.strip_prefix(b"{")?;
-        let mut members = Vec::new();
-        let whole = loop {
+        let (mut members, mut whole) = (Vec::new(), true);
+        loop {
             rest = &rest[rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len())..];
             if let Some(behind) = rest.strip_prefix(b"}") {
-                rest = behind;
-                break true;
+                let length = if whole { text.len() - behind.len() } else { text.len() };
+                return Some((Self { members, whole }, length));
             }
-            let Some((name, colon)) = name(rest).filter(|_| members.len() < MOST) else { break false };
-            let behind = &rest[colon + 1..];
-            let found = trim_end(&behind[leading_blanks(behind)..]);
-            if found.is_empty() {
-                break false;
-            }
-            match value(found) {
-                Extent::Whole(length) => {
-                    members.push((name, &found[..length]));
-                    rest = &found[length..];
+            let behind = match name(rest).filter(|_| members.len() < MOST) {
+                Some((name, colon)) => {
+                    let behind = &rest[colon + 1..];
+                    let found = trim_end(&behind[leading_blanks(behind)..]);
+                    let (length, is_value) = extent(found, recovers);
+                    whole &= is_value;
+                    if length > 0 {
+                        members.push((name, &found[..length]));
+                    }
+                    (is_value || recovers).then(|| &found[length..])
                 }
-                Extent::Incomplete | Extent::Broken(_) => {
-                    members.push((name, found));
-                    break false;
+                // The next name is in quotes.
+                None if recovers && members.len() < MOST => {
+                    rest.get(1..).and_then(|rest| Some(&rest[memchr(b'"', rest)?..]))
                 }
-            }
-        };
-        Some((Self { members, whole }, if whole { text.len() - rest.len() } else { text.len() }))
+                None => None,
+            };
+            whole &= behind.is_some() && rest.starts_with(b"\"");
+            let Some(behind) = behind else { return Some((Self { members, whole: false }, text.len())) };
+            rest = behind;
+        }
     }
 
     /// Whether it ends with its `}` and nothing else follows.
@@ -79,6 +92,11 @@ impl<'a> RawObject<'a> {
     /// The values of that name, where it may stand more than once.
     pub(super) fn all(&self, name: &str) -> impl DoubleEndedIterator<Item = &'a [u8]> {
         self.members.iter().filter(move |(found, _)| &**found == name.as_bytes()).map(|(_, value)| *value)
+    }
+
+    /// The objects of that name, which may have errors in them.
+    pub(super) fn objects(&self, name: &str) -> impl Iterator<Item = Self> {
+        self.all(name).filter_map(Self::recover)
     }
 
     pub(super) fn object(&self, name: &str) -> Option<Self> {
@@ -106,19 +124,34 @@ fn name(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
     (text.get(colon) == Some(&b':')).then_some((unescape(&text[..length])?, colon))
 }
 
+/// How many bytes the value has that `text` begins with, and whether it is one: one that is cut off is the rest of the
+/// text, and so is one with an error in it, whose end is looked for by its brackets if that `recovers`.
+fn extent(text: &[u8], recovers: bool) -> (usize, bool) {
+    match value(text) {
+        Extent::Whole(length) => (length, true),
+        Extent::Broken(_) if recovers => (Scan::value().end(text).unwrap_or(text.len()), false),
+        Extent::Incomplete | Extent::Broken(_) => (text.len(), false),
+    }
+}
+
 /// The elements of what begins with `[`; the last one is the rest of the text if it is cut off or has an error in it.
 pub(super) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    elements_of(text, false)
+}
+
+/// The same, but behind one with an error the next one is looked for.
+pub(super) fn recovered_elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    elements_of(text, true)
+}
+
+fn elements_of(text: &[u8], recovers: bool) -> impl Iterator<Item = &[u8]> {
     let mut rest = text.strip_prefix(b"[").unwrap_or_default();
     std::iter::from_fn(move || {
         rest = trim_end(&rest[rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len())..]);
         if rest.is_empty() || rest[0] == b']' {
             return None;
         }
-        let length = match value(rest) {
-            Extent::Whole(length) => length,
-            Extent::Incomplete | Extent::Broken(_) => rest.len(),
-        };
-        let (element, behind) = rest.split_at(length);
+        let (element, behind) = rest.split_at(extent(rest, recovers).0.max(1));
         rest = behind;
         Some(element)
     })
@@ -233,6 +266,27 @@ mod tests {
             assert!(!object.is_whole());
             assert_eq!(object.get("a"), found.map(str::as_bytes), "{text}");
         }
+    }
+
+    #[test]
+    fn behind_an_error() {
+        let table = [
+            ("{\"a\":\"x\ty\",\"b\":1}", "\"x\ty\""),
+            ("{\"a\":{oops},\"b\":1}", "{oops}"),
+            ("{\"a\":[1 2] oops \"b\" : 1}", "[1 2]"),
+            ("{\"a\":nil,\"b\":1}", "nil"),
+            ("{\"a\":,\"b\":1}", ""),
+            ("{oops \"x\ty\" \"a\":2,\"b\":1", "2"),
+        ];
+        for (text, a) in table {
+            let object = RawObject::recover(text.as_bytes()).unwrap();
+            assert!(!object.is_whole(), "{text}");
+            assert_eq!(object.get("a").unwrap_or_default(), a.as_bytes(), "{text}");
+            assert_eq!(object.get("b"), Some(&b"1"[..]), "{text}");
+        }
+        let all =
+            |text: &'static str| recovered_elements(text.as_bytes()).map(String::from_utf8_lossy).collect::<Vec<_>>();
+        assert_eq!(all("[oops, {\"a\" 1}, } 2]"), ["oops", "{\"a\" 1}", "}", "2"]);
     }
 
     #[test]
