@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Counts the instructions that conversions of hostile logs take at n, 2n and 4n, and fails where they grow faster than n to
+# the power of 1.2. Each log has n times in one line, one event or one entry what is mostly there once.
+#
+#   benches/complexity.sh [N]       N is 500 where it is not given
+#
+# Needs valgrind. The exponent is that of the growth, so what the program takes to start does not count.
+set -euo pipefail
+shopt -s inherit_errexit
+cd "$(dirname "$0")/.."
+
+n=${1:-500}
+most=1.2
+if ! command -v valgrind >/dev/null; then
+    echo 'valgrind is not installed, so instructions are not counted'
+    exit 0
+fi
+
+target=${CARGO_TARGET_DIR:-target}
+cargo build --release --locked --quiet
+folder=$(mktemp -d "$target/complexity.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+
+# TEXT so many times: repeat TEXT TIMES; its escapes are those of printf
+repeat() { awk -v text="$1" -v times="$2" 'BEGIN { for (i = 0; i < times; i++) printf "%s", text }'; }
+
+# Text for `repeat`, with the message as it is and in a string.
+message='{"jsonrpc":"2.0","method":"a"}'
+quoted='{\\"jsonrpc\\":\\"2.0\\",\\"method\\":\\"a\\"}'
+# Elements of an array, the last one without a comma: list TEXT TIMES
+list() { repeat "$1," $(($2 - 1)) && repeat "$1" 1; }
+
+# A name, the format and what writes a log of so many parts.
+cases=(
+    'lengths on a line|content-length|printf x; repeat Content-Length: $1'
+    'frames on a line|content-length|repeat "Content-Length: 30$message" $1'
+    'lines in an event|sse|printf "data: {\n"; repeat "junk\n" $1; printf "data: }\n\n"'
+    'blank before data|sse|printf "data: {}\n"; repeat " data: $message\n" $1'
+    'records on a line|mcpsnoop|repeat "{\"session_id\":\"s\",\"direction\":\"c2s\",\"raw\":$message}" $1'
+    'records without end|mcpsnoop|repeat "{\"session_id\":\"s\",\"direction\":\"c2s\",\"raw\":$message" $1'
+    'wires on a line|mcpspy|repeat "{\"transport_type\":\"http\",\"raw\":\"$quoted\"}" $1'
+    'events on a line|lsp-test|repeat "{\"tag\":\"FromClient\",\"contents\":[\"t\",$message]}" $1'
+    'entries on a line|claude-desktop|repeat "2025-03-10T17:03:18.764Z [a] [info] Message from client: $message { metadata: undefined }" $1'
+    'frames of a socket|har|har "\"_webSocketMessages\":[$(list "{\"type\":\"send\",\"data\":\"$quoted\"}" $1)]"'
+    'broken frames|har|har "\"_webSocketMessages\":[$(list "{\"data\":oops},{\"data\":\"$quoted\"}" $1)]"'
+    'events told apart|har|har "\"_eventSourceMessages\":[$(list "{\"data\":\"$quoted\"}" $1)]"'
+    'events of a body|har|har "\"response\":{\"content\":{\"text\":\"$(repeat "data: $quoted\\\\n\\\\n" $1)\"}}"'
+    'answers of a batch|har|har "$(batch $1)"'
+)
+# An archive with an entry of these members.
+har() { printf '{"log":{"entries":[{%s}]}}' "$1"; }
+# A request with so many messages and the answer to each.
+batch() {
+    seq "$1" | awk '
+        { asked = asked comma "{\\\"id\\\":" $1 ",\\\"method\\\":\\\"a\\\"}"
+          answered = answered comma "{\\\"id\\\":" $1 ",\\\"result\\\":1}"; comma = "," }
+        END { printf "\"request\":{\"postData\":{\"text\":\"[%s]\"}},\"response\":{\"content\":{\"text\":\"[%s]\"}}", asked, answered }'
+}
+
+# Instructions of a conversion in one thread: count FORMAT LOG
+count() {
+    local said
+    said=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+        "$target/release/rpcgraph" convert --quiet --jobs 1 --log-lines --base https://example.org/log \
+        --from "$1" --to nquads "$2" 2>&1 >/dev/null) || grep -q 'Collected : ' <<<"$said" || { echo "$said" >&2 && exit 1; }
+    sed -n 's/^.*Collected : //p' <<<"$said"
+}
+
+status=0
+for case in "${cases[@]}"; do
+    IFS='|' read -r name format write <<<"$case"
+    counts=()
+    for times in 1 2 4; do
+        set -- $((n * times))
+        eval "$write" >"$folder/log"
+        counts+=("$(count "$format" "$folder/log")")
+    done
+    exponent=$(awk -v a="${counts[0]}" -v b="${counts[1]}" -v c="${counts[2]}" \
+        'BEGIN { grown = b - a; printf "%.2f", grown > 0 && c > b ? log((c - b) / grown) / log(2) : 0 }')
+    verdict=''
+    if awk "BEGIN { exit !($exponent > $most) }"; then
+        verdict=": grows faster than n to the power of $most"
+        status=1
+    fi
+    echo "$format, $name: ${counts[*]} instructions, exponent $exponent$verdict"
+done
+exit $status
