@@ -75,8 +75,8 @@ for case in "${cases[@]}"; do
         eval "$write" >"$folder/log"
         counts+=("$(count "$format" "$folder/log")")
     done
-    exponent=$(awk -v a="${counts[0]}" -v b="${counts[1]}" -v c="${counts[2]}" \
-        'BEGIN { grown = b - a; printf "%.2f", grown > 0 && c > b ? log((c - b) / grown) / log(2) : 0 }')
+    exponent=$(awk -v OFMT=%.2f -v a="${counts[0]}" -v b="${counts[1]}" -v c="${counts[2]}" \
+        'BEGIN { print (b > a && c > b) ? log((c - b) / (b - a)) / log(2) : 0 }')
     verdict=''
     if awk "BEGIN { exit !($exponent > $most) }"; then
         verdict=": grows faster than n to the power of $most"

@@ -128,13 +128,15 @@ impl HttpBody {
         (!body.bytes.trim_ascii().is_empty()).then_some(body)
     }
 
-    /// Its server-sent events, if it consists of such, or else itself.
+    /// Its server-sent events and the lines in them that are something else, if it consists of such, or else itself.
     fn events(self) -> Vec<Self> {
         if !self.is_stream {
             return vec![self];
         }
-        let event = |event: sse::Event<'_>| Self { bytes: event.data.into_owned(), ..self };
-        sse::events(&self.bytes).map(event).filter(|event| !event.bytes.trim_ascii().is_empty()).collect()
+        let parts = sse::events(&self.bytes)
+            .flat_map(|(event, lines)| sse::other_lines(lines).map(Cow::Borrowed).chain(std::iter::once(event.data)));
+        let parts = parts.map(|bytes| Self { bytes: bytes.into_owned(), ..self });
+        parts.filter(|part| !part.bytes.trim_ascii().is_empty()).collect()
     }
 
     /// Whether it is JSON-RPC.
@@ -302,7 +304,11 @@ mod tests {
             events.collect::<Vec<_>>()
         };
         assert_eq!(events("event: a\ndata: 1\ndata:2\nid: 3\n\n:data: 4\n\ndata\n\ndata:  5\n\n"), ["1\n2", " 5"]);
-        assert_eq!(events("\u{feff}data: 1\r\rdata: 2\r\n\r\ndatum: 3\n\nretry: 1\n\ndata: cut"), ["1", "2", "cut"]);
+        assert_eq!(
+            events("\u{feff}data: 1\r\rdata: 2\r\n\r\ndatum: 3\n\nretry: 1\n\ndata: cut"),
+            ["1", "2", "datum: 3", "cut"]
+        );
+        assert_eq!(events("data: 1\n data: {}\noops\n\n\n"), ["data: {}", "oops", "1"]);
         assert_eq!(events(""), [""; 0]);
     }
 

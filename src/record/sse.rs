@@ -246,16 +246,28 @@ fn data_in(event: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
-/// The events of a text, as far as they go; one that is cut off at the end is one too.
+/// The events of a text and their lines, as far as they go; one that is cut off at the end is one too.
 ///
 /// See <https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation>.
-pub(super) fn events(text: &[u8]) -> impl Iterator<Item = Event<'_>> {
+pub(super) fn events(text: &[u8]) -> impl Iterator<Item = (Event<'_>, &[u8])> {
     let mut rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     std::iter::from_fn(move || {
         let event = Event::read(rest, true).filter(|event| event.length > 0)?;
-        rest = &rest[event.length..];
-        Some(event)
+        let (lines, behind) = rest.split_at(event.length);
+        rest = behind;
+        Some((event, lines))
     })
+}
+
+/// The lines of an event that are neither fields nor comments.
+pub(super) fn other_lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut at = 0;
+    let lines = std::iter::from_fn(move || {
+        let (_, text, next) = log_line_in(event, at)?;
+        at = next;
+        Some(text)
+    });
+    lines.filter(|text| !text.starts_with(b":"))
 }
 
 /// A server-sent event.
