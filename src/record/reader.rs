@@ -297,6 +297,10 @@ impl<R: Read> Reader<R> {
     }
 
     fn consume(&mut self, bytes: usize) {
+        // More entries of the same piece may follow.
+        if bytes == 0 {
+            return;
+        }
         self.here = self.here.behind(&self.buffer[self.start..self.start + bytes], &mut self.counted);
         self.start += bytes;
         self.counted = (0, 0);
