@@ -52,6 +52,7 @@ mod decoder;
 mod decompress;
 mod detect;
 mod elements;
+mod envelope;
 mod har;
 mod har_entry;
 mod helix;

@@ -183,6 +183,14 @@ impl Format {
         (self.about().decoder)(max_record_size)
     }
 
+    /// The same for an input that was recognised, and not said to have this format.
+    pub(super) fn detected_decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
+        match self {
+            Self::JsonLines => json_lines::detected(max_record_size),
+            _ => self.decoder(max_record_size),
+        }
+    }
+
     fn about(self) -> &'static About {
         self.rule_and_about().1
     }

@@ -1,23 +1,122 @@
 //! `json-lines`: one JSON value a line. Lines that are not JSON are records too.
+//!
+//! A line may also be an object with a message inside, as in this one of pino:
+//!
+//! ```text
+//! {"level":20,"time":1767607200123,"msg":"rpc","dir":"in","payload":{"jsonrpc":"2.0","id":1,"method":"ping"}}
+//! ```
 
-use super::Record;
 use super::about::{About, Sign};
-use super::marked::{Found, MarkedLines};
+use super::decoder::{Decoder, leading_blanks};
+use super::envelope::{Inside, has_members_of_messages, is_sure, may_hold_message, messages};
+use super::marked::{AROUND, Found, MarkedLines, Marks};
+use super::object::{RawObject, is_message};
+use super::{LogLine, Record};
+use memchr::memchr;
+use std::vec::IntoIter;
 
 pub(super) const ABOUT: About = About {
     name: "json-lines",
-    summary: "one JSON value a line; other lines (banners, stderr) are records that are no JSON",
-    carries: "messages only",
+    summary: "one JSON value a line, a message or an object with messages inside; other lines are records that are no JSON",
+    carries: "messages; time and sender where an object around a message tells them",
     sample: include_str!("samples/json-lines.log"),
     // Every log that has no other sign.
     sign: Sign::Value(|_| true),
-    decoder: |limit| MarkedLines::boxed(limit, 0, read),
+    decoder: |limit| MarkedLines::boxed(limit, AROUND, JsonLines::new(true)),
 };
 
-/// Every line that is not blank is a record; whether it is JSON is for others to say.
+/// A decoder for a log that was not said to be JSON-RPC: one may have objects with a `method` and be none.
+pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
+    MarkedLines::boxed(limit, AROUND, JsonLines::new(false))
+}
+
+/// The lines read so far, in so far as they tell what to make of the next.
+#[derive(Clone, Copy, PartialEq)]
+enum Seen {
+    /// Not one message.
+    Nothing,
+    /// A line that is a message.
+    Messages,
+    /// A message inside a line: others without one are text.
+    Inside,
+}
+
+struct JsonLines {
+    /// Whether the log was said to have this format.
+    is_stated: bool,
+    seen: Seen,
+    further: IntoIter<Inside<'static>>,
+}
+
+impl Marks for JsonLines {
+    #[inline]
+    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
+        let first = first_name(line);
+        let is_plain = match self.seen {
+            Seen::Messages => matches!(first, b"jsonrpc" | b"id" | b"method" | b"params" | b"result" | b"error"),
+            Seen::Inside => first == b"jsonrpc",
+            Seen::Nothing => false,
+        };
+        if is_plain { Some((0, Record::new(line).into())) } else { Some(self.look(line)) }
+    }
+
+    fn further(&mut self) -> Option<Found<'static>> {
+        self.further.next().map(|(start, record)| (start, record.into()))
+    }
+}
+
+/// The name of an object's first member, as far as `jsonrpc` goes.
 #[inline]
-fn read(line: &[u8]) -> Option<Found<'_>> {
-    Some((0, Record::new(line).into()))
+fn first_name(line: &[u8]) -> &[u8] {
+    let Some(rest) = line.strip_prefix(b"{") else { return b"" };
+    let Some(name) = rest[leading_blanks(rest)..].strip_prefix(b"\"") else { return b"" };
+    memchr(b'"', &name[..name.len().min(8)]).map_or(b"", |end| &name[..end])
+}
+
+impl JsonLines {
+    fn new(is_stated: bool) -> Self {
+        Self { is_stated, seen: Seen::Nothing, further: Vec::new().into_iter() }
+    }
+
+    /// What a line is that is not known to be a message by its first bytes.
+    fn look<'a>(&mut self, line: &'a [u8]) -> Found<'a> {
+        let record = || (0, Record::new(line).into());
+        let text = || (0, LogLine::new(line).into());
+        let object = RawObject::parse(line);
+        let Some(object) = object else {
+            let is_text = self.seen == Seen::Inside && !(line.starts_with(b"[") && is_sure(line));
+            return if is_text { text() } else { record() };
+        };
+        let claims = ["method", "result", "error"].iter().any(|name| object.has(name));
+        let is_foreign = !object.has("jsonrpc") && !has_members_of_messages(&object);
+        if object.has("jsonrpc") || claims && object.is_whole() && !is_foreign && self.takes(&object) {
+            self.seen = if self.seen == Seen::Nothing { Seen::Messages } else { self.seen };
+            return record();
+        }
+        let found = if may_hold_message(line) { messages(line, &object) } else { Vec::new() };
+        if let Some(first) = self.first(found) {
+            return first;
+        }
+        match self.seen {
+            Seen::Inside if object.is_whole() => text(),
+            Seen::Nothing if claims && is_foreign && object.is_whole() && !self.is_stated => text(),
+            _ => record(),
+        }
+    }
+
+    /// Whether an object without `jsonrpc` is taken for a message by the names of its members.
+    fn takes(&self, object: &RawObject<'_>) -> bool {
+        self.seen != Seen::Inside || is_message(object)
+    }
+
+    /// The first of several messages; the others are kept.
+    fn first<'a>(&mut self, found: Vec<Inside<'a>>) -> Option<Found<'a>> {
+        let mut found = found.into_iter();
+        let (start, record) = found.next()?;
+        self.seen = Seen::Inside;
+        self.further = found.map(|(start, record)| (start, record.into_owned())).collect::<Vec<_>>().into_iter();
+        Some((start, record.into()))
+    }
 }
 
 #[cfg(test)]
@@ -52,9 +151,9 @@ mod tests {
     fn lines_over_the_limit_are_passed_over() {
         let input = "123456\n1234567\n 123456\r\n1234567\r\n12345   \n123456789 \t\r\n\n1";
         let starts = [0, 7, 16, 24, 33, 42, 56];
-        assert_eq!(lines(6, input), both(&starts, &["123456", "<7>", "123456", "<7>", "<5>", "<9>", "1"]));
+        assert_eq!(lines(6, input), both(&starts, &["123456", "<7>", "123456", "<7>", "12345", "<9>", "1"]));
         assert_eq!(lines(6, "1234567"), both(&[0], &["<7>"]));
-        assert_eq!(lines(6, "123456 \r"), both(&[0], &["<6>"]));
+        assert_eq!(lines(6, "123456 \r"), both(&[0], &["123456"]));
         assert_eq!(lines(6, "1          2 "), both(&[0], &["<12>"]));
         assert_eq!(lines(0, "a\nbc"), both(&[0, 2], &["<1>", "<2>"]));
         assert_eq!(lines(usize::MAX, "a\nbc"), both(&[0, 2], &["a", "bc"]));

@@ -110,7 +110,7 @@ impl<M: Marks> Decoder for MarkedLines<M> {
 }
 
 /// How much longer than the limit a line with an envelope may be, so that a message of that size fits into it.
-const AROUND: usize = 48 * 1024;
+pub(super) const AROUND: usize = 48 * 1024;
 
 /// A decoder of lines that each are an object with a message inside. `open` finds the message in an object, which may be
 /// cut off, or a line of text; `None`: it is not an envelope.

@@ -80,6 +80,11 @@ impl<'a> RawObject<'a> {
         self.members.is_empty()
     }
 
+    /// Names and values, as far as they go.
+    pub(super) fn members(&self) -> impl Iterator<Item = (&[u8], &'a [u8])> {
+        self.members.iter().map(|(name, value)| (&**name, *value))
+    }
+
     pub(super) fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }

@@ -156,7 +156,7 @@ impl<R: Read> Reader<R> {
         }
         if options.format.is_none() {
             reader.format = reader.detect();
-            reader.decoder = reader.format.decoder(options.max_record_size);
+            reader.decoder = reader.format.detected_decoder(options.max_record_size);
         }
         if let Some(reason) = reader.format.refusal() {
             return Err(ReadError::Refused { format: reader.format, reason });

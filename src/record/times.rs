@@ -32,17 +32,35 @@ pub(super) fn epoch(seconds: Decimal) -> Option<Time> {
     later(date_time(b"1970-01-01T00:00:00Z")?, seconds)
 }
 
+/// A whole text that is a date and a time, or the number of seconds, milliseconds, microseconds or nanoseconds since 1970
+/// began, whichever is after 1973 and before 5138.
+pub(super) fn any(text: &[u8]) -> Option<Time> {
+    match timestamp(text) {
+        Some((length, time)) => time.filter(|_| length == text.len()),
+        None => {
+            let count = number(text)?;
+            let units = [1_i64, 1000, 1_000_000, 1_000_000_000];
+            let mut seconds = units.iter().filter_map(|&unit| count.checked_div(unit));
+            epoch(
+                seconds.find(|seconds| {
+                    (Decimal::from(100_000_000)..Decimal::from(100_000_000_000_i64)).contains(seconds)
+                })?,
+            )
+        }
+    }
+}
+
 /// That many seconds later.
 pub(super) fn later(time: Time, seconds: Decimal) -> Option<Time> {
     let Time::DateTime(time) = time else { return None };
     time.checked_add_day_time_duration(DayTimeDuration::new(seconds)).map(Time::DateTime)
 }
 
-/// Reads a date and time at the start of a line, such as `2025-06-01 10:00:00.123` or `2025-03-10T17:03:18.764Z`: how
+/// Reads a date and time at the start of a line, such as `2025-06-01 10:00:00.123`, Python's with `,123`, or `2025-03-10T17:03:18.764Z`: how
 /// long it is, and what it says unless there is no such time.
 pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
     let mut length = fits(line, b"0000-00-00 00:00:00")?;
-    if line.get(length) == Some(&b'.') {
+    if line.get(length) == Some(&b'.') || fits(&line[length..], b",000").is_some() {
         length += 1 + digits(&line[length + 1..]);
     }
     length += match line.get(length) {
@@ -50,7 +68,7 @@ pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
         Some(b'+' | b'-') => fits(&line[length + 1..], b"00:00").map_or(0, |zone| zone + 1),
         _ => 0,
     };
-    let text = std::str::from_utf8(&line[..length]).ok()?.replacen(' ', "T", 1);
+    let text = std::str::from_utf8(&line[..length]).ok()?.replacen(' ', "T", 1).replace(',', ".");
     Some((length, date_time(text.as_bytes())))
 }
 
@@ -79,6 +97,8 @@ mod tests {
             ("2025-06-01 10:00:00.123 [info]", 23, Some("2025-06-01T10:00:00.123")),
             ("2025-06-01T10:00:00Z x", 20, Some("2025-06-01T10:00:00Z")),
             ("2025-06-01T10:00:00.5+02:00", 27, Some("2025-06-01T10:00:00.5+02:00")),
+            ("2025-06-01 10:00:00,123 x", 23, Some("2025-06-01T10:00:00.123")),
+            ("2025-06-01 10:00:00, x", 19, Some("2025-06-01T10:00:00")),
             ("2025-06-01 10:00:00-x", 19, Some("2025-06-01T10:00:00")),
             ("2025-13-01 10:00:00", 19, None),
             ("2025-06-01 10:00:00.", 20, None),
@@ -89,6 +109,19 @@ mod tests {
         }
         for line in ["", "2025-06-01", "2025-06-01_10:00:00", "x2025-06-01 10:00:00"] {
             assert_eq!(timestamp(line.as_bytes()), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn times_by_their_value() {
+        let time = date_time(b"2026-01-05T10:00:00.5Z");
+        for text in
+            ["1767607200.5", "1767607200500", "1767607200500000", "1767607200500000000", "2026-01-05T10:00:00.5Z"]
+        {
+            assert_eq!(any(text.as_bytes()), time, "{text}");
+        }
+        for text in ["", "12", "99999999", "-1767607200", "2026-01-05T10:00:00Z x", "2026", "noon"] {
+            assert_eq!(any(text.as_bytes()), None, "{text}");
         }
     }
 

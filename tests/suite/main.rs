@@ -29,6 +29,7 @@ mod readme;
 mod rebuild;
 mod record;
 mod register;
+mod renderings;
 mod schema;
 mod servers;
 mod session;

@@ -1,0 +1,229 @@
+//! One session, as programs really write it: inside JSON of a logger, behind a prefix, in the log of a container. Each
+//! rendering gives the graph of the plain session, but for times and senders that only one of them tells.
+
+use std::io::{self, Read};
+
+use oxrdf::Quad;
+use rpcgraph::message::{Content, Single};
+use rpcgraph::record::{Entry, Format, Reader, ReaderOptions, Sender};
+use rpcgraph::vocab::{prov, rpcg};
+
+use crate::support::{assert_isomorphic, convert};
+
+/// Requests, answers, an error, notifications and batches; strings with escapes, and numbers that have to stay as they are.
+const SESSION: [&str; 9] = [
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","clientInfo":{"name":"c"}}}"#,
+    r#"{"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"s \"quoted\" \\ {[","version":1.0}}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"add","arguments":{"text":"line\n\tüber 😀","n":1e400}}}"#,
+    r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"no such tool: \"add\"","data":[null,true]}}"#,
+    r#"{"method":"notifications/progress","params":{"progressToken":1,"progress":0.50},"jsonrpc":"2.0"}"#,
+    r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"x/y","params":[1,2]}]"#,
+    r#"[{"jsonrpc":"2.0","id":2,"result":null},{"jsonrpc":"2.0","id":1,"result":{}}]"#,
+    r#"{"jsonrpc":"2.0","id":3,"method":"shutdown"}"#,
+];
+
+/// The text of a JSON string.
+fn string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Renders a message, given its number.
+type Rendering = (&'static str, fn(usize, &str) -> String);
+
+/// Objects in lines of JSON.
+const ENVELOPES: [Rendering; 14] = [
+    ("pino", |n, m| {
+        format!(r#"{{"level":20,"time":176760720{n}123,"pid":7,"hostname":"h","msg":"rpc","dir":"in","payload":{m}}}"#)
+    }),
+    ("winston", |n, m| {
+        let text = string(m);
+        format!(
+            r#"{{"level":"debug","message":"rpc","timestamp":"2026-01-05T10:00:0{n}.000Z","direction":"outgoing","body":{text}}}"#
+        )
+    }),
+    ("winston, the message itself", |_, m| format!(r#"{{"message":{m},"level":"debug"}}"#)),
+    ("bunyan", |n, m| {
+        format!(
+            r#"{{"name":"mcp","hostname":"h","pid":7,"level":20,"rpc":{m},"msg":"","time":"2026-01-05T10:00:0{n}.123Z","v":0}}"#
+        )
+    }),
+    ("zap", |n, m| {
+        let text = string(m);
+        format!(r#"{{"level":"debug","ts":176760720{n}.1234,"caller":"mcp/conn.go:12","msg":"read","data":{text}}}"#)
+    }),
+    ("slog", |n, m| {
+        format!(
+            r#"{{"time":"2026-01-05T10:00:0{n}.000+01:00","level":"DEBUG","msg":"rpc","conn":{{"id":1}},"rpc":{{"message":{m}}}}}"#
+        )
+    }),
+    ("structlog", |_, m| format!(r#"{{"event": "received", "payload": {m}, "timestamp": "2026-01-05 10:00:00,123"}}"#)),
+    ("tracing", |_, m| {
+        let text = string(m);
+        format!(
+            r#"{{"timestamp":"2026-01-05T10:00:00.123456Z","level":"TRACE","fields":{{"message":"recv","payload":{text}}},"target":"t"}}"#
+        )
+    }),
+    ("a record of OpenTelemetry", |_, m| {
+        let text = string(m);
+        format!(
+            r#"{{"timeUnixNano":"1767607200123456789","body":{{"stringValue":{text}}},"attributes":[{{"key":"a","value":{{"intValue":"1"}}}}]}}"#
+        )
+    }),
+    ("records of OpenTelemetry", |_, m| {
+        let text = string(m);
+        format!(
+            r#"{{"resourceLogs":[{{"resource":{{}},"scopeLogs":[{{"scope":{{}},"logRecords":[{{"timeUnixNano":"1767607200123456789","body":{{"stringValue":{text}}}}}]}}]}}]}}"#
+        )
+    }),
+    ("an object in a string", |_, m| format!(r#"{{"line":{}}}"#, string(&format!(r#"{{"rpc":{m}}}"#)))),
+    ("a proxy", |_, m| format!(r#"{{"id":"x","method":"POST","status":200,"body":{}}}"#, string(&format!("{m}\n")))),
+    ("with other lines between", |_, m| {
+        format!(
+            "{{\"rpc\":{m}}}\n{{\"level\":30,\"msg\":\"jsonrpc method\"}}\nstarted\n{{\"id\":1,\"error\":\"x\",\"level\":3}}"
+        )
+    }),
+    ("plain messages between", |n, m| if n % 2 == 0 { format!("{{\"rpc\":{m}}}") } else { m.to_owned() }),
+];
+
+fn rendered((_, render): &Rendering, ending: &str) -> String {
+    SESSION.iter().enumerate().map(|(number, message)| render(number, message) + ending).collect()
+}
+
+/// The graph without what only the rendering may tell.
+fn without_clues(mut quads: Vec<Quad>) -> Vec<Quad> {
+    let clues = [
+        rpcg::CAPTURED_AT,
+        rpcg::CLOCK_TIME,
+        rpcg::SENT_BY,
+        rpcg::LATENCY_SECONDS,
+        prov::STARTED_AT_TIME,
+        prov::ENDED_AT_TIME,
+    ];
+    quads.retain(|quad| !clues.contains(&quad.predicate.as_ref()));
+    quads
+}
+
+/// Gives its bytes in pieces of a fixed size.
+struct Pieces<'a>(&'a [u8], usize);
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = self.1.min(buffer.len());
+        self.0.read(&mut buffer[..size])
+    }
+}
+
+fn entries(log: impl Read) -> Vec<Entry<'static>> {
+    let mut reader = Reader::new(log, &ReaderOptions::default()).unwrap();
+    std::iter::from_fn(|| reader.next_entry().unwrap()).collect()
+}
+
+fn assert_renderings(renderings: &[Rendering]) {
+    let plain = without_clues(convert(SESSION.join("\n").as_bytes()));
+    for rendering in renderings {
+        let name = rendering.0;
+        for ending in ["\n", "\r\n"] {
+            let log = rendered(rendering, ending);
+            assert_isomorphic(&without_clues(convert(log.as_bytes())), &plain, name);
+        }
+        let log = rendered(rendering, "\n");
+        let whole = entries(log.as_bytes());
+        for (entry, place) in whole.iter().map(|entry| (entry, entry.location())) {
+            let before = &log[..place.byte as usize];
+            assert_eq!(place.line, 1 + before.matches('\n').count() as u64, "{name}");
+            assert!(log.as_bytes()[before.len()..].starts_with(entry.bytes()) || before.ends_with('"'), "{name}");
+        }
+        for size in [1, 61] {
+            assert_eq!(entries(Pieces(log.as_bytes(), size)), whole, "{name}, in pieces of {size}");
+        }
+        // One that is cut off loses the record that is cut and no other.
+        for cut in (0..log.len()).filter(|&cut| log.is_char_boundary(cut)).step_by(7) {
+            let found = entries(&log.as_bytes()[..cut]);
+            let kept = found.len().saturating_sub(1);
+            assert_eq!(found[..kept], whole[..kept], "{name}, cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn in_lines_of_json() {
+    assert_renderings(&ENVELOPES);
+}
+
+#[test]
+fn times_and_senders_of_envelopes() {
+    let log = concat!(
+        r#"{"time":1767607200123,"dir":"client-to-server","rpc":{"jsonrpc":"2.0","id":1,"method":"a"}}"#,
+        "\n",
+        r#"{"at":1,"direction":"in","rpc":{"jsonrpc":"2.0","id":1,"result":1}}"#
+    );
+    let found: Vec<_> = entries(log.as_bytes())
+        .into_iter()
+        .map(|entry| match entry {
+            Entry::Record(record) => (record.time.is_some(), record.sender),
+            Entry::LogLine(line) => panic!("{line:?}"),
+        })
+        .collect();
+    assert_eq!(found, [(true, Some(Sender::Client)), (false, None)]);
+}
+
+#[test]
+fn request_and_response_in_one_line() {
+    let log = concat!(
+        r#"{"request":{"jsonrpc":"2.0","id":1,"method":"a"},"response":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":2}","ms":1}"#,
+        "\n",
+        r#"{"request":{"jsonrpc":"2.0","id":2,"method":"b"},"response":null}"#
+    );
+    let texts: Vec<_> = entries(log.as_bytes())
+        .iter()
+        .map(|entry| {
+            (entry.location().record, entry.location().line, String::from_utf8_lossy(entry.bytes()).into_owned())
+        })
+        .collect();
+    let expected = [
+        (1, 1, r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#),
+        (2, 1, r#"{"jsonrpc":"2.0","id":1,"result":2}"#),
+        (3, 2, r#"{"jsonrpc":"2.0","id":2,"method":"b"}"#),
+    ];
+    assert_eq!(texts, expected.map(|(record, line, text)| (record, line, text.to_owned())));
+}
+
+/// A message that is cut off with its envelope is a record all the same, so that there is a finding.
+#[test]
+fn what_is_cut_off_is_not_lost() {
+    let log =
+        "{\"rpc\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}}\n{\"rpc\":{\"jsonrpc\":\"2.0\",\"id\":2,\"meth\n";
+    let texts: Vec<_> =
+        entries(log.as_bytes()).iter().map(|entry| String::from_utf8_lossy(entry.bytes()).into_owned()).collect();
+    assert_eq!(texts, [r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#, "{\"jsonrpc\":\"2.0\",\"id\":2,\"meth"]);
+}
+
+/// Logs with nothing of JSON-RPC in them, however they look.
+const OTHERS: [&str; 6] = [
+    // A web server's.
+    r#"{"time":"2026-01-05T10:00:00Z","method":"POST","path":"/mcp","status":200,"id":"a-1"}"#,
+    r#"{"id":"a-1","level":"error","error":"no such method","result":null}"#,
+    r#"{"level":"info","method":"tools/call","duration":3}"#,
+    // Kubernetes' audit log.
+    r#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Request","auditID":"0a","verb":"create","requestURI":"/api","requestObject":{"kind":"Pod","metadata":{"name":"method"}},"responseStatus":{"code":201}}"#,
+    // A webhook of GitHub's.
+    r#"{"action":"opened","issue":{"id":1,"title":"result","body":"The method `ping`:\n```\n{\"jsonrpc\":\"2.0\",\"id\":1}\n```"},"sender":{"login":"client"}}"#,
+    r#"{"event":"x","rpc":{"method":"tools/call","duration":3},"other":{"id":1,"result":2}}"#,
+];
+
+#[test]
+fn nothing_is_found_where_nothing_is() {
+    for line in OTHERS {
+        let log = format!("{line}\n").repeat(3);
+        for entry in entries(log.as_bytes()) {
+            let is_record = matches!(entry, Entry::Record(_));
+            let content = Content::parse(entry.bytes());
+            assert!(
+                !is_record || !matches!(content, Content::Single(Single::Message(_)) | Content::Batch(_)),
+                "{line}"
+            );
+        }
+        assert_eq!(Format::detect(log.as_bytes()), Format::JsonLines, "{line}");
+    }
+}
