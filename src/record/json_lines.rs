@@ -1,14 +1,16 @@
 //! `json-lines`: one JSON value a line. Lines that are not JSON are records too.
 //!
-//! A line may also be an object with a message inside, as in this one of pino:
+//! A line may also have a message inside, behind a prefix or in an object, as in these of Python's logging and of pino:
 //!
 //! ```text
+//! 2025-06-01 10:00:00,123 - mcp.server - DEBUG - Received message: {"jsonrpc":"2.0","id":1,"method":"ping"}
 //! {"level":20,"time":1767607200123,"msg":"rpc","dir":"in","payload":{"jsonrpc":"2.0","id":1,"method":"ping"}}
 //! ```
 
 use super::about::{About, Sign};
 use super::decoder::{Decoder, leading_blanks};
-use super::envelope::{Inside, has_members_of_messages, is_sure, may_hold_message, messages};
+use super::inside::{Inside, messages};
+use super::known::{has_members_of_messages, is_sure};
 use super::marked::{AROUND, Found, MarkedLines, Marks};
 use super::object::{RawObject, is_message};
 use super::{LogLine, Record};
@@ -17,8 +19,8 @@ use std::vec::IntoIter;
 
 pub(super) const ABOUT: About = About {
     name: "json-lines",
-    summary: "one JSON value a line, a message or an object with messages inside; other lines are records that are no JSON",
-    carries: "messages; time and sender where an object around a message tells them",
+    summary: "one JSON value a line, a message, or with messages inside; other lines are records that are no JSON",
+    carries: "messages; time and sender where what is around a message tells them",
     sample: include_str!("samples/json-lines.log"),
     // Every log that has no other sign.
     sign: Sign::Value(|_| true),
@@ -42,7 +44,7 @@ enum Seen {
 }
 
 struct JsonLines {
-    /// Whether the log was said to have this format.
+    /// Whether the log was said to have this format: then text is a record as it is, and so is all that may be JSON-RPC.
     is_stated: bool,
     seen: Seen,
     further: IntoIter<Inside<'static>>,
@@ -84,8 +86,14 @@ impl JsonLines {
         let text = || (0, LogLine::new(line).into());
         let object = RawObject::parse(line);
         let Some(object) = object else {
-            let is_text = self.seen == Seen::Inside && !(line.starts_with(b"[") && is_sure(line));
-            return if is_text { text() } else { record() };
+            let is_array = line.strip_prefix(b"[").is_some_and(|rest| rest.get(leading_blanks(rest)) == Some(&b'{'));
+            let is_inside = self.seen == Seen::Inside;
+            let otherwise = || if is_inside { text() } else { record() };
+            return match self.is_stated {
+                _ if is_array && (!is_inside || is_sure(line)) => record(),
+                true => otherwise(),
+                false => self.first(messages(line, None)).unwrap_or_else(otherwise),
+            };
         };
         let claims = ["method", "result", "error"].iter().any(|name| object.has(name));
         let is_foreign = !object.has("jsonrpc") && !has_members_of_messages(&object);
@@ -93,8 +101,7 @@ impl JsonLines {
             self.seen = if self.seen == Seen::Nothing { Seen::Messages } else { self.seen };
             return record();
         }
-        let found = if may_hold_message(line) { messages(line, &object) } else { Vec::new() };
-        if let Some(first) = self.first(found) {
+        if let Some(first) = self.first(messages(line, Some(&object))) {
             return first;
         }
         match self.seen {

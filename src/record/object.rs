@@ -167,13 +167,17 @@ fn elements_of(text: &[u8], recovers: bool) -> impl Iterator<Item = &[u8]> {
 /// Half of a surrogate pair stays the escape that it is: UTF-8 has nothing for it, and where the string holds JSON, the
 /// escape means the same there.
 pub(super) fn unescape(string: &[u8]) -> Option<Cow<'_, [u8]>> {
-    let mut rest = string.strip_prefix(b"\"")?;
+    string.strip_prefix(b"\"").map(unescaped)
+}
+
+/// The same of what stands behind the quote.
+pub(super) fn unescaped(mut rest: &[u8]) -> Cow<'_, [u8]> {
     let mut text: Vec<u8> = Vec::new();
     loop {
         let plain = memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
         if rest.get(plain) != Some(&b'\\') {
             let last = &rest[..plain];
-            return Some(if text.is_empty() { Cow::Borrowed(last) } else { Cow::Owned([&text, last].concat()) });
+            return if text.is_empty() { Cow::Borrowed(last) } else { Cow::Owned([&text, last].concat()) };
         }
         text.extend_from_slice(&rest[..plain]);
         let escape = &rest[plain..];

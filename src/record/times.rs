@@ -72,6 +72,30 @@ pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
     Some((length, date_time(text.as_bytes())))
 }
 
+/// The first date and time in a text, or the first time of day.
+pub(super) fn first(text: &[u8]) -> Option<Time> {
+    let goes_on = |at: usize| at > 0 && matches!(text[at - 1], b':' | b'0'..=b'9');
+    let starts = (0..text.len()).filter(|&at| text[at].is_ascii_digit() && !goes_on(at));
+    starts.map(|at| &text[at..]).find_map(|rest| {
+        if fits(rest, b"0000/00/00 00:00:00").is_some() {
+            let head = String::from_utf8_lossy(&rest[..rest.len().min(40)]).replace('/', "-");
+            return timestamp(head.as_bytes())?.1;
+        }
+        timestamp(rest).and_then(|(_, time)| time).or_else(|| clock(rest))
+    })
+}
+
+/// The time of day that `text` begins with.
+fn clock(text: &[u8]) -> Option<Time> {
+    let mut length = fits(text, b"00:00:00")?;
+    if matches!(text.get(length), Some(b'.' | b',')) {
+        length += 1 + digits(&text[length + 1..]);
+    }
+    let has_more = matches!(text.get(length), Some(b':' | b'0'..=b'9'));
+    let text = std::str::from_utf8(&text[..length]).ok()?.trim_end_matches(['.', ',']).replace(',', ".");
+    text.parse().ok().filter(|_| !has_more).map(Time::Clock)
+}
+
 /// The shape's length, if `text` begins so: `0` stands for a digit, a blank also for `T`.
 fn fits(text: &[u8], shape: &[u8]) -> Option<usize> {
     let fit = |(&byte, &shape): (&u8, &u8)| match shape {

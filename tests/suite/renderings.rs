@@ -86,6 +86,34 @@ const ENVELOPES: [Rendering; 14] = [
     ("plain messages between", |n, m| if n % 2 == 0 { format!("{{\"rpc\":{m}}}") } else { m.to_owned() }),
 ];
 
+/// Messages behind a prefix.
+const TEXTS: [Rendering; 18] = [
+    ("Python's logging", |_, m| format!("2025-06-01 10:00:00,123 - mcp.server - DEBUG - Received message: {m}")),
+    ("Python's logging, in short", |_, m| format!("DEBUG:mcp.client:Sending {m}")),
+    ("tracing", |_, m| format!("2022-05-27T16:02:00.689826Z TRACE jsonrpsee_client_transport::ws: send: {m}")),
+    ("tracing, with a field", |_, m| format!("2022-05-27T16:02:00.689826Z TRACE x::ws: recv={}", string(m))),
+    ("rust-analyzer", |n, m| {
+        format!("2024-09-24T23:10:33.316442Z DEBUG lsp_server::msg: {} {m}", if n % 2 == 0 { ">" } else { "<" })
+    }),
+    ("logfmt", |_, m| format!("time=2025-06-01T10:00:00.000Z level=DEBUG msg=rpc payload={} dir=out", string(m))),
+    ("Go's log", |_, m| format!("2025/06/01 10:00:00.123456 conn.go:12: --> {m}")),
+    ("glog", |_, m| format!("I0601 10:00:00.123456   77 conn.go:12] recv {m}")),
+    ("syslog", |_, m| format!("<14>Jun  1 10:00:00 host mcpd[812]: [DEBUG] <-- {m}")),
+    ("a clock", |_, m| format!("[10:00:00.123] << {m}")),
+    ("eglot", |_, m| format!("[jsonrpc] e[07:25:31.379] --> x[1] {m}")),
+    ("Playwright", |n, m| {
+        format!("2026-10-05T10:09:13.132Z pw:protocol {} {m}", if n % 2 == 0 { "SEND ►" } else { "◀ RECV" })
+    }),
+    ("Puppeteer", |_, m| format!("  puppeteer:protocol:SEND ► {m} +1ms")),
+    ("zap's console", |_, m| {
+        format!("2026-01-05T10:00:00.123Z\tDEBUG\tmcp/conn.go:12\tread\t{{\"data\": {}}}", string(m))
+    }),
+    ("winston's simple format", |_, m| format!("debug: rpc {{\"payload\":{m},\"service\":\"s\"}}")),
+    ("a prefix in JSON", |_, m| format!("{{\"level\":10,\"msg\":{}}}", string(&format!("recv: {m}")))),
+    ("with other lines between", |_, m| format!("a: {m}\nINFO started {{x}} jsonrpc\n  at method (x.js:1)\n[1]")),
+    ("an arrow of the log's own", |_, m| format!("conn 1 → {m}")),
+];
+
 fn rendered((_, render): &Rendering, ending: &str) -> String {
     SESSION.iter().enumerate().map(|(number, message)| render(number, message) + ending).collect()
 }
@@ -152,6 +180,30 @@ fn in_lines_of_json() {
 }
 
 #[test]
+fn behind_a_prefix() {
+    assert_renderings(&TEXTS);
+}
+
+/// A log that was pasted as one paragraph, and a call that is logged with its answer.
+#[test]
+fn several_on_a_line() {
+    let pasted = SESSION.map(|message| format!("2026-01-05T10:00:00Z [info] rpc: {message}")).join(" ");
+    let plain = without_clues(convert(SESSION.join("\n").as_bytes()));
+    assert_isomorphic(&without_clues(convert(pasted.as_bytes())), &plain, "pasted");
+    let answer = string(r#"{"jsonrpc":"2.0","id":1,"result":2}"#);
+    let call = string(r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#);
+    let log =
+        format!("TRACE[09-09|12:20:27.473] Served conn=127.0.0.1:5 method=a t=1.3ms request={call} response={answer}");
+    let found = entries(log.as_bytes());
+    let time = |entry: &Entry<'_>| match entry {
+        Entry::Record(record) => record.time,
+        Entry::LogLine(_) => None,
+    };
+    assert_eq!(found.len(), 2);
+    assert!(found.iter().all(|entry| time(entry).is_some() && time(entry) == time(&found[0])));
+}
+
+#[test]
 fn times_and_senders_of_envelopes() {
     let log = concat!(
         r#"{"time":1767607200123,"dir":"client-to-server","rpc":{"jsonrpc":"2.0","id":1,"method":"a"}}"#,
@@ -200,7 +252,7 @@ fn what_is_cut_off_is_not_lost() {
 }
 
 /// Logs with nothing of JSON-RPC in them, however they look.
-const OTHERS: [&str; 6] = [
+const OTHERS: [&str; 17] = [
     // A web server's.
     r#"{"time":"2026-01-05T10:00:00Z","method":"POST","path":"/mcp","status":200,"id":"a-1"}"#,
     r#"{"id":"a-1","level":"error","error":"no such method","result":null}"#,
@@ -209,6 +261,18 @@ const OTHERS: [&str; 6] = [
     r#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Request","auditID":"0a","verb":"create","requestURI":"/api","requestObject":{"kind":"Pod","metadata":{"name":"method"}},"responseStatus":{"code":201}}"#,
     // A webhook of GitHub's.
     r#"{"action":"opened","issue":{"id":1,"title":"result","body":"The method `ping`:\n```\n{\"jsonrpc\":\"2.0\",\"id\":1}\n```"},"sender":{"login":"client"}}"#,
+    // Prose, source code, a page, a table, logs of packages and of a kernel.
+    r#"A request such as `{"jsonrpc":"2.0","id":1,"method":"ping"}` names its method."#,
+    r#"    let request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";"#,
+    r#"    const request = {"jsonrpc": "2.0", "id": 1, "method": "ping"};"#,
+    r#"    write('{"jsonrpc":"2.0","id":1,"method":"ping"}')"#,
+    r#"    "request": {"jsonrpc": "2.0", "id": 1, "method": "ping"},"#,
+    r#"<p class="x">{"jsonrpc":"2.0","id":1,"method":"ping"}</p>"#,
+    r#"1,"{""jsonrpc"":""2.0"",""id"":1,""method"":""ping""}",x"#,
+    r#"2026-01-05 10:00:00 status installed libjsonrpccpp:amd64 1.4 {"method": "x"}"#,
+    r#"[    0.000000] jsonrpc: unknown method {"a":1}"#,
+    r#"127.0.0.1 - - [05/Jan/2026:10:00:00 +0000] "POST /jsonrpc HTTP/1.1" 200 12 "-" "{}""#,
+    r#"10:00:00 POST /mcp {"method":"tools/call","status":200,"id":1}"#,
     r#"{"event":"x","rpc":{"method":"tools/call","duration":3},"other":{"id":1,"result":2}}"#,
 ];
 

@@ -1,0 +1,134 @@
+//! What stands around a message and tells its time and its sender.
+
+use super::decoder::trim_end;
+use super::object::{RawObject, unescape};
+use super::times;
+use super::{Record, Sender, Time};
+use std::borrow::Cow;
+
+/// Members that tell the time, the most telling first.
+const TIMES: [&str; 9] =
+    ["time", "ts", "timestamp", "@timestamp", "timeUnixNano", "observedTimeUnixNano", "asctime", "datetime", "t"];
+
+/// Members that tell the sender, if their value names a side.
+const SENDERS: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "sentBy"];
+
+/// The facts that stand around a message.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Clues {
+    pub time: Option<Time>,
+    pub sender: Option<Sender>,
+}
+
+impl Clues {
+    /// Those of the object, and else those around it.
+    pub(super) fn within(self, object: &RawObject<'_>) -> Self {
+        let time = TIMES.iter().find_map(|name| times::any(&text(object, name)?));
+        let sender = SENDERS.iter().find_map(|name| named_side(&object.string(name)?));
+        Self { time: time.or(self.time), sender: sender.or(self.sender) }
+    }
+
+    /// Those of the text in front of a message, of which the last bytes count, and else those around it.
+    pub(super) fn in_front(self, text: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(trim_end(&text[text.len().saturating_sub(FRONT)..]));
+        let pairs = || text.split_whitespace().filter_map(|word| word.split_once('='));
+        let stated = |names: &'static [&str]| {
+            pairs().filter(|(name, _)| names.contains(name)).map(|(_, value)| value.trim_matches('"'))
+        };
+        let time =
+            stated(&TIMES).find_map(|value| times::any(value.as_bytes())).or_else(|| times::first(text.as_bytes()));
+        let sender = stated(&SENDERS).find_map(named_side).or_else(|| last_words(&text));
+        Self { time: time.or(self.time), sender: sender.or(self.sender) }
+    }
+
+    /// The record with them.
+    pub(super) fn of<'a>(self, record: Record<'a>) -> Record<'a> {
+        Record { time: self.time, sender: self.sender, ..record }
+    }
+}
+
+/// How much of the text in front of a message is looked at.
+const FRONT: usize = 1024;
+
+/// The sender that the last words in front of a message name, as `from client:` and `[server -> client]` do. A bare `client`
+/// may be the name of the program.
+fn last_words(text: &str) -> Option<Sender> {
+    // The name of a value is not one of the words.
+    let text = text.strip_suffix('=').map_or(text, |rest| rest.rsplit_once(' ').map_or("", |(before, _)| before));
+    let text = with_words_for_arrows(text)?;
+    let words = text.rsplit(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<_> = words.take(3).collect();
+    let ends = (1..=words.len())
+        .filter_map(|count| words.get(..count))
+        .map(|last| last.iter().rev().copied().collect::<String>());
+    ends.filter(|words| !["client", "server"].contains(&&*words.to_ascii_lowercase()))
+        .find_map(|words| named_side(&words))
+}
+
+/// The text with `to` for each arrow to the right; `None` if there is one to the left.
+fn with_words_for_arrows(text: &str) -> Option<String> {
+    (!text.contains("<-") && !text.contains('←')).then(|| text.replace("->", " to ").replace('→', " to "))
+}
+
+/// The characters of a number or a string.
+fn text<'a>(object: &RawObject<'a>, name: &str) -> Option<Cow<'a, [u8]>> {
+    let value = object.get(name)?;
+    unescape(value).or(Some(value.into()))
+}
+
+/// The side that a word about a message names as its sender. Words of the log's writer (`in`, `sent`) name none.
+fn named_side(word: &str) -> Option<Sender> {
+    if word.len() > 32 {
+        return None;
+    }
+    let mut letters = with_words_for_arrows(word)?;
+    letters.retain(|c| c.is_ascii_alphanumeric());
+    match &*letters.to_ascii_lowercase() {
+        "client" | "fromclient" | "toserver" | "clienttoserver" | "c2s" | "clientsays" => Some(Sender::Client),
+        "server" | "fromserver" | "toclient" | "servertoclient" | "s2c" | "serversays" => Some(Sender::Server),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_times_in_front() {
+        let at = |text: &str| times::date_time(text.as_bytes());
+        let clock = |text: &str| text.parse().ok().map(Time::Clock);
+        let (client, server) = (Some(Sender::Client), Some(Sender::Server));
+        let table = [
+            ("2026-01-05 10:00:00,123 - mcp.server - DEBUG - Received message: ", at("2026-01-05T10:00:00.123"), None),
+            ("2026-01-05T10:00:00Z Message from client: ", at("2026-01-05T10:00:00Z"), client),
+            ("2026/01/05 10:00:00.5 [Server Says]", at("2026-01-05T10:00:00.5"), server),
+            ("[10:00:00] client -> server: ", clock("10:00:00"), client),
+            ("I0105 10:00:00.123456   77 rpc.go:12] server→client ", clock("10:00:00.123456"), server),
+            ("<14>Jan  5 10:00:00 host mcp.client[7]: ", clock("10:00:00"), None),
+            ("time=2026-01-05T10:00:00Z dir=c2s payload=", at("2026-01-05T10:00:00Z"), client),
+            ("ts=1767607200 from server payload=", at("2026-01-05T10:00:00Z"), server),
+            ("00:11:22:33 99:00:00 mcp.client.server client <- server ", None, None),
+            ("recv: ", None, None),
+        ];
+        for (text, time, sender) in table {
+            let clues = Clues::default().in_front(text.as_bytes());
+            assert_eq!((clues.time, clues.sender), (time, sender), "{text}");
+        }
+    }
+
+    #[test]
+    fn sides_that_are_named() {
+        for (word, side) in [
+            ("server -> client", Some(Sender::Server)),
+            ("client_to_server", Some(Sender::Client)),
+            ("client <- server", None),
+            ("in", None),
+            ("outgoing", None),
+            ("sent", None),
+            ("observer", None),
+        ] {
+            assert_eq!(named_side(word), side, "{word}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Messages inside lines: in the JSON of loggers, telemetry and recorders, and behind a prefix in text.
+
+use super::Record;
+use super::clues::Clues;
+use super::decoder::leading_blanks;
+use super::known::{is_sure, may_hold_message};
+use super::object::{RawObject, elements, offset_in, unescape, unescaped};
+use super::value::{Extent, value};
+use memchr::memchr2;
+use std::borrow::Cow;
+
+/// How many members deep a message is looked for; OpenTelemetry's records, all in one object, are the deepest.
+const DEEP: usize = 5;
+
+/// A message in a line: where its first byte is, and the record.
+pub(super) type Inside<'a> = (usize, Record<'a>);
+
+/// The messages in a line that is an object and not a message itself, or that is text. One that is cut off goes up to the
+/// end of the line.
+pub(super) fn messages<'a>(line: &'a [u8], object: Option<&RawObject<'a>>) -> Vec<Inside<'a>> {
+    let mut found = Vec::new();
+    if !may_hold_message(line) {
+        return found;
+    }
+    let Some(object) = object else {
+        in_text(line, Clues::default(), DEEP, &mut found);
+        return found;
+    };
+    in_object(line, object, Clues::default(), DEEP, &mut found);
+    found
+}
+
+fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues, deep: usize, found: &mut Vec<Inside<'a>>) {
+    let clues = around.within(object);
+    for (_, value) in object.members() {
+        in_value(line, value, clues, deep - 1, found);
+    }
+}
+
+/// Looks at a value that stands in `line`, and up to `deep` members inside it.
+fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues, deep: usize, found: &mut Vec<Inside<'a>>) {
+    match value.first() {
+        Some(b'{' | b'[') if is_sure(value) => found.push((offset_in(line, value), clues.of(Record::new(value)))),
+        Some(b'{') if deep > 0 => {
+            if let Some(object) = RawObject::parse(value) {
+                in_object(line, &object, clues, deep, found);
+            }
+        }
+        Some(b'[') if deep > 0 => {
+            elements(value).filter(|element| element.starts_with(b"{")).for_each(|element| {
+                in_value(line, element, clues, deep, found);
+            });
+        }
+        // JSON with members has quotes, so as a string it has escapes.
+        Some(b'"') if may_hold_message(value) => {
+            let Some(text) = unescape(value) else { return };
+            let text = text.trim_ascii();
+            let mut inside = Vec::new();
+            in_value(text, text, clues, deep, &mut inside);
+            if inside.is_empty() && !text.contains(&b'\n') && !matches!(text.first(), Some(b'{' | b'[')) {
+                in_text(text, clues, deep, &mut inside);
+            }
+            let start = offset_in(line, value) + 1;
+            found.extend(inside.into_iter().map(|(_, record)| (start, record.into_owned())));
+        }
+        _ => {}
+    }
+}
+
+/// Looks for messages in a line of text: behind blanks or a mark, as a value `key="…"` with escapes, or inside other JSON
+/// there. What stands in quotes, or is the value of a variable, is the text of a program.
+fn in_text<'a>(line: &'a [u8], around: Clues, deep: usize, found: &mut Vec<Inside<'a>>) {
+    if [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment)) {
+        return;
+    }
+    let (mut at, mut prefix, before) = (0, 0, found.len());
+    // The time at the start of the line is that of all messages on it.
+    let mut time = around.time;
+    while let Some(next) = memchr2(b'{', b'[', &line[at..]) {
+        let start = at + next;
+        let (front, rest) = line.split_at(start);
+        at = start + 1;
+        if !is_opened(front, rest) {
+            continue;
+        }
+        let (part, done) = if front.ends_with(b"=\"") { in_quotes(rest) } else { in_braces(rest) };
+        at = start + done;
+        let count = found.len();
+        if let Some(part) = part.filter(|part| may_hold_message(part)) {
+            let clues = Clues { time, ..around }.in_front(&front[prefix..]);
+            match part {
+                Cow::Borrowed(text) => in_value(line, text, clues, deep, found),
+                Cow::Owned(text) if is_sure(&text) => found.push((start, clues.of(Record::new(text)))),
+                Cow::Owned(_) => {}
+            }
+            time = clues.time;
+        }
+        prefix = if found.len() > count { at } else { prefix };
+    }
+    // Loggers write their values in any order.
+    if let [(_, record)] = &mut found[before..] {
+        let behind = Clues::default().in_front(&line[prefix..]);
+        record.time = record.time.or(behind.time);
+        record.sender = record.sender.or(behind.sender);
+    }
+}
+
+/// Whether `rest` begins as an object, or as an array of objects, and may be a message behind `front`.
+fn is_opened(front: &[u8], rest: &[u8]) -> bool {
+    let behind = &rest[1..];
+    let wanted = if rest[0] == b'{' { b'"' } else { b'{' };
+    let next = behind.get(leading_blanks(behind)).copied();
+    // A quote in a string has a backslash in front.
+    let next = if next == Some(b'\\') && front.ends_with(b"=\"") {
+        behind.get(leading_blanks(behind) + 1).copied()
+    } else {
+        next
+    };
+    let trimmed = front.trim_ascii_end();
+    next == Some(wanted)
+        && match (front.last(), trimmed.last()) {
+            (_, None) => true,
+            (Some(b'"'), _) => front.ends_with(b"=\""),
+            (_, Some(b'=')) => trimmed.len() == front.len(),
+            (_, Some(b':')) => !matches!(trimmed.get(trimmed.len().saturating_sub(2)), Some(b'"' | b'\'')),
+            (_, Some(b'(' | b'[' | b'{' | b',' | b'"' | b'\'' | b'`')) => false,
+            (Some(last), _) => last.is_ascii_whitespace() || !last.is_ascii() || b"]>)|".contains(last),
+            (None, _) => true,
+        }
+}
+
+/// The object or array that `rest`, the end of a line, begins with, if it may be a message, and how many bytes are done
+/// with.
+fn in_braces(rest: &[u8]) -> (Option<Cow<'_, [u8]>>, usize) {
+    match value(rest) {
+        Extent::Whole(length) => {
+            let is_alone = matches!(rest.get(length), None | Some(b' ' | b'\t' | 0x1b));
+            (is_alone.then(|| rest[..length].into()), length)
+        }
+        Extent::Incomplete | Extent::Broken(_) if is_sure(rest) => (Some(rest.into()), rest.len()),
+        Extent::Incomplete => (None, rest.len()),
+        Extent::Broken(at) => (None, at.max(1)),
+    }
+}
+
+/// The same for the text of a string, which goes on up to a quote.
+fn in_quotes(rest: &[u8]) -> (Option<Cow<'_, [u8]>>, usize) {
+    let mut end = 0;
+    while let Some(next) = rest.get(end..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        end += next;
+        if rest[end] == b'"' {
+            let is_alone = matches!(rest.get(end + 1), None | Some(b' ' | b'\t' | 0x1b));
+            return (is_alone.then(|| unescaped(&rest[..end])), end + 1);
+        }
+        end += 2;
+    }
+    (Some(unescaped(rest)), rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Sender, times};
+    use super::*;
+
+    fn found(line: &str) -> Vec<(usize, String)> {
+        let object = RawObject::parse(line.as_bytes()).unwrap();
+        let text = |record: Record<'_>| String::from_utf8_lossy(&record.bytes).into_owned();
+        messages(line.as_bytes(), Some(&object)).into_iter().map(|(start, record)| (start, text(record))).collect()
+    }
+
+    #[test]
+    fn messages_behind_a_prefix() {
+        const M: &str = r#"{"jsonrpc":"2.0","id":1}"#;
+        let texts = |line: &str| {
+            let text = |(start, record): Inside<'_>| (start, String::from_utf8_lossy(&record.bytes).into_owned());
+            messages(line.as_bytes(), None).into_iter().map(text).collect::<Vec<_>>()
+        };
+        for prefix in ["a: ", "12:00 [info] x - ", "x ► ", "◀", "> ", "rpc=", "a | ", "[1] {} ", "f(x)] "] {
+            let found = [(prefix.len(), M.to_owned())];
+            assert_eq!(texts(&format!("{prefix}{M}")), found, "{prefix}");
+            assert_eq!(texts(&format!("{prefix}{M} +1ms")), found, "{prefix}");
+        }
+        assert_eq!(texts(&format!("a [{M},{M}] b {M}")), [(2, format!("[{M},{M}]")), (56, M.to_owned())]);
+        let quoted = format!("a b={} c={}", serde_json::Value::from(M), serde_json::Value::from(M));
+        assert_eq!(texts(&quoted), [(5, M.to_owned()), (40, M.to_owned())]);
+        assert_eq!(texts(&format!("a: {{\"payload\":{M}}}")), [(14, M.to_owned())]);
+        assert_eq!(texts(&format!("a: {}", &M[..20])), [(3, M[..20].to_owned())]);
+        assert_eq!(texts(&quoted[..25]), [(5, r#"{"jsonrpc":"2.0""#.to_owned())]);
+        for line in [
+            format!("let m = {M};"),
+            format!("m = {M}"),
+            format!("send('{M}')"),
+            format!("send({M})"),
+            format!("\"m\": {M}"),
+            format!("see `{M}` there"),
+            format!("// {M}"),
+            format!("let m = {};", serde_json::Value::from(M)),
+            format!("m={};", serde_json::Value::from(M)),
+            format!("[x, {M}]"),
+            format!("x{M}"),
+            format!("{{ \"{M}"),
+            "a: {\"id\":1,\"result\":{}} jsonrpc".to_owned(),
+        ] {
+            assert_eq!(texts(&line), [], "{line}");
+        }
+    }
+
+    #[test]
+    fn looking_at_text_is_linear() {
+        for text in ["{\"a\": ", "[{\"a\": ", " {\"a\":1}", "={\"a\":[", "=\"{\\\"", "{", " [", " {\"a\":x"] {
+            messages(format!("jsonrpc {}", text.repeat(200_000)).as_bytes(), None);
+        }
+    }
+
+    #[test]
+    fn only_what_is_a_message_for_sure() {
+        let table = [
+            (r#"{"a":{"jsonrpc":"2.0","b":1}}"#, Some(r#"{"jsonrpc":"2.0","b":1}"#)),
+            (r#"{"a":{"b":{"c":{"d":{"e":{"jsonrpc":1}}}}}}"#, Some(r#"{"jsonrpc":1}"#)),
+            (r#"{"a":{"b":{"c":{"d":{"e":{"f":{"jsonrpc":1}}}}}}}"#, None),
+            (r#"{"a":{"method":"tools/list","id":1}}"#, Some(r#"{"method":"tools/list","id":1}"#)),
+            (r#"{"a":{"method":"tools/list","ms":1}}"#, None),
+            (r#"{"a":{"method":"GET","id":1}}"#, None),
+            (r#"{"a":{"id":1,"result":{}}}"#, None),
+            (r#"{"a":"{\"jsonrpc\":\"2.0\",\"s\":\"\\n\"}\n"}"#, Some(r#"{"jsonrpc":"2.0","s":"\n"}"#)),
+            (r#"{"a":"{\"b\":{\"jsonrpc\":1}}"}"#, Some(r#"{"jsonrpc":1}"#)),
+            (r#"{"a":"jsonrpc"}"#, None),
+            (r#"{"a":[{"jsonrpc":1},{}]}"#, Some(r#"[{"jsonrpc":1},{}]"#)),
+            (r#"{"a":[1,{"b":{"jsonrpc":1}}]}"#, Some(r#"{"jsonrpc":1}"#)),
+            (r#"{"a":{"jsonrpc":"2.0","id":"#, Some(r#"{"jsonrpc":"2.0","id":"#)),
+        ];
+        for (line, expected) in table {
+            let texts: Vec<_> = found(line).into_iter().map(|(_, text)| text).collect();
+            assert_eq!(texts, Vec::from_iter(expected), "{line}");
+        }
+        let both = found(r#"{"request":{"jsonrpc":"2.0","id":1},"response":"{\"jsonrpc\":\"2.0\"}"}"#);
+        assert_eq!(both.iter().map(|(start, _)| *start).collect::<Vec<_>>(), [11, 48]);
+    }
+
+    #[test]
+    fn the_nearest_time_and_sides_that_are_named() {
+        let line = r#"{"ts":1,"time":1767607200123,"a":{"timestamp":"2025-06-01T10:00:00Z","b":{"jsonrpc":1}},"dir":"c2s","c":{"jsonrpc":2}}"#;
+        let object = RawObject::parse(line.as_bytes()).unwrap();
+        let found = messages(line.as_bytes(), Some(&object));
+        let times: Vec<_> = found.iter().map(|(_, record)| record.time).collect();
+        assert_eq!(times, [times::date_time(b"2025-06-01T10:00:00Z"), times::date_time(b"2026-01-05T10:00:00.123Z")]);
+        assert!(found.iter().all(|(_, record)| record.sender == Some(Sender::Client)));
+    }
+}
