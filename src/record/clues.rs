@@ -7,8 +7,18 @@ use super::{Record, Sender, Time};
 use std::borrow::Cow;
 
 /// Members that tell the time, the most telling first.
-const TIMES: [&str; 9] =
-    ["time", "ts", "timestamp", "@timestamp", "timeUnixNano", "observedTimeUnixNano", "asctime", "datetime", "t"];
+const TIMES: [&str; 10] = [
+    "time",
+    "ts",
+    "timestamp",
+    "@timestamp",
+    "timeUnixNano",
+    "observedTimeUnixNano",
+    "asctime",
+    "datetime",
+    "t",
+    "__REALTIME_TIMESTAMP",
+];
 
 /// Members that tell the sender, if their value names a side.
 const SENDERS: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "sentBy"];
@@ -30,7 +40,7 @@ impl Clues {
 
     /// Those of the text in front of a message, of which the last bytes count, and else those around it.
     pub(super) fn in_front(self, text: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(trim_end(&text[text.len().saturating_sub(FRONT)..]));
+        let text = without_colours(&String::from_utf8_lossy(trim_end(&text[text.len().saturating_sub(FRONT)..])));
         let pairs = || text.split_whitespace().filter_map(|word| word.split_once('='));
         let stated = |names: &'static [&str]| {
             pairs().filter(|(name, _)| names.contains(name)).map(|(_, value)| value.trim_matches('"'))
@@ -54,7 +64,10 @@ const FRONT: usize = 1024;
 /// may be the name of the program.
 fn last_words(text: &str) -> Option<Sender> {
     // The name of a value is not one of the words.
-    let text = text.strip_suffix('=').map_or(text, |rest| rest.rsplit_once(' ').map_or("", |(before, _)| before));
+    let text = text
+        .trim_end_matches('"')
+        .strip_suffix('=')
+        .map_or(text, |rest| rest.rsplit_once(' ').map_or("", |(before, _)| before));
     let text = with_words_for_arrows(text)?;
     let words = text.rsplit(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<_> = words.take(3).collect();
@@ -63,6 +76,16 @@ fn last_words(text: &str) -> Option<Sender> {
         .map(|last| last.iter().rev().copied().collect::<String>());
     ends.filter(|words| !["client", "server"].contains(&&*words.to_ascii_lowercase()))
         .find_map(|words| named_side(&words))
+}
+
+/// The text without the colours of a terminal.
+fn without_colours(text: &str) -> String {
+    let behind_codes = |part: &'_ str| part.find(|c: char| !c.is_ascii_digit() && !['[', ';'].contains(&c));
+    let mut parts = text.split('\x1b');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| {
+        plain + part.get(behind_codes(part).map_or(part.len(), |at| at + 1)..).unwrap_or(part)
+    })
 }
 
 /// The text with `to` for each arrow to the right; `None` if there is one to the left.
@@ -107,7 +130,8 @@ mod tests {
             ("I0105 10:00:00.123456   77 rpc.go:12] server→client ", clock("10:00:00.123456"), server),
             ("<14>Jan  5 10:00:00 host mcp.client[7]: ", clock("10:00:00"), None),
             ("time=2026-01-05T10:00:00Z dir=c2s payload=", at("2026-01-05T10:00:00Z"), client),
-            ("ts=1767607200 from server payload=", at("2026-01-05T10:00:00Z"), server),
+            ("\x1b[2m2026-01-05T10:00:00Z\x1b[0m from \x1b[1;3mclient\x1b[0m: ", at("2026-01-05T10:00:00Z"), client),
+            ("ts=1767607200 from server payload=\"", at("2026-01-05T10:00:00Z"), server),
             ("00:11:22:33 99:00:00 mcp.client.server client <- server ", None, None),
             ("recv: ", None, None),
         ];

@@ -83,7 +83,7 @@ fn in_text<'a>(line: &'a [u8], around: Clues, deep: usize, found: &mut Vec<Insid
         if !is_opened(front, rest) {
             continue;
         }
-        let (part, done) = if front.ends_with(b"=\"") { in_quotes(rest) } else { in_braces(rest) };
+        let (part, done) = if is_quoted(front) { in_quotes(rest) } else { in_braces(rest) };
         at = start + done;
         let count = found.len();
         if let Some(part) = part.filter(|part| may_hold_message(part)) {
@@ -108,25 +108,40 @@ fn in_text<'a>(line: &'a [u8], around: Clues, deep: usize, found: &mut Vec<Insid
 /// Whether `rest` begins as an object, or as an array of objects, and may be a message behind `front`.
 fn is_opened(front: &[u8], rest: &[u8]) -> bool {
     let behind = &rest[1..];
-    let wanted = if rest[0] == b'{' { b'"' } else { b'{' };
-    let next = behind.get(leading_blanks(behind)).copied();
-    // A quote in a string has a backslash in front.
-    let next = if next == Some(b'\\') && front.ends_with(b"=\"") {
-        behind.get(leading_blanks(behind) + 1).copied()
-    } else {
-        next
+    let behind = &behind[leading_blanks(behind)..];
+    let is_quoted = is_quoted(front);
+    let begins: &[u8] = match rest[0] {
+        b'{' if is_quoted => b"\\\"",
+        b'{' => b"\"",
+        _ => b"{",
     };
+    let front = without_colours(front);
     let trimmed = front.trim_ascii_end();
-    next == Some(wanted)
+    behind.starts_with(begins)
         && match (front.last(), trimmed.last()) {
             (_, None) => true,
-            (Some(b'"'), _) => front.ends_with(b"=\""),
+            (Some(b'"'), _) => is_quoted,
             (_, Some(b'=')) => trimmed.len() == front.len(),
-            (_, Some(b':')) => !matches!(trimmed.get(trimmed.len().saturating_sub(2)), Some(b'"' | b'\'')),
+            (_, Some(b':')) => !(trimmed.ends_with(b"\":") || trimmed.ends_with(b"':")),
             (_, Some(b'(' | b'[' | b'{' | b',' | b'"' | b'\'' | b'`')) => false,
             (Some(last), _) => last.is_ascii_whitespace() || !last.is_ascii() || b"]>)|".contains(last),
             (None, _) => true,
         }
+}
+
+/// Whether a text ends with `key="`.
+fn is_quoted(front: &[u8]) -> bool {
+    front.strip_suffix(b"\"").is_some_and(|front| without_colours(front).ends_with(b"="))
+}
+
+/// The text without the colours of a terminal at its end.
+fn without_colours(mut text: &[u8]) -> &[u8] {
+    while let Some(codes) = text.strip_suffix(b"m") {
+        let end = codes.iter().rposition(|byte| !byte.is_ascii_digit() && *byte != b';').map_or(0, |last| last + 1);
+        let Some(before) = codes[..end].strip_suffix(b"\x1b[") else { break };
+        text = before;
+    }
+    text
 }
 
 /// The object or array that `rest`, the end of a line, begins with, if it may be a message, and how many bytes are done
@@ -175,7 +190,18 @@ mod tests {
             let text = |(start, record): Inside<'_>| (start, String::from_utf8_lossy(&record.bytes).into_owned());
             messages(line.as_bytes(), None).into_iter().map(text).collect::<Vec<_>>()
         };
-        for prefix in ["a: ", "12:00 [info] x - ", "x ► ", "◀", "> ", "rpc=", "a | ", "[1] {} ", "f(x)] "] {
+        for prefix in [
+            "a: ",
+            "12:00 [info] x - ",
+            "x ► ",
+            "◀",
+            "> ",
+            "rpc=",
+            "a | ",
+            "[1] {} ",
+            "f(x)] ",
+            "\x1b[1;2ma:\x1b[0m\x1b[2m",
+        ] {
             let found = [(prefix.len(), M.to_owned())];
             assert_eq!(texts(&format!("{prefix}{M}")), found, "{prefix}");
             assert_eq!(texts(&format!("{prefix}{M} +1ms")), found, "{prefix}");

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use oxrdf::Quad;
 use rpcgraph::message::{Content, Single};
-use rpcgraph::record::{Entry, Format, Reader, ReaderOptions, Sender};
+use rpcgraph::record::{Entry, Format, Reader, ReaderOptions, Sender, Time};
 use rpcgraph::vocab::{prov, rpcg};
 
 use crate::support::{assert_isomorphic, convert};
@@ -114,6 +114,44 @@ const TEXTS: [Rendering; 18] = [
     ("an arrow of the log's own", |_, m| format!("conn 1 → {m}")),
 ];
 
+/// Lines of programs in the logs of what runs them.
+const CARRIERS: [Rendering; 15] = [
+    ("Docker", |n, m| docker(n, m)),
+    ("Docker, with Python's logging", |n, m| {
+        docker(n, &format!("2025-06-01 10:00:00,123 - x - DEBUG - Received: {m}"))
+    }),
+    ("Docker, with pino", |n, m| docker(n, &format!("{{\"level\":20,\"time\":1767607200123,\"payload\":{m}}}"))),
+    ("CRI", |n, m| format!("2026-01-05T10:00:0{n}.123456789Z stdout F {m}")),
+    ("CRI, with slog", |n, m| {
+        format!("2026-01-05T10:00:0{n}.123456789Z stderr F {{\"time\":\"2026-01-05T10:00:00Z\",\"rpc\":{m}}}")
+    }),
+    ("journald", |n, m| {
+        let text = string(m);
+        format!(
+            r#"{{"__REALTIME_TIMESTAMP":"176760720{n}123456","_PID":"7","SYSLOG_IDENTIFIER":"mcpd","MESSAGE":{text}}}"#
+        )
+    }),
+    ("journald, short", |n, m| format!("Jan 05 10:00:0{n} host mcpd[812]: {m}")),
+    ("journald, short-iso", |n, m| format!("2026-01-05T10:00:0{n}+0000 host mcpd[812]: {m}")),
+    ("journald, with logfmt", |n, m| {
+        format!("Jan 05 10:00:0{n}.123456 host mcpd[812]: level=debug payload={}", string(m))
+    }),
+    ("syslog, RFC 3164", |n, m| format!("<14>Jun  1 10:00:0{n} host mcpd[812]: {m}")),
+    ("syslog, RFC 5424", |n, m| format!("<14>1 2026-01-05T10:00:0{n}Z host app 812 - - {m}")),
+    ("docker compose", |_, m| format!("api-1  | {m}")),
+    ("docker compose, in colours", |_, m| format!("\x1b[36mapi-1  |\x1b[0m {m}\x1b[0m")),
+    ("tracing, in colours", |_, m| {
+        let time = "\x1b[2m2022-05-27T16:02:00.689826Z\x1b[0m \x1b[34mDEBUG\x1b[0m \x1b[2mx::ws\x1b[0m\x1b[2m:\x1b[0m";
+        format!("{time} recv \x1b[3mpayload\x1b[0m\x1b[2m=\x1b[0m{}", string(m))
+    }),
+    ("a message in colours", |_, m| format!("\x1b[32mrecv: \x1b[1m{m}\x1b[0m")),
+];
+
+fn docker(n: usize, line: &str) -> String {
+    let text = string(&format!("{line}\n"));
+    format!(r#"{{"log":{text},"stream":"stdout","time":"2026-01-05T10:00:0{n}.123456789Z"}}"#)
+}
+
 fn rendered((_, render): &Rendering, ending: &str) -> String {
     SESSION.iter().enumerate().map(|(number, message)| render(number, message) + ending).collect()
 }
@@ -182,6 +220,28 @@ fn in_lines_of_json() {
 #[test]
 fn behind_a_prefix() {
     assert_renderings(&TEXTS);
+}
+
+#[test]
+fn in_the_logs_of_containers_and_services() {
+    assert_renderings(&CARRIERS);
+}
+
+/// The time that the program tells, and else that of what runs it.
+#[test]
+fn the_nearest_time_counts() {
+    let time = |log: &str| match &entries(log.as_bytes())[..] {
+        [Entry::Record(record)] => record.time,
+        other => panic!("{other:?}"),
+    };
+    let parsed = |text: &str| text.parse().ok().map(Time::DateTime);
+    let message = SESSION[0];
+    assert_eq!(time(&docker(1, message)), parsed("2026-01-05T10:00:01.123456789Z"));
+    let inside = format!("2025-06-01 10:00:00,123 - x - DEBUG - Received: {message}");
+    assert_eq!(time(&docker(1, &inside)), parsed("2025-06-01T10:00:00.123"));
+    assert_eq!(time(&(CARRIERS[3].1)(2, message)), parsed("2026-01-05T10:00:02.123456789Z"));
+    assert_eq!(time(&(CARRIERS[5].1)(2, message)), parsed("2026-01-05T10:00:02.123456Z"));
+    assert_eq!(time(&(CARRIERS[13].1)(2, message)), parsed("2022-05-27T16:02:00.689826Z"));
 }
 
 /// A log that was pasted as one paragraph, and a call that is logged with its answer.
