@@ -351,3 +351,16 @@ fn nothing_is_found_where_nothing_is() {
         assert_eq!(Format::detect(log.as_bytes()), Format::JsonLines, "{line}");
     }
 }
+
+/// Asked for json-lines, every line is a record as it is, but for messages inside of JSON.
+#[test]
+fn a_stated_format_takes_all_lines() {
+    let log = format!("{}\nrecv: {}\n{{\"rpc\":{}}}\ntext\n", OTHERS[0], SESSION[0], SESSION[1]);
+    let options = ReaderOptions::default().with_format(Format::JsonLines);
+    let mut reader = Reader::new(log.as_bytes(), &options).unwrap();
+    let found = std::iter::from_fn(|| reader.next_entry().unwrap());
+    let shown: Vec<_> = found.map(|entry| (matches!(entry, Entry::Record(_)), entry.bytes().to_vec())).collect();
+    let prefixed = format!("recv: {}", SESSION[0]);
+    let expected = [(true, OTHERS[0]), (true, &*prefixed), (true, SESSION[1]), (false, "text")];
+    assert_eq!(shown, expected.map(|(is_record, text)| (is_record, text.as_bytes().to_vec())));
+}
