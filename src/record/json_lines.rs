@@ -104,11 +104,7 @@ impl JsonLines {
         if let Some(first) = self.first(messages(line, Some(&object))) {
             return first;
         }
-        match self.seen {
-            Seen::Inside if object.is_whole() => text(),
-            Seen::Nothing if claims && is_foreign && object.is_whole() && !self.is_stated => text(),
-            _ => record(),
-        }
+        if self.seen == Seen::Inside && object.is_whole() { text() } else { record() }
     }
 
     /// Whether an object without `jsonrpc` is taken for a message by the names of its members.
