@@ -8,18 +8,7 @@ use super::target::{TargetArgs, parse_syntax};
 use super::{Failure, Outcome, print_failure};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  rpcgraph convert session.ndjson                     Turtle on standard output
-  rpcgraph convert session.ndjson -o session.nq.gz    N-Quads, compressed
-  rpcgraph convert -t jsonld < session.ndjson         what the triples are made from
-  rpcgraph convert -m bblock session.ndjson           every message by itself
-  rpcgraph convert logs/*.ndjson -t trig --base https://example.org/logs/
-
-Exit status:
-  0  done; bad records are in the graph
-  1  stopped by --strict, or nothing was read of an input
-  2  not done")]
+#[command(after_help = include_str!("help/convert.txt").trim_end())]
 pub struct Convert {
     #[command(flatten)]
     read: ReadArgs,

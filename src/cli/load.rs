@@ -21,30 +21,7 @@ use super::{Failure, Outcome, print_failure, say, told};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("target").required(true).args(["store", "endpoint"]))]
-#[command(after_help = "\
-Examples:
-  rpcgraph load session.ndjson --store traffic       needs a build with --features rocksdb
-  rpcgraph load session.ndjson --endpoint http://localhost:3030/traffic
-  rpcgraph load logs/*.ndjson --base https://example.org/logs/ \\
-    --endpoint http://localhost:7878/query --update http://localhost:7878/update \\
-    --graph-store http://localhost:7878/store
-  rpcgraph load - --base https://example.org/logs/today --store traffic < today.ndjson
-
-Each session is a graph, which replaces the one that it had, but not before all of the input was read: \
-     loading a log again does no harm. A session's own node is the last of it to arrive.
-
-Without --graph-store, triples are sent as updates; with --update and --graph-store, as parts of a graph; \
-     with --graph-store alone, as a graph in one request.
-
-Environment:
-  RPCGRAPH_TOKEN                    sent to the server as a bearer token, or
-  RPCGRAPH_USER, RPCGRAPH_PASSWORD  as user and password, or
-  NETRC                             a netrc file with logins of hosts [default: ~/.netrc]
-
-Exit status:
-  0  done; bad records are in the graph
-  1  stopped by --strict with nothing loaded, or the server does not keep all triples
-  2  not done: what cannot be read, or has no JSON-RPC in it, is not loaded")]
+#[command(after_help = include_str!("help/load.txt").trim_end())]
 pub struct Load {
     #[command(flatten)]
     read: ReadArgs,

@@ -21,24 +21,7 @@ use super::target::leave;
 use super::{Failure, Outcome, print_failure, say};
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("question").required(true), after_help = "\
-Examples:
-  rpcgraph query session.ndjson --named methods          calls, errors, latencies of each method
-  rpcgraph query session.ndjson --named errors           what failed, and why
-  rpcgraph query logs/*.ndjson --named slowest --param limit=5
-  rpcgraph query session.ndjson -q 'SELECT ?id { ?request jrpc:hasMethod \"ping\" ; jrpc:hasId ?id }'
-  rpcgraph query session.ndjson -q 'ASK { ?answer a jrpc:ErrorResponse }' --exit-status
-  rpcgraph query session.ndjson -q 'DESCRIBE <#m12>'     everything about a message
-  rpcgraph query --store traffic --named sessions        what `rpcgraph load` has put there
-  rpcgraph query --endpoint http://localhost:7878/query --named errors
-
-The prefixes jrpc, rpcg, rdf, rdfs, xsd, prov and dcterms need no declaration. Each session is a \
-     named graph; a query without FROM sees them all. `rpcgraph queries` lists the named queries.
-
-Exit status:
-  0  done
-  1  --exit-status and nothing was found, or stopped by --strict
-  2  not done, or nothing was read of an input")]
+#[command(group = ArgGroup::new("question").required(true), after_help = include_str!("help/query.txt").trim_end())]
 pub struct QueryCommand {
     #[command(flatten)]
     read: ReadArgs,

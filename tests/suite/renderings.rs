@@ -354,7 +354,7 @@ fn nothing_is_found_where_nothing_is() {
             );
         }
         let query = Query::named("methods").unwrap();
-        let asked = Log::read("log", std::io::Cursor::new(log.clone().into_bytes())).ask(&query);
+        let asked = Log::read("log", io::Cursor::new(log.clone().into_bytes())).ask(&query);
         assert!(matches!(asked, Err(LogError::Unread { .. })), "{line}");
         assert_eq!(Format::detect(log.as_bytes()), Format::JsonLines, "{line}");
     }
