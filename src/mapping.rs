@@ -1,8 +1,8 @@
 //! Mappings: how an annotated message becomes triples.
 //!
-//! There is one definition, the [walk](walk) over an annotated message, and two writers for it. One writes JSON-LD, which
-//! expanded with the contexts as the JSON-LD 1.1 algorithms say is the graph: that is the reference path, for any
-//! contexts, and anyone can check it. The other pushes the same triples without the detour, also of what a further
+//! There is one definition, the walk (`mapping/walk.rs`) over an annotated message, and two writers for it. One writes
+//! JSON-LD, which expanded with the contexts as the JSON-LD 1.1 algorithms say is the graph: that is the reference path,
+//! for any contexts, and anyone can check it. The other pushes the same triples without the detour, also of what a further
 //! context maps as long as its compiled terms cover it; a message that they do not cover takes the reference path.
 
 mod bblock;
