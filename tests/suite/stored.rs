@@ -175,8 +175,9 @@ mod on_disk {
         let ran = place.run(&["load", "missing", "--base", BASE, "--store", "traffic"]);
         assert_eq!(ran.status, Some(2));
         assert_isomorphic(&there(&place), &before, "unreadable");
+        place.put("log", "no JSON\n{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n");
         let ran = place.run(&["load", "log", "--base", "urn:other", "--store", "traffic"]);
-        assert!(ran.stderr.ends_with("\nloaded 1 session, 8 triples into traffic\n"), "{}", ran.stderr);
+        assert!(ran.stderr.ends_with("\nloaded 1 session, 13 triples into traffic\n"), "{}", ran.stderr);
     }
 
     #[test]
