@@ -57,6 +57,11 @@ pub struct Options {
     pub jobs: usize,
 }
 
+/// How many processors there are: as many threads make the best of them.
+pub fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Why a conversion stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ConvertError {

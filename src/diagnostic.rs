@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::Path;
 
 use crate::record::Location;
 
@@ -19,6 +20,11 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(printable)
+}
+
+/// A path as messages show it.
+pub fn printable_path(path: &Path) -> String {
+    printable(&path.display().to_string()).into_owned()
 }
 
 fn is_obeyed(character: char) -> bool {

@@ -13,8 +13,8 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 pub use self::messages::{LoggedMessage, Messages};
 pub use self::rows::{Row, Rows};
 use crate::context::Context;
-use crate::convert::{ConvertError, Converter, Input, Options};
-use crate::diagnostic::{Finding, printable};
+use crate::convert::{ConvertError, Converter, Input, Options, processors};
+use crate::diagnostic::{Finding, printable_path};
 use crate::mapping::{Mapper, Mapping, ReferenceError};
 use crate::query::{Cancel, Dataset, Query, QueryError};
 use crate::record::Format;
@@ -125,15 +125,14 @@ impl Log {
     /// [`LogError::Open`], [`LogError::Folder`], [`LogError::NoIri`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
         let path = path.as_ref();
-        let shown = || printable(&path.display().to_string()).into_owned();
-        let failed = |source| LogError::Open { path: shown(), source };
+        let failed = |source| LogError::Open { path: printable_path(path), source };
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
-            return Err(LogError::Folder { path: shown() });
+            return Err(LogError::Folder { path: printable_path(path) });
         }
         let size = metadata.is_file().then_some(metadata.len());
-        let log = Self::read(file_name(path), file).with_name(shown());
+        let log = Self::read(file_name(path), file).with_name(printable_path(path));
         Ok(Self { size, input: Input { iri: file_iri(path)?, ..log.input }, ..log })
     }
 
@@ -151,10 +150,7 @@ impl Log {
         Self {
             input,
             size: None,
-            options: Options {
-                jobs: std::thread::available_parallelism().map_or(1, usize::from),
-                ..Options::default()
-            },
+            options: Options { jobs: processors(), ..Options::default() },
             mapping: Mapping::default(),
             contexts: Vec::new(),
             provenance: false,
@@ -348,13 +344,13 @@ pub fn session_iri(base: &str) -> Result<Iri<String>, LogError> {
 
 /// The `file:` IRI of a path, which need not exist.
 pub fn file_iri(path: &Path) -> Result<String, LogError> {
-    let shown = || printable(&path.display().to_string()).into_owned();
-    let absolute = std::path::absolute(path).map_err(|source| LogError::Open { path: shown(), source })?;
+    let failed = |source| LogError::Open { path: printable_path(path), source };
+    let absolute = std::path::absolute(path).map_err(failed)?;
     let url = url::Url::from_file_path(&absolute).ok();
     // Parsing takes the dot segments out: one file has one IRI.
     match url.and_then(|url| url::Url::parse(url.as_str()).ok()) {
         Some(url) => Ok(utf8_percent_encode(url.as_str(), NOT_IN_IRIS).to_string()),
-        None => Err(LogError::NoIri { path: shown() }),
+        None => Err(LogError::NoIri { path: printable_path(path) }),
     }
 }
 

@@ -104,16 +104,19 @@ pub enum ObjectRef<'a> {
 impl<'a> ObjectRef<'a> {
     /// A term of a graph; `None` for a triple term.
     pub(crate) fn new(term: TermRef<'a>) -> Option<Self> {
-        Some(match term {
-            TermRef::NamedNode(named) => Self::Node(NodeRef::Iri(named.as_str())),
-            TermRef::BlankNode(blank) => Self::Node(NodeRef::Label(blank.as_str())),
-            TermRef::Literal(literal) => match literal.language() {
+        // A triple term, which a feature of another crate may add, is none of these.
+        if let TermRef::NamedNode(named) = term {
+            Some(Self::Node(NodeRef::Iri(named.as_str())))
+        } else if let TermRef::BlankNode(blank) = term {
+            Some(Self::Node(NodeRef::Label(blank.as_str())))
+        } else if let TermRef::Literal(literal) = term {
+            Some(match literal.language() {
                 Some(tag) => Self::Tagged(literal.value(), tag),
                 None => Self::literal(literal.value(), literal.datatype()),
-            },
-            #[allow(unreachable_patterns, reason = "triple terms, where a feature of another crate adds them")]
-            _ => return None,
-        })
+            })
+        } else {
+            None
+        }
     }
 
     /// A literal without a language.

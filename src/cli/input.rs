@@ -12,7 +12,7 @@ use rpcgraph::query::rdf_format;
 use rpcgraph::vocab::RESERVED;
 
 use super::Failure;
-use rpcgraph::diagnostic::printable;
+pub use rpcgraph::diagnostic::printable_path as shown;
 
 /// An input that has not been opened yet.
 #[derive(Debug)]
@@ -57,11 +57,6 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
         sources.push(source);
     }
     Ok(sources)
-}
-
-/// A path as messages show it: without control characters, which a terminal would obey.
-pub fn shown(path: &Path) -> String {
-    printable(&path.display().to_string()).into_owned()
 }
 
 impl InputSource {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use rpcgraph::context::{self, Context, Loader};
-use rpcgraph::convert::{ConvertError, Converter, Input, Options};
+use rpcgraph::convert::{ConvertError, Converter, Input, Options, processors};
 use rpcgraph::diagnostic::Finding;
 use rpcgraph::mapping::{Mapper, Mapping, ReferenceError};
 use rpcgraph::record::{Format, ReaderOptions};
@@ -137,7 +137,7 @@ impl ReadArgs {
     fn jobs(&self) -> usize {
         match self.jobs {
             Some(jobs) => jobs.into(),
-            None => std::thread::available_parallelism().map_or(1, usize::from),
+            None => processors(),
         }
     }
 

@@ -125,10 +125,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         let scanned: Vec<Option<Scanned<'_>>> = entries.iter().map(|entry| self.scan(entry, &mut payloads)).collect();
         let contents = entries.iter().zip(&scanned).map(|(entry, scanned)| match (entry, scanned) {
             (Entry::Record(_), Some(scanned)) => Some(scanned.content(&payloads)),
-            (Entry::Record(record), None) if record.flags.result_unknown => {
-                Some(Content::parse_without_result(&record.bytes))
-            }
-            (Entry::Record(record), None) => Some(Content::parse(&record.bytes)),
+            (Entry::Record(record), None) => Some(Content::of(record)),
             (Entry::LogLine(_), _) => None,
         });
         let contents: Vec<Option<Content<'_>>> = contents.collect();

@@ -95,10 +95,7 @@ impl Iterator for Messages {
 }
 
 fn read(record: &Record<'_>, sessions: &mut HashMap<Option<String>, Session>, ready: &mut VecDeque<LoggedMessage>) {
-    let content = match record.flags.result_unknown {
-        true => Content::parse_without_result(&record.bytes),
-        false => Content::parse(&record.bytes),
-    };
+    let content = Content::of(record);
     let key = record.session.as_deref().map(str::to_owned);
     let session = sessions.entry(key.clone()).or_insert_with(|| Session::new(key));
     // Elements of a batch have no text of their own; they are valid JSON, since the batch is.

@@ -5,6 +5,7 @@ use std::iter;
 use oxrdf::{Literal, Term, Variable};
 
 use crate::query::{Answer, QueryError};
+use crate::triples::{NodeRef, ObjectRef};
 
 /// What comes of a query, row by row as it is found.
 ///
@@ -69,14 +70,11 @@ impl Row {
 
     /// The same as text: an IRI, the label of a blank node, or what a literal says without its type and language.
     pub fn text(&self, column: &str) -> Option<&str> {
-        Some(match self.get(column)? {
-            Term::NamedNode(node) => node.as_str(),
-            Term::BlankNode(node) => node.as_str(),
-            Term::Literal(literal) => literal.value(),
-            // Where a feature of another crate adds terms, they have no text.
-            #[allow(unreachable_patterns, reason = "triple terms are there where a feature of another crate adds them")]
-            _ => return None,
-        })
+        match ObjectRef::new(self.get(column)?.as_ref())? {
+            ObjectRef::Text(text) | ObjectRef::Typed(text, _) | ObjectRef::Tagged(text, _) => Some(text),
+            ObjectRef::Node(NodeRef::Iri(text) | NodeRef::Label(text)) => Some(text),
+            ObjectRef::Node(_) | ObjectRef::Integer(_) => None,
+        }
     }
 
     /// The columns that have a term in this row, with it.

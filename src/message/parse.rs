@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{Content, ErrorMember, ErrorObject, Id, Invalid, Kind, MAX_ID_DIGITS, Message, Problem, Problems, Single};
 use crate::json::{self, Object, Text, Value};
+use crate::record::Record;
 
 impl<'a> Content<'a> {
     /// Reads the content of a record.
@@ -21,6 +22,14 @@ impl<'a> Content<'a> {
     /// surrogate in its method, its id or its error's message. An array is a [`Content::Batch`].
     pub fn parse(bytes: &'a [u8]) -> Self {
         json::parse(bytes).into()
+    }
+
+    /// Reads the content of a record, as far as the log tells it.
+    pub fn of(record: &'a Record<'_>) -> Self {
+        match record.flags.result_unknown {
+            true => Self::parse_without_result(&record.bytes),
+            false => Self::parse(&record.bytes),
+        }
     }
 
     /// Reads the content of a record of which the log tells that there was a result, but not which: an object with an id

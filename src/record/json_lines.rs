@@ -27,7 +27,7 @@ pub(super) const ABOUT: About = About {
     decoder: |limit| MarkedLines::boxed(limit, AROUND, JsonLines::new(true)),
 };
 
-/// A decoder for a log that was not said to be JSON-RPC: one may have objects with a `method` and be none.
+/// A decoder for a log that was not said to have this format: its text may have messages inside.
 pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
     MarkedLines::boxed(limit, AROUND, JsonLines::new(false))
 }
@@ -44,7 +44,7 @@ enum Seen {
 }
 
 struct JsonLines {
-    /// Whether the log was said to have this format: then text is a record as it is, and so is all that may be JSON-RPC.
+    /// Whether the log was said to have this format: then text is a record as it is.
     is_stated: bool,
     seen: Seen,
     further: IntoIter<Inside<'static>>,
@@ -96,8 +96,9 @@ impl JsonLines {
             };
         };
         let claims = ["method", "result", "error"].iter().any(|name| object.has(name));
-        let is_foreign = !object.has("jsonrpc") && !has_members_of_messages(&object);
-        if object.has("jsonrpc") || claims && object.is_whole() && !is_foreign && self.takes(&object) {
+        if object.has("jsonrpc")
+            || claims && object.is_whole() && has_members_of_messages(&object) && self.takes(&object)
+        {
             self.seen = if self.seen == Seen::Nothing { Seen::Messages } else { self.seen };
             return record();
         }

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use super::{BlockError, yaml};
-use crate::diagnostic::printable;
+pub(super) use crate::diagnostic::printable_path as shown;
 
 /// Largest file of a block, in bytes.
 pub const MAX_FILE: u64 = 16 << 20;
@@ -133,9 +133,4 @@ fn leads_out(path: &Path) -> bool {
         };
         depth < 0
     })
-}
-
-/// A path as messages show it.
-pub(super) fn shown(path: &Path) -> String {
-    printable(&path.display().to_string()).into_owned()
 }
