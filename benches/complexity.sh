@@ -12,15 +12,7 @@ cd "$(dirname "$0")/.."
 
 n=${1:-500}
 most=1.3
-if ! command -v valgrind >/dev/null; then
-    echo 'valgrind is not installed, so instructions are not counted'
-    exit 0
-fi
-
-target=${CARGO_TARGET_DIR:-target}
-cargo build --release --locked --quiet
-folder=$(mktemp -d "$target/complexity.XXXXXX")
-trap 'rm -rf "$folder"' EXIT
+. benches/support/callgrind.sh
 
 # TEXT so many times: repeat TEXT TIMES; its escapes are those of printf
 repeat() { awk -v text="$1" -v times="$2" 'BEGIN { for (i = 0; i < times; i++) printf "%s", text }'; }
@@ -58,15 +50,6 @@ batch() {
         END { printf "\"request\":{\"postData\":{\"text\":\"[%s]\"}},\"response\":{\"content\":{\"text\":\"[%s]\"}}", asked, answered }'
 }
 
-# Instructions of a conversion in one thread: count FORMAT LOG
-count() {
-    local said
-    said=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null \
-        "$target/release/rpcgraph" convert --quiet --jobs 1 --log-lines --base https://example.org/log \
-        --from "$1" --to nquads "$2" 2>&1 >/dev/null) || grep -q 'Collected : ' <<<"$said" || { echo "$said" >&2 && exit 1; }
-    sed -n 's/^.*Collected : //p' <<<"$said"
-}
-
 status=0
 for case in "${cases[@]}"; do
     IFS='|' read -r name format write <<<"$case"
@@ -74,7 +57,7 @@ for case in "${cases[@]}"; do
     for times in 1 2 4; do
         set -- $((n * times))
         eval "$write" >"$folder/log"
-        counts+=("$(count "$format" "$folder/log")")
+        counts+=("$(count 1 --log-lines --from "$format" --to nquads "$folder/log")")
     done
     exponent=$(awk -v OFMT=%.2f -v a="${counts[0]}" -v b="${counts[1]}" -v c="${counts[2]}" \
         'BEGIN { print (b > a && c > b) ? log((c - b) / (b - a)) / log(2) : 0 }')

@@ -20,33 +20,17 @@ case ${1:-} in
     '' | --update) mode=${1:-compare} ;;
     *) echo "usage: $0 [--update]" >&2 && exit 2 ;;
 esac
-if ! command -v valgrind >/dev/null; then
-    echo 'valgrind is not installed, so instructions are not counted'
-    exit 0
-fi
-
-target=${CARGO_TARGET_DIR:-target}
-cargo build --release --locked --quiet
-folder=$(mktemp -d "$target/instructions.XXXXXX")
-trap 'rm -rf "$folder"' EXIT
+. benches/support/callgrind.sh
 rustc --edition 2024 -O -o "$folder/workload" benches/workload.rs
 "$folder/workload" "$messages" >"$folder/log.ndjson"
 head -n 1 "$folder/log.ndjson" >"$folder/one.ndjson"
 
-# Instructions of a conversion in one thread: count LOG MAPPING SYNTAX
-count() {
-    local said
-    said=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null \
-        "$target/release/rpcgraph" convert --quiet --jobs 1 --base https://example.org/log \
-        --mapping "$2" --to "$3" "$1" 2>&1 >/dev/null) || { echo "$said" >&2 && exit 1; }
-    sed -n 's/^.*Collected : //p' <<<"$said"
-}
-
-# Of one message, once the program has started: what the log takes, less what its first message alone takes.
+# Of one message, once the program has started: what the log takes, less what its first message alone takes:
+# count_message MAPPING SYNTAX
 count_message() {
     local all one
-    all=$(count "$folder/log.ndjson" "$@")
-    one=$(count "$folder/one.ndjson" "$@")
+    all=$(count 0 --mapping "$1" --to "$2" "$folder/log.ndjson")
+    one=$(count 0 --mapping "$1" --to "$2" "$folder/one.ndjson")
     echo $(((all - one) / (messages - 1)))
 }
 

@@ -13,7 +13,7 @@ use oxiri::IriRef;
 use oxrdf::{NamedNode, Quad};
 use oxrdfio::{RdfFormat, RdfParser};
 use rpcgraph::context;
-use rpcgraph::json::{self, Text, Value};
+use rpcgraph::json::{self, Object, Text, Value};
 use rpcgraph::mapping::Mapping;
 use rpcgraph::sink::Syntax;
 use serde_json::json;
@@ -54,7 +54,7 @@ impl Questions {
         let context = json!([context::builtin()[0].value(), { "@base": BASE }]);
         for message in messages(log) {
             let Value::Object(object) = &message else { continue };
-            let exception = exception(&message, Place::Plain);
+            let exception = envelope_exception(object).or_else(|| exception(&message, Place::Plain));
             if self.agrees(exception.or_else(|| printed_exception(&message, Place::Plain))) {
                 let what = format!("{name}, the message {}", object.raw);
                 let line = format!("{{\"context\":{context},\"message\":{}}}", object.raw);
@@ -137,6 +137,12 @@ impl Place {
             _ => Self::Plain,
         }
     }
+}
+
+/// Why an object is not asked about as it stands there.
+fn envelope_exception(object: &Object<'_>) -> Option<&'static str> {
+    let says_so = object.members.iter().any(|(name, _)| name.as_str() == Some("jsonrpc"));
+    (!says_so && object.raw.contains("\"jsonrpc\"")).then_some("it holds a message, which is what we read")
 }
 
 /// Why jsonld.js makes something else of a message than we do.
