@@ -127,6 +127,15 @@ impl Sender {
     }
 }
 
+/// Which way a message went, as seen by the side that wrote the log, which may be either.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// The writer of the log sent it.
+    Out,
+    /// The writer of the log received it.
+    In,
+}
+
 /// When a record was captured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Time {
@@ -149,6 +158,8 @@ pub struct Record<'a> {
     pub time: Option<Time>,
     /// The side that sent it.
     pub sender: Option<Sender>,
+    /// Which way it went, where the log does not say who that was.
+    pub direction: Option<Direction>,
     /// Key of the session within the input, where the log holds several.
     pub session: Option<Cow<'a, str>>,
     /// A duration that the log itself states, in seconds.
@@ -167,6 +178,7 @@ impl<'a> Record<'a> {
             bytes,
             time: None,
             sender: None,
+            direction: None,
             session: None,
             latency: None,
             flags: Flags::default(),

@@ -88,6 +88,7 @@ impl Chunk {
                     length: record.length,
                     time: record.time,
                     sender: record.sender,
+                    direction: record.direction,
                     latency: record.latency,
                     flags: record.flags,
                 }),

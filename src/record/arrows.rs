@@ -3,7 +3,7 @@
 use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
 use super::marked::{Found, MarkedLines, is_structured};
-use super::{Record, Sender, Time};
+use super::{Direction, Record, Sender, Time};
 use memchr::memchr;
 
 pub(super) const ABOUT: About = About {
@@ -25,14 +25,16 @@ const HEAD: usize = 64;
 
 /// Every line with an arrow and something behind it is a record.
 fn read(line: &[u8]) -> Option<Found<'_>> {
-    let Arrow { sender, time, payload } = arrow(line)?;
-    Some((payload, Record { time, sender, ..Record::new(&line[payload..]) }.into()))
+    let Arrow { sender, direction, time, payload } = arrow(line)?;
+    Some((payload, Record { time, sender, direction, ..Record::new(&line[payload..]) }.into()))
 }
 
 /// The arrow in front of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Arrow {
     sender: Option<Sender>,
+    /// Where the arrow says nothing of the sender.
+    direction: Option<Direction>,
     time: Option<Time>,
     /// Where the message begins in the line.
     payload: usize,
@@ -77,7 +79,9 @@ fn arrow(line: &[u8]) -> Option<Arrow> {
         b'<' | b'>' | b'-' | b'=' if payload == behind => false,
         _ => !matches!(drawn, b">" | b"<") && !line[payload..].starts_with(b"//"),
     };
-    message.then_some(Arrow { sender, time: clangd.and_then(|(time, _)| time), payload })
+    let points = if drawn.ends_with(b">") || drawn == "→".as_bytes() { Direction::Out } else { Direction::In };
+    let direction = sender.is_none().then_some(points);
+    message.then_some(Arrow { sender, direction, time: clangd.and_then(|(time, _)| time), payload })
 }
 
 /// Reads clangd's `V[13:09:49.765] `: the time of day, if it is one, and where the rest of the line begins.
@@ -125,6 +129,22 @@ mod tests {
         ];
         for (line, expected) in table {
             assert_eq!(found(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn directions_where_the_sender_is_unknown() {
+        let (out, back) = (Some(Direction::Out), Some(Direction::In));
+        for (line, direction) in [
+            ("> {}", out),
+            ("<[]", back),
+            ("→ {}", out),
+            ("← {}", back),
+            (">>> {}", out),
+            (">> {}", None),
+            ("<-- {}", None),
+        ] {
+            assert_eq!(arrow(line.as_bytes()).and_then(|arrow| arrow.direction), direction, "{line}");
         }
     }
 

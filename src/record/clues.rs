@@ -3,7 +3,7 @@
 use super::decoder::trim_end;
 use super::object::{RawObject, unescape};
 use super::times;
-use super::{Record, Sender, Time};
+use super::{Direction, Record, Sender, Time};
 use std::borrow::Cow;
 
 /// Members that tell the time, the most telling first.
@@ -23,11 +23,19 @@ const TIMES: [&str; 10] = [
 /// Members that tell the sender, if their value names a side.
 const SENDERS: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "sentBy"];
 
+/// Members with a text that may say which way a message went.
+const EVENTS: [&str; 3] = ["msg", "message", "event"];
+
+/// Such a text has fewer bytes, and is not a message itself.
+const EVENT: usize = 128;
+
 /// The facts that stand around a message.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Clues {
     pub time: Option<Time>,
     pub sender: Option<Sender>,
+    /// Where the sender is not named.
+    pub direction: Option<Direction>,
 }
 
 impl Clues {
@@ -35,7 +43,17 @@ impl Clues {
     pub(super) fn within(self, object: &RawObject<'_>) -> Self {
         let time = TIMES.iter().find_map(|name| times::any(&text(object, name)?));
         let sender = SENDERS.iter().find_map(|name| named_side(&object.string(name)?));
-        Self { time: time.or(self.time), sender: sender.or(self.sender) }
+        let stated = || SENDERS.iter().find_map(|name| named_direction(&object.string(name)?));
+        let event = |name: &str| object.get(name).filter(|text| text.len() < EVENT && !text.contains(&b'{'));
+        let told = || EVENTS.iter().find_map(|name| last_direction(&String::from_utf8_lossy(event(name)?)));
+        self.or_outer(time, sender, || stated().or_else(told))
+    }
+
+    /// Those of something, and else those around it.
+    fn or_outer(self, time: Option<Time>, sender: Option<Sender>, direction: impl Fn() -> Option<Direction>) -> Self {
+        let sender = sender.or(self.sender);
+        let direction = if sender.is_none() { direction().or(self.direction) } else { None };
+        Self { time: time.or(self.time), sender, direction }
     }
 
     /// Those of the text in front of a message, of which the last bytes count, and else those around it.
@@ -48,27 +66,28 @@ impl Clues {
         let time =
             stated(&TIMES).find_map(|value| times::any(value.as_bytes())).or_else(|| times::first(text.as_bytes()));
         let sender = stated(&SENDERS).find_map(named_side).or_else(|| last_words(&text));
-        Self { time: time.or(self.time), sender: sender.or(self.sender) }
+        self.or_outer(time, sender, || stated(&SENDERS).find_map(named_direction).or_else(|| last_direction(&text)))
     }
 
     /// The record with them.
     pub(super) fn of<'a>(self, record: Record<'a>) -> Record<'a> {
-        Record { time: self.time, sender: self.sender, ..record }
+        Record { time: self.time, sender: self.sender, direction: self.direction, ..record }
     }
 }
 
 /// How much of the text in front of a message is looked at.
 const FRONT: usize = 1024;
 
+/// The text without the name of a value at its end, which is not one of its words.
+fn without_name(text: &str) -> &str {
+    let named = text.trim_end_matches('"').strip_suffix('=');
+    named.map_or(text, |rest| rest.rsplit_once(' ').map_or("", |(before, _)| before))
+}
+
 /// The sender that the last words in front of a message name, as `from client:` and `[server -> client]` do. A bare `client`
 /// may be the name of the program.
 fn last_words(text: &str) -> Option<Sender> {
-    // The name of a value is not one of the words.
-    let text = text
-        .trim_end_matches('"')
-        .strip_suffix('=')
-        .map_or(text, |rest| rest.rsplit_once(' ').map_or("", |(before, _)| before));
-    let text = with_words_for_arrows(text)?;
+    let text = with_words_for_arrows(without_name(text))?;
     let words = text.rsplit(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<_> = words.take(3).collect();
     let ends = (1..=words.len())
@@ -76,6 +95,21 @@ fn last_words(text: &str) -> Option<Sender> {
         .map(|last| last.iter().rev().copied().collect::<String>());
     ends.filter(|words| !["client", "server"].contains(&&*words.to_ascii_lowercase()))
         .find_map(|words| named_side(&words))
+}
+
+/// Arrows that point away from the writer of a log, and those that point to it.
+const ARROWS: [(&[&str], Direction); 2] = [
+    (&[">", ">>", ">>>", "->", "-->", "→", "►", "▶"], Direction::Out),
+    (&["<", "<<", "<<<", "<-", "<--", "←", "◄", "◀"], Direction::In),
+];
+
+/// The direction that the last words in front of a message tell, as `Received message:`, `recv=` and `-->` do. A bare `in`
+/// may be any word.
+fn last_direction(text: &str) -> Option<Direction> {
+    let mut tokens = text.split_whitespace().rev().take(2);
+    let arrow = |token: &str| ARROWS.iter().find(|(drawn, _)| drawn.contains(&token)).map(|(_, direction)| *direction);
+    let words = text.rsplit(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    tokens.find_map(arrow).or_else(|| words.take(3).filter(|word| word.len() > 3).find_map(named_direction))
 }
 
 /// The text without the colours of a terminal.
@@ -99,8 +133,23 @@ fn text<'a>(object: &RawObject<'a>, name: &str) -> Option<Cow<'a, [u8]>> {
     unescape(value).or(Some(value.into()))
 }
 
+/// The direction that a word about a message names.
+pub(super) fn named_direction(word: &str) -> Option<Direction> {
+    let word = word.trim();
+    if let Some((_, direction)) = ARROWS.iter().find(|(drawn, _)| drawn.contains(&word)) {
+        return Some(*direction);
+    }
+    match &*word.get(..word.len().min(16))?.to_ascii_lowercase() {
+        "out" | "send" | "sent" | "sends" | "sending" | "outgoing" | "outbound" | "egress" | "tx" | "write"
+        | "wrote" | "writing" => Some(Direction::Out),
+        "in" | "recv" | "receive" | "received" | "receives" | "receiving" | "incoming" | "inbound" | "ingress"
+        | "rx" | "read" | "reading" => Some(Direction::In),
+        _ => None,
+    }
+}
+
 /// The side that a word about a message names as its sender. Words of the log's writer (`in`, `sent`) name none.
-fn named_side(word: &str) -> Option<Sender> {
+pub(super) fn named_side(word: &str) -> Option<Sender> {
     if word.len() > 32 {
         return None;
     }
@@ -138,6 +187,39 @@ mod tests {
         for (text, time, sender) in table {
             let clues = Clues::default().in_front(text.as_bytes());
             assert_eq!((clues.time, clues.sender), (time, sender), "{text}");
+        }
+    }
+
+    #[test]
+    fn ways_that_messages_went() {
+        let (out, back) = (Some(Direction::Out), Some(Direction::In));
+        let table = [
+            ("mcp.server - DEBUG - Received message: ", back),
+            ("jsonrpsee::ws: send: ", out),
+            ("TRACE x::ws: recv=\"", back),
+            ("lsp_server::msg: > ", out),
+            ("[DEBUG] <-- ", back),
+            ("[jsonrpc] e[07:25:31.379] --> initialize[1] ", out),
+            ("pw:protocol SEND ► ", out),
+            ("pw:protocol ◀ RECV ", back),
+            ("level=DEBUG dir=out payload=", out),
+            ("client -> server: ", None),
+            ("written in java: ", None),
+            ("payload=", None),
+        ];
+        for (text, direction) in table {
+            assert_eq!(Clues::default().in_front(text.as_bytes()).direction, direction, "{text}");
+        }
+        for (json, direction) in [
+            (r#"{"dir":"in","msg":"sent"}"#, back),
+            (r#"{"direction":"outgoing"}"#, out),
+            (r#"{"msg":"rpc","event":"request received"}"#, back),
+            (r#"{"from":"client","dir":"in"}"#, None),
+            (r#"{"dir":"up","msg":"in"}"#, None),
+            (r#"{"message":"{\"method\":\"send\"}"}"#, None),
+        ] {
+            let object = RawObject::parse(json.as_bytes()).unwrap();
+            assert_eq!(Clues::default().within(&object).direction, direction, "{json}");
         }
     }
 
