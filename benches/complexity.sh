@@ -19,6 +19,8 @@ repeat() { awk -v text="$1" -v times="$2" 'BEGIN { for (i = 0; i < times; i++) p
 
 # Text for `repeat`, with the message as it is and in a string.
 message='{"jsonrpc":"2.0","method":"a"}'
+request='{"jsonrpc":"2.0","id":1,"method":"a"}'
+response='{"jsonrpc":"2.0","id":1,"result":1}'
 quoted='{\\"jsonrpc\\":\\"2.0\\",\\"method\\":\\"a\\"}'
 # Elements of an array, the last one without a comma: list TEXT TIMES
 list() { repeat "$1," $(($2 - 1)) && repeat "$1" 1; }
@@ -39,6 +41,8 @@ cases=(
     'events told apart|har|har "\"_eventSourceMessages\":[$(list "{\"data\":\"$quoted\"}" $1)]"'
     'events of a body|har|har "\"response\":{\"content\":{\"text\":\"$(repeat "data: $quoted\\\\n\\\\n" $1)\"}}"'
     'answers of a batch|har|har "$(batch $1)"'
+    'requests with one id|arrows|repeat ">> $request\n" $1; repeat "<< $request\n" $1; repeat "<< $response\n" $1'
+    'requests between|arrows|repeat ">> $request\n<< $request\n" $1; repeat ">> $response\n" $1; repeat "<< $response\n" $1'
 )
 # An archive with an entry of these members.
 har() { printf '{"log":{"entries":[{%s}]}}' "$1"; }

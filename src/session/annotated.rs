@@ -8,7 +8,7 @@ use crate::message::{Id, Invalid, Kind, Message, Problems};
 use crate::record::{Format, Location, LogLine, Record, Sender, Time};
 
 /// What a node is called within its input: `m7` for the seventh record, `m7.2` for the second element of that batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     /// The record, from 1.
     pub record: u64,
@@ -56,7 +56,7 @@ pub struct Annotated<'a> {
     pub responds_to: Option<Name>,
     /// Seconds from that request to this answer.
     pub latency: Option<Decimal>,
-    /// The older open request whose id this one takes.
+    /// The older open request whose id this one is the first to take.
     pub superseded: Option<Name>,
     /// What is wrong with it.
     pub problems: Problems,

@@ -50,25 +50,61 @@ fn small(id: &Id<'_>) -> Option<u64> {
 #[derive(Debug)]
 struct OpenRequests {
     newest: OpenRequest,
-    /// Oldest first; no more than a pointer where it has no request.
+    /// Those of each sender in a stack of their own, so that none has to be looked for; no more than a pointer where there
+    /// is one request.
     #[expect(clippy::box_collection, reason = "nearly every id has one open request, and there may be millions")]
-    older: Option<Box<Vec<OpenRequest>>>,
+    older: Option<Box<Vec<Stack>>>,
+}
+
+/// Open requests with one id and one sender, oldest first; at least one.
+#[derive(Debug)]
+struct Stack {
+    sender: Option<Sender>,
+    requests: Vec<OpenRequest>,
 }
 
 impl OpenRequests {
-    fn newest_first(&self) -> impl Iterator<Item = &OpenRequest> {
-        iter::once(&self.newest).chain(self.older.iter().flat_map(|older| older.iter().rev()))
+    /// The newest request, and the newest older one of each sender.
+    fn tops(&self) -> impl Iterator<Item = &OpenRequest> {
+        let stacks = self.older.iter().flat_map(|older| older.iter());
+        iter::once(&self.newest).chain(stacks.filter_map(|stack| stack.requests.last()))
     }
 
-    /// Takes the one out that is the n-th from the newest; none if it is the only one.
-    fn take(&mut self, nth: usize) -> Option<OpenRequest> {
-        let older = self.older.as_mut()?;
-        let taken = match nth.checked_sub(1) {
-            Some(among_older) => older.remove(older.len() - 1 - among_older),
-            None => mem::replace(&mut self.newest, older.pop()?),
-        };
-        if older.is_empty() {
+    /// Adds a request, and gives the newest one of the same sender, unless it gave that before.
+    fn push(&mut self, request: OpenRequest) -> Option<Name> {
+        let stacks = self.older.iter_mut().flat_map(|older| older.iter_mut());
+        let tops = iter::once(&mut self.newest).chain(stacks.filter_map(|stack| stack.requests.last_mut()));
+        let reused = tops.filter(|older| older.sender == request.sender).max_by_key(|older| older.name);
+        let superseded = reused.filter(|older| !older.superseded).map(|older| {
+            older.superseded = true;
+            older.name
+        });
+        let older = mem::replace(&mut self.newest, request);
+        let stacks = self.older.get_or_insert_default();
+        match stacks.iter_mut().find(|stack| stack.sender == older.sender) {
+            Some(stack) => stack.requests.push(older),
+            None => stacks.push(Stack { sender: older.sender, requests: vec![older] }),
+        }
+        superseded
+    }
+
+    /// Takes the request of that name out, which is one of the [tops](Self::tops); none if it is the only one.
+    fn take(&mut self, name: Name) -> Option<OpenRequest> {
+        let stacks = self.older.as_mut()?;
+        let top = |stack: &Stack| stack.requests.last().map(|request| request.name);
+        // In place of the newest comes the next.
+        let wanted = if name == self.newest.name { stacks.iter().filter_map(top).max()? } else { name };
+        let at = stacks.iter().position(|stack| top(stack) == Some(wanted))?;
+        let stack = stacks.get_mut(at)?;
+        let mut taken = stack.requests.pop()?;
+        if stack.requests.is_empty() {
+            stacks.swap_remove(at);
+        }
+        if stacks.is_empty() {
             self.older = None;
+        }
+        if name == self.newest.name {
+            mem::swap(&mut self.newest, &mut taken);
         }
         Some(taken)
     }
@@ -81,6 +117,8 @@ pub(super) struct OpenRequest {
     /// In a box, since most logs have none.
     pub time: Option<Box<Time>>,
     sender: Option<Sender>,
+    /// A later request has taken its id.
+    superseded: bool,
 }
 
 /// What a response answers.
@@ -95,21 +133,15 @@ pub(super) struct PairedAnswer {
 }
 
 impl Exchanges {
-    /// A request: gives the older open one of the same sender that had the same id.
+    /// A request: gives the newest open one of the same sender that has the same id, the first time that its id is taken.
     pub fn open(&mut self, sender: Option<Sender>, id: &Id<'_>, name: Name, time: Option<Time>) -> Option<Name> {
-        let request = OpenRequest { name, time: time.map(Box::new), sender };
+        let request = OpenRequest { name, time: time.map(Box::new), sender, superseded: false };
         match self.open.entry(Key::new(id)) {
             Entry::Vacant(entry) => {
                 entry.insert(OpenRequests { newest: request, older: None });
                 None
             }
-            Entry::Occupied(mut entry) => {
-                let open = entry.get_mut();
-                let superseded = open.newest_first().find(|older| older.sender == sender).map(|older| older.name);
-                let older = mem::replace(&mut open.newest, request);
-                open.older.get_or_insert_default().push(older);
-                superseded
-            }
+            Entry::Occupied(mut entry) => entry.get_mut().push(request),
         }
     }
 
@@ -119,13 +151,11 @@ impl Exchanges {
             return PairedAnswer { duplicate: self.answered.contains(sender, id), ..PairedAnswer::default() };
         };
         let open = entry.get_mut();
-        let mut candidates =
-            open.newest_first().enumerate().filter(|(_, request)| answers(sender, request.sender)).map(|(at, _)| at);
-        let Some(found) = candidates.next() else {
+        let fitting = open.tops().filter(|request| answers(sender, request.sender)).map(|request| request.name);
+        let Some(found) = fitting.max() else {
             return PairedAnswer { duplicate: self.answered.contains(sender, id), ..PairedAnswer::default() };
         };
-        let ambiguous = sender.is_none() && candidates.next().is_some();
-        drop(candidates);
+        let ambiguous = sender.is_none() && open.older.is_some();
         let request = match open.take(found) {
             Some(request) => request,
             None => entry.remove().newest,

@@ -145,6 +145,30 @@ fn an_id_may_be_used_while_it_is_open() {
     let mut run = Run::default();
     run.short("- ?1");
     assert_eq!(run.short("- ?1")[0].takes_id_of.as_deref(), Some("m1"));
+    // That a request's id was taken is told once.
+    let told = assert_session(
+        &["c ?1", "c ?1", "s =1", "c ?1", "s ?1", "s =1", "c ?1"],
+        &[("m3", Some("m2"), &[]), ("m6", Some("m4"), &[])],
+    );
+    let older: Vec<_> = told.iter().map(|node| node.takes_id_of.as_deref()).collect();
+    assert_eq!(older, [None, Some("m1"), None, None, None, None, None]);
+}
+
+/// However many requests of both sides are open under one id, each is found at once.
+#[test]
+fn open_requests_with_one_id() {
+    const COUNT: u64 = 50_000;
+    let mut run = Run::default();
+    for short in ["c ?1", "- ?1", "s ?1"] {
+        (0..COUNT).for_each(|_| drop(run.short(short)));
+    }
+    for (short, newest) in [("s =1", 2 * COUNT), ("c =1", 3 * COUNT)] {
+        for nth in 0..COUNT {
+            assert_eq!(run.short(short)[0].answers, Some(format!("m{}", newest - nth)));
+        }
+    }
+    assert_eq!(run.short("c =1")[0].answers, None);
+    assert_eq!(run.short("- =1")[0].answers, Some(format!("m{COUNT}")));
 }
 
 #[test]
