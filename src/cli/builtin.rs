@@ -82,7 +82,9 @@ impl FormatsCommand {
             }
             text.push('\n');
         }
-        text.push_str("Any of them may be compressed with gzip or zstd.\n");
+        text.push_str(
+            "Any of them may be compressed with gzip, zstd, bzip2 or xz.\n",
+        );
         print(&text)
     }
 }

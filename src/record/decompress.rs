@@ -1,6 +1,8 @@
-//! gzip and zstd, recognised by their first bytes.
+//! gzip, zstd, bzip2, xz, and UTF-16 with a byte-order mark, recognised by their first bytes.
 
+use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
 use std::fmt;
 use std::io::{self, BufReader, Chain, Cursor, Read};
 use zstd::stream::read::Decoder as ZstdDecoder;
@@ -12,6 +14,10 @@ pub enum InputCompression {
     Gzip,
     /// Zstandard, RFC 8878; any number of frames, skippable ones too.
     Zstd,
+    /// bzip2; any number of streams.
+    Bzip2,
+    /// xz; any number of streams, with dictionaries of up to 128 MiB.
+    Xz,
 }
 
 impl InputCompression {
@@ -19,6 +25,8 @@ impl InputCompression {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Self::Zstd),
+            [b'B', b'Z', b'h', b'1'..=b'9'] => Some(Self::Bzip2),
+            [0xfd, b'7', b'z', b'X'] => Some(Self::Xz),
             _ => None,
         }
     }
@@ -29,6 +37,8 @@ impl fmt::Display for InputCompression {
         f.write_str(match self {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
         })
     }
 }
@@ -38,15 +48,15 @@ pub fn decompressed<R: Read>(input: R) -> io::Result<impl Read> {
     CompressionLayer::new(CompressionLayer::new(LogSource(input))?)
 }
 
-/// The text of an input that is plain, compressed, or compressed twice. It fails with a [`TextFailure`].
+/// The text of an input that is plain, compressed, or compressed twice, as UTF-8. It fails with a [`TextFailure`].
 ///
 /// Data that ends early gives all text before its end. Where data is damaged, a block of text before that place may be
 /// lost with it: the libraries give no part of a piece that they found damaged.
-pub(super) struct PlainText<R: Read>(CompressionLayer<CompressionLayer<LogSource<R>>>);
+pub(super) struct PlainText<R: Read>(Utf8<CompressionLayer<CompressionLayer<LogSource<R>>>>);
 
 impl<R: Read> PlainText<R> {
     pub(super) fn new(input: R) -> io::Result<Self> {
-        Ok(Self(CompressionLayer::new(CompressionLayer::new(LogSource(input))?)?))
+        Ok(Self(Utf8::new(CompressionLayer::new(CompressionLayer::new(LogSource(input))?)?)))
     }
 
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, TextFailure> {
@@ -83,23 +93,36 @@ enum CompressionLayer<R: Read> {
     Plain(Peeked<R>),
     Gzip(MultiGzDecoder<BufReader<Peeked<R>>>),
     Zstd(ZstdDecoder<'static, BufReader<Peeked<R>>>),
+    Bzip2(MultiBzDecoder<BufReader<Peeked<R>>>),
+    Xz(Box<XzReader<BufReader<Peeked<R>>>>),
 }
+
+/// What the dictionaries of xz may take in KiB: twice what its highest level does.
+const XZ_MEMORY: u32 = 128 << 10;
 
 /// A reader of which the first bytes were looked at: those, the error that came behind them, and the rest.
 type Peeked<R> = Chain<Chain<Cursor<Vec<u8>>, Failed>, R>;
 
+/// Looks at the first bytes of an input, of which there may be fewer than `count`.
+fn peek<R: Read>(mut input: R, count: u64) -> (Vec<u8>, Peeked<R>) {
+    let mut head = Vec::new();
+    let failed = Failed(input.by_ref().take(count).read_to_end(&mut head).err());
+    (head.clone(), Cursor::new(head).chain(failed).chain(input))
+}
+
 impl<R: Read> CompressionLayer<R> {
     /// Fails only for want of memory: a read that fails here does so again in [`Read::read`].
-    fn new(mut input: R) -> io::Result<Self> {
-        let mut head = Vec::new();
-        let failed = Failed(input.by_ref().take(4).read_to_end(&mut head).err());
-        let kind = InputCompression::of(&head);
-        let peeked = Cursor::new(head).chain(failed).chain(input);
+    fn new(input: R) -> io::Result<Self> {
+        let (head, peeked) = peek(input, 4);
         let buffered = |peeked| BufReader::with_capacity(64 * 1024, peeked);
-        Ok(match kind {
+        Ok(match InputCompression::of(&head) {
             None => Self::Plain(peeked),
             Some(InputCompression::Gzip) => Self::Gzip(MultiGzDecoder::new(buffered(peeked))),
             Some(InputCompression::Zstd) => Self::Zstd(ZstdDecoder::with_buffer(buffered(peeked))?),
+            Some(InputCompression::Bzip2) => Self::Bzip2(MultiBzDecoder::new(buffered(peeked))),
+            Some(InputCompression::Xz) => {
+                Self::Xz(Box::new(XzReader::new_mem_limit(buffered(peeked), true, XZ_MEMORY)))
+            }
         })
     }
 }
@@ -119,6 +142,8 @@ impl<R: Read> Read for CompressionLayer<R> {
             Self::Plain(input) => return input.read(buffer),
             Self::Gzip(input) => (InputCompression::Gzip, input.read(buffer)),
             Self::Zstd(input) => (InputCompression::Zstd, input.read(buffer)),
+            Self::Bzip2(input) => (InputCompression::Bzip2, input.read(buffer)),
+            Self::Xz(input) => (InputCompression::Xz, input.read(buffer)),
         };
         result.map_err(|error| match error.downcast::<TextFailure>() {
             Ok(failure) => io::Error::other(failure),
@@ -127,6 +152,79 @@ impl<R: Read> Read for CompressionLayer<R> {
                 io::Error::other(TextFailure::Data { kind, source })
             }
         })
+    }
+}
+
+/// Text as UTF-8: as it is, or made of UTF-16 where that has a byte-order mark, which stays.
+///
+/// Half of a surrogate pair becomes the three bytes that it would have in UTF-8, which no UTF-8 has, and half of a
+/// character at the end becomes U+FFFD, so that whoever reads the text finds both.
+struct Utf8<R> {
+    input: Peeked<R>,
+    /// How two bytes make a unit of UTF-16.
+    unit: Option<fn([u8; 2]) -> u16>,
+    /// Bytes that are not converted yet: less than a character between reads.
+    units: Vec<u8>,
+    /// What was converted, and how much of it was given.
+    text: Vec<u8>,
+    given: usize,
+}
+
+impl<R: Read> Utf8<R> {
+    fn new(input: R) -> Self {
+        let (head, input) = peek(input, 2);
+        let unit: Option<fn([u8; 2]) -> u16> = match head[..] {
+            [0xff, 0xfe] => Some(u16::from_le_bytes),
+            [0xfe, 0xff] => Some(u16::from_be_bytes),
+            _ => None,
+        };
+        Self { input, unit, units: Vec::new(), text: Vec::new(), given: 0 }
+    }
+
+    /// Converts what was read, at the `end` of the input all of it.
+    fn convert(&mut self, unit: fn([u8; 2]) -> u16, end: bool) {
+        let mut units: Vec<u16> = self.units.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
+        if !end {
+            // The other half of the character may come.
+            units.pop_if(|last| matches!(last, 0xd800..=0xdbff));
+        }
+        (self.text, self.given) = (Vec::new(), 0);
+        for character in char::decode_utf16(units.iter().copied()) {
+            match character {
+                Ok(character) => self.text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+                Err(half) => {
+                    let half = half.unpaired_surrogate();
+                    let last_two = [half >> 6, half].map(|bits| 0x80 | (bits & 0x3f) as u8);
+                    self.text.push(0xed);
+                    self.text.extend_from_slice(&last_two);
+                }
+            }
+        }
+        self.units.drain(..2 * units.len());
+        if end && !std::mem::take(&mut self.units).is_empty() {
+            self.text.extend_from_slice("\u{fffd}".as_bytes());
+        }
+    }
+}
+
+impl<R: Read> Read for Utf8<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(unit) = self.unit else { return self.input.read(buffer) };
+        while self.given == self.text.len() {
+            let held = self.units.len();
+            self.units.resize(held + buffer.len().clamp(2, 64 * 1024), 0);
+            let read = self.input.read(&mut self.units[held..]);
+            self.units.truncate(held + read.as_ref().map_or(0, |read| *read));
+            let read = read?;
+            self.convert(unit, read == 0);
+            if read == 0 && self.text.is_empty() {
+                return Ok(0);
+            }
+        }
+        let mut rest = &self.text[self.given..];
+        let given = rest.read(buffer)?;
+        self.given += given;
+        Ok(given)
     }
 }
 
@@ -143,6 +241,19 @@ mod tests {
 
     fn zstd(text: &[u8]) -> Vec<u8> {
         zstd::encode_all(text, 1).unwrap()
+    }
+
+    fn bzip2(text: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn xz(text: &[u8]) -> Vec<u8> {
+        let options = lzma_rust2::XzOptions::with_preset(0);
+        let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
     }
 
     /// Everything that can be read, and how it ends.
@@ -168,6 +279,11 @@ mod tests {
             gzip(&zstd(text)),
             zstd(&gzip(text)),
             gzip(&gzip(text)),
+            bzip2(text),
+            xz(text),
+            xz(&bzip2(text)),
+            [bzip2(b"{\"a\""), bzip2(b":1}\n[2]\n")].concat(),
+            [xz(b"{\"a\""), xz(b":1}\n[2]\n")].concat(),
             [gzip(b"{\"a\""), gzip(b""), gzip(b":1}\n[2]\n")].concat(),
             [zstd(b"{\"a\""), zstd(b""), zstd(b":1}\n[2]\n")].concat(),
             skippable.clone(),
@@ -182,14 +298,17 @@ mod tests {
     #[test]
     fn cut_off_anywhere() {
         let text: Vec<u8> = (0..400_u32).flat_map(|n| format!("{}\n", n * n).into_bytes()).collect();
-        for (kind, whole) in [("gzip", gzip(&text)), ("zstd", zstd(&text))] {
+        for (kind, whole) in [("gzip", gzip(&text)), ("zstd", zstd(&text)), ("bzip2", bzip2(&text)), ("xz", xz(&text))]
+        {
             for length in 4..whole.len() {
                 let (found, error) = read(&whole[..length]);
                 assert!(text.starts_with(&found));
                 assert_eq!(error, Some(format!("{kind} data ends early")), "{length}");
             }
-            let next = [&whole[..], &whole[..7]].concat();
-            assert_eq!(read(&next[..]), (text.clone(), Some(format!("{kind} data ends early"))));
+            let next = [&whole[..], &whole[..whole.len() / 2]].concat();
+            let (found, error) = read(&next[..]);
+            assert!(found.starts_with(&text));
+            assert_eq!(error, Some(format!("{kind} data ends early")));
         }
     }
 
@@ -200,6 +319,11 @@ mod tests {
         let at = checksum.len() - 8;
         checksum[at] ^= 1;
         assert_eq!(read(&checksum[..]), (text.to_vec(), Some("gzip data is damaged".to_owned())));
+        for (kind, mut whole) in [("bzip2", bzip2(text)), ("xz", xz(text))] {
+            let at = whole.len() - 5;
+            whole[at] ^= 1;
+            assert_eq!(read(&whole[..]).1, Some(format!("{kind} data is damaged")));
+        }
         let garbage = [&zstd(text)[..], b"no frame"].concat();
         assert_eq!(read(&garbage[..]), (text.to_vec(), Some("zstd data is damaged".to_owned())));
     }
@@ -213,11 +337,46 @@ mod tests {
             }
         }
         let text = b"text";
-        for whole in [text.to_vec(), gzip(text), zstd(text), gzip(&zstd(text))] {
+        for whole in [text.to_vec(), gzip(text), zstd(text), bzip2(text), xz(text), gzip(&zstd(text))] {
             for length in [0, 2, 4, whole.len()] {
                 let (_, error) = read(whole[..length].chain(Broken));
                 assert_eq!(error.as_deref(), Some("the disk is on fire"));
             }
+        }
+    }
+
+    /// Small data may say that it needs a lot of memory to be read.
+    #[test]
+    fn dictionaries_are_bounded() {
+        let mut bomb = xz(&[b'x'; 1000]);
+        // The property of the filter, in the header of the block; 40 is 4 GiB. Behind it stands the header's checksum.
+        let property = 12 + 2 + 2;
+        bomb[property] = 40;
+        let header = 12..12 + (usize::from(bomb[12]) + 1) * 4 - 4;
+        let mut crc = flate2::Crc::new();
+        crc.update(&bomb[header.clone()]);
+        bomb[header.end..header.end + 4].copy_from_slice(&crc.sum().to_le_bytes());
+        assert_eq!(read(&bomb[..]), (vec![], Some("xz data is damaged".to_owned())));
+    }
+
+    #[test]
+    fn utf_16() {
+        let text = "\u{feff}{\"a\":\"é 中 😀\"}\r\n[2]\n";
+        for order in [u16::to_le_bytes, u16::to_be_bytes] {
+            let whole: Vec<u8> = text.encode_utf16().flat_map(order).collect();
+            for input in [whole.clone(), gzip(&whole), xz(&whole)] {
+                assert_eq!(read(&input[..]), (text.as_bytes().to_vec(), None));
+            }
+            for cut in 2..whole.len() {
+                let (found, error) = read(&whole[..cut]);
+                let kept = found.strip_suffix("\u{fffd}".as_bytes()).unwrap_or(&found);
+                assert!(error.is_none() && kept.len() >= cut / 2, "{cut}");
+                // Cut between the halves of a pair, the first of them is left.
+                let kept = kept.strip_suffix(b"\xed\xa0\xbd").unwrap_or(kept);
+                assert!(text.as_bytes().starts_with(kept), "{cut}");
+            }
+            let halves = [0xfeff, 0xd83d, 0x61, 0xde00, 0xd83d].map(order).concat();
+            assert_eq!(read(&halves[..]).0, b"\xef\xbb\xbf\xed\xa0\xbda\xed\xb8\x80\xed\xa0\xbd");
         }
     }
 }

@@ -95,6 +95,18 @@ fn zstd(text: &[u8]) -> Vec<u8> {
     zstd::encode_all(text, 1).unwrap()
 }
 
+fn bzip2(text: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn xz(text: &[u8]) -> Vec<u8> {
+    let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(0)).unwrap();
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// Small logs with something of everything, and the format that each is detected as.
 const FIXTURES: [(Format, &[u8]); 6] = [
     (Format::JsonLines, b"{\"a\":1}\r\n\n  [2]\t\nstderr: no json\n{\"long\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}\n{\"cut\":"),
@@ -161,10 +173,31 @@ fn compressed_input_is_read_like_plain_input() {
             [gzip(start), gzip(rest)].concat(),
             [zstd(start), skippable.clone(), zstd(rest)].concat(),
             [skippable, zstd(input)].concat(),
+            bzip2(input),
+            xz(input),
         ] {
             assert_eq!(whole(&compressed, ReaderOptions::default()), entries, "{format:?}");
             assert_eq!(read(Pieces(&compressed, 1), ReaderOptions::default()).0, entries, "{format:?}");
         }
+    }
+}
+
+/// Half of a character is not lost: its record is not UTF-8.
+#[test]
+fn text_in_utf_16_is_read_like_text_in_utf_8() {
+    let log = "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"é😀\"}\r\n{\"a\":1}\n";
+    for order in [u16::to_le_bytes, u16::to_be_bytes] {
+        let utf16: Vec<u8> = log.encode_utf16().flat_map(order).collect();
+        let expected = whole(log.as_bytes(), ReaderOptions::default());
+        for size in [1, 2, 3, 1000] {
+            assert_eq!(read(Pieces(&utf16, size), ReaderOptions::default()).0, expected, "in pieces of {size}");
+        }
+        let halves = [&[0xfeff][..], &"{\"a\":\"".encode_utf16().collect::<Vec<_>>(), &[0xd83d, 0x22, 0x7d]].concat();
+        let halves: Vec<u8> = halves.into_iter().flat_map(order).collect();
+        let entries = whole(&halves, ReaderOptions::default());
+        let [Entry::Record(record)] = &entries[..] else { panic!("{entries:?}") };
+        assert_eq!(&*record.bytes, b"{\"a\":\"\xed\xa0\xbd\"}");
+        assert!(matches!(rpcgraph::message::Content::of(record), rpcgraph::message::Content::Malformed(_)));
     }
 }
 

@@ -69,7 +69,7 @@ fn formats() {
         assert!(text.contains(&format!("{}\n    {}\n", format.name(), format.summary())), "{}", format.name());
         assert!(text.contains(&format!("    carries: {}\n", format.carries())), "{}", format.name());
     }
-    assert!(text.ends_with("Any of them may be compressed with gzip or zstd.\n"));
+    assert!(text.ends_with("Any of them may be compressed with gzip, zstd, bzip2 or xz.\n"));
 }
 
 #[test]
