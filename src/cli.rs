@@ -3,6 +3,7 @@
 mod answer;
 mod builtin;
 mod convert;
+mod format;
 mod input;
 mod load;
 mod progress;

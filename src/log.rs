@@ -17,7 +17,7 @@ use crate::convert::{ConvertError, Converter, Input, Options, processors};
 use crate::diagnostic::{Finding, printable_path};
 use crate::mapping::{Mapper, Mapping, ReferenceError};
 use crate::query::{Cancel, Dataset, Query, QueryError};
-use crate::record::Format;
+use crate::record::{Format, Layout};
 use crate::sink::{Sink, SinkError, Syntax};
 use crate::summary::Summary;
 use crate::vocab::RESERVED;
@@ -183,6 +183,13 @@ impl Log {
         self
     }
 
+    /// Where its messages are, in lines of which the content does not tell.
+    #[must_use]
+    pub fn with_layout(mut self, layout: Layout) -> Self {
+        self.options.reader.layout = Some(layout);
+        self
+    }
+
     /// Passes over records of more bytes, with a finding for each; 256 MiB unless it is set.
     #[must_use]
     pub fn with_max_record_size(mut self, bytes: usize) -> Self {
@@ -288,7 +295,7 @@ impl Log {
         let cancel = Cancel::default();
         let dataset = Dataset::new(query, false).map_err(QueryError::from)?;
         let mut loading = dataset.load(&cancel).map_err(QueryError::from)?;
-        let (input, stated) = (self.input.name.clone(), self.options.reader.format.is_some());
+        let (input, stated) = (self.input.name.clone(), self.options.reader.is_stated());
         let summary = self.convert(&mut loading.sink())?;
         if let Some(reason) = summary.why_unread(stated).filter(|_| !query.sees_unread()) {
             return Err(LogError::Unread { input, reason });

@@ -61,6 +61,7 @@ mod json_array;
 mod json_lines;
 mod json_values;
 mod known;
+mod layout;
 mod lsp_devtools_db;
 #[cfg(feature = "sqlite")]
 mod lsp_devtools_rows;
@@ -88,6 +89,7 @@ mod zed;
 pub use decoder::{Decoder, Step};
 pub use decompress::{InputCompression, decompressed};
 pub use detect::Format;
+pub use layout::{Layout, LayoutError, WordMeaning};
 pub(crate) use nature::nature;
 pub use reader::{ReadError, Reader, ReaderOptions};
 

@@ -9,10 +9,10 @@ use rpcgraph::context::{self, Context, Loader};
 use rpcgraph::convert::{ConvertError, Converter, Input, Options, processors};
 use rpcgraph::diagnostic::Finding;
 use rpcgraph::mapping::{Mapper, Mapping, ReferenceError};
-use rpcgraph::record::{Format, ReaderOptions};
 use rpcgraph::sink::{Sink, SinkError};
 use rpcgraph::summary::{Summary, counted};
 
+use super::format::FormatArgs;
 use super::input::{InputSource, sources};
 use super::progress::{self, Watched};
 use super::{Failure, print_failure, say};
@@ -27,9 +27,8 @@ pub struct ReadArgs {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Format of the logs [default: detected from their content]
-    #[arg(short, long, value_name = "NAME", value_parser = parse_format)]
-    from: Option<Format>,
+    #[command(flatten)]
+    format: FormatArgs,
 
     /// How messages become triples
     #[arg(short, long, value_name = "NAME", value_enum, default_value_t)]
@@ -109,14 +108,15 @@ impl ReadArgs {
     pub fn run(&self, graph: &GraphArgs, quiet: bool) -> Result<Run<'_>, Failure> {
         let mapper = Mapper::new(self.mapping(), &self.load_contexts()?)?.with_provenance(graph.provenance);
         let options = Options {
-            reader: ReaderOptions { format: self.from, max_record_size: self.max_record_size },
+            reader: self.format.options(self.max_record_size)?,
             strict: graph.strict,
             log_lines: graph.log_lines,
             jobs: self.jobs(),
         };
         let findings = Findings { quiet, in_graph: 0 };
+        let is_stated = options.reader.is_stated();
         let converter = Converter::new(mapper, options);
-        Ok(Run { read: self, converter, findings, total: None, inputs: 0, failed: 0, unread: 0 })
+        Ok(Run { read: self, is_stated, converter, findings, total: None, inputs: 0, failed: 0, unread: 0 })
     }
 
     /// Opens one of them, with progress.
@@ -162,6 +162,8 @@ pub enum Attempt {
 /// A run over inputs, one after the other, and what came of them.
 pub struct Run<'r> {
     read: &'r ReadArgs,
+    /// Whether the format of the inputs is.
+    is_stated: bool,
     converter: Converter,
     pub findings: Findings,
     pub total: Option<Summary>,
@@ -185,7 +187,7 @@ impl Run<'_> {
             Err(ConvertError::Mapping(error)) => return Err(error.into()),
             Err(error @ ConvertError::Read { .. }) => return Err(error.into()),
         };
-        let unread = why_unread(&source.name(), &summary, self.read.from, self.findings.quiet);
+        let unread = why_unread(&source.name(), &summary, self.is_stated, self.findings.quiet);
         match &mut self.total {
             Some(total) => total.merge(&summary),
             None => self.total = Some(summary),
@@ -231,9 +233,9 @@ pub fn all_read(unread: usize, inputs: usize) -> Result<(), Failure> {
 
 /// Why nothing was read of an input, if so. Without `quiet`, it also notes that the input is empty, or that most of it
 /// was not read.
-pub fn why_unread(input: &str, summary: &Summary, from: Option<Format>, quiet: bool) -> Option<Failure> {
+pub fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> Option<Failure> {
     let Summary { records, unread, .. } = summary;
-    let why = summary.why_unread(from.is_some()).map(|why| anyhow!("{input}: {why}"));
+    let why = summary.why_unread(is_stated).map(|why| anyhow!("{input}: {why}"));
     match why {
         _ if quiet => {}
         None if summary.is_empty() => say(&format!("note: {input} is empty: there are no records in it")),
@@ -290,11 +292,6 @@ pub fn named<T: Copy>(kind: &str, all: &[T], name_of: impl Fn(T) -> &'static str
         let names: Vec<_> = all.iter().map(|one| name_of(*one)).collect();
         format!("there is no such {kind}; there are {}", names.join(", "))
     })
-}
-
-/// A format of logs by its name.
-pub fn parse_format(name: &str) -> Result<Format, String> {
-    named("format", Format::ALL, Format::name, name)
 }
 
 /// A size in bytes, maybe with a unit.

@@ -16,7 +16,7 @@ use super::{Failure, Outcome, say};
 #[command(after_help = include_str!("help/register.txt").trim_end())]
 pub struct RegisterCommand {
     /// Folder of the building block, or its examples.yaml
-    #[arg(value_name = "BLOCK", required_unless_present = "from_capture", conflicts_with = "from_capture")]
+    #[arg(value_name = "BLOCK", required_unless_present = "from_capture", conflicts_with_all = ["from_capture", "FormatArgs"])]
     block: Option<PathBuf>,
 
     /// Folder for the register, or for the block: new, empty, or with an earlier one that is replaced

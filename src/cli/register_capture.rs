@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use rpcgraph::record::{Format, ReaderOptions};
+use rpcgraph::record::ReaderOptions;
 use rpcgraph::register::MAX_FILE;
 use rpcgraph::register::capture::Capture;
 use rpcgraph::register::captured;
 use rpcgraph::summary::{Summary, counted};
 
+use super::format::FormatArgs;
 use super::input::{InputSource, shown, sources};
 use super::progress::{Watched, When};
-use super::read::{all_read, parse_format, parse_size, why_unread};
+use super::read::{all_read, parse_size, why_unread};
 use super::{Failure, Outcome, print_failure, say};
 
 /// How logs are read; one after the other and by one thread, so that of equal exchanges the first is chosen.
@@ -31,9 +32,8 @@ pub struct CaptureArgs {
     #[arg(long, requires = "from_capture", conflicts_with = "block")]
     redact: bool,
 
-    /// Format of the logs [default: detected from their content]
-    #[arg(short, long, value_name = "NAME", value_parser = parse_format, requires = "from_capture", conflicts_with = "block")]
-    from: Option<Format>,
+    #[command(flatten)]
+    format: FormatArgs,
 
     /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
     #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size, requires = "from_capture", conflicts_with = "block")]
@@ -46,11 +46,12 @@ pub struct CaptureArgs {
 
 impl CaptureArgs {
     pub fn run(&self, output: &Path, quiet: bool) -> Result<Outcome, Failure> {
+        let options = self.format.options(self.max_record_size)?;
         let mut capture = Capture::new();
         let mut unread = 0;
         for source in &sources(&self.from_capture, None)? {
-            let summary = self.read(source, &mut capture)?;
-            if let Some(why) = why_unread(&source.name(), &summary, self.from, quiet) {
+            let summary = self.read(source, &options, &mut capture)?;
+            if let Some(why) = why_unread(&source.name(), &summary, options.is_stated(), quiet) {
                 print_failure(&why);
                 unread += 1;
             }
@@ -86,12 +87,11 @@ impl CaptureArgs {
         Ok(Outcome::Done)
     }
 
-    fn read(&self, source: &InputSource, capture: &mut Capture) -> Result<Summary, Failure> {
-        let options = ReaderOptions { format: self.from, max_record_size: self.max_record_size };
+    fn read(&self, source: &InputSource, options: &ReaderOptions, capture: &mut Capture) -> Result<Summary, Failure> {
         let log = source.open()?;
         let size = log.size();
         let read = Watched::new(log.into_input().read, source.name(), size, self.progress);
-        capture.read(&source.file_name(), read, &options).with_context(|| source.name())
+        capture.read(&source.file_name(), read, options).with_context(|| source.name())
     }
 }
 

@@ -326,7 +326,7 @@ impl<S> WorkShared<'_, S> {
             return Err(ConvertError::Read { input: self.input.to_owned(), error });
         }
         let mut paired = self.paired.into_inner();
-        paired.summary.end_input(self.options.reader.format.is_some(), source.head());
+        paired.summary.end_input(self.options.reader.is_stated(), source.head());
         let sessions = paired.sessions.len() - usize::from(paired.own_is_empty());
         let mut summary = paired.summary;
         summary.sessions = sessions as u64;

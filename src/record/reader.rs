@@ -2,16 +2,18 @@
 
 use super::decompress::{InputCompression, PlainText, TextFailure};
 use super::detect::Looked;
-use super::{Decoder, Entry, Format, Location, Step};
+use super::{Decoder, Entry, Format, Layout, Location, Step};
 use memchr::memchr_iter;
 use std::io::{self, Read};
 use std::mem;
 
 /// How an input is to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ReaderOptions {
     /// The format; `None`: detect it, by [`Format::detect`].
     pub format: Option<Format>,
+    /// Where messages are, if the user says it: in the lines of an input, whose format is `json-lines` then.
+    pub layout: Option<Layout>,
     /// Records of more bytes are passed over and given as [`oversized`](super::Flags::oversized). The reader's memory is
     /// bounded by this, and a few buffers of 64 KiB.
     pub max_record_size: usize,
@@ -20,7 +22,7 @@ pub struct ReaderOptions {
 impl Default for ReaderOptions {
     /// Detects the format, and keeps records of up to 256 MiB.
     fn default() -> Self {
-        Self { format: None, max_record_size: 256 * 1024 * 1024 }
+        Self { format: None, layout: None, max_record_size: 256 * 1024 * 1024 }
     }
 }
 
@@ -29,6 +31,17 @@ impl ReaderOptions {
     #[must_use]
     pub fn with_format(self, format: Format) -> Self {
         Self { format: Some(format), ..self }
+    }
+
+    /// Looks for messages where this says, in the lines of the input.
+    #[must_use]
+    pub fn with_layout(self, layout: Layout) -> Self {
+        Self { layout: Some(layout), ..self }
+    }
+
+    /// Whether the user says how the input is to be read, so that it is not detected.
+    pub fn is_stated(&self) -> bool {
+        self.format.is_some() || self.layout.is_some()
     }
 
     /// Keeps records of at most that many bytes.
@@ -132,11 +145,15 @@ impl<R: Read> Reader<R> {
     /// [`Reader::next_entry`].
     pub fn new(input: R, options: &ReaderOptions) -> Result<Self, ReadError> {
         let format = options.format.unwrap_or(Format::JsonLines);
+        let decoder = match &options.layout {
+            Some(layout) => layout.decoder(options.max_record_size),
+            None => format.decoder(options.max_record_size),
+        };
         let mut reader = Self {
             input: PlainText::new(input).map_err(|source| ReadError::Io { after: 0, source })?,
             state: ReaderState::Open,
             format,
-            decoder: format.decoder(options.max_record_size),
+            decoder,
             buffer: vec![0; CHUNK],
             start: 0,
             filled: 0,
@@ -154,7 +171,7 @@ impl<R: Read> Reader<R> {
         if reader.buffer[..reader.filled].starts_with(BYTE_ORDER_MARK) {
             reader.consume(BYTE_ORDER_MARK.len());
         }
-        if options.format.is_none() {
+        if !options.is_stated() {
             reader.format = reader.detect();
             reader.decoder = reader.format.detected_decoder(options.max_record_size);
         }

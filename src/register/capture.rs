@@ -165,7 +165,7 @@ impl Capture {
                 self.settle(log, place, CallOutcome::NoAnswer, call, Ok(None));
             }
         }
-        summary.end_input(options.format.is_some(), reader.head());
+        summary.end_input(options.is_stated(), reader.head());
         self.records += summary.records;
         Ok(summary)
     }

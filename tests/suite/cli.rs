@@ -7,6 +7,7 @@ mod bad_input;
 mod builtin;
 mod contexts;
 mod inputs;
+mod layouts;
 mod output;
 mod provenance;
 mod store;

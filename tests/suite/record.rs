@@ -343,8 +343,8 @@ proptest! {
     ) {
         let input = [magic, &input].concat();
         for format in Format::ALL.iter().copied().map(Some).chain([None]) {
-            let options = ReaderOptions { format, max_record_size: limit };
-            let (entries, error) = read(&input[..], options);
+            let options = ReaderOptions { format, layout: None, max_record_size: limit };
+            let (entries, error) = read(&input[..], options.clone());
             let (pieces, piece_error) = read(Pieces(&input, size), options);
             prop_assert_eq!(error.is_some(), piece_error.is_some());
             // How much text comes out of damaged data depends on how much of the data is looked at at once.
