@@ -13,6 +13,7 @@ mod read;
 mod register;
 mod register_capture;
 mod shell;
+mod standard;
 mod target;
 
 use std::error::Error;
@@ -147,6 +148,7 @@ fn is_closed_pipe(failure: &Failure) -> bool {
 /// Writes text to standard output.
 fn print(text: &str) -> Result<Outcome, Failure> {
     use io::Write as _;
+    standard::check_output()?;
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()?;

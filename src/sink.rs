@@ -3,6 +3,7 @@
 //! Workers render records, each into a buffer of its own kind; the [`Sink`] takes what they rendered, in the order of
 //! the records.
 
+mod beside;
 mod jsonld;
 mod lines;
 mod output;
@@ -16,12 +17,13 @@ use std::io::{self, Write};
 use oxrdf::Quad;
 use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 
+pub use self::beside::discard_unfinished;
+#[cfg(feature = "register")]
+pub(crate) use self::beside::{begin, unfinished};
 use self::jsonld::JsonLdWriter;
 use self::lines::LinesSink;
 pub(crate) use self::lines::write_line;
-#[cfg(feature = "register")]
-pub(crate) use self::output::unfinished;
-pub use self::output::{Compression, Output, OutputError, discard_unfinished};
+pub use self::output::{Compression, Output, OutputError};
 pub(crate) use self::rdfxml::{RdfXmlSink, not_xml};
 use self::rendered::QuadCollector;
 pub(crate) use self::rendered::{DocumentRecords, Rendered};

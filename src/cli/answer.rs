@@ -1,6 +1,7 @@
 //! Answers to queries: how and where they are written.
 
 use std::io::{self, IsTerminal as _};
+use std::path::Path;
 
 use clap::Args;
 use rpcgraph::query::results::{ResultsFormat, write_boolean, write_graph, write_solutions};
@@ -43,8 +44,14 @@ impl AnswerArgs {
     ///
     /// # Errors
     ///
-    /// The extension of the output stands for no format that the form has.
-    pub fn writer(&self, form: Form, base: Option<String>) -> Result<AnswerWriter<'_>, Failure> {
+    /// The extension of the output stands for no format that the form has, or the output is a file that is read.
+    pub fn writer<'p>(
+        &self,
+        form: Form,
+        base: Option<String>,
+        read: impl Iterator<Item = &'p Path>,
+    ) -> Result<AnswerWriter<'_>, Failure> {
+        self.target.check(read)?;
         let (mut results, mut syntax) = Default::default();
         match form {
             Form::Graph => syntax = self.target.kind(self.to, Syntax::from_extension, "--to")?,

@@ -31,6 +31,7 @@ impl Convert {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let sources = self.read.sources()?;
         let syntax = self.target.kind(self.to, Syntax::from_extension, "--to")?;
+        self.target.check(self.read.files(&sources))?;
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
         let mut output = self.target.open()?;
         let mut sink = syntax.sink(&mut output, sources.len());

@@ -7,11 +7,12 @@ use anyhow::{anyhow, bail};
 use oxiri::IriRef;
 use oxrdfio::RdfFormat;
 use percent_encoding::utf8_percent_encode;
-use rpcgraph::log::{Log, LogError, STDIN_IRI, file_iri, file_name, session_iri};
+use rpcgraph::log::{Log, STDIN_IRI, file_iri, file_name, session_iri};
 use rpcgraph::query::rdf_format;
 use rpcgraph::vocab::RESERVED;
 
 use super::Failure;
+use super::standard::check_input;
 pub use rpcgraph::diagnostic::printable_path as shown;
 
 /// An input that has not been opened yet.
@@ -82,12 +83,20 @@ impl InputSource {
         self.path.as_deref().map_or_else(|| "stdin".to_owned(), file_name)
     }
 
+    /// Its path; that of standard input, where the system has one for it.
+    pub fn path(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new("/dev/stdin"))
+    }
+
     /// Opens it.
-    pub fn open(&self) -> Result<Log, LogError> {
+    pub fn open(&self) -> Result<Log, Failure> {
         let log = match &self.path {
             Some(path) => Log::open(path)?,
-            None => Log::stdin(),
+            None => {
+                check_input()?;
+                Log::stdin()
+            }
         };
-        if self.iri_stated { log.with_base(&self.iri) } else { Ok(log) }
+        Ok(if self.iri_stated { log.with_base(&self.iri)? } else { log })
     }
 }

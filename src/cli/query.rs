@@ -17,6 +17,7 @@ use rpcgraph::summary::counted;
 use super::answer::AnswerArgs;
 use super::input::{InputSource, is_stdin};
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
+use super::standard::check_input;
 use super::target::leave;
 use super::{Failure, Outcome, print_failure, say};
 
@@ -117,7 +118,8 @@ impl QueryCommand {
             bail!("the query calls another server with SERVICE; --allow-service lets it");
         }
         // Better now than when all the work is done.
-        let writer = self.answer.writer(query.form(), base)?;
+        let files = self.read.files(&sources).chain(self.query_file.as_deref());
+        let writer = self.answer.writer(query.form(), base, files)?;
         let mut all_read = Ok(());
         let answer = if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
             if let functions @ [_, ..] = query.functions().as_slice() {
@@ -162,6 +164,7 @@ impl QueryCommand {
             bail!("there is no query; give one with --query, --query-file or --named")
         };
         if is_stdin(path) {
+            check_input()?;
             let mut text = String::new();
             io::stdin().read_to_string(&mut text).context("cannot read the query from standard input")?;
             return Ok(text);

@@ -1,7 +1,7 @@
 //! Parts of every command that reads logs: options, and the way from an input to a sink.
 
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
@@ -102,6 +102,11 @@ impl ReadArgs {
     /// The inputs, none of them opened.
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
         sources(&self.inputs, self.base.as_deref())
+    }
+
+    /// The files that are read: the inputs and the contexts. A URL is the path of none.
+    pub fn files<'f>(&'f self, sources: &'f [InputSource]) -> impl Iterator<Item = &'f Path> {
+        sources.iter().map(InputSource::path).chain(self.contexts.iter().map(Path::new))
     }
 
     /// A run over inputs. Without `quiet`, it also shows findings that the graph holds.

@@ -9,7 +9,7 @@ use rpcgraph::register::{Block, Register, RegisterOptions, ReportEntry, ReportIt
 
 use super::input::shown;
 use super::register_capture::CaptureArgs;
-use super::target::leave;
+use super::target::{check_folder, leave};
 use super::{Failure, Outcome, say};
 
 #[derive(Debug, Args)]
@@ -54,6 +54,7 @@ impl RegisterCommand {
         // A folder that is being written goes too.
         let _ = ctrlc::set_handler(|| leave());
         let Some(block) = &self.block else { return self.capture.run(&self.output, self.quiet) };
+        check_folder(&self.output, [block.as_path()].into_iter())?;
         let options = RegisterOptions {
             base: self.base.clone(),
             identifier: self.identifier.clone(),

@@ -14,6 +14,7 @@ use super::format::FormatArgs;
 use super::input::{InputSource, shown, sources};
 use super::progress::{Watched, When};
 use super::read::{all_read, parse_size, why_unread};
+use super::target::check_folder;
 use super::{Failure, Outcome, print_failure, say};
 
 /// How logs are read; one after the other and by one thread, so that of equal exchanges the first is chosen.
@@ -47,9 +48,11 @@ pub struct CaptureArgs {
 impl CaptureArgs {
     pub fn run(&self, output: &Path, quiet: bool) -> Result<Outcome, Failure> {
         let options = self.format.options(self.max_record_size)?;
+        let sources = sources(&self.from_capture, None)?;
+        check_folder(output, sources.iter().map(InputSource::path))?;
         let mut capture = Capture::new();
         let mut unread = 0;
-        for source in &sources(&self.from_capture, None)? {
+        for source in &sources {
             let summary = self.read(source, &options, &mut capture)?;
             if let Some(why) = why_unread(&source.name(), &summary, options.is_stated(), quiet) {
                 print_failure(&why);

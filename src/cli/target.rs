@@ -1,13 +1,16 @@
 //! Where results go: what `--output` says of place, compression and syntax.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::Args;
 use rpcgraph::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_unfinished};
 
 use super::Failure;
-use super::input::is_stdin;
+use super::input::{is_stdin, shown};
 use super::read::named;
+use super::standard::check_output;
 
 #[derive(Debug, Args)]
 pub struct TargetArgs {
@@ -20,6 +23,19 @@ impl TargetArgs {
     /// The file to write, if it is one.
     pub fn file(&self) -> Option<&Path> {
         self.output.as_deref().filter(|path| !is_stdin(path))
+    }
+
+    /// Fails where nothing can be written, or where it is one of the files that are read: it would take the place of that,
+    /// or add to it without an end.
+    pub fn check<'p>(&self, mut read: impl Iterator<Item = &'p Path>) -> Result<(), Failure> {
+        if self.file().is_none() {
+            check_output()?;
+        }
+        let output = file_id(self.file().unwrap_or(Path::new("/dev/stdout")));
+        match output.and_then(|output| read.find(|path| file_id(path).as_ref() == Some(&output))) {
+            Some(path) => bail!("{} is an input and the output: name another file for the output", shown(path)),
+            None => Ok(()),
+        }
     }
 
     /// Opens it.
@@ -64,6 +80,31 @@ impl TargetArgs {
             (Err(failure), _) => failure,
         }
     }
+}
+
+/// Fails if a file that is read is in the folder that is to be replaced.
+pub fn check_folder<'p>(folder: &Path, mut read: impl Iterator<Item = &'p Path>) -> Result<(), Failure> {
+    let Ok(folder) = fs::canonicalize(folder) else { return Ok(()) };
+    match read.find(|path| fs::canonicalize(path).is_ok_and(|path| path != folder && path.starts_with(&folder))) {
+        Some(path) => {
+            bail!("{} is in the folder that would be replaced: name another folder with --output", shown(path))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What tells the regular file that a path leads to from any other: its device and its number there.
+#[cfg(unix)]
+fn file_id(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// What tells the file that a path leads to from any other.
+#[cfg(not(unix))]
+fn file_id(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok()
 }
 
 /// Ends the process without a trace of an output that is not complete.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::folder::shown;
-use crate::sink::unfinished;
+use crate::sink::{begin, unfinished};
 
 /// A kind of files that is put into a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,18 +101,7 @@ pub fn write(files: &Files, folder: &Path, product: Product) -> Result<(), Write
         }
     }
     let parent = target.parent().ok_or_else(|| WriteError::NotAFolder(shown(folder)))?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".rpcgraph-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // As any new folder, subject to the umask.
-        builder.permissions(fs::Permissions::from_mode(0o777));
-    }
-    // In the system's own words, without a name that the user did not give.
-    fs::metadata(parent).map_err(failed(folder))?;
-    let beside = builder.tempdir_in(parent).map_err(failed(folder))?;
-    unfinished().push(beside.path().to_owned());
+    let (beside, _lock) = begin::<tempfile::TempDir>(parent, 0o777).map_err(failed(folder))?;
     let complete = beside.path().join("new");
     for (path, text) in files {
         let path = complete.join(path);

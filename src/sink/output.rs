@@ -3,10 +3,11 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
+
+use super::beside;
 
 /// How bytes are compressed on the way out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,29 +80,7 @@ enum OutputTarget {
     /// Standard output, or a device or pipe that was named.
     Direct(BufWriter<Box<dyn Write + Send>>),
     /// Written beside its target, renamed when complete.
-    Beside { file: BufWriter<NamedTempFile>, target: PathBuf },
-}
-
-/// What is being written beside its target, for a process that ends before its time. One that was renamed or dropped is
-/// under that name no more.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// The files and folders that are being written beside their targets. Whoever holds the list keeps
-/// [`discard_unfinished`] waiting.
-pub(crate) fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes what outputs have written that are not complete. To be called before a process ends without
-/// dropping them; no output can be begun after that.
-pub fn discard_unfinished() {
-    let mut unfinished = unfinished();
-    for path in unfinished.drain(..) {
-        // There is nobody left to tell.
-        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    }
-    // Other threads wait for it from now on, and write no more.
-    std::mem::forget(unfinished);
+    Beside { file: BufWriter<NamedTempFile>, target: PathBuf, _lock: File },
 }
 
 impl Output {
@@ -154,30 +133,21 @@ impl OutputTarget {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
         }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        fs::metadata(folder)?; // in the system's own words, without the name of a file that nobody asked for
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".rpcgraph-");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            // As any new file, the mode is subject to the umask; one that is replaced keeps its own.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let file = builder.tempfile_in(folder)?;
-        unfinished().push(file.path().to_owned());
+        // As that of any new file; one that is replaced keeps its own.
+        let (file, lock) = beside::begin::<NamedTempFile>(folder, 0o666)?;
         if let Some(metadata) = existing {
             if metadata.permissions().readonly() {
                 return Err(io::ErrorKind::PermissionDenied.into());
             }
             file.as_file().set_permissions(metadata.permissions())?;
         }
-        Ok(Self::Beside { file: BufWriter::with_capacity(1 << 16, file), target })
+        Ok(Self::Beside { file: BufWriter::with_capacity(1 << 16, file), target, _lock: lock })
     }
 
     fn complete(self) -> io::Result<()> {
         match self {
             Self::Direct(mut writer) => writer.flush(),
-            Self::Beside { file, target } => {
+            Self::Beside { file, target, _lock } => {
                 let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
                 file.persist(target).map(drop).map_err(|error| error.error)
             }

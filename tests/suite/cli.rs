@@ -6,6 +6,7 @@
 mod bad_input;
 mod builtin;
 mod contexts;
+mod files;
 mod inputs;
 mod layouts;
 mod output;

@@ -1,0 +1,38 @@
+//! Whether standard input and output were closed when the process began.
+//!
+//! Before `main`, Rust opens `/dev/null` in the place of each that is closed: what is written would be lost without a word,
+//! and nothing at all would be read.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::bail;
+
+use super::Failure;
+
+static INPUT_CLOSED: AtomicBool = AtomicBool::new(false);
+static OUTPUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Runs before `main`, and before Rust opens anything.
+#[cfg(unix)]
+#[ctor::ctor]
+fn look() {
+    let is_closed = |fd: std::os::fd::BorrowedFd<'_>| rustix::io::fcntl_getfd(fd).is_err();
+    INPUT_CLOSED.store(is_closed(std::os::fd::AsFd::as_fd(&std::io::stdin())), Ordering::Relaxed);
+    OUTPUT_CLOSED.store(is_closed(std::os::fd::AsFd::as_fd(&std::io::stdout())), Ordering::Relaxed);
+}
+
+/// Fails where standard input was closed.
+pub fn check_input() -> Result<(), Failure> {
+    if INPUT_CLOSED.load(Ordering::Relaxed) {
+        bail!("standard input is closed: name a file to read");
+    }
+    Ok(())
+}
+
+/// Fails where standard output was closed.
+pub fn check_output() -> Result<(), Failure> {
+    if OUTPUT_CLOSED.load(Ordering::Relaxed) {
+        bail!("standard output is closed: nothing can be written there");
+    }
+    Ok(())
+}
