@@ -18,7 +18,7 @@ use rpcgraph::json::{self, Numbers, Value};
 use rpcgraph::mapping::{Mapper, Mapping};
 use rpcgraph::message::{self, Content};
 use rpcgraph::record::{Format, Reader, ReaderOptions, Record};
-use rpcgraph::session::Session;
+use rpcgraph::session::Sessions;
 use rpcgraph::sink::Syntax;
 
 #[path = "support/workload.rs"]
@@ -190,11 +190,11 @@ mod session {
         let contents: Vec<_> =
             scanned.into_iter().map(|scanned| scanned.expect("an ordinary message").content(&payloads)).collect();
         LOG.counted(bencher).with_inputs(|| contents.clone()).bench_values(|contents| {
-            let mut session = Session::new(None);
+            let mut sessions = Sessions::new();
             for (record, content) in records.iter().zip(contents) {
-                black_box(session.annotate(record, content));
+                black_box(sessions.annotate(record, content));
             }
-            session
+            sessions
         });
     }
 }

@@ -38,11 +38,10 @@ pub(crate) use self::reference::{Active, document_to_rdf, process_with};
 use self::shape::{Rules, Shape};
 use self::triples::TripleWriter;
 use self::walk::MessageWalk;
-pub(crate) use self::walk::session_reference;
 use crate::context::{self, Context};
 use crate::json::{self, Numbers};
 use crate::message::{Content, Problem};
-use crate::session::{Annotated, Node, SessionEnd};
+use crate::session::{Annotated, Node, SessionEnd, session_reference};
 use crate::sink::{DocumentRecords, SinkInput};
 use crate::triples::{Blank, Triples};
 

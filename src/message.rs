@@ -22,6 +22,7 @@ pub use self::problem::{Problem, Problems};
 pub use self::quick::{Scanned, Scanner};
 pub use self::recognized::Recognized;
 use crate::json::{self, Text, Value};
+use crate::record::{KnownMethod, known_method};
 
 /// A member of an object: its name and its value.
 pub type Member<'a> = (Text<'a>, Value<'a>);
@@ -84,6 +85,8 @@ pub struct Message<'a> {
     pub problems: Problems,
     /// The text that it was read from, where the members above do not tell all of it (members twice).
     pub text: Option<&'a str>,
+    /// What published protocols say of its method, once that [was looked up](Content::look_up_methods).
+    pub(crate) known: Option<KnownMethod>,
 }
 
 impl Message<'_> {
@@ -100,6 +103,7 @@ impl Message<'_> {
             extra: Vec::new(),
             problems: Problems::default(),
             text: None,
+            known: None,
         }
     }
 }
@@ -144,6 +148,20 @@ impl<'a> Content<'a> {
             Self::Single(single) => std::slice::from_ref(single),
             Self::Batch(elements) => elements,
             Self::Malformed(_) => &[],
+        }
+    }
+
+    /// Looks up what published protocols say of its methods.
+    pub(crate) fn look_up_methods(&mut self) {
+        let elements = match self {
+            Self::Single(single) => std::slice::from_mut(single),
+            Self::Batch(elements) => elements,
+            Self::Malformed(_) => return,
+        };
+        for element in elements {
+            if let Single::Message(Message { method: Some(method), known, .. }) = element {
+                *known = known_method(method);
+            }
         }
     }
 }

@@ -89,6 +89,7 @@ mod zed;
 pub use decoder::{Decoder, Step};
 pub use decompress::{InputCompression, decompressed};
 pub use detect::Format;
+pub(crate) use known::{KnownMethod, Protocols, known_method};
 pub use layout::{Layout, LayoutError, WordMeaning};
 pub(crate) use nature::nature;
 pub use reader::{ReadError, Reader, ReaderOptions};

@@ -1,93 +1,141 @@
 //! Sessions: what a message is among the others.
 //!
-//! A [`Session`] takes the records of one connection in order and gives each its name, its sequence, what it answers
-//! and how long that took: the [`Annotated`] message. Memory grows with the open requests and nothing else.
+//! [`Sessions`] take the records of an input in order and give each its name, its sequence, its sender, what it answers and
+//! how long that took: the [`Annotated`] message. Memory grows with the open requests of the sessions that are in use, and,
+//! by at most 100 bytes and its key, with sessions.
 
 mod annotated;
+mod answered;
+mod connection;
 mod pairing;
+mod sides;
 
-use oxsdatatypes::{DateTime, Decimal};
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use percent_encoding::utf8_percent_encode;
 
 pub use self::annotated::{Annotated, IdNode, Name, Node, Origin, SessionEnd};
-use self::pairing::{Exchanges, PairedAnswer};
-use crate::json::ErrorKind;
-use crate::message::{Content, Id, Kind, Problem, Problems, Single};
-use crate::record::{LogLine, Record, Time};
+use self::answered::RecentAnswers;
+use self::connection::{Connection, Idle, Tally};
+use crate::message::Content;
+use crate::record::{LogLine, Protocols, Record};
+use crate::vocab::RESERVED;
 
-/// One connection between a client and a server, as far as it has been read.
+/// How many sessions with keys wait for answers at least, those that were used last. Where there are twice as many, the
+/// others are given up.
+const KEPT: usize = 4_096;
+
+/// The connections between clients and servers that an input tells of, as far as it has been read.
 #[derive(Debug, Default)]
-pub struct Session {
-    key: Option<String>,
-    record_count: u64,
+pub struct Sessions {
+    /// The input's own: that of records without a key.
+    own: Connection,
     /// Line of the last text between messages, and how many such texts began on it.
     last_log_line: Option<(u64, u32)>,
-    exchanges: Exchanges,
-    started: Option<DateTime>,
-    ended: Option<DateTime>,
+    /// The others by their keys, in the order in which they began.
+    keyed: IndexMap<Arc<str>, KeyedSession>,
+    /// Where in it those are that are in use.
+    in_use: Vec<usize>,
+    answered: RecentAnswers,
+    records: u64,
+    given_up: u64,
 }
 
-impl Session {
-    /// A session without records; `key` tells it from others in the same input, where the log does.
-    pub fn new(key: Option<String>) -> Self {
-        Self { key, ..Self::default() }
+/// A session with a key, which is in the map. There may be millions.
+#[derive(Debug)]
+enum KeyedSession {
+    InUse(Box<Connection>),
+    Idle(Idle),
+}
+
+impl KeyedSession {
+    fn tally(&self) -> Tally {
+        match self {
+            Self::InUse(connection) => connection.tally,
+            Self::Idle(idle) => idle.tally(),
+        }
+    }
+}
+
+impl Sessions {
+    /// Those of an input that has not been read yet: its own, without records.
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    /// What tells the session from others in the same input.
-    pub fn key(&self) -> Option<&str> {
-        self.key.as_deref()
-    }
-
-    /// Whether it has neither records nor lines of text yet.
-    pub fn is_empty(&self) -> bool {
-        self.record_count == 0 && self.last_log_line.is_none()
-    }
-
-    /// Annotates the content of the session's next record.
+    /// Annotates the content of the input's next record, in the session that has its key.
     ///
     /// One node for a message, valid or not; for a batch the batch's own and then one for each element.
-    pub fn annotate<'a>(&mut self, record: &'a Record<'a>, content: Content<'a>) -> Vec<Annotated<'a>> {
+    pub fn annotate<'a>(&mut self, record: &'a Record<'a>, mut content: Content<'a>) -> Vec<Annotated<'a>> {
         let mut nodes = Vec::new();
+        if record.sender.is_none() {
+            content.look_up_methods();
+        }
         self.annotate_into(record, content, &mut nodes);
         nodes
     }
 
-    /// The same, appended to the nodes of other records.
+    /// The same, appended to the nodes of other records; the methods have been looked up where the log does not name the
+    /// sender. Gives the reference of the session's graph.
     pub(crate) fn annotate_into<'a>(
         &mut self,
         record: &'a Record<'a>,
         content: Content<'a>,
         nodes: &mut Vec<Annotated<'a>>,
-    ) {
-        self.record_count += 1;
-        self.note_time(record.time);
+    ) -> Arc<str> {
+        self.records += 1;
+        let place = record.session.as_deref().map(|key| self.use_session(key));
+        let connection = match place.and_then(|place| self.keyed.get_index_mut(place)) {
+            Some((_, KeyedSession::InUse(connection))) => connection,
+            _ => &mut self.own,
+        };
+        connection.last_used = self.records;
+        connection.annotate_into(record, content, &mut self.answered, nodes);
+        connection.reference.clone()
+    }
 
-        let name = Name { record: record.location.record, element: None };
-        let mut flagged = Problems::default();
-        flagged.insert_if(record.flags.truncated || record.flags.oversized, Problem::Truncated);
-        flagged.insert_if(record.flags.reconstructed, Problem::Reconstructed);
-        flagged.insert_if(record.flags.result_unknown, Problem::ResultUnknown);
-
-        match content {
-            Content::Single(single) => nodes.push(self.single(record, name, None, single, flagged)),
-            Content::Batch(elements) => {
-                let mut problems = flagged;
-                problems.insert_if(elements.is_empty(), Problem::EmptyBatch);
-                nodes.reserve(elements.len() + 1);
-                nodes.push(Annotated::new(record, name, Node::Batch, problems));
-                for (index, element) in (1..).zip(elements) {
-                    let name = Name { element: Some(index), ..name };
-                    nodes.push(self.single(record, name, Some(index), element, Problems::default()));
-                }
+    /// Where the session with that key is, which may be idle, or begin here.
+    fn use_session(&mut self, key: &str) -> usize {
+        let known = self.keyed.get_index_of(key);
+        let place = known.unwrap_or_else(|| self.keyed.insert_full(key.into(), KeyedSession::Idle(Idle::default())).0);
+        if let Some((key, session)) = self.keyed.get_index_mut(place)
+            && let KeyedSession::Idle(idle) = session
+        {
+            // The number of the input's own is 0.
+            let connection = Connection::new(session_reference(Some(key)).into(), place + 1, idle.tally());
+            *session = KeyedSession::InUse(Box::new(connection));
+            if self.in_use.len() == 2 * KEPT {
+                self.give_up();
             }
-            Content::Malformed(error) => {
-                let mut problems = flagged;
-                problems.insert_if(error.kind == ErrorKind::UnexpectedEnd, Problem::Truncated);
-                nodes.push(Annotated::new(record, name, Node::Malformed(&record.bytes), problems));
+            self.in_use.push(place);
+        }
+        place
+    }
+
+    /// Gives up what waits for answers in the sessions that have not been used for the longest time.
+    fn give_up(&mut self) {
+        let keyed = &self.keyed;
+        self.in_use.sort_by_cached_key(|place| match keyed.get_index(*place) {
+            Some((_, KeyedSession::InUse(connection))) => connection.last_used,
+            _ => 0,
+        });
+        for place in self.in_use.drain(..KEPT) {
+            if let Some((_, session)) = self.keyed.get_index_mut(place)
+                && let KeyedSession::InUse(connection) = session
+            {
+                self.given_up += u64::from(connection.waits());
+                *session = KeyedSession::Idle(Idle::new(&connection.tally));
             }
         }
     }
 
-    /// Annotates text between messages.
+    /// Reference of the graph of the input's own session.
+    pub(crate) fn own_reference(&self) -> Arc<str> {
+        self.own.reference.clone()
+    }
+
+    /// Annotates text between messages, in the input's own session.
     pub fn annotate_log_line<'a>(&mut self, line: &'a LogLine<'a>) -> Annotated<'a> {
         let at = line.location.line;
         let nth = match self.last_log_line {
@@ -98,82 +146,58 @@ impl Session {
         Annotated::log_line(line, nth)
     }
 
-    /// The session's own node, known when its last record is.
-    pub fn end<'a>(&'a self, origin: &'a Origin) -> SessionEnd<'a> {
-        SessionEnd {
-            key: self.key.as_deref(),
+    /// The sessions' own nodes, known when the last record is, in the order in which they began. An input whose records all
+    /// belong to sessions with keys has none itself.
+    pub fn ends<'s>(&'s self, origin: &'s Origin) -> impl Iterator<Item = SessionEnd<'s>> {
+        self.tallies().map(|(key, tally)| SessionEnd {
+            key,
             source: &origin.source,
             format: origin.format,
-            record_count: self.record_count,
-            started: self.started,
-            ended: self.ended,
-        }
+            record_count: tally.record_count,
+            started: tally.times.map(|(started, _)| started),
+            ended: tally.times.map(|(_, ended)| ended),
+            sender_inferred: tally.sides.inferred,
+        })
     }
 
-    fn single<'a>(
-        &mut self,
-        record: &'a Record<'a>,
-        name: Name,
-        index: Option<u32>,
-        single: Single<'a>,
-        flagged: Problems,
-    ) -> Annotated<'a> {
-        let mut problems = flagged;
-        single.problems().iter().for_each(|problem| problems.insert(problem));
-        let mut answer = PairedAnswer::default();
-        let mut superseded = None;
-        let node = match single {
-            Single::Message(message) => {
-                match (message.kind, &message.id) {
-                    (Kind::Request, Some(id)) if *id != Id::Null => {
-                        superseded = self.exchanges.open(record.sender, id, name, record.time);
-                    }
-                    (Kind::Response | Kind::ErrorResponse, Some(id)) if *id != Id::Null => {
-                        answer = self.exchanges.close(record.sender, id);
-                    }
-                    _ => {}
-                }
-                problems.insert_if(answer.ambiguous, Problem::AmbiguousPairing);
-                problems.insert_if(answer.duplicate, Problem::DuplicateAnswer);
-                Node::Message(message)
-            }
-            Single::Invalid(invalid) => Node::Invalid(invalid),
-        };
-        let mut annotated = Annotated::new(record, name, node, problems);
-        annotated.batch_index = index;
-        annotated.superseded = superseded;
-        if let Some(request) = answer.request {
-            annotated.responds_to = Some(request.name);
-            annotated.latency = record.latency.or_else(|| latency(*request.time?, record.time?));
-        }
-        annotated
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.tallies().count()
     }
 
-    fn note_time(&mut self, time: Option<Time>) {
-        if let Some(Time::DateTime(time)) = time {
-            if self.started.is_none_or(|started| time < started) {
-                self.started = Some(time);
-            }
-            if self.ended.is_none_or(|ended| time > ended) {
-                self.ended = Some(time);
-            }
-        }
+    /// How many were idle for so long, among so many others, that their open requests were given up: what answers those
+    /// finds no request.
+    pub fn given_up(&self) -> u64 {
+        self.given_up
+    }
+
+    /// The protocols whose methods told who sends what; none where the log says that itself, or nothing does.
+    pub(crate) fn protocols(&self) -> Protocols {
+        self.tallies().fold(Protocols::default(), |all, (_, tally)| all.or(tally.sides.protocols))
+    }
+
+    fn tallies(&self) -> impl Iterator<Item = (Option<&str>, Tally)> {
+        let own_is_empty = self.own.tally.record_count == 0 && self.last_log_line.is_none();
+        let own = (self.keyed.is_empty() || !own_is_empty).then_some((None, self.own.tally));
+        own.into_iter().chain(self.keyed.iter().map(|(key, session)| (Some(&**key), session.tally())))
     }
 }
 
-/// Seconds from the request to its answer, where both times are of one kind and the log's clock did not run backwards.
-/// A clock without a date that did has passed midnight.
-fn latency(request: Time, answer: Time) -> Option<Decimal> {
-    let zero = Decimal::from(0);
-    match (request, answer) {
-        (Time::DateTime(request), Time::DateTime(answer)) => {
-            let seconds = answer.checked_sub(request)?.as_seconds();
-            (seconds >= zero).then_some(seconds)
-        }
-        (Time::Clock(request), Time::Clock(answer)) => {
-            let seconds = answer.checked_sub(request)?.as_seconds();
-            if seconds >= zero { Some(seconds) } else { seconds.checked_add(Decimal::from(86_400)) }
-        }
-        _ => None,
+/// IRI reference of a session and its graph, against the input's own IRI.
+pub(crate) fn session_reference(key: Option<&str>) -> String {
+    match key {
+        None => String::new(),
+        Some(key) => format!("#session-{}", utf8_percent_encode(key, RESERVED)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The memory for a log grows with this, the key and the index of the map (a hash and at most 20 bytes).
+    #[test]
+    fn a_session_is_small() {
+        assert_eq!(size_of::<(Arc<str>, KeyedSession)>(), 72);
     }
 }

@@ -6,7 +6,8 @@ use std::fmt;
 use crate::diagnostic::printable;
 use crate::mapping::Losses;
 use crate::message::{Content, Kind, Problem, Problems, Recognized, Single};
-use crate::record::{Format, nature};
+use crate::record::{Format, Protocols, nature};
+use crate::session::Sessions;
 
 /// How many characters are shown of a line that is not read.
 const SHOWN: usize = 80;
@@ -40,6 +41,10 @@ pub struct Summary {
     pub by_reference: BTreeMap<&'static str, u64>,
     /// Records that are not read as JSON-RPC: neither a message, nor a batch, nor an object with `jsonrpc`.
     pub unread: u64,
+    /// Sessions whose open requests were given up: see [`Sessions::given_up`].
+    pub given_up: u64,
+    /// The protocols whose methods told senders that the log does not.
+    protocols: Protocols,
     problems: [u64; Problem::ALL.len()],
     /// Records that are [`Recognized::Doubtful`].
     doubtful: u64,
@@ -74,6 +79,13 @@ impl Summary {
             Recognized::Doubtful => self.doubtful += 1,
             Recognized::Nothing => self.unread += 1,
         }
+    }
+
+    /// Takes what there is to say of an input's sessions, when they have ended.
+    pub(crate) fn count_sessions(&mut self, sessions: &Sessions) {
+        self.sessions = sessions.count() as u64;
+        self.given_up = sessions.given_up();
+        self.protocols = sessions.protocols();
     }
 
     /// Ends the counts of an input, of which the user may have stated the format, and whose text begins with `head`.
@@ -164,6 +176,8 @@ impl Summary {
         self.triples += other.triples;
         self.unread += other.unread;
         self.doubtful += other.doubtful;
+        self.given_up += other.given_up;
+        self.protocols = self.protocols.or(other.protocols);
         self.losses.merge(&other.losses);
         for (reason, count) in &other.by_reference {
             *self.by_reference.entry(reason).or_default() += count;
@@ -172,7 +186,7 @@ impl Summary {
     }
 }
 
-/// A few lines for people: `24 records (json-lines): 9 requests, …`, then problems, then losses.
+/// A few lines for people: `24 records (json-lines): 9 requests, …`, then problems, losses, and how senders were inferred.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let formats: Vec<_> = self.formats.iter().map(|format| format.name()).collect();
@@ -197,6 +211,14 @@ impl fmt::Display for Summary {
         for (loss, count) in self.losses.iter() {
             let (one, more, what) = loss.describe();
             write!(f, "{separator}{count} {} {what}", if count == 1 { one } else { more })?;
+            separator = ", ";
+        }
+        if self.given_up > 0 {
+            write!(f, "\ngiven up: the open requests of {} that had been idle", counted(self.given_up, "session"))?;
+        }
+        let mut separator = "\nsenders inferred from methods of ";
+        for protocol in self.protocols.names() {
+            write!(f, "{separator}{protocol}")?;
             separator = ", ";
         }
         Ok(())

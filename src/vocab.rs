@@ -80,6 +80,7 @@ vocabulary! {
         SOURCE = "source",
         FORMAT = "format",
         RECORD_COUNT = "recordCount",
+        INFERRED = "inferred",
         IN_SESSION = "inSession",
         SEQUENCE = "sequence",
         CAPTURED_AT = "capturedAt",

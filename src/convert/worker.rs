@@ -1,6 +1,5 @@
 //! A worker: takes a chunk at a time through the program.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -9,47 +8,22 @@ use super::chunk::Chunk;
 use super::{ConvertError, WorkShared};
 use crate::diagnostic::Finding;
 use crate::json::{self, Value};
-use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, Mapping, ReferenceError, session_reference};
+use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, Mapping, ReferenceError};
 use crate::message::{self, Content, Problem, Scanned, Single};
 use crate::record::{Entry, Format, Location, Record};
-use crate::session::{Annotated, Origin, Session};
+use crate::session::{Annotated, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered};
 use crate::summary::Summary;
 
 /// What pairing needs, in the order of records.
 pub(super) struct Paired {
-    /// In the order in which they began; the first is the input's own. With each the reference of its graph.
-    sessions: Vec<(Session, Arc<str>)>,
-    /// Where those are that have a key; a log may hold any number.
-    by_key: HashMap<String, usize>,
+    sessions: Sessions,
     summary: Summary,
 }
 
 impl Paired {
     pub fn new(format: Format) -> Self {
-        let mut paired = Self { sessions: Vec::new(), by_key: HashMap::new(), summary: Summary::new(format) };
-        paired.session(None);
-        paired
-    }
-
-    /// Place of the session with that key, which begins here if it is new.
-    fn session(&mut self, key: Option<&str>) -> usize {
-        let known = match key {
-            Some(key) => self.by_key.get(key).copied(),
-            None => (!self.sessions.is_empty()).then_some(0),
-        };
-        known.unwrap_or_else(|| {
-            let session = Session::new(key.map(str::to_owned));
-            let index = self.sessions.len();
-            self.sessions.push((session, session_reference(key).into()));
-            self.by_key.extend(key.map(|key| (key.to_owned(), index)));
-            index
-        })
-    }
-
-    /// An input whose records all belong to sessions of their own has none itself.
-    fn own_is_empty(&self) -> bool {
-        self.sessions.len() > 1 && self.sessions.first().is_some_and(|(own, _)| own.is_empty())
+        Self { sessions: Sessions::new(), summary: Summary::new(format) }
     }
 
     fn count_problems(&mut self, nodes: &[Annotated<'_>]) {
@@ -59,6 +33,9 @@ impl Paired {
         }
     }
 }
+
+/// How many sessions' nodes are written at once.
+const ENDS: usize = 4_096;
 
 /// What writing needs, in the order of records.
 pub(super) struct Written<'s, S> {
@@ -123,10 +100,15 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
         let scanned: Vec<Option<Scanned<'_>>> = entries.iter().map(|entry| self.scan(entry, &mut payloads)).collect();
-        let contents = entries.iter().zip(&scanned).map(|(entry, scanned)| match (entry, scanned) {
-            (Entry::Record(_), Some(scanned)) => Some(scanned.content(&payloads)),
-            (Entry::Record(record), None) => Some(Content::of(record)),
-            (Entry::LogLine(_), _) => None,
+        let in_session = self.shared.mapper.mapping() == Mapping::Session;
+        let contents = entries.iter().zip(&scanned).map(|(entry, scanned)| {
+            let Entry::Record(record) = entry else { return None };
+            let content = scanned.as_ref().map(|scanned| scanned.content(&payloads));
+            let mut content = content.unwrap_or_else(|| Content::of(record));
+            if in_session && record.sender.is_none() {
+                content.look_up_methods();
+            }
+            Some(content)
         });
         let contents: Vec<Option<Content<'_>>> = contents.collect();
 
@@ -176,20 +158,23 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         if self.shared.mapper.mapping() == Mapping::Bblock {
             return;
         }
-        self.rendered.clear();
         let shared = self.shared;
         let result = shared.paired.after_all(|paired| {
-            let own_is_empty = paired.own_is_empty();
-            let mut sessions = paired.sessions.iter().skip(own_is_empty.into());
-            sessions.try_for_each(|(session, graph)| self.map(Some(graph), &MapPart::End(session.end(origin))))
+            let mut ends = paired.sessions.ends(origin).peekable();
+            while ends.peek().is_some() {
+                self.rendered.clear();
+                let mut some = ends.by_ref().take(ENDS);
+                some.try_for_each(|end| self.map(Some(&session_reference(end.key)), &MapPart::End(end)))?;
+                shared.written.after_all(|written| {
+                    written.triples += self.rendered.count();
+                    written.sink.take(&self.rendered)
+                })?;
+            }
+            Ok(())
         });
         shared.written.after_all(|written| {
-            written.triples += self.rendered.count();
             written.tally.merge(&self.mapper.take_tally());
-            written.error = match result {
-                Err(error) => Some(ConvertError::from(error)),
-                Ok(()) => written.sink.take(&self.rendered).err().map(ConvertError::from),
-            };
+            written.error = result.err();
         });
     }
 
@@ -241,10 +226,13 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                         steps.push(RenderStep::Plain { bytes: &record.bytes, content, at });
                         continue;
                     }
-                    let index = paired.session(record.session.as_deref());
-                    let Some((session, graph)) = paired.sessions.get_mut(index) else { continue };
-                    let (graph, first) = (graph.clone(), nodes.len());
-                    session.annotate_into(record, content, &mut nodes);
+                    let (first, given_up) = (nodes.len(), paired.sessions.given_up());
+                    let graph = paired.sessions.annotate_into(record, content, &mut nodes);
+                    if given_up == 0 && paired.sessions.given_up() > 0 {
+                        let message = "too many sessions have open requests: those of the sessions that have been idle \
+                                       longest are given up, and what answers them later answers nothing";
+                        findings.push(self.finding(at, message.to_owned(), true));
+                    }
                     paired.count_problems(nodes.get(first..).unwrap_or_default());
                     steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at });
                 }
@@ -254,10 +242,8 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                         let message = format!("{} bytes of text are skipped", line.length);
                         findings.push(self.finding(line.location, message, false));
                     } else if self.shared.options.log_lines && in_session {
-                        let index = paired.session(None);
-                        let Some((session, graph)) = paired.sessions.get_mut(index) else { continue };
-                        let (graph, first) = (graph.clone(), nodes.len());
-                        nodes.push(session.annotate_log_line(line));
+                        let (graph, first) = (paired.sessions.own_reference(), nodes.len());
+                        nodes.push(paired.sessions.annotate_log_line(line));
                         steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at: line.location });
                     }
                 }
@@ -327,9 +313,8 @@ impl<S> WorkShared<'_, S> {
         }
         let mut paired = self.paired.into_inner();
         paired.summary.end_input(self.options.reader.is_stated(), source.head());
-        let sessions = paired.sessions.len() - usize::from(paired.own_is_empty());
         let mut summary = paired.summary;
-        summary.sessions = sessions as u64;
+        summary.count_sessions(&paired.sessions);
         summary.triples = written.triples;
         summary.losses = written.tally.losses;
         summary.by_reference = written.tally.by_reference;

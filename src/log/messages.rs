@@ -1,7 +1,7 @@
 //! Messages one by one, each by itself in memory.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io::Read;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::convert::{ConvertError, Input};
 use crate::json::Numbers;
 use crate::message::{Content, ErrorMember, Id, Kind, Payload, Problems};
 use crate::record::{Entry, Location, ReadError, Reader, ReaderOptions, Record, Sender, Time};
-use crate::session::{Annotated, Name, Node, Session};
+use crate::session::{Annotated, Name, Node, Sessions};
 
 use super::LogError;
 
@@ -26,7 +26,7 @@ pub struct LoggedMessage {
     pub session: Option<String>,
     /// When it was captured, in the form of `xsd:dateTime`, or of `xsd:time` where the log has no date.
     pub time: Option<String>,
-    /// Which side sent it.
+    /// Which side sent it, as the log says or as the traffic tells.
     pub sender: Option<Sender>,
     /// The kind of message; none where it is not a message.
     pub kind: Option<Kind>,
@@ -55,15 +55,14 @@ pub struct Messages {
     input: String,
     /// None after the end, or after an error.
     reader: Option<Result<Reader<Box<dyn Read + Send>>, ReadError>>,
-    /// The sessions that have begun, by their key.
-    sessions: HashMap<Option<String>, Session>,
+    sessions: Sessions,
     ready: VecDeque<LoggedMessage>,
 }
 
 impl Messages {
     pub(super) fn new(input: Input<Box<dyn Read + Send>>, options: &ReaderOptions) -> Self {
         let reader = Some(Reader::new(input.read, options));
-        Self { input: input.name, reader, sessions: HashMap::new(), ready: VecDeque::new() }
+        Self { input: input.name, reader, sessions: Sessions::new(), ready: VecDeque::new() }
     }
 
     fn failed(&mut self, error: ReadError) -> Result<LoggedMessage, LogError> {
@@ -94,16 +93,14 @@ impl Iterator for Messages {
     }
 }
 
-fn read(record: &Record<'_>, sessions: &mut HashMap<Option<String>, Session>, ready: &mut VecDeque<LoggedMessage>) {
+fn read(record: &Record<'_>, sessions: &mut Sessions, ready: &mut VecDeque<LoggedMessage>) {
     let content = Content::of(record);
-    let key = record.session.as_deref().map(str::to_owned);
-    let session = sessions.entry(key.clone()).or_insert_with(|| Session::new(key));
     // Elements of a batch have no text of their own; they are valid JSON, since the batch is.
     let elements: Vec<&RawValue> = match content {
         Content::Batch(_) => serde_json::from_slice(&record.bytes).unwrap_or_default(),
         Content::Single(_) | Content::Malformed(_) => Vec::new(),
     };
-    for annotated in session.annotate(record, content) {
+    for annotated in sessions.annotate(record, content) {
         let text = match annotated.batch_index {
             Some(index) => elements.get(index as usize - 1).map(|element| Cow::Borrowed(element.get())),
             None => Some(String::from_utf8_lossy(&record.bytes)),

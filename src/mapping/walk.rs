@@ -17,7 +17,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
-use percent_encoding::utf8_percent_encode;
 
 use super::facts::Facts;
 use super::further::{MembersPlan, MessagePlan};
@@ -25,9 +24,9 @@ use super::terms::{class, kind_of_error, sha256};
 use crate::json::{Object, Value};
 use crate::message::{ErrorMember, ErrorObject, Id, Member, Message, Payload, Problem, Problems};
 use crate::record::{Sender, Time};
-use crate::session::{Annotated, Name, Node, SessionEnd};
+use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
 use crate::triples::NodeRef;
-use crate::vocab::{RESERVED, jrpc, prov, rpcg};
+use crate::vocab::{jrpc, prov, rpcg};
 
 /// A member of a message as the building block's context has it.
 #[derive(Clone, Copy)]
@@ -109,14 +108,6 @@ pub(super) trait NodeWriter<'v> {
     fn finish(&mut self);
 }
 
-/// IRI reference of a session and its graph, against the input's own IRI.
-pub(crate) fn session_reference(key: Option<&str>) -> String {
-    match key {
-        None => String::new(),
-        Some(key) => format!("#session-{}", utf8_percent_encode(key, RESERVED)),
-    }
-}
-
 /// Walks over annotated messages.
 pub(super) struct MessageWalk<'w, W> {
     pub writer: W,
@@ -168,6 +159,9 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
             if let Some(time) = time {
                 self.writer.literal(property, &time.to_string(), xsd::DATE_TIME);
             }
+        }
+        if end.sender_inferred {
+            self.writer.link(rpcg::INFERRED, NodeRef::Iri(rpcg::SENT_BY.as_str()));
         }
         self.writer.close();
     }

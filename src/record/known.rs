@@ -1,13 +1,70 @@
 //! What is a message of JSON-RPC for sure, although it stands among other things.
 
+use super::Sender;
 use super::object::{RawObject, elements};
 use memchr::memmem;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// The members of a message. `sessionId` is that of Chrome's protocol, and recorders add `_meta`.
 const MEMBERS: [&str; 8] = ["jsonrpc", "id", "method", "params", "result", "error", "sessionId", "_meta"];
 
-/// The methods of the Model Context Protocol (its schemas) and the Language Server Protocol (metaModel 3.17 and 3.18).
+/// The methods of published protocols: a line each with the method, the side that sends it and the protocols that have it.
+/// `methods.py` makes it of the protocols' schemas.
 const METHODS: &str = include_str!("methods.txt");
+
+/// Those protocols.
+const PROTOCOLS: [&str; 3] = ["ACP", "LSP", "MCP"];
+
+/// A set of protocols.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Protocols(u8);
+
+impl Protocols {
+    /// Those that are in both, or in either if there are none.
+    pub fn narrowed(self, other: Self) -> Self {
+        if self.0 & other.0 == 0 { self.or(other) } else { Self(self.0 & other.0) }
+    }
+
+    /// Those that are in either.
+    pub fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Their names.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        (0..).zip(PROTOCOLS).filter(move |(bit, _)| self.0 >> bit & 1 == 1).map(|(_, name)| name)
+    }
+}
+
+/// A method that a published protocol knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KnownMethod {
+    /// The side that sends it, where only one does.
+    pub sender: Option<Sender>,
+    /// The protocols that have it.
+    pub protocols: Protocols,
+}
+
+static KNOWN_METHODS: LazyLock<HashMap<&str, KnownMethod>> = LazyLock::new(|| {
+    let read = |line: &'static str| {
+        let mut words = line.split(' ');
+        let (method, side, names) = (words.next()?, words.next()?, words.next()?);
+        let sender = match side {
+            "client" => Some(Sender::Client),
+            "server" => Some(Sender::Server),
+            _ => None,
+        };
+        let bits = names.split(',').filter_map(|name| PROTOCOLS.iter().position(|protocol| *protocol == name));
+        Some((method, KnownMethod { sender, protocols: Protocols(bits.map(|bit| 1 << bit).sum()) }))
+    };
+    METHODS.lines().filter_map(read).collect()
+});
+
+/// What published protocols say of a method.
+pub(crate) fn known_method(method: &str) -> Option<KnownMethod> {
+    KNOWN_METHODS.get(method).copied()
+}
 
 /// Whether there can be a message in the text that counts: it is looked for in no other.
 pub(super) fn may_hold_message(text: &[u8]) -> bool {
@@ -19,7 +76,7 @@ pub(super) fn may_hold_message(text: &[u8]) -> bool {
 pub(super) fn counts(object: &RawObject<'_>) -> bool {
     object.has("jsonrpc")
         || has_members_of_messages(object)
-            && object.string("method").is_some_and(|method| METHODS.lines().any(|known| *known == *method))
+            && object.string("method").is_some_and(|method| known_method(&method).is_some())
 }
 
 /// Whether all members are those of messages.
@@ -40,7 +97,47 @@ mod tests {
     use super::*;
 
     #[test]
-    fn methods_are_in_order() {
-        assert!(METHODS.lines().is_sorted() && METHODS.lines().count() > 100);
+    fn methods_and_who_sends_them() {
+        assert!(
+            METHODS.lines().is_sorted() && METHODS.lines().count() == KNOWN_METHODS.len() && KNOWN_METHODS.len() > 100
+        );
+        let (client, server) = (Some(Sender::Client), Some(Sender::Server));
+        for (method, sender, protocols) in [
+            ("initialize", client, vec!["ACP", "LSP", "MCP"]),
+            ("tools/call", client, vec!["MCP"]),
+            ("sampling/createMessage", server, vec!["MCP"]),
+            ("workspace/configuration", server, vec!["LSP"]),
+            ("session/update", server, vec!["ACP"]),
+            ("notifications/cancelled", None, vec!["MCP"]),
+            ("$/progress", None, vec!["LSP"]),
+        ] {
+            let known = known_method(method).unwrap();
+            assert_eq!((known.sender, known.protocols.names().collect()), (sender, protocols), "{method}");
+        }
+        assert_eq!(known_method("subtract"), None);
+        let protocols = |method: &str| known_method(method).unwrap().protocols;
+        let mcp = protocols("initialize").narrowed(protocols("tools/call"));
+        assert_eq!(mcp.names().collect::<Vec<_>>(), ["MCP"]);
+        assert_eq!(mcp.narrowed(protocols("session/update")).names().collect::<Vec<_>>(), ["ACP", "MCP"]);
+    }
+
+    /// The table is what the protocols' schemas say, where they are: beside the corpora.
+    #[test]
+    fn methods_are_those_of_the_schemas() {
+        let Some(corpora) = std::env::var_os("RPCGRAPH_CORPORA").map(std::path::PathBuf::from) else { return };
+        let protocols = corpora.join("../reference/protocols");
+        if !protocols.is_dir() {
+            return;
+        }
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/record/methods.py");
+        let mut python = std::process::Command::new("python3");
+        let Ok(output) = python.arg(script).arg("--sources").args([&corpora, &protocols]).output() else { return };
+        let table = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        for (line, known) in table.lines().zip(METHODS.lines()) {
+            let (method, files) = line.split_once(" # ").unwrap();
+            assert_eq!(method, known, "as {files} say");
+        }
+        assert_eq!(table.lines().count(), METHODS.lines().count());
     }
 }

@@ -13,7 +13,7 @@ use std::io::Read;
 use crate::json::{self, Numbers, Value};
 use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, Problems, is_keyword_like};
 use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};
-use crate::session::{Annotated, Name, Node, Session};
+use crate::session::{Annotated, Name, Node, Sessions};
 use crate::summary::Summary;
 
 /// How an exchange ended.
@@ -120,10 +120,10 @@ type Part = Result<Option<Side>, LeftOut>;
 /// Requests that are not answered yet, each with the place of its subject.
 type OpenCalls = HashMap<Name, (usize, Part)>;
 
-/// A session of the log, and its exchanges that are not over.
+/// The sessions of the log, and their exchanges that are not over.
 #[derive(Default)]
 struct Ongoing {
-    session: Session,
+    sessions: Sessions,
     open: OpenCalls,
 }
 
@@ -141,29 +141,18 @@ impl Capture {
     pub fn read<R: Read>(&mut self, log: &str, input: R, options: &ReaderOptions) -> Result<Summary, ReadError> {
         let mut reader = Reader::new(input, options)?;
         let mut summary = Summary::new(reader.format());
-        // In the order in which they began.
-        let mut sessions: Vec<Ongoing> = Vec::new();
-        let mut by_key: HashMap<Option<String>, usize> = HashMap::new();
+        let mut ongoing = Ongoing::default();
         while let Some(entry) = reader.next_entry()? {
             let Entry::Record(record) = entry else {
                 summary.log_lines += 1;
                 continue;
             };
-            let key = record.session.as_deref().map(str::to_owned);
-            let index = *by_key.entry(key).or_insert_with(|| {
-                sessions.push(Ongoing::default());
-                sessions.len() - 1
-            });
-            if let Some(session) = sessions.get_mut(index) {
-                self.record(log, session, &record, &mut summary);
-            }
+            self.record(log, &mut ongoing, &record, &mut summary);
         }
-        for session in sessions {
-            let mut open: Vec<_> = session.open.into_iter().collect();
-            open.sort_by_key(|(name, _)| (name.record, name.element));
-            for (_, (place, call)) in open {
-                self.settle(log, place, CallOutcome::NoAnswer, call, Ok(None));
-            }
+        let mut open: Vec<_> = ongoing.open.into_iter().collect();
+        open.sort_by_key(|(name, _)| *name);
+        for (_, (place, call)) in open {
+            self.settle(log, place, CallOutcome::NoAnswer, call, Ok(None));
         }
         summary.end_input(options.is_stated(), reader.head());
         self.records += summary.records;
@@ -202,9 +191,9 @@ impl Capture {
             value => value.into(),
         };
         summary.count(&content, &record.bytes);
-        let Ongoing { session, open } = ongoing;
+        let Ongoing { sessions, open } = ongoing;
         let mut texts = texts.into_iter();
-        for node in session.annotate(record, content) {
+        for node in sessions.annotate(record, content) {
             match &node.node {
                 Node::Message(message) => {
                     let part = self.part(&node, message, texts.next().unwrap_or_default());

@@ -46,7 +46,7 @@ pub struct Annotated<'a> {
     pub record: Option<&'a [u8]>,
     /// When its record was captured.
     pub time: Option<Time>,
-    /// The side that sent it.
+    /// The side that sent it, as the log says or as the traffic tells.
     pub sender: Option<Sender>,
     /// The message, or what stands in its place.
     pub node: Node<'a>,
@@ -88,10 +88,15 @@ pub struct IdNode {
 }
 
 impl<'a> Annotated<'a> {
-    pub(super) fn new(record: &'a Record<'a>, name: Name, node: Node<'a>, problems: Problems) -> Self {
+    pub(super) fn new(
+        record: &'a Record<'a>,
+        sender: Option<Sender>,
+        name: Name,
+        node: Node<'a>,
+        problems: Problems,
+    ) -> Self {
         let bytes = (!record.flags.oversized).then_some(&*record.bytes);
-        let (time, sender) = (record.time, record.sender);
-        Self { time, sender, problems, ..Self::bare(name, record.location, bytes, node) }
+        Self { time: record.time, sender, problems, ..Self::bare(name, record.location, bytes, node) }
     }
 
     /// The `nth` text that begins on its line, from 1.
@@ -149,4 +154,6 @@ pub struct SessionEnd<'a> {
     pub started: Option<DateTime>,
     /// The latest time in it.
     pub ended: Option<DateTime>,
+    /// A sender was inferred: the log does not say it.
+    pub sender_inferred: bool,
 }

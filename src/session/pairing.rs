@@ -1,25 +1,24 @@
 //! Which response answers which request.
 //!
 //! Ids are counted by each side for itself (both from 0, often), so an answer belongs to a request of the *other*
-//! side. Where the log does not tell the sides, any open request with the id will do, and more than one is a doubt.
+//! side. Where the sides are not known, any open request with the id will do, and more than one is a doubt.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::{iter, mem};
 
 use super::Name;
+use super::answered::RecentAnswers;
+use super::sides::Party;
 use crate::message::Id;
-use crate::record::{Sender, Time};
+use crate::record::Time;
 
-/// How many answered ids are remembered, so that a second answer is recognised.
-const REMEMBERED_ANSWERS: usize = 65_536;
-
-/// The exchanges of a session that are open, and the last that were closed.
+/// The exchanges of a session that are open.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
+    /// The number of the session.
+    session: usize,
     open: HashMap<Key, OpenRequests>,
-    answered: RecentAnswers,
 }
 
 /// What an id is looked up by: most are numbers that need no memory of their own.
@@ -40,7 +39,7 @@ impl Key {
 }
 
 /// The number that an id is, where it is a natural one of at most 18 digits.
-fn small(id: &Id<'_>) -> Option<u64> {
+pub(super) fn small(id: &Id<'_>) -> Option<u64> {
     let Id::Number(digits) = id else { return None };
     let plain = digits.len() <= 18 && digits.bytes().all(|byte| byte.is_ascii_digit());
     if plain && (digits.len() == 1 || !digits.starts_with('0')) { digits.parse().ok() } else { None }
@@ -50,40 +49,40 @@ fn small(id: &Id<'_>) -> Option<u64> {
 #[derive(Debug)]
 struct OpenRequests {
     newest: OpenRequest,
-    /// Those of each sender in a stack of their own, so that none has to be looked for; no more than a pointer where there
+    /// Those of each party in a stack of their own, so that none has to be looked for; no more than a pointer where there
     /// is one request.
     #[expect(clippy::box_collection, reason = "nearly every id has one open request, and there may be millions")]
     older: Option<Box<Vec<Stack>>>,
 }
 
-/// Open requests with one id and one sender, oldest first; at least one.
+/// Open requests with one id by one party, oldest first; at least one.
 #[derive(Debug)]
 struct Stack {
-    sender: Option<Sender>,
+    party: Party,
     requests: Vec<OpenRequest>,
 }
 
 impl OpenRequests {
-    /// The newest request, and the newest older one of each sender.
+    /// The newest request, and the newest older one of each party.
     fn tops(&self) -> impl Iterator<Item = &OpenRequest> {
         let stacks = self.older.iter().flat_map(|older| older.iter());
         iter::once(&self.newest).chain(stacks.filter_map(|stack| stack.requests.last()))
     }
 
-    /// Adds a request, and gives the newest one of the same sender, unless it gave that before.
+    /// Adds a request, and gives the newest one whose sender may be the same, unless it gave that before.
     fn push(&mut self, request: OpenRequest) -> Option<Name> {
         let stacks = self.older.iter_mut().flat_map(|older| older.iter_mut());
         let tops = iter::once(&mut self.newest).chain(stacks.filter_map(|stack| stack.requests.last_mut()));
-        let reused = tops.filter(|older| older.sender == request.sender).max_by_key(|older| older.name);
+        let reused = tops.filter(|older| older.party.shares_ids_with(request.party)).max_by_key(|older| older.name);
         let superseded = reused.filter(|older| !older.superseded).map(|older| {
             older.superseded = true;
             older.name
         });
         let older = mem::replace(&mut self.newest, request);
         let stacks = self.older.get_or_insert_default();
-        match stacks.iter_mut().find(|stack| stack.sender == older.sender) {
+        match stacks.iter_mut().find(|stack| stack.party == older.party) {
             Some(stack) => stack.requests.push(older),
-            None => stacks.push(Stack { sender: older.sender, requests: vec![older] }),
+            None => stacks.push(Stack { party: older.party, requests: vec![older] }),
         }
         superseded
     }
@@ -116,7 +115,8 @@ pub(super) struct OpenRequest {
     pub name: Name,
     /// In a box, since most logs have none.
     pub time: Option<Box<Time>>,
-    sender: Option<Sender>,
+    /// Who asks.
+    pub party: Party,
     /// A later request has taken its id.
     superseded: bool,
 }
@@ -126,16 +126,30 @@ pub(super) struct OpenRequest {
 pub(super) struct PairedAnswer {
     /// The newest open request that it can belong to.
     pub request: Option<OpenRequest>,
-    /// There were others, and the log does not name the senders.
+    /// There were others, and the senders are not known.
     pub ambiguous: bool,
+    /// All requests with the id that were open came from one side.
+    pub one_side: bool,
+    /// What was inferred of the sides speaks against it; what the log says does not.
+    pub unlikely: bool,
     /// No open request has the id, but one that has been answered already had it.
     pub duplicate: bool,
 }
 
 impl Exchanges {
+    /// Those of the session with that number.
+    pub fn new(session: usize) -> Self {
+        Self { session, ..Self::default() }
+    }
+
+    /// Whether nothing waits for an answer.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// A request: gives the newest open one of the same sender that has the same id, the first time that its id is taken.
-    pub fn open(&mut self, sender: Option<Sender>, id: &Id<'_>, name: Name, time: Option<Time>) -> Option<Name> {
-        let request = OpenRequest { name, time: time.map(Box::new), sender, superseded: false };
+    pub fn open(&mut self, party: Party, id: &Id<'_>, name: Name, time: Option<Time>) -> Option<Name> {
+        let request = OpenRequest { name, time: time.map(Box::new), party, superseded: false };
         match self.open.entry(Key::new(id)) {
             Entry::Vacant(entry) => {
                 entry.insert(OpenRequests { newest: request, older: None });
@@ -145,84 +159,31 @@ impl Exchanges {
         }
     }
 
-    /// A response from `sender`: the newest open request of the other side that has its id.
-    pub fn close(&mut self, sender: Option<Sender>, id: &Id<'_>) -> PairedAnswer {
-        let Entry::Occupied(mut entry) = self.open.entry(Key::new(id)) else {
-            return PairedAnswer { duplicate: self.answered.contains(sender, id), ..PairedAnswer::default() };
-        };
-        let open = entry.get_mut();
-        let fitting = open.tops().filter(|request| answers(sender, request.sender)).map(|request| request.name);
-        let Some(found) = fitting.max() else {
-            return PairedAnswer { duplicate: self.answered.contains(sender, id), ..PairedAnswer::default() };
-        };
-        let ambiguous = sender.is_none() && open.older.is_some();
-        let request = match open.take(found) {
-            Some(request) => request,
-            None => entry.remove().newest,
-        };
-        self.answered.insert(request.sender, id);
-        PairedAnswer { request: Some(request), ambiguous, duplicate: false }
-    }
-}
-
-/// Whether a response from `responder` can answer a request from `requester`: not if both are known and the same.
-fn answers(responder: Option<Sender>, requester: Option<Sender>) -> bool {
-    match (responder, requester) {
-        (Some(responder), Some(requester)) => responder != requester,
-        _ => true,
-    }
-}
-
-/// The last ids that were answered, as digests: an id may be a string of any length.
-#[derive(Debug, Default)]
-struct RecentAnswers {
-    /// With the number of the answer that was the last.
-    known: HashMap<u128, u64>,
-    /// Oldest first; of an id that was answered again, only the last answer counts.
-    order: VecDeque<(u128, u64)>,
-    count: u64,
-}
-
-impl RecentAnswers {
-    fn insert(&mut self, requester: Option<Sender>, id: &Id<'_>) {
-        let digest = digest(requester, id);
-        self.count += 1;
-        self.known.insert(digest, self.count);
-        self.order.push_back((digest, self.count));
-        while self.known.len() > REMEMBERED_ANSWERS || self.order.len() > 2 * REMEMBERED_ANSWERS {
-            let Some((oldest, count)) = self.order.pop_front() else { break };
-            if let Entry::Occupied(entry) = self.known.entry(oldest)
-                && *entry.get() == count
-            {
-                entry.remove();
+    /// A response: the newest open request of the other side that has its id.
+    pub fn close(&mut self, party: Party, id: &Id<'_>, answered: &mut RecentAnswers) -> PairedAnswer {
+        let mut answer = PairedAnswer::default();
+        if let Entry::Occupied(mut entry) = self.open.entry(Key::new(id)) {
+            let open = entry.get_mut();
+            let newest = |fits: &dyn Fn(Party) -> bool| {
+                open.tops().filter(|request| fits(request.party)).map(|request| request.name).max()
+            };
+            let likely = newest(&|requester| party.may_answer(requester));
+            if let Some(found) = likely.or_else(|| newest(&|requester| party.is_let_answer(requester))) {
+                answer.unlikely = likely.is_none();
+                answer.ambiguous = party == Party::default() && open.older.is_some();
+                answer.one_side = open.tops().all(|request| request.party.sender == open.newest.party.sender);
+                answer.request = Some(match open.take(found) {
+                    Some(request) => request,
+                    None => entry.remove().newest,
+                });
             }
         }
+        match &answer.request {
+            Some(request) => answered.insert(self.session, request.party.sender, id),
+            None => answer.duplicate = answered.contains(self.session, party.sender, id),
+        }
+        answer
     }
-
-    fn contains(&self, responder: Option<Sender>, id: &Id<'_>) -> bool {
-        [None, Some(Sender::Client), Some(Sender::Server)]
-            .into_iter()
-            .any(|requester| answers(responder, requester) && self.known.contains_key(&digest(requester, id)))
-    }
-}
-
-/// What an answer is remembered by: a small number as it is, anything else by two hashes.
-fn digest(requester: Option<Sender>, id: &Id<'_>) -> u128 {
-    const HASHED: u128 = 1 << 127;
-    if let Some(number) = small(id) {
-        let side: u128 = match requester {
-            None => 0,
-            Some(Sender::Client) => 1,
-            Some(Sender::Server) => 2,
-        };
-        return (side << 64) | u128::from(number);
-    }
-    let half = |salt: u8| {
-        let mut hasher = DefaultHasher::new();
-        (salt, requester, id).hash(&mut hasher);
-        u128::from(hasher.finish())
-    };
-    HASHED | (half(0) << 64) | half(1)
 }
 
 #[cfg(test)]

@@ -196,7 +196,7 @@ fn redaction_keeps_shapes_and_pairs() {
     assert_eq!(
         told(&files),
         [(
-            "tools/call: error -32001".to_owned(),
+            "tools/call from the client: error -32001".to_owned(),
             vec![
                 json!({"id":"xxx-0x","jsonrpc":"2.0","method":"tools/call","params":{"arguments":{"account":10000000,
                     "born":"0000-00-00","mail":"xxx@xxxxxxx.xxx","type":"xxx"},"name":"find_user"}}),

@@ -1,17 +1,19 @@
 //! Sessions: who answers whom, how long it took, and what is doubtful about it.
 //!
-//! Most cases are tables of short records: who sends (`c` client, `s` server, `-` unknown), what (a request `?id`, a
-//! result `=id`, an error `!id`, a batch of these `[…]`), and maybe when (`@…`).
+//! Most cases are tables of short records: who sends (`c` client, `s` server, `-` unknown, `>` the side that wrote the log,
+//! `<` the other), what (a request `?id`, a notification `.`, a result `=id`, an error `!id`, a batch of these `[…]`), maybe
+//! which method (`~…`), and maybe when (`@…`).
 
 use oxsdatatypes::Decimal;
 use rpcgraph::message::{Content, Kind, Problem};
-use rpcgraph::record::{Flags, Format, Location, Record, Sender, Time};
-use rpcgraph::session::{Annotated, IdNode, Name, Node, Origin, Session};
+use rpcgraph::record::{Direction, Flags, Format, Location, Record, Sender, Time};
+use rpcgraph::session::{Annotated, IdNode, Name, Node, Origin, Sessions};
 
 /// What the session says of one node.
 #[derive(Debug, Clone, Default)]
 struct Told {
     name: String,
+    sender: Option<Sender>,
     answers: Option<String>,
     /// The older request whose id it takes.
     takes_id_of: Option<String>,
@@ -25,6 +27,7 @@ impl Told {
     fn of(node: &Annotated<'_>) -> Self {
         Self {
             name: node.name.to_string(),
+            sender: node.sender,
             answers: node.responds_to.as_ref().map(Name::to_string),
             takes_id_of: node.superseded.as_ref().map(Name::to_string),
             id: node.id_node().map(|IdNode { owner, minted }| (owner.to_string(), minted)),
@@ -37,7 +40,7 @@ impl Told {
 /// A session and the number of its records.
 #[derive(Default)]
 struct Run {
-    session: Session,
+    sessions: Sessions,
     records: u64,
 }
 
@@ -46,7 +49,7 @@ impl Run {
     fn record(&mut self, mut record: Record<'_>) -> Vec<Told> {
         self.records += 1;
         record.location = Location { record: self.records, line: self.records, byte: 0 };
-        let nodes = self.session.annotate(&record, Content::parse(&record.bytes));
+        let nodes = self.sessions.annotate(&record, Content::parse(&record.bytes));
         nodes.iter().map(Told::of).collect()
     }
 
@@ -61,21 +64,25 @@ impl Run {
             Some(elements) => format!("[{}]", elements.split(' ').map(json).collect::<Vec<_>>().join(",")),
             None => json(message),
         };
-        let sender = match sender {
-            "c" => Some(Sender::Client),
-            "s" => Some(Sender::Server),
-            _ => None,
+        let (sender, direction) = match sender {
+            "c" => (Some(Sender::Client), None),
+            "s" => (Some(Sender::Server), None),
+            ">" => (None, Some(Direction::Out)),
+            "<" => (None, Some(Direction::In)),
+            _ => (None, None),
         };
-        self.record(Record { sender, time, ..Record::new(message.into_bytes()) })
+        self.record(Record { sender, direction, time, ..Record::new(message.into_bytes()) })
     }
 }
 
 fn json(message: &str) -> String {
     let (kind, id) = message.split_at(1);
+    let (id, method) = id.split_once('~').unwrap_or((id, "m"));
     let rest = match kind {
-        "?" => r#""method":"m""#,
-        "=" => r#""result":null"#,
-        "!" => r#""error":{"code":1,"message":""}"#,
+        "?" => format!(r#""method":"{method}""#),
+        "." => return format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#),
+        "=" => r#""result":null"#.to_owned(),
+        "!" => r#""error":{"code":1,"message":""}"#.to_owned(),
         other => panic!("{other} is no kind of message"),
     };
     format!(r#"{{"jsonrpc":"2.0","id":{id},{rest}}}"#)
@@ -267,15 +274,12 @@ fn batches() {
 fn elements_know_their_place() {
     let bytes = br#"[{"jsonrpc":"2.0","id":1,"method":"m"},{"jsonrpc":"2.0","id":1,"result":1},3]"#;
     let record = Record::new(&bytes[..]);
-    let mut session = Session::new(Some("key".to_owned()));
-    assert_eq!((session.key(), session.is_empty()), (Some("key"), true));
-    let nodes = session.annotate(&record, Content::parse(&record.bytes));
+    let nodes = Sessions::new().annotate(&record, Content::parse(&record.bytes));
     let places: Vec<_> = nodes.iter().map(|node| node.batch_index).collect();
     assert_eq!(places, [None, Some(1), Some(2), Some(3)]);
     let kinds: Vec<_> = nodes.iter().map(Annotated::kind).collect();
     assert_eq!(kinds, [None, Some(Kind::Request), Some(Kind::Response), None]);
     assert!(matches!(nodes[0].node, Node::Batch) && matches!(nodes[3].node, Node::Invalid(_)));
-    assert!(!session.is_empty());
 }
 
 /// How many answered ids a session remembers.
@@ -313,6 +317,131 @@ fn an_id_that_is_answered_again_is_remembered_anew() {
     run.short("s =\"new\"");
     assert_eq!(run.short("s =0")[0].problems, DUPLICATE, "it is the last but one that was answered");
     assert_eq!(run.short("s =1")[0].problems, [], "it is the oldest, and one too many");
+}
+
+/// They are so many in all, however many sessions there are.
+#[test]
+fn answered_ids_are_remembered_over_all_sessions() {
+    let mut sessions = Sessions::new();
+    let mut say = |session: u64, message: &str| {
+        let bytes = json(message).into_bytes();
+        let record = Record { session: Some(session.to_string().into()), ..Record::new(bytes) };
+        let nodes = sessions.annotate(&record, Content::parse(&record.bytes));
+        (nodes[0].responds_to.is_some(), nodes[0].problems.contains(Problem::DuplicateAnswer))
+    };
+    for session in 0..REMEMBERED + 1 {
+        say(session, "?1");
+        assert_eq!(say(session, "=1"), (true, false));
+    }
+    for (session, remembered) in [(0, false), (1, true), (REMEMBERED, true), (REMEMBERED + 1, false)] {
+        assert_eq!(say(session, "=1"), (false, remembered), "{session}");
+    }
+}
+
+/// How many sessions wait for answers at least.
+const KEPT: u64 = 4_096;
+
+#[test]
+fn sessions_that_were_idle_longest_are_given_up() {
+    let mut sessions = Sessions::new();
+    let mut number = 0;
+    let mut say = |session: u64, message: &str| {
+        number += 1;
+        let mut record = Record::new(json(message).into_bytes());
+        record.location.record = number;
+        record.session = Some(session.to_string().into());
+        record.time = Some(Time::DateTime(format!("2026-01-05T10:00:00.{number:06}+01:00").parse().expect("a time")));
+        let nodes = sessions.annotate(&record, Content::parse(&record.bytes));
+        (nodes[0].responds_to.map(|name| name.record), sessions.given_up())
+    };
+    for session in 0..2 * KEPT {
+        assert_eq!(say(session, "?1"), (None, 0));
+    }
+    // It has been used, and one that nothing waits in is nothing to give up.
+    say(0, ".");
+    say(1, "=1");
+    let mut given_up = 0;
+    for session in 2 * KEPT..3 * KEPT {
+        (_, given_up) = say(session, "?1");
+    }
+    assert_eq!(given_up, KEPT, "the first half but for two, and the two that came next");
+    assert_eq!(say(0, "=1").0, Some(1));
+    assert_eq!(say(2, "=1").0, None, "what answers it finds no request");
+    assert_eq!(say(3 * KEPT - 1, "=1").0, Some(3 * KEPT + 2));
+    assert_eq!(sessions.count() as u64, 3 * KEPT);
+    let origin = Origin { source: "log".to_owned(), format: Format::JsonLines };
+    let ends: Vec<_> = sessions.ends(&origin).take(3).collect();
+    let told = ends.iter().map(|end| (end.key, end.record_count, end.started.map(|time| time.to_string())));
+    let time = |micros: &str| Some(format!("2026-01-05T10:00:00.{micros}+01:00"));
+    let expected = [(Some("0"), 3, time("000001")), (Some("1"), 2, time("000002")), (Some("2"), 2, time("000003"))];
+    assert_eq!(told.collect::<Vec<_>>(), expected, "that of a session that was given up stays");
+}
+
+/// What is told of each node's sender, and whether one was inferred.
+#[track_caller]
+fn assert_senders(records: &[&str], expected: &str, inferred: bool) -> Vec<Told> {
+    let mut run = Run::default();
+    let told: Vec<_> = records.iter().flat_map(|record| run.short(record)).collect();
+    let letter = |told: &Told| match told.sender {
+        Some(Sender::Client) => 'c',
+        Some(Sender::Server) => 's',
+        None => '-',
+    };
+    assert_eq!(told.iter().map(letter).collect::<String>(), expected, "{records:?}");
+    let origin = Origin { source: "log".to_owned(), format: Format::JsonLines };
+    assert_eq!(run.sessions.ends(&origin).next().map(|end| end.sender_inferred), Some(inferred), "{records:?}");
+    told
+}
+
+#[test]
+fn methods_tell_who_sends_them() {
+    assert_senders(&["- ?1~tools/list", "- =1", "- ?2~sampling/createMessage", "- !2"], "cssc", true);
+    assert_senders(
+        &["- .~notifications/message", "- .~notifications/initialized", "- .~textDocument/didOpen"],
+        "scc",
+        true,
+    );
+    // Both sides send it, or nobody knows it; then nobody knows the answer's sender either.
+    assert_senders(&["- ?1~ping", "- =1", "- ?2~$/progress", "- ?3", "- =3", "- =4"], "------", false);
+    // What the log says counts, whatever the method.
+    assert_senders(&["s ?1~tools/list", "c =1", "c ?2", "- =2", "- ?3", "s =3"], "sccs-s", true);
+    assert_senders(&["s ?1~tools/list", "c =1"], "sc", false);
+    assert_senders(&["- [?1~tools/list ?2]", "- [=2 =1]", "- [?3 ?4]"], "cccsss---", true);
+}
+
+#[test]
+fn inferred_senders_keep_exchanges_apart() {
+    let told = assert_senders(&["- ?0~tools/list", "- ?0~roots/list", "- =0", "- =0"], "cs-s", true);
+    assert!(told.iter().all(|node| node.takes_id_of.is_none()), "one id, but of two sides");
+    assert_session(
+        &["- ?0~tools/list", "- ?0~roots/list", "- =0", "- =0"],
+        &[("m3", Some("m2"), AMBIGUOUS), ("m4", Some("m1"), &[])],
+    );
+    assert_session(
+        &["- ?0~tools/list", "- ?0~roots/list", "s =0", "c =0"],
+        &[("m3", Some("m1"), &[]), ("m4", Some("m2"), &[])],
+    );
+    // Two of one side are a doubt still, though not about who answers.
+    let told = assert_senders(&["- ?0~tools/list", "- ?0~tools/call", "- =0", "- =0"], "ccss", true);
+    assert_eq!((told[1].takes_id_of.as_deref(), &*told[2].problems), (Some("m1"), AMBIGUOUS));
+    // One whose method nobody knows may be of either side, as before.
+    let told = assert_senders(&["- ?0~tools/list", "- ?0", "- =0", "- =0"], "c--s", true);
+    assert_eq!(told[1].takes_id_of.as_deref(), Some("m1"));
+    // The log says who answers, against what the method tells.
+    assert_session(&["- ?0~tools/list", "c =0"], &[("m2", Some("m1"), &[])]);
+}
+
+#[test]
+fn directions_tell_sides_once_it_is_known_who_wrote_the_log() {
+    assert_senders(&["> ?1", "< =1", "> ?2~initialize", "< =2", "< ?3", "> =3", "< .", "- ."], "--csscs-", true);
+    assert_senders(&["> ?1", "< =1", "> ?2", "< ?2"], "----", false);
+    // Who wrote it need not be known to tell the sides from each other.
+    let told = assert_session(&["> ?1", "< ?1", "< =1", "> =1"], &[("m3", Some("m1"), &[]), ("m4", Some("m2"), &[])]);
+    assert!(told.iter().all(|node| node.takes_id_of.is_none()));
+    // A proxy receives from both sides, and sends to both.
+    assert_senders(&["< ?1~tools/list", "< =1", "< ?2", "< =2"], "cs--", true);
+    let told = assert_senders(&["< ?1~tools/list", "> ?1~tools/list", "< =1", "> =1", "> ?3"], "ccss-", true);
+    assert_eq!(told[3].answers.as_deref(), Some("m1"));
 }
 
 #[test]
@@ -373,7 +502,7 @@ fn ended(records: &[&str]) -> (u64, Option<String>, Option<String>) {
     let mut run = Run::default();
     records.iter().for_each(|record| drop(run.short(record)));
     let origin = Origin { source: "log".to_owned(), format: Format::JsonLines };
-    let end = run.session.end(&origin);
+    let end = run.sessions.ends(&origin).next().expect("a session");
     assert_eq!((end.key, end.source, end.format), (None, "log", Format::JsonLines));
     (end.record_count, end.started.map(|time| time.to_string()), end.ended.map(|time| time.to_string()))
 }

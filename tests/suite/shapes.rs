@@ -225,6 +225,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("session-record-count", "INSERT { ?s rpcg:recordCount -1 } WHERE { ?s a rpcg:Session }"),
     ("session-is-complete", "DELETE { ?m rpcg:inSession ?s } WHERE { ?m rpcg:sequence 3 ; rpcg:inSession ?s }"),
     ("session-start", "INSERT { ?s prov:startedAtTime '2026-01-05T10:00:00Z' } WHERE { ?s a rpcg:Session }"),
+    ("session-inferred", "INSERT { ?s rpcg:inferred rpcg:text } WHERE { ?s a rpcg:Session }"),
     ("session-end", "INSERT { ?s prov:endedAtTime '2027-01-05T10:00:00Z'^^xsd:dateTime } WHERE { ?s a rpcg:Session }"),
     (
         "session-ends-after-its-start",

@@ -8,7 +8,7 @@ use oxrdfio::RdfFormat;
 use rpcgraph::mapping::{InputIri, InputMapper, MapPart, MapTarget as _, Mapper, Mapping};
 use rpcgraph::message::Content;
 use rpcgraph::record::{Format, Location, Record, Sender, Time};
-use rpcgraph::session::{Origin, Session};
+use rpcgraph::session::{Origin, Sessions};
 use rpcgraph::triples::{NodeRef, ObjectRef, Triples};
 
 use super::{BASE, Place, rpcg, values};
@@ -125,7 +125,7 @@ fn timed(times: &[&str]) -> Vec<Quad> {
 fn literals(mapper: &Mapper, times: &[&str]) -> Vec<Quad> {
     let iri = InputIri { number: 0, iri: BASE.to_owned(), stated: true };
     let mut input = InputMapper::new(mapper, &iri);
-    let mut session = Session::new(None);
+    let mut sessions = Sessions::new();
     let mut literals = Literals { subject: None, quads: Vec::new() };
     for (number, time) in (1..).zip(times) {
         let (sender, bytes) = match number % 2 {
@@ -139,11 +139,12 @@ fn literals(mapper: &Mapper, times: &[&str]) -> Vec<Quad> {
             true => Time::DateTime(time.parse().expect("a date and a time")),
             false => Time::Clock(time.parse().expect("a time")),
         });
-        let nodes = session.annotate(&record, Content::parse(&record.bytes));
+        let nodes = sessions.annotate(&record, Content::parse(&record.bytes));
         literals.map(&mut input, &MapPart::Nodes("", &nodes)).expect("a mapping");
     }
     let origin = Origin { source: "log".into(), format: Format::JsonLines };
-    literals.map(&mut input, &MapPart::End(session.end(&origin))).expect("a mapping");
+    let end = sessions.ends(&origin).next().expect("a session");
+    literals.map(&mut input, &MapPart::End(end)).expect("a mapping");
     literals.quads
 }
 

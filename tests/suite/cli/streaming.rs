@@ -114,6 +114,65 @@ fn the_session_closes_the_output() {
     assert_eq!(last, session);
 }
 
+/// The most memory in KiB that a conversion of so many sessions has, one notification each.
+#[cfg(target_os = "linux")]
+fn peak(place: &Place, sessions: u32) -> u64 {
+    let mut log = std::io::BufWriter::new(std::fs::File::create(place.path("log")).expect("a file"));
+    for session in 0..sessions {
+        let message = r#"{"jsonrpc":"2.0","method":"notifications/message"}"#;
+        writeln!(
+            log,
+            r#"{{"session_id":"{session:032x}","seq":1,"ts":"2026-01-05T10:00:00Z","direction":"s2c","raw":{message}}}"#
+        )
+        .expect("a line");
+    }
+    log.flush().expect("a log");
+    let mut child = place.command(&["convert", "--quiet", "-t", "nquads", "log"]).spawn().expect("a run");
+    let mut output = child.stdout.take().expect("a pipe");
+    let (mut peak, mut buffer, mut ends) = (0, vec![0; 1 << 16], 0);
+    while let Ok(read @ 1..) = output.read(&mut buffer) {
+        ends += buffer[..read].windows(12).filter(|window| window == b"recordCount>").count();
+        // The run waits for its reader, so this is not too late.
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let most =
+            status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+        peak = most.unwrap_or(peak);
+    }
+    assert!(child.wait().expect("an end").success());
+    // One may be cut by the end of a piece.
+    assert!(ends + ends / 100 >= sessions as usize, "{ends} of {sessions} sessions ended");
+    peak
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_grows_little_with_sessions() {
+    let place = Place::new();
+    let (few, many) = (peak(&place, 20_000), peak(&place, 200_000));
+    let bytes = (many - few) * 1024 / 180_000;
+    // The key has 32 bytes and what stands around them, and tables grow by doubling.
+    assert!(bytes < 260, "{bytes} bytes for each session: {few} KiB for 20,000, {many} KiB for 200,000");
+}
+
+/// One finding where it begins to matter, and the count in the end.
+#[test]
+fn open_requests_of_idle_sessions_are_given_up() {
+    let line = |session: u32| {
+        format!(r#"{{"session_id":"{session}","direction":"c2s","raw":{{"jsonrpc":"2.0","id":1,"method":"m"}}}}"#)
+            + "\n"
+    };
+    let log: String = (0..8_193).map(line).collect();
+    let place = Place::with("log", &log);
+    let ran = place.convert(&["-f", "mcpsnoop", "-t", "ntriples", "log"]);
+    let findings: Vec<_> = ran.stderr.lines().filter(|line| line.contains("are given up")).collect();
+    assert!(matches!(findings[..], [finding] if finding.starts_with("log:8193: record 8193")), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("\ngiven up: the open requests of 4096 sessions that had been idle\n"),
+        "{}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn a_reader_may_leave() {
     let place = Place::new();

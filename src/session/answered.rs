@@ -1,0 +1,68 @@
+//! The ids that were answered last, so that a second answer is recognised.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::pairing::small;
+use super::sides::may_answer;
+use crate::message::Id;
+use crate::record::Sender;
+
+/// How many are remembered, of all sessions together.
+const REMEMBERED_ANSWERS: usize = 65_536;
+
+/// The last ids that were answered, as digests: an id may be a string of any length.
+#[derive(Debug, Default)]
+pub(super) struct RecentAnswers {
+    /// With the number of the answer that was the last.
+    known: HashMap<u128, u64>,
+    /// Oldest first; of an id that was answered again, only the last answer counts.
+    order: VecDeque<(u128, u64)>,
+    count: u64,
+}
+
+impl RecentAnswers {
+    /// Remembers an id of a request in the session of that number.
+    pub fn insert(&mut self, session: usize, requester: Option<Sender>, id: &Id<'_>) {
+        let digest = digest(session, requester, id);
+        self.count += 1;
+        self.known.insert(digest, self.count);
+        self.order.push_back((digest, self.count));
+        while self.known.len() > REMEMBERED_ANSWERS || self.order.len() > 2 * REMEMBERED_ANSWERS {
+            let Some((oldest, count)) = self.order.pop_front() else { break };
+            if let Entry::Occupied(entry) = self.known.entry(oldest)
+                && *entry.get() == count
+            {
+                entry.remove();
+            }
+        }
+    }
+
+    /// Whether a request with the id was answered that `responder` may have answered.
+    pub fn contains(&self, session: usize, responder: Option<Sender>, id: &Id<'_>) -> bool {
+        [None, Some(Sender::Client), Some(Sender::Server)].into_iter().any(|requester| {
+            may_answer(responder, requester) && self.known.contains_key(&digest(session, requester, id))
+        })
+    }
+}
+
+/// What an answer is remembered by: a small number as it is, anything else by two hashes.
+fn digest(session: usize, requester: Option<Sender>, id: &Id<'_>) -> u128 {
+    const HASHED: u128 = 1 << 127;
+    if let Some(number) = small(id) {
+        let side: u128 = match requester {
+            None => 0,
+            Some(Sender::Client) => 1,
+            Some(Sender::Server) => 2,
+        };
+        // No machine has room for 2^61 sessions.
+        return ((session as u128) << 66) | (side << 64) | u128::from(number);
+    }
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (salt, session, requester, id).hash(&mut hasher);
+        u128::from(hasher.finish())
+    };
+    HASHED | (half(0) << 64) | half(1)
+}

@@ -1,0 +1,216 @@
+//! One connection: a session that is in use.
+
+use std::sync::Arc;
+
+use oxsdatatypes::{DateTime, Decimal};
+
+use super::annotated::{Annotated, Name, Node};
+use super::answered::RecentAnswers;
+use super::pairing::{Exchanges, PairedAnswer};
+use super::sides::Sides;
+use crate::json::ErrorKind;
+use crate::message::{Content, Id, Kind, Message, Problem, Problems, Single};
+use crate::record::{KnownMethod, Record, Time};
+
+/// One connection between a client and a server, as far as it has been read.
+#[derive(Debug, Default)]
+pub(super) struct Connection {
+    /// Reference of its graph.
+    pub reference: Arc<str>,
+    /// The number of its last record among those of the input.
+    pub last_used: u64,
+    pub tally: Tally,
+    exchanges: Exchanges,
+}
+
+/// What is known of a session as a whole.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tally {
+    pub record_count: u64,
+    /// The earliest and the latest time.
+    pub times: Option<(DateTime, DateTime)>,
+    pub sides: Sides,
+}
+
+/// The same in little room: that of a session that is not in use.
+#[derive(Debug, Default)]
+pub(super) struct Idle {
+    record_count: u64,
+    times: Option<([u8; 18], [u8; 18])>,
+    sides: Sides,
+}
+
+impl Idle {
+    pub fn new(tally: &Tally) -> Self {
+        let times = tally.times.map(|(started, ended)| (started.to_be_bytes(), ended.to_be_bytes()));
+        Self { record_count: tally.record_count, times, sides: tally.sides }
+    }
+
+    pub fn tally(&self) -> Tally {
+        let times =
+            self.times.map(|(started, ended)| (DateTime::from_be_bytes(started), DateTime::from_be_bytes(ended)));
+        Tally { record_count: self.record_count, times, sides: self.sides }
+    }
+}
+
+impl Tally {
+    fn note_time(&mut self, time: Option<Time>) {
+        let Some(Time::DateTime(time)) = time else { return };
+        let (started, ended) = self.times.get_or_insert((time, time));
+        if time < *started {
+            *started = time;
+        }
+        if time > *ended {
+            *ended = time;
+        }
+    }
+}
+
+impl Connection {
+    /// That of the session with this number, whose graph has that reference.
+    pub fn new(reference: Arc<str>, number: usize, tally: Tally) -> Self {
+        Self { reference, last_used: 0, tally, exchanges: Exchanges::new(number) }
+    }
+
+    /// Whether a request waits for its answer.
+    pub fn waits(&self) -> bool {
+        !self.exchanges.is_empty()
+    }
+
+    /// Annotates the content of its next record.
+    pub fn annotate_into<'a>(
+        &mut self,
+        record: &'a Record<'a>,
+        content: Content<'a>,
+        answered: &mut RecentAnswers,
+        nodes: &mut Vec<Annotated<'a>>,
+    ) {
+        self.tally.record_count += 1;
+        self.tally.note_time(record.time);
+
+        let name = Name { record: record.location.record, element: None };
+        let mut flagged = Problems::default();
+        flagged.insert_if(record.flags.truncated || record.flags.oversized, Problem::Truncated);
+        flagged.insert_if(record.flags.reconstructed, Problem::Reconstructed);
+        flagged.insert_if(record.flags.result_unknown, Problem::ResultUnknown);
+
+        match content {
+            Content::Single(single) => {
+                let known = known(&single);
+                nodes.push(self.single(record, name, single, flagged, known, answered));
+            }
+            Content::Batch(elements) => {
+                let mut problems = flagged;
+                problems.insert_if(elements.is_empty(), Problem::EmptyBatch);
+                // All that is in a batch comes from one side.
+                let told = elements.iter().filter_map(known).find(|known| known.sender.is_some());
+                nodes.reserve(elements.len() + 1);
+                let batch = nodes.len();
+                nodes.push(self.other(record, name, Node::Batch, problems, told));
+                for (index, element) in (1..).zip(elements) {
+                    let name = Name { element: Some(index), ..name };
+                    let known = known(&element).filter(|known| known.sender.is_some()).or(told);
+                    let node = self.single(record, name, element, Problems::default(), known, answered);
+                    nodes.push(Annotated { batch_index: Some(index), ..node });
+                }
+                if let Some((batch, elements)) = nodes.get_mut(batch..).and_then(<[_]>::split_first_mut)
+                    && batch.sender.is_none()
+                {
+                    let mut senders = elements.iter().map(|element| element.sender);
+                    batch.sender =
+                        senders.next().flatten().filter(|first| senders.all(|sender| sender == Some(*first)));
+                }
+            }
+            Content::Malformed(error) => {
+                let mut problems = flagged;
+                problems.insert_if(error.kind == ErrorKind::UnexpectedEnd, Problem::Truncated);
+                nodes.push(self.other(record, name, Node::Malformed(&record.bytes), problems, None));
+            }
+        }
+    }
+
+    /// A message, or what stands in its place. `known` tells what is known of its method, or of its batch.
+    fn single<'a>(
+        &mut self,
+        record: &'a Record<'a>,
+        name: Name,
+        single: Single<'a>,
+        flagged: Problems,
+        known: Option<KnownMethod>,
+        answered: &mut RecentAnswers,
+    ) -> Annotated<'a> {
+        let mut problems = flagged;
+        single.problems().iter().for_each(|problem| problems.insert(problem));
+        let message = match single {
+            Single::Message(message) => message,
+            Single::Invalid(invalid) => return self.other(record, name, Node::Invalid(invalid), problems, known),
+        };
+        let mut party = self.tally.sides.party(record, known);
+        let mut answer = PairedAnswer::default();
+        let mut superseded = None;
+        match (message.kind, &message.id) {
+            (Kind::Request, Some(id)) if *id != Id::Null => {
+                superseded = self.exchanges.open(party, id, name, record.time);
+            }
+            (Kind::Response | Kind::ErrorResponse, Some(id)) if *id != Id::Null => {
+                answer = self.exchanges.close(party, id, answered);
+            }
+            _ => {}
+        }
+        problems.insert_if(answer.ambiguous, Problem::AmbiguousPairing);
+        problems.insert_if(answer.duplicate, Problem::DuplicateAnswer);
+        if record.sender.is_none()
+            && let Some(request) = &answer.request
+        {
+            if answer.unlikely {
+                self.tally.sides.hear_no_more();
+            }
+            if answer.unlikely || party.sender.is_none() && (answer.one_side || !answer.ambiguous) {
+                party = self.tally.sides.answers(request.party.sender);
+            }
+        }
+        let mut annotated = Annotated::new(record, party.sender, name, Node::Message(message), problems);
+        annotated.superseded = superseded;
+        if let Some(request) = answer.request {
+            annotated.responds_to = Some(request.name);
+            annotated.latency = record.latency.or_else(|| latency(*request.time?, record.time?));
+        }
+        annotated
+    }
+
+    /// What takes no part in exchanges.
+    fn other<'a>(
+        &mut self,
+        record: &'a Record<'a>,
+        name: Name,
+        node: Node<'a>,
+        problems: Problems,
+        known: Option<KnownMethod>,
+    ) -> Annotated<'a> {
+        Annotated::new(record, self.tally.sides.party(record, known).sender, name, node, problems)
+    }
+}
+
+fn known(single: &Single<'_>) -> Option<KnownMethod> {
+    match single {
+        Single::Message(Message { known, .. }) => *known,
+        Single::Invalid(_) => None,
+    }
+}
+
+/// Seconds from the request to its answer, where both times are of one kind and the log's clock did not run backwards.
+/// A clock without a date that did has passed midnight.
+fn latency(request: Time, answer: Time) -> Option<Decimal> {
+    let zero = Decimal::from(0);
+    match (request, answer) {
+        (Time::DateTime(request), Time::DateTime(answer)) => {
+            let seconds = answer.checked_sub(request)?.as_seconds();
+            (seconds >= zero).then_some(seconds)
+        }
+        (Time::Clock(request), Time::Clock(answer)) => {
+            let seconds = answer.checked_sub(request)?.as_seconds();
+            if seconds >= zero { Some(seconds) } else { seconds.checked_add(Decimal::from(86_400)) }
+        }
+        _ => None,
+    }
+}
