@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Counts the instructions that three conversions of a fixed log take, and fails where one takes over 10 % more than
+# Counts the instructions that conversions of a fixed log take, and fails where one takes over 10 % more than
 # benches/instructions.txt says. Counts do not depend on what else the machine does, as times would.
 #
 #   benches/instructions.sh               compares
@@ -14,7 +14,11 @@ cd "$(dirname "$0")/.."
 tolerance=10 # percent
 messages=2000
 figures=benches/instructions.txt
-cases=('bblock to ntriples' 'session to nquads' 'session to turtle')
+# What it costs to infer senders is the difference between the last two: their logs have other methods and are the same else.
+cases=(
+    'bblock to ntriples' 'session to nquads' 'session to turtle'
+    'session to nquads, senders unknown' 'session to nquads, senders inferred'
+)
 
 case ${1:-} in
     '' | --update) mode=${1:-compare} ;;
@@ -23,13 +27,15 @@ esac
 . benches/support/callgrind.sh
 rustc --edition 2024 -O -o "$folder/workload" benches/workload.rs
 "$folder/workload" "$messages" >"$folder/log.ndjson"
-head -n 1 "$folder/log.ndjson" >"$folder/one.ndjson"
+sed 's#tools/call#tools/l_st#; s#notifications/progress#notifications/messag_#' "$folder/log.ndjson" >"$folder/unknown.ndjson"
+sed 's#tools/call#tools/list#; s#notifications/progress#notifications/message#' "$folder/log.ndjson" >"$folder/inferred.ndjson"
 
 # Of one message, once the program has started: what the log takes, less what its first message alone takes:
-# count_message MAPPING SYNTAX
+# count_message MAPPING SYNTAX LOG
 count_message() {
     local all one
-    all=$(count 0 --mapping "$1" --to "$2" "$folder/log.ndjson")
+    head -n 1 "$folder/$3.ndjson" >"$folder/one.ndjson"
+    all=$(count 0 --mapping "$1" --to "$2" "$folder/$3.ndjson")
     one=$(count 0 --mapping "$1" --to "$2" "$folder/one.ndjson")
     echo $(((all - one) / (messages - 1)))
 }
@@ -42,7 +48,9 @@ compiler: $compiler"
 status=0
 outdated=no
 for case in "${cases[@]}"; do
-    now=$(count_message "${case% to *}" "${case#* to }")
+    log=log && conversion=${case%, senders *}
+    [ "$conversion" = "$case" ] || log=${case#*, senders }
+    now=$(count_message "${conversion% to *}" "${conversion#* to }" "$log")
     new+=$'\n'"$case: $now"
     before=$(sed -n "s/^$case: //p" "$figures" 2>/dev/null || true)
     verdict=''
