@@ -3,6 +3,7 @@
 mod answer;
 mod builtin;
 mod convert;
+mod explain;
 mod format;
 mod input;
 mod load;
@@ -58,7 +59,7 @@ enum Command {
     Context(builtin::ContextCommand),
     /// Print the built-in ontologies
     Ontology(builtin::OntologyCommand),
-    /// List the log formats that are understood
+    /// List the log formats that are understood, or explain a log
     Formats(builtin::FormatsCommand),
     /// Print completions for a shell
     Completions(shell::Completions),

@@ -51,6 +51,7 @@ mod clues;
 mod content_length;
 mod decoder;
 mod decompress;
+mod describe;
 mod detect;
 mod elements;
 mod har;
@@ -88,6 +89,7 @@ mod zed;
 
 pub use decoder::{Decoder, Step};
 pub use decompress::{InputCompression, decompressed};
+pub use describe::{FoundIn, toml_string};
 pub use detect::Format;
 pub(crate) use known::{KnownMethod, Protocols, known_method};
 pub use layout::{Layout, LayoutError, WordMeaning};

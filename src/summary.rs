@@ -64,7 +64,7 @@ impl Summary {
     }
 
     /// Counts what a record of these bytes is.
-    pub(crate) fn count(&mut self, content: &Content<'_>, bytes: &[u8]) {
+    pub fn count(&mut self, content: &Content<'_>, bytes: &[u8]) {
         self.records += 1;
         self.batches += u64::from(matches!(content, Content::Batch(_)));
         self.malformed += u64::from(matches!(content, Content::Malformed(_)));
@@ -91,7 +91,7 @@ impl Summary {
     /// Ends the counts of an input, of which the user may have stated the format, and whose text begins with `head`.
     ///
     /// Where nothing marks the messages, and each that there might be is doubtful, there are none.
-    pub(crate) fn end_input(&mut self, stated: bool, head: &[u8]) {
+    pub fn end_input(&mut self, stated: bool, head: &[u8]) {
         let marked = !matches!(self.formats[..], [Format::JsonLines | Format::JsonValues | Format::JsonArray]);
         if !stated && !marked && self.records == self.unread + self.doubtful {
             self.unread = self.records;

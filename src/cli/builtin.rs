@@ -1,10 +1,14 @@
 //! `context`, `ontology`, `formats`: what is built in.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use rpcgraph::context::{JSON_RPC, JSON_RPC_SCHEMA, RPCGRAPH};
 use rpcgraph::record::Format;
 use rpcgraph::vocab::JSON_RPC_ONTOLOGY;
 
+use super::explain::explain;
+use super::format::FormatArgs;
 use super::{Failure, Outcome, print};
 
 const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
@@ -70,10 +74,20 @@ impl OntologyCommand {
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/formats.txt").trim_end())]
-pub struct FormatsCommand {}
+pub struct FormatsCommand {
+    /// A log to explain: its format, its first messages and their parts, and what was read of it [default: list the formats]
+    #[arg(value_name = "LOG")]
+    log: Option<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
 
 impl FormatsCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
+        if let Some(log) = &self.log {
+            return explain(log, &self.format);
+        }
         let mut text = String::new();
         for format in Format::ALL {
             text.push_str(&format!("{}\n    {}\n    carries: {}\n", format.name(), format.summary(), format.carries()));

@@ -1,5 +1,6 @@
 //! Which format logs have: a name, a file that describes one, or where the messages are.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -15,8 +16,8 @@ use super::{Failure, told};
 /// Options of every command that reads logs, and say what they look like.
 #[derive(Debug, Args)]
 pub struct FormatArgs {
-    /// Format of the logs, or a file that describes one [default: detected from their content]
-    #[arg(short, long, value_name = "NAME|FILE.toml", value_parser = parse_from)]
+    /// Format of the logs, or a file NAME.toml that describes one [default: detected from their content]
+    #[arg(short, long, value_name = "NAME", value_parser = parse_from)]
     from: Option<From>,
 
     /// Where the messages are in lines of JSON, by JSON Pointers: 'message=/payload time=/ts sender=/dir session=/conn'
@@ -62,7 +63,8 @@ fn parse_from(name: &str) -> Result<From, String> {
 #[serde(deny_unknown_fields)]
 struct Described {
     name: String,
-    envelope: Option<Envelope>,
+    /// JSON Pointers to the parts.
+    envelope: Option<BTreeMap<String, Pointers>>,
     line: Option<String>,
     /// Words for the sender, and for what the writer of the log sent and received.
     #[serde(default)]
@@ -75,16 +77,6 @@ struct Described {
     r#in: Vec<String>,
     sample: Option<String>,
     gives: Option<Gives>,
-}
-
-/// JSON Pointers.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Envelope {
-    message: Pointers,
-    time: Option<Pointers>,
-    sender: Option<Pointers>,
-    session: Option<Pointers>,
 }
 
 #[derive(Deserialize)]
@@ -117,7 +109,9 @@ fn load(path: &Path) -> Result<Layout, Failure> {
 impl Described {
     fn layout(&self) -> Result<Layout, Failure> {
         let mut layout = match (&self.envelope, &self.line) {
-            (Some(envelope), None) => envelope.layout()?,
+            (Some(envelope), None) => {
+                Layout::at_pointers(envelope.iter().flat_map(|(name, pointers)| pointers.pairs(name)))?
+            }
             (None, Some(regex)) => Layout::line(regex)?,
             _ => bail!("{}: say where the message is: by either `envelope` or `line`", self.name),
         };
@@ -163,17 +157,12 @@ impl Described {
     }
 }
 
-impl Envelope {
-    fn layout(&self) -> Result<Layout, Failure> {
-        let parts = [("time", &self.time), ("sender", &self.sender), ("session", &self.session)];
-        let others = parts.into_iter().filter_map(|(name, pointers)| Some((name, pointers.as_ref()?)));
-        let pairs = std::iter::once(("message", &self.message)).chain(others).flat_map(|(name, pointers)| {
-            let pointers = match pointers {
-                Pointers::One(pointer) => std::slice::from_ref(pointer),
-                Pointers::Several(pointers) => pointers,
-            };
-            pointers.iter().map(move |pointer| (name.to_owned(), pointer.clone()))
-        });
-        Ok(Layout::at_pointers(pairs)?)
+impl Pointers {
+    fn pairs(&self, name: &str) -> Vec<(String, String)> {
+        let pointers = match self {
+            Self::One(pointer) => std::slice::from_ref(pointer),
+            Self::Several(pointers) => pointers,
+        };
+        pointers.iter().map(|pointer| (name.to_owned(), pointer.clone())).collect()
     }
 }

@@ -190,7 +190,7 @@ impl Places {
 
     fn meaning(&self, word: &str) -> Option<WordMeaning> {
         let own = self.words.iter().find(|(own, _)| own.eq_ignore_ascii_case(word.trim())).map(|(_, meaning)| *meaning);
-        own.or_else(|| named_side(word).map(WordMeaning::Sent)).or_else(|| named_direction(word).map(WordMeaning::Went))
+        own.or_else(|| named_meaning(word))
     }
 
     /// The message in what the expression found on a line.
@@ -260,8 +260,13 @@ fn in_braces(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
+/// What a word means without being told.
+pub(super) fn named_meaning(word: &str) -> Option<WordMeaning> {
+    named_side(word).map(WordMeaning::Sent).or_else(|| named_direction(word).map(WordMeaning::Went))
+}
+
 /// The characters of a string, a number or a boolean.
-fn scalar(value: &[u8]) -> Option<String> {
+pub(super) fn scalar(value: &[u8]) -> Option<String> {
     let text = match value.first()? {
         b'{' | b'[' => return None,
         b'"' => unescape(value)?,
@@ -271,7 +276,7 @@ fn scalar(value: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-fn time(text: &str) -> Option<Time> {
+pub(super) fn time(text: &str) -> Option<Time> {
     let text = text.trim().as_bytes();
     times::any(text).or_else(|| times::first(text))
 }

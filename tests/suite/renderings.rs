@@ -372,3 +372,33 @@ fn a_stated_format_takes_all_lines() {
     let expected = [(true, OTHERS[0]), (true, &*prefixed), (true, SESSION[1]), (false, "text")];
     assert_eq!(shown, expected.map(|(is_record, text)| (is_record, text.as_bytes().to_vec())));
 }
+
+/// What explains a log says where the messages are, in a file that reads them again to the same graph.
+#[test]
+fn explained_and_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rpcgraph"));
+        let output = command.args(arguments).current_dir(folder.path()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let mut others = Vec::new();
+    for rendering in ENVELOPES.iter().chain(&TEXTS) {
+        std::fs::write(folder.path().join("log"), rendered(rendering, "\n")).unwrap();
+        let explained = run(&["formats", "log"]);
+        assert!(
+            explained.contains("\nrecord 3, line ") && explained.contains("\n9 records (json-lines): "),
+            "{explained}"
+        );
+        let Some((_, file)) = explained.split_once("\n# This file for --from says the same.\n") else {
+            others.push(rendering.0);
+            continue;
+        };
+        std::fs::write(folder.path().join("own.toml"), file).unwrap();
+        let convert = ["convert", "log", "--log-lines", "--provenance", "--quiet"];
+        let again = run(&[&convert[..], &["-f", "own.toml"]].concat());
+        assert_eq!(again, run(&convert), "{file}");
+    }
+    // Batches between envelopes, a date with slashes, and text in a string of JSON: a file is only a start there.
+    assert_eq!(others, ["plain messages between", "Go's log", "a prefix in JSON"]);
+}

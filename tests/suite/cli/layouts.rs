@@ -86,7 +86,7 @@ fn what_cannot_be_used() {
         ("envelope = { message = '/m' }\nline = '(?<message>.*)'", "by either `envelope` or `line`"),
         ("envelope = { message = '/m' }\ncolour = 1", "unknown field `colour`"),
         ("envelope = { message = 1 }", "a JSON Pointer, or an array of them"),
-        ("envelope = { time = '/t' }", "missing field `message`"),
+        ("envelope = { time = '/t' }", "add message=/POINTER"),
         (
             &format!("envelope = {{ message = '/m' }}\n{sample}\ngives = {{ messages = 2 }}"),
             "own: the sample gives 1 message and not 2; line 2 was not read: `{\"n\":1}`",
@@ -118,4 +118,20 @@ fn the_file_of_the_readme() {
     place.put("own.toml", format!("name = 'own'\n{line}\n"));
     place.put("log", "12:00:00 [c2s] a {\"id\":1,\"method\":\"add\"}\n");
     place.convert(&["log", "-f", "own.toml", "-o", "log.ttl"]).began(0, read);
+}
+
+#[test]
+fn logs_explained() {
+    let place = Place::with("log", "// adds\n>> {\"id\":1,\"method\":\"add\"}\n<< {\"id\":1,\"result\":3}\n");
+    let explained = place.run(&["formats", "log"]);
+    let expected = "log: arrows\n\nrecord 1, line 2\n  time     -\n  sender   client\n  session  -\n  message  \
+                    {\"id\":1,\"method\":\"add\"}\n\nrecord 2, line 3\n  time     -\n  sender   server\n  session  -\n  message  \
+                    {\"id\":1,\"result\":3}\n\n2 records (arrows): 1 request, 1 response, 1 log line\n\n\
+                    `--from arrows` says the same.\n";
+    assert_eq!((explained.quietly().text(), explained.status), (expected, Some(0)));
+    place.put("app.log", "started\nlistening\n");
+    let unread = place.run(&["formats", "app.log"]);
+    assert!(unread.status == Some(1) && unread.text().contains("; not read as JSON-RPC: 2\n"), "{}", unread.text());
+    let envelopes = place.run_with(&["formats", "-", "--envelope", POINTERS], ENVELOPES);
+    assert!(envelopes.quietly().text().contains("\n  sender   server\n  session  a\n"), "{}", envelopes.text());
 }

@@ -1,0 +1,140 @@
+//! `formats LOG`: what a log was read as, and how to say the same.
+
+use std::io::{Read, Write as _};
+use std::path::{Path, PathBuf};
+
+use anstyle::{AnsiColor, Style};
+use rpcgraph::diagnostic::printable;
+use rpcgraph::message::Content;
+use rpcgraph::record::{
+    Direction, Entry, Format, FoundIn, Layout, Reader, ReaderOptions, Record, Sender, Time, decompressed, toml_string,
+};
+use rpcgraph::summary::Summary;
+
+use super::format::FormatArgs;
+use super::input::sources;
+use super::{Failure, Outcome};
+
+/// How many bytes of a log are looked at for a description.
+const HEAD: u64 = 64 * 1024;
+/// How many records are shown, and how many characters of a message.
+const SHOWN: usize = 3;
+const SHOWN_CHARACTERS: usize = 200;
+
+/// Prints what a log was read as: its format, its first records, the counts of what was read, and what says the same.
+pub fn explain(log: &Path, format: &FormatArgs) -> Result<Outcome, Failure> {
+    let options = format.options(ReaderOptions::default().max_record_size)?;
+    let mut head = Vec::new();
+    let mut outcome = Outcome::Done;
+    let mut out = anstream::stdout().lock();
+    for source in sources(&[PathBuf::from(log)], None)? {
+        let mut input = decompressed(source.open()?.into_input().read)?;
+        input.by_ref().take(HEAD).read_to_end(&mut head)?;
+        let mut reader = Reader::new(head.as_slice().chain(input), &options)?;
+        let format = reader.format();
+        let mut summary = Summary::new(format);
+        let mut seen = Vec::new();
+        writeln!(out, "{}: {}", source.name(), format.name())?;
+        while let Some(entry) = reader.next_entry()? {
+            match &entry {
+                Entry::Record(record) => summary.count(&Content::of(record), &record.bytes),
+                Entry::LogLine(_) => summary.log_lines += 1,
+            }
+            if let Entry::Record(record) = &entry
+                && summary.records <= SHOWN as u64
+            {
+                show(&mut out, record)?;
+            }
+            // What may be cut off at the end of the head tells nothing.
+            if entry.location().byte < HEAD / 2 {
+                seen.push(entry);
+            }
+        }
+        summary.end_input(options.is_stated(), reader.head());
+        let unread =
+            if summary.unread > 0 { format!("; not read as JSON-RPC: {}", summary.unread) } else { String::new() };
+        writeln!(out, "\n{summary}{unread}")?;
+        if let Some(why) = summary.why_unread(options.is_stated()) {
+            writeln!(out, "{why}")?;
+            outcome = Outcome::Findings;
+        }
+        if !options.is_stated() {
+            writeln!(out, "\n{}", said(format, &head, &seen))?;
+        }
+    }
+    Ok(outcome)
+}
+
+/// The parts of a record, each behind its name.
+fn show(out: &mut impl std::io::Write, record: &Record<'_>) -> std::io::Result<()> {
+    let time = record.time.map(|time| match time {
+        Time::DateTime(time) => time.to_string(),
+        Time::Clock(time) => time.to_string(),
+    });
+    let sender = match (record.sender, record.direction) {
+        (Some(Sender::Client), _) => Some("client"),
+        (Some(Sender::Server), _) => Some("server"),
+        (None, Some(Direction::Out)) => Some("out: whoever wrote the log"),
+        (None, Some(Direction::In)) => Some("in: the other side than whoever wrote the log"),
+        (None, None) => None,
+    };
+    let text = String::from_utf8_lossy(&record.bytes);
+    let message: String = text.chars().take(SHOWN_CHARACTERS).collect();
+    let more = if message.len() < text.len() { "…" } else { "" };
+    writeln!(out, "\nrecord {}, line {}", record.location.record, record.location.line)?;
+    for (name, value, colour) in [
+        ("time", time.as_deref(), AnsiColor::Cyan),
+        ("sender", sender, AnsiColor::Magenta),
+        ("session", record.session.as_deref(), AnsiColor::Yellow),
+        ("message", Some(&*format!("{message}{more}")), AnsiColor::Green),
+    ] {
+        let style = Style::new().fg_color(Some(colour.into()));
+        writeln!(out, "  {name:7}  {style}{}{style:#}", value.map_or("-".into(), printable))?;
+    }
+    Ok(())
+}
+
+/// What says the same as the content of a log does, which begins with `head` and the entries `seen` in it.
+fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
+    let line = |at: u64| {
+        let at = usize::try_from(at).unwrap_or_default().min(head.len());
+        let start = head[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let end = head[at..].iter().position(|byte| *byte == b'\n').map_or(head.len(), |end| at + end);
+        (head[start..end].trim_ascii_end(), at - start)
+    };
+    let found = seen.iter().filter_map(|entry| match entry {
+        Entry::Record(record) => {
+            let (line, at) = line(record.location.byte);
+            Some(FoundIn { line, at, record })
+        }
+        Entry::LogLine(_) => None,
+    });
+    let found: Vec<_> = found.collect();
+    if format != Format::JsonLines || found.iter().all(|found| found.line == &*found.record.bytes) {
+        return format!("`--from {}` says the same.", format.name());
+    }
+    let Some((places, layout)) = Layout::describe(&found) else {
+        return "Messages are in too many places for a file for --from to say where.".to_owned();
+    };
+    let again = entries(head, &ReaderOptions::default().with_layout(layout.clone()), seen.len());
+    let introduction = match again == seen {
+        true => "# This file for --from says the same.",
+        false => "# This file for --from is a start: it does not find quite the same.",
+    };
+    let mut sample: Vec<_> = found.iter().map(|found| String::from_utf8_lossy(found.line)).collect();
+    sample.dedup();
+    sample.truncate(SHOWN);
+    let sample = sample.join("\n");
+    let messages = entries(sample.as_bytes(), &ReaderOptions::default().with_layout(layout), usize::MAX);
+    let messages = messages.iter().filter(|entry| matches!(entry, Entry::Record(_))).count();
+    format!(
+        "{introduction}\nname = \"my format\"\n{places}\nsample = {}\ngives = {{ messages = {messages} }}",
+        toml_string(&sample)
+    )
+}
+
+/// The first entries of a text.
+fn entries(text: &[u8], options: &ReaderOptions, most: usize) -> Vec<Entry<'static>> {
+    let Ok(mut reader) = Reader::new(text, options) else { return Vec::new() };
+    std::iter::from_fn(|| reader.next_entry().ok()?).take(most).collect()
+}
