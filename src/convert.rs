@@ -2,7 +2,11 @@
 //!
 //! Any number of workers take chunks of records. Each reads its messages and renders their triples on its own; only
 //! pairing and writing happen in the order of the chunks, so that the output is the same for any number of workers.
+//!
+//! Memory is a small multiple of the largest record: a long batch is checked as a whole and then worked on in pieces, a
+//! large message is never held as values, and of records that are larger still only one is worked on at a time.
 
+mod batch;
 mod chunk;
 mod order;
 mod worker;
@@ -146,7 +150,7 @@ impl Converter {
             options: &self.options,
             input: input.name,
             iri: input.iri,
-            source: Mutex::new(ChunkSource::new(input.reader)),
+            source: Mutex::new(ChunkSource::new(input.reader, self.mapper.payloads_stay_opaque())),
             stopped: AtomicBool::new(false),
             paired: InOrder::new(Paired::new(input.origin.format)),
             written: InOrder::new(Written { sink, report, triples: 0, tally: MapTally::default(), error: None }),
@@ -154,8 +158,7 @@ impl Converter {
         let mut worker = Worker::new(&shared, first);
         let mut chunk = Chunk::default();
         // What fits in one chunk is done before another thread would have started.
-        if worker.next(&mut chunk) {
-            worker.run(&chunk);
+        if worker.step(&mut chunk) {
             thread::scope(|scope| {
                 for rendered in rendered.drain(..) {
                     let shared = &shared;
@@ -164,9 +167,7 @@ impl Converter {
                         .stack_size(STACK)
                         .spawn_scoped(scope, move || Worker::new(shared, rendered).work());
                 }
-                while worker.next(&mut chunk) {
-                    worker.run(&chunk);
-                }
+                while worker.step(&mut chunk) {}
             });
         }
         if shared.is_whole() {

@@ -169,6 +169,8 @@ pub struct InputMapper<'m> {
     tally: MapTally,
     /// Holds one literal at a time.
     literal: String,
+    /// Where the blank nodes go on of a record that is mapped in pieces.
+    next: Blank,
 }
 
 /// What a mapping counts.
@@ -263,8 +265,9 @@ impl<T: Triples> MapTarget for T {
             MapPart::Plain(record, bytes, content) => {
                 let blank = mapper.blank(record);
                 if let Some(plain) = &mapper.plain
-                    && plain.push(content, blank, self, &mut mapper.literal)
+                    && let Some(next) = plain.push(content, blank, self, &mut mapper.literal)
                 {
+                    mapper.next = next;
                     return Ok(());
                 }
                 if !matches!(content, Content::Malformed(_)) {
@@ -272,12 +275,14 @@ impl<T: Triples> MapTarget for T {
                     mapper.count_reference(if plain { "not one plain message" } else { "a further context" });
                 }
                 let mut blanks = blank;
-                mapper.each_object(bytes, |mapper, shape, object| {
+                let result = mapper.each_object(bytes, |mapper, shape, object| {
                     // Each by itself: expansion makes one of objects that are the same.
                     let mut document = String::new();
                     bblock::write(object, shape, blanks, &mut document, &mut mapper.tally.losses)?;
                     mapper.expand("", &mut blanks, &document, self)
-                })
+                });
+                mapper.next = blanks;
+                result
             }
         }
     }
@@ -294,9 +299,11 @@ impl MapTarget for DocumentRecords {
             }
             MapPart::Plain(record, bytes, _) => {
                 let mut blank = mapper.blank(record);
-                mapper.each_object(bytes, |mapper, shape, object| {
+                let result = mapper.each_object(bytes, |mapper, shape, object| {
                     bblock::write(object, shape, blank.mint(), out, &mut mapper.tally.losses)
-                })
+                });
+                mapper.next = blank;
+                result
             }
         }
     }
@@ -307,7 +314,8 @@ impl<'m> InputMapper<'m> {
     pub fn new(mapper: &'m Mapper, input: &'m InputIri) -> Self {
         let plain = (mapper.mapping == Mapping::Bblock && mapper.payloads_stay_opaque())
             .then(|| Plain::new(mapper.base_in_context(input), &input.iri));
-        Self { mapper, input, expander: None, plain, tally: MapTally::default(), literal: String::new() }
+        let next = Blank { input: input.number, record: 0, index: 0 };
+        Self { mapper, input, expander: None, plain, tally: MapTally::default(), literal: String::new(), next }
     }
 
     /// Takes what was counted since the last call.
@@ -320,9 +328,9 @@ impl<'m> InputMapper<'m> {
         self.tally.losses.add(loss);
     }
 
-    /// The first blank node of a record.
+    /// The first blank node of a record, or of what is left of it.
     fn blank(&self, record: u64) -> Blank {
-        Blank { input: self.input.number, record, index: 0 }
+        if self.next.record == record { self.next } else { Blank { input: self.input.number, record, index: 0 } }
     }
 
     fn walk<'t, 'v, T: Triples>(

@@ -6,7 +6,9 @@
 //!
 //! Terms are those of the [JSON-RPC 2.0 specification](https://www.jsonrpc.org/specification).
 
+mod extra;
 mod id;
+mod large;
 mod parse;
 mod payload;
 mod problem;
@@ -15,7 +17,9 @@ mod recognized;
 
 use std::borrow::Cow;
 
+pub use self::extra::ExtraMembers;
 pub use self::id::{Id, MAX_ID_DIGITS};
+pub(crate) use self::large::{LARGE, LargeSingle};
 pub(crate) use self::parse::is_keyword_like;
 pub use self::payload::Payload;
 pub use self::problem::{Problem, Problems};
@@ -80,7 +84,7 @@ pub struct Message<'a> {
     /// `error`; there in error responses, and only there.
     pub error: Option<ErrorMember<'a>>,
     /// Every other member, and those above whose value has the wrong type, in the order of the record.
-    pub extra: Vec<Member<'a>>,
+    pub extra: ExtraMembers<'a>,
     /// What is wrong with it.
     pub problems: Problems,
     /// The text that it was read from, where the members above do not tell all of it (members twice).
@@ -100,7 +104,7 @@ impl Message<'_> {
             params: None,
             result: None,
             error: None,
-            extra: Vec::new(),
+            extra: ExtraMembers::default(),
             problems: Problems::default(),
             text: None,
             known: None,
@@ -114,7 +118,7 @@ pub enum ErrorMember<'a> {
     /// An error object (section 5.1).
     Object(ErrorObject<'a>),
     /// Anything else.
-    Other(Value<'a>),
+    Other(Payload<'a>),
 }
 
 /// An error object (section 5.1).
@@ -127,14 +131,14 @@ pub struct ErrorObject<'a> {
     /// `data`, of whatever type.
     pub data: Option<Payload<'a>>,
     /// Every other member, and those above whose value has the wrong type.
-    pub extra: Vec<Member<'a>>,
+    pub extra: ExtraMembers<'a>,
 }
 
 /// A JSON value that is not a message.
 #[derive(Debug, Clone)]
 pub struct Invalid<'a> {
     /// The value.
-    pub value: Value<'a>,
+    pub value: Payload<'a>,
     /// What is known to be wrong with it; often only that it fits no row of the table.
     pub problems: Problems,
     /// The text that it was read from, where the value does not tell all of it (members twice).
@@ -158,15 +162,26 @@ impl<'a> Content<'a> {
             Self::Batch(elements) => elements,
             Self::Malformed(_) => return,
         };
-        for element in elements {
-            if let Single::Message(Message { method: Some(method), known, .. }) = element {
-                *known = known_method(method);
-            }
-        }
+        elements.iter_mut().for_each(Single::look_up_method);
     }
 }
 
 impl Single<'_> {
+    /// Looks up what published protocols say of its method.
+    pub(crate) fn look_up_method(&mut self) {
+        if let Self::Message(Message { method: Some(method), known, .. }) = self {
+            *known = known_method(method);
+        }
+    }
+
+    /// The same, where it was looked up and tells the sender.
+    pub(crate) fn known_sender(&self) -> Option<KnownMethod> {
+        match self {
+            Self::Message(message) => message.known.filter(|known| known.sender.is_some()),
+            Self::Invalid(_) => None,
+        }
+    }
+
     /// What is wrong with it.
     pub fn problems(&self) -> Problems {
         match self {

@@ -17,9 +17,10 @@ use percent_encoding::utf8_percent_encode;
 
 pub use self::annotated::{Annotated, IdNode, Name, Node, Origin, SessionEnd};
 use self::answered::RecentAnswers;
+pub(crate) use self::connection::OpenBatch;
 use self::connection::{Connection, Idle, Tally};
-use crate::message::Content;
-use crate::record::{LogLine, Protocols, Record};
+use crate::message::{Content, Single};
+use crate::record::{KnownMethod, LogLine, Protocols, Record};
 use crate::vocab::RESERVED;
 
 /// How many sessions with keys wait for answers at least, those that were used last. Where there are twice as many, the
@@ -85,14 +86,39 @@ impl Sessions {
         nodes: &mut Vec<Annotated<'a>>,
     ) -> Arc<str> {
         self.records += 1;
+        let (connection, answered) = self.connection(record);
+        connection.annotate_into(record, content, answered, nodes);
+        connection.reference.clone()
+    }
+
+    /// Begins with the input's next record, a batch whose elements are annotated some at a time, if there are any. `told` is
+    /// what is known of the first method in it that tells the sender.
+    pub(crate) fn begin_batch(&mut self, record: &Record<'_>, told: Option<KnownMethod>) -> OpenBatch {
+        self.records += 1;
+        self.connection(record).0.begin_batch(record, false, told)
+    }
+
+    /// Annotates the next elements of the batch that the last record is.
+    pub(crate) fn elements<'a>(
+        &mut self,
+        record: &'a Record<'a>,
+        batch: &mut OpenBatch,
+        elements: Vec<Single<'a>>,
+    ) -> (Vec<Annotated<'a>>, Arc<str>) {
+        let (connection, answered) = self.connection(record);
+        let elements = elements.into_iter().map(|element| connection.element(record, batch, element, answered));
+        (elements.collect(), connection.reference.clone())
+    }
+
+    /// What the record is a part of.
+    fn connection(&mut self, record: &Record<'_>) -> (&mut Connection, &mut RecentAnswers) {
         let place = record.session.as_deref().map(|key| self.use_session(key));
         let connection = match place.and_then(|place| self.keyed.get_index_mut(place)) {
             Some((_, KeyedSession::InUse(connection))) => connection,
             _ => &mut self.own,
         };
         connection.last_used = self.records;
-        connection.annotate_into(record, content, &mut self.answered, nodes);
-        connection.reference.clone()
+        (connection, &mut self.answered)
     }
 
     /// Where the session with that key is, which may be idle, or begin here.

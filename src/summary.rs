@@ -68,13 +68,27 @@ impl Summary {
         self.records += 1;
         self.batches += u64::from(matches!(content, Content::Batch(_)));
         self.malformed += u64::from(matches!(content, Content::Malformed(_)));
-        for element in content.elements() {
-            match element {
-                Single::Message(message) => self.messages[message.kind as usize] += 1,
-                Single::Invalid(_) => self.invalid += 1,
-            }
+        content.elements().iter().for_each(|element| self.count_element(element));
+        self.count_recognized(content.recognized(bytes));
+    }
+
+    /// Counts a batch, whose elements are counted one by one.
+    pub(crate) fn count_batch(&mut self, recognized: Recognized) {
+        self.records += 1;
+        self.batches += 1;
+        self.count_recognized(recognized);
+    }
+
+    /// Counts a message, or what stands in its place.
+    pub(crate) fn count_element(&mut self, element: &Single<'_>) {
+        match element {
+            Single::Message(message) => self.messages[message.kind as usize] += 1,
+            Single::Invalid(_) => self.invalid += 1,
         }
-        match content.recognized(bytes) {
+    }
+
+    fn count_recognized(&mut self, recognized: Recognized) {
+        match recognized {
             Recognized::JsonRpc => {}
             Recognized::Doubtful => self.doubtful += 1,
             Recognized::Nothing => self.unread += 1,

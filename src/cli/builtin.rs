@@ -96,9 +96,7 @@ impl FormatsCommand {
             }
             text.push('\n');
         }
-        text.push_str(
-            "Any of them may be compressed with gzip, zstd, bzip2 or xz.\n",
-        );
+        text.push_str("Any of them may be compressed with gzip, zstd, bzip2 or xz.\n");
         print(&text)
     }
 }

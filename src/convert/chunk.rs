@@ -10,19 +10,31 @@ use crate::record::{Entry, LogLine, ReadError, Reader, Record};
 const BYTES: usize = 256 << 10;
 /// How many entries a chunk has at most.
 const ENTRIES: usize = 4_096;
+/// So many times as much as of other records counts what arrays have: each byte or two of them may be a node.
+const ARRAY_WEIGHT: usize = 8;
+/// Arrays of at least so many bytes are worked on in pieces, by one thread at a time.
+const LONG_ARRAY: usize = 16 << 10;
+/// Records of more bytes are worked on one at a time.
+pub(super) const HUGE: usize = 16 << 20;
 
 /// Entries with bytes of their own.
 #[derive(Default)]
 pub(super) struct Chunk {
     /// Its place among the chunks of the input, from 0.
     pub index: usize,
+    /// Whether the last of its entries is a long array. That has a place of its own, behind the chunk's.
+    pub ends_in_array: bool,
     bytes: Vec<u8>,
+    /// As far as it counts.
+    weight: usize,
     entries: Vec<(Range<usize>, Entry<'static>)>,
 }
 
 /// Gives out the chunks of an input.
 pub(super) struct ChunkSource<'r> {
     reader: Reader<Box<dyn Read + Send + 'r>>,
+    /// Whether long arrays can be worked on in pieces.
+    in_pieces: bool,
     next: usize,
     ended: bool,
     /// Why the input ended before its end.
@@ -30,8 +42,8 @@ pub(super) struct ChunkSource<'r> {
 }
 
 impl<'r> ChunkSource<'r> {
-    pub fn new(reader: Reader<Box<dyn Read + Send + 'r>>) -> Self {
-        Self { reader, next: 0, ended: false, failure: None }
+    pub fn new(reader: Reader<Box<dyn Read + Send + 'r>>, in_pieces: bool) -> Self {
+        Self { reader, in_pieces, next: 0, ended: false, failure: None }
     }
 
     /// How the text of the input begins: see [`Reader::head`].
@@ -43,8 +55,8 @@ impl<'r> ChunkSource<'r> {
     /// them, so that what is known goes on before the next wait.
     pub fn fill(&mut self, chunk: &mut Chunk) -> bool {
         chunk.clear();
-        while !self.ended && chunk.bytes.len() < BYTES && chunk.entries.len() < ENTRIES {
-            match self.reader.take_entry(chunk.entries.is_empty(), |entry| chunk.push(entry)) {
+        while !self.ended && !chunk.ends_in_array && chunk.weight < BYTES && chunk.entries.len() < ENTRIES {
+            match self.reader.take_entry(chunk.entries.is_empty(), |entry| chunk.push(entry, self.in_pieces)) {
                 Ok(Some(())) => {}
                 Ok(None) if chunk.entries.is_empty() => self.ended = true,
                 Ok(None) => break,
@@ -55,7 +67,7 @@ impl<'r> ChunkSource<'r> {
             }
         }
         chunk.index = self.next;
-        self.next += usize::from(!chunk.entries.is_empty());
+        self.next += usize::from(!chunk.entries.is_empty()) + usize::from(chunk.ends_in_array);
         !chunk.entries.is_empty()
     }
 }
@@ -64,12 +76,23 @@ impl Chunk {
     fn clear(&mut self) {
         self.entries.clear();
         self.bytes.clear();
+        self.weight = 0;
+        self.ends_in_array = false;
         // Room for one very large record is not kept.
         self.bytes.shrink_to(4 * BYTES);
     }
 
-    fn push(&mut self, mut entry: Entry<'_>) {
+    /// Whether there is a record in it that is so large that no other is to be worked on besides.
+    pub fn is_huge(&self) -> bool {
+        self.bytes.len() > HUGE
+    }
+
+    fn push(&mut self, mut entry: Entry<'_>, in_pieces: bool) {
         let start = self.bytes.len();
+        let length = entry.bytes().len();
+        let is_array = matches!(&entry, Entry::Record(record) if record.bytes.starts_with(b"["));
+        self.weight += if is_array { ARRAY_WEIGHT * length } else { length };
+        self.ends_in_array = is_array && in_pieces && length >= LONG_ARRAY;
         let (Entry::Record(Record { bytes, .. }) | Entry::LogLine(LogLine { bytes, .. })) = &mut entry;
         self.bytes.extend_from_slice(bytes);
         *bytes = Cow::Borrowed(b"");

@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, HUGE};
 use super::{ConvertError, WorkShared};
 use crate::diagnostic::Finding;
-use crate::json::{self, Value};
+use crate::json::{self, Outline};
 use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, Mapping, ReferenceError};
-use crate::message::{self, Content, Problem, Scanned, Single};
+use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
 use crate::record::{Entry, Format, Location, Record};
 use crate::session::{Annotated, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered};
@@ -17,8 +17,8 @@ use crate::summary::Summary;
 
 /// What pairing needs, in the order of records.
 pub(super) struct Paired {
-    sessions: Sessions,
-    summary: Summary,
+    pub sessions: Sessions,
+    pub summary: Summary,
 }
 
 impl Paired {
@@ -26,7 +26,7 @@ impl Paired {
         Self { sessions: Sessions::new(), summary: Summary::new(format) }
     }
 
-    fn count_problems(&mut self, nodes: &[Annotated<'_>]) {
+    pub fn count_problems(&mut self, nodes: &[Annotated<'_>]) {
         for node in nodes {
             self.summary.add_problems(node.problems);
             self.summary.add_problem(Problem::IdReusedWhileOpen, node.superseded.is_some().into());
@@ -61,13 +61,23 @@ enum RenderStep<'c> {
     Plain { bytes: &'c [u8], content: Content<'c>, at: Location },
 }
 
+/// What is known of a record before any other.
+#[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
+pub(super) enum ScannedRecord<'e> {
+    Quick(Scanned<'e>),
+    Large(Box<LargeSingle<'e>>),
+    Malformed(json::Error),
+    /// It has to be read as values, or is not a message.
+    Careful,
+}
+
 /// One thread's part of a conversion.
 pub(super) struct Worker<'w, 's, S: RecordSink> {
-    shared: &'w WorkShared<'s, S>,
-    mapper: InputMapper<'w>,
-    rendered: S::Rendered,
+    pub(super) shared: &'w WorkShared<'s, S>,
+    pub(super) mapper: InputMapper<'w>,
+    pub(super) rendered: S::Rendered,
     scanner: message::Scanner,
-    payloads: String,
+    pub(super) payloads: String,
 }
 
 impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
@@ -80,31 +90,50 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
     /// Takes chunks until the input has no more.
     pub fn work(mut self) {
         let mut chunk = Chunk::default();
-        while self.next(&mut chunk) {
-            self.run(&chunk);
-        }
+        while self.step(&mut chunk) {}
     }
 
-    /// Fills the next chunk; tells whether there is one.
-    pub fn next(&mut self, chunk: &mut Chunk) -> bool {
+    /// Takes the next chunk from its records to the sink; tells whether there is one.
+    pub fn step(&mut self, chunk: &mut Chunk) -> bool {
         if self.shared.stopped.load(Ordering::Relaxed) {
             return false;
         }
-        self.shared.source.lock().unwrap_or_else(PoisonError::into_inner).fill(chunk)
+        let mut source = self.shared.source.lock().unwrap_or_else(PoisonError::into_inner);
+        if !source.fill(chunk) {
+            return false;
+        }
+        // No other is read meanwhile.
+        let _alone = chunk.is_huge().then_some(source);
+        let entries: Vec<Entry<'_>> = chunk.entries().collect();
+        match entries.split_last() {
+            Some((Entry::Record(array), before)) if chunk.ends_in_array => {
+                self.run(chunk.index, before);
+                self.run_array(chunk.index + 1, array);
+            }
+            _ => self.run(chunk.index, &entries),
+        }
+        true
     }
 
-    /// Takes a chunk from its records to the sink.
-    pub fn run(&mut self, chunk: &Chunk) {
+    /// Takes entries to the sink, when it is the turn of that index.
+    pub(super) fn run(&mut self, index: usize, entries: &[Entry<'_>]) {
         // Each step of the way is made for all records before the next, so that what they borrow stays where it is.
-        let entries: Vec<Entry<'_>> = chunk.entries().collect();
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
-        let scanned: Vec<Option<Scanned<'_>>> = entries.iter().map(|entry| self.scan(entry, &mut payloads)).collect();
+        let scanned = entries.iter().map(|entry| match entry {
+            Entry::Record(record) => self.scan(&record.bytes, record.flags.result_unknown, &mut payloads),
+            Entry::LogLine(_) => ScannedRecord::Careful,
+        });
+        let scanned: Vec<ScannedRecord<'_>> = scanned.collect();
         let in_session = self.shared.mapper.mapping() == Mapping::Session;
         let contents = entries.iter().zip(&scanned).map(|(entry, scanned)| {
             let Entry::Record(record) = entry else { return None };
-            let content = scanned.as_ref().map(|scanned| scanned.content(&payloads));
-            let mut content = content.unwrap_or_else(|| Content::of(record));
+            let mut content = match scanned {
+                ScannedRecord::Quick(scanned) => scanned.content(&payloads),
+                ScannedRecord::Large(large) => Content::Single(large.single()),
+                ScannedRecord::Malformed(error) => Content::Malformed(error.clone()),
+                ScannedRecord::Careful => Content::of(record),
+            };
             if in_session && record.sender.is_none() {
                 content.look_up_methods();
             }
@@ -113,8 +142,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         let contents: Vec<Option<Content<'_>>> = contents.collect();
 
         let mut findings = Vec::new();
-        let paired =
-            self.shared.paired.in_turn(chunk.index, |paired| self.pair(paired, &entries, contents, &mut findings));
+        let paired = self.shared.paired.in_turn(index, |paired| self.pair(paired, entries, contents, &mut findings));
         let Some(Steps { steps, nodes, stop }) = paired else { return };
 
         self.rendered.clear();
@@ -134,7 +162,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         }
         findings.sort_by_key(|finding| finding.location.record);
         let tally = self.mapper.take_tally();
-        self.shared.written.in_turn(chunk.index, |written| {
+        self.shared.written.in_turn(index, |written| {
             if written.error.is_some() {
                 return;
             }
@@ -149,8 +177,14 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                 self.shared.stopped.store(true, Ordering::Relaxed);
             }
         });
+        self.keep(payloads);
+    }
+
+    /// Keeps buffers for other records, but no room for a very large one.
+    pub(super) fn keep(&mut self, payloads: String) {
         self.payloads = payloads;
         self.payloads.shrink_to(4 << 20);
+        self.scanner.shrink();
     }
 
     /// Writes the nodes of the sessions, when all records have been.
@@ -186,13 +220,32 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         result
     }
 
-    /// The message in the record, where the quick way will do.
-    fn scan<'e>(&mut self, entry: &'e Entry<'_>, payloads: &mut String) -> Option<Scanned<'e>> {
-        match entry {
-            Entry::Record(record) if self.shared.mapper.payloads_stay_opaque() => {
-                self.scanner.scan(std::str::from_utf8(&record.bytes).ok()?, payloads)
-            }
-            _ => None,
+    /// Reads a message as the quick way does, where that will do, or as one that is too large to be held as values.
+    pub(super) fn scan<'e>(
+        &mut self,
+        bytes: &'e [u8],
+        result_unknown: bool,
+        payloads: &mut String,
+    ) -> ScannedRecord<'e> {
+        let mapper = self.shared.mapper;
+        if !mapper.payloads_stay_opaque() {
+            return ScannedRecord::Careful;
+        }
+        let in_session = mapper.mapping() == Mapping::Session;
+        // Beyond that the quick way takes too much memory.
+        if (bytes.len() < HUGE || !in_session)
+            && let Some(scanned) = str::from_utf8(bytes).ok().and_then(|text| self.scanner.scan(text, payloads))
+        {
+            return ScannedRecord::Quick(scanned);
+        }
+        if bytes.len() < LARGE {
+            return ScannedRecord::Careful;
+        }
+        match Outline::new(bytes) {
+            Err(error) => ScannedRecord::Malformed(error),
+            // Only an empty array is not read in pieces.
+            Ok(outline) if !in_session || outline.is_array() => ScannedRecord::Careful,
+            Ok(outline) => ScannedRecord::Large(Box::new(LargeSingle::new(&outline, result_unknown))),
         }
     }
 
@@ -258,8 +311,6 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
     fn judge(&self, record: &Record<'_>, content: &Content<'_>) -> Option<Finding> {
         let options = self.shared.options;
         let in_session = self.shared.mapper.mapping() == Mapping::Session;
-        // An object is mapped as it is in either mapping.
-        let tolerated = |value: &Value<'_>| !options.strict && (in_session || matches!(value, Value::Object(_)));
         let message = match content {
             _ if record.flags.oversized => format!(
                 "{} bytes are more than --max-record-size allows ({}); the record is skipped",
@@ -272,22 +323,33 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
             }
             Content::Batch(elements) if elements.is_empty() && options.strict => "a batch without elements".to_owned(),
             Content::Batch(elements) => {
-                let bad =
-                    |element: &Single<'_>| matches!(element, Single::Invalid(invalid) if !tolerated(&invalid.value));
-                let index = elements.iter().position(bad)?;
-                format!("element {} of the batch is no JSON-RPC message", index + 1)
+                let index = elements.iter().position(|element| !self.is_tolerated(element))?;
+                bad_element(index)
             }
-            Content::Single(Single::Invalid(invalid)) if !tolerated(&invalid.value) => {
-                "JSON, but no JSON-RPC message".to_owned()
-            }
+            Content::Single(single) if !self.is_tolerated(single) => "JSON, but no JSON-RPC message".to_owned(),
             Content::Single(_) => return None,
         };
         Some(self.finding(record.location, message, in_session && !record.flags.oversized))
     }
 
-    fn finding(&self, location: Location, message: String, in_graph: bool) -> Finding {
+    /// Whether there is nothing to be said of a message, or of what stands in its place.
+    pub(super) fn is_tolerated(&self, single: &Single<'_>) -> bool {
+        let in_session = self.shared.mapper.mapping() == Mapping::Session;
+        match single {
+            Single::Message(_) => true,
+            // An object is mapped as it is in either mapping.
+            Single::Invalid(invalid) => !self.shared.options.strict && (in_session || invalid.value.is_object()),
+        }
+    }
+
+    pub(super) fn finding(&self, location: Location, message: String, in_graph: bool) -> Finding {
         Finding { input: self.shared.input.to_owned(), location, message, in_graph }
     }
+}
+
+/// What is said of the first element of a batch that is not tolerated.
+pub(super) fn bad_element(index: usize) -> String {
+    format!("element {} of the batch is no JSON-RPC message", index + 1)
 }
 
 /// Lets the others go if this one cannot take its turns any more.

@@ -177,7 +177,8 @@ pub(super) fn write_char(character: char, out: &mut String) {
     }
 }
 
-fn write_unit(unit: u16, out: &mut String) {
+/// Appends the escape of a UTF-16 code unit.
+pub(super) fn write_unit(unit: u16, out: &mut String) {
     let _ = write!(out, "\\u{unit:04x}");
 }
 

@@ -41,6 +41,11 @@ impl MemberName {
         }
     }
 
+    /// Whether the text is an object that has the member at its top level.
+    pub fn is_in(&self, canonical: &str) -> bool {
+        self.value_in(canonical).is_some()
+    }
+
     /// Where the value of the member is, if the text is an object that has it at its top level.
     ///
     /// The text must be canonical as [`write_canonical`](super::write_canonical) writes it, whatever its numbers. Takes

@@ -1,4 +1,4 @@
-//! From text to [`Value`].
+//! From text to [`Value`], or to whatever else is made of a text that is checked.
 
 use std::collections::HashSet;
 
@@ -8,29 +8,77 @@ use super::{Array, Cursor, Error, ErrorKind, Evidence, MAX_DEPTH, Number, Object
 ///
 /// Takes time linear in the text, and no more stack for a deep one. A byte order mark is not whitespace.
 pub fn parse(bytes: &[u8]) -> Result<Value<'_>, Error> {
-    let text =
-        str::from_utf8(bytes).map_err(|error| Error { kind: ErrorKind::NotUtf8, offset: error.valid_up_to() })?;
-    Parser { text, cursor: Cursor::new(text, 0), ends: Vec::new(), open: Vec::new(), too_deep: None }.parse()
+    build(bytes, &mut ValueBuilder::default())
 }
 
-struct Parser<'a> {
+/// Checks a text as [`parse`] does, and makes of it what the builder does.
+pub(super) fn build<'a, B: Build<'a>>(bytes: &'a [u8], builder: &mut B) -> Result<B::Built, Error> {
+    let text =
+        str::from_utf8(bytes).map_err(|error| Error { kind: ErrorKind::NotUtf8, offset: error.valid_up_to() })?;
+    Parser { text, cursor: Cursor::new(text, 0), ends: Vec::new(), too_deep: None, builder }.parse()
+}
+
+/// Is told what stands in a text, from front to back.
+pub(super) trait Build<'a> {
+    /// What is made of a value.
+    type Built;
+
+    /// A value that is neither an array nor an object.
+    fn scalar(&mut self, scalar: Scalar<'a>) -> Self::Built;
+
+    /// The array or object begins whose bracket is there.
+    fn begin(&mut self, start: usize);
+
+    /// A member of the object that began last has that name: what stands between its quotes.
+    fn name(&mut self, name: &'a str);
+
+    /// A value in the array or object that began last.
+    fn add(&mut self, built: Self::Built);
+
+    /// The array or object that began last ends behind that bracket.
+    fn end(&mut self, bracket: u8, text: &'a str, end: usize) -> Self::Built;
+}
+
+/// A value that is neither an array nor an object.
+pub(super) enum Scalar<'a> {
+    /// `null`, `true` or `false`.
+    Word(&'static str),
+    /// A number as it is spelled.
+    Number(&'a str),
+    /// What stands between the quotes of a string.
+    String(&'a str),
+}
+
+impl<'a> Scalar<'a> {
+    /// The value that it is.
+    pub fn value(self) -> Value<'a> {
+        match self {
+            Self::Word("null") => Value::Null,
+            Self::Word(word) => Value::Bool(word == "true"),
+            Self::Number(spelling) => Value::Number(Number::new(spelling)),
+            Self::String(inner) => Value::String(Text::decode(inner)),
+        }
+    }
+}
+
+struct Parser<'a, 'b, B> {
     text: &'a str,
     cursor: Cursor<'a>,
     /// The brackets that are to end what has begun.
     ends: Vec<u8>,
-    /// What has begun, as far as it is not too deep.
-    open: Vec<OpenValue<'a>>,
     /// Where the first array or object is that is too deep. What comes after it is still checked.
     too_deep: Option<usize>,
+    /// What has begun is known to it, as far as it is not too deep.
+    builder: &'b mut B,
 }
 
-impl<'a> Parser<'a> {
-    fn parse(mut self) -> Result<Value<'a>, Error> {
+impl<'a, B: Build<'a>> Parser<'a, '_, B> {
+    fn parse(mut self) -> Result<B::Built, Error> {
         if self.cursor.is_at_end() {
             return Err(Error { kind: ErrorKind::Empty, offset: self.cursor.at() });
         }
         loop {
-            let mut value = match self.cursor.peek() {
+            let mut built = match self.cursor.peek() {
                 Some(bracket @ (b'[' | b'{')) => match self.begin(bracket) {
                     Some(empty) => empty,
                     None if bracket == b'[' => continue,
@@ -39,26 +87,26 @@ impl<'a> Parser<'a> {
                         continue;
                     }
                 },
-                Some(b'"') => Value::String(self.string()?),
+                Some(b'"') => {
+                    let string = self.string()?;
+                    self.builder.scalar(Scalar::String(string))
+                }
                 Some(b't' | b'f' | b'n') => match self.cursor.word() {
-                    Some("null") => Value::Null,
-                    Some(word) => Value::Bool(word == "true"),
+                    Some(word) => self.builder.scalar(Scalar::Word(word)),
                     None => return Err(self.wrong("expected `true`, `false` or `null`")),
                 },
                 Some(b'-' | b'0'..=b'9') => match self.cursor.number() {
-                    Some(spelling) => Value::Number(Number::new(spelling)),
+                    Some(spelling) => self.builder.scalar(Scalar::Number(spelling)),
                     None => return Err(self.wrong("invalid number")),
                 },
                 _ => return Err(self.wrong("expected value")),
             };
             // Arrays and objects may end with it.
             loop {
-                let (Some(parent), Some(&end)) = (self.open.last_mut(), self.ends.last()) else {
-                    return self.end(value);
-                };
-                parent.add(value);
+                let Some(&end) = self.ends.last() else { return self.end(built) };
+                self.builder.add(built);
                 match self.cursor.another(end) {
-                    Some(false) => value = self.close(),
+                    Some(false) => built = self.close(),
                     Some(true) if end == b'}' => break self.name()?,
                     Some(true) => break,
                     None if end == b'}' => return Err(self.wrong("expected `,` or `}`")),
@@ -69,13 +117,13 @@ impl<'a> Parser<'a> {
     }
 
     /// Begins an array or object, and ends it if it is empty.
-    fn begin(&mut self, bracket: u8) -> Option<Value<'a>> {
+    fn begin(&mut self, bracket: u8) -> Option<B::Built> {
         let start = self.cursor.at();
         self.cursor.skip();
         let end = if bracket == b'[' { b']' } else { b'}' };
         self.ends.push(end);
         if self.ends.len() <= MAX_DEPTH {
-            self.open.push(OpenValue { start, ..OpenValue::default() });
+            self.builder.begin(start);
         } else {
             self.too_deep.get_or_insert(start);
         }
@@ -83,21 +131,11 @@ impl<'a> Parser<'a> {
     }
 
     /// Ends the innermost array or object, whose bracket has been passed.
-    fn close(&mut self) -> Value<'a> {
-        let end = self.ends.pop();
-        if self.ends.len() >= MAX_DEPTH {
-            return Value::Null;
+    fn close(&mut self) -> B::Built {
+        match self.ends.pop() {
+            Some(bracket) if self.ends.len() < MAX_DEPTH => self.builder.end(bracket, self.text, self.cursor.at()),
+            _ => self.builder.scalar(Scalar::Word("null")),
         }
-        let OpenValue { start, mut evidence, items, mut members, .. } = self.open.pop().unwrap_or_default();
-        let raw = self.text.get(start..self.cursor.at()).unwrap_or_default();
-        if end == Some(b']') {
-            return Value::Array(Array { items, raw, evidence });
-        }
-        if has_duplicate(&members) {
-            evidence.duplicate_member = true;
-            keep_last(&mut members);
-        }
-        Value::Object(Object { members, raw, evidence })
     }
 
     /// The name of a member, and its colon.
@@ -106,22 +144,20 @@ impl<'a> Parser<'a> {
             return Err(self.wrong("expected a member name"));
         }
         let name = self.string()?;
-        if let Some(object) = self.open.last_mut() {
-            object.name = Some(name);
-        }
+        self.builder.name(name);
         self.cursor.take(b':').ok_or_else(|| self.wrong("expected `:`"))
     }
 
-    fn string(&mut self) -> Result<Text<'a>, Error> {
-        self.cursor.string().map(Text::decode).map_err(|problem| self.wrong(problem))
+    fn string(&mut self) -> Result<&'a str, Error> {
+        self.cursor.string().map_err(|problem| self.wrong(problem))
     }
 
     /// What the whole text is.
-    fn end(mut self, value: Value<'a>) -> Result<Value<'a>, Error> {
+    fn end(mut self, built: B::Built) -> Result<B::Built, Error> {
         if !self.cursor.is_at_end() {
             return Err(self.wrong("trailing characters"));
         }
-        self.too_deep.map_or(Ok(value), |offset| Err(Error { kind: ErrorKind::TooDeep, offset }))
+        self.too_deep.map_or(Ok(built), |offset| Err(Error { kind: ErrorKind::TooDeep, offset }))
     }
 
     /// What stops the cursor.
@@ -135,6 +171,12 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// Builds values.
+#[derive(Default)]
+struct ValueBuilder<'a> {
+    open: Vec<OpenValue<'a>>,
+}
+
 /// An array or object whose end has not come yet.
 #[derive(Default)]
 struct OpenValue<'a> {
@@ -146,16 +188,46 @@ struct OpenValue<'a> {
     name: Option<Text<'a>>,
 }
 
-impl<'a> OpenValue<'a> {
-    fn add(&mut self, value: Value<'a>) {
-        self.evidence.include(value.evidence());
-        match self.name.take() {
-            Some(name) => {
-                self.evidence.include(Evidence::of_text(&name));
-                self.members.push((name, value));
-            }
-            None => self.items.push(value),
+impl<'a> Build<'a> for ValueBuilder<'a> {
+    type Built = Value<'a>;
+
+    fn scalar(&mut self, scalar: Scalar<'a>) -> Value<'a> {
+        scalar.value()
+    }
+
+    fn begin(&mut self, start: usize) {
+        self.open.push(OpenValue { start, ..OpenValue::default() });
+    }
+
+    fn name(&mut self, name: &'a str) {
+        if let Some(object) = self.open.last_mut() {
+            object.name = Some(Text::decode(name));
         }
+    }
+
+    fn add(&mut self, value: Value<'a>) {
+        let Some(parent) = self.open.last_mut() else { return };
+        parent.evidence.include(value.evidence());
+        match parent.name.take() {
+            Some(name) => {
+                parent.evidence.include(Evidence::of_text(&name));
+                parent.members.push((name, value));
+            }
+            None => parent.items.push(value),
+        }
+    }
+
+    fn end(&mut self, bracket: u8, text: &'a str, end: usize) -> Value<'a> {
+        let OpenValue { start, mut evidence, items, mut members, .. } = self.open.pop().unwrap_or_default();
+        let raw = text.get(start..end).unwrap_or_default();
+        if bracket == b']' {
+            return Value::Array(Array { items, raw, evidence });
+        }
+        if has_duplicate(&members) {
+            evidence.duplicate_member = true;
+            keep_last(&mut members);
+        }
+        Value::Object(Object { members, raw, evidence })
     }
 }
 

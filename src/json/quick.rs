@@ -38,6 +38,12 @@ impl QuickWriter {
         Self { numbers, members: Vec::new(), sorted: String::new(), depth: 0, interoperable: true }
     }
 
+    /// Keeps no room for very large texts.
+    pub(crate) fn shrink(&mut self) {
+        self.members.shrink_to(1 << 14);
+        self.sorted.shrink_to(1 << 20);
+    }
+
     /// Appends the canonical form of a text; if the careful way has to decide, whatever came before that was found.
     #[doc(hidden)]
     pub fn write_text(&mut self, text: &str, out: &mut String) -> Option<Canonical> {

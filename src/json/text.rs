@@ -78,7 +78,7 @@ impl<'a> Text<'a> {
 
 /// Bytes of UTF-8 compare as code points do. UTF-16 differs in one thing: U+E000 to U+FFFF (first bytes EE and EF) come
 /// after the supplementary characters (first bytes F0 to F4), whose surrogates are below U+E000.
-fn utf16_rank(byte: u8) -> u8 {
+pub(super) fn utf16_rank(byte: u8) -> u8 {
     if matches!(byte, 0xEE | 0xEF) { byte + 0x10 } else { byte }
 }
 

@@ -64,10 +64,16 @@ impl Plain {
         Self { folder }
     }
 
-    /// Pushes the triples of a message, and tells whether it was one that this covers.
-    pub fn push(&self, content: &Content<'_>, blank: Blank, triples: &mut impl Triples, buffer: &mut String) -> bool {
-        let Content::Single(Single::Message(message)) = content else { return false };
-        let Some(id) = self.id(message) else { return false };
+    /// Pushes the triples of a message, if it is one that this covers, and tells the first blank node that is free then.
+    pub fn push(
+        &self,
+        content: &Content<'_>,
+        mut blank: Blank,
+        triples: &mut impl Triples,
+        buffer: &mut String,
+    ) -> Option<Blank> {
+        let Content::Single(Single::Message(message)) = content else { return None };
+        let id = self.id(message)?;
         let error = match &message.error {
             None => None,
             Some(ErrorMember::Object(error))
@@ -77,30 +83,31 @@ impl Plain {
             {
                 Some(error)
             }
-            Some(_) => return false,
+            Some(_) => return None,
         };
         let covered = message.extra.is_empty()
             && message.text.is_none()
             && is_canonical(message.params.as_ref())
             && is_canonical(message.result.as_ref());
         if !covered {
-            return false;
+            return None;
         }
-        let writer = TripleWriter::new(triples, buffer, blank);
+        let own = blank.mint();
+        let writer = TripleWriter::new(triples, buffer, own);
         let mut walk = MessageWalk { writer, provenance: false, session: "" };
-        walk.writer.open(NodeRef::Blank(blank));
+        walk.writer.open(NodeRef::Blank(own));
         walk.members(message, None, |writer| match &id {
             PlainId::None => {}
             PlainId::Integer(digits) => writer.integer_member(BlockTerm::termless(jrpc::HAS_ID), digits),
             PlainId::Iri(iri) => writer.link(jrpc::HAS_ID, NodeRef::Iri(iri)),
         });
         if let Some(error) = error {
-            let node = NodeRef::Blank(Blank { index: blank.index + 1, ..blank });
+            let node = NodeRef::Blank(blank.mint());
             walk.writer.link(jrpc::HAS_ERROR, node);
             walk.writer.open(node);
             walk.error_members(error, None);
         }
-        true
+        Some(blank)
     }
 
     /// What `jrpc:hasId` says; nothing where only the reference path can tell.

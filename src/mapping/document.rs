@@ -10,7 +10,7 @@ use oxrdf::vocab::xsd;
 use super::data::{write_key, write_literal_member, write_typed};
 use super::further::MembersPlan;
 use super::walk::{BlockTerm, NodeWriter};
-use crate::json::{self, Canonical, Numbers, Value};
+use crate::json::{self, Canonical, Numbers};
 use crate::message::{Payload, Problems};
 use crate::triples::NodeRef;
 use crate::vocab::{rdf, rpcg};
@@ -160,14 +160,6 @@ impl<'v> NodeWriter<'v> for DocumentWriter<'_> {
 
     fn boolean(&mut self, property: NamedNodeRef<'static>, value: bool) {
         self.native(property, if value { "true" } else { "false" });
-    }
-
-    fn json(&mut self, property: NamedNodeRef<'static>, value: &Value<'_>) {
-        let mut literal = String::new();
-        // Exact numbers never fail.
-        if let Ok(canonical) = json::write_canonical(value, Numbers::Exact, &mut literal) {
-            self.json_literal(property, &literal, canonical);
-        }
     }
 
     fn finish(&mut self) {}

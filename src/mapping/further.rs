@@ -132,7 +132,7 @@ impl<'e> MessagePlan<'e> {
                 plan.error.error(scope, error)?;
             }
         }
-        plan.message.extra_members(scope, &message.extra)?;
+        plan.message.extra_members(scope, message.extra.listed())?;
         Ok(plan)
     }
 
@@ -172,7 +172,7 @@ impl<'e> MembersPlan<'e> {
         {
             self.take(scope, "data", payload.value())?;
         }
-        self.extra_members(scope, &error.extra)
+        self.extra_members(scope, error.extra.listed())
     }
 
     fn has_changed(
@@ -245,7 +245,7 @@ fn leaves_nothing(value: &Value<'_>) -> bool {
 /// The error as it was: one JSON value.
 fn error_value<'e>(error: &'e ErrorMember<'e>) -> Value<'e> {
     let object = match error {
-        ErrorMember::Other(value) => return value.clone(),
+        ErrorMember::Other(payload) => return payload.value().into_owned(),
         ErrorMember::Object(object) => object,
     };
     let code = object.code.as_deref().map(|code| Value::Number(Number::new(code)));
@@ -253,5 +253,5 @@ fn error_value<'e>(error: &'e ErrorMember<'e>) -> Value<'e> {
     let data = object.data.as_ref().map(|data| data.value().into_owned());
     let named = |(name, value): (_, Option<Value<'e>>)| Some((Text::Unicode(Cow::Borrowed(name)), value?));
     let members = [("code", code), ("message", message), ("data", data)].into_iter().filter_map(named);
-    Value::Object(Object::from_members(members.chain(object.extra.iter().cloned()).collect()))
+    Value::Object(Object::from_members(members.chain(object.extra.listed().iter().cloned()).collect()))
 }

@@ -202,10 +202,6 @@ impl<'v, T: Triples> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
         self.literal(property, if value { "true" } else { "false" }, xsd::BOOLEAN);
     }
 
-    fn json(&mut self, property: NamedNodeRef<'static>, value: &Value<'_>) {
-        self.push_json(property, value);
-    }
-
     fn finish(&mut self) {
         while let Some(pending) = self.pending.pop_front() {
             match pending {

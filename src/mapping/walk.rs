@@ -22,7 +22,7 @@ use super::facts::Facts;
 use super::further::{MembersPlan, MessagePlan};
 use super::terms::{class, kind_of_error, sha256};
 use crate::json::{Object, Value};
-use crate::message::{ErrorMember, ErrorObject, Id, Member, Message, Payload, Problem, Problems};
+use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Message, Payload, Problem, Problems};
 use crate::record::{Sender, Time};
 use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
 use crate::triples::NodeRef;
@@ -101,9 +101,6 @@ pub(super) trait NodeWriter<'v> {
     /// A boolean.
     fn boolean(&mut self, property: NamedNodeRef<'static>, value: bool);
 
-    /// A JSON literal.
-    fn json(&mut self, property: NamedNodeRef<'static>, value: &Value<'_>);
-
     /// Writes what is still to be written of the members that a further context maps.
     fn finish(&mut self);
 }
@@ -125,22 +122,22 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
             Node::Message(message) => return self.message(annotated, message, plan),
             Node::Invalid(invalid) => {
                 self.start(name, rpcg::INVALID_MESSAGE);
-                self.annotations(annotated, &[], annotated.problems);
-                self.writer.json(rpcg::VALUE, &invalid.value);
+                self.annotations(annotated, None, annotated.problems);
+                self.json(rpcg::VALUE, &invalid.value);
                 self.optional_string(rpcg::TEXT, invalid.text);
             }
             Node::Batch => {
                 self.start(name, rpcg::BATCH);
-                self.annotations(annotated, &[], annotated.problems);
+                self.annotations(annotated, None, annotated.problems);
             }
             Node::Malformed(bytes) => {
                 self.start(name, rpcg::MALFORMED_RECORD);
-                self.annotations(annotated, &[], annotated.problems);
+                self.annotations(annotated, None, annotated.problems);
                 self.text_or_bytes(bytes);
             }
             Node::LogLine(bytes) => {
                 self.start(NodeRef::LogLine(annotated.location.line, annotated.name.element), rpcg::LOG_LINE);
-                self.annotations(annotated, &[], annotated.problems);
+                self.annotations(annotated, None, annotated.problems);
                 self.text_or_bytes(bytes);
             }
         }
@@ -188,7 +185,7 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
         }
         let mut problems = annotated.problems;
         problems.insert_if(plan.is_some_and(MessagePlan::has_keyword), Problem::KeywordMember);
-        self.annotations(annotated, members.map_or(&message.extra, |members| &members.extra), problems);
+        self.annotations(annotated, extra(&message.extra, members).as_ref(), problems);
         self.optional_string(rpcg::TEXT, message.text);
         self.provenance(annotated);
         if let (Some(node), Some(id)) = (id, &message.id)
@@ -255,7 +252,7 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
             ErrorMember::Object(error) => error,
             ErrorMember::Other(value) => {
                 self.writer.class(jrpc::ERROR);
-                return self.writer.json(rpcg::VALUE, value);
+                return self.json(rpcg::VALUE, value);
             }
         };
         let (class, kind) = kind_of_error(error.code.as_deref());
@@ -264,13 +261,13 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
         if let Some(plan) = plan {
             self.writer.mapped(plan);
         }
-        self.extra_members(plan.map_or(&error.extra, |plan| &plan.extra));
+        self.extra_members(extra(&error.extra, plan).as_ref());
         if let Some(kind) = kind {
             self.writer.link(rpcg::ERROR_KIND, NodeRef::Iri(kind.as_str()));
         }
     }
 
-    fn annotations(&mut self, annotated: &Annotated<'_>, extra: &[Member<'_>], problems: Problems) {
+    fn annotations(&mut self, annotated: &Annotated<'_>, extra: Option<&Payload<'_>>, problems: Problems) {
         self.writer.link(rpcg::IN_SESSION, NodeRef::Session(self.session));
         if !matches!(annotated.node, Node::LogLine(_)) {
             self.writer.count(rpcg::SEQUENCE, annotated.name.record);
@@ -334,10 +331,14 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
         }
     }
 
-    fn extra_members(&mut self, members: &[Member<'_>]) {
-        if !members.is_empty() {
-            self.writer.json(rpcg::EXTRA_MEMBERS, &Value::Object(Object::from_members(members.to_vec())));
+    fn extra_members(&mut self, members: Option<&Payload<'_>>) {
+        if let Some(members) = members {
+            self.json(rpcg::EXTRA_MEMBERS, members);
         }
+    }
+
+    fn json(&mut self, property: NamedNodeRef<'static>, payload: &Payload<'_>) {
+        self.writer.payload(BlockTerm::termless(property), payload);
     }
 
     #[inline]
@@ -372,6 +373,18 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
             self.string(property, text);
         }
     }
+}
+
+/// The object of the members that JSON-RPC does not know and no further context maps, if there are any.
+fn extra<'e>(all: &'e ExtraMembers<'_>, plan: Option<&'e MembersPlan<'_>>) -> Option<Payload<'e>> {
+    let listed = match (plan, all) {
+        (Some(plan), _) => &plan.extra,
+        (None, ExtraMembers::Listed(members)) => members,
+        (None, &ExtraMembers::Canonical { text, interoperable }) => {
+            return Some(Payload::Canonical { text, interoperable });
+        }
+    };
+    (!listed.is_empty()).then(|| Value::Object(Object::from_members(listed.clone())).into())
 }
 
 /// The member, if the plan leaves it to the building block's context.

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::{Content, ErrorMember, ErrorObject, Id, Invalid, Kind, MAX_ID_DIGITS, Message, Problem, Problems, Single};
+use super::{
+    Content, ErrorMember, ErrorObject, ExtraMembers, Id, Invalid, Kind, MAX_ID_DIGITS, Message, Payload, Problem,
+    Problems, Single,
+};
 use crate::json::{self, Object, Text, Value};
 use crate::record::Record;
 
@@ -36,9 +39,9 @@ impl<'a> Content<'a> {
     /// and nothing else is then a Response too, without a result.
     pub fn parse_without_result(bytes: &'a [u8]) -> Self {
         let mut content = Self::parse(bytes);
-        if let Self::Single(Single::Invalid(Invalid { value: Value::Object(object), problems, text })) = &content
-            && object.get("id").is_some_and(|id| Id::from_value(id).is_some())
-            && ["method", "result", "error"].iter().all(|name| object.get(name).is_none())
+        if let Self::Single(Single::Invalid(Invalid { value: Payload::Value(Value::Object(object)), problems, text })) =
+            &content
+            && is_answer_without_result(object)
         {
             content = Self::Single(Single::Message(message(object.clone(), Kind::Response, *problems, *text)));
         }
@@ -69,15 +72,21 @@ impl<'a> Single<'a> {
         match value {
             Value::Object(object) => match kind_of(&object) {
                 Some(kind) => Self::Message(message(object, kind, problems, text)),
-                None => Self::Invalid(Invalid { value: Value::Object(object), problems, text }),
+                None => Self::Invalid(Invalid { value: Value::Object(object).into(), problems, text }),
             },
-            value => Self::Invalid(Invalid { value, problems, text }),
+            value => Self::Invalid(Invalid { value: value.into(), problems, text }),
         }
     }
 }
 
+/// Whether an object that is not a message has an id and nothing that a message has.
+pub(super) fn is_answer_without_result(object: &Object<'_>) -> bool {
+    object.get("id").is_some_and(|id| Id::from_value(id).is_some())
+        && ["method", "result", "error"].iter().all(|name| object.get(name).is_none())
+}
+
 /// The kind that the table gives, or nothing where the object is not a message.
-fn kind_of(object: &Object<'_>) -> Option<Kind> {
+pub(super) fn kind_of(object: &Object<'_>) -> Option<Kind> {
     let [method, id, result, error] = ["method", "id", "result", "error"].map(|name| object.get(name));
     if id.is_some_and(|id| Id::from_value(id).is_none()) {
         return None;
@@ -98,9 +107,14 @@ fn kind_of(object: &Object<'_>) -> Option<Kind> {
     }
 }
 
-fn message<'a>(object: Object<'a>, kind: Kind, mut problems: Problems, text: Option<&'a str>) -> Message<'a> {
+pub(super) fn message<'a>(
+    object: Object<'a>,
+    kind: Kind,
+    mut problems: Problems,
+    text: Option<&'a str>,
+) -> Message<'a> {
     let mut message = Message { text, ..Message::new(kind) };
-    let mut versioned = false;
+    let (mut versioned, mut extra) = (false, Vec::new());
     for (name, value) in object.members {
         let taken = match name.as_str() {
             Some("jsonrpc") => {
@@ -138,9 +152,10 @@ fn message<'a>(object: Object<'a>, kind: Kind, mut problems: Problems, text: Opt
             }
         };
         if !taken {
-            message.extra.push((name, value));
+            extra.push((name, value));
         }
     }
+    message.extra = ExtraMembers::Listed(extra);
     problems.insert_if(!versioned, Problem::MissingVersion);
     problems.insert_if(has_keyword(&message), Problem::KeywordMember);
     message.problems = problems;
@@ -152,10 +167,10 @@ fn error_member<'a>(value: Value<'a>, problems: &mut Problems) -> ErrorMember<'a
         Value::Object(object) => object,
         other => {
             problems.insert(Problem::ErrorNotObject);
-            return ErrorMember::Other(other);
+            return ErrorMember::Other(other.into());
         }
     };
-    let mut error = ErrorObject::default();
+    let (mut error, mut extra) = (ErrorObject::default(), Vec::new());
     for (name, value) in object.members {
         let taken = match name.as_str() {
             Some("code") => {
@@ -173,9 +188,10 @@ fn error_member<'a>(value: Value<'a>, problems: &mut Problems) -> ErrorMember<'a
             _ => false,
         };
         if !taken {
-            error.extra.push((name, value));
+            extra.push((name, value));
         }
     }
+    error.extra = ExtraMembers::Listed(extra);
     problems.insert_if(error.code.is_none(), Problem::BadErrorCode);
     problems.insert_if(error.message.is_none(), Problem::BadErrorMessage);
     ErrorMember::Object(error)
@@ -191,8 +207,8 @@ fn as_integer(value: &Value<'_>) -> Option<String> {
 /// Whether a member that is mapped, or would be but for its name, is named like a JSON-LD keyword.
 fn has_keyword(message: &Message<'_>) -> bool {
     let keyword = |(name, _): &(Text<'_>, Value<'_>)| name.as_str().is_some_and(is_keyword_like);
-    message.extra.iter().any(keyword)
-        || matches!(&message.error, Some(ErrorMember::Object(error)) if error.extra.iter().any(keyword))
+    message.extra.listed().iter().any(keyword)
+        || matches!(&message.error, Some(ErrorMember::Object(error)) if error.extra.listed().iter().any(keyword))
 }
 
 /// Whether JSON-LD reserves the name: `@` and then letters only (JSON-LD 1.1, section 1.7).

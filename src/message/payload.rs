@@ -50,6 +50,22 @@ impl<'a> Payload<'a> {
         }
     }
 
+    /// Whether it is an object.
+    pub(crate) fn is_object(&self) -> bool {
+        match self {
+            Self::Canonical { text, .. } => text.starts_with('{'),
+            Self::Value(value) => matches!(value, Value::Object(_)),
+        }
+    }
+
+    /// Whether it is an object that has the member.
+    pub(super) fn has_member(&self, name: &MemberName) -> bool {
+        match self {
+            Self::Canonical { text, .. } => name.is_in(text),
+            Self::Value(value) => value.member(name.as_str()).is_some(),
+        }
+    }
+
     /// The value of a member, if the payload is an object that has it, and it is a string of Unicode.
     pub(crate) fn string_member(&self, name: &MemberName) -> Option<Cow<'a, str>> {
         match self {

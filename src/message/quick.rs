@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Content, ErrorMember, ErrorObject, Id, Kind, Message, Payload, Problem, Problems, Single};
+use super::{Content, ErrorMember, ErrorObject, ExtraMembers, Id, Kind, Message, Payload, Problem, Problems, Single};
 use crate::json::{Canonical, Cursor, Numbers, QuickWriter};
 
 /// Reads messages of one batch of records; keeps its buffers from one to the next.
@@ -54,6 +54,11 @@ impl Scanner {
             payloads.truncate(before);
         }
         scanned
+    }
+
+    /// Keeps no room for very large messages.
+    pub(crate) fn shrink(&mut self) {
+        self.writer.shrink();
     }
 
     fn message<'a>(&mut self, cursor: &mut Cursor<'a>, payloads: &mut String) -> Option<Scanned<'a>> {
@@ -147,6 +152,12 @@ fn scan_id<'a>(cursor: &mut Cursor<'a>) -> Option<Id<'a>> {
 impl<'a> Scanned<'a> {
     /// The content that it is, given the payloads that it was scanned with.
     pub fn content(&self, payloads: &'a str) -> Content<'a> {
+        Content::Single(self.single(payloads))
+    }
+
+    /// The message that it is, given the payloads that it was scanned with.
+    #[inline]
+    pub(crate) fn single(&self, payloads: &'a str) -> Single<'a> {
         let payload = |scanned: &ScannedPayload| Payload::Canonical {
             text: payloads.get(scanned.text.clone()).unwrap_or_default(),
             interoperable: scanned.canonical.interoperable,
@@ -156,10 +167,10 @@ impl<'a> Scanned<'a> {
                 code: Some(error.code.into()),
                 message: Some(error.message.into()),
                 data: error.data.as_ref().map(payload),
-                extra: Vec::new(),
+                extra: ExtraMembers::default(),
             })
         };
-        Content::Single(Single::Message(Message {
+        Single::Message(Message {
             version: self.version.map(Cow::Borrowed),
             id: self.id.clone(),
             method: self.method.map(Cow::Borrowed),
@@ -168,6 +179,6 @@ impl<'a> Scanned<'a> {
             error: self.error.as_ref().map(error),
             problems: self.problems,
             ..Message::new(self.kind)
-        }))
+        })
     }
 }

@@ -1,9 +1,13 @@
 //! Whether a record shows that its log holds JSON-RPC. Any object may happen to have a `method` or an `id`.
 
+use std::sync::LazyLock;
+
 use memchr::memmem;
 
-use super::{Content, Message, Single};
-use crate::json::Value;
+use super::{Content, ExtraMembers, Message, Single};
+use crate::json::MemberName;
+
+static VERSION: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("jsonrpc"));
 
 /// What a record shows of its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,17 +25,21 @@ pub enum Recognized {
 /// JSON-RPC 1.0, `sessionId` beside them in the Chrome DevTools Protocol.
 const KNOWN: [&str; 3] = ["result", "error", "sessionId"];
 
+impl Recognized {
+    /// What a batch shows, given the most that an element of it does.
+    pub(crate) fn batch(most: Option<Self>) -> Self {
+        // A batch of nothing else is broken JSON-RPC (section 6).
+        most.filter(|most| *most != Self::Nothing).unwrap_or(Self::JsonRpc)
+    }
+}
+
 impl Content<'_> {
     /// What the record shows of its log, given the bytes that it was read from.
     #[inline]
     pub fn recognized(&self, bytes: &[u8]) -> Recognized {
         match self {
             Self::Single(single) => single.recognized(),
-            Self::Batch(elements) => {
-                let elements = elements.iter().map(Single::recognized);
-                // A batch of nothing else is broken JSON-RPC (section 6).
-                elements.filter(|element| *element != Recognized::Nothing).max().unwrap_or(Recognized::JsonRpc)
-            }
+            Self::Batch(elements) => Recognized::batch(elements.iter().map(Single::recognized).max()),
             // An object that is cut off, or has an error in it.
             Self::Malformed(_) if bytes.starts_with(b"{") && memmem::find(bytes, b"\"jsonrpc\"").is_some() => {
                 Recognized::JsonRpc
@@ -43,22 +51,24 @@ impl Content<'_> {
 
 impl Single<'_> {
     #[inline]
-    fn recognized(&self) -> Recognized {
+    pub(crate) fn recognized(&self) -> Recognized {
         match self {
             Self::Message(message) if message.version.is_some() || !is_doubtful(message) => Recognized::JsonRpc,
             Self::Message(_) => Recognized::Doubtful,
-            Self::Invalid(invalid) => match &invalid.value {
-                Value::Object(object) if object.get("jsonrpc").is_some() => Recognized::JsonRpc,
-                _ => Recognized::Nothing,
-            },
+            Self::Invalid(invalid) if invalid.value.has_member(&VERSION) => Recognized::JsonRpc,
+            Self::Invalid(_) => Recognized::Nothing,
         }
     }
 }
 
 fn is_doubtful(message: &Message<'_>) -> bool {
-    let has = |known: &str| message.extra.iter().any(|(name, _)| name.as_str() == Some(known));
     let is_known = |name: Option<&str>| name.is_some_and(|name| KNOWN.contains(&name));
-    !has("jsonrpc") && message.extra.iter().any(|(name, _)| !is_known(name.as_str()))
+    let unknown = match &message.extra {
+        ExtraMembers::Listed(members) => members.iter().any(|(name, _)| !is_known(name.as_str())),
+        // Those that are known are small, and few.
+        ExtraMembers::Canonical { .. } => true,
+    };
+    unknown && !message.extra.has(&VERSION)
 }
 
 #[cfg(test)]

@@ -132,6 +132,8 @@ enum ReaderState {
 }
 
 const CHUNK: usize = 64 * 1024;
+/// A larger buffer is made smaller when half of it has been consumed.
+const LARGE_BUFFER: usize = 4 << 20;
 /// How many bytes of the text are kept to tell what it is.
 const HEAD: usize = 4 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -321,6 +323,13 @@ impl<R: Read> Reader<R> {
         self.here = self.here.behind(&self.buffer[self.start..self.start + bytes], &mut self.counted);
         self.start += bytes;
         self.counted = (0, 0);
+        // Room for one very large record is not kept.
+        if self.buffer.len() > LARGE_BUFFER && self.start >= self.buffer.len() / 2 {
+            self.buffer.copy_within(self.start..self.filled, 0);
+            (self.start, self.filled) = (0, self.filled - self.start);
+            self.buffer.truncate(self.filled.max(CHUNK));
+            self.buffer.shrink_to_fit();
+        }
     }
 }
 

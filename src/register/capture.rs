@@ -248,10 +248,10 @@ impl Capture {
     /// The message as one side of an example, where it can be one.
     fn part(&mut self, node: &Annotated<'_>, message: &Message<'_>, text: String) -> Part {
         let error_members = match &message.error {
-            Some(ErrorMember::Object(error)) => error.extra.as_slice(),
+            Some(ErrorMember::Object(error)) => error.extra.listed(),
             _ => &[],
         };
-        let mut extra = message.extra.iter().chain(error_members);
+        let mut extra = message.extra.listed().iter().chain(error_members);
         let reason = if extra.any(|(name, _)| name.as_str().is_some_and(is_keyword_like)) {
             LeftOut::KeywordMember
         } else if !is_portable(&text) {

@@ -10,7 +10,7 @@ use super::pairing::{Exchanges, PairedAnswer};
 use super::sides::Sides;
 use crate::json::ErrorKind;
 use crate::message::{Content, Id, Kind, Message, Problem, Problems, Single};
-use crate::record::{KnownMethod, Record, Time};
+use crate::record::{KnownMethod, Record, Sender, Time};
 
 /// One connection between a client and a server, as far as it has been read.
 #[derive(Debug, Default)]
@@ -85,48 +85,63 @@ impl Connection {
         answered: &mut RecentAnswers,
         nodes: &mut Vec<Annotated<'a>>,
     ) {
-        self.tally.record_count += 1;
-        self.tally.note_time(record.time);
-
-        let name = Name { record: record.location.record, element: None };
-        let mut flagged = Problems::default();
-        flagged.insert_if(record.flags.truncated || record.flags.oversized, Problem::Truncated);
-        flagged.insert_if(record.flags.reconstructed, Problem::Reconstructed);
-        flagged.insert_if(record.flags.result_unknown, Problem::ResultUnknown);
-
         match content {
             Content::Single(single) => {
+                let (name, flagged) = self.begin(record);
                 let known = known(&single);
                 nodes.push(self.single(record, name, single, flagged, known, answered));
             }
             Content::Batch(elements) => {
-                let mut problems = flagged;
-                problems.insert_if(elements.is_empty(), Problem::EmptyBatch);
-                // All that is in a batch comes from one side.
-                let told = elements.iter().filter_map(known).find(|known| known.sender.is_some());
+                let told = elements.iter().find_map(Single::known_sender);
+                let mut batch = self.begin_batch(record, elements.is_empty(), told);
                 nodes.reserve(elements.len() + 1);
-                let batch = nodes.len();
-                nodes.push(self.other(record, name, Node::Batch, problems, told));
-                for (index, element) in (1..).zip(elements) {
-                    let name = Name { element: Some(index), ..name };
-                    let known = known(&element).filter(|known| known.sender.is_some()).or(told);
-                    let node = self.single(record, name, element, Problems::default(), known, answered);
-                    nodes.push(Annotated { batch_index: Some(index), ..node });
-                }
-                if let Some((batch, elements)) = nodes.get_mut(batch..).and_then(<[_]>::split_first_mut)
-                    && batch.sender.is_none()
-                {
-                    let mut senders = elements.iter().map(|element| element.sender);
-                    batch.sender =
-                        senders.next().flatten().filter(|first| senders.all(|sender| sender == Some(*first)));
-                }
+                let first = nodes.len();
+                nodes.extend(elements.into_iter().map(|element| self.element(record, &mut batch, element, answered)));
+                nodes.insert(first, batch.end(record));
             }
             Content::Malformed(error) => {
-                let mut problems = flagged;
+                let (name, mut problems) = self.begin(record);
                 problems.insert_if(error.kind == ErrorKind::UnexpectedEnd, Problem::Truncated);
                 nodes.push(self.other(record, name, Node::Malformed(&record.bytes), problems, None));
             }
         }
+    }
+
+    /// Notes that there is a further record; gives its name, and what its log says is wrong with it.
+    fn begin(&mut self, record: &Record<'_>) -> (Name, Problems) {
+        self.tally.record_count += 1;
+        self.tally.note_time(record.time);
+        let mut flagged = Problems::default();
+        flagged.insert_if(record.flags.truncated || record.flags.oversized, Problem::Truncated);
+        flagged.insert_if(record.flags.reconstructed, Problem::Reconstructed);
+        flagged.insert_if(record.flags.result_unknown, Problem::ResultUnknown);
+        (Name { record: record.location.record, element: None }, flagged)
+    }
+
+    /// Begins with its next record, a batch. `told` is what is known of the first method in it that tells the sender.
+    pub fn begin_batch(&mut self, record: &Record<'_>, is_empty: bool, told: Option<KnownMethod>) -> OpenBatch {
+        let (name, mut problems) = self.begin(record);
+        problems.insert_if(is_empty, Problem::EmptyBatch);
+        let sender = self.tally.sides.party(record, told).sender;
+        OpenBatch { name, problems, told, sender, common: None, next: 1 }
+    }
+
+    /// Annotates the next element of the batch that its last record is.
+    pub fn element<'a>(
+        &mut self,
+        record: &'a Record<'a>,
+        batch: &mut OpenBatch,
+        element: Single<'a>,
+        answered: &mut RecentAnswers,
+    ) -> Annotated<'a> {
+        let index = batch.next;
+        batch.next = index.saturating_add(1);
+        let name = Name { element: Some(index), ..batch.name };
+        let known = element.known_sender().or(batch.told);
+        let node = self.single(record, name, element, Problems::default(), known, answered);
+        let common = batch.common.map_or(node.sender, |common| common.filter(|common| node.sender == Some(*common)));
+        batch.common = Some(common);
+        Annotated { batch_index: Some(index), ..node }
     }
 
     /// A message, or what stands in its place. `known` tells what is known of its method, or of its batch.
@@ -188,6 +203,28 @@ impl Connection {
         known: Option<KnownMethod>,
     ) -> Annotated<'a> {
         Annotated::new(record, self.tally.sides.party(record, known).sender, name, node, problems)
+    }
+}
+
+/// A batch whose elements are annotated one after the other.
+#[derive(Debug)]
+pub(crate) struct OpenBatch {
+    name: Name,
+    problems: Problems,
+    /// What is known of a method in it: all that is in a batch comes from one side.
+    told: Option<KnownMethod>,
+    sender: Option<Sender>,
+    /// The sender of the elements so far, where that is one.
+    common: Option<Option<Sender>>,
+    /// The place of the next element, from 1.
+    next: u32,
+}
+
+impl OpenBatch {
+    /// The batch's own node, when all elements have theirs.
+    pub fn end<'a>(&self, record: &'a Record<'a>) -> Annotated<'a> {
+        let sender = self.sender.or(self.common.flatten());
+        Annotated::new(record, sender, self.name, Node::Batch, self.problems)
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use oxrdf::{NamedNodeRef, Quad};
 use oxrdfio::RdfSerializer;
 
-use super::rendered::{QuadCollector, Rendered};
+use super::rendered::{KEPT, QuadCollector, Rendered};
 use super::{RecordSink, Selection, SinkError, SinkInput, Syntax};
 use crate::triples::{NodeRef, ObjectRef, Triples};
 
@@ -56,6 +56,7 @@ impl Rendered for LinesRenderer {
 
     fn clear(&mut self) {
         self.out.clear();
+        self.out.shrink_to(KEPT);
         self.count = 0;
     }
 }

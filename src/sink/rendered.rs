@@ -6,11 +6,19 @@ use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlank
 use super::selection::Selection;
 use crate::triples::{NodeRef, ObjectRef, Triples};
 
+/// Room that is kept for other records, in bytes.
+pub(super) const KEPT: usize = 4 << 20;
+
 /// Rendered records.
 pub(crate) trait Rendered: Send {
     /// Starts a record. `graph` is the reference of the graph that its triples are in against the input's IRI, if that is
     /// not the default graph.
     fn start_record(&mut self, graph: Option<&str>);
+
+    /// Goes on with the record that ended last.
+    fn continue_record(&mut self, graph: Option<&str>) {
+        self.start_record(graph);
+    }
 
     /// Ends the record; `whole` tells whether all of it was rendered.
     fn end_record(&mut self, whole: bool);
@@ -73,6 +81,8 @@ impl Rendered for DocumentRecords {
 
     fn clear(&mut self) {
         self.text.clear();
+        self.text.shrink_to(KEPT);
+        self.nodes.shrink_to(KEPT);
         self.records.clear();
     }
 }
@@ -126,6 +136,7 @@ impl Rendered for QuadCollector {
 
     fn clear(&mut self) {
         self.quads.clear();
+        self.quads.shrink_to(1 << 14);
     }
 }
 

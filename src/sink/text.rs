@@ -5,7 +5,7 @@ use std::io::Write as _;
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{GraphName, NamedNodeRef, Quad};
 
-use super::rendered::{RecordSpan, Rendered};
+use super::rendered::{KEPT, RecordSpan, Rendered};
 use crate::json;
 use crate::triples::{Blank, NodeRef, ObjectRef, Triples};
 use crate::vocab::{PREFIXES, is_local_name};
@@ -267,6 +267,11 @@ impl Rendered for TextRenderer {
         }
     }
 
+    fn continue_record(&mut self, graph: Option<&str>) {
+        self.start_record(graph);
+        self.out.truncate(self.record); // no blank line
+    }
+
     fn end_record(&mut self, _: bool) {
         self.close();
         if self.out.get(self.record..) == Some(b"\n") {
@@ -284,6 +289,7 @@ impl Rendered for TextRenderer {
 
     fn clear(&mut self) {
         self.out.clear();
+        self.out.shrink_to(KEPT);
         self.records.clear();
         self.count = 0;
     }

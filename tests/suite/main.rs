@@ -21,6 +21,7 @@ mod http;
 mod json;
 mod library;
 mod load;
+mod memory;
 mod messages;
 mod paths;
 mod queries;

@@ -1,0 +1,177 @@
+//! Long arrays, worked on in pieces.
+//!
+//! A batch of a few megabytes may have millions of elements, each of them a node with triples: hundreds of times the
+//! memory of its text. So it is checked as a whole, and then its elements are read, paired and written some at a time.
+
+use std::sync::atomic::Ordering;
+
+use super::ConvertError;
+use super::worker::{Paired, ScannedRecord, Worker, Written, bad_element};
+use crate::json::{self, Outline, Value};
+use crate::mapping::{Loss, MapPart, MapTarget, Mapping};
+use crate::message::{Content, Recognized, Single};
+use crate::record::{Entry, KnownMethod, Record};
+use crate::session::OpenBatch;
+use crate::sink::{RecordSink, Rendered};
+
+/// How many bytes of elements are a piece, about.
+const BYTES: usize = 64 << 10;
+/// How many elements are a piece at most.
+const ELEMENTS: usize = 2_048;
+
+impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
+    /// Takes a record that begins as an array to the sink, when it is the turn of that index.
+    pub(super) fn run_array(&mut self, index: usize, record: &Record<'_>) {
+        let outline = match Outline::new(&record.bytes) {
+            Ok(outline) if outline.elements().next().is_some() => outline,
+            _ => return self.run(index, &[Entry::Record(record.clone())]),
+        };
+        let shared = self.shared;
+        // Those before this one have been paired, so nothing that is to be written before it waits for it.
+        shared.paired.in_turn(index, |paired| {
+            shared.written.in_turn(index, |written| {
+                if written.error.is_none() {
+                    written.error = self.batch(record, &outline, paired, written).err();
+                }
+                if written.error.is_some() {
+                    shared.stopped.store(true, Ordering::Relaxed);
+                }
+            })
+        });
+    }
+
+    fn batch(
+        &mut self,
+        record: &Record<'_>,
+        outline: &Outline<'_>,
+        paired: &mut Paired,
+        written: &mut Written<'_, S>,
+    ) -> Result<(), ConvertError> {
+        let in_session = self.shared.mapper.mapping() == Mapping::Session;
+        if let Some(index) = self.first_bad(outline) {
+            let finding = self.finding(record.location, bad_element(index), in_session);
+            if self.shared.options.strict {
+                return Err(ConvertError::NotAMessage(finding));
+            }
+            (written.report)(finding);
+        }
+        let told = if in_session && record.sender.is_none() { self.known_sender(outline) } else { None };
+        let mut open = in_session.then(|| paired.sessions.begin_batch(record, told));
+        let (mut first, mut most) = (true, None);
+        let mut elements = outline.elements().peekable();
+        while elements.peek().is_some() {
+            let mut bytes = 0;
+            let piece: Vec<&str> = std::iter::from_fn(|| {
+                let element = elements.next_if(|element| bytes == 0 || bytes + element.len() <= BYTES)?;
+                bytes += element.len();
+                Some(element)
+            })
+            .take(ELEMENTS)
+            .collect();
+            let last = elements.peek().is_none();
+            let shown = self.piece(record, &piece, (first, last), &mut open, paired, written)?;
+            most = most.max(shown);
+            first = false;
+        }
+        paired.summary.count_batch(Recognized::batch(most));
+        written.tally.merge(&self.mapper.take_tally());
+        Ok(())
+    }
+
+    /// Takes elements to the sink, maybe the first and the last of their batch; tells the most that one of them shows of the
+    /// log.
+    fn piece(
+        &mut self,
+        record: &Record<'_>,
+        piece: &[&str],
+        (first, last): (bool, bool),
+        open: &mut Option<OpenBatch>,
+        paired: &mut Paired,
+        written: &mut Written<'_, S>,
+    ) -> Result<Option<Recognized>, ConvertError> {
+        let mut payloads = std::mem::take(&mut self.payloads);
+        payloads.clear();
+        let scanned: Vec<_> = piece.iter().map(|element| self.scan(element.as_bytes(), false, &mut payloads)).collect();
+        let singles = piece.iter().zip(&scanned).map(|(element, scanned)| single(element, scanned, &payloads));
+        let mut singles: Vec<Single<'_>> = singles.collect();
+        singles.iter().for_each(|single| paired.summary.count_element(single));
+        let most = singles.iter().map(Single::recognized).max();
+
+        self.rendered.clear();
+        let mut failures = Vec::new();
+        if let Some(open) = open {
+            if record.sender.is_none() {
+                singles.iter_mut().for_each(Single::look_up_method);
+            }
+            let (mut nodes, graph) = paired.sessions.elements(record, open, singles);
+            // Only now it is known who sent all of it.
+            nodes.extend(last.then(|| open.end(record)));
+            paired.count_problems(&nodes);
+            failures.extend(self.map_piece(Some(&graph), first, &MapPart::Nodes(&graph, &nodes)));
+        } else {
+            for (index, (single, element)) in singles.into_iter().zip(piece).enumerate() {
+                paired.summary.add_problems(single.problems());
+                let part = MapPart::Plain(record.location.record, element.as_bytes(), &Content::Single(single));
+                failures.extend(self.map_piece(None, first && index == 0, &part));
+            }
+        }
+        for failure in failures {
+            self.mapper.lose(Loss::NotExpanded);
+            (written.report)(self.finding(record.location, failure, self.shared.mapper.mapping() == Mapping::Session));
+        }
+        written.triples += self.rendered.count();
+        written.sink.take(&self.rendered)?;
+        self.keep(payloads);
+        Ok(most)
+    }
+
+    /// Renders a part of the record; tells how that failed.
+    fn map_piece(&mut self, graph: Option<&str>, is_first: bool, part: &MapPart<'_>) -> Option<String> {
+        if is_first {
+            self.rendered.start_record(graph);
+        } else {
+            self.rendered.continue_record(graph);
+        }
+        let result = self.rendered.map(&mut self.mapper, part);
+        self.rendered.end_record(result.is_ok());
+        result.err().map(|error| error.to_string())
+    }
+
+    /// The first element, from 0, of which there is something to be said.
+    fn first_bad(&mut self, outline: &Outline<'_>) -> Option<usize> {
+        let options = self.shared.options;
+        if !options.strict && self.shared.mapper.mapping() == Mapping::Session {
+            return None;
+        }
+        let mut payloads = String::new();
+        outline.elements().position(|element| {
+            payloads.clear();
+            let scanned = self.scan(element.as_bytes(), false, &mut payloads);
+            !self.is_tolerated(&single(element, &scanned, &payloads))
+        })
+    }
+
+    /// What is known of the first method that tells its sender.
+    fn known_sender(&mut self, outline: &Outline<'_>) -> Option<KnownMethod> {
+        let mut payloads = String::new();
+        outline.elements().find_map(|element| {
+            payloads.clear();
+            let scanned = self.scan(element.as_bytes(), false, &mut payloads);
+            let mut single = single(element, &scanned, &payloads);
+            single.look_up_method();
+            single.known_sender()
+        })
+    }
+}
+
+/// An element of a batch.
+fn single<'e>(element: &'e str, scanned: &'e ScannedRecord<'e>, payloads: &'e str) -> Single<'e> {
+    match scanned {
+        ScannedRecord::Quick(scanned) => scanned.single(payloads),
+        ScannedRecord::Large(large) => large.single(),
+        // It is valid, since the batch is.
+        ScannedRecord::Careful | ScannedRecord::Malformed(_) => {
+            Single::from_value(json::parse(element.as_bytes()).unwrap_or(Value::Null))
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Memory: a small multiple of the largest record, whatever is in it. Long batches are worked on in pieces, and large
+//! messages are not held as values; both give what short ones give.
+
+use oxrdf::Quad;
+use rpcgraph::convert::{Converter, Input, Options};
+use rpcgraph::mapping::{Mapper, Mapping};
+use rpcgraph::sink::{Sink, Syntax};
+use rpcgraph::summary::Summary;
+
+use crate::support::{BASE, canonical};
+
+/// What a log becomes in a mapping, and how much is said about it; `whole` goes the reference path, on which nothing is
+/// worked on in pieces.
+fn converted(
+    log: &str,
+    mapping: Mapping,
+    whole: bool,
+    strict: bool,
+) -> (Vec<Quad>, Result<Summary, String>, Vec<String>) {
+    let (mut quads, mut findings) = (Vec::new(), Vec::new());
+    let mapper = Mapper::new(mapping, &[]).unwrap().with_reference_only(whole);
+    let mut sink = Sink::quads(&mut quads);
+    let input =
+        Input { name: "log".into(), source: "log".into(), iri: BASE.into(), iri_stated: true, read: log.as_bytes() };
+    let options = Options { strict, log_lines: true, jobs: 2, ..Options::default() };
+    let mut report = |finding: rpcgraph::diagnostic::Finding| findings.push(finding.to_string());
+    let summary = Converter::new(mapper, options).convert(input, &mut sink, &mut report);
+    drop(sink);
+    let summary = summary.map_err(|error| error.to_string()).map(|mut summary| {
+        summary.by_reference.clear();
+        summary
+    });
+    (quads, summary, findings)
+}
+
+/// Asserts that it is the same on the way of any record and on that of very large ones.
+fn assert_same(log: &str, mapping: Mapping) {
+    for strict in [false, true] {
+        let (pieces, summary, findings) = converted(log, mapping, false, strict);
+        let (whole, expected, found) = converted(log, mapping, true, strict);
+        assert_eq!(findings, found);
+        assert_eq!(summary, expected);
+        assert!(canonical(&pieces) == canonical(&whole), "{} quads instead of {}", pieces.len(), whole.len());
+    }
+}
+
+/// Elements of a batch, each of some kilobytes.
+fn elements(bad: bool) -> Vec<String> {
+    let long = "x".repeat(3_000);
+    let mut elements = Vec::new();
+    for i in 0..8 {
+        elements.push(format!(r#"{{"jsonrpc":"2.0","id":{i},"method":"m","params":{{"b":"{long}","a":[]}}}}"#));
+        elements.push(format!(r#"{{"jsonrpc":"2.0","id":{i},"result":"{long}"}}"#));
+        elements.push(format!(r#"{{"jsonrpc":"2.0","id":{i},"error":{{"code":1,"message":"{long}","data":1}}}}"#));
+        elements.push(format!(r#" {{"method":"m","method":"n","x":"{long}"}} "#));
+        if bad && i > 5 {
+            elements.push(format!(r#"["{long}"]"#));
+            elements.push(r#"{"a":1}"#.to_owned());
+        }
+    }
+    elements
+}
+
+#[test]
+fn long_batches_are_read_as_short_ones() {
+    for bad in [false, true] {
+        let batch = format!("[{}]", elements(bad).join(" ,\n"));
+        assert!(batch.len() > 64 << 10);
+        let log = format!("{{\"method\":\"a\"}}\n[{{\"method\":\"b\"}}]\n{batch}\n{{\"id\":3,\"result\":1}}\n");
+        assert_same(&log, Mapping::Session);
+    }
+    let batch = format!("[{}]", elements(true).join(","));
+    assert_same(&format!("{batch}\n{}\n", &batch[..batch.len() - 1]), Mapping::Bblock);
+    assert_same(&format!("[{}]", " ".repeat(70_000)), Mapping::Session);
+}
+
+#[test]
+fn large_messages_are_read_as_small_ones() {
+    let long = "x".repeat(1 << 20);
+    for message in [
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":"{long}","\u0061":[{{"c":1,"b":2}}]}}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":1.5,"message":"\ud800","data":"{long}","x":[]}}}}"#),
+        format!(r#"{{"id":1,"result":"{long}","error":null}}"#),
+        format!(r#"{{"method":"m","x":["{long}"],"@type":1}}"#),
+        format!(r#"{{"a":"{long}"}}"#),
+        format!(r#""{long}""#),
+        format!(r#"[{{"method":"m","x":"{long}"}}]"#),
+        format!(r#"[{{"method":"m","x":"{long}"}}"#),
+    ] {
+        assert_same(&format!("{message}\n{{\"method\":\"a\"}}\n"), Mapping::Session);
+    }
+}
+
+#[test]
+fn pieces_are_written_as_one_record() {
+    let batch = format!("[{}]\n", elements(false).join(","));
+    let log = format!("{batch}{{\"method\":\"a\"}}\n");
+    for syntax in [Syntax::Turtle, Syntax::TriG] {
+        let written = |log: &str| {
+            let mut out = Vec::new();
+            let mut sink = syntax.sink(&mut out, 1);
+            let mapper = Mapper::new(Mapping::Session, &[]).unwrap();
+            let input = Input {
+                name: "log".into(),
+                source: "log".into(),
+                iri: BASE.into(),
+                iri_stated: true,
+                read: log.as_bytes(),
+            };
+            Converter::new(mapper, Options::default()).convert(input, &mut sink, &mut |_| {}).unwrap();
+            sink.finish().unwrap();
+            drop(sink);
+            String::from_utf8(out).unwrap()
+        };
+        let blocks = |text: &str| text.split("\n\n").count();
+        // Of a batch, a message and the session, and what stands before them.
+        assert_eq!(blocks(&written(&log)), blocks(&written("[{\"method\":\"b\"}]\n{\"method\":\"a\"}\n")));
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod peaks {
+    use std::fs;
+    use std::process::Stdio;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use crate::cli::Place;
+
+    /// Megabytes that the command has in memory at most, as seen a hundred times a second.
+    fn peak(place: &Place, arguments: &[&str]) -> f64 {
+        let mut command = place.command(arguments);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = 0;
+        while child.try_wait().unwrap().is_none() {
+            let status = fs::read_to_string(&status).unwrap_or_default();
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+            peak = peak.max(kilobytes.unwrap_or(0));
+            sleep(Duration::from_millis(10));
+        }
+        f64::from(peak) / 1024.0
+    }
+
+    /// `head`, then `part` as often as it takes to have so many megabytes, then `tail`.
+    fn filled(head: &str, part: impl Fn(usize) -> String, tail: &str, megabytes: usize) -> String {
+        let mut text = head.to_owned();
+        let mut number = 0;
+        while text.len() < megabytes << 20 {
+            text.push_str(&part(number));
+            text.push(',');
+            number += 1;
+        }
+        text.pop();
+        text + tail
+    }
+
+    #[test]
+    fn memory_is_a_small_multiple_of_the_largest_record() {
+        let same = |text: &'static str| move |_| text.to_owned();
+        let note = |rest: &str| format!(r#"{{"jsonrpc":"2.0","method":"m",{rest}"#);
+        let batch = filled("[", same("1"), "]\n", 1);
+        for (name, log, options) in [
+            ("a batch", batch.clone(), &["-t", "nquads"][..]),
+            ("a batch", batch.clone(), &["-t", "jsonld"]),
+            ("a batch", batch, &["-m", "bblock", "-t", "ntriples"]),
+            ("notifications", filled("[", same(r#"{"method":"a"}"#), "]\n", 4), &["-t", "trig"]),
+            ("cut off", filled("[", same("1"), "\n", 8), &["-t", "nquads"]),
+            ("duplicate", filled(r#"{"method":"a","method":"m","params":["#, same("1"), "]}", 8), &["-t", "nquads"]),
+            (
+                "duplicate",
+                filled(r#"{"method":"a","method":"m","params":["#, same("1"), "]}", 8),
+                &["-t", "jsonld-lines"],
+            ),
+            (
+                "members",
+                filled(&note(r#""params":{"#), |n| format!("\"{}\":1", 9_999_999 - n), "}}", 8),
+                &["-t", "rdfxml"],
+            ),
+            ("others", filled(&note(""), |n| format!("\"{n}\":1"), "}", 8), &["-t", "turtle"]),
+            ("not a message", filled(r#"{"a":["#, same("[]"), "]}", 8), &["-t", "nquads"]),
+        ] {
+            let bytes = log.len() as f64 / f64::from(1 << 20);
+            let place = Place::with("log", log);
+            let peak = peak(&place, &[&["convert", "--quiet", "log"], options].concat());
+            assert!(peak > 1.0, "{name}: nothing was measured");
+            let most = 40.0 + 6.0 * bytes;
+            assert!(peak < most, "{name}: {peak:.0} MiB for {bytes:.0} MiB with {options:?}, more than {most:.0}");
+        }
+    }
+}
