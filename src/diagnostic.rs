@@ -27,8 +27,11 @@ pub fn printable_path(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
 
-fn is_obeyed(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+/// Whether a terminal obeys a character, or has none to show for it.
+pub(crate) fn is_obeyed(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+        || matches!(character, '\u{FFFE}' | '\u{FFFF}')
 }
 
 /// Something that was found in an input and did not end the run.

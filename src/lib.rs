@@ -42,6 +42,7 @@ pub mod load;
 pub mod log;
 pub mod mapping;
 pub mod message;
+mod quads;
 pub mod query;
 pub mod rebuild;
 pub mod record;

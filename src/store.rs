@@ -90,12 +90,16 @@ fn on_disk(_: &Path, _: bool) -> Result<Store, StoreError> {
 /// The triple with a prefix to the labels of its blank nodes: they are told apart within one graph or answer only, and a
 /// store takes a label for the same node wherever it is from.
 pub(crate) fn with_blanks(mut triple: Triple, prefix: &str) -> Triple {
-    let renamed = |node: &BlankNode| BlankNode::new_unchecked(format!("{prefix}{}", node.as_str()));
     if let NamedOrBlankNode::BlankNode(node) = &triple.subject {
-        triple.subject = renamed(node).into();
+        triple.subject = with_prefix(node, prefix).into();
     }
     if let Term::BlankNode(node) = &triple.object {
-        triple.object = renamed(node).into();
+        triple.object = with_prefix(node, prefix).into();
     }
     triple
+}
+
+/// The node with a prefix to its label.
+pub(crate) fn with_prefix(node: &BlankNode, prefix: &str) -> BlankNode {
+    BlankNode::new_unchecked(format!("{prefix}{}", node.as_str()))
 }

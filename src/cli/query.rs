@@ -234,7 +234,8 @@ impl QueryCommand {
         let mut any_read = sources.is_empty() || query.sees_unread();
         for source in sources {
             if let Some(format) = source.rdf_format() {
-                loading.rdf(&source.name(), &source.iri, format, self.read.open(source)?.read)?;
+                let longest = self.read.max_record_size;
+                loading.rdf(&source.name(), &source.iri, format, longest, self.read.open(source)?.read)?;
                 any_read = true;
                 continue;
             }

@@ -50,7 +50,7 @@ pub struct ReadArgs {
 
     /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
     #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
-    max_record_size: usize,
+    pub max_record_size: usize,
 
     /// Use at most N threads [default: one for each processor]; the output is the same for any N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

@@ -3,7 +3,7 @@
 use std::io;
 
 use oxrdf::Triple;
-use oxrdfio::{RdfFormat, RdfParser};
+use oxrdfio::RdfFormat;
 use reqwest::blocking::Response;
 use sparesults::{QueryResultsFormat, QueryResultsParser, ReaderQueryResultsParserOutput};
 use spargebra::SparqlParser;
@@ -11,6 +11,7 @@ use spargebra::SparqlParser;
 use super::EndpointError;
 use super::error::{ServerRequest, content_type};
 use crate::answer::{Answer, Form, Solutions};
+use crate::quads::{LONGEST, quads};
 
 /// The answer of a server to a query. Rows and triples come as they arrive; there are none after an error. Blank nodes have
 /// the labels that the server gives them.
@@ -62,10 +63,13 @@ pub(super) fn read(
     if matches!(form, Some(Form::Graph) | None)
         && let Some(format) = RdfFormat::from_media_type(&name)
     {
-        let parser = RdfParser::from_format(format).without_named_graphs();
         // References of the server are relative to it.
-        let parser = parser.clone().with_base_iri(&request.url).unwrap_or(parser);
-        let triples = parser.for_reader(response).map(|quad| quad.map(Triple::from));
+        let triples = quads(format, &request.url, LONGEST, response).map(|quad| match quad? {
+            quad if quad.graph_name.is_default_graph() => Ok(Triple::from(quad)),
+            quad => {
+                Err(io::Error::new(io::ErrorKind::InvalidData, format!("a triple is in the graph {}", quad.graph_name)))
+            }
+        });
         return Ok(Answer::Graph(Box::new(received(triples, request, name))));
     }
     Err(request.unexpected(

@@ -114,6 +114,14 @@ pub enum EndpointError {
         /// The beginning of the body, as text.
         words: String,
     },
+    /// An answer with a value that is too long to be read.
+    #[error("the answer of {} to {} has a value that is too long: ask for less", .request.url, .request.what)]
+    TooLong {
+        /// The request.
+        request: Box<ServerRequest>,
+        /// How long it may be.
+        source: Box<dyn Error + Send + Sync>,
+    },
     /// An answer that is not what it says it is, or breaks off.
     #[error("the answer of {} to {} is not the {content_type} that it says it is", .request.url, .request.what)]
     Malformed {
@@ -160,6 +168,7 @@ impl ServerRequest {
                 let content_type = printable(content_type).into_owned();
                 EndpointError::Malformed { request: self, content_type, source: error.into() }
             }
+            io::ErrorKind::OutOfMemory => EndpointError::TooLong { request: self, source: error.into() },
             kind if timed_out || kind == io::ErrorKind::TimedOut => EndpointError::TimedOut(self),
             _ => EndpointError::Lost { request: self, source: error.into() },
         }

@@ -4,11 +4,12 @@ use std::io::{self, Read};
 
 use oxigraph::store::{QuadIter, StorageError, Store};
 use oxrdf::{NamedNodeRef, Quad};
-use oxrdfio::{RdfFormat, RdfParser};
+use oxrdfio::RdfFormat;
 
 use super::parts::HashParts;
 use super::{ReplaceError, SpooledGraph, Target};
 use crate::mapping::terms::sha256;
+use crate::quads::quads;
 use crate::store::with_blanks;
 
 /// How many quads a transaction adds and removes at most: it has them in memory.
@@ -124,10 +125,11 @@ impl Target for StoreTarget {
 }
 
 /// N-Triples as quads of a graph.
-fn parsed(graph: SpooledGraph<'_>, triples: impl Read) -> impl Iterator<Item = Result<Quad, ReplaceError>> {
+fn parsed<'a>(graph: SpooledGraph<'a>, triples: impl Read + 'a) -> impl Iterator<Item = Result<Quad, ReplaceError>> {
     let name = graph.name().into_owned();
     let prefix = blank_prefix(graph.name());
-    RdfParser::from_format(RdfFormat::NTriples).for_reader(triples).map(move |quad| {
+    // It was written here, however long its literals are.
+    quads(RdfFormat::NTriples, "", usize::MAX, triples).map(move |quad| {
         let triple = with_blanks(quad.map_err(io::Error::from)?.into(), &prefix);
         Ok(triple.in_graph(name.clone()))
     })

@@ -1,12 +1,14 @@
 //! RDF files as data for queries.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::path::Path;
 
-use oxrdfio::{RdfFormat, RdfParseError, RdfParser, RdfSyntaxError};
+use oxrdf::BlankNode;
+use oxrdfio::{RdfFormat, RdfParseError, RdfSyntaxError};
 
 use super::cancel::Cause;
 use super::dataset::Loading;
+use crate::quads::{quads, with_blanks};
 use crate::record::decompressed;
 use crate::sink::{Compression, Syntax};
 
@@ -47,11 +49,19 @@ pub fn rdf_format(path: &Path) -> Option<RdfFormat> {
 
 impl Loading<'_> {
     /// Loads an RDF file, compressed or not. Its blank nodes are its own; its relative IRIs are resolved against `iri`.
-    pub fn rdf(&mut self, input: &str, iri: &str, format: RdfFormat, read: impl Read) -> Result<(), RdfError> {
+    /// Literals have at most `longest` bytes.
+    pub fn rdf(
+        &mut self,
+        input: &str,
+        iri: &str,
+        format: RdfFormat,
+        longest: usize,
+        read: impl Read,
+    ) -> Result<(), RdfError> {
         let failed = |source| RdfError::Read { input: input.to_owned(), source };
-        let parser = RdfParser::from_format(format).rename_blank_nodes();
-        let parser = parser.clone().with_base_iri(iri).unwrap_or(parser);
-        let quads = parser.for_reader(BufReader::new(decompressed(read).map_err(failed)?));
+        // One that no other file has.
+        let prefix = BlankNode::default().into_string();
+        let quads = quads(format, iri, longest, decompressed(read).map_err(failed)?);
         for (count, quad) in quads.enumerate() {
             let quad = quad.map_err(|error| match error {
                 RdfParseError::Io(error) => failed(error),
@@ -66,7 +76,7 @@ impl Loading<'_> {
                     }
                 }
             })?;
-            self.insert(quad.as_ref());
+            self.insert(with_blanks(quad, &prefix).as_ref());
             if count % 4096 == 0 {
                 self.cancel().check()?;
             }

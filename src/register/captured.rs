@@ -127,7 +127,8 @@ fn text(message: &str, method: Option<&str>, redacted: bool) -> String {
     // It was written by this program, so it is JSON.
     let mut text = json::parse(text.as_bytes()).map_or_else(|_| text.clone().into_owned(), |value| pretty(&value));
     text.push('\n');
-    text
+    // JSON takes these as they are, and YAML does not.
+    text.replace('\u{FFFE}', "\\uFFFE").replace('\u{FFFF}', "\\uFFFF")
 }
 
 fn in_title(outcome: &CallOutcome) -> Cow<'static, str> {

@@ -53,6 +53,20 @@ fn the_way_from_a_log_to_a_register() {
     place.run(&["register", "traffic", "-o", "build", "--quiet"]).quietly();
 }
 
+/// JSON takes characters as they are that YAML does not.
+#[test]
+fn what_yaml_cannot_hold() {
+    let log = "{\"jsonrpc\":\"2.0\",\"id\":\"\u{FFFE}\",\"method\":\"a\u{FFFF}\u{7f}\u{85}\u{2028}\u{FEFF}\",\
+               \"params\":[\"\u{FFFE}\u{9b}\"]}\n\
+               {\"jsonrpc\":\"2.0\",\"id\":\"\u{FFFE}\",\"error\":{\"code\":1,\"message\":\"\u{FFFF}\"}}\n";
+    let place = Place::with("\u{FFFE}.log", log);
+    for options in [&["--quiet"][..], &["--quiet", "--redact"]] {
+        let capture = &["register", "--from-capture", "\u{FFFE}.log", "-o", "traffic"];
+        place.run(&[capture, options].concat()).quietly();
+        place.run(&["register", "traffic", "-o", "build", "--quiet"]).quietly();
+    }
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let place = Place::with("session.log", LOG);

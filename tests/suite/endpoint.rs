@@ -166,6 +166,37 @@ fn queries_are_asked_again_where_that_may_help() {
     server.failed();
 }
 
+#[test]
+fn a_server_that_asks_for_more_time_than_there_is_is_not_waited_for() {
+    let server =
+        Server::start(|_, stream| respond(stream, "503 Service Unavailable", &["Retry-After: 99999999"], "full"));
+    let started = std::time::Instant::now();
+    let message = "S/query answered a query with HTTP status 503, saying: full (it is busy; try again later)";
+    assert_eq!(refusal(&server, "SELECT * {}"), message);
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    assert_eq!(server.count(), 1);
+}
+
+/// Logs have literals of any length. A row is read by a parser that stops at 16 MiB, and it says so.
+#[test]
+fn long_values_of_servers() {
+    let long = "x".repeat(17 << 20);
+    let triple = format!("<urn:a> <urn:b> \"{long}\" .\n");
+    let server =
+        Server::start(move |_, stream| respond(stream, "200 OK", &["Content-Type: application/n-triples"], &triple));
+    let Ok(ServerAnswer::Graph(mut triples)) = ask(&server.url, "CONSTRUCT {} {}") else { panic!("a graph") };
+    assert_eq!(triples.next().unwrap().unwrap().object, Term::Literal(long.as_str().into()));
+    let row = format!(
+        r#"{{"head":{{"vars":["x"]}},"results":{{"bindings":[{{"x":{{"type":"literal","value":"{long}"}}}}]}}}}"#
+    );
+    let json = "Content-Type: application/sparql-results+json";
+    let server = Server::start(move |_, stream| respond(stream, "200 OK", &[json], &row));
+    assert_eq!(
+        refusal(&server, "SELECT * {}"),
+        "the answer of S/query to a query has a value that is too long: ask for less"
+    );
+}
+
 /// Runs `load` against a URL; what it says, `S` being the server.
 fn said(place: &Place, server: &Server, options: &[&str]) -> (Option<i32>, String) {
     let url = format!("{}/query", server.url);

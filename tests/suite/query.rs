@@ -5,6 +5,7 @@ mod data;
 mod ends;
 mod everywhere;
 mod functions;
+mod limits;
 
 use crate::cli::{Place, Ran};
 

@@ -1,0 +1,116 @@
+//! RDF documents, read within limits: they come from strangers.
+//!
+//! The readers of oxttl give up where a literal is longer than 16 MiB, which logs have. So its parsers are fed here.
+
+mod guard;
+
+use std::convert::identity;
+use std::io::{self, BufReader, Read};
+use std::{iter, mem};
+
+use oxrdf::{GraphName, Quad, Triple};
+use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
+use oxttl::{NQuadsParser, NTriplesParser, TriGParser, TurtleParser};
+
+use self::guard::{DepthGuard, EntityGuard, Guarded, too_long};
+use crate::store;
+
+/// Longest literal, in bytes, where nothing else is said.
+#[cfg(feature = "http")]
+pub(crate) const LONGEST: usize = 256 << 20;
+/// The bytes that a parser is fed at once, unless it has waited in vain for the end of something longer.
+const CHUNK: usize = 64 << 10;
+
+/// Quads as they are read.
+pub(crate) type Quads<'r> = Box<dyn Iterator<Item = Result<Quad, RdfParseError>> + 'r>;
+
+/// The quads of a document, whose relative IRIs are resolved against `base`. Nothing in it is longer than `longest` bytes,
+/// which is also what a JSON-LD document may have where it holds a literal of more than 16 MiB.
+pub(crate) fn quads<'r>(format: RdfFormat, base: &str, longest: usize, read: impl Read + 'r) -> Quads<'r> {
+    macro_rules! fed {
+        ($parser:expr, $quad:expr) => {{
+            let mut parser = $parser.low_level();
+            let mut feed = Feed { read, longest, waiting: 0, chunk: Vec::new() };
+            Box::new(iter::from_fn(move || {
+                loop {
+                    if let Some(quad) = parser.parse_next() {
+                        feed.waiting = 0;
+                        return Some(quad.map($quad).map_err(|error| RdfParseError::Syntax(error.into())));
+                    }
+                    if parser.is_end() {
+                        return None;
+                    }
+                    match feed.next() {
+                        Ok([]) => parser.end(),
+                        Ok(bytes) => parser.extend_from_slice(bytes),
+                        Err(error) => return Some(Err(error.into())),
+                    }
+                }
+            }))
+        }};
+    }
+    let in_no_graph = |triple: Triple| triple.in_graph(GraphName::DefaultGraph);
+    match format {
+        RdfFormat::NTriples => fed!(NTriplesParser::new(), in_no_graph),
+        RdfFormat::NQuads => fed!(NQuadsParser::new(), identity),
+        RdfFormat::Turtle => fed!(TurtleParser::new().with_base_iri(base).unwrap_or_default(), in_no_graph),
+        RdfFormat::TriG => fed!(TriGParser::new().with_base_iri(base).unwrap_or_default(), identity),
+        _ => {
+            let parser = RdfParser::from_format(format);
+            let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
+            match format {
+                RdfFormat::JsonLd { .. } => json_ld(parser, longest, Guarded { read, guard: DepthGuard::default() }),
+                _ => Box::new(parser.for_reader(BufReader::new(Guarded { read, guard: EntityGuard::default() }))),
+            }
+        }
+    }
+}
+
+/// A document that is short enough is read as a whole: only so may its literals be long.
+fn json_ld<'r>(parser: RdfParser, longest: usize, mut read: impl Read + 'r) -> Quads<'r> {
+    let mut text = Vec::new();
+    let failed = match read.by_ref().take((longest as u64).saturating_add(1)).read_to_end(&mut text) {
+        Ok(length) if length <= longest => {
+            // An iterator cannot hold both the text and what borrows from it.
+            let quads: Vec<_> = parser.for_slice(&text).map(|quad| quad.map_err(Into::into)).collect();
+            return Box::new(quads.into_iter());
+        }
+        Ok(_) => None,
+        Err(error) => Some(Err(error.into())),
+    };
+    let rest = io::Cursor::new(text).chain(read);
+    Box::new(failed.into_iter().chain(parser.for_reader(rest)))
+}
+
+/// What a parser is fed from.
+struct Feed<R> {
+    read: R,
+    longest: usize,
+    /// Bytes that the parser was fed since it gave a quad.
+    waiting: usize,
+    chunk: Vec<u8>,
+}
+
+impl<R: Read> Feed<R> {
+    /// The next bytes; none at the end.
+    fn next(&mut self) -> io::Result<&[u8]> {
+        if self.waiting > self.longest {
+            return Err(too_long(mem::take(&mut self.waiting)));
+        }
+        // The parser begins anew with what is not complete: twice as much each time, so that it does so seldom.
+        let wanted = CHUNK.max(self.waiting);
+        self.chunk.clear();
+        self.waiting += self.read.by_ref().take(wanted as u64).read_to_end(&mut self.chunk)?;
+        Ok(&self.chunk)
+    }
+}
+
+/// The quad with a prefix to the labels of its blank nodes.
+pub(crate) fn with_blanks(quad: Quad, prefix: &str) -> Quad {
+    let graph = match quad.graph_name {
+        GraphName::BlankNode(node) => store::with_prefix(&node, prefix).into(),
+        graph => graph,
+    };
+    let triple = Triple { subject: quad.subject, predicate: quad.predicate, object: quad.object };
+    store::with_blanks(triple, prefix).in_graph(graph)
+}
