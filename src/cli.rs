@@ -106,7 +106,7 @@ pub fn run() -> ExitCode {
 /// Says what went wrong.
 fn print_failure(failure: &Failure) {
     let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    say(&format!("{style}error:{style:#} {}", told(failure.as_ref())));
+    print_line(&format!("{style}error:{style:#} {}", told(failure.as_ref())));
 }
 
 /// An error and its causes, each once.
@@ -128,8 +128,13 @@ fn harmless(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
+/// Says something on standard error, with nothing in it that a terminal obeys.
+fn say(text: &str) {
+    print_line(&harmless(text));
+}
+
 /// Prints a line on standard error; there is nobody to tell if that fails.
-fn say(line: &str) {
+fn print_line(line: &str) {
     use io::Write as _;
     let _ = writeln!(anstream::stderr().lock(), "{line}");
 }

@@ -10,6 +10,7 @@ mod output;
 mod rdfxml;
 mod rendered;
 mod selection;
+mod terminal;
 mod text;
 
 use std::io::{self, Write};

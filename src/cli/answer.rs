@@ -3,14 +3,16 @@
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
+use anyhow::bail;
 use clap::Args;
-use rpcgraph::query::results::{ResultsFormat, write_boolean, write_graph, write_solutions};
+use rpcgraph::query::results::{ResultsFormat, guarded, write_boolean, write_graph, write_solutions};
 use rpcgraph::query::{Answer, Form, ResultsError, Table};
 use rpcgraph::sink::Syntax;
+use rpcgraph::summary::counted;
 
-use super::Failure;
 use super::read::named;
 use super::target::{TargetArgs, parse_syntax};
+use super::{Failure, say};
 
 /// Options of every command that answers queries.
 #[derive(Debug, Args)]
@@ -22,6 +24,10 @@ pub struct AnswerArgs {
     /// Syntax of a graph, of CONSTRUCT or DESCRIBE [default: turtle, or what the extension of --output says]
     #[arg(short, long, value_name = "NAME", value_parser = parse_syntax)]
     to: Option<Syntax>,
+
+    /// With `--results csv`: a ' before each text that a spreadsheet would run, such as =1+1
+    #[arg(long)]
+    csv_safe: bool,
 
     #[command(flatten)]
     target: TargetArgs,
@@ -35,6 +41,7 @@ fn parse_results(name: &str) -> Result<ResultsFormat, String> {
 pub struct AnswerWriter<'a> {
     target: &'a TargetArgs,
     results: ResultsFormat,
+    csv_safe: bool,
     syntax: Syntax,
     base: Option<String>,
 }
@@ -59,7 +66,10 @@ impl AnswerArgs {
                 results = self.target.kind(self.results, ResultsFormat::from_extension, "--results")?;
             }
         }
-        Ok(AnswerWriter { target: &self.target, results, syntax, base })
+        if self.csv_safe && results != ResultsFormat::Csv {
+            bail!("--csv-safe is about rows in CSV: name that with --results csv, or leave it out");
+        }
+        Ok(AnswerWriter { target: &self.target, results, csv_safe: self.csv_safe, syntax, base })
     }
 }
 
@@ -67,11 +77,21 @@ impl AnswerWriter<'_> {
     /// Writes the answer, and gives the number of rows or triples in it with the word for them. A boolean is 1 or 0 and
     /// has no word.
     pub fn write(self, answer: Answer<'_>) -> Result<(u64, &'static str), Failure> {
-        let mut output = self.target.open()?;
+        let xml = match &answer {
+            Answer::Graph(_) => self.syntax == Syntax::RdfXml,
+            _ => self.results == ResultsFormat::Xml,
+        };
+        let mut output = self.target.open(xml)?;
+        let mut cut = 0;
         let written = match answer {
             Answer::Solutions(solutions) => {
                 let table = Table::default().with_width(self.width()).with_base(self.base);
-                write_solutions(solutions, self.results, &table, &mut output).map(|count| (count, "row"))
+                let solutions = if self.csv_safe { guarded(solutions) } else { solutions };
+                let written = write_solutions(solutions, self.results, &table, &mut output);
+                written.map(|written| {
+                    cut = written.cut;
+                    (written.rows, "row")
+                })
             }
             Answer::Boolean(truth) => write_boolean(truth, self.results, &mut output).map(|()| (u64::from(truth), "")),
             Answer::Graph(triples) => {
@@ -83,6 +103,9 @@ impl AnswerWriter<'_> {
             ResultsError::Query(error) => error.into(),
         })?;
         output.finish()?;
+        if cut > 0 {
+            say(&format!("note: {} cut (…): --results csv has all of it", counted(cut, "cell")));
+        }
         Ok(written)
     }
 

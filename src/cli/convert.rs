@@ -33,7 +33,7 @@ impl Convert {
         let syntax = self.target.kind(self.to, Syntax::from_extension, "--to")?;
         self.target.check(self.read.files(&sources))?;
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
-        let mut output = self.target.open()?;
+        let mut output = self.target.open(syntax == Syntax::RdfXml)?;
         let mut sink = syntax.sink(&mut output, sources.len());
         let mut outcome = Outcome::Done;
         for source in &sources {

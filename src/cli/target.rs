@@ -38,15 +38,15 @@ impl TargetArgs {
         }
     }
 
-    /// Opens it.
-    pub fn open(&self) -> Result<Output, OutputError> {
+    /// Opens it; `xml` says whether what goes there is XML.
+    pub fn open(&self, xml: bool) -> Result<Output, OutputError> {
         match self.file() {
             Some(path) => {
                 // Where the command does not listen for Ctrl-C itself, it ends here.
                 let _ = ctrlc::set_handler(|| leave());
                 Output::file(path, Compression::split(path).1)
             }
-            None => Ok(Output::stdout()),
+            None => Ok(Output::stdout(xml)),
         }
     }
 

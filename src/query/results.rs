@@ -1,13 +1,15 @@
 //! Writing answers: the four result formats of the W3C, and graphs in every syntax.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use oxigraph::sparql::QuerySolution;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
-use oxrdf::{GraphName, Quad, Term};
+use oxrdf::{GraphName, Literal, Quad, Term, Variable};
 
 use super::answer::{ResultsError, Solutions, Triples};
 use super::table::Table;
+pub use super::table::WrittenRows;
 use crate::sink::{QuadSink as _, RdfXmlSink, SinkError, Syntax, not_xml, serializer, write_line};
 
 /// How rows and truth values are written.
@@ -63,22 +65,42 @@ pub fn write_solutions(
     format: ResultsFormat,
     table: &Table,
     mut writer: impl Write,
-) -> Result<u64, ResultsError> {
+) -> Result<WrittenRows, ResultsError> {
     let Some(standard) = format.standard() else { return table.write(solutions, writer) };
     let mut serializer = QueryResultsSerializer::from_format(standard)
         .serialize_solutions_to_writer(&mut writer, solutions.variables)?;
-    let mut count = 0;
+    let mut written = WrittenRows::default();
     for row in solutions.rows {
         let row = row?;
         if format == ResultsFormat::Xml {
-            check_xml(&row, count + 1)?;
+            check_xml(&row, written.rows + 1)?;
         }
         serializer.serialize(&row)?;
-        count += 1;
+        written.rows += 1;
     }
     serializer.finish()?;
     writer.flush()?;
-    Ok(count)
+    Ok(written)
+}
+
+/// The rows with a `'` before each text that a spreadsheet would run or compute: one that begins with `=`, `+`, `-`, `@`, a
+/// tab or a carriage return and is not a number.
+pub fn guarded(solutions: Solutions<'_>) -> Solutions<'_> {
+    let is_command = |literal: &Literal| {
+        literal.value().starts_with(['=', '+', '-', '@', '\t', '\r']) && literal.value().parse::<f64>().is_err()
+    };
+    let variables: Arc<[Variable]> = solutions.variables.clone().into();
+    let rows = solutions.rows.map(move |row| {
+        let row = row?;
+        let values = row.values().iter().map(|value| match value {
+            Some(Term::Literal(literal)) if is_command(literal) => {
+                Some(Literal::from(format!("'{}", literal.value())).into())
+            }
+            value => value.clone(),
+        });
+        Ok(QuerySolution::from((Arc::clone(&variables), values.collect::<Vec<_>>())))
+    });
+    Solutions { variables: solutions.variables, rows: Box::new(rows) }
 }
 
 /// Writes what an `ASK` found.

@@ -16,6 +16,8 @@ use crate::vocab::rdf;
 const MEASURED: usize = 1000;
 /// No column is made narrower than this.
 const NARROWEST: usize = 8;
+/// No cell is wider than this where nothing says how wide the table may be.
+const WIDEST: usize = 400;
 const GAP: &str = "  ";
 
 /// How a table looks.
@@ -25,21 +27,32 @@ pub struct Table {
     base: Option<String>,
 }
 
-/// The text of a cell, and whether it is a number.
+/// The text of a cell, whether it is a number, and whether there was more of it.
 #[derive(Default)]
 struct Cell {
     text: String,
     number: bool,
+    cut: bool,
 }
 
 impl From<String> for Cell {
     fn from(text: String) -> Self {
-        Self { text, number: false }
+        Self { text, number: false, cut: false }
     }
 }
 
+/// What was written of an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WrittenRows {
+    /// Rows.
+    pub rows: u64,
+    /// Cells that are not whole, where the table has no width of its own.
+    pub cut: u64,
+}
+
 impl Table {
-    /// Not wider than this number of columns: long cells are cut, and end in `…` then.
+    /// Not wider than this number of columns: long cells are cut, and end in `…` then. Without a width, only those of more
+    /// than 400 columns are.
     pub fn with_width(self, width: Option<usize>) -> Self {
         Self { width, ..self }
     }
@@ -50,7 +63,7 @@ impl Table {
     }
 
     /// Writes the rows, and counts them.
-    pub(super) fn write(&self, solutions: Solutions<'_>, mut writer: impl Write) -> Result<u64, ResultsError> {
+    pub(super) fn write(&self, solutions: Solutions<'_>, mut writer: impl Write) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
         let mut rows =
             solutions.rows.map(|row| Ok(row?.values().iter().map(|value| self.cell(value.as_ref())).collect()));
@@ -61,22 +74,28 @@ impl Table {
         write_row(&heads, &columns, &mut writer)?;
         let rule: Vec<_> = columns.iter().map(|column| "─".repeat(column.width)).collect();
         writeln!(writer, "{}", rule.join(GAP))?;
-        let mut count = 0;
+        let mut written = WrittenRows::default();
         for row in measured.into_iter().map(Ok).chain(rows) {
-            write_row(&row?, &columns, &mut writer)?;
-            count += 1;
+            let row = row?;
+            write_row(&row, &columns, &mut writer)?;
+            written.rows += 1;
+            written.cut += row.iter().filter(|cell| cell.cut && self.width.is_none()).count() as u64;
         }
         writer.flush()?;
-        Ok(count)
+        Ok(written)
     }
 
     fn cell(&self, value: Option<&Term>) -> Cell {
-        match value {
+        let mut cell = match value {
             None => Cell::default(),
             Some(Term::NamedNode(node)) => self.iri(node.as_ref()).into(),
             Some(Term::Literal(literal)) => self.literal(literal),
-            Some(term) => term.to_string().into(),
+            Some(term) => printable(&term.to_string()).into_owned().into(),
+        };
+        if let Cow::Owned(text) = cut(&cell.text, self.width.unwrap_or(WIDEST)) {
+            (cell.text, cell.cut) = (text, true);
         }
+        cell
     }
 
     fn literal(&self, literal: &Literal) -> Cell {
@@ -89,7 +108,7 @@ impl Table {
             None if number || plain => text,
             None => format!("\"{text}\"^^{}", self.iri(datatype)),
         };
-        Cell { text, number }
+        Cell { text, number, cut: false }
     }
 
     fn iri(&self, node: NamedNodeRef<'_>) -> String {
@@ -213,6 +232,19 @@ mod tests {
                 "jrpc:Request     12  日本",
             ]
         );
+    }
+
+    #[test]
+    fn one_long_cell_does_not_widen_all_rows() {
+        let rows: Vec<[Term; 2]> = (0..3000)
+            .map(|row| {
+                [Literal::from(if row == 7 { "x".repeat(1 << 20) } else { "a".to_owned() }).into(), node("urn:b")]
+            })
+            .collect();
+        let rows: Vec<&[Term]> = rows.iter().map(|row| &row[..]).collect();
+        let shown = table(&Table::default(), &["a", "b"], &rows);
+        assert!(shown.len() < 3_000 * 420, "{}", shown.len());
+        assert!(shown.contains(&format!("{}…  <urn:b>", "x".repeat(399))));
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Where bytes go: standard output, or a file that is there only when it is complete.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
 
 use super::beside;
+use super::terminal::TerminalWriter;
 
 /// How bytes are compressed on the way out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -84,10 +85,13 @@ enum OutputTarget {
 }
 
 impl Output {
-    /// Standard output.
-    pub fn stdout() -> Self {
-        let target = OutputTarget::Direct(BufWriter::with_capacity(1 << 16, Box::new(io::stdout())));
-        Self { encoder: Encoder::Plain(target), path: None }
+    /// Standard output. A terminal gets escapes in place of what it would obey, those of XML where the text is in `xml`.
+    pub fn stdout(xml: bool) -> Self {
+        let writer: Box<dyn Write + Send> = match io::stdout().is_terminal() {
+            true => Box::new(TerminalWriter::new(io::stdout(), xml)),
+            false => Box::new(io::stdout()),
+        };
+        Self { encoder: Encoder::Plain(OutputTarget::Direct(BufWriter::with_capacity(1 << 16, writer))), path: None }
     }
 
     /// A file. Where there is none yet, or a regular one, a new one takes its place when it is complete; a symbolic link

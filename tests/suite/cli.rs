@@ -14,6 +14,7 @@ mod provenance;
 mod store;
 mod streaming;
 mod syntaxes;
+mod terminal;
 mod threads;
 mod unread;
 

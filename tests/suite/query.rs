@@ -6,6 +6,7 @@ mod ends;
 mod everywhere;
 mod functions;
 mod limits;
+mod shown;
 
 use crate::cli::{Place, Ran};
 
