@@ -11,9 +11,9 @@ mod chunk;
 mod order;
 mod worker;
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use self::chunk::{Chunk, ChunkSource};
@@ -120,13 +120,14 @@ impl Converter {
         let iri = InputIri { number: self.inputs, iri, stated: iri_stated };
         self.inputs += 1;
         // One kind of reader for every kind of input: the workers are compiled for each kind of sink as it is.
-        let read: Box<dyn Read + Send + '_> = Box::new(read);
+        let taken = AtomicU64::new(0);
+        let read: Box<dyn Read + Send + '_> = Box::new(Counted { read, taken: &taken });
         let reader = match Reader::new(read, &self.options.reader) {
             Ok(reader) => reader,
             Err(error) => return Err(ConvertError::Read { input: name, error }),
         };
         let origin = Origin { source, format: reader.format() };
-        let input = OpenInput { name: &name, iri: &iri, origin, reader };
+        let input = OpenInput { name: &name, iri: &iri, origin, reader, taken: &taken };
         match &mut sink.0 {
             SinkKind::Text(sink) => self.run(input, sink, report),
             SinkKind::Documents(sink) => self.run(input, sink, report),
@@ -151,6 +152,7 @@ impl Converter {
             input: input.name,
             iri: input.iri,
             source: Mutex::new(ChunkSource::new(input.reader, self.mapper.payloads_stay_opaque())),
+            taken: input.taken,
             stopped: AtomicBool::new(false),
             paired: InOrder::new(Paired::new(input.origin.format)),
             written: InOrder::new(Written { sink, report, triples: 0, tally: MapTally::default(), error: None }),
@@ -184,6 +186,21 @@ struct OpenInput<'i> {
     iri: &'i InputIri,
     origin: Origin,
     reader: Reader<Box<dyn Read + Send + 'i>>,
+    taken: &'i AtomicU64,
+}
+
+/// Counts the bytes that are read of an input, before they are decompressed.
+struct Counted<'c, R> {
+    read: R,
+    taken: &'c AtomicU64,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.read.read(buffer)?;
+        self.taken.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
 }
 
 /// What the workers of an input share.
@@ -193,6 +210,8 @@ struct WorkShared<'s, S> {
     input: &'s str,
     iri: &'s InputIri,
     source: Mutex<ChunkSource<'s>>,
+    /// Bytes that were read of the input.
+    taken: &'s AtomicU64,
     /// No further chunk is wanted.
     stopped: AtomicBool,
     paired: InOrder<Paired>,

@@ -11,6 +11,8 @@ use crate::session::Sessions;
 
 /// How many characters are shown of a line that is not read.
 const SHOWN: usize = 80;
+/// An input whose text is longer by more than this is told.
+const MOST_COMPRESSED: u64 = 1000;
 
 /// Counts of one input, or of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub struct Summary {
     pub given_up: u64,
     /// The protocols whose methods told senders that the log does not.
     protocols: Protocols,
+    /// Of an input whose text is more than 1,000 times as long as it is: how many bytes that are, and those of its text.
+    pub compression: Option<(u64, u64)>,
     problems: [u64; Problem::ALL.len()],
     /// Records that are [`Recognized::Doubtful`].
     doubtful: u64,
@@ -164,6 +168,11 @@ impl Summary {
         counts.map(|(count, noun)| counted(count, noun)).collect::<Vec<_>>().join(", ")
     }
 
+    /// Takes the length of an input, and that of its text.
+    pub(crate) fn add_compression(&mut self, length: u64, text: u64) {
+        self.compression = (text / MOST_COMPRESSED > length).then_some((length, text));
+    }
+
     pub(crate) fn add_problem(&mut self, problem: Problem, count: u64) {
         self.problems[problem as usize] += count;
     }
@@ -188,6 +197,7 @@ impl Summary {
         self.malformed += other.malformed;
         self.log_lines += other.log_lines;
         self.triples += other.triples;
+        self.compression = self.compression.or(other.compression);
         self.unread += other.unread;
         self.doubtful += other.doubtful;
         self.given_up += other.given_up;
@@ -220,6 +230,9 @@ impl fmt::Display for Summary {
         for problem in problems {
             write!(f, "{separator}{} {}", self.problem(*problem), problem.name())?;
             separator = ", ";
+        }
+        if let Some((length, text)) = self.compression {
+            write!(f, "\ncompressed: {length} bytes stand for {text}, more than logs mostly do")?;
         }
         let mut separator = "\nnot carried: ";
         for (loss, count) in self.losses.iter() {

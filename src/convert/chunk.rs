@@ -51,6 +51,11 @@ impl<'r> ChunkSource<'r> {
         self.reader.head()
     }
 
+    /// How many bytes of text were read.
+    pub fn text_length(&self) -> u64 {
+        self.reader.text_length()
+    }
+
     /// Fills a chunk with the entries that come next; tells whether there are any. Waits for input only for the first of
     /// them, so that what is known goes on before the next wait.
     pub fn fill(&mut self, chunk: &mut Chunk) -> bool {

@@ -377,6 +377,7 @@ impl<S> WorkShared<'_, S> {
         paired.summary.end_input(self.options.reader.is_stated(), source.head());
         let mut summary = paired.summary;
         summary.count_sessions(&paired.sessions);
+        summary.add_compression(self.taken.load(Ordering::Relaxed), source.text_length());
         summary.triples = written.triples;
         summary.losses = written.tally.losses;
         summary.by_reference = written.tally.by_reference;

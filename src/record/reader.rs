@@ -193,6 +193,11 @@ impl<R: Read> Reader<R> {
         self.here.record
     }
 
+    /// How many bytes of text were read, decompressed where they are compressed.
+    pub(crate) fn text_length(&self) -> u64 {
+        self.here.byte + (self.filled - self.start) as u64
+    }
+
     /// How the text begins, as far as it was read, and at most 4 KiB of it; without blanks before it.
     pub fn head(&self) -> &[u8] {
         &self.head

@@ -12,6 +12,19 @@ fn sessions(ran: &Ran, syntax: RdfFormat) -> Vec<String> {
     sessions.map(|quad| quad.subject.to_string().trim_matches(['<', '>']).to_owned()).collect()
 }
 
+/// What was made to be large is told, and read all the same.
+#[test]
+fn much_from_little() {
+    let log = format!("{}{LOG}", " \n".repeat(1 << 20));
+    let packed = zstd(log.as_bytes());
+    let place = Place::with("log.zst", &packed);
+    let told = format!("compressed: {} bytes stand for {}, more than logs mostly do\n", packed.len(), log.len());
+    assert!(packed.len() * 1000 < log.len(), "{}", packed.len());
+    place.convert(&["log.zst"]).said(0, &LOG_SUMMARY.replace('\n', &format!("\n{told}")));
+    place.put("other.gz", gzip(LOG.as_bytes()));
+    place.convert(&["other.gz"]).said(0, LOG_SUMMARY);
+}
+
 #[test]
 fn standard_input() {
     let place = Place::new();
