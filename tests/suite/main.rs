@@ -32,6 +32,7 @@ mod record;
 mod register;
 mod renderings;
 mod schema;
+mod security;
 mod servers;
 mod session;
 mod shapes;
