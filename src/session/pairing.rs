@@ -69,6 +69,15 @@ impl OpenRequests {
         iter::once(&self.newest).chain(stacks.filter_map(|stack| stack.requests.last()))
     }
 
+    /// The newest request whose party fits.
+    fn newest_of(&self, fits: impl Fn(Party) -> bool) -> Option<Name> {
+        // Nearly always.
+        if fits(self.newest.party) {
+            return Some(self.newest.name);
+        }
+        self.tops().filter(|request| fits(request.party)).map(|request| request.name).max()
+    }
+
     /// Adds a request, and gives the newest one whose sender may be the same, unless it gave that before.
     fn push(&mut self, request: OpenRequest) -> Option<Name> {
         let stacks = self.older.iter_mut().flat_map(|older| older.iter_mut());
@@ -164,11 +173,8 @@ impl Exchanges {
         let mut answer = PairedAnswer::default();
         if let Entry::Occupied(mut entry) = self.open.entry(Key::new(id)) {
             let open = entry.get_mut();
-            let newest = |fits: &dyn Fn(Party) -> bool| {
-                open.tops().filter(|request| fits(request.party)).map(|request| request.name).max()
-            };
-            let likely = newest(&|requester| party.may_answer(requester));
-            if let Some(found) = likely.or_else(|| newest(&|requester| party.is_let_answer(requester))) {
+            let likely = open.newest_of(|requester| party.may_answer(requester));
+            if let Some(found) = likely.or_else(|| open.newest_of(|requester| party.is_let_answer(requester))) {
                 answer.unlikely = likely.is_none();
                 answer.ambiguous = party == Party::default() && open.older.is_some();
                 answer.one_side = open.tops().all(|request| request.party.sender == open.newest.party.sender);
