@@ -23,8 +23,8 @@ use crate::message::{Content, Single};
 use crate::record::{KnownMethod, LogLine, Protocols, Record};
 use crate::vocab::RESERVED;
 
-/// How many sessions with keys wait for answers at least, those that were used last. Where there are twice as many, the
-/// others are given up.
+/// How many sessions with keys are in use at least. Where there are twice as many, this is how many rest: those that wait for
+/// no answer, and then those that were idle longest.
 const KEPT: usize = 4_096;
 
 /// The connections between clients and servers that an input tells of, as far as it has been read.
@@ -35,7 +35,7 @@ pub struct Sessions {
     /// Line of the last text between messages, and how many such texts began on it.
     last_log_line: Option<(u64, u32)>,
     /// The others by their keys, in the order in which they began.
-    keyed: IndexMap<Arc<str>, KeyedSession>,
+    keyed: IndexMap<Box<str>, KeyedSession>,
     /// Where in it those are that are in use.
     in_use: Vec<usize>,
     answered: RecentAnswers,
@@ -139,12 +139,12 @@ impl Sessions {
         place
     }
 
-    /// Gives up what waits for answers in the sessions that have not been used for the longest time.
+    /// Lets half of the sessions rest, and gives up what waits for answers in them.
     fn give_up(&mut self) {
         let keyed = &self.keyed;
         self.in_use.sort_by_cached_key(|place| match keyed.get_index(*place) {
-            Some((_, KeyedSession::InUse(connection))) => connection.last_used,
-            _ => 0,
+            Some((_, KeyedSession::InUse(connection))) => (connection.waits(), connection.last_used),
+            _ => (false, 0),
         });
         for place in self.in_use.drain(..KEPT) {
             if let Some((_, session)) = self.keyed.get_index_mut(place)
@@ -224,6 +224,6 @@ mod tests {
     /// The memory for a log grows with this, the key and the index of the map (a hash and at most 20 bytes).
     #[test]
     fn a_session_is_small() {
-        assert_eq!(size_of::<(Arc<str>, KeyedSession)>(), 72);
+        assert_eq!(size_of::<(Box<str>, KeyedSession)>(), 72);
     }
 }

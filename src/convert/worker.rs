@@ -282,8 +282,9 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                     let (first, given_up) = (nodes.len(), paired.sessions.given_up());
                     let graph = paired.sessions.annotate_into(record, content, &mut nodes);
                     if given_up == 0 && paired.sessions.given_up() > 0 {
-                        let message = "too many sessions have open requests: those of the sessions that have been idle \
-                                       longest are given up, and what answers them later answers nothing";
+                        let message = "thousands of sessions wait for answers at once: the open requests of those that were \
+                                       idle longest are given up, and what answers these finds no request; to pair \
+                                       all, convert the sessions one by one";
                         findings.push(self.finding(at, message.to_owned(), true));
                     }
                     paired.count_problems(nodes.get(first..).unwrap_or_default());
