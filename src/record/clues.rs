@@ -4,6 +4,7 @@ use super::decoder::trim_end;
 use super::object::{RawObject, unescape};
 use super::times;
 use super::{Direction, Record, Sender, Time};
+use oxsdatatypes::Decimal;
 use std::borrow::Cow;
 
 /// Members that tell the time, the most telling first.
@@ -25,6 +26,10 @@ const SENDERS: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "se
 
 /// Members with a text that may say which way a message went.
 const EVENTS: [&str; 3] = ["msg", "message", "event"];
+
+/// How long an answer took that stands beside its request: in milliseconds, and with a unit.
+const MILLISECONDS: [&str; 6] = ["latency_ms", "duration_ms", "elapsed_ms", "latencyMs", "durationMs", "elapsedMs"];
+const DURATIONS: [&str; 5] = ["duration", "elapsed", "took", "latency", "t"];
 
 /// Such a text has fewer bytes, and is not a message itself.
 const EVENT: usize = 128;
@@ -73,6 +78,19 @@ impl Clues {
     pub(super) fn of<'a>(self, record: Record<'a>) -> Record<'a> {
         Record { time: self.time, sender: self.sender, direction: self.direction, ..record }
     }
+}
+
+/// How long the answer took that an object holds beside its request.
+pub(super) fn took(object: &RawObject<'_>) -> Option<Decimal> {
+    let milliseconds = MILLISECONDS.iter().find_map(|name| times::duration(object.get(name)?));
+    milliseconds.or_else(|| DURATIONS.iter().find_map(|name| times::with_units(&object.string(name)?)))
+}
+
+/// The same of a text with `t=1.4ms`.
+pub(super) fn took_in_text(text: &[u8]) -> Option<Decimal> {
+    let text = String::from_utf8_lossy(text);
+    let mut pairs = text.split_whitespace().filter_map(|word| word.split_once('='));
+    pairs.find_map(|(name, value)| DURATIONS.contains(&name).then(|| times::with_units(value))?)
 }
 
 /// How much of the text in front of a message is looked at.

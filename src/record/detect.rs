@@ -2,9 +2,12 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::Decoder;
-use super::{arrows, claude_desktop, content_length, har, helix, json_array, json_lines, json_values, lsp_devtools_db};
 use super::{
-    lsp_test, mcp_inspector, mcpsnoop, mcpspy, nvim_lua, sse, vscode_lsp_json, vscode_lsp_text, vscode_mcp, zed,
+    arrows, claude_desktop, content_length, eglot_lisp, har, helix, inspector_network, json_array, json_lines,
+};
+use super::{
+    json_values, lsp_devtools_db, lsp_test, lsp4e, mcp_inspector, mcpsnoop, mcpspy, nvim_lua, protocol_monitor, sse,
+    tshark, vscode_lsp_json, vscode_lsp_text, vscode_mcp, zed, zed_acp,
 };
 use memchr::memchr;
 
@@ -59,8 +62,16 @@ formats! {
     Helix = 3 helix,
     /// Zed's view of the messages of a server.
     Zed = 5 zed,
+    /// Zed's log of agents.
+    ZedAcp = 6 zed_acp,
+    /// Eclipse's log of language servers.
+    Lsp4e = 7 lsp4e,
     /// The MCP Inspector's exported history.
     McpInspector = 6 mcp_inspector,
+    /// The HTTP requests that the MCP Inspector exports.
+    McpInspectorNetwork = 6 inspector_network,
+    /// The messages of DevTools, as Chrome's Protocol monitor saves them.
+    ProtocolMonitor = 6 protocol_monitor,
     /// mcpsnoop's log: an object a line, with the message inside.
     Mcpsnoop = 12 mcpsnoop,
     /// MCPSpy's JSONL output.
@@ -69,6 +80,10 @@ formats! {
     LspTest = 14 lsp_test,
     /// The SQLite database of lsp-devtools; without the feature `sqlite` it has a [`Format::refusal`].
     LspDevtoolsDb = 0 lsp_devtools_db,
+    /// Packets, as Wireshark's command writes them.
+    Tshark = 12 tshark,
+    /// The events of older versions of Emacs' Eglot, which are recognised but not read: [`Format::refusal`].
+    EglotLisp = 4 eglot_lisp,
     /// Neovim's log of language servers, which is recognised but not read: [`Format::refusal`].
     NvimLua = 4 nvim_lua,
 }
@@ -87,12 +102,14 @@ impl Format {
     /// 2. A line has `[editor -> server]` or `[server -> editor]`, with nothing but a date and a level before it, and
     ///    then `{` or `[`: `vscode-mcp`.
     /// 3. A line has Helix's date, source and level, a server and an arrow, and then `{` or `[`: `helix`.
-    /// 4. A line names a Lua file and then `rpc.send` or `rpc.receive`, or begins Neovim's log: `nvim-lua`.
+    /// 4. A line names a Lua file and then `rpc.send` or `rpc.receive`, or begins Neovim's log: `nvim-lua`. A line is
+    ///    Eglot's heading of a message, and the next one begins with `(:`: `eglot-lisp`.
     /// 5. A line is `// Send:` or `// Receive:`, and the next one begins with `{` or `[`: `zed`.
     /// 6. The first JSON value is an array of objects with `timestamp`, `message` and `direction` or `origin`:
-    ///    `mcp-inspector`.
+    ///    `mcp-inspector`; with `_direction` and `_type`: `zed-acp`; with `url` and the body, headers or status of a request or
+    ///    response: `mcp-inspector-network`; with a `type` of send or recv, or a `requestTime`: `protocol-monitor`.
     /// 7. A line is an object that begins with the member `isLSPMessage`, or has `[LSP   - CLOCK]` and then `{`:
-    ///    `vscode-lsp-json`.
+    ///    `vscode-lsp-json`. A line names LSP4E, a direction and a server: `lsp4e`.
     /// 8. A line with `[Trace - CLOCK]`, or a date and a level, says what was sent or received: `vscode-lsp-text`.
     /// 9. An HTTP status line has the header `Content-Type: text/event-stream` behind it, or the lines up to an empty one
     ///    are fields of an event, one of them `data:` and then `{` or `[`: `sse`. At the end of what is seen, a field
@@ -100,7 +117,8 @@ impl Format {
     /// 10. A line has the header `Content-Length:`, and the next empty line has `{` or `[` behind it: `content-length`.
     /// 11. An arrow with `{` or `[` behind it begins a line: `arrows`.
     /// 12. The first line that is an object with members has `session_id`, a `direction` of c2s, s2c, stderr or meta, and
-    ///     one of `server_label`, `seq`, `ts`, `transport` and `raw`: `mcpsnoop`.
+    ///     one of `server_label`, `seq`, `ts`, `transport` and `raw`: `mcpsnoop`. The first or second has `timestamp` and `layers`,
+    ///     or the first element of an array has `_source` with `layers`: `tshark`.
     /// 13. That line has a `timestamp`, a `transport_type` that is a string and one of `type`, `stdio_transport`,
     ///     `http_transport` and `raw`, or else all of `timestamp`, `message_type`, `pid` and `comm`: `mcpspy`.
     /// 14. That line has a `tag` of FromClient or FromServer and `contents` that are an array: `lsp-test`.

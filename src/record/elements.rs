@@ -1,6 +1,8 @@
 //! Formats that are an array, whose elements are read one by one, so that the array may be larger than memory.
 
+use super::about::Window;
 use super::decoder::{Decoder, Lines, Passed, Step, leading_blanks, trim_end};
+use super::object::{RawObject, elements};
 use super::scan::Scan;
 use super::value::is_whole;
 use super::{Entry, LogLine, Record};
@@ -44,6 +46,53 @@ impl<F: ArrayFormat> Decoder for ArrayDecoder<F> {
             self.elements.note(&input[..consumed]);
         }
         step
+    }
+}
+
+/// How much longer than the limit an object may be, for what it has besides a message.
+pub(super) const AROUND: usize = 60 * 1024;
+
+/// The first element of the array that is the first value, as far as it can be seen, if it is an object.
+pub(super) fn first_element<'a>(window: &Window<'a>) -> Option<RawObject<'a>> {
+    elements(&window.bytes[window.before_values()..]).next().and_then(RawObject::parse)
+}
+
+/// What an object holds, and where in it each begins; `None`: it is not one of the format.
+pub(super) type ReadObject = fn(&[u8], usize) -> Option<Vec<(usize, Entry<'static>)>>;
+
+/// An array of objects. One that is not of the format is a record as a whole; other lines are text.
+pub(super) struct ObjectArray(ReadObject);
+
+impl ArrayDecoder<ObjectArray> {
+    /// A decoder of an array of objects.
+    pub(super) fn of_objects(limit: usize, read: ReadObject) -> Box<dyn Decoder> {
+        Self::boxed(limit, AROUND, ObjectArray(read))
+    }
+}
+
+impl ArrayFormat for ObjectArray {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
+        match input {
+            [b'{', ..] => {
+                let scan = Scan::object(elements.column());
+                elements.element(input, end, scan, |elements, Element { text, length, .. }| {
+                    match (self.0)(text, elements.limit) {
+                        Some(found) => elements.give(found, length),
+                        None => Step::entry(0, length, Record::within(elements.limit, text)),
+                    }
+                })
+            }
+            [b',' | b']', ..] => Step::Skip { consumed: 1 },
+            [b'[', rest @ ..] => {
+                let behind = &rest[..rest.len().min(AROUND)];
+                match behind.get(leading_blanks(behind)) {
+                    None if !end && behind.len() < AROUND => Step::NeedMore,
+                    None | Some(b'{' | b']') => Step::Skip { consumed: 1 },
+                    Some(_) => elements.text(input, end),
+                }
+            }
+            _ => elements.text(input, end),
+        }
     }
 }
 

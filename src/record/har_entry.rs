@@ -42,6 +42,44 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usiz
     found
 }
 
+/// A request and its response as other logs than archives have them: each part as it is spelled in JSON, `null` if it is
+/// not there; of headers and bodies, first the request's.
+pub(super) struct HttpExchange<'a> {
+    pub started: &'a [u8],
+    /// In milliseconds.
+    pub took: &'a [u8],
+    pub method: &'a [u8],
+    pub url: &'a [u8],
+    /// Arrays of objects with `name` and `value`.
+    pub headers: [&'a [u8]; 2],
+    pub bodies: [&'a [u8]; 2],
+}
+
+/// What an archive's entry would give that has such an exchange.
+pub(super) fn exchanged(exchange: &HttpExchange<'_>, limit: usize) -> Vec<Entry<'static>> {
+    let [sent, received] = exchange.bodies;
+    let parts: [&[u8]; 17] = [
+        b"{\"startedDateTime\":",
+        exchange.started,
+        b",\"time\":",
+        exchange.took,
+        b",\"request\":{\"method\":",
+        exchange.method,
+        b",\"url\":",
+        exchange.url,
+        b",\"headers\":",
+        exchange.headers[0],
+        b",\"postData\":{\"text\":",
+        sent,
+        b"}},\"response\":{\"headers\":",
+        exchange.headers[1],
+        b",\"content\":{\"text\":",
+        received,
+        b"}}}",
+    ];
+    entries(&parts.concat(), limit, &mut 0).into_iter().map(|(_, entry)| entry).collect()
+}
+
 /// The bodies of an entry's request and response, and whether that of the response is missing in the archive.
 fn bodies(
     entry: &RawObject<'_>,

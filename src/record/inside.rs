@@ -1,7 +1,7 @@
 //! Messages inside lines: in the JSON of loggers, telemetry and recorders, and behind a prefix in text.
 
 use super::Record;
-use super::clues::Clues;
+use super::clues::{Clues, took, took_in_text};
 use super::decoder::leading_blanks;
 use super::known::{is_sure, may_hold_message};
 use super::object::{RawObject, elements, offset_in, unescape, unescaped};
@@ -31,9 +31,15 @@ pub(super) fn messages<'a>(line: &'a [u8], object: Option<&RawObject<'a>>) -> Ve
 }
 
 fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues, deep: usize, found: &mut Vec<Inside<'a>>) {
-    let clues = around.within(object);
+    let (clues, before) = (around.within(object), found.len());
     for (_, value) in object.members() {
         in_value(line, value, clues, deep - 1, found);
+    }
+    if let [_, (_, answer)] = &mut found[before..]
+        && object.has("request")
+        && object.has("response")
+    {
+        answer.latency = took(object);
     }
 }
 
@@ -102,6 +108,11 @@ fn in_text<'a>(line: &'a [u8], around: Clues, deep: usize, found: &mut Vec<Insid
         let behind = Clues::default().in_front(&line[prefix..]);
         record.time = record.time.or(behind.time);
         record.sender = record.sender.or(behind.sender);
+    }
+    if let [(call, _), (start, answer)] = &mut found[before..]
+        && line[..*start].ends_with(b"response=\"")
+    {
+        answer.latency = took_in_text(&line[..*call]);
     }
 }
 

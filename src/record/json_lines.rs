@@ -8,6 +8,7 @@
 //! ```
 
 use super::about::{About, Sign};
+use super::clues::Clues;
 use super::decoder::{Decoder, leading_blanks};
 use super::inside::{Inside, messages};
 use super::known::{has_members_of_messages, is_sure};
@@ -47,6 +48,8 @@ struct JsonLines {
     /// Whether the log was said to have this format: then text is a record as it is.
     is_stated: bool,
     seen: Seen,
+    /// Whether the first message has a member `_meta`, in which its recorder says when it was sent and by whom.
+    has_meta: bool,
     further: IntoIter<Inside<'static>>,
 }
 
@@ -59,7 +62,7 @@ impl Marks for JsonLines {
             Seen::Inside => first == b"jsonrpc",
             Seen::Nothing => false,
         };
-        if is_plain { Some((0, Record::new(line).into())) } else { Some(self.look(line)) }
+        if is_plain && !self.has_meta { Some((0, Record::new(line).into())) } else { Some(self.look(line)) }
     }
 
     fn further(&mut self) -> Option<Found<'static>> {
@@ -77,7 +80,7 @@ fn first_name(line: &[u8]) -> &[u8] {
 
 impl JsonLines {
     fn new(is_stated: bool) -> Self {
-        Self { is_stated, seen: Seen::Nothing, further: Vec::new().into_iter() }
+        Self { is_stated, seen: Seen::Nothing, has_meta: false, further: Vec::new().into_iter() }
     }
 
     /// What a line is that is not known to be a message by its first bytes.
@@ -99,8 +102,12 @@ impl JsonLines {
         if object.has("jsonrpc")
             || claims && object.is_whole() && has_members_of_messages(&object) && self.takes(&object)
         {
-            self.seen = if self.seen == Seen::Nothing { Seen::Messages } else { self.seen };
-            return record();
+            if self.seen == Seen::Nothing {
+                (self.seen, self.has_meta) = (Seen::Messages, object.has("_meta"));
+            }
+            let meta = object.object("_meta").filter(|_| self.has_meta);
+            let clues = meta.map_or_else(Clues::default, |meta| Clues::default().within(&meta));
+            return (0, clues.of(Record::new(line)).into());
         }
         if let Some(first) = self.first(messages(line, Some(&object))) {
             return first;
@@ -126,6 +133,7 @@ impl JsonLines {
 #[cfg(test)]
 mod tests {
     use super::super::decoder::tests::{entries, texts};
+    use super::super::{Direction, Entry};
     use super::*;
 
     fn lines(limit: usize, input: &str) -> (Vec<usize>, Vec<String>) {
@@ -144,6 +152,24 @@ mod tests {
         assert_eq!(lines(100, ""), both(&[], &[]));
         assert_eq!(lines(100, "\n \n\r\n"), both(&[], &[]));
         assert_eq!(lines(100, "1\n2\r"), both(&[0, 2], &["1", "2"]));
+    }
+
+    #[test]
+    fn what_a_recorder_adds() {
+        let meta =
+            r#"{"jsonrpc":"2.0","id":1,"_meta":{"ts":"2026-01-05T10:00:00Z","direction":"outgoing","server":"x"}}"#;
+        let log = format!(
+            "{meta}\n{}\n{{\"id\":1,\"result\":{{\"_meta\":{{\"ts\":1767607200}}}}}}",
+            meta.replace("outgoing", "incoming")
+        );
+        let found = entries(|| (ABOUT.decoder)(1000), log.as_bytes());
+        let clues = |entry: &Entry<'_>| match entry {
+            Entry::Record(record) => (record.time.is_some(), record.direction, record.bytes.len()),
+            Entry::LogLine(line) => panic!("{line:?}"),
+        };
+        let (out, back) = (Some(Direction::Out), Some(Direction::In));
+        let found: Vec<_> = found.iter().map(|(_, entry)| clues(entry)).collect();
+        assert_eq!(found, [(true, out, 98), (true, back, 98), (false, None, 45)]);
     }
 
     #[test]

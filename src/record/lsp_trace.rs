@@ -63,7 +63,9 @@ impl<'a> Headline<'a> {
             return Some(Self { method, ..headline });
         }
         let (method, rest) = split_once(rest, b" - (")?;
-        let (id, rest) = split_once(rest, b")'")?;
+        // Emacs' lsp-mode leaves out the quote of a request that it received.
+        let unquoted = || Some((rest.strip_suffix(b").")?, &b""[..]));
+        let (id, rest) = split_once(rest, b")'").or_else(unquoted)?;
         let headline = Self { method, id, ..headline };
         match kind {
             HeadlineKind::Response => headline.with_outcome(rest, line.len()),

@@ -1,10 +1,8 @@
 //! `mcp-inspector`: the history that the MCP Inspector exports, an array of requests with their responses.
 
 use super::about::{About, Sign, Window};
-use super::decoder::{Step, leading_blanks};
-use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
-use super::object::{RawObject, elements, offset_in};
-use super::scan::Scan;
+use super::elements::{ArrayDecoder, first_element};
+use super::object::{RawObject, offset_in};
 use super::times::{date_time, duration, epoch, from_milliseconds, later};
 use super::{Entry, Record, Sender};
 
@@ -14,52 +12,18 @@ pub(super) const ABOUT: About = About {
     carries: "sender, time, latency",
     sample: include_str!("samples/mcp-inspector.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::boxed(limit, AROUND, McpInspector),
+    decoder: |limit| ArrayDecoder::of_objects(limit, records),
 };
 
 /// The first value is an array whose first element is an object with the members of an entry, as far as it can be seen.
 fn detect(window: &Window<'_>) -> bool {
-    let first = elements(&window.bytes[window.before_values()..]).next().and_then(RawObject::parse);
-    first.is_some_and(|entry| {
+    first_element(window).is_some_and(|entry| {
         message(&entry).is_some() && entry.has("timestamp") && (entry.has("direction") || entry.has("origin"))
     })
 }
 
 fn message<'a>(entry: &RawObject<'a>) -> Option<&'a [u8]> {
     entry.get("message").filter(|value| matches!(value, [b'{' | b'[', ..]))
-}
-
-/// How much longer than the limit an entry may be, for what it has besides a message.
-const AROUND: usize = 60 * 1024;
-
-/// Each entry gives its message, and then its response if it has one. An object that is not an entry is a record as a
-/// whole; other lines are text.
-struct McpInspector;
-
-impl ArrayFormat for McpInspector {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
-        match input {
-            [b'{', ..] => {
-                let scan = Scan::object(elements.column());
-                elements.element(input, end, scan, |elements, Element { text, length, .. }| {
-                    match records(text, elements.limit) {
-                        Some(found) => elements.give(found, length),
-                        None => Step::entry(0, length, Record::within(elements.limit, text)),
-                    }
-                })
-            }
-            [b',' | b']', ..] => Step::Skip { consumed: 1 },
-            [b'[', rest @ ..] => {
-                let behind = &rest[..rest.len().min(AROUND)];
-                match behind.get(leading_blanks(behind)) {
-                    None if !end && behind.len() < AROUND => Step::NeedMore,
-                    None | Some(b'{' | b']') => Step::Skip { consumed: 1 },
-                    Some(_) => elements.text(input, end),
-                }
-            }
-            _ => elements.text(input, end),
-        }
-    }
 }
 
 /// The message of an entry and its response, and where in the entry they begin.
@@ -94,6 +58,7 @@ fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
 #[cfg(test)]
 mod tests {
     use super::super::decoder::tests::{entries, texts};
+    use super::super::elements::AROUND;
     use super::super::{Format, Time};
     use super::*;
 

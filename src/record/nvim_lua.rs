@@ -10,7 +10,7 @@ pub(super) const ABOUT: About = About {
     carries: "nothing: it is recognised only, and refused",
     sample: include_str!("samples/nvim-lua.log"),
     sign: Sign::Refused(detect, REFUSAL),
-    decoder: |limit| MarkedLines::boxed(limit, 0, read),
+    decoder: |limit| MarkedLines::boxed(limit, 0, no_message),
 };
 
 const REFUSAL: &str = "Neovim's LSP log holds messages as Lua tables, not as JSON; \
@@ -40,7 +40,7 @@ fn names_a_message(line: &[u8]) -> bool {
 }
 
 /// No line is a message that could be read.
-fn read(_: &[u8]) -> Option<Found<'_>> {
+pub(super) fn no_message(_: &[u8]) -> Option<Found<'_>> {
     None
 }
 

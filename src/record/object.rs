@@ -229,6 +229,12 @@ impl NewObject {
     }
 }
 
+/// A member's name, unless something in it would have to be escaped.
+pub(super) fn plain_name(name: &[u8]) -> Option<&str> {
+    let is_plain = |c: char| !c.is_control() && !matches!(c, '"' | '\\');
+    std::str::from_utf8(name).ok().filter(|name| name.chars().all(is_plain))
+}
+
 /// A JSON string. Bytes that are not UTF-8 stay as they are, so that nothing of them is lost.
 pub(super) fn string(text: &[u8]) -> Vec<u8> {
     let mut json = vec![b'"'];

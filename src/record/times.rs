@@ -17,6 +17,30 @@ pub(super) fn duration(milliseconds: &[u8]) -> Option<Decimal> {
     from_milliseconds(milliseconds).filter(|seconds| !seconds.is_negative())
 }
 
+/// A duration with its units, such as `2.8ms`, `45µs` and `1m2.5s`, in seconds.
+pub(super) fn with_units(text: &str) -> Option<Decimal> {
+    let (mut rest, mut seconds) = (text, Decimal::from(0));
+    loop {
+        let (count, behind) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.')?);
+        let (unit, next) = behind.split_at(behind.find(|c: char| c.is_ascii_digit()).unwrap_or(behind.len()));
+        let count = number(count.as_bytes())?;
+        let part = match unit {
+            "h" => count.checked_mul(3600),
+            "m" => count.checked_mul(60),
+            "s" => Some(count),
+            "ms" => count.checked_div(1000),
+            "µs" | "μs" | "us" => count.checked_div(1_000_000),
+            "ns" => count.checked_div(1_000_000_000),
+            _ => None,
+        };
+        seconds = seconds.checked_add(part?)?;
+        if next.is_empty() {
+            return Some(seconds);
+        }
+        rest = next;
+    }
+}
+
 /// Milliseconds in seconds.
 pub(super) fn from_milliseconds(milliseconds: &[u8]) -> Option<Decimal> {
     number(milliseconds)?.checked_div(1000)
@@ -146,6 +170,22 @@ mod tests {
         }
         for text in ["", "12", "99999999", "-1767607200", "2026-01-05T10:00:00Z x", "2026", "noon"] {
             assert_eq!(any(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_with_units() {
+        for (text, seconds) in [
+            ("2.819125ms", "0.002819125"),
+            ("45µs", "0.000045"),
+            ("1m2.5s", "62.5"),
+            ("1h", "3600"),
+            ("7ns", "0.000000007"),
+        ] {
+            assert_eq!(with_units(text), seconds.parse().ok(), "{text}");
+        }
+        for text in ["", "2", "ms", "2 ms", "2.8ms or so", "-1s", "1x"] {
+            assert_eq!(with_units(text), None, "{text}");
         }
     }
 

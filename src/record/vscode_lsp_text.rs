@@ -141,6 +141,8 @@ mod tests {
  2]}"#,
             ),
             ("Sending request 'm - (1)'.\n\n", r#"{"id":1,"method":"m"}"#),
+            ("Received request 'm - (3).\nParams: {}", r#"{"id":3,"method":"m","params":{}}"#),
+            ("Sending response 'm - (3)'. Processing request took 2ms\nParams: [1]", r#"{"id":3,"result":[1]}"#),
             ("Sending request 'm - (1)'\nParams: \r\n", r#"{"id":1,"method":"m"}"#),
             ("Received notification '$/x'.\nNo parameters provided.\n", r#"{"method":"$/x"}"#),
             ("Received notification 'it's'.\nParams: {}", r#"{"method":"it's","params":{}}"#),

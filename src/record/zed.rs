@@ -3,17 +3,19 @@
 use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Lines, Step, leading_blanks};
 use super::json_values::JsonValues;
+use super::times::with_units;
 use super::{Entry, Record, Sender};
+use oxsdatatypes::Decimal;
 
 pub(super) const ABOUT: About = About {
     name: "zed",
-    summary: "`// Send:` or `// Receive:` on a line, and below it messages, on a line each or pretty-printed",
-    carries: "sender",
+    summary: "`// Send:`, `// Receive:` or `// Receive (took 2.8ms):` on a line, and below it messages, on a line each or pretty-printed",
+    carries: "sender, stated durations",
     sample: include_str!("samples/zed.log"),
     sign: Sign::Line(detect),
     decoder: |limit| {
         let (lines, values) = (Lines::new(limit.max(HEADING)), JsonValues::new(limit, STARTS));
-        Box::new(Zed { lines, values, line_begins: true, sender: None })
+        Box::new(Zed { limit, lines, values, line_begins: true, sender: None, took: None })
     },
 };
 
@@ -30,24 +32,30 @@ fn detect(window: &Window<'_>) -> bool {
 const STARTS: &[u8] = b"{[/";
 
 /// How many bytes a heading has at most.
-const HEADING: usize = 11;
+const HEADING: usize = 64;
 
-/// The side that sent the messages below this line. A message has a heading of its own only where the direction changes.
-fn heading(line: &[u8]) -> Option<Sender> {
+/// The side that sent the messages below this line, and how long the answer took that comes first. A message has a heading
+/// of its own only where the direction changes, or an answer took its time.
+fn heading(line: &[u8]) -> Option<(Sender, Option<Decimal>)> {
     match line {
-        b"// Send:" => Some(Sender::Client),
-        b"// Receive:" => Some(Sender::Server),
-        _ => None,
+        b"// Send:" => Some((Sender::Client, None)),
+        b"// Receive:" => Some((Sender::Server, None)),
+        _ => {
+            let took = line.strip_prefix(b"// Receive (took ")?.strip_suffix(b"):")?;
+            Some((Sender::Server, Some(with_units(std::str::from_utf8(took).ok()?)?)))
+        }
     }
 }
 
 /// Objects and arrays are records, whole or with an error in them; every other line is a heading or text.
 struct Zed {
+    limit: usize,
     lines: Lines,
     values: JsonValues,
     /// Whether nothing but blanks stands before this place on its line.
     line_begins: bool,
     sender: Option<Sender>,
+    took: Option<Decimal>,
 }
 
 impl Decoder for Zed {
@@ -65,7 +73,7 @@ impl Decoder for Zed {
                 self.line_begins = input[..consumed].last().is_none_or(|&byte| byte == b'\n');
             }
             return step.map(|entry| match entry {
-                Entry::Record(record) => Record { sender: self.sender, ..record }.into(),
+                Entry::Record(record) => Record { sender: self.sender, latency: self.took.take(), ..record }.into(),
                 line => line,
             });
         }
@@ -73,11 +81,11 @@ impl Decoder for Zed {
             Step::Entry { start, consumed, entry } => {
                 let line_begins = std::mem::replace(&mut self.line_begins, true);
                 match heading(entry.bytes()).filter(|_| line_begins) {
-                    Some(sender) => {
-                        self.sender = Some(sender);
+                    Some((sender, took)) => {
+                        (self.sender, self.took) = (Some(sender), took);
                         Step::Skip { consumed }
                     }
-                    None => Step::Entry { start, consumed, entry },
+                    None => Step::Entry { start, consumed, entry: entry.within(self.limit) },
                 }
             }
             step => step,
@@ -110,6 +118,18 @@ mod tests {
             "{}\n\n// Send:\n{\"a\":1}\r\n[\n2\n]\n\n// Receive:\r\n{\n  \"b\": {\n}\n}\n// Send:\n// Receive:\n[]\n";
         let expected = ["? {}", "> {\"a\":1}", "> [\n2\n]", "< {\n  \"b\": {\n}\n}", "< []"];
         assert_eq!(found(100, log), expected);
+    }
+
+    #[test]
+    fn the_first_answer_below_took_its_time() {
+        let log = "// Receive (took 2.819125ms):\n{}\n[]\n// Receive (took long):\n// Receive:\n{}";
+        let found = entries(|| (ABOUT.decoder)(100), log.as_bytes());
+        let latency = |entry: &Entry<'_>| match entry {
+            Entry::Record(record) => record.latency.map(|seconds| seconds.to_string()),
+            Entry::LogLine(line) => Some(String::from_utf8_lossy(&line.bytes).into_owned()),
+        };
+        let found: Vec<_> = found.iter().map(|(_, entry)| latency(entry)).collect();
+        assert_eq!(found, [Some("0.002819125".to_owned()), None, Some("// Receive (took long):".to_owned()), None]);
     }
 
     #[test]

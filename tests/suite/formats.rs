@@ -16,10 +16,20 @@ const FRAMED: [Format; 5] =
     [Format::ContentLength, Format::Sse, Format::JsonArray, Format::VscodeLspText, Format::VscodeLspJson];
 
 /// Logs of editors and apps.
-const LINES: [Format; 5] = [Format::VscodeMcp, Format::ClaudeDesktop, Format::Helix, Format::Zed, Format::McpInspector];
+const LINES: [Format; 6] =
+    [Format::VscodeMcp, Format::ClaudeDesktop, Format::Helix, Format::Zed, Format::McpInspector, Format::Lsp4e];
 
 /// Formats that wrap messages in JSON.
-const RECORDED: [Format; 4] = [Format::Mcpsnoop, Format::Mcpspy, Format::LspTest, Format::Har];
+const RECORDED: [Format; 8] = [
+    Format::Mcpsnoop,
+    Format::Mcpspy,
+    Format::LspTest,
+    Format::Har,
+    Format::ZedAcp,
+    Format::ProtocolMonitor,
+    Format::McpInspectorNetwork,
+    Format::Tshark,
+];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats")

@@ -260,7 +260,13 @@ fn several_on_a_line() {
         Entry::Record(record) => record.time,
         Entry::LogLine(_) => None,
     };
-    assert_eq!(found.len(), 2);
+    let latency = |entry: &Entry<'_>| match entry {
+        Entry::Record(record) => record.latency.map(|seconds| seconds.to_string()),
+        Entry::LogLine(_) => None,
+    };
+    assert_eq!(found.iter().map(latency).collect::<Vec<_>>(), [None, Some("0.0013".to_owned())]);
+    let envelope = format!("{{\"request\":{call},\"latency_ms\":12,\"response\":{answer}}}");
+    assert_eq!(latency(&entries(envelope.as_bytes())[1]).as_deref(), Some("0.012"));
     assert!(found.iter().all(|entry| time(entry).is_some() && time(entry) == time(&found[0])));
 }
 

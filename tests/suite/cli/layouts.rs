@@ -111,13 +111,7 @@ fn the_file_of_the_readme() {
     let (file, _) = rest.split_once("```").expect("its end");
     let place = Place::with("log", "{\"dir\":\"app\",\"payload\":{\"id\":1,\"method\":\"add\"}}\n");
     place.put("own.toml", file);
-    let read = "1 record (json-lines): 1 request; ";
-    place.convert(&["log", "-f", "own.toml", "-o", "log.ttl"]).began(0, read);
-    let (_, line) = file.split_once("# or: ").expect("a line");
-    let (line, _) = line.split_once('\n').expect("its end");
-    place.put("own.toml", format!("name = 'own'\n{line}\n"));
-    place.put("log", "12:00:00 [c2s] a {\"id\":1,\"method\":\"add\"}\n");
-    place.convert(&["log", "-f", "own.toml", "-o", "log.ttl"]).began(0, read);
+    place.convert(&["log", "-f", "own.toml", "-o", "log.ttl"]).began(0, "1 record (json-lines): 1 request; ");
 }
 
 #[test]

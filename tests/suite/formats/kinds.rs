@@ -29,7 +29,7 @@ fn neovim_is_refused_with_advice() {
     }
     let refused = Format::ALL.iter().filter(|format| format.refusal().is_some());
     let refused: Vec<_> = refused.filter(|format| **format != Format::LspDevtoolsDb).collect();
-    assert_eq!(refused, [&Format::NvimLua]);
+    assert_eq!(refused, [&Format::EglotLisp, &Format::NvimLua]);
 
     let mut converter = Converter::new(Mapper::new(Mapping::Session, &[]).unwrap(), Options::default());
     let log = log("nvim-lua", "typical.log");
@@ -43,6 +43,20 @@ fn neovim_is_refused_with_advice() {
     let mut quads = Vec::new();
     let result = converter.convert(input, &mut Sink::quads(&mut quads), &mut |_| {});
     assert!(matches!(result, Err(ConvertError::Read { error: ReadError::Refused { .. }, .. })));
+}
+
+#[test]
+fn old_versions_of_eglot_are_refused_with_advice() {
+    for heading in
+        ["[client-request] (id:1) Sun Jan  5 10:00:00 2026:", "[server-reply] (id:1) Sun Jan  5 10:00:00 2026:"]
+    {
+        let log = format!("{heading}\n(:jsonrpc \"2.0\" :id 1)\n");
+        let Err(error) = Reader::new(log.as_bytes(), &ReaderOptions::default()) else { panic!("{heading}") };
+        let message = error.to_string();
+        assert!(message.starts_with("eglot-lisp is not read: ") && message.contains("`:format full`"), "{message}");
+    }
+    let log = "[client-request] (id:1) Sun Jan  5 10:00:00 2026:\n{\"id\":1}\n";
+    assert_eq!(Format::detect(log.as_bytes()), Format::JsonLines);
 }
 
 /// The pairs of (what answers, what is answered), as fragments, and the sessions.

@@ -1,0 +1,77 @@
+//! `lsp4e`: Eclipse's log of language servers. Headings tell time and direction; below each is a piece of the stream, in
+//! which header and message may have headings of their own.
+
+use super::about::{About, Sign, Window};
+use super::marked::{Found, HEAD, MarkedLines, Marks, head};
+use super::times;
+use super::value::{Extent, value};
+use super::{Record, Sender, Time};
+use std::borrow::Cow;
+
+pub(super) const ABOUT: About = About {
+    name: "lsp4e",
+    summary: "`[2026-09-13T20:13:16.649+02:00] LSP4E_TO_LANGUAGE_SERVER name:`, and below it a piece of the stream",
+    carries: "time, sender, language server",
+    sample: include_str!("samples/lsp4e.log"),
+    sign: Sign::Line(detect),
+    decoder: |limit| MarkedLines::boxed(limit, HEAD, Lsp4e::default()),
+};
+
+/// A heading, before any line that is a JSON value.
+fn detect(window: &Window<'_>) -> bool {
+    window.lines_before_values().any(|line| Heading::of(head(line)).is_some())
+}
+
+#[derive(Clone)]
+struct Heading {
+    time: Option<Time>,
+    sender: Sender,
+    server: String,
+}
+
+impl Heading {
+    fn of(line: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(line).ok()?;
+        let (time, rest) = text.strip_prefix('[')?.split_once("] ")?;
+        let (direction, server) = rest.strip_suffix(':')?.split_once(' ')?;
+        let sender = match direction {
+            "LSP4E_TO_LANGUAGE_SERVER" => Sender::Client,
+            "LANGUAGE_SERVER_TO_LSP4E" => Sender::Server,
+            _ => return None,
+        };
+        Some(Self { time: times::any(time.as_bytes()), sender, server: server.to_owned() })
+    }
+}
+
+/// Lines that begin as an object or an array are messages; headings and the stream's headers are text.
+#[derive(Default)]
+struct Lsp4e {
+    heading: Option<Heading>,
+    taken: Option<usize>,
+}
+
+impl Marks for Lsp4e {
+    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
+        if let Some(heading) = Heading::of(head(line)) {
+            self.heading = Some(heading);
+            return None;
+        }
+        let heading = self.heading.as_ref()?;
+        if !matches!(line.first(), Some(b'{' | b'[')) || line.starts_with(b"[2") {
+            return None;
+        }
+        // A stream has no line ends: what comes next may stand behind a message.
+        let length = match value(line) {
+            Extent::Whole(length) => length,
+            Extent::Incomplete | Extent::Broken(_) => line.len(),
+        };
+        self.taken = (length < line.len()).then_some(length);
+        let session = Some(Cow::Owned(heading.server.clone()));
+        let (time, sender) = (heading.time, Some(heading.sender));
+        Some((0, Record { time, sender, session, ..Record::new(&line[..length]) }.into()))
+    }
+
+    fn taken(&mut self) -> Option<usize> {
+        self.taken.take()
+    }
+}

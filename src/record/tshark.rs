@@ -1,0 +1,108 @@
+//! `tshark`: packets as Wireshark's `tshark -T json` and `-T ek` write them, with HTTP bodies or dissected JSON.
+
+use super::about::{About, Sign, Window};
+use super::decoder::{Decoder, Step};
+use super::elements::{ArrayDecoder, first_element};
+use super::har_entry::{HttpExchange, exchanged};
+use super::layout::{scalar, time};
+use super::marked::{Found, enveloped};
+use super::object::{RawObject, offset_in, string};
+use super::{Entry, LogLine, Record};
+use memchr::memmem;
+
+pub(super) const ABOUT: About = About {
+    name: "tshark",
+    summary: "`tshark -T json` or `-T ek`: packets with `layers`, of which `http.file_data` or `json.object` is a message",
+    carries: "time, sender (HTTP), sessions (TCP streams)",
+    sample: include_str!("samples/tshark.log"),
+    sign: Sign::Value(detect),
+    decoder: |limit| Box::new(Tshark { limit, inner: None }),
+};
+
+/// The first element of the first value has layers, or the first or second object has, or says that such objects follow.
+fn detect(window: &Window<'_>) -> bool {
+    let is_header = |object: &RawObject<'_>| {
+        let index = object.object("index").and_then(|index| index.string("_index"));
+        index.is_some_and(|index| index.starts_with("packets-"))
+    };
+    let is_packet = |object: &RawObject<'_>| object.has("timestamp") && object.object("layers").is_some();
+    first_element(window).and_then(|first| first.object("_source")).is_some_and(|source| source.has("layers"))
+        || window.objects().take(2).any(|object| is_packet(&object) || is_header(&object))
+}
+
+/// An array, or lines.
+struct Tshark {
+    limit: usize,
+    inner: Option<Box<dyn Decoder>>,
+}
+
+impl Decoder for Tshark {
+    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        let Some(first) = input.trim_ascii_start().first() else {
+            return if input.is_empty() { Step::NeedMore } else { Step::Skip { consumed: input.len() } };
+        };
+        let inner = self.inner.get_or_insert_with(|| match first {
+            b'[' => ArrayDecoder::of_objects(self.limit, packet),
+            _ => enveloped(self.limit, |_, line, more| {
+                let mut found = packet(line, usize::MAX)?.into_iter();
+                let first: Found<'static> = found.next()?;
+                more.extend(found);
+                Some(first)
+            }),
+        });
+        inner.step(input, end)
+    }
+}
+
+/// The messages of a packet; a line of text where it has none.
+fn packet(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
+    let packet = RawObject::parse(text).filter(RawObject::is_whole)?;
+    let layers = packet.object("layers").or_else(|| packet.object("_source")?.object("layers"))?;
+    let field = |layer: &str, names: [&str; 2]| {
+        let all = layers.objects(layer).filter_map(|layer| names.iter().find_map(|name| layer.get(name)));
+        all.collect::<Vec<_>>()
+    };
+    let scalar_of = |layer, names| field(layer, names).first().copied().and_then(scalar);
+    let mut bodies = field("http", ["http.file_data", "http_http_file_data"]);
+    if bodies.is_empty() {
+        bodies = field("json", ["json.object", "json_json_object"]);
+    }
+    let http = layers.get("http").unwrap_or_default();
+    let has = |name: &str| memmem::find(http, name.as_bytes()).is_some();
+    let is_response = has("\"http.response") || has("\"http_http_response");
+    let is_request = has("\"http.request") || has("\"http_http_request");
+    let captured = scalar_of("frame", ["frame.time_epoch", "frame_frame_time_epoch"]);
+    let captured = captured.or_else(|| scalar(packet.get("timestamp")?)).and_then(|text| time(&text));
+    let stream = scalar_of("tcp", ["tcp.stream", "tcp_tcp_stream"]);
+    let mut found = Vec::new();
+    for data in bodies {
+        let body = string(&from_hex(&scalar(data)?));
+        let bodies: [&[u8]; 2] = if is_response { [b"null", &body] } else { [&body, b"null"] };
+        let (null, headers): (&[u8], [&[u8]; 2]) = (b"null", [b"[]"; 2]);
+        let exchange = HttpExchange { started: null, took: null, method: null, url: null, headers, bodies };
+        let start = offset_in(text, data) + usize::from(data.starts_with(b"\""));
+        let records = exchanged(&exchange, limit).into_iter().filter_map(|entry| match entry {
+            Entry::Record(record) => Some(record),
+            Entry::LogLine(_) => None,
+        });
+        found.extend(records.map(|record| {
+            let sender = record.sender.filter(|_| is_request || is_response);
+            let session = stream.clone().map(Into::into);
+            (start, Record { time: captured, session, sender, ..record }.into())
+        }));
+    }
+    if found.is_empty() {
+        found.push((0, Entry::from(LogLine::new(text.to_vec())).within(limit)));
+    }
+    Some(found)
+}
+
+/// The bytes that `7b:22:…` or `7b22…` stands for, or else the text as it is.
+fn from_hex(text: &str) -> Vec<u8> {
+    let digits: Vec<_> = text.bytes().filter(|byte| *byte != b':').map(|byte| char::from(byte).to_digit(16)).collect();
+    let bytes = digits.chunks(2).map(|pair| match pair {
+        [Some(high), Some(low)] => u8::try_from(high * 16 + low).ok(),
+        _ => None,
+    });
+    bytes.collect::<Option<Vec<_>>>().unwrap_or_else(|| text.as_bytes().to_vec())
+}
