@@ -173,7 +173,7 @@ impl Places {
         let mut found = messages.iter().filter_map(|pointer| {
             let (start, value) = pointer.find(object, line)?;
             let in_string = matches!(value, Cow::Owned(_)) || value.starts_with(b"\"");
-            Some((start + usize::from(in_string), message(value)?))
+            Some((start + usize::from(in_string), inside(value, message)?))
         });
         let (first, others) = (found.next()?, found.collect::<Vec<_>>());
         let text = |pointer: &Pointer| pointer.find(object, line).and_then(|(_, value)| scalar(&value));
@@ -195,7 +195,7 @@ impl Places {
 
     /// The message in what the expression found on a line.
     fn captured<'a>(&self, line: &'a [u8], captures: &Captures<'a>) -> Option<Found<'a>> {
-        let message = message(captures.name("message")?.as_bytes().into())?;
+        let message = message(captures.name("message")?.as_bytes())?;
         let text = |name: &str| Some(String::from_utf8_lossy(captures.name(name)?.as_bytes()).into_owned());
         let said = Said {
             time: text("time").and_then(|text| time(&text)),
@@ -230,23 +230,21 @@ impl Marks for LayoutLines {
     }
 }
 
-/// The object or array that a text, or the text of a string, begins with.
-fn message(text: Cow<'_, [u8]>) -> Option<Cow<'_, [u8]>> {
+/// What `find` finds in a text, which may be one of its own.
+fn inside<'a>(text: Cow<'a, [u8]>, find: impl Fn(&[u8]) -> Option<Cow<'_, [u8]>>) -> Option<Cow<'a, [u8]>> {
     match text {
-        Cow::Borrowed(text) => message_in(text),
-        Cow::Owned(text) => message_in(&text).map(|message| message.into_owned().into()),
+        Cow::Borrowed(text) => find(text),
+        Cow::Owned(text) => find(&text).map(|found| found.into_owned().into()),
     }
 }
 
-fn message_in(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+/// The object or array that a text, or the text of a string, begins with.
+fn message(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let text = &text[leading_blanks(text)..];
-    let inside = || &text[text.iter().take_while(|byte| b"{[ ".contains(byte)).count()..];
+    let members = || &text[text.iter().take_while(|byte| b"{[ ".contains(byte)).count()..];
     match text.first()? {
-        b'"' => match unescape(text)? {
-            Cow::Borrowed(inner) => in_braces(inner).map(Cow::Borrowed),
-            Cow::Owned(inner) => in_braces(&inner).map(|message| message.to_vec().into()),
-        },
-        b'{' | b'[' if inside().starts_with(b"\\\"") => Some(unescaped(text).into_owned().into()),
+        b'"' => inside(unescape(text)?, |text| in_braces(text).map(Cow::Borrowed)),
+        b'{' | b'[' if members().starts_with(b"\\\"") => Some(unescaped(text)),
         _ => in_braces(text).map(Cow::Borrowed),
     }
 }
@@ -301,10 +299,7 @@ impl Pointer {
         let mut start = offset_in(line, object.get(first)?);
         let mut found = Cow::Borrowed(object.get(first)?);
         for token in rest {
-            found = match found {
-                Cow::Borrowed(value) => member(value, token)?,
-                Cow::Owned(value) => member(&value, token)?.into_owned().into(),
-            };
+            found = inside(found, |value| member(value, token))?;
             if let Cow::Borrowed(value) = found {
                 start = offset_in(line, value);
             }
@@ -318,10 +313,7 @@ fn member<'a>(value: &'a [u8], name: &str) -> Option<Cow<'a, [u8]>> {
     match value.first()? {
         b'{' => RawObject::parse(value)?.get(name).map(Cow::Borrowed),
         b'[' => elements(value).nth(name.parse().ok()?).map(Cow::Borrowed),
-        b'"' => match unescape(value)? {
-            Cow::Borrowed(text) => member(text, name),
-            Cow::Owned(text) => Some(member(&text, name)?.into_owned().into()),
-        },
+        b'"' => inside(unescape(value)?, |text| member(text, name)),
         _ => None,
     }
 }

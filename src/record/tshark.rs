@@ -1,7 +1,7 @@
 //! `tshark`: packets as Wireshark's `tshark -T json` and `-T ek` write them, with HTTP bodies or dissected JSON.
 
 use super::about::{About, Sign, Window};
-use super::decoder::{Decoder, Step};
+use super::decoder::{Decoder, Step, leading_blanks};
 use super::elements::{ArrayDecoder, first_element};
 use super::har_entry::{HttpExchange, exchanged};
 use super::layout::{scalar, time};
@@ -38,19 +38,29 @@ struct Tshark {
 
 impl Decoder for Tshark {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let Some(first) = input.trim_ascii_start().first() else {
-            return if input.is_empty() { Step::NeedMore } else { Step::Skip { consumed: input.len() } };
+        let Some(inner) = &mut self.inner else {
+            return match input[leading_blanks(input)..].first() {
+                Some(first) => {
+                    self.inner =
+                        Some(if *first == b'[' { ArrayDecoder::of_objects(self.limit, packet) } else { self.lines() });
+                    self.step(input, end)
+                }
+                None if input.is_empty() => Step::NeedMore,
+                None => Step::Skip { consumed: input.len() },
+            };
         };
-        let inner = self.inner.get_or_insert_with(|| match first {
-            b'[' => ArrayDecoder::of_objects(self.limit, packet),
-            _ => enveloped(self.limit, |_, line, more| {
-                let mut found = packet(line, usize::MAX)?.into_iter();
-                let first: Found<'static> = found.next()?;
-                more.extend(found);
-                Some(first)
-            }),
-        });
         inner.step(input, end)
+    }
+}
+
+impl Tshark {
+    fn lines(&self) -> Box<dyn Decoder> {
+        enveloped(self.limit, |_, line, more| {
+            let mut found = packet(line, usize::MAX)?.into_iter();
+            let first: Found<'static> = found.next()?;
+            more.extend(found);
+            Some(first)
+        })
     }
 }
 
@@ -99,10 +109,24 @@ fn packet(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
 
 /// The bytes that `7b:22:…` or `7b22…` stands for, or else the text as it is.
 fn from_hex(text: &str) -> Vec<u8> {
-    let digits: Vec<_> = text.bytes().filter(|byte| *byte != b':').map(|byte| char::from(byte).to_digit(16)).collect();
-    let bytes = digits.chunks(2).map(|pair| match pair {
-        [Some(high), Some(low)] => u8::try_from(high * 16 + low).ok(),
-        _ => None,
-    });
-    bytes.collect::<Option<Vec<_>>>().unwrap_or_else(|| text.as_bytes().to_vec())
+    let mut digits = text.bytes().filter(|byte| *byte != b':').map(|byte| char::from(byte).to_digit(16));
+    let mut bytes = Vec::new();
+    while let Some(high) = digits.next() {
+        let pair = high.zip(digits.next().flatten()).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        let Some(byte) = pair else { return text.as_bytes().to_vec() };
+        bytes.push(byte);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_in_hexadecimal_digits() {
+        for (text, bytes) in [("7b:22:7D", &b"{\"}"[..]), ("7b22", b"{\""), ("7b2", b"7b2"), ("{}", b"{}"), ("", b"")] {
+            assert_eq!(from_hex(text), bytes, "{text}");
+        }
+    }
 }
