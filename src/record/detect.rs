@@ -127,7 +127,7 @@ impl Format {
     /// 16. The first value is an array over several lines, and nothing stands behind it: `json-array`. Its end may be
     ///     missing, and elements behind its first may have errors.
     /// 17. The first object or array that begins a line goes over several lines, whole or up to the end of what is seen,
-    ///     or another one stands behind it on its line: `json-values`.
+    ///     or another one stands behind it on its line: `json-values`. Not if it is a message behind a prefix, or in one.
     /// 18. Everything else, and nothing at all, is `json-lines`.
     ///
     /// Lines that are not JSON (banners, stderr) do not count, nor do objects and arrows with an error in them; what comes

@@ -6,6 +6,8 @@
 //! 2025-06-01 10:00:00,123 - mcp.server - DEBUG - Received message: {"jsonrpc":"2.0","id":1,"method":"ping"}
 //! {"level":20,"time":1767607200123,"msg":"rpc","dir":"in","payload":{"jsonrpc":"2.0","id":1,"method":"ping"}}
 //! ```
+//!
+//! Behind a prefix, it may also go on in the lines below.
 
 use super::about::{About, Sign};
 use super::clues::Clues;
@@ -65,8 +67,30 @@ impl Marks for JsonLines {
         if is_plain && !self.has_meta { Some((0, Record::new(line).into())) } else { Some(self.look(line)) }
     }
 
+    #[inline]
+    fn opens(&mut self, line: &[u8]) -> Option<usize> {
+        opens(line).filter(|_| !self.is_stated && self.seen != Seen::Messages)
+    }
+
+    fn spread<'a>(&mut self, front: &[u8], value: &'a [u8]) -> Option<Record<'a>> {
+        is_sure(value).then(|| {
+            self.seen = Seen::Inside;
+            Clues::default().in_front(front).of(Record::new(value))
+        })
+    }
+
     fn further(&mut self) -> Option<Found<'static>> {
         self.further.next().map(|(start, record)| (start, record.into()))
+    }
+}
+
+/// Where on a line a message may begin that goes on in the lines below, as in `Received: {` and `Received:`.
+#[inline]
+pub(super) fn opens(line: &[u8]) -> Option<usize> {
+    match line.last()? {
+        b'{' | b'[' => Some(line.len() - 1),
+        b':' => Some(line.len()),
+        _ => None,
     }
 }
 

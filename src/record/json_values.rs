@@ -3,6 +3,8 @@
 use super::Record;
 use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Lines, Passed, Step, leading_blanks, trim_end};
+use super::json_lines::opens;
+use super::known::is_sure;
 use super::value::Front;
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -15,11 +17,24 @@ pub(super) const ABOUT: About = About {
     decoder: |limit| Box::new(JsonValues::new(limit, b"{[")),
 };
 
-/// The first value goes over several lines, as far as it can be seen, or has another one behind it on its line.
+/// The first value goes over several lines, as far as it can be seen, or has another one behind it on its line. It is not a
+/// message behind a prefix, nor a part of one.
 fn detect(window: &Window<'_>) -> bool {
     window.first_value.is_some_and(|value| {
         let bytes = &window.bytes[value.start..value.end.unwrap_or(window.bytes.len())];
-        !value.alone || memchr(b'\n', trim_end(bytes)).is_some()
+        !value.alone || memchr(b'\n', trim_end(bytes)).is_some() && !is_behind_a_prefix(window)
+    })
+}
+
+/// The most lines before the first value that are looked at for a message.
+const MOST: usize = 16;
+
+fn is_behind_a_prefix(window: &Window<'_>) -> bool {
+    let before = window.lines().take_while(|&(at, _)| at < window.before_values());
+    let starts = before.filter_map(|(at, line)| Some(at + opens(line)?)).take(MOST);
+    starts.into_iter().any(|at| {
+        let value = &window.bytes[at..];
+        is_sure(&value[leading_blanks(value)..])
     })
 }
 

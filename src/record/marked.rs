@@ -1,10 +1,11 @@
 //! Formats of lines, of which some hold a message: what most logs have in common.
 
-use super::decoder::{Decoder, Line, Lines, Step};
+use super::decoder::{Decoder, Line, Lines, Step, is_blank, leading_blanks, trim_end};
 use super::object::RawObject;
+use super::scan::Scan;
 use super::value::{Extent, value};
 use super::{Entry, LogLine, Record};
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 use std::collections::VecDeque;
 
 /// How many bytes the mark in front of a message may have. A line that is longer than the limit by more is not kept.
@@ -24,6 +25,18 @@ pub(super) trait Marks: Send {
     ///
     /// Of a line that is too long to be kept, only the beginning is given.
     fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>>;
+
+    /// Where on a line a value may begin that goes on in the lines below: at its last byte, or behind it.
+    #[inline]
+    fn opens(&mut self, _line: &[u8]) -> Option<usize> {
+        None
+    }
+
+    /// The message that such a value is, behind that text.
+    #[inline]
+    fn spread<'a>(&mut self, _front: &[u8], _value: &'a [u8]) -> Option<Record<'a>> {
+        None
+    }
 
     /// The next message on the same line; asked after [`Marks::read`] has found one.
     #[inline]
@@ -59,12 +72,21 @@ pub(super) struct MarkedLines<M> {
     long: Option<Found<'static>>,
     /// A further message of the line that the input still begins with, and how many bytes that line has.
     held: Option<(Found<'static>, usize)>,
+    /// How many lines were looked at in vain for the end of a value: none of them is looked at so again.
+    closed: usize,
 }
 
 impl<M: Marks + 'static> MarkedLines<M> {
     /// A decoder of messages with at most `limit` bytes, on lines with at most `around` bytes more.
     pub(super) fn boxed(limit: usize, around: usize, marks: M) -> Box<dyn Decoder> {
-        Box::new(Self { limit, lines: Lines::new(limit.saturating_add(around)), marks, long: None, held: None })
+        Box::new(Self {
+            limit,
+            lines: Lines::new(limit.saturating_add(around)),
+            marks,
+            long: None,
+            held: None,
+            closed: 0,
+        })
     }
 }
 
@@ -78,6 +100,39 @@ impl<M: Marks> MarkedLines<M> {
     }
 }
 
+impl<M: Marks> MarkedLines<M> {
+    /// The message that may begin at this place of the line that the input begins with, and goes on in the lines below it.
+    fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+        let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
+        let is_all = end || window.len() < input.len() || window.len() > self.limit;
+        let start = at + leading_blanks(&window[at..]);
+        match window.get(start) {
+            None => return (!is_all).then_some(Step::NeedMore),
+            Some(b'{' | b'[') => {}
+            Some(_) => return None,
+        }
+        // No line of JSON begins otherwise, unless it is in brackets.
+        let goes_on = |byte: u8| is_blank(byte) || b"\"{},]".contains(&byte);
+        let ends = memchr_iter(b'\n', &window[start..]).map(|at| start + at + 1);
+        let bound = ends.into_iter().find(|&at| window.get(at).is_some_and(|byte| !goes_on(*byte)));
+        let text = &window[start..bound.unwrap_or(window.len())];
+        let length = match Scan::value().end(text) {
+            Some(length) => length,
+            None if bound.is_none() && !is_all => return Some(Step::NeedMore),
+            None => trim_end(text).len(),
+        };
+        let value = &text[..length];
+        let lines = memchr_iter(b'\n', value).count();
+        match self.marks.spread(&window[..at], value).filter(|_| lines > 0) {
+            Some(record) => Some(Step::entry(start, start + length, Entry::from(record).within(self.limit))),
+            None => {
+                self.closed = lines + 1;
+                None
+            }
+        }
+    }
+}
+
 impl<M: Marks> Decoder for MarkedLines<M> {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         if let Some((found, consumed)) = self.held.take() {
@@ -86,14 +141,23 @@ impl<M: Marks> Decoder for MarkedLines<M> {
         match self.lines.step(input, end) {
             Line::NeedMore => Step::NeedMore,
             Line::Skip(consumed) => Step::Skip { consumed },
-            Line::Whole(text, consumed) => match self.marks.read(text) {
-                Some(found) => {
-                    let part = self.marks.taken();
-                    let consumed = part.map_or(consumed, |part| self.lines.take(part));
-                    self.give(found, consumed)
+            Line::Whole(text, consumed) => {
+                if let Some(at) = self.marks.opens(text)
+                    && self.closed == 0
+                    && let Some(step) = self.spread(at, input, end)
+                {
+                    return step;
                 }
-                None => Step::entry(0, consumed, LogLine::new(text)),
-            },
+                self.closed = self.closed.saturating_sub(1);
+                match self.marks.read(text) {
+                    Some(found) => {
+                        let part = self.marks.taken();
+                        let consumed = part.map_or(consumed, |part| self.lines.take(part));
+                        self.give(found, consumed)
+                    }
+                    None => Step::entry(0, consumed, LogLine::new(text)),
+                }
+            }
             Line::Long(head) => {
                 let (start, entry) = self.marks.read(head).unwrap_or_else(|| (0, LogLine::new(head).into()));
                 self.long = Some((start, entry.oversized(0)));

@@ -115,6 +115,25 @@ const TEXTS: [Rendering; 18] = [
     ("an arrow of the log's own", |_, m| format!("conn 1 → {m}")),
 ];
 
+/// Messages that go on in the lines below their prefix.
+const SPREAD: [Rendering; 4] = [
+    ("a bracket at the end", |_, m| {
+        format!("2025-06-01 10:00:00,123 - x - DEBUG - Received message: {}", spread(m, "  "))
+    }),
+    ("below the prefix", |_, m| format!("2025-06-01 10:00:00,123 - x - DEBUG - Sending:\n{}", spread(m, "\t"))),
+    ("without indentation", |_, m| {
+        format!("[10:00:00] recv: {}\nready: {{\n  x\n}}\n\nbanner:\nstarted", spread(m, ""))
+    }),
+    ("indented below", |_, m| format!("  payload:\n    {}", spread(m, "    ").replace('\n', "\n    "))),
+];
+
+/// A message over several lines.
+fn spread(message: &str, indent: &str) -> String {
+    let (open, rest) = message.split_at(1);
+    let (members, close) = rest.split_at(rest.len() - 1);
+    format!("{open}\n{indent}{members}\n{close}")
+}
+
 /// Lines of programs in the logs of what runs them.
 const CARRIERS: [Rendering; 15] = [
     ("Docker", |n, m| docker(n, m)),
@@ -221,6 +240,41 @@ fn in_lines_of_json() {
 #[test]
 fn behind_a_prefix() {
     assert_renderings(&TEXTS);
+}
+
+#[test]
+fn over_the_lines_below_a_prefix() {
+    let plain = without_clues(convert(SESSION.join("\n").as_bytes()));
+    for rendering in &SPREAD {
+        let (name, log) = (rendering.0, rendered(rendering, "\n"));
+        for log in [log.clone(), log.replace('\n', "\r\n")] {
+            assert_isomorphic(&without_clues(convert(log.as_bytes())), &plain, name);
+        }
+        let whole = entries(log.as_bytes());
+        for size in [1, 61] {
+            assert_eq!(entries(Pieces(log.as_bytes(), size)), whole, "{name}, in pieces of {size}");
+        }
+        let clues = |entry: &Entry<'_>| match entry {
+            Entry::Record(record) => Some((record.time.is_some(), record.direction.is_some())),
+            Entry::LogLine(_) => None,
+        };
+        let expected = if name == "indented below" { (false, false) } else { (true, true) };
+        assert!(whole.iter().filter_map(clues).all(|clues| clues == expected), "{name}");
+        // What is cut off is a record, once it can be told.
+        let last = log.trim_end().len() - if name == "without indentation" { 40 } else { 2 };
+        let cut = entries(&log.as_bytes()[..last]);
+        let records = |entries: &[Entry<'_>]| entries.iter().filter_map(clues).count();
+        assert_eq!(records(&cut), records(&whole), "{name}");
+    }
+    // A message that ends early, and one that is too long.
+    let log = "x recv: {\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n12:00 next\nx recv: {\n  \"jsonrpc\": \"2.0\"\n}\n";
+    let texts: Vec<_> =
+        entries(log.as_bytes()).iter().map(|entry| String::from_utf8_lossy(entry.bytes()).into_owned()).collect();
+    assert_eq!(texts, ["{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,", "12:00 next", "{\n  \"jsonrpc\": \"2.0\"\n}"]);
+    // Looking for ends is linear.
+    for text in ["x: {\n", " {\n", "x:\n", " \"x\": [\n", "x: {\n}\n"] {
+        entries(text.repeat(100_000).as_bytes());
+    }
 }
 
 #[test]
