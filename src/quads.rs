@@ -5,7 +5,7 @@
 mod guard;
 
 use std::convert::identity;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::{iter, mem};
 
 use oxrdf::{GraphName, Quad, Triple};
@@ -24,9 +24,16 @@ const CHUNK: usize = 64 << 10;
 /// Quads as they are read.
 pub(crate) type Quads<'r> = Box<dyn Iterator<Item = Result<Quad, RdfParseError>> + 'r>;
 
-/// The quads of a document, whose relative IRIs are resolved against `base`. Nothing in it is longer than `longest` bytes,
-/// which is also what a JSON-LD document may have where it holds a literal of more than 16 MiB.
-pub(crate) fn quads<'r>(format: RdfFormat, base: &str, longest: usize, read: impl Read + 'r) -> Quads<'r> {
+/// The quads of a document, whose relative IRIs are resolved against `base`. Nothing in it is longer than `longest` bytes;
+/// in JSON-LD, literals of more than 16 MiB are read where the document has no more than that, and there is a `text` to
+/// read it into.
+pub(crate) fn quads<'r>(
+    format: RdfFormat,
+    base: &str,
+    longest: usize,
+    read: impl Read + 'r,
+    text: Option<&'r mut Vec<u8>>,
+) -> Quads<'r> {
     macro_rules! fed {
         ($parser:expr, $quad:expr) => {{
             let mut parser = $parser.low_level();
@@ -59,27 +66,30 @@ pub(crate) fn quads<'r>(format: RdfFormat, base: &str, longest: usize, read: imp
             let parser = RdfParser::from_format(format);
             let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
             match format {
-                RdfFormat::JsonLd { .. } => json_ld(parser, longest, Guarded { read, guard: DepthGuard::default() }),
-                _ => Box::new(parser.for_reader(BufReader::new(Guarded { read, guard: EntityGuard::default() }))),
+                RdfFormat::JsonLd { .. } => {
+                    json_ld(parser, longest, Guarded { read, guard: DepthGuard::default() }, text)
+                }
+                _ => Box::new(parser.for_reader(Guarded { read, guard: EntityGuard::default() })),
             }
         }
     }
 }
 
-/// A document that is short enough is read as a whole: only so may its literals be long.
-fn json_ld<'r>(parser: RdfParser, longest: usize, mut read: impl Read + 'r) -> Quads<'r> {
-    let mut text = Vec::new();
-    let failed = match read.by_ref().take((longest as u64).saturating_add(1)).read_to_end(&mut text) {
+/// The reader of oxjsonld gives up at 16 MiB as well, and cannot be fed: a document that is short enough is read as a whole.
+fn json_ld<'r>(
+    parser: RdfParser,
+    longest: usize,
+    mut read: impl Read + 'r,
+    text: Option<&'r mut Vec<u8>>,
+) -> Quads<'r> {
+    let Some(text) = text else { return Box::new(parser.for_reader(read)) };
+    match read.by_ref().take((longest as u64).saturating_add(1)).read_to_end(text) {
         Ok(length) if length <= longest => {
-            // An iterator cannot hold both the text and what borrows from it.
-            let quads: Vec<_> = parser.for_slice(&text).map(|quad| quad.map_err(Into::into)).collect();
-            return Box::new(quads.into_iter());
+            Box::new(parser.for_slice(text).map(|quad| quad.map_err(RdfParseError::Syntax)))
         }
-        Ok(_) => None,
-        Err(error) => Some(Err(error.into())),
-    };
-    let rest = io::Cursor::new(text).chain(read);
-    Box::new(failed.into_iter().chain(parser.for_reader(rest)))
+        Ok(_) => Box::new(parser.for_reader(text.as_slice().chain(read))),
+        Err(error) => Box::new(iter::once(Err(error.into()))),
+    }
 }
 
 /// What a parser is fed from.

@@ -44,7 +44,7 @@ impl TargetArgs {
             Some(path) => {
                 // Where the command does not listen for Ctrl-C itself, it ends here.
                 let _ = ctrlc::set_handler(|| leave());
-                Output::file(path, Compression::split(path).1)
+                Output::file(path, Compression::split(path).1, xml)
             }
             None => Ok(Output::stdout(xml)),
         }

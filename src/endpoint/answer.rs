@@ -64,7 +64,7 @@ pub(super) fn read(
         && let Some(format) = RdfFormat::from_media_type(&name)
     {
         // References of the server are relative to it.
-        let triples = quads(format, &request.url, LONGEST, response).map(|quad| match quad? {
+        let triples = quads(format, &request.url, LONGEST, response, None).map(|quad| match quad? {
             quad if quad.graph_name.is_default_graph() => Ok(Triple::from(quad)),
             quad => {
                 Err(io::Error::new(io::ErrorKind::InvalidData, format!("a triple is in the graph {}", quad.graph_name)))

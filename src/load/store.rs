@@ -129,7 +129,7 @@ fn parsed<'a>(graph: SpooledGraph<'a>, triples: impl Read + 'a) -> impl Iterator
     let name = graph.name().into_owned();
     let prefix = blank_prefix(graph.name());
     // It was written here, however long its literals are.
-    quads(RdfFormat::NTriples, "", usize::MAX, triples).map(move |quad| {
+    quads(RdfFormat::NTriples, "", usize::MAX, triples, None).map(move |quad| {
         let triple = with_blanks(quad.map_err(io::Error::from)?.into(), &prefix);
         Ok(triple.in_graph(name.clone()))
     })

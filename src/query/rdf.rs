@@ -61,7 +61,8 @@ impl Loading<'_> {
         let failed = |source| RdfError::Read { input: input.to_owned(), source };
         // One that no other file has.
         let prefix = BlankNode::default().into_string();
-        let quads = quads(format, iri, longest, decompressed(read).map_err(failed)?);
+        let mut text = Vec::new();
+        let quads = quads(format, iri, longest, decompressed(read).map_err(failed)?, Some(&mut text));
         for (count, quad) in quads.enumerate() {
             let quad = quad.map_err(|error| match error {
                 RdfParseError::Io(error) => failed(error),

@@ -1,7 +1,7 @@
 //! Where bytes go: standard output, or a file that is there only when it is complete.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
@@ -87,18 +87,14 @@ enum OutputTarget {
 impl Output {
     /// Standard output. A terminal gets escapes in place of what it would obey, those of XML where the text is in `xml`.
     pub fn stdout(xml: bool) -> Self {
-        let writer: Box<dyn Write + Send> = match io::stdout().is_terminal() {
-            true => Box::new(TerminalWriter::new(io::stdout(), xml)),
-            false => Box::new(io::stdout()),
-        };
-        Self { encoder: Encoder::Plain(OutputTarget::Direct(BufWriter::with_capacity(1 << 16, writer))), path: None }
+        Self { encoder: Encoder::Plain(OutputTarget::direct(io::stdout(), xml)), path: None }
     }
 
     /// A file. Where there is none yet, or a regular one, a new one takes its place when it is complete; a symbolic link
-    /// is followed; devices and pipes are written directly.
-    pub fn file(path: &Path, compression: Compression) -> Result<Self, OutputError> {
+    /// is followed; devices and pipes are written directly, a terminal as [`Output::stdout`] says.
+    pub fn file(path: &Path, compression: Compression, xml: bool) -> Result<Self, OutputError> {
         let failed = |cause| OutputError { path: path.to_owned(), cause };
-        let target = OutputTarget::open(path).map_err(failed)?;
+        let target = OutputTarget::open(path, xml).map_err(failed)?;
         let encoder = match compression {
             Compression::None => Encoder::Plain(target),
             Compression::Gzip => Encoder::Gzip(GzEncoder::new(target, flate2::Compression::default())),
@@ -121,11 +117,18 @@ impl Output {
 }
 
 impl OutputTarget {
-    fn open(path: &Path) -> io::Result<Self> {
+    fn direct(writer: impl Write + IsTerminal + Send + 'static, xml: bool) -> Self {
+        let writer: Box<dyn Write + Send> = match writer.is_terminal() {
+            true => Box::new(TerminalWriter::new(writer, xml)),
+            false => Box::new(writer),
+        };
+        Self::Direct(BufWriter::with_capacity(1 << 16, writer))
+    }
+
+    fn open(path: &Path, xml: bool) -> io::Result<Self> {
         // What is not a file is written as it is, also where its path leads to no name: `/dev/stdout` into a pipe.
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-            let file = File::options().write(true).open(path)?;
-            return Ok(Self::Direct(BufWriter::with_capacity(1 << 16, Box::new(file))));
+            return Ok(Self::direct(File::options().write(true).open(path)?, xml));
         }
         let target = match fs::canonicalize(path) {
             Ok(target) => target,

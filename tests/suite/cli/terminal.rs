@@ -37,6 +37,7 @@ fn a_terminal_is_sent_nothing_that_it_obeys() {
     commands.extend(["turtle", "jsonld"].map(|to| format!("query log -q '{graph}' -t {to}")));
     commands.push(format!("query log -q 'ASK FROM <urn:a{}> {{}}'", "\u{200e}\u{202e}"));
     commands.push(format!("convert 'gone{OBEYED}'"));
+    commands.push("convert log -o /dev/tty".to_owned());
     for command in commands {
         let Some(text) = shown(&place, &command) else { return };
         let obeyed: Vec<char> = OBEYED.chars().filter(|c| !c.is_ascii_graphic() && text.contains(*c)).collect();
