@@ -65,6 +65,9 @@ enum Command {
     Completions(shell::Completions),
     /// Print the manual page
     Man(shell::Man),
+    /// Work for another process of this program
+    #[command(hide = true)]
+    Worker,
 }
 
 /// How a command ended that could be run.
@@ -91,6 +94,7 @@ pub fn run() -> ExitCode {
         Command::Formats(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
+        Command::Worker => rpcgraph::register::schema_worker().map(|()| Outcome::Done).map_err(Failure::from_boxed),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

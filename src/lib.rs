@@ -55,6 +55,8 @@ pub mod summary;
 #[doc(hidden)]
 pub mod triples;
 pub mod vocab;
+#[cfg(feature = "register")]
+pub mod worker;
 
 pub use self::log::{Log, LogError, LoggedMessage, Messages, Row, Rows};
 pub use self::query::Query;

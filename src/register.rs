@@ -37,7 +37,8 @@ mod uplift;
 pub mod yaml;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::error::Error;
+use std::path::{Path, PathBuf};
 
 use oxsdatatypes::{DateTime, DayTimeDuration};
 use serde_json::{Value, json};
@@ -58,6 +59,7 @@ use self::schema::Schemas;
 use self::shapes::Shapes;
 use self::site::Site;
 use self::uplift::Uplifter;
+use crate::worker::{Worker, serve};
 
 /// The choices that a register is made with.
 #[derive(Debug, Clone, Default)]
@@ -72,6 +74,18 @@ pub struct RegisterOptions {
     pub contexts: Vec<String>,
     /// Never fetch anything.
     pub offline: bool,
+    /// Validates by JSON Schemas, which are strangers'; without one, that is done here, and may take all time and memory.
+    /// [`schema_worker`] is its other side.
+    pub worker: Option<PathBuf>,
+}
+
+/// Validates as the other side of a [`Worker`] asks for it, up to the end of standard input.
+///
+/// # Errors
+///
+/// Requests that are not those of a register.
+pub fn schema_worker() -> Result<(), Box<dyn Error + Send + Sync>> {
+    serve(Schemas::worker)
 }
 
 /// A register, complete and in memory.
@@ -113,7 +127,8 @@ impl Register {
         let published = site.url(&own).or_else(|| block.metadata.ld_context.clone());
         let context = published.clone().unwrap_or_else(|| site.reference(&own));
         let uplifter = Uplifter::open(block, published, site.reference_from_test(&own), options)?;
-        let schemas = Schemas::open(block.folder.clone(), block.schema_file)?;
+        let worker = options.worker.clone().map(Worker::new);
+        let schemas = Schemas::open(block.folder.clone(), block.schema_file, worker)?;
         let shapes = Shapes::open(block)?;
         let notes = [block.notes.clone(), shapes.notes()].concat();
         let id = options.identifier.as_ref().or(block.metadata.item_identifier.as_ref());

@@ -61,6 +61,7 @@ impl RegisterCommand {
             generated: generated()?,
             contexts: self.contexts.clone(),
             offline: self.offline,
+            worker: std::env::current_exe().ok(),
         };
         let block = Block::read(block)?;
         let register = Register::build(&block, &options)?;

@@ -30,6 +30,11 @@ impl Folder {
         Ok(Self { root, built_in: BTreeMap::new() })
     }
 
+    /// A folder that holds nothing.
+    pub fn nowhere() -> Self {
+        Self { root: PathBuf::from("/dev/null"), built_in: BTreeMap::new() }
+    }
+
     /// Its path, without links.
     pub fn path(&self) -> &Path {
         &self.root

@@ -9,8 +9,8 @@ use super::block::{ANY_BASE, read_turtle};
 use super::examples::Prefixes;
 use super::language::Language;
 use super::pretty::pretty;
-use super::report::{ItemSubject, MAX_LISTED, ReportItem, Section, unlisted};
-use super::schema::Schemas;
+use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted};
+use super::schema::{Schemas, Validated};
 use super::shapes::Shapes;
 use super::site::Site;
 use super::turtle;
@@ -248,11 +248,15 @@ impl Runner {
         // Of a document with several nodes, the nodes are what the schema describes.
         let value = value.get("@graph").unwrap_or(value);
         match self.schemas.validate(job.schema_ref.unwrap_or_default(), value)? {
-            None => {
+            Validated::Passed => {
                 let payload = json!({ "op": "validation", "result": true });
                 done.item.done(Section::JsonSchema, "Validation passed", payload);
             }
-            Some(invalid) => {
+            Validated::Not(why) => {
+                let message = format!("Not validated: {why}");
+                done.item.fail(Section::JsonSchema, message, json!({ "op": NOT_VALIDATED }));
+            }
+            Validated::Failed(invalid) => {
                 let place = |pointer: &str| match pointer {
                     "" => "the top".to_owned(),
                     pointer => pointer.to_owned(),

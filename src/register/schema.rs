@@ -4,11 +4,13 @@
 //! crate's, which knows every draft from 4 to 2020-12.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Retrieve, Uri, ValidationError, Validator};
 use percent_encoding::{AsciiSet, PercentEncode, percent_decode_str, utf8_percent_encode};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::BlockError;
@@ -16,6 +18,7 @@ use super::block::BLOCK;
 use super::folder::Folder;
 use super::report::without_nulls;
 use crate::vocab::RESERVED;
+use crate::worker::{Worker, WorkerError};
 
 /// The folder above the block's folder, to the schemas in it. A path of this machine would show in messages.
 const ABOVE: &str = "block:///";
@@ -27,7 +30,7 @@ const ROOT: &str = "block:///block/";
 const MAX_MESSAGE: usize = 300;
 
 /// Why a value is not what a schema describes: the error that tells most.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaViolation {
     /// What is wrong.
     pub message: String,
@@ -37,6 +40,20 @@ pub struct SchemaViolation {
     pub keyword: String,
 }
 
+/// What came of a validation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Validated {
+    /// The value is what the schema describes.
+    Passed,
+    /// It is not.
+    Failed(SchemaViolation),
+    /// Nobody knows, for this reason.
+    Not(String),
+}
+
+/// What a worker says: what is wrong, or why it cannot tell.
+type WorkerAnswer = Result<Option<SchemaViolation>, String>;
+
 /// The schemas of a block.
 #[derive(Debug)]
 pub struct Schemas {
@@ -45,13 +62,23 @@ pub struct Schemas {
     file: Option<String>,
     /// Validators by reference, made when first asked for.
     validators: BTreeMap<String, Validator>,
+    /// Validates, where there is one.
+    worker: Option<Worker>,
+    /// How many schemas the worker has.
+    sent: usize,
+    /// References that lead to schemas which the worker cannot validate with, and why.
+    hopeless: BTreeMap<String, String>,
 }
 
 impl Schemas {
-    /// The schemas of a folder, of which `file` is the block's own.
-    pub fn open(folder: Folder, file: Option<&str>) -> Result<Self, BlockError> {
+    fn new(folder: Folder, file: Option<String>, worker: Option<Worker>) -> Self {
         let files = SchemaFiles { folder, read: Arc::default() };
-        let mut schemas = Self { files, file: file.map(str::to_owned), validators: BTreeMap::new() };
+        Self { files, file, validators: BTreeMap::new(), worker, sent: 0, hopeless: BTreeMap::new() }
+    }
+
+    /// The schemas of a folder, of which `file` is the block's own.
+    pub fn open(folder: Folder, file: Option<&str>, worker: Option<Worker>) -> Result<Self, BlockError> {
+        let mut schemas = Self::new(folder, file.map(str::to_owned), worker);
         if let Some(file) = file {
             let schema = schemas.files.get(file, BLOCK)?;
             schemas.files.publish(file, &schema);
@@ -91,10 +118,70 @@ impl Schemas {
         Ok(self.validators.entry(reference.to_owned()).or_insert(validator))
     }
 
-    /// What is wrong with a value, under the schema that a reference leads to.
-    pub fn validate(&mut self, reference: &str, value: &Value) -> Result<Option<SchemaViolation>, BlockError> {
-        let errors: Vec<_> = self.prepare(reference, "an example")?.iter_errors(value).collect();
-        Ok(best(&errors))
+    /// What is wrong with a value, under the schema that a reference leads to. A worker finds out, where there is one: strangers'
+    /// schemas may take all time and memory.
+    pub fn validate(&mut self, reference: &str, value: &Value) -> Result<Validated, BlockError> {
+        let is_here = self.worker.is_none();
+        let validator = self.prepare(reference, "an example")?;
+        if is_here {
+            return Ok(
+                best(&validator.iter_errors(value).collect::<Vec<_>>()).map_or(Validated::Passed, Validated::Failed)
+            );
+        }
+        if let Some(why) = self.hopeless.get(reference) {
+            return Ok(Validated::Not(why.clone()));
+        }
+        let answer = self.ask(&json!({ "reference": reference, "value": value.to_string() }));
+        let answer = answer.map_err(|error| error.to_string()).and_then(|answer| {
+            serde_json::from_value::<WorkerAnswer>(answer).unwrap_or_else(|error| Err(error.to_string()))
+        });
+        Ok(match answer {
+            Ok(None) => Validated::Passed,
+            Ok(Some(violation)) => Validated::Failed(violation),
+            Err(why) => {
+                self.hopeless.insert(reference.to_owned(), why.clone());
+                Validated::Not(why)
+            }
+        })
+    }
+
+    /// Asks the worker, which is given the schemas that were read since it was set up.
+    fn ask(&mut self, request: &Value) -> Result<Value, WorkerError> {
+        let Some(worker) = &mut self.worker else { return Ok(Value::Null) };
+        let known = self.files.known();
+        if known.schemas.len() != self.sent {
+            self.sent = known.schemas.len();
+            // As text: JSON may be nested only so deep.
+            let schemas: BTreeMap<_, _> =
+                known.schemas.iter().map(|(file, schema)| (file, schema.to_string())).collect();
+            worker.set_up(json!({ "file": self.file, "schemas": schemas }));
+        }
+        worker.ask(request)
+    }
+
+    /// What a worker answers requests with, by the schemas that it is set up with.
+    pub fn worker(setup: Value) -> Result<impl FnMut(Value) -> Value, Box<dyn Error + Send + Sync>> {
+        let (file, texts): (Option<String>, BTreeMap<String, String>) =
+            serde_json::from_value(json!([setup["file"], setup["schemas"]]))?;
+        let mut schemas = Self::new(Folder::nowhere(), file, None);
+        for (file, text) in &texts {
+            let schema: Value = serde_json::from_str(text)?;
+            if Some(file) == schemas.file.as_ref() {
+                schemas.files.publish(file, &schema);
+            }
+            schemas.files.add(file, &schema);
+        }
+        Ok(move |request: Value| {
+            let text = |name: &str| request[name].as_str().unwrap_or_default();
+            let value = serde_json::from_str(text("value")).map_err(|error| error.to_string());
+            let answer: WorkerAnswer = value.and_then(|value| match schemas.validate(text("reference"), &value) {
+                Ok(Validated::Passed) => Ok(None),
+                Ok(Validated::Failed(violation)) => Ok(Some(violation)),
+                Ok(Validated::Not(why)) => Err(why),
+                Err(error) => Err(error.to_string()),
+            });
+            json!(answer)
+        })
     }
 
     fn compile(&self, reference: &str, by: &str) -> Result<Validator, BlockError> {
@@ -273,12 +360,17 @@ impl SchemaFiles {
             return Ok(known.clone());
         }
         let source: Value = self.folder.read_data(file, by)?;
+        self.add(file, &source);
+        Ok(source)
+    }
+
+    /// Takes a schema as it stands in its file.
+    fn add(&self, file: &str, source: &Value) {
         let mut known = self.known();
-        if let Some(id) = absolute_id(&source) {
+        if let Some(id) = absolute_id(source) {
             known.ids.insert(id, file.to_owned());
         }
         known.schemas.insert(file.to_owned(), source.clone());
-        Ok(source)
     }
 
     /// The file that a URL stands for.
@@ -314,7 +406,7 @@ fn sibling(file: &str, path: &str) -> Option<String> {
 }
 
 impl Retrieve for SchemaFiles {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
         let uri = uri.as_str();
         let by = "the schema";
         let found = match self.local(uri.split('#').next().unwrap_or_default()) {

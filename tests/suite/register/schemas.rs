@@ -16,10 +16,48 @@ fn said(files: &[(&str, &str)], schema_ref: Option<&str>, example: &str) -> Opti
     let schema_ref = schema_ref.map(|name| format!("schema-ref: '{name}', ")).unwrap_or_default();
     place.put("b/examples.yaml", format!("- snippets: [{{language: json, {schema_ref}code: {code}}}]\n"));
     let register = build(&place.path("b"), &RegisterOptions::default());
+    // A process of its own finds the same.
+    let worker = Some(env!("CARGO_BIN_EXE_rpcgraph").into());
+    let by_worker = build(&place.path("b"), &RegisterOptions { worker, ..RegisterOptions::default() });
+    assert_eq!(register.files(), by_worker.files());
     let item = item(&register, "example_1_1.json");
     let reasons = item.reasons();
     assert_eq!(item.passed(), reasons.is_empty());
     reasons.iter().find_map(|reason| reason.strip_prefix("JSON Schema: Validation failed: ")).map(str::to_owned)
+}
+
+/// Each level is the one below it twice: of a schema of 2 kB, validation would see 2 to the power of 30.
+#[test]
+fn schemas_that_take_all_time_or_memory() {
+    let place = Place::new();
+    let levels = |keyword: &str, leaf: &str| {
+        let level = |n: u8| {
+            let below = format!("{{\"$ref\": \"#/$defs/{keyword}{}\"}}", n - 1);
+            format!(r#", "{keyword}{n}": {{"{keyword}": [{below}, {below}]}}"#)
+        };
+        let levels: String = (1..=30).map(level).collect();
+        format!(r#""{keyword}0": {{"type": "{leaf}"}}{levels}"#)
+    };
+    let schema = format!(
+        r#"{{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "$defs": {{{}, {}}}}}"#,
+        levels("allOf", "object"),
+        levels("anyOf", "string"),
+    );
+    place.put("b/schema.json", schema);
+    place.put("b/context.jsonld", r#"{"@context": {"@vocab": "https://example.org/"}}"#);
+    place.put("b/tests/wrong-fail.json", "[1]");
+    let snippet = |reference: &str| format!("- snippets: [{{language: json, {reference}code: '{{\"a\": 1}}'}}]\n");
+    let hostile = |keyword: &str| snippet(&format!("schema-ref: '#/$defs/{keyword}30', "));
+    place.put("b/examples.yaml", [hostile("allOf"), hostile("anyOf"), snippet(""), hostile("allOf")].concat());
+    let ran = place.run(&["register", "b", "-o", "out", "--quiet"]);
+    let time = "JSON Schema: Not validated: it takes more than 10 s";
+    let lines: Vec<_> = ran.stderr.lines().collect();
+    assert_eq!(ran.status, Some(1), "{lines:?}");
+    assert_eq!(lines[0], format!("failed: example 1, snippet 1: {time}"));
+    assert!(lines[1].starts_with("failed: example 2, snippet 1: JSON Schema: Not validated: it takes more than "));
+    assert_eq!(lines[2], format!("failed: example 4, snippet 1: {time}"));
+    // The third was validated, by the next process, and so was the test.
+    assert_eq!(lines.len(), 3, "{lines:?}");
 }
 
 #[test]

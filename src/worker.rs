@@ -1,0 +1,129 @@
+//! A process of its own for work that may not end, or not fit into memory.
+//!
+//! ```text
+//! program worker   ← what to set up, a line; then a request a line
+//!                  → an answer a line
+//! ```
+//!
+//! All lines are JSON. The process is used for any number of requests; one that takes more time or memory than it may ends
+//! it, and the next request begins another.
+
+use std::error::Error;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// The argument that makes a program a worker.
+pub const ARGUMENT: &str = "worker";
+/// Time for an answer.
+const TIME: Duration = Duration::from_secs(10);
+/// Address space of the process, in bytes.
+const MEMORY: u64 = 2 << 30;
+
+/// Why a worker has not answered.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// It took too long.
+    #[error("it takes more than {} s", TIME.as_secs())]
+    TimedOut,
+    /// The process has ended, most likely since it was given no more memory.
+    #[error("it takes more than {} MiB of memory, or cannot be done", MEMORY >> 20)]
+    Ended,
+    /// The process cannot be begun or spoken to.
+    #[error("there is no process to do it in: {0}")]
+    Failed(#[from] io::Error),
+}
+
+/// A worker, begun when it is first asked.
+#[derive(Debug)]
+pub struct Worker {
+    program: PathBuf,
+    setup: Value,
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    requests: ChildStdin,
+    answers: Receiver<io::Result<String>>,
+}
+
+impl Worker {
+    /// A worker in a process of this program, which calls [`serve`] where [`ARGUMENT`] is its only argument.
+    pub fn new(program: PathBuf) -> Self {
+        Self { program, setup: Value::Null, running: None }
+    }
+
+    /// Sets it up anew. What was set up before is forgotten.
+    pub fn set_up(&mut self, setup: Value) {
+        (self.setup, self.running) = (setup, None);
+    }
+
+    /// The answer to a request.
+    ///
+    /// # Errors
+    ///
+    /// None within 10 seconds and 2 GiB of memory. The worker can be asked something else then.
+    pub fn ask(&mut self, request: &Value) -> Result<Value, WorkerError> {
+        let mut running = match self.running.take() {
+            Some(running) => running,
+            None => self.start()?,
+        };
+        writeln!(running.requests, "{request}").map_err(|_| WorkerError::Ended)?;
+        let answer = running.answers.recv_timeout(TIME).map_err(|error| match error {
+            RecvTimeoutError::Timeout => WorkerError::TimedOut,
+            RecvTimeoutError::Disconnected => WorkerError::Ended,
+        })?;
+        let answer = serde_json::from_str(&answer?).map_err(io::Error::from)?;
+        self.running = Some(running);
+        Ok(answer)
+    }
+
+    fn start(&self) -> io::Result<Running> {
+        let mut command = Command::new(&self.program);
+        command.arg(ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn()?;
+        let (Some(mut requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let (sender, receiver) = mpsc::channel();
+        let mut lines = BufReader::new(answers).lines();
+        thread::Builder::new().spawn(move || lines.try_for_each(|line| sender.send(line)))?;
+        writeln!(requests, "{}", self.setup)?;
+        Ok(Running { child, requests, answers: receiver })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Answers the requests on standard input, up to its end, within the limits of a worker. `set_up` makes what answers them.
+pub fn serve<A: FnMut(Value) -> Value>(
+    set_up: impl FnOnce(Value) -> Result<A, Box<dyn Error + Send + Sync>>,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    #[cfg(unix)]
+    for (resource, limit) in [(rustix::process::Resource::As, MEMORY), (rustix::process::Resource::Core, 0)] {
+        // Fails where the limit is lower already.
+        let limit = rustix::process::Rlimit { current: Some(limit), maximum: Some(limit) };
+        let _ = rustix::process::setrlimit(resource, limit);
+    }
+    let mut lines = io::stdin().lines();
+    let Some(setup) = lines.next() else { return Ok(()) };
+    let mut answer = set_up(serde_json::from_str(&setup?)?)?;
+    for request in lines {
+        let answer = answer(serde_json::from_str(&request?)?);
+        writeln!(io::stdout(), "{answer}")?;
+    }
+    Ok(())
+}
