@@ -184,6 +184,17 @@ pub enum LoadError {
         /// The document or the user that named it.
         by: String,
     },
+    /// A server that is not public, and that the command line does not name.
+    #[error(
+        "will not fetch `{url}`, named by {by}: it is of this machine or a private network; if you trust it, name it, with \
+         -c, before"
+    )]
+    NotPublic {
+        /// The URL.
+        url: String,
+        /// The document or the server that named it.
+        by: String,
+    },
     /// The program was built without what fetches contexts.
     #[error("cannot fetch `{0}`: this program was built without HTTP; save it to a file and name the file")]
     NoHttp(String),

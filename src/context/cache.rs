@@ -40,7 +40,9 @@ impl Cache {
 
     /// The copy for a URL, if it is fresh or `any_age` is asked for.
     pub(super) fn get(&self, url: &Url, any_age: bool) -> Option<Fetched> {
-        let file = File::open(self.path(url)?).ok()?;
+        let path = self.path(url)?;
+        // Opening a pipe would wait for a writer.
+        let file = fs::metadata(&path).is_ok_and(|metadata| metadata.is_file()).then(|| File::open(path))?.ok()?;
         // A time in the future has no age, and is not fresh.
         let fresh = || Some(file.metadata().ok()?.modified().ok()?.elapsed().ok()? < FRESH);
         if !any_age && fresh() != Some(true) {

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io::Read;
+use std::net::SocketAddr;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use reqwest::header::{ACCEPT, LOCATION};
 use url::Url;
 
 use super::builtin::{JSON_RPC, JSON_RPC_URL};
-use super::remote::{Fetched, check};
+use super::remote::{Fetched, TrustedHosts, check, is_public};
 use super::{LoadError, MAX_DOCUMENT};
 use crate::http;
 
@@ -19,11 +20,11 @@ const MAX_REDIRECTS: usize = 5;
 const MEDIA_TYPES: &str = "application/ld+json, application/json;q=0.9";
 
 /// The document at an allowed URL, in `limit` at most.
-pub(super) fn fetch(url: &Url, limit: Duration) -> Result<Fetched, LoadError> {
+pub(super) fn fetch(url: &Url, limit: Duration, hosts: TrustedHosts) -> Result<Fetched, LoadError> {
     // On a thread of its own, since looking up a host name cannot be interrupted. Left behind after the limit, it ends
     // at its next time check.
     let (sender, receiver) = mpsc::sync_channel(1);
-    let download = Download { named: url.clone(), started: Instant::now(), limit };
+    let download = Download { named: url.clone(), started: Instant::now(), limit, hosts };
     let work = move || drop(sender.send(download.run()));
     thread::Builder::new().name("context".to_owned()).spawn(work).map_err(|error| failed(url, error))?;
     receiver.recv_timeout(limit).unwrap_or_else(|error| match error {
@@ -36,6 +37,7 @@ struct Download {
     named: Url,
     started: Instant,
     limit: Duration,
+    hosts: TrustedHosts,
 }
 
 impl Download {
@@ -49,6 +51,7 @@ impl Download {
             let status = response.status();
             if matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
                 url = target(&url, &response)?;
+                self.hosts.check(&url, || format!("a redirect of `{}`", self.named))?;
             } else if status.is_success() {
                 return Ok(Fetched { body: self.body(&url, response)?, location: url });
             } else {
@@ -59,10 +62,22 @@ impl Download {
     }
 
     fn request(&self, url: &Url) -> Result<Response, LoadError> {
-        let left = self.time_left()?;
-        client(url, left)
+        let addresses = self.addresses(url)?;
+        client(url, self.time_left()?, &addresses)
             .and_then(|client| client.get(url.clone()).header(ACCEPT, MEDIA_TYPES).send())
             .map_err(|error| if error.is_timeout() { self.timed_out() } else { failed(url, error.without_url()) })
+    }
+
+    /// The addresses of a server that is not trusted, all of them public; a server could have others when it is asked again.
+    fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, LoadError> {
+        if self.hosts.has(url) {
+            return Ok(Vec::new());
+        }
+        let addresses = url.socket_addrs(|| None).map_err(|error| failed(url, error))?;
+        match addresses.iter().all(|address| is_public(address.ip())) {
+            true => Ok(addresses),
+            false => Err(LoadError::NotPublic { url: url.to_string(), by: format!("`{}`", self.named) }),
+        }
     }
 
     fn body(&self, url: &Url, response: Response) -> Result<Vec<u8>, LoadError> {
@@ -90,10 +105,15 @@ impl Download {
     }
 }
 
-/// A client for one request. Redirects are left to [`Download`], which checks each.
-fn client(url: &Url, timeout: Duration) -> reqwest::Result<Client> {
+/// A client for one request, to one of the addresses if there are any. Redirects are left to [`Download`], which checks
+/// each.
+fn client(url: &Url, timeout: Duration, addresses: &[SocketAddr]) -> reqwest::Result<Client> {
     let tls = url.scheme() == "https";
-    http::client(tls, timeout).https_only(tls).build()
+    let builder = http::client(tls, timeout).https_only(tls);
+    match url.host_str() {
+        Some(host) if !addresses.is_empty() => builder.resolve_to_addrs(host, addresses).build(),
+        _ => builder.build(),
+    }
 }
 
 fn target(url: &Url, response: &Response) -> Result<Url, LoadError> {

@@ -16,14 +16,15 @@ use super::cache::Cache;
 #[cfg(feature = "http")]
 use super::http::fetch;
 use super::inline::{Audience, Document, inline};
-use super::remote::{self, Fetched};
+use super::remote::{self, Fetched, TrustedHosts};
 use super::{Context, LoadError, MAX_DOCUMENT, Reference};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// Loads contexts from files, over HTTP, from a cache on disk, and from the program itself.
 ///
-/// A context that is named by URL is fetched over https, or over http from this machine, and so is what it refers to. A
+/// A context that is named by URL is fetched over https, or over http from this machine, and so is what it refers to; but
+/// from this machine and from private networks only where [`Loader::load`] was given a URL of the same server. A
 /// file may refer to other files, and to a URL that the same loader has loaded already. [`JSON_RPC_URL`] is never
 /// fetched.
 ///
@@ -40,6 +41,7 @@ pub struct Loader {
     time_limit: Duration,
     audience: Audience,
     folder: Option<PathBuf>,
+    hosts: RefCell<TrustedHosts>,
     /// The documents that were read, by the URL that named them.
     documents: RefCell<HashMap<Url, Rc<Document>>>,
 }
@@ -59,6 +61,7 @@ impl Loader {
             time_limit: TIME_LIMIT,
             audience: Audience::Logs,
             folder: None,
+            hosts: RefCell::default(),
             documents: RefCell::default(),
         }
     }
@@ -122,7 +125,11 @@ impl Loader {
         let mut fetched = Vec::new();
         let root = match reference {
             Reference::File(path) => self.file(&file_url(path)?, path, by_command_line)?,
-            Reference::Url(url) => self.remote(&parse_url(url)?, by_command_line, &mut fetched)?,
+            Reference::Url(url) => {
+                let url = parse_url(url)?;
+                self.hosts.borrow_mut().add(&url);
+                self.remote(&url, by_command_line, &mut fetched)?
+            }
         };
         self.inlined(reference.to_string(), root, fetched)
     }
@@ -218,7 +225,9 @@ impl Loader {
         by: impl Fn() -> String,
         fetched: &mut Vec<(Url, Fetched)>,
     ) -> Result<Rc<Document>, LoadError> {
-        remote::check(url, by)?;
+        remote::check(url, &by)?;
+        let hosts = self.hosts.borrow();
+        hosts.check(url, by)?;
         if let Some(document) = self.known(url) {
             return Ok(document);
         }
@@ -229,7 +238,7 @@ impl Loader {
         if self.offline {
             return Err(LoadError::Offline(url.to_string()));
         }
-        let answer = fetch(url, self.time_limit)?;
+        let answer = fetch(url, self.time_limit, hosts.clone())?;
         let document = read(&answer)?;
         fetched.push((url.clone(), answer));
         Ok(self.keep(url, document))
@@ -237,7 +246,7 @@ impl Loader {
 }
 
 #[cfg(not(feature = "http"))]
-fn fetch(url: &Url, _: Duration) -> Result<Fetched, LoadError> {
+fn fetch(url: &Url, _: Duration, _: TrustedHosts) -> Result<Fetched, LoadError> {
     Err(LoadError::NoHttp(url.to_string()))
 }
 

@@ -1,5 +1,8 @@
 //! Which contexts may be fetched, and what comes of it.
 
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr};
+
 use url::{Host, Url};
 
 use super::LoadError;
@@ -32,6 +35,64 @@ pub(super) fn check(url: &Url, by: impl FnOnce() -> String) -> Result<(), LoadEr
     Err(LoadError::NotAllowed { url: shown.into(), by: by() })
 }
 
+/// The servers that the command line names: what it trusts, wherever they are. All others have to be public.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TrustedHosts(BTreeSet<String>);
+
+impl TrustedHosts {
+    pub(super) fn add(&mut self, url: &Url) {
+        self.0.insert(name_of(url));
+    }
+
+    pub(super) fn has(&self, url: &Url) -> bool {
+        self.0.contains(&name_of(url))
+    }
+
+    /// Refuses a URL that leads to this machine or into a private network by its text alone.
+    pub(super) fn check(&self, url: &Url, by: impl FnOnce() -> String) -> Result<(), LoadError> {
+        let address = match url.host() {
+            Some(Host::Ipv4(address)) => Some(address.into()),
+            Some(Host::Ipv6(address)) => Some(address.into()),
+            _ => None,
+        };
+        if self.has(url) || !(is_loopback(url) || address.is_some_and(|address| !is_public(address))) {
+            return Ok(());
+        }
+        Err(LoadError::NotPublic { url: url.to_string(), by: by() })
+    }
+}
+
+/// The host; this machine has one name.
+fn name_of(url: &Url) -> String {
+    if is_loopback(url) { "localhost" } else { url.host_str().unwrap_or_default() }.to_owned()
+}
+
+/// Whether an address is of the public internet
+/// ([IPv4](https://www.iana.org/assignments/iana-ipv4-special-registry/),
+/// [IPv6](https://www.iana.org/assignments/iana-ipv6-special-registry/)).
+pub(super) fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            let [a, b, c, _] = address.octets();
+            let special = address.is_private() || address.is_loopback() || address.is_link_local();
+            let shared = matches!((a, b, c), (100, 64..=127, _) | (192, 0, 0) | (198, 18 | 19, _));
+            !(special || shared || a == 0 || a >= 224 || address.is_documentation())
+        }
+        IpAddr::V6(address) => {
+            let [a, b, c, ..] = address.segments();
+            let v4 = |high: u16, low: u16| is_public(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)).into());
+            let [.., high, low] = address.segments();
+            match a {
+                // Addresses of IPv4 in others: 6to4, NAT64.
+                0x2002 => v4(b, c),
+                0x64 => b == 0xff9b && c == 0 && v4(high, low),
+                0x2001 => b >= 0x200 && b != 0xdb8,
+                _ => address.to_ipv4_mapped().map_or(a & 0xe000 == 0x2000, |address| is_public(address.into())),
+            }
+        }
+    }
+}
+
 /// Whether the URL is of this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
@@ -39,5 +100,67 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_are_not_public() {
+        for (address, public) in [
+            ("8.8.8.8", true),
+            ("172.15.0.1", true),
+            ("100.128.0.1", true),
+            ("2606:4700::1111", true),
+            ("::ffff:8.8.8.8", true),
+            ("64:ff9b::8.8.8.8", true),
+            ("127.0.0.1", false),
+            ("0.0.0.0", false),
+            ("10.1.2.3", false),
+            ("172.16.0.1", false),
+            ("192.168.1.1", false),
+            ("169.254.169.254", false),
+            ("100.64.0.1", false),
+            ("192.0.0.8", false),
+            ("198.18.0.1", false),
+            ("224.0.0.1", false),
+            ("255.255.255.255", false),
+            ("::1", false),
+            ("::", false),
+            ("fe80::1", false),
+            ("fd00::1", false),
+            ("ff02::1", false),
+            ("2001:db8::1", false),
+            ("2001::1", false),
+            ("::ffff:127.0.0.1", false),
+            ("::127.0.0.1", false),
+            ("64:ff9b::10.0.0.1", false),
+            ("2002:7f00:1::", false),
+        ] {
+            assert_eq!(is_public(address.parse().unwrap()), public, "{address}");
+        }
+    }
+
+    #[test]
+    fn what_is_named_is_trusted() {
+        let url = |text: &str| Url::parse(text).unwrap();
+        let mut hosts = TrustedHosts::default();
+        hosts.add(&url("http://127.0.0.1:80/c"));
+        hosts.add(&url("https://10.0.0.1/c"));
+        for (text, is_let) in [
+            ("http://127.0.0.1/other", true),
+            ("http://localhost:9/", true),
+            ("http://[::1]/", true),
+            ("https://10.0.0.1/d", true),
+            ("https://example.org/", true),
+            ("https://10.0.0.2/", false),
+            ("https://[::ffff:10.0.0.1]/", false),
+            ("https://0x0a000003/", false),
+        ] {
+            assert_eq!(hosts.check(&url(text), String::new).is_ok(), is_let, "{text}");
+        }
+        assert!(TrustedHosts::default().check(&url("https://localhost/"), String::new).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use reqwest::header::{AUTHORIZATION, HeaderMap, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -17,7 +17,8 @@ use crate::diagnostic::printable;
 const TRIES: u32 = 5;
 /// The first wait before sending again; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The longest wait, whatever the server asks for.
+/// The longest wait before sending again where the server asks for it. One that asks for more than is left of the time to
+/// answer is not asked again.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Sends requests to the servers that the user named.
@@ -47,6 +48,7 @@ impl RequestSender {
         let about = self.described(url, what);
         let authorization = self.credentials.authorization(url)?;
         let mut tries = 0;
+        let started = Instant::now();
         loop {
             tries += 1;
             let mut request = request(&self.client);
@@ -67,7 +69,8 @@ impl RequestSender {
                         503 => asked.is_some() || repeat == Repeat::Harmless,
                         _ => false,
                     };
-                    if !again || tries == TRIES {
+                    let left = self.timeout.saturating_sub(started.elapsed());
+                    if !again || tries == TRIES || asked.is_some_and(|asked| asked > left) {
                         return Err(refusal(response, about, authorization.map(|_| self.credentials.origin())));
                     }
                     asked

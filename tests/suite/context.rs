@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::net::ToSocketAddrs as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -387,6 +388,46 @@ fn redirects_lead_to_no_other_machine_in_the_clear() {
     let message = format!("will not fetch `http://192.0.2.1/c`, named by {redirect}: {FROM_WHERE}");
     assert_eq!(refusal(load(&at(&server, "/"))), message);
     assert!(started.elapsed() < Duration::from_secs(5), "it tried to connect");
+}
+
+#[test]
+fn redirects_lead_to_no_private_network() {
+    let hostname = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let own = format!("https://{}:1/c", hostname.trim());
+    let mut targets =
+        vec!["https://10.0.0.1/c", "https://169.254.169.254/c", "https://[fd00::1]/c", "https://0x0a000001/c"];
+    // A name that leads there is judged by where it leads.
+    let address = (hostname.trim(), 1).to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
+    match address.filter(|address| address.ip().is_loopback()) {
+        Some(_) => targets.push(&own),
+        None => println!("skipped: this machine's name does not lead to itself"),
+    }
+    for target in targets {
+        let started = Instant::now();
+        let to = target.to_owned();
+        let server = Server::start(move |_, stream| redirect(stream, &to));
+        let message = refusal(load(&at(&server, "/")));
+        assert!(message.contains("it is of this machine or a private network"), "{target}: {message}");
+        // Not by way of a document either.
+        let server = Server::of(json!({ "@context": target }));
+        let message = refusal(load(&at(&server, "/")));
+        assert!(message.contains("it is of this machine or a private network"), "{target}: {message}");
+        assert!(started.elapsed() < Duration::from_secs(5), "it tried to connect");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_copy_is_a_regular_file() {
+    let cache = TempDir::new().unwrap();
+    let server = Server::of(json!({ "@context": {} }));
+    let loader = || Loader::new().cache_dir(Some(cache.path().into()));
+    loader().load(&at(&server, "/a")).unwrap();
+    let [copy] = copies(cache.path()).try_into().unwrap();
+    fs::remove_file(&copy).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&copy).status().unwrap().success());
+    loader().load(&at(&server, "/a")).unwrap();
+    assert_eq!(server.count(), 2, "it was fetched again");
 }
 
 #[test]
