@@ -124,6 +124,12 @@ impl EntityGuard {
         Ok(())
     }
 
+    /// Whether what is open is a whole declaration: the parser may take it before it asks for more.
+    fn is_declared(&self) -> bool {
+        let Some(text) = self.open.strip_suffix(b">") else { return false };
+        text.trim_ascii_end().ends_with(b"\"") && text.iter().filter(|byte| **byte == b'"').count() == 2
+    }
+
     /// Takes a byte that begins something, or that something open goes on with or ends at.
     fn go_on(&mut self, byte: u8) -> io::Result<()> {
         let is_markup = self.open.starts_with(b"<");
@@ -138,6 +144,9 @@ impl EntityGuard {
                 self.open.clear();
             } else if self.open.len() > MAX_ENTITY {
                 return Err(Refusal::Entities.into());
+            } else if self.is_declared() {
+                self.declare()?;
+                self.open.clear();
             }
         } else if byte == b';' || self.open.len() > MAX_ENTITY {
             self.added += self.length_of(self.open.get(1..).into_iter());
@@ -214,6 +223,7 @@ mod tests {
         assert!(!passes::<EntityGuard>(&format!("<!DOCTYPE r [<!ENTITY a \"ha\">{}]><r>", laughs(5))));
         assert!(!passes::<EntityGuard>(&format!("<r/><!doctype r [<!ENTITY % a \"ha\">{}]>", laughs(5))));
         assert!(!passes::<EntityGuard>(&format!("<!DOCTYPE r [<!ENTITY a \"{}\">", "x".repeat(70_000))));
+        assert!(!passes::<EntityGuard>(&format!("<!DOCTYPE r [<!ENTITY a \"> >ha\">{}]>", laughs(5))));
         // What ontologies do: short names for namespaces, as often as they like.
         let owl = "<!DOCTYPE rdf:RDF [ <!ENTITY owl \"http://www.w3.org/2002/07/owl#\" > ]><rdf:RDF>";
         assert!(passes::<EntityGuard>(&format!("{owl}{}", "<a r=\"&owl;Class\"/>".repeat(20_000))));
