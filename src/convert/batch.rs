@@ -94,6 +94,7 @@ impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
         let scanned: Vec<_> = piece.iter().map(|element| self.scan(element.as_bytes(), false, &mut payloads)).collect();
         let singles = piece.iter().zip(&scanned).map(|(element, scanned)| single(element, scanned, &payloads));
         let mut singles: Vec<Single<'_>> = singles.collect();
+        self.scanner.shrink();
         singles.iter().for_each(|single| paired.summary.count_element(single));
         let most = singles.iter().map(Single::recognized).max();
 

@@ -62,7 +62,6 @@ enum RenderStep<'c> {
 }
 
 /// What is known of a record before any other.
-#[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
 pub(super) enum ScannedRecord<'e> {
     Quick(Scanned<'e>),
     Large(Box<LargeSingle<'e>>),
@@ -76,7 +75,7 @@ pub(super) struct Worker<'w, 's, S: RecordSink> {
     pub(super) shared: &'w WorkShared<'s, S>,
     pub(super) mapper: InputMapper<'w>,
     pub(super) rendered: S::Rendered,
-    scanner: message::Scanner,
+    pub(super) scanner: message::Scanner,
     pub(super) payloads: String,
 }
 
@@ -140,6 +139,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
             Some(content)
         });
         let contents: Vec<Option<Content<'_>>> = contents.collect();
+        self.scanner.shrink();
 
         let mut findings = Vec::new();
         let paired = self.shared.paired.in_turn(index, |paired| self.pair(paired, entries, contents, &mut findings));
@@ -184,7 +184,6 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
     pub(super) fn keep(&mut self, payloads: String) {
         self.payloads = payloads;
         self.payloads.shrink_to(4 << 20);
-        self.scanner.shrink();
     }
 
     /// Writes the nodes of the sessions, when all records have been.

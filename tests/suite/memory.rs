@@ -185,7 +185,7 @@ mod peaks {
             let place = Place::with("log", log);
             let peak = peak(&place, &[&["convert", "--quiet", "log"], options].concat());
             assert!(peak > 1.0, "{name}: nothing was measured");
-            let most = 40.0 + 6.0 * bytes;
+            let most = 48.0 + 6.0 * bytes;
             assert!(peak < most, "{name}: {peak:.0} MiB for {bytes:.0} MiB with {options:?}, more than {most:.0}");
         }
     }
