@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::elements::{ArrayDecoder, first_element};
-use super::object::{RawObject, offset_in};
+use super::object::{RawObject, is_message, offset_in};
 use super::times::{date_time, duration, epoch, from_milliseconds, later};
 use super::{Entry, Record, Sender};
 
@@ -51,6 +51,12 @@ fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
         let time = time.zip(latency).and_then(|(time, latency)| later(time, latency));
         let sender = sender.map(Sender::other);
         found.push((offset_in(text, response), Record { time, sender, latency, ..record(response) }.into()));
+    }
+    // Messages in members that the Inspector does not write.
+    for (_, value) in entry.members().filter(|(_, value)| *value != message && Some(*value) != response) {
+        if RawObject::parse(value).is_some_and(|object| is_message(&object)) {
+            found.push((offset_in(text, value), record(value).into()));
+        }
     }
     Some(found)
 }
