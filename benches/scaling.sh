@@ -63,6 +63,19 @@ for size in "${sizes[@]}"; do
     print_row 'small messages'
 done
 
+# A line of Docker's for each message, and one that comes in pieces of 16 KiB. The first is to take at most twice as long for a
+# message as the plain log.
+docker() {
+    python3 -c '
+import json, sys
+for line in sys.stdin:
+    for at in range(0, len(line), 16384):
+        print(json.dumps({"log": line[at:at + 16384], "stream": "stdout", "time": "2026-01-05T10:00:00.123456789Z"}))
+'
+}
+workload 100 | docker >"$log"
+print_row 'the 100 MB in the log of Docker'
+
 {
     printf '{"jsonrpc":"2.0","id":1,"result":['
     workload 100 | paste -sd,

@@ -146,6 +146,7 @@ impl Converter {
         sink.start(&head)?;
         let mut rendered: Vec<_> = (1..self.options.jobs.max(1)).map(|_| sink.rendered(&head)).collect();
         let first = sink.rendered(&head);
+        let summary = Summary::new(input.origin.format, input.reader.carriers());
         let shared = WorkShared {
             mapper: &self.mapper,
             options: &self.options,
@@ -154,7 +155,7 @@ impl Converter {
             source: Mutex::new(ChunkSource::new(input.reader, self.mapper.payloads_stay_opaque())),
             taken: input.taken,
             stopped: AtomicBool::new(false),
-            paired: InOrder::new(Paired::new(input.origin.format)),
+            paired: InOrder::new(Paired::new(summary)),
             written: InOrder::new(Written { sink, report, triples: 0, tally: MapTally::default(), error: None }),
         };
         let mut worker = Worker::new(&shared, first);

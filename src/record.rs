@@ -46,6 +46,8 @@ use std::borrow::Cow;
 
 mod about;
 mod arrows;
+mod carried;
+mod carrier;
 mod claude_desktop;
 mod clues;
 mod content_length;
@@ -93,11 +95,13 @@ mod window;
 mod zed;
 mod zed_acp;
 
+pub use carrier::Carrier;
+pub(crate) use clues::stated_time;
 pub use decoder::{Decoder, Step};
 pub use decompress::{InputCompression, decompressed};
 pub use describe::{FoundIn, toml_string};
 pub use detect::Format;
-pub(crate) use known::{KnownMethod, Protocols, known_method};
+pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_method};
 pub use layout::{Layout, LayoutError, WordMeaning};
 pub(crate) use nature::nature;
 pub use reader::{ReadError, Reader, ReaderOptions};
@@ -236,19 +240,25 @@ pub struct Flags {
 pub struct LogLine<'a> {
     /// Where its first byte is.
     pub location: Location,
-    /// The line without its end and without blanks around it.
+    /// The line without its end, and without blanks before that. Where it stands in the log as it is, it keeps up to 4 KiB
+    /// of blanks that it begins with.
     pub bytes: Cow<'a, [u8]>,
     /// How many bytes the line has. More than `bytes` holds only where `oversized` says so.
     pub length: u64,
     /// Longer than [`ReaderOptions::max_record_size`]: `bytes` holds nothing, `length` tells.
     pub oversized: bool,
+    /// When it was written, where the log tells that beside the text.
+    pub time: Option<Time>,
+    /// Key of the session within the input, where the log tells that of the line.
+    pub session: Option<Cow<'a, str>>,
 }
 
 impl<'a> LogLine<'a> {
     /// A line of text; its location is [`Location::START`].
     pub fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         let bytes = bytes.into();
-        Self { location: Location::START, length: bytes.len() as u64, bytes, oversized: false }
+        let length = bytes.len() as u64;
+        Self { location: Location::START, length, bytes, oversized: false, time: None, session: None }
     }
 
     /// A line that was too long to be kept: `length` bytes were passed over.
@@ -300,6 +310,25 @@ impl<'a> Entry<'a> {
         self
     }
 
+    /// The same line of text with blanks before it.
+    #[must_use]
+    pub(crate) fn indented(mut self, blanks: &[u8]) -> Self {
+        if let Self::LogLine(LogLine { bytes, length, .. }) = &mut self {
+            *bytes = Cow::Owned([blanks, bytes].concat());
+            *length += blanks.len() as u64;
+        }
+        self
+    }
+
+    /// The same entry with that time, unless it has one.
+    #[must_use]
+    pub(crate) fn timed(mut self, of_carrier: Option<Time>) -> Self {
+        match &mut self {
+            Self::Record(Record { time, .. }) | Self::LogLine(LogLine { time, .. }) => *time = time.or(of_carrier),
+        }
+        self
+    }
+
     /// The same entry, without its bytes if they are more than `limit`.
     #[inline]
     #[must_use]
@@ -316,7 +345,9 @@ impl<'a> Entry<'a> {
                 let flags = Flags { oversized: true, ..record.flags };
                 Record { bytes: Cow::Borrowed(&[]), length, flags, ..record }.into_owned().into()
             }
-            Self::LogLine(_) => LogLine::oversized(length).into(),
+            Self::LogLine(line) => {
+                Self::from(LogLine { bytes: Cow::Borrowed(&[]), length, oversized: true, ..line }).into_owned()
+            }
         }
     }
 
@@ -324,7 +355,12 @@ impl<'a> Entry<'a> {
     pub fn into_owned(self) -> Entry<'static> {
         match self {
             Self::Record(record) => Entry::Record(record.into_owned()),
-            Self::LogLine(line) => LogLine { bytes: Cow::Owned(line.bytes.into_owned()), ..line }.into(),
+            Self::LogLine(line) => LogLine {
+                bytes: Cow::Owned(line.bytes.into_owned()),
+                session: line.session.map(|key| Cow::Owned(key.into_owned())),
+                ..line
+            }
+            .into(),
         }
     }
 }

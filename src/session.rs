@@ -32,12 +32,16 @@ const KEPT: usize = 4_096;
 pub struct Sessions {
     /// The input's own: that of records without a key.
     own: Connection,
+    /// Whether text between messages stands in it.
+    own_has_text: bool,
     /// Line of the last text between messages, and how many such texts began on it.
     last_log_line: Option<(u64, u32)>,
     /// The others by their keys, in the order in which they began.
     keyed: IndexMap<Box<str>, KeyedSession>,
     /// Where in it those are that are in use.
     in_use: Vec<usize>,
+    /// Where in it that of the last record is, unless it is the input's own.
+    last: Option<usize>,
     answered: RecentAnswers,
     records: u64,
     given_up: u64,
@@ -117,7 +121,9 @@ impl Sessions {
             Some((_, KeyedSession::InUse(connection))) => connection,
             _ => &mut self.own,
         };
+        self.last = place;
         connection.last_used = self.records;
+        connection.last_record = Some(record.location.record);
         (connection, &mut self.answered)
     }
 
@@ -156,20 +162,29 @@ impl Sessions {
         }
     }
 
-    /// Reference of the graph of the input's own session.
-    pub(crate) fn own_reference(&self) -> Arc<str> {
-        self.own.reference.clone()
-    }
-
-    /// Annotates text between messages, in the input's own session.
-    pub fn annotate_log_line<'a>(&mut self, line: &'a LogLine<'a>) -> Annotated<'a> {
+    /// Annotates text between messages: in the session whose key the log tells of it, if that has begun, or else in that of the
+    /// record before it. Before the first record it is that of `first`, the key of that record, if it is known. Gives the
+    /// reference of the session's graph too.
+    pub fn annotate_log_line<'a>(&mut self, line: &'a LogLine<'a>, first: Option<&str>) -> (Annotated<'a>, Arc<str>) {
         let at = line.location.line;
         let nth = match self.last_log_line {
             Some((last, count)) if last == at => count.saturating_add(1),
             _ => 1,
         };
         self.last_log_line = Some((at, nth));
-        Annotated::log_line(line, nth)
+        let told = line.session.as_deref().and_then(|key| self.keyed.get_index_of(key));
+        let place = told.or_else(|| if self.records > 0 { self.last } else { first.map(|key| self.use_session(key)) });
+        let (last_record, reference) = match place.and_then(|place| self.keyed.get_index(place)) {
+            Some((_, KeyedSession::InUse(connection))) => (connection.last_record, connection.reference.clone()),
+            // Which one its last record was is not known any more.
+            Some((key, KeyedSession::Idle(_))) => (None, session_reference(Some(key)).into()),
+            None => {
+                self.own_has_text = true;
+                (self.own.last_record, self.own.reference.clone())
+            }
+        };
+        let after = last_record.map(|record| Name { record, element: None });
+        (Annotated::log_line(line, nth, after), reference)
     }
 
     /// The sessions' own nodes, known when the last record is, in the order in which they began. An input whose records all
@@ -203,7 +218,7 @@ impl Sessions {
     }
 
     fn tallies(&self) -> impl Iterator<Item = (Option<&str>, Tally)> {
-        let own_is_empty = self.own.tally.record_count == 0 && self.last_log_line.is_none();
+        let own_is_empty = self.own.tally.record_count == 0 && !self.own_has_text;
         let own = (self.keyed.is_empty() || !own_is_empty).then_some((None, self.own.tally));
         own.into_iter().chain(self.keyed.iter().map(|(key, session)| (Some(&**key), session.tally())))
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::diagnostic::printable;
 use crate::mapping::Losses;
 use crate::message::{Content, Kind, Problem, Problems, Recognized, Single};
-use crate::record::{Format, Protocols, nature};
+use crate::record::{Carrier, Format, Protocols, nature};
 use crate::session::Sessions;
 
 /// How many characters are shown of a line that is not read.
@@ -19,6 +19,8 @@ const MOST_COMPRESSED: u64 = 1000;
 pub struct Summary {
     /// Formats that the inputs were read as, each once.
     pub formats: Vec<Format>,
+    /// What inputs were taken out of, each once.
+    pub carriers: Vec<Carrier>,
     /// Sessions, one at least for each input.
     pub sessions: u64,
     /// Inputs.
@@ -58,8 +60,8 @@ pub struct Summary {
 
 impl Summary {
     /// Of an input without records.
-    pub fn new(format: Format) -> Self {
-        Self { formats: vec![format], sessions: 1, inputs: 1, ..Self::default() }
+    pub fn new(format: Format, carriers: &[Carrier]) -> Self {
+        Self { formats: vec![format], carriers: carriers.to_vec(), sessions: 1, inputs: 1, ..Self::default() }
     }
 
     /// How often a problem was found.
@@ -135,7 +137,6 @@ impl Summary {
         if !self.nothing_read() {
             return None;
         }
-        let formats: Vec<_> = self.formats.iter().map(|format| format.name()).collect();
         let nature = nature(&self.head).map_or_else(
             || {
                 // A bracket alone would tell nothing.
@@ -152,7 +153,13 @@ impl Summary {
             },
             str::to_owned,
         );
-        Some(format!("nothing was read as JSON-RPC ({}: {}); {nature}", formats.join(", "), self.counts()))
+        Some(format!("nothing was read as JSON-RPC ({}: {}); {nature}", self.forms(), self.counts()))
+    }
+
+    /// The names of carriers and formats: `docker, json-lines`.
+    pub fn forms(&self) -> String {
+        let carriers = self.carriers.iter().map(|carrier| carrier.name());
+        carriers.chain(self.formats.iter().map(|format| format.name())).collect::<Vec<_>>().join(", ")
     }
 
     /// Counts of what there is, each with its noun.
@@ -183,11 +190,8 @@ impl Summary {
 
     /// Adds the counts of another input.
     pub fn merge(&mut self, other: &Self) {
-        for format in &other.formats {
-            if !self.formats.contains(format) {
-                self.formats.push(*format);
-            }
-        }
+        add_new(&mut self.formats, &other.formats);
+        add_new(&mut self.carriers, &other.carriers);
         self.sessions += other.sessions;
         self.inputs += other.inputs;
         self.records += other.records;
@@ -213,8 +217,7 @@ impl Summary {
 /// A few lines for people: `24 records (json-lines): 9 requests, …`, then problems, losses, and how senders were inferred.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let formats: Vec<_> = self.formats.iter().map(|format| format.name()).collect();
-        write!(f, "{} ({})", counted(self.records, "record"), formats.join(", "))?;
+        write!(f, "{} ({})", counted(self.records, "record"), self.forms())?;
         if self.sessions > self.inputs {
             write!(f, " in {}", counted(self.sessions, "session"))?;
         }
@@ -250,6 +253,11 @@ impl fmt::Display for Summary {
         }
         Ok(())
     }
+}
+
+fn add_new<T: Copy + PartialEq>(mine: &mut Vec<T>, theirs: &[T]) {
+    let new: Vec<_> = theirs.iter().filter(|one| !mine.contains(one)).copied().collect();
+    mine.extend(new);
 }
 
 /// A count and what is counted, in the plural where there is not one.

@@ -90,6 +90,7 @@ vocabulary! {
         BATCH_INDEX = "batchIndex",
         RESPONDS_TO = "respondsTo",
         LATENCY_SECONDS = "latencySeconds",
+        AFTER = "after",
         TOOL_NAME = "toolName",
         PROTOCOL_VERSION = "protocolVersion",
         IS_ERROR = "isError",

@@ -32,9 +32,9 @@ pub fn explain(log: &Path, format: &FormatArgs) -> Result<Outcome, Failure> {
         input.by_ref().take(HEAD).read_to_end(&mut head)?;
         let mut reader = Reader::new(head.as_slice().chain(input), &options)?;
         let format = reader.format();
-        let mut summary = Summary::new(format);
+        let mut summary = Summary::new(format, reader.carriers());
         let mut seen = Vec::new();
-        writeln!(out, "{}: {}", source.name(), format.name())?;
+        writeln!(out, "{}: {}", source.name(), summary.forms())?;
         while let Some(entry) = reader.next_entry()? {
             match &entry {
                 Entry::Record(record) => summary.count(&Content::of(record), &record.bytes),
@@ -59,7 +59,7 @@ pub fn explain(log: &Path, format: &FormatArgs) -> Result<Outcome, Failure> {
             outcome = Outcome::Findings;
         }
         if !options.is_stated() {
-            writeln!(out, "\n{}", said(format, &head, &seen))?;
+            writeln!(out, "\n{}", said(&summary, format, &head, &seen))?;
         }
     }
     Ok(outcome)
@@ -95,7 +95,7 @@ fn show(out: &mut impl std::io::Write, record: &Record<'_>) -> std::io::Result<(
 }
 
 /// What says the same as the content of a log does, which begins with `head` and the entries `seen` in it.
-fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
+fn said(summary: &Summary, format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
     let line = |at: u64| {
         let at = usize::try_from(at).unwrap_or_default().min(head.len());
         let start = head[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -111,7 +111,10 @@ fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
     });
     let found: Vec<_> = found.collect();
     if format != Format::JsonLines || found.iter().all(|found| found.line == &*found.record.bytes) {
-        return format!("`--from {}` says the same.", format.name());
+        return match summary.carriers.is_empty() {
+            true => format!("`--from {}` says the same.", format.name()),
+            false => "No `--from` says the same: without it, a log is taken out of what its lines are in.".to_owned(),
+        };
     }
     let Some((places, layout)) = Layout::describe(&found) else {
         return "Messages are in too many places for a file for --from to say where.".to_owned();

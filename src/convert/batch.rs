@@ -24,7 +24,7 @@ impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
     pub(super) fn run_array(&mut self, index: usize, record: &Record<'_>) {
         let outline = match Outline::new(&record.bytes) {
             Ok(outline) if outline.elements().next().is_some() => outline,
-            _ => return self.run(index, &[Entry::Record(record.clone())]),
+            _ => return self.run(index, &[Entry::Record(record.clone())], None),
         };
         let shared = self.shared;
         // Those before this one have been paired, so nothing that is to be written before it waits for it.

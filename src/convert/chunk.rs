@@ -57,11 +57,13 @@ impl<'r> ChunkSource<'r> {
     }
 
     /// Fills a chunk with the entries that come next; tells whether there are any. Waits for input only for the first of
-    /// them, so that what is known goes on before the next wait.
+    /// them, so that what is known goes on before the next wait; and for the first record of all, whose session is that of
+    /// the lines before it.
     pub fn fill(&mut self, chunk: &mut Chunk) -> bool {
         chunk.clear();
         while !self.ended && !chunk.ends_in_array && chunk.weight < BYTES && chunk.entries.len() < ENTRIES {
-            match self.reader.take_entry(chunk.entries.is_empty(), |entry| chunk.push(entry, self.in_pieces)) {
+            let may_wait = chunk.entries.is_empty() || self.reader.record_count() == 0;
+            match self.reader.take_entry(may_wait, |entry| chunk.push(entry, self.in_pieces)) {
                 Ok(Some(())) => {}
                 Ok(None) if chunk.entries.is_empty() => self.ended = true,
                 Ok(None) => break,
@@ -125,6 +127,8 @@ impl Chunk {
                     location: line.location,
                     length: line.length,
                     oversized: line.oversized,
+                    time: line.time,
+                    session: line.session.as_deref().map(Cow::Borrowed),
                 }),
             }
         })

@@ -10,7 +10,7 @@ use crate::diagnostic::Finding;
 use crate::json::{self, Outline};
 use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, Mapping, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
-use crate::record::{Entry, Format, Location, Record};
+use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered};
 use crate::summary::Summary;
@@ -22,8 +22,8 @@ pub(super) struct Paired {
 }
 
 impl Paired {
-    pub fn new(format: Format) -> Self {
-        Self { sessions: Sessions::new(), summary: Summary::new(format) }
+    pub fn new(summary: Summary) -> Self {
+        Self { sessions: Sessions::new(), summary }
     }
 
     pub fn count_problems(&mut self, nodes: &[Annotated<'_>]) {
@@ -104,18 +104,24 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         // No other is read meanwhile.
         let _alone = chunk.is_huge().then_some(source);
         let entries: Vec<Entry<'_>> = chunk.entries().collect();
+        let first_key = entries.iter().find_map(|entry| match entry {
+            Entry::Record(record) => Some(record.session.as_deref()),
+            Entry::LogLine(_) => None,
+        });
+        let first_key = first_key.flatten();
         match entries.split_last() {
             Some((Entry::Record(array), before)) if chunk.ends_in_array => {
-                self.run(chunk.index, before);
+                self.run(chunk.index, before, first_key);
                 self.run_array(chunk.index + 1, array);
             }
-            _ => self.run(chunk.index, &entries),
+            _ => self.run(chunk.index, &entries, first_key),
         }
         true
     }
 
-    /// Takes entries to the sink, when it is the turn of that index.
-    pub(super) fn run(&mut self, index: usize, entries: &[Entry<'_>]) {
+    /// Takes entries to the sink, when it is the turn of that index. Lines before the first record of all stand in the session
+    /// of `first_key`.
+    pub(super) fn run(&mut self, index: usize, entries: &[Entry<'_>], first_key: Option<&str>) {
         // Each step of the way is made for all records before the next, so that what they borrow stays where it is.
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
@@ -142,7 +148,8 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         self.scanner.shrink();
 
         let mut findings = Vec::new();
-        let paired = self.shared.paired.in_turn(index, |paired| self.pair(paired, entries, contents, &mut findings));
+        let pair = |paired: &mut _| self.pair(paired, entries, first_key, contents, &mut findings);
+        let paired = self.shared.paired.in_turn(index, pair);
         let Some(Steps { steps, nodes, stop }) = paired else { return };
 
         self.rendered.clear();
@@ -253,6 +260,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         &self,
         paired: &mut Paired,
         entries: &'c [Entry<'c>],
+        first_key: Option<&str>,
         contents: Vec<Option<Content<'c>>>,
         findings: &mut Vec<Finding>,
     ) -> Steps<'c> {
@@ -295,8 +303,9 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                         let message = format!("{} bytes of text are skipped", line.length);
                         findings.push(self.finding(line.location, message, false));
                     } else if self.shared.options.log_lines && in_session {
-                        let (graph, first) = (paired.sessions.own_reference(), nodes.len());
-                        nodes.push(paired.sessions.annotate_log_line(line));
+                        let first = nodes.len();
+                        let (node, graph) = paired.sessions.annotate_log_line(line, first_key);
+                        nodes.push(node);
                         steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at: line.location });
                     }
                 }

@@ -135,9 +135,12 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
                 self.annotations(annotated, None, annotated.problems);
                 self.text_or_bytes(bytes);
             }
-            Node::LogLine(bytes) => {
+            Node::LogLine { bytes, after } => {
                 self.start(NodeRef::LogLine(annotated.location.line, annotated.name.element), rpcg::LOG_LINE);
                 self.annotations(annotated, None, annotated.problems);
+                if let Some(record) = after {
+                    self.writer.link(rpcg::AFTER, NodeRef::Message(*record));
+                }
                 self.text_or_bytes(bytes);
             }
         }
@@ -269,7 +272,7 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
 
     fn annotations(&mut self, annotated: &Annotated<'_>, extra: Option<&Payload<'_>>, problems: Problems) {
         self.writer.link(rpcg::IN_SESSION, NodeRef::Session(self.session));
-        if !matches!(annotated.node, Node::LogLine(_)) {
+        if !matches!(annotated.node, Node::LogLine { .. }) {
             self.writer.count(rpcg::SEQUENCE, annotated.name.record);
         }
         match annotated.time {
@@ -310,7 +313,7 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
     }
 
     fn provenance(&mut self, annotated: &Annotated<'_>) {
-        let log_line = matches!(annotated.node, Node::LogLine(_));
+        let log_line = matches!(annotated.node, Node::LogLine { .. });
         let whole_record = self.provenance && annotated.batch_index.is_none();
         if log_line || whole_record {
             self.writer.count(rpcg::LINE, annotated.location.line);

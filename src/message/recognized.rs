@@ -6,6 +6,7 @@ use memchr::memmem;
 
 use super::{Content, ExtraMembers, Message, Single};
 use crate::json::MemberName;
+use crate::record::is_member_of_messages;
 
 static VERSION: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("jsonrpc"));
 
@@ -20,10 +21,6 @@ pub enum Recognized {
     /// JSON-RPC, valid or not.
     JsonRpc,
 }
-
-/// Members of messages without `jsonrpc` that do not make one doubtful: `result` and `error` stand beside each other in
-/// JSON-RPC 1.0, `sessionId` beside them in the Chrome DevTools Protocol.
-const KNOWN: [&str; 3] = ["result", "error", "sessionId"];
 
 impl Recognized {
     /// What a batch shows, given the most that an element of it does.
@@ -62,7 +59,7 @@ impl Single<'_> {
 }
 
 fn is_doubtful(message: &Message<'_>) -> bool {
-    let is_known = |name: Option<&str>| name.is_some_and(|name| KNOWN.contains(&name));
+    let is_known = |name: Option<&str>| name.is_some_and(|name| is_member_of_messages(name.as_bytes()));
     let unknown = match &message.extra {
         ExtraMembers::Listed(members) => members.iter().any(|(name, _)| !is_known(name.as_str())),
         // Those that are known are small, and few.

@@ -6,7 +6,7 @@ use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
 use super::object::offset_in;
 use super::times::timestamp;
 use super::value::{Extent, value};
-use super::{Flags, Record, Sender, Time};
+use super::{Flags, LogLine, Record, Sender, Time};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,9 +70,9 @@ impl Marks for ClaudeDesktop {
         let name = name.unwrap_or_default();
         if starts(&line[text..]) {
             self.servers.entry(name.to_vec()).or_default().starting = true;
-            return None;
+            return self.text(name, line);
         }
-        let (sender, message, length) = message(&line[text..])?;
+        let Some((sender, message, length)) = message(&line[text..]) else { return self.text(name, line) };
         self.taken = Some(text + length).filter(|&taken| taken < line.len());
         let flags = Flags { truncated: is_cut(message), ..Flags::default() };
         let record = Record { time, sender: Some(sender), session: self.session(name), flags, ..Record::new(message) };
@@ -85,6 +85,12 @@ impl Marks for ClaudeDesktop {
 }
 
 impl ClaudeDesktop {
+    /// A line of text in the session of the server's last message.
+    fn text<'a>(&self, name: &[u8], line: &'a [u8]) -> Option<Found<'a>> {
+        let session = self.servers.get(name)?.key.clone().map(Cow::Owned);
+        Some((0, LogLine { session, ..LogLine::new(line) }.into()))
+    }
+
     /// The session of the server's next message.
     fn session(&mut self, name: &[u8]) -> Option<Cow<'static, str>> {
         let server = self.servers.entry(name.to_vec()).or_default();

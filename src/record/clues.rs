@@ -1,5 +1,6 @@
 //! What stands around a message and tells its time and its sender.
 
+use super::carrier::without_colours;
 use super::decoder::trim_end;
 use super::object::{RawObject, unescape};
 use super::times;
@@ -8,18 +9,8 @@ use oxsdatatypes::Decimal;
 use std::borrow::Cow;
 
 /// Members that tell the time, the most telling first.
-const TIMES: [&str; 10] = [
-    "time",
-    "ts",
-    "timestamp",
-    "@timestamp",
-    "timeUnixNano",
-    "observedTimeUnixNano",
-    "asctime",
-    "datetime",
-    "t",
-    "__REALTIME_TIMESTAMP",
-];
+const TIMES: [&str; 9] =
+    ["time", "ts", "timestamp", "@timestamp", "timeUnixNano", "observedTimeUnixNano", "asctime", "datetime", "t"];
 
 /// Members that tell the sender, if their value names a side.
 const SENDERS: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "sentBy"];
@@ -63,7 +54,8 @@ impl Clues {
 
     /// Those of the text in front of a message, of which the last bytes count, and else those around it.
     pub(super) fn in_front(self, text: &[u8]) -> Self {
-        let text = without_colours(&String::from_utf8_lossy(trim_end(&text[text.len().saturating_sub(FRONT)..])));
+        let text = without_colours(trim_end(&text[text.len().saturating_sub(FRONT)..]));
+        let text = String::from_utf8_lossy(&text);
         let pairs = || text.split_whitespace().filter_map(|word| word.split_once('='));
         let stated = |names: &'static [&str]| {
             pairs().filter(|(name, _)| names.contains(name)).map(|(_, value)| value.trim_matches('"'))
@@ -91,6 +83,18 @@ pub(super) fn took_in_text(text: &[u8]) -> Option<Decimal> {
     let text = String::from_utf8_lossy(text);
     let mut pairs = text.split_whitespace().filter_map(|word| word.split_once('='));
     pairs.find_map(|(name, value)| DURATIONS.contains(&name).then(|| times::with_units(value))?)
+}
+
+/// How much of a line of text is looked at for its time.
+const STATED: usize = 64;
+
+/// The time that a line states which is not a message: a member of an object, or at the start of a text.
+pub(crate) fn stated_time(line: &[u8]) -> Option<Time> {
+    let line = line.trim_ascii_start();
+    match RawObject::parse(line) {
+        Some(object) => Clues::default().within(&object).time,
+        None => Clues::default().in_front(&line[..line.len().min(STATED)]).time,
+    }
 }
 
 /// How much of the text in front of a message is looked at.
@@ -128,16 +132,6 @@ fn last_direction(text: &str) -> Option<Direction> {
     let arrow = |token: &str| ARROWS.iter().find(|(drawn, _)| drawn.contains(&token)).map(|(_, direction)| *direction);
     let words = text.rsplit(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     tokens.find_map(arrow).or_else(|| words.take(3).filter(|word| word.len() > 3).find_map(named_direction))
-}
-
-/// The text without the colours of a terminal.
-fn without_colours(text: &str) -> String {
-    let behind_codes = |part: &'_ str| part.find(|c: char| !c.is_ascii_digit() && !['[', ';'].contains(&c));
-    let mut parts = text.split('\x1b');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |plain, part| {
-        plain + part.get(behind_codes(part).map_or(part.len(), |at| at + 1)..).unwrap_or(part)
-    })
 }
 
 /// The text with `to` for each arrow to the right; `None` if there is one to the left.

@@ -103,17 +103,17 @@ const XZ_MEMORY: u32 = 128 << 10;
 /// A reader of which the first bytes were looked at: those, the error that came behind them, and the rest.
 type Peeked<R> = Chain<Chain<Cursor<Vec<u8>>, Failed>, R>;
 
-/// Looks at the first bytes of an input, of which there may be fewer than `count`.
-fn peek<R: Read>(mut input: R, count: u64) -> (Vec<u8>, Peeked<R>) {
+/// Looks at the first four bytes of an input, of which there may be fewer.
+fn peek<R: Read>(mut input: R) -> (Vec<u8>, Peeked<R>) {
     let mut head = Vec::new();
-    let failed = Failed(input.by_ref().take(count).read_to_end(&mut head).err());
+    let failed = Failed(input.by_ref().take(4).read_to_end(&mut head).err());
     (head.clone(), Cursor::new(head).chain(failed).chain(input))
 }
 
 impl<R: Read> CompressionLayer<R> {
     /// Fails only for want of memory: a read that fails here does so again in [`Read::read`].
     fn new(input: R) -> io::Result<Self> {
-        let (head, peeked) = peek(input, 4);
+        let (head, peeked) = peek(input);
         let buffered = |peeked| BufReader::with_capacity(64 * 1024, peeked);
         Ok(match InputCompression::of(&head) {
             None => Self::Plain(peeked),
@@ -172,10 +172,10 @@ struct Utf8<R> {
 
 impl<R: Read> Utf8<R> {
     fn new(input: R) -> Self {
-        let (head, input) = peek(input, 2);
+        let (head, input) = peek(input);
         let unit: Option<fn([u8; 2]) -> u16> = match head[..] {
-            [0xff, 0xfe] => Some(u16::from_le_bytes),
-            [0xfe, 0xff] => Some(u16::from_be_bytes),
+            [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
+            [0xfe, 0xff, ..] => Some(u16::from_be_bytes),
             _ => None,
         };
         Self { input, unit, units: Vec::new(), text: Vec::new(), given: 0 }

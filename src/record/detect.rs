@@ -1,6 +1,8 @@
 //! The formats, and how one is recognised.
 
 use super::about::{About, Sign, Window};
+use super::carried::Carried;
+use super::carrier::Carrier;
 use super::decoder::Decoder;
 use super::{
     arrows, claude_desktop, content_length, eglot_lisp, har, helix, inspector_network, json_array, json_lines,
@@ -9,7 +11,8 @@ use super::{
     json_values, lsp_devtools_db, lsp_test, lsp4e, mcp_inspector, mcpsnoop, mcpspy, nvim_lua, protocol_monitor, sse,
     tshark, vscode_lsp_json, vscode_lsp_text, vscode_mcp, zed, zed_acp,
 };
-use memchr::memchr;
+use memchr::{memchr, memrchr};
+use std::borrow::Cow;
 
 /// Names each format: the rule of [`Format::detect`] that it is recognised by, and the file where it says of itself all
 /// else. The formats are listed to users in this order.
@@ -93,7 +96,7 @@ impl Format {
     pub(super) const WINDOW: usize = 64 * 1024;
 
     /// Recognises a format by the content of an input's first bytes, of which it looks at 64 KiB at most. The same bytes
-    /// give the same format.
+    /// give the same format. In a log whose lines are in a [`Carrier`], it is the format of what is inside.
     ///
     /// An input that begins as SQLite databases do is `lsp-devtools-db`. Of these, the first that is true decides; what
     /// marks the messages of 1 to 5 and 7 to 11 stands before any line that is or begins another JSON value.
@@ -134,14 +137,36 @@ impl Format {
     /// before the error in an archive does. No object of 12 to 15 has a member `jsonrpc`, and one that is cut off by the
     /// end of what is seen counts as far as it goes.
     pub fn detect(head: &[u8]) -> Self {
-        let window = Window::new(&head[..head.len().min(Self::WINDOW)]);
-        Self::shown_in(&window, |_| true).unwrap_or(Self::JsonLines)
+        Self::of(&Self::taken_off(&head[..head.len().min(Self::WINDOW)]).1)
     }
 
-    /// Recognises a format as soon as the content settles it, so that a live log need not wait: by the first 1, 2, 4, 8, …
-    /// lines that hold a whole JSON value or the mark of a format, or else by `head` if it is `all` that is looked at.
-    /// The same bytes give the same format, in whatever pieces they come.
-    pub(super) fn settled(head: &[u8], all: bool, looked: &mut Looked) -> Option<Self> {
+    /// The format of a text, whatever carrier it may be in.
+    fn of(text: &[u8]) -> Self {
+        Self::shown_in(&Window::new(text), |_| true).unwrap_or(Self::JsonLines)
+    }
+
+    /// The carriers that a text is in, the outermost first, and the text inside.
+    fn taken_off(text: &[u8]) -> (Vec<Carrier>, Cow<'_, [u8]>) {
+        let (mut carriers, mut text) = (Vec::new(), Cow::Borrowed(text));
+        while carriers.len() < Carrier::MOST {
+            let shown = Carrier::shown(&text);
+            let Some(carrier) = shown.or_else(|| Carrier::possible(&text)) else { break };
+            let inside = Carried::inside(carrier, &text);
+            let has_fence = || Carrier::possible(&inside) == Some(Carrier::Fenced);
+            let is_sure = || shown.is_some() || Carrier::shown(&inside).is_some() || has_fence();
+            if !is_sure() && !carrier.helps(Self::of(&text), Self::of(&inside)) {
+                break;
+            }
+            carriers.push(carrier);
+            text = inside.into();
+        }
+        (carriers, text)
+    }
+
+    /// Recognises carriers and a format as soon as the content settles them, so that a live log need not wait: by the first 1, 2,
+    /// 4, 8, … lines that hold a whole JSON value or the mark of a format, or else by `head` if it is `all` that is looked
+    /// at. The same bytes give the same, in whatever pieces they come.
+    pub(super) fn settled(head: &[u8], all: bool, looked: &mut Looked) -> Option<(Vec<Carrier>, Self)> {
         let head = &head[..head.len().min(Self::WINDOW)];
         while let Some(end) = head.get(looked.bytes..).and_then(|rest| memchr(b'\n', rest)) {
             looked.bytes += end + 1;
@@ -149,18 +174,27 @@ impl Format {
             if !looked.lines.is_power_of_two() {
                 continue;
             }
-            let seen = &head[..looked.bytes];
-            let window = Window::new(seen);
-            let whole_value = window.first_value.is_some_and(|value| value.end.is_some());
-            if whole_value || Self::shown_in(&window, |sign| !matches!(sign, Sign::Value(_))).is_some() {
-                let format = Self::detect(seen);
-                // Whether anything stands behind an array has to be seen.
-                if format != Self::JsonArray {
-                    return Some(format);
+            let (carriers, seen) = Self::taken_off(&head[..looked.bytes]);
+            // A piece of a line is not a value.
+            let window = Window::new(&seen[..memrchr(b'\n', &seen).map_or(0, |last| last + 1)]);
+            let has_whole_value = |window: &Window<'_>| window.first_value.is_some_and(|value| value.end.is_some());
+            if has_whole_value(&window) || Self::shown_in(&window, |sign| !matches!(sign, Sign::Value(_))).is_some() {
+                let format = Self::of(window.bytes);
+                let may_be_quoted = || {
+                    let quoted = Carrier::possible(&seen).filter(|carrier| *carrier == Carrier::Quoted);
+                    quoted.is_some_and(|quoted| !has_whole_value(&Window::new(&Carried::inside(quoted, &seen))))
+                };
+                // Whether anything stands behind an array has to be seen, and whether a bracket behind `> ` has its end on
+                // the same line, as arrows have.
+                if format != Self::JsonArray && (format != Self::Arrows || !may_be_quoted()) {
+                    return Some((carriers, format));
                 }
             }
         }
-        all.then(|| Self::detect(head))
+        all.then(|| {
+            let (carriers, text) = Self::taken_off(head);
+            (carriers, Self::of(&text))
+        })
     }
 
     /// The first format, in the order of the rules of [`Format::detect`], whose sign is in the window.

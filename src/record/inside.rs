@@ -1,6 +1,7 @@
 //! Messages inside lines: in the JSON of loggers, telemetry and recorders, and behind a prefix in text.
 
 use super::Record;
+use super::carrier::without_colours;
 use super::clues::{Clues, took, took_in_text};
 use super::decoder::leading_blanks;
 use super::known::{is_sure, may_hold_message};
@@ -32,7 +33,13 @@ pub(super) fn messages<'a>(line: &'a [u8], object: Option<&RawObject<'a>>) -> Ve
 
 fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues, deep: usize, found: &mut Vec<Inside<'a>>) {
     let (clues, before) = (around.within(object), found.len());
-    for (_, value) in object.members() {
+    // What a message holds is not an envelope's.
+    let own: &[&[u8]] = match (object.string("method"), object.has("id")) {
+        (Some(_), _) => &[b"params"],
+        (None, true) => &[b"result", b"error"],
+        (None, false) => &[],
+    };
+    for (_, value) in object.members().filter(|(name, _)| !own.contains(name)) {
         in_value(line, value, clues, deep - 1, found);
     }
     if let [_, (_, answer)] = &mut found[before..]
@@ -126,7 +133,8 @@ fn is_opened(front: &[u8], rest: &[u8]) -> bool {
         b'{' => b"\"",
         _ => b"{",
     };
-    let front = without_colours(front);
+    // The whole front again for each bracket would take too long.
+    let front = without_colours(&front[front.len().saturating_sub(COLOURED)..]);
     let trimmed = front.trim_ascii_end();
     behind.starts_with(begins)
         && match (front.last(), trimmed.last()) {
@@ -142,18 +150,12 @@ fn is_opened(front: &[u8], rest: &[u8]) -> bool {
 
 /// Whether a text ends with `key="`.
 fn is_quoted(front: &[u8]) -> bool {
-    front.strip_suffix(b"\"").is_some_and(|front| without_colours(front).ends_with(b"="))
+    let front = front.strip_suffix(b"\"").map(|front| &front[front.len().saturating_sub(COLOURED)..]);
+    front.is_some_and(|front| without_colours(front).ends_with(b"="))
 }
 
-/// The text without the colours of a terminal at its end.
-fn without_colours(mut text: &[u8]) -> &[u8] {
-    while let Some(codes) = text.strip_suffix(b"m") {
-        let end = codes.iter().rposition(|byte| !byte.is_ascii_digit() && *byte != b';').map_or(0, |last| last + 1);
-        let Some(before) = codes[..end].strip_suffix(b"\x1b[") else { break };
-        text = before;
-    }
-    text
-}
+/// How much of what is in front of a bracket may be colours of a terminal.
+const COLOURED: usize = 64;
 
 /// The object or array that `rest`, the end of a line, begins with, if it may be a message, and how many bytes are done
 /// with.

@@ -6,7 +6,8 @@ use memchr::memmem;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The members of a message. `sessionId` is that of Chrome's protocol, and recorders add `_meta`.
+/// The members of a message. `result` and `error` stand beside each other in JSON-RPC 1.0, `sessionId` is that of Chrome's
+/// protocol, and recorders add `_meta`.
 const MEMBERS: [&str; 8] = ["jsonrpc", "id", "method", "params", "result", "error", "sessionId", "_meta"];
 
 /// The methods of published protocols: a line each with the method, the side that sends it and the protocols that have it.
@@ -81,7 +82,12 @@ pub(super) fn counts(object: &RawObject<'_>) -> bool {
 
 /// Whether all members are those of messages.
 pub(super) fn has_members_of_messages(object: &RawObject<'_>) -> bool {
-    object.members().all(|(name, _)| MEMBERS.iter().any(|known| known.as_bytes() == name))
+    object.members().all(|(name, _)| is_member_of_messages(name))
+}
+
+/// Whether messages have a member of that name.
+pub(crate) fn is_member_of_messages(name: &[u8]) -> bool {
+    MEMBERS.iter().any(|known| known.as_bytes() == name)
 }
 
 /// Whether an object is a message for sure, or an array is a batch that has such a message.

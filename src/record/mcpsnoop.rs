@@ -46,18 +46,19 @@ fn open<'a>(object: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<F
     });
     // Text that is not JSON stands in `text`, whichever side wrote it.
     let text = object.all("text").filter_map(|value| Some((offset_in(line, value) + 1, trim(unescape(value)?))));
+    let session = || object.string("session_id").filter(|key| !key.is_empty());
     let found = |(start, bytes)| match sender {
         Some(_) => {
             let record = Record {
                 time: object.date_time("ts"),
                 sender,
-                session: object.string("session_id").filter(|key| !key.is_empty()),
+                session: session(),
                 flags: Flags { truncated, ..Flags::default() },
                 ..Record::new(bytes)
             };
             (start, Entry::from(record))
         }
-        None => (start, LogLine::new(bytes).into()),
+        None => (start, LogLine { session: session(), ..LogLine::new(bytes) }.into()),
     };
     let mut all = raw.chain(text.filter(|(_, text)| !text.is_empty())).map(found);
     let first = all.next();

@@ -175,11 +175,15 @@ pub(super) fn unescaped(mut rest: &[u8]) -> Cow<'_, [u8]> {
     let mut text: Vec<u8> = Vec::new();
     loop {
         let plain = memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
-        if rest.get(plain) != Some(&b'\\') {
-            let last = &rest[..plain];
-            return if text.is_empty() { Cow::Borrowed(last) } else { Cow::Owned([&text, last].concat()) };
+        if rest.get(plain) != Some(&b'\\') && text.is_empty() {
+            return Cow::Borrowed(&rest[..plain]);
         }
+        // Nothing is longer than what stands for it.
+        text.reserve(rest.len());
         text.extend_from_slice(&rest[..plain]);
+        if rest.get(plain) != Some(&b'\\') {
+            return Cow::Owned(text);
+        }
         let escape = &rest[plain..];
         let mut buffer = [0; 4];
         let (meaning, length) = match (unescape_one(escape), escape) {

@@ -1,8 +1,9 @@
 //! Driving a decoder: the buffer, the counting of lines and bytes, and what can go wrong.
 
+use super::carried::Carried;
 use super::decompress::{InputCompression, PlainText, TextFailure};
 use super::detect::Looked;
-use super::{Decoder, Entry, Format, Layout, Location, Step};
+use super::{Carrier, Decoder, Entry, Format, Layout, Location, LogLine, Step, Time};
 use memchr::memchr_iter;
 use std::io::{self, Read};
 use std::mem;
@@ -102,6 +103,11 @@ impl ReadError {
 /// Pulls the entries out of an input, whatever its compression and format.
 pub struct Reader<R: Read> {
     input: PlainText<R>,
+    /// Takes carriers off: then the bytes in the buffer, and `here`, are those of the text inside.
+    carried: Option<Box<Carried>>,
+    carriers: Vec<Carrier>,
+    /// The failure that came before carriers were taken off.
+    failure: Option<ReadError>,
     state: ReaderState,
     format: Format,
     decoder: Box<dyn Decoder>,
@@ -115,8 +121,8 @@ pub struct Reader<R: Read> {
     here: Location,
     /// How many lines end before that offset from `start`: entries of one piece are not counted each from its beginning.
     counted: (usize, u64),
-    /// Where the entry began that the decoder has not given yet.
-    begun: Option<Location>,
+    /// Where the entry began that the decoder has not given yet, and the time of its carrier.
+    begun: Option<(Location, Option<Time>)>,
     /// The first bytes of the text that are not blank.
     head: Vec<u8>,
 }
@@ -136,6 +142,8 @@ const CHUNK: usize = 64 * 1024;
 const LARGE_BUFFER: usize = 4 << 20;
 /// How many bytes of the text are kept to tell what it is.
 const HEAD: usize = 4 * 1024;
+/// How many blanks before a line of text are kept.
+const INDENT: usize = 4 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<R: Read> Reader<R> {
@@ -153,6 +161,9 @@ impl<R: Read> Reader<R> {
         };
         let mut reader = Self {
             input: PlainText::new(input).map_err(|source| ReadError::Io { after: 0, source })?,
+            carried: None,
+            carriers: Vec::new(),
+            failure: None,
             state: ReaderState::Open,
             format,
             decoder,
@@ -174,8 +185,11 @@ impl<R: Read> Reader<R> {
             reader.consume(BYTE_ORDER_MARK.len());
         }
         if !options.is_stated() {
-            reader.format = reader.detect();
+            (reader.carriers, reader.format) = reader.detect();
             reader.decoder = reader.format.detected_decoder(options.max_record_size);
+            if !reader.carriers.is_empty() {
+                reader.take_off(options.max_record_size);
+            }
         }
         if let Some(reason) = reader.format.refusal() {
             return Err(ReadError::Refused { format: reader.format, reason });
@@ -188,14 +202,20 @@ impl<R: Read> Reader<R> {
         self.format
     }
 
+    /// What the log was taken out of, the outermost first. A format that was stated is read as it is.
+    pub fn carriers(&self) -> &[Carrier] {
+        &self.carriers
+    }
+
     /// How many records were given so far.
     pub fn record_count(&self) -> u64 {
         self.here.record
     }
 
-    /// How many bytes of text were read, decompressed where they are compressed.
+    /// How many bytes of text were read, decompressed where they are compressed, and with carriers.
     pub(crate) fn text_length(&self) -> u64 {
-        self.here.byte + (self.filled - self.start) as u64
+        let text = self.here.byte + (self.filled - self.start) as u64;
+        self.carried.as_ref().map_or(text, |carried| carried.read_length())
     }
 
     /// How the text begins, as far as it was read, and at most 4 KiB of it; without blanks before it.
@@ -225,12 +245,18 @@ impl<R: Read> Reader<R> {
         take: impl FnOnce(Entry<'_>) -> T,
     ) -> Result<Option<T>, ReadError> {
         loop {
+            if let Some(line) = self.other_line(false) {
+                return Ok(Some(take(line)));
+            }
             if matches!(self.state, ReaderState::Over) {
                 return Ok(None);
             }
             let input = &self.buffer[self.start..self.filled];
             match self.decoder.step(input, matches!(self.state, ReaderState::Ended)) {
                 Step::NeedMore | Step::Skip { consumed: 0 } => {
+                    if let Some(line) = self.other_line(true) {
+                        return Ok(Some(take(line)));
+                    }
                     match (self.decoder.failure(), mem::replace(&mut self.state, ReaderState::Over)) {
                         (Some(problem), _) => return Err(ReadError::Unreadable { format: self.format, problem }),
                         (None, ReaderState::Open) => {
@@ -247,16 +273,27 @@ impl<R: Read> Reader<R> {
                 }
                 Step::Skip { consumed } => self.consume(consumed),
                 Step::Begin { start, consumed } => {
-                    self.begun = Some(self.here.behind(&input[..start], &mut self.counted));
+                    let begun = self.here.behind(&input[..start], &mut self.counted);
+                    self.begun = Some(self.place(begun));
                     self.consume(consumed);
                 }
                 Step::Entry { start, consumed, entry } => {
-                    let location = match self.begun.take() {
-                        Some(begun) => begun,
-                        None => self.here.behind(&input[..start], &mut self.counted),
+                    let indent = match &entry {
+                        Entry::LogLine(line) if start == 0 && input.starts_with(&line.bytes) => self.indentation(),
+                        _ => 0,
                     };
+                    let (location, time) = match self.begun.take() {
+                        Some(begun) => begun,
+                        None => {
+                            let begun = self.here.behind(&input[..start], &mut self.counted);
+                            self.place(Location { byte: begun.byte - indent as u64, ..begun })
+                        }
+                    };
+                    let blanks = &self.buffer[self.start - indent..self.start];
+                    let entry = if blanks.is_empty() { entry } else { entry.indented(blanks) };
                     self.here.record += u64::from(matches!(entry, Entry::Record(_)));
                     let known = if entry.location().record == 0 { location } else { entry.location() };
+                    let entry = if time.is_some() { entry.timed(time) } else { entry };
                     let taken = take(entry.at(Location { record: self.here.record, ..known }));
                     self.consume(consumed);
                     return Ok(Some(taken));
@@ -265,14 +302,61 @@ impl<R: Read> Reader<R> {
         }
     }
 
+    /// The next line that is not in the carrier as the others are, at its place among the entries, or before it if it must
+    /// not wait any longer.
+    fn other_line(&mut self, needs_more: bool) -> Option<Entry<'static>> {
+        let carried = self.carried.as_mut()?;
+        let read = match needs_more {
+            true => None,
+            false if self.begun.is_some() => return None,
+            false => Some(self.here.byte),
+        };
+        let line = carried.other(read)?;
+        let location = Location { record: self.here.record, ..line.location };
+        Some(Entry::from(LogLine { location, ..line }).within(self.most - 2 * CHUNK))
+    }
+
+    /// How many blanks are before what is not consumed, if there is nothing else before it on its line, and it was not begun.
+    fn indentation(&self) -> usize {
+        let before = &self.buffer[..self.start];
+        let blanks = before.iter().rev().take(INDENT).take_while(|byte| b" \t".contains(byte)).count();
+        let begins_line = match before[..self.start - blanks].last() {
+            Some(last) => *last == b'\n' || self.here.byte == (BYTE_ORDER_MARK.len() + blanks) as u64,
+            None => self.here.byte == blanks as u64,
+        };
+        if begins_line && self.begun.is_none() { blanks } else { 0 }
+    }
+
+    /// Where a byte of text is in the input, and the time that its carrier tells.
+    fn place(&self, text: Location) -> (Location, Option<Time>) {
+        self.carried.as_ref().map_or((text, None), |carried| carried.place(text.byte))
+    }
+
+    /// From here on, what is read is taken out of the carriers, beginning with what is in the buffer.
+    fn take_off(&mut self, limit: usize) {
+        let raw = self.buffer[self.start..self.filled].to_vec();
+        let carried = Carried::new(&self.carriers, limit, raw, self.here);
+        self.carried = Some(Box::new(match mem::replace(&mut self.state, ReaderState::Open) {
+            ReaderState::Open => carried,
+            ReaderState::Ended | ReaderState::Over => carried.ended(false),
+            ReaderState::Failed(error) => {
+                self.failure = Some(error);
+                carried.ended(true)
+            }
+        }));
+        (self.start, self.filled, self.here) = (0, 0, Location::START);
+        self.counted = (0, 0);
+        self.head.clear();
+    }
+
     /// Reads no further than the format needs: the next line of a live log may be long in coming.
-    fn detect(&mut self) -> Format {
+    fn detect(&mut self) -> (Vec<Carrier>, Format) {
         let mut looked = Looked::default();
         loop {
             let head = &self.buffer[self.start..self.filled];
             let all = !matches!(self.state, ReaderState::Open) || head.len() >= Format::WINDOW;
-            if let Some(format) = Format::settled(head, all, &mut looked) {
-                return format;
+            if let Some(found) = Format::settled(head, all, &mut looked) {
+                return found;
             }
             self.fill(head.len() + 1);
         }
@@ -282,20 +366,25 @@ impl<R: Read> Reader<R> {
     fn fill(&mut self, wanted: usize) {
         let have = self.filled - self.start;
         if have <= self.start || self.buffer.len() - self.start < wanted {
-            self.buffer.copy_within(self.start..self.filled, 0);
-            (self.start, self.filled) = (0, have);
+            self.compact();
         }
         if self.buffer.len() - self.start < wanted {
-            let more = wanted.next_multiple_of(CHUNK) - self.buffer.len();
+            let more = (self.start + wanted).next_multiple_of(CHUNK) - self.buffer.len();
             self.buffer.reserve_exact(more);
             self.buffer.resize(self.buffer.len() + more, 0);
         }
         // A buffer that grew for one large record is not filled as far again for small ones.
         let until = self.buffer.len().min(self.start + wanted.max(CHUNK));
         while self.filled - self.start < wanted {
-            match self.input.read(&mut self.buffer[self.filled..until]) {
+            let room = &mut self.buffer[self.filled..until];
+            let read = match &mut self.carried {
+                Some(carried) => carried.read(&mut self.input, room),
+                None => self.input.read(room),
+            };
+            match read {
+                Ok(0) if self.carried.as_ref().is_some_and(|carried| carried.is_full()) => return,
                 Ok(0) => {
-                    self.state = ReaderState::Ended;
+                    self.state = self.failure.take().map_or(ReaderState::Ended, ReaderState::Failed);
                     return;
                 }
                 Ok(read) => {
@@ -312,12 +401,19 @@ impl<R: Read> Reader<R> {
                     }
                 }
                 Err(failure) => {
-                    let after = self.here.byte + (self.filled - self.start) as u64;
-                    self.state = ReaderState::Failed(ReadError::new(failure, after));
+                    self.state = ReaderState::Failed(ReadError::new(failure, self.text_length()));
                     return;
                 }
             }
         }
+    }
+
+    /// Moves what is not consumed to the beginning of the buffer, but for what tells the indentation of a line of text.
+    fn compact(&mut self) {
+        let blanks = self.buffer[..self.start].iter().rev().take(INDENT).take_while(|byte| b" \t".contains(byte));
+        let (kept, have) = ((blanks.count() + 1).min(self.start), self.filled - self.start);
+        self.buffer.copy_within(self.start - kept..self.filled, 0);
+        (self.start, self.filled) = (kept, kept + have);
     }
 
     fn consume(&mut self, bytes: usize) {
@@ -328,10 +424,12 @@ impl<R: Read> Reader<R> {
         self.here = self.here.behind(&self.buffer[self.start..self.start + bytes], &mut self.counted);
         self.start += bytes;
         self.counted = (0, 0);
+        if let Some(carried) = &mut self.carried {
+            carried.forget(self.here.byte);
+        }
         // Room for one very large record is not kept.
         if self.buffer.len() > LARGE_BUFFER && self.start >= self.buffer.len() / 2 {
-            self.buffer.copy_within(self.start..self.filled, 0);
-            (self.start, self.filled) = (0, self.filled - self.start);
+            self.compact();
             self.buffer.truncate(self.filled.max(CHUNK));
             self.buffer.shrink_to_fit();
         }

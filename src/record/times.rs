@@ -89,10 +89,18 @@ pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
     }
     length += match line.get(length) {
         Some(b'Z') => 1,
-        Some(b'+' | b'-') => fits(&line[length + 1..], b"00:00").map_or(0, |zone| zone + 1),
+        Some(b'+' | b'-') => {
+            let zone = &line[length + 1..];
+            // journald leaves out the colon.
+            let digits = fits(zone, b"0000").filter(|&digits| !zone.get(digits).is_some_and(u8::is_ascii_digit));
+            fits(zone, b"00:00").or(digits).map_or(0, |zone| zone + 1)
+        }
         _ => 0,
     };
-    let text = std::str::from_utf8(&line[..length]).ok()?.replacen(' ', "T", 1).replace(',', ".");
+    let mut text = std::str::from_utf8(&line[..length]).ok()?.replacen(' ', "T", 1).replace(',', ".");
+    if matches!(line[length - 5], b'+' | b'-') {
+        text.insert(length - 2, ':');
+    }
     Some((length, date_time(text.as_bytes())))
 }
 
@@ -110,7 +118,7 @@ pub(super) fn first(text: &[u8]) -> Option<Time> {
 }
 
 /// The time of day that `text` begins with.
-fn clock(text: &[u8]) -> Option<Time> {
+pub(super) fn clock(text: &[u8]) -> Option<Time> {
     let mut length = fits(text, b"00:00:00")?;
     if matches!(text.get(length), Some(b'.' | b',')) {
         length += 1 + digits(&text[length + 1..]);
@@ -147,6 +155,9 @@ mod tests {
             ("2025-06-01T10:00:00.5+02:00", 27, Some("2025-06-01T10:00:00.5+02:00")),
             ("2025-06-01 10:00:00,123 x", 23, Some("2025-06-01T10:00:00.123")),
             ("2025-06-01 10:00:00, x", 19, Some("2025-06-01T10:00:00")),
+            ("2025-06-01T10:00:00+0200 host", 24, Some("2025-06-01T10:00:00+02:00")),
+            ("2025-06-01T10:00:00.5-0030", 26, Some("2025-06-01T10:00:00.5-00:30")),
+            ("2025-06-01 10:00:00-12345", 19, Some("2025-06-01T10:00:00")),
             ("2025-06-01 10:00:00-x", 19, Some("2025-06-01T10:00:00")),
             ("2025-13-01 10:00:00", 19, None),
             ("2025-06-01 10:00:00.", 20, None),

@@ -27,14 +27,9 @@ impl<'a> Window<'a> {
         Self { bytes, first_value: first_value(bytes) }
     }
 
-    /// The lines that are not blank, without blanks around them, and where they begin. The last one may be cut off.
+    /// The lines that are not blank, as [`lines`] gives them.
     pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &'a [u8])> {
-        let lines = self.bytes.split_inclusive(|&byte| byte == b'\n').scan(0, |at, line| {
-            let start = *at + leading_blanks(line);
-            *at += line.len();
-            Some((start, trim_end(&line[leading_blanks(line)..])))
-        });
-        lines.filter(|(_, line)| !line.is_empty())
+        lines(self.bytes)
     }
 
     /// Where the first JSON value begins, or else the end of the window.
@@ -56,6 +51,16 @@ impl<'a> Window<'a> {
             (object.is_whole() || at + line.len() == self.bytes.len()).then_some(object)
         })
     }
+}
+
+/// The lines of a text that are not blank, without blanks around them, and where they begin. The last one may be cut off.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = text.split_inclusive(|&byte| byte == b'\n').scan(0, |at, line| {
+        let start = *at + leading_blanks(line);
+        *at += line.len();
+        Some((start, trim_end(&line[leading_blanks(line)..])))
+    });
+    lines.filter(|(_, line)| !line.is_empty())
 }
 
 /// Each byte is looked at a bounded number of times: after an error the search goes on in the line with the error.

@@ -140,7 +140,7 @@ impl Capture {
     /// Where the log cannot be read to its end. What was read before stays.
     pub fn read<R: Read>(&mut self, log: &str, input: R, options: &ReaderOptions) -> Result<Summary, ReadError> {
         let mut reader = Reader::new(input, options)?;
-        let mut summary = Summary::new(reader.format());
+        let mut summary = Summary::new(reader.format(), reader.carriers());
         let mut ongoing = Ongoing::default();
         while let Some(entry) = reader.next_entry()? {
             let Entry::Record(record) = entry else {
@@ -204,7 +204,7 @@ impl Capture {
                     self.leave_out(LeftOut::NoMessage);
                 }
                 Node::Malformed(_) => self.leave_out(LeftOut::NotJson),
-                Node::Batch | Node::LogLine(_) => {}
+                Node::Batch | Node::LogLine { .. } => {}
             }
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use oxsdatatypes::{DateTime, Decimal};
 
 use crate::message::{Id, Invalid, Kind, Message, Problems};
-use crate::record::{Format, Location, LogLine, Record, Sender, Time};
+use crate::record::{Format, Location, LogLine, Record, Sender, Time, stated_time};
 
 /// What a node is called within its input: `m7` for the seventh record, `m7.2` for the second element of that batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,7 +75,12 @@ pub enum Node<'a> {
     /// A record that is not JSON, as it is in the log; maybe not UTF-8 either.
     Malformed(&'a [u8]),
     /// Text between messages.
-    LogLine(&'a [u8]),
+    LogLine {
+        /// The line.
+        bytes: &'a [u8],
+        /// The record before it in its session.
+        after: Option<Name>,
+    },
 }
 
 /// The node of an id: a request mints one, and what answers the request points at it.
@@ -100,9 +105,11 @@ impl<'a> Annotated<'a> {
     }
 
     /// The `nth` text that begins on its line, from 1.
-    pub(super) fn log_line(line: &'a LogLine<'a>, nth: u32) -> Self {
+    pub(super) fn log_line(line: &'a LogLine<'a>, nth: u32, after: Option<Name>) -> Self {
         let name = Name { record: line.location.record, element: (nth > 1).then_some(nth) };
-        Self::bare(name, line.location, (!line.oversized).then_some(&line.bytes), Node::LogLine(&line.bytes))
+        let (bytes, node) = (&*line.bytes, Node::LogLine { bytes: &line.bytes, after });
+        let time = stated_time(bytes).or(line.time);
+        Self { time, ..Self::bare(name, line.location, (!line.oversized).then_some(bytes), node) }
     }
 
     fn bare(name: Name, location: Location, record: Option<&'a [u8]>, node: Node<'a>) -> Self {

@@ -19,6 +19,8 @@ pub(super) struct Connection {
     pub reference: Arc<str>,
     /// The number of its last record among those of the input.
     pub last_used: u64,
+    /// The number in the name of that record.
+    pub last_record: Option<u64>,
     pub tally: Tally,
     exchanges: Exchanges,
 }
@@ -69,7 +71,7 @@ impl Tally {
 impl Connection {
     /// That of the session with this number, whose graph has that reference.
     pub fn new(reference: Arc<str>, number: usize, tally: Tally) -> Self {
-        Self { reference, last_used: 0, tally, exchanges: Exchanges::new(number) }
+        Self { reference, last_used: 0, last_record: None, tally, exchanges: Exchanges::new(number) }
     }
 
     /// Whether a request waits for its answer.

@@ -223,6 +223,17 @@ fn the_same_entries_from_pieces_of_any_size() {
     }
 }
 
+/// A line of text as decoders give it: readers add its indentation.
+fn without_indentation<'a>(mut entry: Entry<'a>) -> Entry<'a> {
+    if let Entry::LogLine(line) = &mut entry
+        && !line.oversized
+    {
+        line.bytes = line.bytes.trim_ascii_start().to_vec().into();
+        line.length = line.bytes.len() as u64;
+    }
+    entry
+}
+
 /// Drives a decoder by hand over an input that is cut at these places, and checks what it gives and that it goes on.
 fn decode(format: Format, limit: usize, input: &[u8], cuts: &[usize], expected: &[Entry<'_>]) {
     let mut decoder = format.decoder(limit);
@@ -239,7 +250,8 @@ fn decode(format: Format, limit: usize, input: &[u8], cuts: &[usize], expected: 
                 }
                 Step::Entry { consumed, entry, .. } => {
                     let entry = moved(entry.into_owned(), |_| expected[given].location());
-                    assert_eq!(entry, expected[given], "{format:?}, limit {limit}, cuts {cuts:?}");
+                    let expected = without_indentation(expected[given].clone());
+                    assert_eq!(entry, expected, "{format:?}, limit {limit}, cuts {cuts:?}");
                     given += 1;
                     at += consumed;
                 }

@@ -11,6 +11,7 @@ mod agreement;
 mod bblock;
 mod capture;
 mod captured;
+mod carriers;
 mod cases;
 mod cli;
 mod context;

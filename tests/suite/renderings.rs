@@ -1,18 +1,18 @@
-//! One session, as programs really write it: inside JSON of a logger, behind a prefix, in the log of a container. Each
-//! rendering gives the graph of the plain session, but for times and senders that only one of them tells.
+//! One session, as programs really write it: inside JSON of a logger, behind a prefix. Each rendering gives the
+//! graph of the plain session, but for times and senders that only one of them tells.
 
 use std::io::{self, Read};
 
 use oxrdf::Quad;
 use rpcgraph::message::{Content, Single};
-use rpcgraph::record::{Entry, Format, Reader, ReaderOptions, Sender, Time};
+use rpcgraph::record::{Entry, Format, Reader, ReaderOptions, Sender};
 use rpcgraph::vocab::{prov, rpcg};
 use rpcgraph::{Log, LogError, Query};
 
 use crate::support::{assert_isomorphic, convert};
 
 /// Requests, answers, an error, notifications and batches; strings with escapes, and numbers that have to stay as they are.
-const SESSION: [&str; 9] = [
+pub const SESSION: [&str; 9] = [
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","clientInfo":{"name":"c"}}}"#,
     r#"{"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"s \"quoted\" \\ {[","version":1.0}}}"#,
     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
@@ -25,15 +25,15 @@ const SESSION: [&str; 9] = [
 ];
 
 /// The text of a JSON string.
-fn string(text: &str) -> String {
+pub fn string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 /// Renders a message, given its number.
-type Rendering = (&'static str, fn(usize, &str) -> String);
+pub type Rendering = (&'static str, fn(usize, &str) -> String);
 
 /// Objects in lines of JSON.
-const ENVELOPES: [Rendering; 14] = [
+pub const ENVELOPES: [Rendering; 14] = [
     ("pino", |n, m| {
         format!(r#"{{"level":20,"time":176760720{n}123,"pid":7,"hostname":"h","msg":"rpc","dir":"in","payload":{m}}}"#)
     }),
@@ -88,7 +88,7 @@ const ENVELOPES: [Rendering; 14] = [
 ];
 
 /// Messages behind a prefix.
-const TEXTS: [Rendering; 18] = [
+pub const TEXTS: [Rendering; 19] = [
     ("Python's logging", |_, m| format!("2025-06-01 10:00:00,123 - mcp.server - DEBUG - Received message: {m}")),
     ("Python's logging, in short", |_, m| format!("DEBUG:mcp.client:Sending {m}")),
     ("tracing", |_, m| format!("2022-05-27T16:02:00.689826Z TRACE jsonrpsee_client_transport::ws: send: {m}")),
@@ -112,6 +112,10 @@ const TEXTS: [Rendering; 18] = [
     ("winston's simple format", |_, m| format!("debug: rpc {{\"payload\":{m},\"service\":\"s\"}}")),
     ("a prefix in JSON", |_, m| format!("{{\"level\":10,\"msg\":{}}}", string(&format!("recv: {m}")))),
     ("with other lines between", |_, m| format!("a: {m}\nINFO started {{x}} jsonrpc\n  at method (x.js:1)\n[1]")),
+    ("tracing, in colours", |_, m| {
+        let time = "\x1b[2m2022-05-27T16:02:00.689826Z\x1b[0m \x1b[34mDEBUG\x1b[0m \x1b[2mx::ws\x1b[0m\x1b[2m:\x1b[0m";
+        format!("{time} recv \x1b[3mpayload\x1b[0m\x1b[2m=\x1b[0m{}\nplain\nlines", string(m))
+    }),
     ("an arrow of the log's own", |_, m| format!("conn 1 → {m}")),
 ];
 
@@ -134,50 +138,12 @@ fn spread(message: &str, indent: &str) -> String {
     format!("{open}\n{indent}{members}\n{close}")
 }
 
-/// Lines of programs in the logs of what runs them.
-const CARRIERS: [Rendering; 15] = [
-    ("Docker", |n, m| docker(n, m)),
-    ("Docker, with Python's logging", |n, m| {
-        docker(n, &format!("2025-06-01 10:00:00,123 - x - DEBUG - Received: {m}"))
-    }),
-    ("Docker, with pino", |n, m| docker(n, &format!("{{\"level\":20,\"time\":1767607200123,\"payload\":{m}}}"))),
-    ("CRI", |n, m| format!("2026-01-05T10:00:0{n}.123456789Z stdout F {m}")),
-    ("CRI, with slog", |n, m| {
-        format!("2026-01-05T10:00:0{n}.123456789Z stderr F {{\"time\":\"2026-01-05T10:00:00Z\",\"rpc\":{m}}}")
-    }),
-    ("journald", |n, m| {
-        let text = string(m);
-        format!(
-            r#"{{"__REALTIME_TIMESTAMP":"176760720{n}123456","_PID":"7","SYSLOG_IDENTIFIER":"mcpd","MESSAGE":{text}}}"#
-        )
-    }),
-    ("journald, short", |n, m| format!("Jan 05 10:00:0{n} host mcpd[812]: {m}")),
-    ("journald, short-iso", |n, m| format!("2026-01-05T10:00:0{n}+0000 host mcpd[812]: {m}")),
-    ("journald, with logfmt", |n, m| {
-        format!("Jan 05 10:00:0{n}.123456 host mcpd[812]: level=debug payload={}", string(m))
-    }),
-    ("syslog, RFC 3164", |n, m| format!("<14>Jun  1 10:00:0{n} host mcpd[812]: {m}")),
-    ("syslog, RFC 5424", |n, m| format!("<14>1 2026-01-05T10:00:0{n}Z host app 812 - - {m}")),
-    ("docker compose", |_, m| format!("api-1  | {m}")),
-    ("docker compose, in colours", |_, m| format!("\x1b[36mapi-1  |\x1b[0m {m}\x1b[0m")),
-    ("tracing, in colours", |_, m| {
-        let time = "\x1b[2m2022-05-27T16:02:00.689826Z\x1b[0m \x1b[34mDEBUG\x1b[0m \x1b[2mx::ws\x1b[0m\x1b[2m:\x1b[0m";
-        format!("{time} recv \x1b[3mpayload\x1b[0m\x1b[2m=\x1b[0m{}", string(m))
-    }),
-    ("a message in colours", |_, m| format!("\x1b[32mrecv: \x1b[1m{m}\x1b[0m")),
-];
-
-fn docker(n: usize, line: &str) -> String {
-    let text = string(&format!("{line}\n"));
-    format!(r#"{{"log":{text},"stream":"stdout","time":"2026-01-05T10:00:0{n}.123456789Z"}}"#)
-}
-
-fn rendered((_, render): &Rendering, ending: &str) -> String {
+pub fn rendered((_, render): &Rendering, ending: &str) -> String {
     SESSION.iter().enumerate().map(|(number, message)| render(number, message) + ending).collect()
 }
 
 /// The graph without what only the rendering may tell.
-fn without_clues(mut quads: Vec<Quad>) -> Vec<Quad> {
+pub fn without_clues(mut quads: Vec<Quad>) -> Vec<Quad> {
     let clues = [
         rpcg::CAPTURED_AT,
         rpcg::CLOCK_TIME,
@@ -191,7 +157,7 @@ fn without_clues(mut quads: Vec<Quad>) -> Vec<Quad> {
 }
 
 /// Gives its bytes in pieces of a fixed size.
-struct Pieces<'a>(&'a [u8], usize);
+pub struct Pieces<'a>(pub &'a [u8], pub usize);
 
 impl Read for Pieces<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -200,7 +166,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-fn entries(log: impl Read) -> Vec<Entry<'static>> {
+pub fn entries(log: impl Read) -> Vec<Entry<'static>> {
     let mut reader = Reader::new(log, &ReaderOptions::default()).unwrap();
     std::iter::from_fn(|| reader.next_entry().unwrap()).collect()
 }
@@ -277,28 +243,6 @@ fn over_the_lines_below_a_prefix() {
     }
 }
 
-#[test]
-fn in_the_logs_of_containers_and_services() {
-    assert_renderings(&CARRIERS);
-}
-
-/// The time that the program tells, and else that of what runs it.
-#[test]
-fn the_nearest_time_counts() {
-    let time = |log: &str| match &entries(log.as_bytes())[..] {
-        [Entry::Record(record)] => record.time,
-        other => panic!("{other:?}"),
-    };
-    let parsed = |text: &str| text.parse().ok().map(Time::DateTime);
-    let message = SESSION[0];
-    assert_eq!(time(&docker(1, message)), parsed("2026-01-05T10:00:01.123456789Z"));
-    let inside = format!("2025-06-01 10:00:00,123 - x - DEBUG - Received: {message}");
-    assert_eq!(time(&docker(1, &inside)), parsed("2025-06-01T10:00:00.123"));
-    assert_eq!(time(&(CARRIERS[3].1)(2, message)), parsed("2026-01-05T10:00:02.123456789Z"));
-    assert_eq!(time(&(CARRIERS[5].1)(2, message)), parsed("2026-01-05T10:00:02.123456Z"));
-    assert_eq!(time(&(CARRIERS[13].1)(2, message)), parsed("2022-05-27T16:02:00.689826Z"));
-}
-
 /// A log that was pasted as one paragraph, and a call that is logged with its answer.
 #[test]
 fn several_on_a_line() {
@@ -373,7 +317,7 @@ fn what_is_cut_off_is_not_lost() {
 }
 
 /// Logs with nothing of JSON-RPC in them, however they look.
-const OTHERS: [&str; 17] = [
+pub const OTHERS: [&str; 19] = [
     // A web server's.
     r#"{"time":"2026-01-05T10:00:00Z","method":"POST","path":"/mcp","status":200,"id":"a-1"}"#,
     r#"{"id":"a-1","level":"error","error":"no such method","result":null}"#,
@@ -395,6 +339,9 @@ const OTHERS: [&str; 17] = [
     r#"127.0.0.1 - - [05/Jan/2026:10:00:00 +0000] "POST /jsonrpc HTTP/1.1" 200 12 "-" "{}""#,
     r#"10:00:00 POST /mcp {"method":"tools/call","status":200,"id":1}"#,
     r#"{"event":"x","rpc":{"method":"tools/call","duration":3},"other":{"id":1,"result":2}}"#,
+    // What may be a message is not looked into.
+    r#"{"method":"x","params":{"a":{"jsonrpc":"2.0","id":1,"method":"ping"}},"ms":1}"#,
+    r#"{"id":1,"result":{"jsonrpc":"2.0","id":1,"method":"ping"},"ms":1}"#,
 ];
 
 #[test]

@@ -341,6 +341,15 @@ const FAULTS: &[(&str, &str)] = &[
     ("malformed-is-kept", "INSERT { ?m rpcg:bytes '//4='^^xsd:base64Binary } WHERE { ?m a rpcg:MalformedRecord }"),
     ("log-line-session", "DELETE { ?l rpcg:inSession ?s } WHERE { ?l a rpcg:LogLine ; rpcg:inSession ?s }"),
     ("log-line-sequence", "INSERT { ?l rpcg:sequence 1 } WHERE { ?l a rpcg:LogLine }"),
+    (
+        "log-line-after",
+        "INSERT { ?l rpcg:after ?a , ?b } WHERE { ?l a rpcg:LogLine . ?a a jrpc:Request . ?b a jrpc:Response }",
+    ),
+    (
+        "log-line-is-after-a-record-of-its-session",
+        "DELETE { ?l rpcg:after ?m } INSERT { ?l rpcg:after <urn:elsewhere#m1> }
+         WHERE { ?l a rpcg:LogLine OPTIONAL { ?l rpcg:after ?m } }",
+    ),
     ("log-line-is-kept", "DELETE { ?l rpcg:text ?t } WHERE { ?l a rpcg:LogLine ; rpcg:text ?t }"),
     ("place-line", "INSERT { ?m rpcg:line 0 } WHERE { ?m a jrpc:Response }"),
     ("place-byte-offset", "INSERT { ?m rpcg:byteOffset 7 } WHERE { ?m a jrpc:Response }"),

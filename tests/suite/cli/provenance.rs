@@ -110,10 +110,10 @@ fn lines_between_messages_are_kept_on_request() {
     let without = place.convert(&common);
     without.said(0, &format!("{summary}21 triples\n"));
     let with = place.convert(&[&common[..], &["--log-lines"]].concat());
-    with.said(0, &format!("{summary}33 triples\n"));
+    with.said(0, &format!("{summary}35 triples\n"));
     let quads = with.quads(RdfFormat::NQuads);
     for (node, line, text) in
-        [("#l1", "1", "// reads the chain's id"), ("#l4", "4", "a banner"), ("#l6", "6", "// end")]
+        [("#l1", "1", "// reads the chain's id"), ("#l4", "4", " a banner"), ("#l6", "6", "// end")]
     {
         assert_eq!(values(&quads, node, oxrdf::vocab::rdf::TYPE.as_str()), [format!("<{}>", rpcg("LogLine"))]);
         assert_eq!(values(&quads, node, &rpcg("text")), [text]);
@@ -121,6 +121,9 @@ fn lines_between_messages_are_kept_on_request() {
         assert_eq!(values(&quads, node, &rpcg("inSession")), [format!("<{BASE}>")]);
         assert_eq!(values(&quads, node, &rpcg("sequence")), [""; 0]);
     }
+    assert_eq!(values(&quads, "#l1", &rpcg("after")), [""; 0]);
+    assert_eq!(values(&quads, "#l4", &rpcg("after")), [format!("<{BASE}#m1>")]);
+    assert_eq!(values(&quads, "#l6", &rpcg("after")), [format!("<{BASE}#m2>")]);
     // They are no records: names and counts stay as they are.
     assert_eq!(values(&quads, "#m2", &rpcg("respondsTo")), [format!("<{BASE}#m1>")]);
     assert_eq!(values(&quads, "", &rpcg("recordCount")), ["2"]);
@@ -132,8 +135,33 @@ fn lines_between_messages_are_kept_on_request() {
 fn lines_between_messages_have_an_origin_too() {
     let quads = convert(ARROWS, &["--log-lines"]);
     assert_origin(&quads, "#l1", 1, 0, b"// reads the chain's id", ARROWS);
-    assert_origin(&quads, "#l4", 4, 77, b"a banner", ARROWS);
+    assert_origin(&quads, "#l4", 4, 76, b" a banner", ARROWS);
     assert_origin(&quads, "#m1", 2, 27, br#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#, ARROWS);
+}
+
+/// A line has the time that it states, stands in the session of its server, and begins none.
+#[test]
+fn lines_between_messages_have_times_and_sessions() {
+    let log = concat!(
+        "2025-03-12T17:53:14.600Z [info] Attempting to connect\n",
+        "2025-03-12T17:53:14.656Z [info] [a] Message from client: {\"method\":\"m\",\"jsonrpc\":\"2.0\",\"id\":0}\n",
+        "2025-03-12T17:53:14.661Z [info] [b] Message from client: {\"method\":\"m\",\"jsonrpc\":\"2.0\",\"id\":0}\n",
+        "2025-03-12T17:53:15.500Z [info] [a] Server transport closed\n",
+        "    at Transport.close (10:00)\n",
+        "2025-03-12T17:53:15.501Z [error] [c] Server disconnected.\n",
+    );
+    let quads = convert(log.as_bytes(), &["--log-lines"]);
+    let said = |node: &str| ["inSession", "after", "capturedAt"].map(|name| values(&quads, node, &rpcg(name)).concat());
+    let at = |seconds: &str| format!("2025-03-12T17:53:{seconds}Z");
+    let (a, b) = (format!("<{BASE}#session-a>"), format!("<{BASE}#session-b>"));
+    let (m1, m2) = (format!("<{BASE}#m1>"), format!("<{BASE}#m2>"));
+    assert_eq!(said("#l1"), [a.clone(), String::new(), at("14.6")]);
+    assert_eq!(said("#l4"), [a, m1, at("15.5")]);
+    assert_eq!(said("#l5"), [b.clone(), m2.clone(), String::new()]);
+    assert_eq!(said("#l6"), [b, m2, at("15.501")]);
+    assert_eq!(values(&quads, "#l5", &rpcg("text")), ["    at Transport.close (10:00)"]);
+    // The input has no session of its own.
+    assert_eq!(values(&quads, "", &rpcg("recordCount")), [""; 0]);
 }
 
 #[test]

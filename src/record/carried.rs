@@ -1,0 +1,343 @@
+//! Taking carriers off: the text inside, and where each part of it stands in the input.
+
+use super::carrier::{Carrier, Taken, plain_parts};
+use super::decoder::trim_end;
+use super::decompress::{PlainText, TextFailure};
+use super::known::may_hold_message;
+use super::marked::AROUND;
+use super::{Location, LogLine, Time};
+use memchr::memchr;
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::io::Read;
+use std::mem;
+
+/// A log without its carriers. Lines that are not in a carrier are given beside the text, as lines of the log.
+#[derive(Default)]
+pub(super) struct Carried {
+    layers: Vec<Layer>,
+    /// What was read of the input and is not taken apart, and where that begins.
+    raw: Vec<u8>,
+    byte: u64,
+    line: u64,
+    /// How many bytes of it are known to hold no LF.
+    searched: usize,
+    /// In a line that is too long to be taken apart: it is text as it is.
+    passing: bool,
+    /// No more can be read; after a failure, what has no end is not given.
+    ended: bool,
+    failed: bool,
+    /// A line may be longer than records are by what a carrier has around them.
+    most: usize,
+    /// The text that was made of it, and how much of that was given.
+    text: Vec<u8>,
+    given: usize,
+    /// How many bytes of text there were before it.
+    before: u64,
+    marks: VecDeque<Mark>,
+    /// Lines that are not in a carrier: each with the text that comes before it, in bytes.
+    others: VecDeque<(u64, LogLine<'static>)>,
+    others_length: usize,
+}
+
+/// One carrier, and what it remembers from line to line.
+struct Layer {
+    carrier: Carrier,
+    inside: bool,
+    /// The beginnings of lines that go on, the oldest first; one at most for each stream.
+    begun: Vec<Begun>,
+}
+
+struct Begun {
+    stream: Vec<u8>,
+    text: Vec<u8>,
+    marks: Vec<Mark>,
+}
+
+/// Where a part of a text stands in the input.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    /// Offset of its first byte in the text.
+    at: u64,
+    /// Offset in the input, and the line.
+    byte: u64,
+    line: u64,
+    time: Option<Time>,
+    /// Whether the bytes behind the first follow it in the input too: those of a string need not.
+    is_exact: bool,
+}
+
+impl Mark {
+    fn location(self) -> Location {
+        Location { record: 0, line: self.line, byte: self.byte }
+    }
+
+    /// The same mark for a text that begins `start` bytes later, in which it comes later or holds for the first byte.
+    fn behind(self, start: u64) -> Self {
+        let byte = if self.is_exact { self.byte + start.saturating_sub(self.at) } else { self.byte };
+        Self { at: self.at.saturating_sub(start), byte, ..self }
+    }
+}
+
+/// Marks for the part of a text from `start` up to `end`.
+fn part(marks: &[Mark], start: usize, end: usize) -> impl Iterator<Item = Mark> {
+    let (start, end) = (start as u64, end as u64);
+    let first = marks.partition_point(|mark| mark.at <= start).saturating_sub(1);
+    marks[first..].iter().take_while(move |mark| mark.at <= start || mark.at < end).map(move |mark| mark.behind(start))
+}
+
+/// How many streams may have a line that goes on.
+const STREAMS: usize = 16;
+/// How many bytes of lines that are not in a carrier are kept until the text before them has been read.
+const OTHERS: usize = 64 * 1024;
+
+impl Carried {
+    /// Takes carriers off, the outermost first, in an input that goes on behind `raw`, which stands at `place`. Records have at
+    /// most `limit` bytes.
+    pub(super) fn new(carriers: &[Carrier], limit: usize, raw: Vec<u8>, place: Location) -> Self {
+        let layer = |&carrier| Layer { carrier, inside: false, begun: Vec::new() };
+        Self {
+            layers: carriers.iter().map(layer).collect(),
+            raw,
+            byte: place.byte,
+            line: place.line,
+            most: limit.saturating_mul(2).saturating_add(AROUND),
+            ..Self::default()
+        }
+    }
+
+    /// The same where no more can be read, because the input has ended or `failed`.
+    pub(super) fn ended(self, failed: bool) -> Self {
+        Self { ended: !failed, failed, ..self }
+    }
+
+    /// What one carrier has in a text.
+    pub(super) fn inside(carrier: Carrier, text: &[u8]) -> Vec<u8> {
+        let mut carried = Self::new(&[carrier], usize::MAX, text.to_vec(), Location::START).ended(false);
+        while !carried.raw.is_empty() {
+            carried.others.clear();
+            carried.others_length = 0;
+            carried.take_apart();
+        }
+        carried.finish();
+        carried.text
+    }
+
+    /// How many bytes of the input were read.
+    pub(super) fn read_length(&self) -> u64 {
+        self.byte + self.raw.len() as u64
+    }
+
+    /// Gives text; nothing at the end, or if it is [full](Self::is_full).
+    pub(super) fn read<R: Read>(&mut self, input: &mut PlainText<R>, buffer: &mut [u8]) -> Result<usize, TextFailure> {
+        loop {
+            let rest = &self.text[self.given..];
+            if !rest.is_empty() {
+                let given = rest.len().min(buffer.len());
+                buffer[..given].copy_from_slice(&rest[..given]);
+                self.given += given;
+                return Ok(given);
+            }
+            self.before += self.text.len() as u64;
+            self.text.clear();
+            self.given = 0;
+            if self.is_full() {
+                return Ok(0);
+            }
+            self.take_apart();
+            if !self.text.is_empty() || self.is_full() {
+                continue;
+            }
+            if self.failed {
+                return Ok(0);
+            }
+            if self.ended {
+                self.finish();
+                if self.text.is_empty() {
+                    return Ok(0);
+                }
+                continue;
+            }
+            let read = input.read(buffer)?;
+            self.raw.extend_from_slice(&buffer[..read]);
+            self.ended = read == 0;
+        }
+    }
+
+    /// Whether lines that are not in a carrier have to be given before there can be more text.
+    pub(super) fn is_full(&self) -> bool {
+        self.others_length > OTHERS
+    }
+
+    /// A line that is not in a carrier, if all text before it was read, which is `read` bytes in all, or too many wait.
+    pub(super) fn other(&mut self, read: Option<u64>) -> Option<LogLine<'static>> {
+        let (before, _) = self.others.front()?;
+        if read.map_or(!self.is_full(), |read| *before > read) {
+            return None;
+        }
+        let (_, line) = self.others.pop_front()?;
+        self.others_length -= line.bytes.len() + 1;
+        Some(line)
+    }
+
+    /// The place in the input of the byte of text with that offset, and the time that its line tells.
+    pub(super) fn place(&self, offset: u64) -> (Location, Option<Time>) {
+        let index = self.marks.partition_point(|mark| mark.at <= offset).saturating_sub(1);
+        let Some(mark) = self.marks.get(index) else { return (Location::START, None) };
+        let mark = mark.behind(offset);
+        (mark.location(), mark.time)
+    }
+
+    /// Forgets places of text that was read.
+    pub(super) fn forget(&mut self, read: u64) {
+        while self.marks.get(1).is_some_and(|next| next.at <= read) {
+            self.marks.pop_front();
+        }
+    }
+
+    /// Makes text of the lines that are whole.
+    fn take_apart(&mut self) {
+        let raw = mem::take(&mut self.raw);
+        let mut at = 0;
+        while at < raw.len() && !self.is_full() {
+            let from = if at == 0 { self.searched } else { at };
+            let line_end = memchr(b'\n', &raw[from..]).map(|end| from + end);
+            let end = line_end.unwrap_or(raw.len());
+            if line_end.is_none() && !self.ended && !self.passing && end - at <= self.most {
+                break;
+            }
+            let ended = line_end.is_some();
+            let mark = Mark { at: 0, byte: self.byte, line: self.line, time: None, is_exact: true };
+            if self.passing || (!ended && end - at > self.most) {
+                self.give(self.layers.len(), &raw[at..end], &[mark], ended);
+                self.passing = !ended;
+            } else {
+                self.line(0, &raw[at..end], &[mark], ended);
+            }
+            let next = end + usize::from(ended);
+            self.byte += (next - at) as u64;
+            self.line += u64::from(ended);
+            (at, self.searched) = (next, 0);
+        }
+        self.raw = raw;
+        self.raw.drain(..at);
+        self.searched = if self.is_full() { 0 } else { self.raw.len() };
+    }
+
+    /// Gives what still waits for the rest of its line: the input has ended.
+    fn finish(&mut self) {
+        if mem::take(&mut self.passing) {
+            self.text.push(b'\n');
+        }
+        for level in 0..self.layers.len() {
+            let mut begun = mem::take(&mut self.layers[level].begun).into_iter();
+            while let Some(Begun { text, marks, .. }) = begun.next() {
+                self.give(level + 1, &text, &marks, begun.len() > 0);
+            }
+        }
+    }
+
+    /// Takes a line apart, without its LF if it `ended` with one.
+    fn line(&mut self, level: usize, mut line: &[u8], marks: &[Mark], ended: bool) {
+        let whole = line.len();
+        loop {
+            let layer = &mut self.layers[level];
+            let own: Vec<Mark> = part(marks, whole - line.len(), whole).collect();
+            let Some(taken) = layer.carrier.take(line, ended, &mut layer.inside) else {
+                return self.other_line(level, line, &own, ended);
+            };
+            let marks = self.marks_of(level, &taken, line, own);
+            let used = taken.used;
+            self.join(level, taken, marks);
+            // Two writers may have shared the line.
+            line = &line[used..];
+            if trim_end(line).is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// The marks of what a line carries.
+    fn marks_of(&self, level: usize, taken: &Taken<'_>, line: &[u8], own: Vec<Mark>) -> Vec<Mark> {
+        let is_exact = matches!(taken.text, Cow::Borrowed(_));
+        let mut marks = Vec::with_capacity(1);
+        if self.layers[level].carrier == Carrier::Colours && !is_exact {
+            let mut at = 0;
+            for (start, text) in plain_parts(line).filter(|(_, text)| !text.is_empty()) {
+                marks.extend(part(&own, start, start + text.len()).map(|mark| Mark { at: mark.at + at, ..mark }));
+                at += text.len() as u64;
+            }
+        } else if is_exact {
+            marks.extend(part(&own, taken.start, line.len()));
+        } else {
+            marks.extend(part(&own, taken.start, 0).map(|mark| Mark { is_exact: false, ..mark }));
+        }
+        if let Some(time) = taken.time {
+            marks.iter_mut().for_each(|mark| mark.time = Some(time));
+        }
+        marks
+    }
+
+    /// Joins what a line carries to what its stream had before, and gives it unless it goes on.
+    fn join(&mut self, level: usize, taken: Taken<'_>, marks: Vec<Mark>) {
+        // One byte more than a line may have, by which it is found to be too long.
+        let most = self.most / 2 + AROUND + 1;
+        let begun = &mut self.layers[level].begun;
+        let index = begun.iter().position(|begun| begun.stream == taken.stream);
+        if index.is_none() && !taken.goes_on {
+            return self.give(level + 1, &taken.text, &marks, true);
+        }
+        let index = index.unwrap_or_else(|| {
+            begun.push(Begun { stream: taken.stream.to_vec(), text: Vec::new(), marks: Vec::new() });
+            begun.len() - 1
+        });
+        let joined = &mut begun[index];
+        let length = joined.text.len();
+        let room = most.saturating_sub(length).min(taken.text.len());
+        if room > 0 || length == 0 {
+            joined.marks.extend(marks.into_iter().map(|mark| Mark { at: mark.at + length as u64, ..mark }));
+            joined.text.extend_from_slice(&taken.text[..room]);
+        }
+        let done = match taken.goes_on {
+            false => begun.remove(index),
+            true if begun.len() > STREAMS => begun.remove(0),
+            true => return,
+        };
+        self.give(level + 1, &done.text, &done.marks, true);
+    }
+
+    /// Gives a text, which ends a line if that `ended`, to the carrier inside, or as text of the log.
+    fn give(&mut self, level: usize, text: &[u8], marks: &[Mark], ended: bool) {
+        if level == self.layers.len() {
+            let at = self.before + self.text.len() as u64;
+            self.marks.extend(marks.iter().map(|mark| Mark { at: mark.at + at, ..*mark }));
+            self.text.extend_from_slice(text);
+            self.text.extend(ended.then_some(b'\n'));
+            return;
+        }
+        let mut at = 0;
+        loop {
+            let end = memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);
+            let own: Vec<Mark> = part(marks, at, end).collect();
+            self.line(level, &text[at..end], &own, ended || end < text.len());
+            at = end + 1;
+            if at > text.len() {
+                return;
+            }
+        }
+    }
+
+    /// A line that is not in the carrier: text of the log if it may hold a message, and else one that stands beside it.
+    fn other_line(&mut self, level: usize, line: &[u8], marks: &[Mark], ended: bool) {
+        let bytes = trim_end(line);
+        let text = bytes.trim_ascii_start();
+        if matches!(text.first(), Some(b'{' | b'[')) || memchr(b'{', text).is_some() && may_hold_message(text) {
+            return self.give(level + 1, line, marks, ended);
+        }
+        if let Some(mark) = marks.first().filter(|_| !text.is_empty()) {
+            let line = LogLine { location: mark.location(), time: mark.time, ..LogLine::new(bytes.to_vec()) };
+            self.others_length += bytes.len() + 1;
+            self.others.push_back((self.before + self.text.len() as u64, line));
+        }
+    }
+}

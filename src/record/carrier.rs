@@ -1,0 +1,422 @@
+//! Carriers: what puts every line of a program into a line of its own, whatever the program writes.
+//!
+//! ```text
+//! {"log":"{\"jsonrpc\":…}\n","stream":"stdout","time":"2026-01-05T10:00:00.123456789Z"}
+//! 2026-01-05T10:00:00.123456789Z stdout F {"jsonrpc":…}
+//! Jan 05 10:00:00 host mcpd[812]: {"jsonrpc":…}
+//! api-1  | {"jsonrpc":…}
+//! ```
+
+use super::decoder::{is_blank, leading_blanks, trim_end};
+use super::object::{RawObject, elements, offset_in, unescape};
+use super::times::{self, clock, timestamp};
+use super::window::{Window, lines};
+use super::{Format, Time};
+use memchr::{memchr, memmem};
+use std::borrow::Cow;
+
+/// What a log was taken out of, line by line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Carrier {
+    /// Docker's `json-file`.
+    Docker,
+    /// The logs of Kubernetes' containers (CRI).
+    Cri,
+    /// `journalctl -o json`.
+    Journald,
+    /// RFC 3164 and RFC 5424; `journalctl -o short`, `short-iso` and `short-precise`.
+    Syslog,
+    /// `docker compose logs`.
+    Compose,
+    /// The colours of a terminal.
+    Colours,
+    /// Lines quoted with `> `.
+    Quoted,
+    /// A block between lines of three backquotes; what is outside is not the log.
+    Fenced,
+    /// Lines indented by that many blanks.
+    Indented(usize),
+}
+
+/// What a line carries.
+pub(super) struct Taken<'a> {
+    /// The text without the end of its line.
+    pub text: Cow<'a, [u8]>,
+    /// Where the text begins in the line.
+    pub start: usize,
+    pub time: Option<Time>,
+    /// What the line was written to: a line that goes on does so in the next one of its stream.
+    pub stream: &'a [u8],
+    pub goes_on: bool,
+    /// How many bytes of the line are done with.
+    pub used: usize,
+}
+
+impl<'a> Taken<'a> {
+    /// The rest of a line from `start` on.
+    fn rest(line: &'a [u8], start: usize, time: Option<Time>) -> Self {
+        Self { text: line[start..].into(), start, time, stream: b"", goes_on: false, used: line.len() }
+    }
+}
+
+/// Carriers whose lines show them.
+const SHOWN: [Carrier; 6] =
+    [Carrier::Colours, Carrier::Docker, Carrier::Cri, Carrier::Journald, Carrier::Syslog, Carrier::Compose];
+
+impl Carrier {
+    /// What the carrier is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Docker => "docker",
+            Self::Cri => "cri",
+            Self::Journald => "journald",
+            Self::Syslog => "syslog",
+            Self::Compose => "compose",
+            Self::Colours => "colours",
+            Self::Quoted => "quoted",
+            Self::Fenced => "fenced",
+            Self::Indented(_) => "indented",
+        }
+    }
+
+    /// The carrier that half of the lines show, or more.
+    pub(super) fn shown(text: &[u8]) -> Option<Self> {
+        let count = lines(text).count();
+        // The bars behind the names of services stand below each other.
+        let first_bar = lines(text).find_map(|(_, line)| bar(line));
+        SHOWN.into_iter().find(|&carrier| {
+            let shows = |&(at, line): &(usize, &[u8])| match carrier {
+                Self::Colours => memmem::find(line, COLOUR).is_some(),
+                Self::Compose => bar(line).is_some_and(|bar| Some(bar) == first_bar),
+                _ => carrier.take(line, at + line.len() < text.len(), &mut false).is_some(),
+            };
+            let shown = lines(text).filter(shows).count();
+            // A program may colour a line of its own.
+            shown > 0 && shown * 2 >= count + usize::from(carrier == Self::Colours)
+        })
+    }
+
+    /// The carrier that all lines, or those before the first JSON value, might be in. Other logs look the same.
+    pub(super) fn possible(text: &[u8]) -> Option<Self> {
+        let (_, first) = lines(text).next()?;
+        let indents =
+            lines(text).map(|(at, _)| text[..at].iter().rev().take_while(|byte| b" \t".contains(byte)).count());
+        let indent = indents.min().filter(|&indent| indent > 0);
+        let is_quoted = first.starts_with(b">") && lines(text).all(|(_, line)| quote(line).is_some());
+        let is_fenced = || Window::new(text).lines_before_values().any(is_fence);
+        indent
+            .map(Self::Indented)
+            .or_else(|| is_quoted.then_some(Self::Quoted))
+            .or_else(|| is_fenced().then_some(Self::Fenced))
+    }
+
+    /// How many carriers are taken off, one inside the other: a terminal's colours, and two more.
+    pub(super) const MOST: usize = 3;
+
+    /// Whether a carrier that is possible is one: what is read `inside` is not read in the log as it is, whose format is
+    /// `around`. A log of arrows may have one direction alone, and JSON may be indented.
+    pub(super) fn helps(self, around: Format, inside: Format) -> bool {
+        match self {
+            Self::Quoted => inside != Format::JsonLines || around == Format::JsonLines,
+            Self::Indented(_) => !matches!(inside, Format::JsonLines | Format::JsonValues | Format::JsonArray),
+            _ => true,
+        }
+    }
+
+    /// What a line without its LF carries, if it is one of the carrier's; `ended` says whether it had an LF. `inside` is
+    /// whether the line stands in a fence, and to be kept for the next.
+    pub(super) fn take<'a>(self, line: &'a [u8], ended: bool, inside: &mut bool) -> Option<Taken<'a>> {
+        let mut taken = match self {
+            Self::Docker => return docker(line, ended),
+            Self::Journald => return journald(line, ended),
+            Self::Cri => cri(line)?,
+            Self::Syslog => syslog(line)?,
+            Self::Compose => {
+                let text = bar(line)? + 1;
+                Taken::rest(line, text + usize::from(line.get(text) == Some(&b' ')), None)
+            }
+            Self::Colours => Taken { text: without_colours(line), ..Taken::rest(line, 0, None) },
+            Self::Quoted => Taken::rest(line, quote(line)?, None),
+            Self::Fenced => {
+                let is_fence = is_fence(line);
+                *inside ^= is_fence;
+                (*inside && !is_fence).then(|| Taken::rest(line, 0, None))?
+            }
+            Self::Indented(blanks) => {
+                let blanks = line.iter().take(blanks).take_while(|byte| b" \t".contains(byte)).count();
+                Taken::rest(line, blanks, None)
+            }
+        };
+        taken.goes_on |= !ended;
+        Some(taken)
+    }
+}
+
+/// An object that a line begins with, if it is whole or cut off with the log, and how many bytes it has.
+fn object(line: &[u8], ended: bool) -> Option<(RawObject<'_>, usize)> {
+    let blanks = leading_blanks(line);
+    let (object, length) = RawObject::first(&line[blanks..])?;
+    (object.is_whole() || !ended).then_some((object, blanks + length))
+}
+
+/// A member that stands once: another one would be lost.
+fn only<'a>(object: &RawObject<'a>, name: &str) -> Option<&'a [u8]> {
+    let mut all = object.all(name);
+    all.next().filter(|_| all.next().is_none())
+}
+
+fn docker(line: &[u8], ended: bool) -> Option<Taken<'_>> {
+    let (object, used) = object(line, ended)?;
+    let log = only(&object, "log")?;
+    let text = unescape(log)?;
+    let is_dockers = object.has("stream") || object.has("time") || !object.is_whole();
+    is_dockers.then(|| {
+        let (text, goes_on) = match text {
+            Cow::Owned(mut text) => {
+                let ends = text.pop_if(|last| *last == b'\n').is_some();
+                (text.into(), !ends)
+            }
+            text => (text, true),
+        };
+        let stream = object.get("stream").unwrap_or_default();
+        Taken { text, start: offset_in(line, log) + 1, time: object.date_time("time"), stream, goes_on, used }
+    })
+}
+
+fn journald(line: &[u8], ended: bool) -> Option<Taken<'_>> {
+    let (object, used) = object(line, ended)?;
+    let time = times::any(&unescape(object.get("__REALTIME_TIMESTAMP")?)?);
+    let message = only(&object, "MESSAGE")?;
+    let (text, start) = match message.first() {
+        // What is not printable, or not UTF-8, is an array of bytes.
+        Some(b'[') => {
+            let byte = |element: &[u8]| std::str::from_utf8(element).ok()?.parse().ok();
+            (elements(message).map(byte).collect::<Option<Vec<u8>>>()?.into(), offset_in(line, message))
+        }
+        _ => (unescape(message)?, offset_in(line, message) + 1),
+    };
+    // A line that was too long for journald goes on in the next entry of its stream.
+    let goes_on = !object.is_whole() || object.get("_LINE_BREAK") == Some(b"\"line-max\"");
+    Some(Taken { text, start, time, stream: object.get("_STREAM_ID").unwrap_or_default(), goes_on, used })
+}
+
+/// `TIME stdout F TEXT`; with `P` in place of `F` the line goes on.
+fn cri(line: &[u8]) -> Option<Taken<'_>> {
+    let (length, time) = timestamp(line)?;
+    let rest = line[length..].strip_prefix(b" ")?;
+    let stream = [&b"stdout"[..], b"stderr"].into_iter().find(|stream| rest.starts_with(stream))?;
+    let (tag, text) = match &rest[stream.len()..] {
+        [b' ', tag @ (b'F' | b'P')] => (tag, line.len()),
+        [b' ', tag @ (b'F' | b'P'), b' ' | b'\r', text @ ..] => (tag, line.len() - text.len()),
+        _ => return None,
+    };
+    // The end of a piece's line is the carrier's.
+    let goes_on = *tag == b'P';
+    let end = line.strip_suffix(b"\r").filter(|_| goes_on).unwrap_or(line).len().max(text);
+    Some(Taken { text: line[text..end].into(), stream, goes_on, ..Taken::rest(line, text, time) })
+}
+
+/// `<14>1 TIME HOST APP PID ID DATA TEXT`, or `TIME HOST APP[PID]: TEXT` with or without a priority.
+fn syslog(line: &[u8]) -> Option<Taken<'_>> {
+    let (priority, mut rest) = match line.strip_prefix(b"<") {
+        Some(rest) => {
+            let end = memchr(b'>', &rest[..rest.len().min(4)])?;
+            let is_number = end > 0 && rest[..end].iter().all(u8::is_ascii_digit);
+            (true, is_number.then(|| &rest[end + 1..])?)
+        }
+        None => (false, line),
+    };
+    if priority && let Some(fields) = rest.strip_prefix(b"1 ") {
+        return structured_syslog(line, fields);
+    }
+    let time = if let Some((length, time)) = timestamp(rest).filter(|_| rest[10] == b'T') {
+        rest = &rest[length..];
+        time
+    } else {
+        const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
+        let [month @ .., b' ', day, unit @ b'0'..=b'9', b' '] = rest.get(..7)? else { return None };
+        MONTHS.chunks(3).find(|known| *known == month)?;
+        matches!(day, b' ' | b'0'..=b'3').then_some(unit)?;
+        rest = &rest[7..];
+        let time = clock(rest)?;
+        rest = &rest[memchr(b' ', rest)?..];
+        Some(time)
+    };
+    let (host, rest) = word(rest.strip_prefix(b" ")?)?;
+    let (tag, _) = word(rest)?;
+    let name = tag.strip_suffix(b":")?;
+    const LEVELS: [&[u8]; 8] = [b"trace", b"debug", b"info", b"notice", b"warn", b"warning", b"error", b"fatal"];
+    let is_name = |name: &[u8], others: &[u8]| {
+        !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || others.contains(byte))
+    };
+    let is_level = LEVELS.iter().any(|level| level.eq_ignore_ascii_case(host));
+    (is_name(host, b"._-") && is_name(name, b"._-/@()[]") && !is_level).then(|| {
+        let text = offset_in(line, rest) + tag.len();
+        Taken::rest(line, text + usize::from(line.get(text) == Some(&b' ')), time)
+    })
+}
+
+/// The fields of RFC 5424 behind the version. The data are `-`, or groups in brackets whose values are in quotes.
+fn structured_syslog<'a>(line: &'a [u8], fields: &'a [u8]) -> Option<Taken<'a>> {
+    let (time, mut rest) = word(fields)?;
+    for _ in 0..4 {
+        rest = word(rest)?.1;
+    }
+    if let Some(behind) = rest.strip_prefix(b"-") {
+        rest = behind;
+    } else {
+        let (mut is_quoted, mut is_escaped, mut at) = (false, false, 0);
+        while rest.get(at) == Some(&b'[') {
+            let end = rest[at..].iter().position(|&byte| {
+                let is_plain = !std::mem::take(&mut is_escaped);
+                is_quoted ^= byte == b'"' && is_plain;
+                is_escaped = byte == b'\\' && is_plain;
+                byte == b']' && is_plain && !is_quoted
+            })?;
+            at += end + 1;
+        }
+        rest = (at > 0).then(|| &rest[at..])?;
+    }
+    let text = match rest {
+        [b' ', text @ ..] => text,
+        text => (trim_end(text).is_empty()).then_some(text)?,
+    };
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    Some(Taken::rest(line, line.len() - text.len(), timestamp(time).and_then(|(_, time)| time)))
+}
+
+/// The word that `text` begins with, up to a blank or the end, and what is behind the blank.
+fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = text.iter().position(|&byte| is_blank(byte)).unwrap_or(text.len());
+    (end > 0).then(|| (&text[..end], text.get(end + 1..).unwrap_or_default()))
+}
+
+/// Where the bar stands behind the name of a service, `api-1  | `.
+fn bar(line: &[u8]) -> Option<usize> {
+    let bar = memchr(b'|', &line[..line.len().min(128)])?;
+    let name = line[..bar].trim_ascii_end();
+    let is_name = name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte));
+    let is_apart = matches!(line.get(bar + 1), None | Some(b' ' | b'\r'));
+    (is_name && is_apart && !name.is_empty() && name.len() < bar).then_some(bar)
+}
+
+/// Where the text of a quoted line begins.
+fn quote(line: &[u8]) -> Option<usize> {
+    match line {
+        [b'>'] | [b'>', b'\r'] => Some(1),
+        [b'>', b' ', ..] => Some(2),
+        _ => trim_end(line).is_empty().then_some(0),
+    }
+}
+
+fn is_fence(line: &[u8]) -> bool {
+    line.trim_ascii_start().starts_with(b"```")
+}
+
+/// How colours, and other orders to a terminal, begin.
+const COLOUR: &[u8] = b"\x1b[";
+
+/// The parts of a text without the colours of a terminal, and where each begins.
+pub(super) fn plain_parts(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+        let start = at;
+        let end = memmem::find(rest, COLOUR).unwrap_or(rest.len());
+        let behind = rest.get(end + COLOUR.len()..).unwrap_or_default();
+        // Numbers and signs, and then a letter.
+        let code = behind.iter().position(|byte| !(0x20..0x40).contains(byte)).map_or(behind.len(), |last| last + 1);
+        at = start + end + COLOUR.len() + code;
+        Some((start, &rest[..end]))
+    })
+}
+
+/// A text without the colours of a terminal.
+pub(super) fn without_colours(text: &[u8]) -> Cow<'_, [u8]> {
+    match memmem::find(text, COLOUR) {
+        None => text.into(),
+        Some(_) => plain_parts(text).flat_map(|(_, part)| part).copied().collect::<Vec<_>>().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(carrier: Carrier, line: &str) -> Option<(String, bool)> {
+        let taken = carrier.take(line.as_bytes(), true, &mut false)?;
+        assert!(taken.used == line.len() || carrier == Carrier::Docker);
+        Some((String::from_utf8_lossy(&taken.text).into_owned(), taken.goes_on))
+    }
+
+    #[test]
+    fn what_lines_carry() {
+        use Carrier::{Colours, Compose, Cri, Docker, Indented, Journald, Quoted, Syslog};
+        for (carrier, line, expected) in [
+            (Docker, r#"{"log":"a\n","stream":"stdout","time":"2026-01-05T10:00:00Z"}"#, Some(("a", false))),
+            (Docker, r#" {"log":"a","stream":"stdout"} "#, Some(("a", true))),
+            (Docker, r#"{"log":"a\n","time":"x"}{"log":"b\n","time":"x"}"#, Some(("a", false))),
+            (Docker, r#"{"log":"a\n","log":"b\n","time":"x"}"#, None),
+            (Docker, r#"{"log":"a\n"}"#, None),
+            (Docker, r#"{"log":{"version":"1.2"},"time":"x"}"#, None),
+            (Docker, r#"{"log":"a\n","stream":"stdout",oops}"#, None),
+            (Cri, "2026-01-05T10:00:00.123456789Z stdout F a b", Some(("a b", false))),
+            (Cri, "2026-01-05T10:00:00.123456789+01:00 stderr P  a", Some((" a", true))),
+            (Cri, "2026-01-05T10:00:00.123456789Z stdout F", Some(("", false))),
+            (Cri, "2026-01-05T10:00:00.123456789Z stdout X a", None),
+            (Cri, "2026-01-05T10:00:00.123456789Z stdoutF a", None),
+            (Journald, r#"{"__REALTIME_TIMESTAMP":"1767607200123456","MESSAGE":"a\nb"}"#, Some(("a\nb", false))),
+            (Journald, r#"{"MESSAGE":[97, 255],"__REALTIME_TIMESTAMP":"1"}"#, Some(("a\u{fffd}", false))),
+            (Journald, r#"{"MESSAGE":null,"__REALTIME_TIMESTAMP":"1"}"#, None),
+            (Journald, r#"{"MESSAGE":[97,256],"__REALTIME_TIMESTAMP":"1"}"#, None),
+            (Journald, r#"{"MESSAGE":"a"}"#, None),
+            (Syslog, "Jan  5 10:00:00 host kernel: a", Some(("a", false))),
+            (Syslog, "Jan 05 10:00:00.5 host-1.local (systemd)[1]: ", Some(("", false))),
+            (Syslog, "Feb 29 10:00:00 host app:", Some(("", false))),
+            (Syslog, "<165>Aug 24 05:34:00 host app[7]:  a", Some((" a", false))),
+            (Syslog, "2026-01-05T10:00:00.5+01:00 host app: a", Some(("a", false))),
+            (Syslog, "<34>1 - - - - - - a", Some(("a", false))),
+            (Syslog, "<34>1 2026-01-05T10:00:00Z h a - - [x@1 y=\"]\"]", Some(("", false))),
+            (Syslog, "<34>1 2026-01-05T10:00:00Z h a - - [x@1 y=\"]", None),
+            (Syslog, "<34>1 2026-01-05T10:00:00Z h a", None),
+            (Syslog, "<p>text</p>", None),
+            (Syslog, "Jan 05 10:00:00 host a message", None),
+            (Syslog, "Jan 05 10:00 host app: a", None),
+            (Syslog, "2026-01-05 10:00:00 host app: a", None),
+            (Syslog, "2026-01-05T10:00:00Z DEBUG server: a", None),
+            (Syslog, "2026-01-05T10:00:00Z host lsp::msg: a", None),
+            (Syslog, "2026-01-05T10:00:00Z [demo] [info] a: b", None),
+            (Compose, "api-1  | a | b", Some(("a | b", false))),
+            (Compose, "api_1 |", Some(("", false))),
+            (Compose, "api-1| a", None),
+            (Compose, "| a |", None),
+            (Compose, "two words | a", None),
+            (Colours, "\x1b[1;32ma\x1b[0m b\x1b[K", Some(("a b", false))),
+            (Colours, "a\x1b[", Some(("a", false))),
+            (Quoted, "> > a", Some(("> a", false))),
+            (Quoted, ">", Some(("", false))),
+            (Quoted, ">> a", None),
+            (Indented(2), "   a", Some((" a", false))),
+            (Indented(2), " a", Some(("a", false))),
+        ] {
+            let expected = expected.map(|(text, goes_on)| (text.to_owned(), goes_on));
+            assert_eq!(text(carrier, line), expected, "{carrier:?}: {line}");
+        }
+    }
+
+    #[test]
+    fn carriers_are_seen_in_most_lines() {
+        let docker = "{\"log\":\"a\\n\",\"stream\":\"stdout\"}\n";
+        assert_eq!(Carrier::shown(format!("banner\n{docker}").as_bytes()), Some(Carrier::Docker));
+        assert_eq!(Carrier::shown(format!("banner\nbanner\n{docker}").as_bytes()), None);
+        assert_eq!(Carrier::shown(b"api-1  | a\nanother  | b\nx\n"), None);
+        assert_eq!(Carrier::shown(b"api-1    | a\nstore-1  | b\n"), Some(Carrier::Compose));
+        assert_eq!(Carrier::shown(b""), None);
+        assert_eq!(Carrier::possible(b"> a\n>\n> b"), Some(Carrier::Quoted));
+        assert_eq!(Carrier::possible(b"> a\nb"), None);
+        assert_eq!(Carrier::possible(b"  a\n\n\tb\n"), Some(Carrier::Indented(1)));
+        assert_eq!(Carrier::possible(b"a\n```\n{}\n```\n"), Some(Carrier::Fenced));
+        assert_eq!(Carrier::possible(b"{}\n```\n"), None);
+    }
+}

@@ -1,0 +1,461 @@
+//! Logs in the logs of what runs the program, or pasted from a terminal or a page: each gives the graph of the log without
+//! its carrier, but for times that only the carrier tells.
+
+use std::fs;
+use std::io::{self, Read, Write};
+
+use oxrdf::Quad;
+use proptest::prelude::*;
+use rpcgraph::record::{Carrier, Entry, Format, Reader, ReaderOptions, Time};
+use rpcgraph::vocab::{prov, rpcg};
+use rpcgraph::{Log, LogError, Query};
+
+use crate::renderings::{
+    ENVELOPES, OTHERS, Pieces, Rendering, SESSION, TEXTS, entries, rendered, string, without_clues,
+};
+use crate::support::{assert_isomorphic, convert, own};
+
+/// Renders a line, given its number.
+type Wrapping = (&'static str, &'static [Carrier], fn(usize, &str) -> String);
+
+const CARRIERS: [Wrapping; 16] = [
+    ("Docker", &[Carrier::Docker], docker),
+    ("CRI", &[Carrier::Cri], |n, line| format!("2026-01-05T10:00:{:02}.123456789Z stdout F {line}", n % 60)),
+    ("journald", &[Carrier::Journald], |n, line| journald(n, &string(line))),
+    ("journald, in bytes", &[Carrier::Journald], |n, line| journald(n, &format!("{:?}", line.as_bytes()))),
+    ("journald, short", &[Carrier::Syslog], |n, line| format!("Jan 05 10:00:{:02} host mcpd[812]: {line}", n % 60)),
+    ("journald, short-iso", &[Carrier::Syslog], |n, line| {
+        format!("2026-01-05T10:00:{:02}+0000 host mcpd[812]: {line}", n % 60)
+    }),
+    ("journald, short-precise", &[Carrier::Syslog], |n, line| {
+        format!("Jan 05 10:00:{:02}.123456 host mcpd[812]: {line}", n % 60)
+    }),
+    ("syslog, RFC 3164", &[Carrier::Syslog], |n, line| format!("<14>Jun  1 10:00:{:02} host mcpd: {line}", n % 60)),
+    ("syslog, RFC 5424", &[Carrier::Syslog], |n, line| {
+        format!("<14>1 2026-01-05T10:00:{:02}Z host app 812 - - {line}", n % 60)
+    }),
+    ("syslog, RFC 5424, with data", &[Carrier::Syslog], |_, line| {
+        format!("<165>1 - host app - ID47 [a@1 b=\"\\\"]\" c=\"\"][d@2] \u{feff}{line}")
+    }),
+    ("docker compose", &[Carrier::Compose], |_, line| format!("api-1  | {line}")),
+    ("docker compose, in colours", &[Carrier::Colours, Carrier::Compose], |_, line| {
+        format!("\x1b[36mapi-1  |\x1b[0m {line}\x1b[0m")
+    }),
+    ("docker compose over syslog", &[Carrier::Compose, Carrier::Syslog], |n, line| {
+        format!("log-1  | <14>Jan  5 10:00:{:02} host mcpd[812]: {line}", n % 60)
+    }),
+    ("colours", &[Carrier::Colours], |_, line| format!("\x1b[1;32m{line}\x1b[0m\x1b[K")),
+    ("colours in Docker", &[Carrier::Docker, Carrier::Colours], |n, line| docker(n, &format!("\x1b[2m{line}\x1b[0m"))),
+    ("quoted", &[Carrier::Quoted], |_, line| format!("> {line}")),
+];
+
+fn docker(n: usize, line: &str) -> String {
+    let text = string(&format!("{line}\n"));
+    format!(r#"{{"log":{text},"stream":"stdout","time":"2026-01-05T10:00:{:02}.123456789Z"}}"#, n % 60)
+}
+
+fn journald(n: usize, message: &str) -> String {
+    let second = n % 60;
+    format!(
+        r#"{{"__REALTIME_TIMESTAMP":"17676072{second:02}123456","_PID":"7","SYSLOG_IDENTIFIER":"mcpd","MESSAGE":{message}}}"#
+    )
+}
+
+fn carried(wrap: fn(usize, &str) -> String, log: &str, ending: &str) -> String {
+    let lines = log.strip_suffix('\n').unwrap_or(log).split('\n').enumerate();
+    lines.map(|(number, line)| wrap(number, line) + ending).collect()
+}
+
+fn without_times(mut quads: Vec<Quad>) -> Vec<Quad> {
+    let times =
+        [rpcg::CAPTURED_AT, rpcg::CLOCK_TIME, rpcg::LATENCY_SECONDS, prov::STARTED_AT_TIME, prov::ENDED_AT_TIME];
+    quads.retain(|quad| !times.contains(&quad.predicate.as_ref()));
+    quads
+}
+
+/// A log in every format that has lines.
+fn logs() -> Vec<(Format, String)> {
+    let mut logs = vec![(Format::JsonLines, SESSION.join("\n"))];
+    for (format, name) in [
+        (Format::ContentLength, "content-length/typical.log"),
+        (Format::VscodeLspText, "vscode-lsp-text/typical.log"),
+        (Format::ClaudeDesktop, "claude-desktop/typical.log"),
+        (Format::Sse, "sse/typical.log"),
+        (Format::Zed, "zed/typical.log"),
+        (Format::Helix, "helix/typical.log"),
+        (Format::VscodeMcp, "vscode-mcp/typical.log"),
+        (Format::VscodeLspJson, "vscode-lsp-json/typical.log"),
+        (Format::Mcpsnoop, "mcpsnoop/typical.jsonl"),
+        (Format::LspTest, "lsp-test/typical.log"),
+        (Format::Arrows, "arrows/typical.io"),
+        (Format::McpInspector, "mcp-inspector/typical.json"),
+        (Format::JsonArray, "json-array/typical.log"),
+        (Format::Har, "har/chrome.har"),
+    ] {
+        logs.push((format, fs::read_to_string(own("tests/formats").join(name)).unwrap()));
+    }
+    logs
+}
+
+fn read(log: impl Read) -> (Vec<Carrier>, Format, Vec<Entry<'static>>) {
+    let mut reader = Reader::new(log, &ReaderOptions::default()).unwrap();
+    let entries = std::iter::from_fn(|| reader.next_entry().unwrap()).collect();
+    (reader.carriers().to_vec(), reader.format(), entries)
+}
+
+/// The records among entries: the number of the line, and the message.
+fn records<'e>(entries: &'e [Entry<'_>]) -> Vec<(u64, &'e [u8])> {
+    let record = |entry: &'e Entry<'_>| (entry.location().line, entry.bytes());
+    entries.iter().filter(|entry| matches!(entry, Entry::Record(_))).map(record).collect()
+}
+
+#[test]
+fn every_format_in_every_carrier() {
+    for (format, log) in logs() {
+        let (own_carriers, own_format, plain) = read(log.as_bytes());
+        assert_eq!((&own_carriers[..], own_format), (&[][..], format));
+        let graph = without_times(convert(log.as_bytes()));
+        for (name, carriers, wrap) in CARRIERS {
+            let name = format!("{} in {name}", format.name());
+            let rendering = carried(wrap, &log, "\n");
+            let (found_carriers, found, whole) = read(rendering.as_bytes());
+            // A log of arrows that go one way looks the same.
+            if (format, carriers) == (Format::JsonLines, &[Carrier::Quoted][..]) {
+                assert_eq!((&found_carriers[..], found), (&[][..], Format::Arrows));
+                continue;
+            }
+            assert_eq!((&found_carriers[..], found), (carriers, format), "{name}");
+            assert_eq!(records(&whole), records(&plain), "{name}");
+            assert_isomorphic(&without_times(convert(rendering.as_bytes())), &graph, &name);
+            let crlf = carried(wrap, &log, "\r\n");
+            assert_isomorphic(&without_times(convert(crlf.as_bytes())), &graph, &format!("{name}, CRLF"));
+            for size in [1, 61] {
+                assert_eq!(read(Pieces(rendering.as_bytes(), size)).2, whole, "{name}, in pieces of {size}");
+            }
+            let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            gzip.write_all(rendering.as_bytes()).unwrap();
+            assert_eq!(read(&gzip.finish().unwrap()[..]).2, whole, "{name}, compressed");
+        }
+    }
+}
+
+/// A log that ends early loses the record that is cut and no other.
+#[test]
+fn cut_off_anywhere() {
+    for (format, log) in logs().into_iter().take(5) {
+        for (name, _, wrap) in CARRIERS {
+            let rendering = carried(wrap, &log, "\n");
+            let (carriers, read_as, whole) = read(rendering.as_bytes());
+            let all = records(&whole);
+            for cut in (0..rendering.len()).filter(|&cut| rendering.is_char_boundary(cut)).step_by(7) {
+                let (found_carriers, found_as, found) = read(&rendering.as_bytes()[..cut]);
+                // Before the first message, the format cannot be seen.
+                if (&found_carriers, found_as) != (&carriers, read_as) {
+                    let seen = rendering[..cut].matches('\n').count() as u64;
+                    assert!(seen <= all[1].0, "{} in {name}, cut at {cut}", format.name());
+                    continue;
+                }
+                let found = records(&found);
+                let kept = found.len().saturating_sub(1);
+                assert_eq!(found[..kept], all[..kept], "{} in {name}, cut at {cut}", format.name());
+            }
+        }
+    }
+}
+
+/// Envelopes and prefixes inside carriers, and where each message stands.
+#[test]
+fn messages_inside_lines_inside_carriers() {
+    let plain = without_clues(convert(SESSION.join("\n").as_bytes()));
+    for (index, (name, _, wrap)) in CARRIERS.iter().enumerate() {
+        // Objects and arrays behind `> ` are what arrows mark.
+        let is_marked = |line: &str| line.starts_with(['{', '[']);
+        let is_arrow = |render: &Rendering| *name == "quoted" && render.1(0, "").lines().any(is_marked);
+        let renderings = ENVELOPES.iter().chain(&TEXTS).filter(|rendering| !is_arrow(rendering));
+        for rendering in renderings.skip(index % 4).step_by(4) {
+            let name = format!("{} in {name}", rendering.0);
+            let log = carried(*wrap, &rendered(rendering, "\n"), "\n");
+            assert_isomorphic(&without_clues(convert(log.as_bytes())), &plain, &name);
+        }
+        let log = carried(*wrap, &SESSION.join("\n"), "\n");
+        for entry in entries(log.as_bytes()) {
+            let (before, from) = log.as_bytes().split_at(entry.location().byte as usize);
+            let is_in_string = before.ends_with(b"\"") || from.starts_with(b"[");
+            assert!(from.starts_with(entry.bytes()) || is_in_string, "{name}");
+        }
+    }
+}
+
+/// The time that the program tells, and else that of what runs it.
+#[test]
+fn the_nearest_time_counts() {
+    let time = |log: &str| match &entries(log.as_bytes())[..] {
+        [Entry::Record(record)] => record.time,
+        other => panic!("{other:?}"),
+    };
+    let parsed = |text: &str| text.parse().ok().map(Time::DateTime);
+    let message = SESSION[0];
+    let wrapped = |index: usize| (CARRIERS[index].2)(2, message);
+    assert_eq!(time(&wrapped(0)), parsed("2026-01-05T10:00:02.123456789Z"));
+    assert_eq!(time(&wrapped(1)), parsed("2026-01-05T10:00:02.123456789Z"));
+    assert_eq!(time(&wrapped(2)), parsed("2026-01-05T10:00:02.123456Z"));
+    assert_eq!(time(&wrapped(4)), "10:00:02".parse().ok().map(Time::Clock));
+    assert_eq!(time(&wrapped(5)), parsed("2026-01-05T10:00:02Z"));
+    assert_eq!(time(&wrapped(8)), parsed("2026-01-05T10:00:02Z"));
+    assert_eq!(time(&wrapped(12)), "10:00:02".parse().ok().map(Time::Clock));
+    let inside = format!("2025-06-01 10:00:00,123 - x - DEBUG - Received: {message}");
+    assert_eq!(time(&docker(1, &inside)), parsed("2025-06-01T10:00:00.123"));
+}
+
+/// Long lines come in pieces, those of two streams among each other.
+#[test]
+fn lines_in_pieces() {
+    let docker = |stream: &str, text: &str, goes_on: bool| {
+        let text = string(&format!("{text}{}", if goes_on { "" } else { "\n" }));
+        format!("{{\"log\":{text},\"stream\":\"{stream}\",\"time\":\"2026-01-05T10:00:00Z\"}}\n")
+    };
+    let cri = |stream: &str, text: &str, goes_on: bool| {
+        format!("2026-01-05T10:00:00Z {stream} {} {text}\n", if goes_on { 'P' } else { 'F' })
+    };
+    let journald = |stream: &str, text: &str, goes_on: bool| {
+        let goes_on = if goes_on { ",\"_LINE_BREAK\":\"line-max\"" } else { "" };
+        let (text, time) = (string(text), "\"__REALTIME_TIMESTAMP\":\"1767607200123456\"");
+        format!("{{{time},\"_STREAM_ID\":\"{stream}\",\"MESSAGE\":{text}{goes_on}}}\n")
+    };
+    let renderings: [fn(&str, &str, bool) -> String; 3] = [docker, cri, journald];
+    for (format, log) in logs().into_iter().take(5) {
+        let graph = without_times(convert(log.as_bytes()));
+        for render in renderings {
+            for size in [1, 7, 100] {
+                let mut rendering = String::new();
+                for line in log.strip_suffix('\n').unwrap_or(&log).split('\n') {
+                    let characters: Vec<_> = line.chars().collect();
+                    let mut pieces = characters.chunks(size).map(String::from_iter).peekable();
+                    if pieces.peek().is_none() {
+                        rendering += &render("stdout", "", false);
+                    }
+                    while let Some(piece) = pieces.next() {
+                        rendering += &render("stdout", &piece, pieces.peek().is_some());
+                    }
+                }
+                let found = without_times(convert(rendering.as_bytes()));
+                assert_isomorphic(&found, &graph, &format!("{} in pieces of {size}", format.name()));
+            }
+        }
+    }
+    for render in renderings {
+        let (one, two) = (SESSION[0].split_at(50), SESSION[1].split_at(20));
+        let log = [
+            render("stdout", one.0, true),
+            render("stderr", two.0, true),
+            render("stdout", "", true),
+            render("stdout", one.1, false),
+            render("stdout", SESSION[2], false),
+            render("stderr", two.1, false),
+        ]
+        .concat();
+        let found = entries(log.as_bytes());
+        let expected = [(1, SESSION[0]), (5, SESSION[2]), (2, SESSION[1])];
+        assert_eq!(records(&found), expected.map(|(line, text)| (line, text.as_bytes())));
+        for size in [1, 61] {
+            assert_eq!(entries(Pieces(log.as_bytes(), size)), found);
+        }
+        // One that never ends is given as far as it goes.
+        let cut = entries(&log.as_bytes()[..log.len() - render("stderr", two.1, false).len()]);
+        assert_eq!(records(&cut)[2], (2, two.0.as_bytes()));
+    }
+}
+
+/// A line that goes on and on is too long as one in one piece is.
+#[test]
+fn pieces_are_bounded() {
+    let piece = |text: &str| format!("2026-01-05T10:00:00Z stdout P {text}\n");
+    let log = format!(
+        "{}{}{}{}",
+        (CARRIERS[1].2)(0, SESSION[0]) + "\n",
+        piece(&"x".repeat(1000)).repeat(1000),
+        (CARRIERS[1].2)(0, "") + "\n",
+        (CARRIERS[1].2)(0, SESSION[1])
+    );
+    let options = ReaderOptions::default().with_max_record_size(1000);
+    let mut reader = Reader::new(log.as_bytes(), &options).unwrap();
+    let found: Vec<_> = std::iter::from_fn(|| reader.next_entry().unwrap()).collect();
+    assert_eq!(records(&found), [(1, SESSION[0].as_bytes()), (2, b""), (1003, SESSION[1].as_bytes())]);
+    assert!(matches!(&found[1], Entry::Record(record) if record.flags.oversized && record.length > 1000));
+    // So is a line of a carrier.
+    let log = [docker(0, SESSION[0]), docker(1, &"x".repeat(1_000_000)), docker(2, SESSION[1])].join("\n");
+    let mut reader = Reader::new(log.as_bytes(), &options).unwrap();
+    let found: Vec<_> = std::iter::from_fn(|| reader.next_entry().unwrap()).collect();
+    assert_eq!(records(&found), [(1, SESSION[0].as_bytes()), (2, b""), (3, SESSION[1].as_bytes())]);
+}
+
+/// Lines that are not in the carrier stand beside the log, in their place, and split no message; one that may be a message
+/// is read.
+#[test]
+fn lines_that_are_not_in_the_carrier() {
+    let frame = format!("Content-Length: {}\r\n\r\n{}", SESSION[0].len(), SESSION[0]);
+    let mut lines: Vec<_> = frame.split('\n').map(|line| docker(0, line)).collect();
+    lines.insert(0, "Attaching to api-1".to_owned());
+    lines.insert(2, "  a line of another writer \r".to_owned());
+    lines.push(docker(1, "Content-Length: 2\r") + &docker(1, "\r") + &docker(2, "{}"));
+    lines.push("the end".to_owned());
+    let log = lines.join("\n");
+    let found = entries(log.as_bytes());
+    let shown: Vec<_> = found
+        .iter()
+        .map(|entry| {
+            let text = String::from_utf8_lossy(entry.bytes()).into_owned();
+            (matches!(entry, Entry::Record(_)), entry.location().line, text)
+        })
+        .collect();
+    let expected = [
+        (false, 1, "Attaching to api-1"),
+        (true, 5, SESSION[0]),
+        (false, 3, "  a line of another writer"),
+        (true, 6, "{}"),
+        (false, 7, "the end"),
+    ];
+    let expected = expected.map(|(is_record, line, text)| (is_record, line, text.to_owned()));
+    let in_order = |mut entries: Vec<(bool, u64, String)>| {
+        entries.sort();
+        entries
+    };
+    assert_eq!(in_order(shown), in_order(expected.to_vec()));
+    for size in [1, 61] {
+        assert_eq!(entries(Pieces(log.as_bytes(), size)), found);
+    }
+    let mixed = format!("{}\n{}\n{}\n", docker(0, SESSION[0]), SESSION[1], docker(1, SESSION[2]));
+    let expected = [(1, SESSION[0]), (2, SESSION[1]), (3, SESSION[2])];
+    assert_eq!(records(&entries(mixed.as_bytes())), expected.map(|(line, text)| (line, text.as_bytes())));
+    // However many there are, they do not pile up, and nothing depends on the pieces.
+    let noise = "noise that no carrier has\n".repeat(10_000);
+    let log = format!("{0}\n{0}\n{1}\n{noise}{1}\n", docker(0, SESSION[0]), docker(1, "{\"id\":1,\"method\":\"m\"}"));
+    assert_eq!(entries(Pieces(log.as_bytes(), 1000)), entries(log.as_bytes()));
+}
+
+/// A page with a log in it.
+#[test]
+fn in_a_fence() {
+    for (format, log) in logs() {
+        let page =
+            format!("# What happened\n\nSee here:\n\n```json\n{log}\n```\n\nThat was it, with no method at all.\n");
+        let (carriers, found, entries) = read(page.as_bytes());
+        assert_eq!((&carriers[..], found), (&[Carrier::Fenced][..], format));
+        let (_, _, plain) = read(log.as_bytes());
+        let texts = |entries: &[Entry<'_>]| records(entries).iter().map(|record| record.1.to_vec()).collect::<Vec<_>>();
+        assert_eq!(texts(&entries), texts(&plain), "{}", format.name());
+        assert_isomorphic(&without_times(convert(page.as_bytes())), &without_times(convert(log.as_bytes())), "a page");
+        let quoted = carried(|_, line| format!("> {line}"), &page, "\n");
+        assert_eq!(read(quoted.as_bytes()).0, [Carrier::Quoted, Carrier::Fenced], "{}", format.name());
+    }
+}
+
+/// Blanks in front of all lines hide no format.
+#[test]
+fn indented() {
+    for (format, log) in logs().into_iter().take(5) {
+        let log = log.replace("\n\n", "\n \n");
+        let rendering = carried(|_, line| format!("\t  {line}"), &log, "\n");
+        let (_, found, entries) = read(rendering.as_bytes());
+        assert_eq!(found, format);
+        assert_eq!(records(&entries).len(), records(&read(log.as_bytes()).2).len());
+        assert_isomorphic(
+            &without_times(convert(rendering.as_bytes())),
+            &without_times(convert(log.as_bytes())),
+            format.name(),
+        );
+    }
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is() {
+    for (name, _, wrap) in CARRIERS {
+        // An object behind `> ` is what an arrow marks.
+        let is_arrow = |line: &&str| name == "quoted" && line.starts_with('{');
+        for line in OTHERS.into_iter().filter(|line| !is_arrow(line)) {
+            let log = carried(wrap, &format!("{line}\n").repeat(3), "\n");
+            let asked =
+                Log::read("log", io::Cursor::new(log.clone().into_bytes())).ask(&Query::named("methods").unwrap());
+            assert!(matches!(asked, Err(LogError::Unread { .. })), "{name}: {line}");
+        }
+    }
+}
+
+/// What is read before the input fails is given.
+#[test]
+fn inputs_that_fail() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the disk is on fire"))
+        }
+    }
+    let log = format!("{}\n{}\n{}", docker(0, SESSION[0]), docker(1, SESSION[1]), docker(2, SESSION[2]));
+    for size in [1, 100, 10_000] {
+        let input = Pieces(log.as_bytes(), size).chain(Broken);
+        let mut reader = Reader::new(input, &ReaderOptions::default()).unwrap();
+        for message in &SESSION[..2] {
+            assert_eq!(reader.next_entry().unwrap().unwrap().bytes(), message.as_bytes());
+        }
+        let error = reader.next_entry().unwrap_err().to_string();
+        assert_eq!(error, format!("reading failed after {} bytes of text", log.len()));
+        assert!(reader.next_entry().unwrap().is_none());
+    }
+}
+
+/// The carrier is named with the format.
+#[test]
+fn carriers_are_named() {
+    let log = docker(0, SESSION[0]);
+    let summary = Log::read("log", io::Cursor::new(log.into_bytes()));
+    let summary = summary.write_to(io::sink(), rpcgraph::Syntax::NQuads).unwrap().to_string();
+    assert!(summary.starts_with("1 record (docker, json-lines): 1 request"), "{summary}");
+}
+
+/// What lines of carriers are made of, whole and broken.
+const PARTS: [&str; 16] = [
+    "{\"log\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"method\\\":\\\"m\\\"}\\n\",\"stream\":\"stdout\"}",
+    "{\"log\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\",\"stream\":\"stdout\"}",
+    "{\"log\":\"\\\"id\\\":2}\\n\",\"stream\":\"stdout\"}",
+    "{\"log\":\"a piece of another\",\"stream\":\"stderr\"}",
+    "{\"log\":\"\\u001b[1mred\\u001b[0m\\n\",\"stream\":\"stderr\"}",
+    "{\"log\":\"cut",
+    "2026-01-05T10:00:00Z stdout F {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}",
+    "2026-01-05T10:00:00Z stdout P {\"jsonrpc\":",
+    "2026-01-05T10:00:00Z stderr F ",
+    "Jan 05 10:00:00 host mcpd[812]: Content-Length: 2\r\n\r\n{}",
+    "api-1  | \x1b[2m>> {}",
+    "> ```",
+    "  noise",
+    "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}",
+    "\n",
+    "\r\n",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any lines: the reader ends, gives the same entries from pieces of any size, and each in its line.
+    #[test]
+    fn any_lines(
+        parts in proptest::collection::vec((prop::sample::select(&PARTS[..]), prop::bool::weighted(0.8)), 0..12),
+        first in prop::sample::select(&PARTS[..]),
+        size in 1_usize..50,
+        limit in prop_oneof![0_usize..100, Just(1 << 20)],
+    ) {
+        let rest: String = parts.iter().map(|(part, ends)| format!("{part}{}", if *ends { "\n" } else { "" })).collect();
+        let log = format!("{first}\n{first}\n{rest}");
+        let options = ReaderOptions::default().with_max_record_size(limit);
+        let read = |input: &mut dyn Read| {
+            let mut reader = Reader::new(input, &options).unwrap();
+            std::iter::from_fn(|| reader.next_entry().unwrap()).collect::<Vec<_>>()
+        };
+        let entries = read(&mut log.as_bytes());
+        prop_assert_eq!(&read(&mut Pieces(log.as_bytes(), size)), &entries);
+        for entry in &entries {
+            let place = entry.location();
+            prop_assert_eq!(place.line, 1 + log.as_bytes()[..place.byte as usize].iter().filter(|&&byte| byte == b'\n').count() as u64);
+            prop_assert!(matches!(entry, Entry::LogLine(_)) || entry.bytes().len() <= limit);
+        }
+    }
+}
