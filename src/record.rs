@@ -1,7 +1,7 @@
 //! Input bytes → [`Record`]s.
 //!
-//! A [`Reader`] takes any [`Read`](std::io::Read), decompresses it, finds out which [`Format`] it has, and hands out its
-//! entries one at a time. What a record's bytes mean is not this stage's business: text that is not JSON is a record too.
+//! A [`Reader`] takes any [`Read`](std::io::Read), decompresses it, takes it out of its [`Carrier`]s, finds out which
+//! [`Format`] it has, and hands out its entries one at a time. What a record's bytes mean is not this stage's business: text that is not JSON is a record too.
 //!
 //! Behind the reader stand the decoders, one file per format. A [`Decoder`] does no I/O: it is shown bytes and says what
 //! the next step is.
@@ -106,7 +106,8 @@ pub use layout::{Layout, LayoutError, WordMeaning};
 pub(crate) use nature::nature;
 pub use reader::{ReadError, Reader, ReaderOptions};
 
-/// Where something is in its input, after decompression.
+/// Where something is in its input, after decompression and with its carriers. What stands in a string there is at the
+/// start of that string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
     /// Number of the record, from 1; for a [`LogLine`] that of the record before it, or 0.
