@@ -245,7 +245,9 @@ impl<R: Read> Reader<R> {
         take: impl FnOnce(Entry<'_>) -> T,
     ) -> Result<Option<T>, ReadError> {
         loop {
-            if let Some(line) = self.other_line(false) {
+            if self.carried.is_some()
+                && let Some(line) = self.other_line(false)
+            {
                 return Ok(Some(take(line)));
             }
             if matches!(self.state, ReaderState::Over) {
