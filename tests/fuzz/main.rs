@@ -1,0 +1,72 @@
+//! The targets of `fuzz/` under random choices: a few of each, always the same, or as many as fit in the seconds that
+//! RPCGRAPH_FUZZ_SECONDS says, from the number on that RPCGRAPH_FUZZ_FROM says. RPCGRAPH_FUZZ_TARGET names one target.
+//!
+//! A number that fails is said, and fails again: `RPCGRAPH_FUZZ_FROM=NUMBER cargo test --test fuzz`.
+#![expect(clippy::expect_used, clippy::panic, reason = "a target panics, and the driver says where")]
+
+#[path = "../../fuzz/src/lib.rs"]
+mod targets;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::panic::{self, AssertUnwindSafe};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::Rng as _;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+/// Of each target, where no time is given.
+const RUNS: u64 = 400;
+/// How many failures are shown.
+const SHOWN: usize = 10;
+
+fn number(variable: &str) -> Option<u64> {
+    env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {text}")))
+}
+
+#[test]
+fn targets_hold() {
+    let from = number("RPCGRAPH_FUZZ_FROM").unwrap_or(0);
+    let seconds = number("RPCGRAPH_FUZZ_SECONDS").map(Duration::from_secs);
+    let only = env::var("RPCGRAPH_FUZZ_TARGET").ok();
+    let targets: Vec<_> =
+        targets::TARGETS.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name)).collect();
+    let start = Instant::now();
+    let (mut failures, mut runs) = (BTreeMap::<String, (u64, String)>::new(), 0);
+    panic::set_hook(Box::new(|_| {}));
+    for seed in from.. {
+        let done = match seconds {
+            Some(seconds) => start.elapsed() >= seconds,
+            None => seed - from >= RUNS,
+        };
+        if done || failures.len() >= SHOWN {
+            break;
+        }
+        for (name, target) in &targets {
+            let mut bytes = [0; 32];
+            bytes[..8].copy_from_slice(&seed.to_le_bytes());
+            let mut data = [0; 256];
+            TestRng::from_seed(RngAlgorithm::ChaCha, &bytes).fill_bytes(&mut data);
+            runs += 1;
+            let began = Instant::now();
+            let result = panic::catch_unwind(AssertUnwindSafe(|| target(&data)));
+            let took = began.elapsed();
+            let failure = match result {
+                Err(panic) => panic
+                    .downcast_ref::<String>()
+                    .cloned()
+                    .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+                    .unwrap_or_default(),
+                Ok(()) if took > Duration::from_secs(20) => format!("took {took:?}"),
+                Ok(()) => continue,
+            };
+            // One of each kind: failures of one target in one format mostly are.
+            let kind = format!("{name} {}", failure.split([':', '(', ',']).next().unwrap_or_default());
+            failures.entry(kind).or_insert((seed, format!("{name}, number {seed}: {failure}")));
+        }
+    }
+    drop(panic::take_hook());
+    println!("{runs} runs in {:?}", start.elapsed());
+    let shown: Vec<_> = failures.into_values().map(|(_, failure)| failure).collect();
+    assert!(shown.is_empty(), "{}", shown.join("\n\n"));
+}
