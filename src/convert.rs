@@ -133,6 +133,7 @@ impl Converter {
             SinkKind::Documents(sink) => self.run(input, sink, report),
             SinkKind::Lines(sink) => self.run(input, sink, report),
             SinkKind::Quads(sink) => self.run(input, sink, report),
+            SinkKind::Columns(sink) => self.run(input, sink, report),
         }
     }
 

@@ -38,11 +38,13 @@
 mod answer;
 mod cancel;
 pub mod catalogue;
+mod columnar;
 mod dataset;
 #[cfg(feature = "http")]
 mod fetch;
 mod functions;
 mod needs;
+mod overlap;
 mod percentile;
 mod rdf;
 pub mod results;

@@ -4,6 +4,7 @@
 //! the records.
 
 mod beside;
+pub(crate) mod columns;
 mod jsonld;
 mod lines;
 mod output;
@@ -21,6 +22,7 @@ use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 pub use self::beside::discard_unfinished;
 #[cfg(feature = "register")]
 pub(crate) use self::beside::{begin, unfinished};
+use self::columns::{Columns, ColumnsSink};
 use self::jsonld::JsonLdWriter;
 use self::lines::LinesSink;
 pub(crate) use self::lines::write_line;
@@ -215,12 +217,22 @@ pub(crate) enum SinkKind<'w> {
     Documents(JsonLdWriter<'w>),
     Lines(LinesSink<'w>),
     Quads(Selected<'w>),
+    Columns(ColumnsSink<'w>),
 }
 
 impl<'w> Sink<'w> {
     /// A sink for quads as such.
     pub fn quads(sink: impl QuadSink + 'w) -> Self {
         Self(SinkKind::Quads(Selected::all(sink)))
+    }
+
+    /// A sink that fills columns with a selection of the triples, as long as `check` does not fail.
+    pub(crate) fn columns(
+        columns: &'w mut Columns,
+        selection: Selection,
+        check: impl Fn() -> io::Result<()> + Send + 'w,
+    ) -> Self {
+        Self(SinkKind::Columns(ColumnsSink { columns, selection, check: Box::new(check) }))
     }
 
     /// The same sink for a selection of the triples, where it takes quads: others are not even made, or may be left out.
@@ -238,6 +250,7 @@ impl<'w> Sink<'w> {
             SinkKind::Documents(sink) => sink.finish(),
             SinkKind::Lines(sink) => sink.finish(),
             SinkKind::Quads(sink) => sink.finish(),
+            SinkKind::Columns(sink) => sink.finish(),
         }
     }
 }

@@ -16,7 +16,7 @@ use rpcgraph::summary::counted;
 
 use super::answer::AnswerArgs;
 use super::input::{InputSource, is_stdin};
-use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
+use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
 use super::standard::check_input;
 use super::target::leave;
 use super::{Failure, Outcome, print_failure, say};
@@ -70,6 +70,10 @@ pub struct QueryCommand {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
 
+    /// Give up at so much memory: bytes, or with K, M or G
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_memory: Option<usize>,
+
     #[command(flatten)]
     graph: GraphArgs,
 
@@ -93,7 +97,7 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// Time for a query that was ended to end by itself; one that is busy where it cannot be ended is left behind.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_millis(250);
 
 impl QueryCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
@@ -188,6 +192,9 @@ impl QueryCommand {
         if let Some(time) = self.timeout {
             cancel.after(time);
             leave_after(time.saturating_add(GRACE), Cause::TimedOut);
+        }
+        if let Some(bytes) = self.max_memory {
+            cancel.beyond(bytes as u64);
         }
         Ok(cancel)
     }

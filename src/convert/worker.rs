@@ -167,6 +167,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                 findings.push(self.finding(*at, error.to_string(), graph.is_some()));
             }
         }
+        self.rendered.finish();
         findings.sort_by_key(|finding| finding.location.record);
         let tally = self.mapper.take_tally();
         self.shared.written.in_turn(index, |written| {
@@ -212,6 +213,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
             }
             Ok(())
         });
+        self.rendered.finish();
         shared.written.after_all(|written| {
             written.tally.merge(&self.mapper.take_tally());
             written.error = result.err();

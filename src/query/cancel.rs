@@ -1,8 +1,8 @@
 //! Ending what takes too long.
 
 use std::sync::{Arc, OnceLock};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use oxigraph::sparql::CancellationToken;
 
@@ -15,6 +15,11 @@ pub enum Cause {
     /// The time is up.
     #[error("the time is up; give it more with --timeout, or ask for less")]
     TimedOut,
+    /// The memory is used up.
+    #[error(
+        "the memory is used up; give it more with --max-memory, or ask for less: fewer properties, fewer rows, no payloads"
+    )]
+    OutOfMemory,
 }
 
 /// A switch that ends loading and answering, from any thread. Clones are the same switch.
@@ -41,6 +46,20 @@ impl Cancel {
         });
     }
 
+    /// Ends it once the process has more than so many bytes of memory, where the system tells (Linux does).
+    pub fn beyond(&self, bytes: u64) {
+        let cancel = self.clone();
+        let _ = thread::Builder::new().stack_size(64 << 10).spawn(move || {
+            while cancel.cause().is_none() {
+                let Some(resident) = resident_bytes() else { return };
+                if resident > bytes {
+                    cancel.cancel(Cause::OutOfMemory);
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+    }
+
     /// Why it was ended, if it was.
     pub fn cause(&self) -> Option<Cause> {
         self.cause.get().copied()
@@ -54,4 +73,12 @@ impl Cancel {
     pub(super) fn token(&self) -> CancellationToken {
         self.token.clone()
     }
+}
+
+/// The memory of the process that is not swapped out, as Linux tells it (proc(5)).
+fn resident_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let kilobytes =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.strip_suffix("kB")?.trim().parse().ok());
+    kilobytes.map(|kilobytes: u64| kilobytes * 1024)
 }

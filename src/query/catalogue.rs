@@ -32,6 +32,7 @@ pub const CATALOGUE: &[NamedQuery] = catalogue! {
     "methods",
     "errors",
     "slowest",
+    "in-flight",
     "unanswered",
     "unsolicited",
     "repeated-ids",

@@ -3,7 +3,9 @@
 use oxigraph::sparql::SparqlEvaluator;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
+use spareval::QueryEvaluator;
 
+use super::overlap::MostAtOnce;
 use super::percentile::Percentile;
 use crate::json::{self, Decimal, Number, Numbers, Value};
 use crate::vocab::{rdf, rpcg};
@@ -19,12 +21,13 @@ pub struct Function {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum FunctionKind {
+pub(super) enum FunctionKind {
     Value,
     Length,
     Keys,
     Type,
     Percentile(usize),
+    MostAtOnce,
 }
 
 /// Every function. The first argument of those that look into JSON is an rdf:JSON literal, or a string that holds JSON,
@@ -47,6 +50,11 @@ pub const FUNCTIONS: &[Function] = &[
     function("rpcg:p90", "the 90th percentile, as one of the numbers", FunctionKind::Percentile(90)),
     function("rpcg:p95", "the 95th percentile, as one of the numbers", FunctionKind::Percentile(95)),
     function("rpcg:p99", "the 99th percentile, as one of the numbers", FunctionKind::Percentile(99)),
+    function(
+        "rpcg:mostAtOnce",
+        "how many spans overlap at most; \"3/7\" is one from 3 up to 7, \"3/\" one that goes on",
+        FunctionKind::MostAtOnce,
+    ),
 ];
 
 const fn function(name: &'static str, gives: &'static str, kind: FunctionKind) -> Function {
@@ -56,12 +64,16 @@ const fn function(name: &'static str, gives: &'static str, kind: FunctionKind) -
 impl Function {
     /// Whether it is over the rows of a group.
     pub fn is_aggregate(&self) -> bool {
-        matches!(self.kind, FunctionKind::Percentile(_))
+        matches!(self.kind, FunctionKind::Percentile(_) | FunctionKind::MostAtOnce)
     }
 
     /// How it is called.
     pub fn signature(&self) -> String {
-        let arguments = if self.is_aggregate() { "?number" } else { "?json, \"/pointer\"" };
+        let arguments = match self.kind {
+            FunctionKind::Percentile(_) => "?number",
+            FunctionKind::MostAtOnce => "?span",
+            _ => "?json, \"/pointer\"",
+        };
         format!("{}({arguments})", self.name)
     }
 
@@ -76,18 +88,45 @@ impl Function {
     }
 }
 
-/// The evaluator with these functions.
-pub(super) fn add(mut evaluator: SparqlEvaluator) -> SparqlEvaluator {
-    for function in FUNCTIONS {
-        let kind = function.kind;
-        evaluator = match kind {
-            FunctionKind::Percentile(percent) => {
-                evaluator.with_custom_aggregate_function(function.iri(), move || Box::new(Percentile::new(percent)))
+/// What can be given functions.
+pub(super) trait WithFunctions: Sized {
+    fn with_function(self, name: NamedNode, function: impl Fn(&[Term]) -> Option<Term> + Send + Sync + 'static)
+    -> Self;
+    fn with_aggregate(self, name: NamedNode, kind: FunctionKind) -> Self;
+}
+
+macro_rules! with_functions {
+    ($($evaluator:ty),*) => {$(
+        impl WithFunctions for $evaluator {
+            fn with_function(
+                self,
+                name: NamedNode,
+                function: impl Fn(&[Term]) -> Option<Term> + Send + Sync + 'static,
+            ) -> Self {
+                self.with_custom_function(name, function)
             }
-            _ => evaluator.with_custom_function(function.iri(), move |arguments| apply(kind, arguments)),
-        };
-    }
-    evaluator
+
+            fn with_aggregate(self, name: NamedNode, kind: FunctionKind) -> Self {
+                self.with_custom_aggregate_function(name, move || match kind {
+                    FunctionKind::Percentile(percent) => Box::new(Percentile::new(percent)),
+                    _ => Box::new(MostAtOnce::default()),
+                })
+            }
+        }
+    )*};
+}
+
+with_functions!(SparqlEvaluator, QueryEvaluator);
+
+/// The evaluator with these functions.
+pub(super) fn add<E: WithFunctions>(evaluator: E) -> E {
+    FUNCTIONS.iter().fold(evaluator, |evaluator, function| {
+        let kind = function.kind;
+        match function.is_aggregate() {
+            true => evaluator.with_aggregate(function.iri(), kind),
+            false => evaluator.with_function(function.iri(), move |arguments| apply(kind, arguments)),
+        }
+    })
 }
 
 fn apply(kind: FunctionKind, arguments: &[Term]) -> Option<Term> {

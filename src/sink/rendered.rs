@@ -23,6 +23,9 @@ pub(crate) trait Rendered: Send {
     /// Ends the record; `whole` tells whether all of it was rendered.
     fn end_record(&mut self, whole: bool);
 
+    /// Ends what is taken at once.
+    fn finish(&mut self) {}
+
     /// How many triples were rendered; none of documents.
     fn count(&self) -> u64;
 

@@ -120,6 +120,7 @@ fn every_query_finds_what_is_in_the_logs() {
         ("methods", vec![("sender", "Server")]),
         ("tool-calls", vec![("session", "mcp.jsonl#session-a1")]),
         ("problems", vec![("session", "plain.ndjson")]),
+        ("in-flight", vec![("method", "tools/call")]),
     ];
     let counted = counted.into_iter().map(|(name, parameters)| (NamedQuery::find(name).expect(name), parameters));
     for (query, parameters) in queries.chain(counted) {

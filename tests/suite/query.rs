@@ -1,6 +1,7 @@
 //! `query`: SPARQL over logs and RDF files, what is written of the answer, and how it ends.
 
 mod answers;
+mod columns;
 mod data;
 mod ends;
 mod everywhere;

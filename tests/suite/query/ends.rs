@@ -177,6 +177,33 @@ fn interrupted(place: &Place, arguments: &[&str]) -> Option<i32> {
     child.wait().expect("it ends").code()
 }
 
+/// Also while the log is silent.
+#[cfg(unix)]
+#[test]
+fn waiting_for_a_log_ends_too() {
+    let place = Place::new();
+    assert_eq!(interrupted(&place, &["query", "-q", "ASK {}"]), Some(2));
+    let mut command = place.command(&["query", "-q", "ASK {}", "--timeout", "0.3"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    let input = child.stdin.take();
+    assert_eq!(child.wait().expect("it ends").code(), Some(2));
+    drop(input);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_query_is_given_up_when_its_memory_is_used_up() {
+    let place = Place::with("s", long_log());
+    let endless = "SELECT DISTINCT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }";
+    let ran = place.run(&["query", "s", "-q", endless, "--max-memory", "150M", "-o", "a.csv"]);
+    ran.said(
+        2,
+        "error: the memory is used up; give it more with --max-memory, or ask for less: fewer properties, fewer rows, no \
+         payloads\n",
+    );
+    assert_eq!(place.names(), ["s"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn control_c_leaves_no_part_of_an_output() {

@@ -62,6 +62,11 @@ fn functions_of_the_readme() {
         let row = row.unwrap_or_else(|| panic!("the README says nothing of {}", function.name));
         let expression = row[0].trim_matches('`');
         let query = match function.is_aggregate() {
+            true if expression.contains("?span") => format!(
+                "SELECT ({expression} AS ?value) {{ ?request a jrpc:Request ; rpcg:sequence ?from
+                 OPTIONAL {{ ?answer rpcg:respondsTo ?request ; rpcg:sequence ?to }}
+                 BIND(CONCAT(STR(?from), '/', COALESCE(STR(?to), '')) AS ?span) }}"
+            ),
             true => format!("SELECT ({expression} AS ?value) {{ ?message rpcg:sequence ?number }}"),
             false => format!("SELECT ({expression} AS ?value) {{ <#m4> jrpc:hasParameters ?params }}"),
         };

@@ -1,0 +1,68 @@
+"""Asks logs of several sizes, and prints Markdown tables: ask.py RPCGRAPH FOLDER MESSAGES...
+
+Each table has the questions that DuckDB answers too, with its answer compared, and the named queries; the ratio is to the
+wall time in which DuckDB counts requests by method from the same file, started and ended as the command is.
+"""
+
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from timed import run  # noqa: E402
+
+RPCGRAPH, FOLDER, SIZES = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
+PEERS = HERE.parent / "peers"
+PYTHON = FOLDER / "venv" / "bin" / "python"
+RUNS = 3
+
+METHODS = "SELECT ?method (COUNT(*) AS ?count) { ?message jrpc:hasMethod ?method } GROUP BY ?method ORDER BY ?method"
+FAILED = """SELECT ?method (COUNT(*) AS ?count) {
+  ?answer a jrpc:ErrorResponse ; rpcg:respondsTo ?request . ?request jrpc:hasMethod ?method
+} GROUP BY ?method ORDER BY ?method"""
+
+
+def answer(path):
+    """Rows of method and count, in any order."""
+    rows = (re.split(r"[,\t]", line) for line in path.read_text().splitlines())
+    return sorted(row for row in rows if len(row) == 2 and row[0] and row[1].isdigit())
+
+
+def measured(command, output):
+    runs = [run([str(part) for part in command], str(output)) for _ in range(RUNS)]
+    return statistics.median(one.wall for one in runs), max(one.peak for one in runs)
+
+
+def print_row(what, wall, peak, count, size):
+    print(f"| {what} | {wall:.2f} s | {wall / count:.1f} | {peak / 1024:.0f} MiB | {peak * 1024 / size:.2f} |", flush=True)
+
+
+def main():
+    listed = subprocess.run([RPCGRAPH, "queries"], check=True, capture_output=True, text=True).stdout
+    names = [line.split()[0] for line in listed.splitlines() if re.match(r"[a-z-]+ ", line)]
+    for messages in SIZES:
+        log = FOLDER / f"{messages}.ndjson"
+        size = log.stat().st_size
+        print(f"\n{int(messages):,} messages, {size / 1e6:.1f} MB\n")
+        print("| from the log to an answer | wall | to DuckDB's count | peak memory | to the log |")
+        print("|---|--:|--:|--:|--:|")
+        log.read_bytes()  # into the system's cache
+        ask = [RPCGRAPH, "query", "--quiet", "--results", "csv", log]
+        count = None
+        for what, query, script in [("by method", METHODS, "duckdb_methods.py"), ("failures by method", FAILED, "duckdb_failed.py")]:
+            theirs, peak = measured([PYTHON, PEERS / script, log], FOLDER / "duckdb.tsv")
+            count = count or theirs
+            print_row(f"DuckDB (with the start of Python): {what}", theirs, peak, count, size)
+            wall, peak = measured([*ask, "-q", query], FOLDER / "ours.csv")
+            if answer(FOLDER / "duckdb.tsv") != answer(FOLDER / "ours.csv"):
+                sys.exit(f"DuckDB and rpcgraph do not agree on {what}")
+            print_row(f"**rpcgraph**: {what}", wall, peak, count, size)
+        for name in names:
+            wall, peak = measured([*ask, "--named", name], FOLDER / "named.csv")
+            print_row(f"`{name}`", wall, peak, count, size)
+
+
+main()

@@ -1,0 +1,187 @@
+//! The triples that a query needs of a log, in columns: for each predicate its subjects and its objects, as numbers.
+//!
+//! ```text
+//! worker → Collector → Columns → evaluator
+//! ```
+//!
+//! Workers number the terms of a chunk on their own; taking a chunk gives the terms that are new a number for all. Records come
+//! in order, so subjects are sorted already. What a query finds by object is indexed when it first does.
+
+mod collect;
+mod column;
+mod kept;
+mod matches;
+mod packed;
+mod term;
+
+use std::io;
+
+use oxrdf::vocab::xsd;
+use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
+
+pub(crate) use self::collect::Collector;
+use self::column::Column;
+use self::kept::{Form, Kept};
+pub(crate) use self::matches::Matches;
+use self::packed::Packed;
+pub(crate) use self::term::TermId;
+use self::term::{BASES, Unpacked};
+use super::rendered::Rendered;
+use super::selection::Selection;
+use super::{RecordSink, SinkError, SinkInput};
+use crate::vocab;
+
+/// The IRIs of inputs, whose nodes have numbers of their own.
+#[derive(Default)]
+struct Bases(Vec<String>);
+
+impl Bases {
+    fn find(&self, iri: &str) -> Option<u16> {
+        self.0.iter().rposition(|base| base == iri).and_then(|place| u16::try_from(place).ok())
+    }
+
+    /// The number of a base. Once a base has none, it never will.
+    fn add(&mut self, iri: &str) -> Option<u16> {
+        self.find(iri).or_else(|| {
+            (self.0.len() < BASES).then(|| self.0.push(iri.to_owned()))?;
+            self.find(iri)
+        })
+    }
+}
+
+/// Triples, all in one graph.
+#[derive(Default)]
+pub(crate) struct Columns {
+    bases: Bases,
+    kept: Kept,
+    packed: Packed,
+    /// With each the number of its predicate.
+    columns: Vec<(TermId, Column)>,
+}
+
+/// How long a string may be that is kept as it is.
+const LONG: usize = 512;
+
+/// Whether a literal is kept compressed: payloads, and what is long.
+fn is_long(form: Form<'_>, text: &str) -> bool {
+    text.len() > LONG || form == Form::Typed(vocab::rdf::JSON.as_str())
+}
+
+impl Columns {
+    /// Takes what somebody who is no worker has collected, if that is much.
+    pub fn take_many(&mut self, collector: &mut Collector) {
+        if collector.count() >= 1 << 16 {
+            self.take_all(collector);
+        }
+    }
+
+    /// Takes all that somebody who is no worker has collected.
+    pub fn take_all(&mut self, collector: &mut Collector) {
+        collector.finish();
+        self.take(collector);
+        collector.clear();
+    }
+
+    /// Ends filling.
+    pub fn finish(&mut self) {
+        self.columns.iter_mut().for_each(|(_, column)| column.finish());
+    }
+
+    fn column(&mut self, predicate: &str) -> &mut Column {
+        let id = TermId::kept(self.kept.add(Form::Iri, predicate));
+        let place = self.columns.iter().position(|(known, _)| *known == id).unwrap_or_else(|| {
+            self.columns.push((id, Column::default()));
+            self.columns.len() - 1
+        });
+        &mut self.columns[place].1
+    }
+
+    /// The number of a term, if any triple may have it.
+    pub fn find(&self, term: &Term) -> Option<TermId> {
+        match term {
+            Term::NamedNode(node) => {
+                let parsed = TermId::parse_node(node.as_str());
+                let node_id = parsed.and_then(|(base, node)| TermId::node(self.bases.find(base)?, node));
+                node_id.or_else(|| self.kept.find(Form::Iri, node.as_str()).map(TermId::kept))
+            }
+            Term::BlankNode(blank) => TermId::parse_blank(blank.as_str())
+                .or_else(|| self.kept.find(Form::Blank, blank.as_str()).map(TermId::kept)),
+            Term::Literal(literal) => {
+                let (text, datatype) = (literal.value(), literal.datatype());
+                let (form, id) = match literal.language() {
+                    Some(language) => (Form::Tagged(language), None),
+                    None if datatype == xsd::STRING => (Form::Text, TermId::text(text)),
+                    None => (Form::Typed(datatype.as_str()), TermId::literal(text, datatype.as_str())),
+                };
+                id.or_else(|| match is_long(form, text) {
+                    true => self.packed.find(form, text).map(TermId::packed),
+                    false => self.kept.find(form, text).map(TermId::kept),
+                })
+            }
+            #[allow(unreachable_patterns, reason = "triple terms, which a feature of another crate may add")]
+            _ => None,
+        }
+    }
+
+    /// The term of a number.
+    pub fn term(&self, id: TermId) -> Term {
+        match id.unpack() {
+            Unpacked::Node(base, node) => {
+                let base = self.bases.0.get(usize::from(base)).map_or("", String::as_str);
+                NamedNode::new_unchecked(format!("{base}{node}")).into()
+            }
+            Unpacked::Blank(blank) => BlankNode::new_unchecked(blank.to_string()).into(),
+            Unpacked::Literal(text, datatype) => literal(Form::Typed(datatype), text),
+            Unpacked::Kept(number) => {
+                let (form, text) = self.kept.get(number);
+                literal(form, text.to_owned())
+            }
+            Unpacked::Packed(number) => {
+                let (form, text) = self.packed.get(number);
+                literal(form, text)
+            }
+        }
+    }
+}
+
+/// The term of a text in a form.
+fn literal(form: Form<'_>, text: String) -> Term {
+    match form {
+        Form::Iri => NamedNode::new_unchecked(text).into(),
+        Form::Blank => BlankNode::new_unchecked(text).into(),
+        Form::Text => Literal::new_simple_literal(text).into(),
+        Form::Typed(datatype) => Literal::new_typed_literal(text, NamedNodeRef::new_unchecked(datatype)).into(),
+        Form::Tagged(language) => Literal::new_language_tagged_literal_unchecked(text, language).into(),
+    }
+}
+
+/// Fills columns with a selection of the triples.
+pub(crate) struct ColumnsSink<'w> {
+    pub columns: &'w mut Columns,
+    pub selection: Selection,
+    /// Whether to go on.
+    pub check: Box<dyn Fn() -> io::Result<()> + Send + 'w>,
+}
+
+impl RecordSink for ColumnsSink<'_> {
+    type Rendered = Collector;
+
+    fn start(&mut self, input: &SinkInput<'_>) -> Result<(), SinkError> {
+        let _ = self.columns.bases.add(input.iri);
+        Ok(())
+    }
+
+    fn rendered(&self, input: &SinkInput<'_>) -> Collector {
+        Collector::new(self.columns, input.iri, self.selection.clone())
+    }
+
+    fn take(&mut self, collector: &Collector) -> Result<(), SinkError> {
+        (self.check)()?;
+        self.columns.take(collector);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+}

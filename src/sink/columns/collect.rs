@@ -1,0 +1,188 @@
+//! What a worker collects: the triples that are wanted, a column for each predicate, their terms numbered on its own.
+
+use oxrdf::{NamedNodeRef, Quad, TermRef};
+
+use super::super::rendered::Rendered;
+use super::super::selection::Selection;
+use super::kept::{Form, Kept};
+use super::packed::Packer;
+use super::term::TermId;
+use super::{Columns, is_long};
+use crate::triples::{NodeRef, ObjectRef, Triples};
+
+/// The triples of one predicate.
+struct Collected {
+    predicate: String,
+    wanted: bool,
+    triples: Vec<(TermId, TermId)>,
+}
+
+/// Collects triples of an input for [`Columns::take`].
+pub(crate) struct Collector {
+    iri: String,
+    base: Option<u16>,
+    selection: Selection,
+    collected: Vec<Collected>,
+    kept: Kept,
+    packer: Packer,
+    subject: TermId,
+    /// The session at hand: its reference and its number.
+    session: Option<(String, TermId)>,
+    count: u64,
+    buffer: String,
+}
+
+impl Collector {
+    /// A collector for the input of that IRI, of which the columns know already.
+    pub fn new(columns: &Columns, iri: &str, selection: Selection) -> Self {
+        Self {
+            iri: iri.to_owned(),
+            base: columns.bases.find(iri),
+            selection,
+            collected: Vec::new(),
+            kept: Kept::default(),
+            packer: Packer::new(columns.packed.secret()),
+            subject: TermId::kept(0),
+            session: None,
+            count: 0,
+            buffer: String::new(),
+        }
+    }
+
+    fn node(&mut self, node: NodeRef<'_>) -> TermId {
+        match node {
+            NodeRef::Iri(iri) => TermId::kept(self.kept.add(Form::Iri, iri)),
+            NodeRef::Blank(blank) => {
+                TermId::blank(blank).unwrap_or_else(|| TermId::kept(self.kept.add(Form::Blank, &blank.to_string())))
+            }
+            NodeRef::Label(label) => {
+                TermId::parse_blank(label).unwrap_or_else(|| TermId::kept(self.kept.add(Form::Blank, label)))
+            }
+            NodeRef::Session(reference) => {
+                if let Some((known, id)) = &self.session
+                    && known == reference
+                {
+                    return *id;
+                }
+                let id = self.relative(node);
+                self.session = Some((reference.to_owned(), id));
+                id
+            }
+            NodeRef::Message(_) | NodeRef::Id(_) | NodeRef::Error(_) | NodeRef::LogLine(..) => {
+                self.base.and_then(|base| TermId::node(base, node)).unwrap_or_else(|| self.relative(node))
+            }
+        }
+    }
+
+    fn relative(&mut self, node: NodeRef<'_>) -> TermId {
+        self.buffer.clear();
+        // Writing to a string does not fail.
+        let _ = std::fmt::Write::write_fmt(&mut self.buffer, format_args!("{}{node}", self.iri));
+        TermId::kept(self.kept.add(Form::Iri, &self.buffer))
+    }
+
+    fn object(&mut self, object: ObjectRef<'_>) -> TermId {
+        match object {
+            ObjectRef::Node(node) => self.node(node),
+            ObjectRef::Text(text) => TermId::text(text).unwrap_or_else(|| self.literal(Form::Text, text)),
+            ObjectRef::Typed(text, datatype) => {
+                TermId::literal(text, datatype).unwrap_or_else(|| self.literal(Form::Typed(datatype), text))
+            }
+            ObjectRef::Tagged(text, tag) => self.literal(Form::Tagged(tag), text),
+            ObjectRef::Integer(number) => TermId::integer(number)
+                .unwrap_or_else(|| self.literal(Form::Typed(oxrdf::vocab::xsd::INTEGER.as_str()), &number.to_string())),
+        }
+    }
+
+    fn literal(&mut self, form: Form<'_>, text: &str) -> TermId {
+        if is_long(form, text) {
+            TermId::packed(self.packer.add(form, text))
+        } else {
+            TermId::kept(self.kept.add(form, text))
+        }
+    }
+
+    /// Where the triples of a predicate are collected, if they are wanted.
+    fn place(&mut self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> Option<usize> {
+        let known = self.collected.iter().position(|collected| collected.predicate == predicate.as_str());
+        let place = known.unwrap_or_else(|| {
+            let wanted = self.selection.wants(predicate, None);
+            self.collected.push(Collected { predicate: predicate.as_str().to_owned(), wanted, triples: Vec::new() });
+            self.collected.len() - 1
+        });
+        let wanted = self.collected.get(place)?.wanted && (object.is_none() || self.selection.wants(predicate, object));
+        wanted.then_some(place)
+    }
+}
+
+impl Rendered for Collector {
+    fn start_record(&mut self, _: Option<&str>) {}
+
+    fn end_record(&mut self, _: bool) {}
+
+    fn finish(&mut self) {
+        self.packer.close();
+    }
+
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn clear(&mut self) {
+        self.collected.iter_mut().for_each(|collected| collected.triples.clear());
+        self.kept.clear();
+        self.packer.clear();
+        self.session = None;
+        self.count = 0;
+    }
+}
+
+impl Triples for Collector {
+    fn subject(&mut self, node: NodeRef<'_>) {
+        self.subject = self.node(node);
+    }
+
+    fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
+        let iri = match &object {
+            ObjectRef::Node(NodeRef::Iri(iri)) => Some(*iri),
+            _ => None,
+        };
+        let Some(place) = self.place(predicate, iri) else { return };
+        let triple = (self.subject, self.object(object));
+        self.count += 1;
+        if let Some(collected) = self.collected.get_mut(place) {
+            collected.triples.push(triple);
+        }
+    }
+
+    fn quads(&mut self, quads: &[Quad]) {
+        for quad in quads {
+            self.subject(quad.subject.as_ref().into());
+            if let Some(object) = ObjectRef::new(TermRef::from(&quad.object)) {
+                self.triple(quad.predicate.as_ref(), object);
+            }
+        }
+    }
+}
+
+impl Columns {
+    /// Takes what a worker has collected.
+    pub(crate) fn take(&mut self, collector: &Collector) {
+        let kept: Vec<TermId> = collector.kept.iter().map(|(form, text)| self.keep(form, text)).collect();
+        let packed = self.packed.take(&collector.packer);
+        let known = |id: TermId| id.here(&kept, &packed);
+        for collected in collector.collected.iter().filter(|collected| !collected.triples.is_empty()) {
+            let column = self.column(&collected.predicate);
+            for (subject, object) in &collected.triples {
+                column.push(known(*subject), known(*object));
+            }
+        }
+    }
+
+    /// The number of a term that is kept, or a node that has a number of its own.
+    fn keep(&mut self, form: Form<'_>, text: &str) -> TermId {
+        let node = if form == Form::Iri { TermId::parse_node(text) } else { None };
+        node.and_then(|(base, node)| TermId::node(self.bases.add(base)?, node))
+            .unwrap_or_else(|| TermId::kept(self.kept.add(form, text)))
+    }
+}

@@ -1,0 +1,142 @@
+//! Terms that are kept: each once, by a number.
+
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+/// What a kept text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Form<'a> {
+    Iri,
+    /// A blank node: its label.
+    Blank,
+    /// An `xsd:string`.
+    Text,
+    /// A literal of that datatype.
+    Typed(&'a str),
+    /// A string in that language.
+    Tagged(&'a str),
+}
+
+/// Datatypes and languages, each once. There are few.
+#[derive(Default)]
+pub(super) struct Forms(Vec<String>);
+
+impl Forms {
+    fn place(&self, name: &str) -> Option<u32> {
+        self.0.iter().position(|known| known == name).and_then(|place| u32::try_from(place).ok())
+    }
+
+    /// The number of a form, if it has one.
+    pub fn find(&self, form: Form<'_>) -> Option<u32> {
+        Some(match form {
+            Form::Iri => 0,
+            Form::Blank => 1,
+            Form::Text => 2,
+            Form::Typed(datatype) => self.place(datatype)? * 2 + 3,
+            Form::Tagged(language) => self.place(language)? * 2 + 4,
+        })
+    }
+
+    /// The number of a form.
+    pub fn add(&mut self, form: Form<'_>) -> u32 {
+        if let (None, Form::Typed(name) | Form::Tagged(name)) = (self.find(form), form) {
+            self.0.push(name.to_owned());
+        }
+        self.find(form).unwrap_or_default()
+    }
+
+    pub fn form(&self, number: u32) -> Form<'_> {
+        let name = || self.0.get((number as usize - 3) / 2).map_or("", String::as_str);
+        match number {
+            0 => Form::Iri,
+            1 => Form::Blank,
+            2 => Form::Text,
+            _ if number % 2 == 1 => Form::Typed(name()),
+            _ => Form::Tagged(name()),
+        }
+    }
+}
+
+/// How much text is kept in one piece.
+const PIECE: usize = 256 << 10;
+
+#[derive(Clone, Copy)]
+struct Place {
+    piece: u32,
+    start: u32,
+    length: u32,
+    form: u32,
+}
+
+/// Texts, each once in each form.
+#[derive(Default)]
+pub(super) struct Kept {
+    forms: Forms,
+    pieces: Vec<String>,
+    places: Vec<Place>,
+    table: HashTable<u32>,
+    hashes: RandomState,
+}
+
+impl Kept {
+    /// The number of a text in a form.
+    pub fn add(&mut self, form: Form<'_>, text: &str) -> u32 {
+        let form = self.forms.add(form);
+        let Self { pieces, places, table, hashes, .. } = self;
+        let hash = hashes.hash_one((form, text));
+        let is_same = |number: &u32| at(places, pieces, *number) == Some((form, text));
+        let hash_of = |number: &u32| hashes.hash_one(at(places, pieces, *number).unwrap_or_default());
+        match table.entry(hash, is_same, hash_of) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                // Beyond 4 billion terms there is no number left, nor memory.
+                let number = u32::try_from(places.len()).unwrap_or(u32::MAX);
+                entry.insert(number);
+                if pieces.last().is_none_or(|piece| piece.len() + text.len() > piece.capacity()) {
+                    pieces.push(String::with_capacity(text.len().max(PIECE)));
+                }
+                let piece = pieces.len() - 1;
+                if let Some(last) = pieces.last_mut() {
+                    let start = last.len();
+                    last.push_str(text);
+                    let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+                    places.push(Place { piece: short(piece), start: short(start), length: short(text.len()), form });
+                }
+                number
+            }
+        }
+    }
+
+    /// The number of a text in a form, if it is kept.
+    pub fn find(&self, form: Form<'_>, text: &str) -> Option<u32> {
+        let form = self.forms.find(form)?;
+        let hash = self.hashes.hash_one((form, text));
+        self.table.find(hash, |number| at(&self.places, &self.pieces, *number) == Some((form, text))).copied()
+    }
+
+    pub fn get(&self, number: u32) -> (Form<'_>, &str) {
+        let (form, text) = at(&self.places, &self.pieces, number).unwrap_or_default();
+        (self.forms.form(form), text)
+    }
+
+    /// All of them, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (Form<'_>, &str)> {
+        (0..u32::try_from(self.places.len()).unwrap_or(u32::MAX)).map(|number| self.get(number))
+    }
+
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        self.places.clear();
+        self.table.clear();
+        self.pieces.truncate(1);
+        self.pieces.iter_mut().for_each(String::clear);
+    }
+}
+
+fn at<'p>(places: &[Place], pieces: &'p [String], number: u32) -> Option<(u32, &'p str)> {
+    let place = places.get(number as usize)?;
+    let start = place.start as usize;
+    Some((place.form, pieces.get(place.piece as usize)?.get(start..start + place.length as usize)?))
+}

@@ -1,0 +1,81 @@
+//! The triples that fit a pattern.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Columns;
+use super::column::Row;
+use super::term::TermId;
+
+/// How the rows of a column are gone through.
+enum Walk {
+    /// In their order, from this one on.
+    InOrder(Row),
+    /// Those of the object.
+    OfObject(Range<usize>),
+}
+
+/// The triples that fit a pattern: subject, predicate and object.
+pub(crate) struct Matches {
+    columns: Arc<Columns>,
+    subject: Option<TermId>,
+    object: Option<TermId>,
+    /// The columns that are left to be gone through.
+    places: Range<usize>,
+    walk: Option<Walk>,
+}
+
+impl Matches {
+    /// No triple.
+    pub fn nothing(columns: Arc<Columns>) -> Self {
+        Self { columns, subject: None, object: None, places: 0..0, walk: None }
+    }
+
+    /// Those with these terms.
+    pub fn new(
+        columns: Arc<Columns>,
+        subject: Option<TermId>,
+        predicate: Option<TermId>,
+        object: Option<TermId>,
+    ) -> Self {
+        let places = match predicate {
+            None => 0..columns.columns.len(),
+            Some(predicate) => match columns.columns.iter().position(|(known, _)| *known == predicate) {
+                Some(place) => place..place + 1,
+                None => 0..0,
+            },
+        };
+        Self { columns, subject, object, places, walk: None }
+    }
+}
+
+impl Iterator for Matches {
+    type Item = (TermId, TermId, TermId);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (predicate, column) = self.columns.columns.get(..self.places.end)?.get(self.places.start)?;
+            let walk = self.walk.get_or_insert_with(|| match (self.subject, self.object) {
+                (Some(subject), _) => Walk::InOrder(column.seek(subject)),
+                (None, Some(object)) => Walk::OfObject(column.rows_of(object)),
+                (None, None) => Walk::InOrder((0, 0)),
+            });
+            let triple = match walk {
+                Walk::InOrder(row) => {
+                    let triple = column.triple(*row);
+                    *row = column.next(*row);
+                    triple.filter(|(subject, _)| self.subject.is_none_or(|wanted| wanted == *subject))
+                }
+                Walk::OfObject(rows) => rows.next().and_then(|place| column.triple(column.row(place)?)),
+            };
+            match triple {
+                None => {
+                    self.places.start += 1;
+                    self.walk = None;
+                }
+                Some((_, object)) if self.object.is_some_and(|wanted| wanted != object) => {}
+                Some((subject, object)) => return Some((subject, *predicate, object)),
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Long literals, payloads above all: kept compressed, and told apart by a digest that nobody outside can foresee.
+
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use siphasher::sip128::{Hasher128, SipHasher13};
+use zstd::bulk::{Compressor, Decompressor};
+
+use super::kept::{Form, Forms};
+
+/// How much text is compressed in one piece; a longer literal is a piece of its own.
+const PIECE: usize = 32 << 10;
+/// How many pieces are kept inflated, as long as they are not much larger.
+const INFLATED: usize = 32;
+
+/// The secret of the digests.
+#[derive(Clone, Copy)]
+pub(super) struct Secret(u64, u64);
+
+impl Default for Secret {
+    fn default() -> Self {
+        Self(RandomState::new().hash_one(0), RandomState::new().hash_one(1))
+    }
+}
+
+impl Secret {
+    fn digest(self, form: Form<'_>, text: &str) -> [u64; 2] {
+        let mut hasher = SipHasher13::new_with_keys(self.0, self.1);
+        std::hash::Hash::hash(&(form, text), &mut hasher);
+        let digest = hasher.finish128();
+        [digest.h1, digest.h2]
+    }
+}
+
+#[derive(Clone)]
+struct Piece {
+    bytes: Arc<[u8]>,
+    /// How long the text is that was compressed; `None` if the bytes are the text.
+    inflated: Option<usize>,
+}
+
+impl Piece {
+    fn text(&self) -> String {
+        let bytes = match self.inflated {
+            Some(length) => {
+                Decompressor::new().and_then(|mut inflate| inflate.decompress(&self.bytes, length)).unwrap_or_default()
+            }
+            None => self.bytes.to_vec(),
+        };
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    digest: [u64; 2],
+    piece: u32,
+    start: u32,
+    length: u32,
+    form: u32,
+}
+
+/// What a worker adds: literals in pieces of its own.
+pub(super) struct Packer {
+    secret: Secret,
+    forms: Forms,
+    open: String,
+    pieces: Vec<Piece>,
+    places: Vec<Place>,
+    compressor: Option<Compressor<'static>>,
+}
+
+impl Packer {
+    pub fn new(secret: Secret) -> Self {
+        Self {
+            secret,
+            forms: Forms::default(),
+            open: String::new(),
+            pieces: Vec::new(),
+            places: Vec::new(),
+            compressor: Compressor::new(1).ok(),
+        }
+    }
+
+    /// Adds a literal: its number in this worker's chunk.
+    pub fn add(&mut self, form: Form<'_>, text: &str) -> u32 {
+        let digest = self.secret.digest(form, text);
+        let form = self.forms.add(form);
+        if !self.open.is_empty() && self.open.len() + text.len() > PIECE {
+            self.close();
+        }
+        let number = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+        let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let (piece, start, length) = (short(self.pieces.len()), short(self.open.len()), short(text.len()));
+        self.places.push(Place { digest, piece, start, length, form });
+        self.open.push_str(text);
+        number
+    }
+
+    /// Ends the piece that is open.
+    pub fn close(&mut self) {
+        if self.open.is_empty() && self.places.last().is_none_or(|place| (place.piece as usize) < self.pieces.len()) {
+            return;
+        }
+        let text = self.open.as_bytes();
+        let compressed = self.compressor.as_mut().and_then(|compressor| compressor.compress(text).ok());
+        self.pieces.push(match compressed.filter(|compressed| compressed.len() < text.len()) {
+            Some(compressed) => Piece { bytes: compressed.into(), inflated: Some(text.len()) },
+            None => Piece { bytes: text.into(), inflated: None },
+        });
+        self.open.clear();
+        self.open.shrink_to(2 * PIECE);
+    }
+
+    pub fn clear(&mut self) {
+        self.open.clear();
+        self.pieces.clear();
+        self.places.clear();
+    }
+}
+
+/// Inflated pieces, the last that was used at the end.
+type Inflated = VecDeque<(u32, Arc<str>)>;
+
+/// Long literals, each once.
+#[derive(Default)]
+pub(super) struct Packed {
+    secret: Secret,
+    forms: Forms,
+    pieces: Vec<Piece>,
+    places: Vec<Place>,
+    table: HashTable<u32>,
+    inflated: Mutex<Inflated>,
+}
+
+impl Packed {
+    pub fn secret(&self) -> Secret {
+        self.secret
+    }
+
+    /// Takes the literals of a worker: their numbers here, in the order of their numbers there.
+    pub fn take(&mut self, packer: &Packer) -> Vec<u32> {
+        let behind = u32::try_from(self.pieces.len()).unwrap_or(u32::MAX);
+        let forms: Vec<u32> = (0..)
+            .map_while(|number| {
+                let form = packer.forms.form(number);
+                (packer.forms.find(form) == Some(number)).then(|| self.forms.add(form))
+            })
+            .collect();
+        let Self { places, table, .. } = self;
+        let taken = packer.places.iter().map(|place| {
+            let digest_of = |number: &u32| places.get(*number as usize).map(|place: &Place| place.digest);
+            let is_same = |number: &u32| digest_of(number) == Some(place.digest);
+            match table.entry(place.digest[0], is_same, |number| digest_of(number).unwrap_or_default()[0]) {
+                Entry::Occupied(entry) => *entry.get(),
+                Entry::Vacant(entry) => {
+                    let number = u32::try_from(places.len()).unwrap_or(u32::MAX);
+                    entry.insert(number);
+                    let form = forms.get(place.form as usize).copied().unwrap_or_default();
+                    places.push(Place { piece: behind.saturating_add(place.piece), form, ..*place });
+                    number
+                }
+            }
+        });
+        let taken = taken.collect();
+        self.pieces.extend(packer.pieces.iter().cloned());
+        taken
+    }
+
+    /// The number of a literal, if it is kept.
+    pub fn find(&self, form: Form<'_>, text: &str) -> Option<u32> {
+        let digest = self.secret.digest(form, text);
+        let is_same = |number: &u32| self.places.get(*number as usize).is_some_and(|place| place.digest == digest);
+        self.table.find(digest[0], is_same).copied()
+    }
+
+    pub fn get(&self, number: u32) -> (Form<'_>, String) {
+        let Some(place) = self.places.get(number as usize) else { return (Form::Text, String::new()) };
+        let text = self.piece(place.piece);
+        let start = place.start as usize;
+        let text = text.get(start..start + place.length as usize).unwrap_or_default().to_owned();
+        (self.forms.form(place.form), text)
+    }
+
+    fn piece(&self, number: u32) -> Arc<str> {
+        let mut inflated = self.inflated.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = inflated.iter().rposition(|(known, _)| *known == number)
+            && let Some(known) = inflated.remove(place)
+        {
+            let text = known.1.clone();
+            inflated.push_back(known);
+            return text;
+        }
+        let text: Arc<str> = self.pieces.get(number as usize).map(Piece::text).unwrap_or_default().into();
+        if text.len() <= 4 * PIECE {
+            if inflated.len() == INFLATED {
+                inflated.pop_front();
+            }
+            inflated.push_back((number, text.clone()));
+        }
+        text
+    }
+}

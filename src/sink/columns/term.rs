@@ -1,0 +1,451 @@
+//! RDF terms as numbers: what most terms of a log are fits into one, with no look-up.
+//!
+//! | the term | the number holds |
+//! |---|---|
+//! | `BASE#m7.2-id` and the like | which base, 12 bits; record or line, 32; element, 14; what it is of a message, 2 |
+//! | a blank node of a record | input, 12 bits; record, 32; index, 16 |
+//! | `xsd:integer`, `xsd:decimal` | its value, and how many digits are behind the point |
+//! | `xsd:dateTime`, `xsd:time`, in UTC or without a zone | microseconds, and how many digits are behind the point |
+//! | a string of at most 7 bytes | its bytes |
+//! | anything else | where it is kept |
+//!
+//! A literal has a number of its own only in the one spelling that the number gives back, so that equal numbers are equal
+//! terms, and equal terms have equal numbers.
+
+use oxrdf::vocab::xsd;
+
+use crate::session::Name;
+use crate::triples::{Blank, NodeRef};
+
+/// A term as a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TermId(pub(super) u64);
+
+/// What a number stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Unpacked {
+    /// A node of an input, by the number of its base.
+    Node(u16, NodeRef<'static>),
+    Blank(Blank),
+    /// A literal: its text and its datatype.
+    Literal(String, &'static str),
+    /// A term that is kept by that number.
+    Kept(u32),
+    /// A literal that is kept compressed by that number.
+    Packed(u32),
+}
+
+const TAG: u32 = 60;
+const NODE: u64 = 0;
+const LINE: u64 = 1;
+const BLANK: u64 = 2;
+const INTEGER: u64 = 3;
+const DECIMAL: u64 = 4;
+const DATE_TIME: u64 = 5;
+const TIME: u64 = 6;
+const SHORT: u64 = 7;
+const KEPT: u64 = 8;
+const PACKED: u64 = 9;
+
+/// How many bases have numbers of their own.
+pub(super) const BASES: usize = 1 << 12;
+
+/// The bits of a number behind the tag that hold a signed value.
+fn signed(value: i64, bits: u32) -> Option<u64> {
+    let half = 1_i64 << (bits - 1);
+    (-half..half).contains(&value).then(|| value.cast_unsigned() & ((1 << bits) - 1))
+}
+
+/// That value again.
+fn to_signed(number: u64, bits: u32) -> i64 {
+    (number << (64 - bits)).cast_signed() >> (64 - bits)
+}
+
+/// Some bits of a number.
+fn bits(number: u64, from: u32, count: u32) -> u64 {
+    (number >> from) & ((1 << count) - 1)
+}
+
+impl TermId {
+    fn new(tag: u64, rest: u64) -> Self {
+        Self(tag << TAG | rest)
+    }
+
+    /// A term that is kept.
+    pub(super) fn kept(number: u32) -> Self {
+        Self::new(KEPT, number.into())
+    }
+
+    /// A literal that is kept compressed.
+    pub(super) fn packed(number: u32) -> Self {
+        Self::new(PACKED, number.into())
+    }
+
+    /// A node of an input whose base has a number; `None` if it is too far behind, or has no such name.
+    pub(super) fn node(base: u16, node: NodeRef<'_>) -> Option<Self> {
+        let (tag, name, part) = match node {
+            NodeRef::Message(name) => (NODE, name, 0),
+            NodeRef::Id(name) => (NODE, name, 1),
+            NodeRef::Error(name) => (NODE, name, 2),
+            NodeRef::LogLine(line, nth) => (LINE, Name { record: line, element: nth }, 0),
+            _ => return None,
+        };
+        let element = match name.element {
+            None => 0,
+            Some(element @ 1..0x4000) => u64::from(element),
+            Some(_) => return None,
+        };
+        let fits = name.record < 1 << 32;
+        fits.then(|| Self::new(tag, u64::from(base) << 48 | name.record << 16 | element << 2 | part))
+    }
+
+    /// The node with an IRI that has the form of those of an input: the base, and the node.
+    pub(super) fn parse_node(iri: &str) -> Option<(&str, NodeRef<'static>)> {
+        let (base, fragment) = iri.rsplit_once('#')?;
+        let kind = fragment.bytes().next().filter(|kind| matches!(kind, b'm' | b'l'))?;
+        let (name, part) = match fragment.get(1..)?.split_once('-') {
+            Some((name, part)) => (name, Some(part)),
+            None => (fragment.get(1..)?, None),
+        };
+        let (record, element) = match name.split_once('.') {
+            Some((record, element)) => (record, Some(element)),
+            None => (name, None),
+        };
+        let element = match element {
+            Some(element) => Some(u32::try_from(counted(element)?).ok()?),
+            None => None,
+        };
+        let record = counted(record)?;
+        let name = Name { record, element };
+        let node = match (kind, part) {
+            (b'm', None) => NodeRef::Message(name),
+            (b'm', Some("id")) => NodeRef::Id(name),
+            (b'm', Some("error")) => NodeRef::Error(name),
+            (b'l', None) => NodeRef::LogLine(record, element),
+            _ => return None,
+        };
+        Some((base, node))
+    }
+
+    /// A blank node of a record.
+    pub(super) fn blank(blank: Blank) -> Option<Self> {
+        let fits = blank.input < 1 << 12 && blank.record < 1 << 32 && blank.index < 1 << 16;
+        fits.then(|| Self::new(BLANK, u64::from(blank.input) << 48 | blank.record << 16 | u64::from(blank.index)))
+    }
+
+    /// The blank node of a record with that label.
+    pub(super) fn parse_blank(label: &str) -> Option<Self> {
+        let (input, rest) = match label.strip_prefix('i') {
+            Some(rest) => {
+                let (input, _) = rest.split_once('m')?;
+                (counted(input)?.checked_sub(1).filter(|input| *input > 0)?, rest.get(input.len()..)?)
+            }
+            None => (0, label),
+        };
+        let (record, index) = rest.strip_prefix('m')?.split_once('b')?;
+        let (record, index) = (counted(record)?, counted(index)?);
+        Self::blank(Blank { input: u32::try_from(input).ok()?, record, index: u32::try_from(index).ok()? })
+    }
+
+    /// A number that is counted here.
+    pub(super) fn integer(value: u64) -> Option<Self> {
+        Some(Self::new(INTEGER, signed(i64::try_from(value).ok()?, TAG)?))
+    }
+
+    /// A string, if it is short.
+    pub(super) fn text(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        (bytes.len() <= 7).then(|| {
+            let value = bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
+            Self::new(SHORT, (bytes.len() as u64) << 56 | value)
+        })
+    }
+
+    /// A literal of another type, if its number gives back its text.
+    pub(super) fn literal(lexical: &str, datatype: &str) -> Option<Self> {
+        if datatype == xsd::DECIMAL.as_str() {
+            let (value, digits) = decimal(lexical)?;
+            Some(Self::new(DECIMAL, u64::from(digits) << 54 | signed(value, 54)?))
+        } else if datatype == xsd::INTEGER.as_str() {
+            let (value, digits) = decimal(lexical)?;
+            (digits == 0 && !lexical.contains('.')).then_some(())?;
+            Some(Self::new(INTEGER, signed(value, TAG)?))
+        } else if datatype == xsd::DATE_TIME.as_str() {
+            let (day, time) = lexical.split_once('T')?;
+            let (local, zone) = match time.strip_suffix('Z') {
+                Some(local) => (local, 1),
+                None => (time, 0),
+            };
+            let (micros, digits) = clock(local)?;
+            let micros = date(day)?.checked_mul(DAY)?.checked_add(micros)?;
+            Some(Self::new(DATE_TIME, u64::from(digits) << 57 | zone << 56 | signed(micros, 56)?))
+        } else if datatype == xsd::TIME.as_str() {
+            let (micros, digits) = clock(lexical)?;
+            Some(Self::new(TIME, u64::from(digits) << 57 | signed(micros, 56)?))
+        } else {
+            None
+        }
+    }
+
+    /// What it stands for.
+    pub(super) fn unpack(self) -> Unpacked {
+        let number = self.0;
+        let index = || u32::try_from(bits(number, 0, 32)).unwrap_or_default();
+        match number >> TAG {
+            tag @ (NODE | LINE) => {
+                let base = u16::try_from(bits(number, 48, 12)).unwrap_or_default();
+                let element = u32::try_from(bits(number, 2, 14)).ok().filter(|element| *element > 0);
+                let name = Name { record: bits(number, 16, 32), element };
+                Unpacked::Node(
+                    base,
+                    match (tag, bits(number, 0, 2)) {
+                        (LINE, _) => NodeRef::LogLine(name.record, element),
+                        (_, 0) => NodeRef::Message(name),
+                        (_, 1) => NodeRef::Id(name),
+                        _ => NodeRef::Error(name),
+                    },
+                )
+            }
+            BLANK => Unpacked::Blank(Blank {
+                input: u32::try_from(bits(number, 48, 12)).unwrap_or_default(),
+                record: bits(number, 16, 32),
+                index: u32::try_from(bits(number, 0, 16)).unwrap_or_default(),
+            }),
+            INTEGER => Unpacked::Literal(to_signed(number, TAG).to_string(), xsd::INTEGER.as_str()),
+            DECIMAL => {
+                let digits = usize::try_from(bits(number, 54, 6)).unwrap_or_default();
+                let value = to_signed(number, 54);
+                let sign = if value < 0 { "-" } else { "" };
+                let text = format!("{:0width$}", value.unsigned_abs(), width = digits + 1);
+                let (whole, fraction) = text.split_at(text.len() - digits);
+                let point = if digits > 0 { "." } else { "" };
+                Unpacked::Literal(format!("{sign}{whole}{point}{fraction}"), xsd::DECIMAL.as_str())
+            }
+            DATE_TIME => {
+                let micros = to_signed(number, 56);
+                let (year, month, day) = civil(micros.div_euclid(DAY));
+                let time = clock_text(micros.rem_euclid(DAY), bits(number, 57, 3));
+                let zone = if bits(number, 56, 1) == 1 { "Z" } else { "" };
+                let text = format!("{year:04}-{month:02}-{day:02}T{time}{zone}");
+                Unpacked::Literal(text, xsd::DATE_TIME.as_str())
+            }
+            TIME => Unpacked::Literal(clock_text(to_signed(number, 56), bits(number, 57, 3)), xsd::TIME.as_str()),
+            SHORT => {
+                let length = usize::try_from(bits(number, 56, 4)).unwrap_or_default();
+                let bytes = number.to_be_bytes();
+                let bytes = bytes.get(bytes.len() - length..).unwrap_or_default();
+                Unpacked::Literal(String::from_utf8_lossy(bytes).into_owned(), xsd::STRING.as_str())
+            }
+            KEPT => Unpacked::Kept(index()),
+            _ => Unpacked::Packed(index()),
+        }
+    }
+
+    /// The number for all, of one that a worker has given: those that are kept and packed have other numbers there.
+    pub(super) fn here(self, kept: &[Self], packed: &[u32]) -> Self {
+        let index = usize::try_from(bits(self.0, 0, 32)).unwrap_or_default();
+        match self.0 >> TAG {
+            KEPT => kept.get(index).copied().unwrap_or(self),
+            PACKED => packed.get(index).copied().map_or(self, Self::packed),
+            _ => self,
+        }
+    }
+
+    /// The value of an integer, which queries count and sort by.
+    pub fn as_integer(self) -> Option<i64> {
+        (self.0 >> TAG == INTEGER).then(|| to_signed(self.0, TAG))
+    }
+}
+
+/// A number that is counted, without zeros in front.
+fn counted(digits: &str) -> Option<u64> {
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
+    if plain { digits.parse().ok() } else { None }
+}
+
+/// A decimal as its digits, and how many of them are behind the point: `None` where that is not its only spelling, or where
+/// there are more than 15.
+fn decimal(text: &str) -> Option<(i64, u8)> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let (whole, fraction) = match digits.split_once('.') {
+        Some((_, "")) => return None,
+        Some(parts) => parts,
+        None => (digits, ""),
+    };
+    let is_plain = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_one_spelling = !whole.is_empty() && (whole.len() == 1 || !whole.starts_with('0'));
+    if !is_one_spelling || !is_plain(whole) || !is_plain(fraction) || whole.len() + fraction.len() > 15 {
+        return None;
+    }
+    let digits = whole.bytes().chain(fraction.bytes());
+    let value = digits.fold(0_i64, |value, digit| value * 10 + i64::from(digit - b'0'));
+    if negative && value == 0 {
+        return None;
+    }
+    Some((if negative { -value } else { value }, u8::try_from(fraction.len()).ok()?))
+}
+
+/// Microseconds in a day.
+const DAY: i64 = 86_400_000_000;
+
+/// Some digits, as many as there are in the text.
+fn digits(text: &[u8]) -> Option<i64> {
+    text.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
+}
+
+/// `HH:MM:SS`, with at most six digits behind a point: microseconds, and how many digits.
+fn clock(text: &str) -> Option<(i64, u8)> {
+    let text = text.as_bytes();
+    let (whole, fraction) = text.split_at_checked(8)?;
+    let [hour @ .., b':', m1, m2, b':', s1, s2] = whole else { return None };
+    let (hour, minute, second) = (digits(hour)?, digits(&[*m1, *m2])?, digits(&[*s1, *s2])?);
+    let fraction = match fraction {
+        [] => fraction,
+        [b'.', rest @ ..] if !rest.is_empty() && rest.len() <= 6 => rest,
+        _ => return None,
+    };
+    let scale = u32::try_from(6 - fraction.len()).ok()?;
+    let micros = digits(fraction)? * 10_i64.pow(scale);
+    let in_range = hour < 24 && minute < 60 && second < 60;
+    in_range.then_some((((hour * 60 + minute) * 60 + second) * 1_000_000 + micros, u8::try_from(fraction.len()).ok()?))
+}
+
+fn clock_text(micros: i64, digits: u64) -> String {
+    let seconds = micros / 1_000_000;
+    let mut text = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if digits > 0 {
+        text.push('.');
+        text.push_str(&format!("{:06}", micros % 1_000_000));
+        text.truncate(9 + usize::try_from(digits).unwrap_or_default());
+    }
+    text
+}
+
+/// `YYYY-MM-DD` as days from 1970-01-01.
+fn date(text: &str) -> Option<i64> {
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text.as_bytes() else { return None };
+    let (year, month, day) = (digits(&[*y1, *y2, *y3, *y4])?, digits(&[*m1, *m2])?, digits(&[*d1, *d2])?);
+    let in_range = (1..=12).contains(&month) && day >= 1;
+    let days = in_range.then(|| days(year, month, day))?;
+    // Only a day that there is comes back.
+    (civil(days) == (year, month, day)).then_some(days)
+}
+
+/// Days from 1970-01-01 to a day of the Gregorian calendar. A year begins in March here, so that what may be a day longer
+/// is at its end.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month > 2 { year } else { year - 1 };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// The day that is so many days from 1970-01-01: year, month, day.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (era * 400 + year_of_era + i64::from(month <= 2), month, of_year - (153 * from_march + 2) / 5 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text(id: TermId) -> String {
+        match id.unpack() {
+            Unpacked::Literal(text, _) => text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_literal_has_a_number_in_one_spelling_only() {
+        let table = [
+            (xsd::INTEGER, vec!["0", "7", "-7", "100000000000000"], vec!["07", "-0", "+7", "", "-", "1.0", "1."]),
+            (
+                xsd::DECIMAL,
+                vec!["0", "15", "1.50", "0.001", "-0.5", "0.0", "123456789.012345"],
+                vec!["-0.0", "00.5", ".5", "5.", "+1", "1e3", "1234567890.0123456"],
+            ),
+            (
+                xsd::DATE_TIME,
+                vec!["2026-01-05T10:00:00Z", "2024-02-29T23:59:59.123456", "1969-12-31T23:59:59.50Z"],
+                vec![
+                    "2026-01-05T10:00:00+00:00",
+                    "2023-02-29T00:00:00Z",
+                    "2026-13-01T00:00:00Z",
+                    "2026-00-01T00:00:00Z",
+                    "2026-01-05T24:00:00Z",
+                    "2026-01-05T10:00:60Z",
+                    "2026-01-05T10:00:00.1234567Z",
+                    "2026-01-05T10:00:00.Z",
+                    "0001-01-05T10:00:00Z",
+                ],
+            ),
+            (xsd::TIME, vec!["00:00:00", "23:59:59.9"], vec!["23:59:59Z", "1:00:00"]),
+        ];
+        for (datatype, good, bad) in table {
+            for lexical in good {
+                assert_eq!(TermId::literal(lexical, datatype.as_str()).map(text).as_deref(), Some(lexical));
+            }
+            for lexical in bad {
+                assert_eq!(TermId::literal(lexical, datatype.as_str()), None, "{lexical}");
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_and_strings_come_back() {
+        let name = |record, element| Name { record, element };
+        for node in [
+            NodeRef::Message(name(0, None)),
+            NodeRef::Id(name(u64::from(u32::MAX), Some(0x3fff))),
+            NodeRef::Error(name(7, Some(1))),
+            NodeRef::LogLine(12, Some(2)),
+            NodeRef::LogLine(12, None),
+        ] {
+            let iri = format!("http://e/#x{node}");
+            assert_eq!(TermId::parse_node(&iri), Some(("http://e/#x", node)));
+            assert_eq!(TermId::node(7, node).map(TermId::unpack), Some(Unpacked::Node(7, node)));
+        }
+        for iri in
+            ["http://e/#m07", "http://e/#m7.", "http://e/#m7-x", "http://e/#l7-id", "http://e/m7", "x#m-id", "x#m7.1.2"]
+        {
+            assert_eq!(TermId::parse_node(iri), None, "{iri}");
+        }
+        for text_of in ["", "a", "1234567", "ü€", "\0"] {
+            assert_eq!(TermId::text(text_of).map(text).as_deref(), Some(text_of));
+        }
+        assert_eq!(TermId::text("12345678"), None);
+        for label in ["m7b0", "i2m7b3"] {
+            let Some(Unpacked::Blank(blank)) = TermId::parse_blank(label).map(TermId::unpack) else {
+                panic!("{label}")
+            };
+            assert_eq!(blank.to_string(), label);
+        }
+        for label in ["m7", "i1m7b0", "i0m7b0", "m07b0", "im7b0", "m7b", "x"] {
+            assert_eq!(TermId::parse_blank(label), None, "{label}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_has_a_number_comes_back(
+            lexical in "-?[0-9]{1,3}(\\.[0-9]{0,3})?|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,7})?Z?",
+        ) {
+            for datatype in [xsd::INTEGER, xsd::DECIMAL, xsd::DATE_TIME, xsd::TIME] {
+                if let Some(id) = TermId::literal(&lexical, datatype.as_str()) {
+                    prop_assert_eq!(id.unpack(), Unpacked::Literal(lexical.clone(), datatype.as_str()));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Columns answer as Oxigraph's store does: the same triples of the same logs are in both.
+
+use oxrdf::Term;
+use rpcgraph::context::Context;
+use rpcgraph::convert::{Converter, Input, Options};
+use rpcgraph::mapping::{Mapper, Mapping};
+use rpcgraph::query::catalogue::CATALOGUE;
+use rpcgraph::query::{Answer, Cancel, Dataset, Query};
+use serde_json::json;
+
+use crate::support::{corpora, logs};
+
+/// What has a number of its own, or just not: spellings, lengths, names, equal terms in many places.
+fn terms() -> String {
+    let long = "long ".repeat(200);
+    let deep = format!("{{\"method\":\"m\",\"params\":{{\"text\":\"{}\"}}}}", long.repeat(60));
+    let mut lines = vec![
+        r#"{"jsonrpc":"2.0","id":1,"method":"1234567"}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":"1","method":"12345678"}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"result":{"a":[1,2]}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":"1","error":{"code":-32601,"message":"m","data":{"a":[1,2]}}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1.50,"method":"a","params":{"a":[1,2]},"x":["same","same",{"y":"same"}]}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":123456789012345678901,"method":"a","params":{"i":-7,"b":true}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"again"}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"again"}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"again"}"#.to_owned(),
+        r##"{"method":"https://e/one#m1","params":{"u":"https://e/two#m2-id","v":"https://e/other#m3"}}"##.to_owned(),
+        r#"[{"id":7,"method":"a"},{"id":8,"method":"b"},{"nothing":1},2,null]"#.to_owned(),
+        r#"[{"id":8,"result":0},{"id":7,"result":0}]"#.to_owned(),
+        "text".to_owned(),
+        format!(r#"{{"method":"{long}"}}"#),
+        format!(r#"{{"method":"{long}","id":"{long}"}}"#),
+        deep.clone(),
+        deep,
+    ];
+    lines.extend((0..4500).map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"many-{}"}}"#, id % 70)));
+    lines.join("\n")
+}
+
+/// An answer as lines in an order of their own; `overlapping` has it of the store.
+fn answer(query: &Query, logs: &[Vec<u8>], contexts: &[Context], overlapping: bool) -> Vec<String> {
+    let cancel = Cancel::default();
+    let dataset = Dataset::new(query, overlapping).expect("a dataset");
+    let mut loading = dataset.load(&cancel).expect("a start");
+    let mapper = Mapper::new(Mapping::Session, contexts).expect("contexts work").with_provenance(true);
+    let mut converter = Converter::new(mapper, Options { log_lines: true, jobs: 2, ..Options::default() });
+    for (log, name) in logs.iter().zip(["one", "two"]) {
+        let iri = format!("https://e/{name}");
+        let input = Input { name: name.into(), source: name.into(), iri, iri_stated: true, read: log.as_slice() };
+        converter.convert(input, &mut loading.sink(), &mut |_| {}).expect("a conversion");
+    }
+    loading.commit().expect("an end");
+    let text = |term: Option<&Term>| term.map_or("-".to_owned(), Term::to_string);
+    let mut lines: Vec<String> = match dataset.answer(query, &cancel).expect("an answer") {
+        Answer::Boolean(truth) => vec![truth.to_string()],
+        Answer::Graph(triples) => triples.map(|triple| triple.expect("a triple").to_string()).collect(),
+        Answer::Solutions(solutions) => {
+            let variables = solutions.variables;
+            let row = |row: oxigraph::sparql::QuerySolution| {
+                variables.iter().map(|name| text(row.get(name))).collect::<Vec<_>>().join(" ")
+            };
+            solutions.rows.map(|found| row(found.expect("a row"))).collect()
+        }
+    };
+    lines.sort_unstable();
+    lines
+}
+
+#[track_caller]
+fn assert_same(query: &str, logs: &[Vec<u8>], contexts: &[Context]) -> usize {
+    let parsed = Query::parse(query, None).expect("a query");
+    let columns = answer(&parsed, logs, contexts, false);
+    let store = answer(&parsed, logs, contexts, true);
+    let differs = columns.iter().zip(&store).find(|(column, store)| column != store);
+    assert_eq!((differs, columns.len()), (None, store.len()), "{query}");
+    columns.len()
+}
+
+const QUERIES: [&str; 17] = [
+    "SELECT * { ?s ?p ?o }",
+    "SELECT DISTINCT ?o { ?s ?p ?o }",
+    "SELECT ?o (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?o",
+    "SELECT ?p (COUNT(DISTINCT ?o) AS ?n) { ?s ?p ?o } GROUP BY ?p",
+    "SELECT ?a ?b { ?a jrpc:hasParameters|jrpc:hasResult ?p . ?b jrpc:hasErrorData|jrpc:hasResult ?p }",
+    "SELECT ?s { ?s jrpc:hasNumberValue 1.5 }",
+    "SELECT ?s ?n { ?s jrpc:hasNumberValue ?n FILTER(?n > 1 && ?n < 10) }",
+    "SELECT ?s { VALUES ?v { \"1\" 1 1.5 \"{\\\"a\\\":[1,2]}\"^^rdf:JSON } ?s ?p ?v }",
+    "SELECT ?p ?o { <https://e/one#m5> ?p ?o }",
+    "SELECT ?s ?p { ?s ?p <https://e/two#m2> }",
+    "SELECT ?s ?o { ?s (rpcg:respondsTo|jrpc:hasId)+ ?o }",
+    "SELECT ?s (STRLEN(STR(?o)) AS ?n) (STR(?o) AS ?text) { ?s jrpc:hasMethod|jrpc:hasParameters ?o }",
+    "SELECT ?s ?k { ?s jrpc:hasMethod ?m BIND(SUBSTR(?m, 1, 4) AS ?k) ?other jrpc:hasMethod ?k }",
+    "ASK { ?s jrpc:hasMethod \"many-69\" }",
+    "CONSTRUCT { ?s ?p ?o } WHERE { ?s a jrpc:Request ; ?p ?o }",
+    "DESCRIBE <https://e/one#m3>",
+    "SELECT ?s { ?s a jrpc:Request FILTER NOT EXISTS { ?a rpcg:respondsTo ?s } }",
+];
+
+#[test]
+fn columns_answer_as_the_store_does() {
+    let logs = [terms().into_bytes(), terms().into_bytes()];
+    for query in QUERIES {
+        let count = assert_same(query, &logs, &[]);
+        assert!(count > 0, "{query}");
+    }
+    for query in CATALOGUE {
+        assert_same(query.text, &logs, &[]);
+    }
+}
+
+/// Blank nodes, languages, and properties that nobody foresaw.
+#[test]
+fn columns_answer_as_the_store_does_under_further_contexts() {
+    let vocabulary = json!({
+        "@vocab": "https://v/", "params": "https://v/params", "@language": "en", "u": { "@type": "@id" },
+        "v": { "@type": "@id" }
+    });
+    let contexts = [Context::from_value("v", vocabulary).expect("a context")];
+    let head = terms().lines().take(20).collect::<Vec<_>>().join("\n").into_bytes();
+    for query in [
+        "SELECT * { ?s ?p ?o }",
+        "SELECT DISTINCT ?o { ?s ?p ?o }",
+        "SELECT * { ?s <https://v/u>|<https://v/v> ?n . ?n ?p ?o }",
+    ] {
+        assert!(assert_same(query, &[head.clone(), head.clone()], &contexts) > 0, "{query}");
+    }
+}
+
+#[test]
+fn columns_answer_as_the_store_does_for_every_log() {
+    if corpora().is_none() {
+        println!("skipped: RPCGRAPH_CORPORA is not set");
+    }
+    for path in [".jsonl", ".ndjson", ".log", ".io"].into_iter().flat_map(logs) {
+        let log = std::fs::read(&path).expect("a log");
+        if log.len() < 2_000_000 {
+            assert_same("SELECT * { ?s ?p ?o }", &[log], &[]);
+        }
+    }
+}
+
+#[test]
+fn a_dataset_is_loaded_once() {
+    let query = Query::parse("ASK { ?s ?p ?o }", None).expect("a query");
+    let dataset = Dataset::new(&query, false).expect("a dataset");
+    let load = || dataset.load(&Cancel::default()).expect("a start").commit();
+    assert!(load().is_ok());
+    assert!(load().is_err_and(|error| error.to_string().contains("loaded before")));
+}
