@@ -1,7 +1,8 @@
 //! Input bytes → [`Record`]s.
 //!
 //! A [`Reader`] takes any [`Read`](std::io::Read), decompresses it, takes it out of its [`Carrier`]s, finds out which
-//! [`Format`] it has, and hands out its entries one at a time. What a record's bytes mean is not this stage's business: text that is not JSON is a record too.
+//! [`Format`] it has, and hands out its entries one at a time. What a record's bytes mean is not this stage's business:
+//! text that is not JSON is a record too.
 //!
 //! Behind the reader stand the decoders, one file per format. A [`Decoder`] does no I/O: it is shown bytes and says what
 //! the next step is.

@@ -412,6 +412,19 @@ fn carriers_are_named() {
     assert!(summary.starts_with("1 record (docker, json-lines): 1 request"), "{summary}");
 }
 
+/// What explains a log names its carrier, and no format that would read the log with it.
+#[test]
+fn carriers_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = fs::read_to_string(own("tests/formats/zed/typical.log")).unwrap();
+    fs::write(folder.path().join("log"), carried(docker, &log, "\n")).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rpcgraph"));
+    let output = command.args(["formats", "log"]).current_dir(folder.path()).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.starts_with("log: docker, zed\n"), "{said}");
+    assert!(said.ends_with("\nNo `--from` says the same: without it, a log is taken out of what its lines are in.\n"));
+}
+
 /// What lines of carriers are made of, whole and broken.
 const PARTS: [&str; 16] = [
     "{\"log\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"method\\\":\\\"m\\\"}\\n\",\"stream\":\"stdout\"}",

@@ -394,7 +394,9 @@ fn explained_and_read_again() {
         std::fs::write(folder.path().join("log"), rendered(rendering, "\n")).unwrap();
         let explained = run(&["formats", "log"]);
         assert!(
-            explained.contains("\nrecord 3, line ") && explained.contains("\n9 records (json-lines): "),
+            explained.contains("\nrecord 3, line ")
+                && explained.contains("\n9 records (")
+                && explained.contains("json-lines): "),
             "{explained}"
         );
         let Some((_, file)) = explained.split_once("\n# This file for --from says the same.\n") else {

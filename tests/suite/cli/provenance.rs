@@ -164,6 +164,23 @@ fn lines_between_messages_have_times_and_sessions() {
     assert_eq!(values(&quads, "", &rpcg("recordCount")), [""; 0]);
 }
 
+/// Lines in front of a long batch stand in its session, as those in front of a message do.
+#[test]
+fn lines_before_a_long_batch() {
+    let batch = vec!["{\"method\":\"m\",\"jsonrpc\":\"2.0\"}"; 1000].join(",");
+    let log = format!(
+        "2025-03-12T17:53:14.600Z [info] Attempting to connect\n\
+         2025-03-12T17:53:14.656Z [info] [a] Message from client: [{batch}]\n\
+         2025-03-12T17:53:15.500Z [info] [a] Server transport closed\n"
+    );
+    let quads = convert(log.as_bytes(), &["--log-lines"]);
+    for (line, after) in [("#l1", None), ("#l3", Some(format!("<{BASE}#m1>")))] {
+        assert_eq!(values(&quads, line, &rpcg("inSession")), [format!("<{BASE}#session-a>")]);
+        assert_eq!(values(&quads, line, &rpcg("after")), Vec::from_iter(after));
+    }
+    assert_eq!(values(&quads, "", &rpcg("recordCount")), [""; 0]);
+}
+
 #[test]
 fn lines_between_messages_that_are_no_text() {
     let log = [ARROWS, b"\n\xff\xfe\n"].concat();
