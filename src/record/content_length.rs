@@ -279,7 +279,8 @@ fn header(line: &[u8]) -> Option<(Length, usize)> {
 fn name(line: &[u8]) -> Option<&[u8]> {
     let colon = memchr(b':', &line[..line.len().min(LONGEST)])?;
     let name = trim_end(&line[..colon]);
-    let other = name.len() > 8 && name[..8].eq_ignore_ascii_case(b"content-") && !name.contains(&b' ');
+    let is_plain = name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
+    let other = is_plain && name.len() > 8 && name[..8].eq_ignore_ascii_case(b"content-");
     other.then_some(&line[..colon])
 }
 
@@ -354,6 +355,7 @@ mod tests {
             ("Content of the file: 7", None),
             ("Content-Length 7", None),
             ("{\"a\":1}", None),
+            ("Content-{\"a\":1}", None),
         ];
         for (line, expected) in table {
             assert_eq!(header(line.as_bytes()).map(|(length, _)| length), expected, "{line}");
