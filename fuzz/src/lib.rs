@@ -257,10 +257,7 @@ pub fn decoders(data: &[u8]) {
             log.iter().take(usize::try_from(location.byte).unwrap_or(usize::MAX)).filter(|byte| **byte == b'\n');
         // What a log tells later is given first where it answers, and an event's fields before what is between them.
         let in_order = location.byte >= last
-            || matches!(
-                format,
-                Format::Har | Format::McpInspector | Format::Mcpsnoop | Format::Sse | Format::VscodeLspText
-            );
+            || matches!(format, Format::Har | Format::McpInspector | Format::Sse | Format::VscodeLspText);
         let is_right = location.record == number
             && in_order
             && location.byte <= log.len() as u64
@@ -449,5 +446,17 @@ fn is_lost(format: Format, before: &[u8], needle: &str, behind: &[u8], token: &s
         let at = before.len() as u64;
         !finding.in_graph && (finding.location.byte..finding.location.byte.saturating_add(length)).contains(&at)
     };
-    !quads.iter().any(holds) && !findings.iter().any(covers)
+    // A length that is not true may cut it in two.
+    let text = |quad: &Quad| {
+        if let Term::Literal(literal) = &quad.object { literal.value().to_owned() } else { String::new() }
+    };
+    let texts = || quads.iter().map(text);
+    let is_cut = || {
+        (1..token.len()).any(|at| {
+            let (head, rest) = token.split_at(at);
+            texts().any(|text| text.ends_with(head)) && texts().any(|text| text.starts_with(rest))
+        })
+    };
+    let is_cut = format == Format::ContentLength && is_cut();
+    !is_cut && !quads.iter().any(holds) && !findings.iter().any(covers)
 }

@@ -4,7 +4,7 @@ use super::about::{About, Sign, Window};
 use super::elements::{ArrayDecoder, first_element};
 use super::har_entry::{HttpExchange, exchanged};
 use super::object::{RawObject, offset_in, string};
-use super::{Entry, Sender};
+use super::{Entry, LogLine, Sender};
 
 pub(super) const ABOUT: About = About {
     name: "mcp-inspector-network",
@@ -51,5 +51,7 @@ fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
         Entry::Record(_) => (start("responseBody"), entry),
         Entry::LogLine(_) => (0, entry),
     });
-    Some(found.collect())
+    // Of an entry with an error in it, nobody knows which of its members say what.
+    let text = (!entry.is_proper()).then(|| (0, Entry::from(LogLine::new(text)).into_owned()));
+    Some(text.into_iter().chain(found).collect())
 }

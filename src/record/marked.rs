@@ -181,8 +181,8 @@ pub(super) const AROUND: usize = 48 * 1024;
 ///
 /// What an envelope holds besides its first message is added to the [`More`]. Lines that are not objects are text. An object
 /// that is not an envelope is text too if it is whole, and a record as it is if it has an error in it, is cut off, or is a
-/// message that stands there without envelope. What stands behind an object, or behind the message in one that does not
-/// end, is read as another line: two writers may share a log.
+/// message that stands there without envelope. An envelope whose commas are not those of JSON is text besides. What stands
+/// behind an object, or behind the message in one that does not end, is read as another line: two writers may share a log.
 pub(super) fn enveloped<F>(limit: usize, open: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
@@ -211,7 +211,15 @@ impl<F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> 
         // An envelope that is only cut off has no more to tell.
         let is_cut = |taken| length == line.len() && memchr(b'{', &line[taken..]).is_none() && is_incomplete(line);
         self.taken = self.taken.filter(|&taken| taken < line.len() && !is_cut(taken));
-        found.or_else(|| match object.is_whole() && !object.has("jsonrpc") {
+        match found {
+            // Which of its members say what, nobody knows.
+            Some((start, entry)) if object.is_whole() && !object.is_proper() && entry.bytes().len() < own.len() => {
+                self.more.push_front((start, entry.into_owned()));
+                return Some((0, LogLine::new(own).into()));
+            }
+            found => found,
+        }
+        .or_else(|| match object.is_whole() && !object.has("jsonrpc") {
             true => Some((0, LogLine::new(own).into())),
             false => Some((0, Record::new(own).into())),
         })

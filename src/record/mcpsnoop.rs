@@ -38,14 +38,15 @@ fn direction(object: &RawObject<'_>) -> Option<Option<Sender>> {
 fn open<'a>(object: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
     let sender = direction(object)?;
     let truncated = object.get("truncated") == Some(b"true");
-    let raw = object.all("raw").map(|raw| match unescape(raw) {
+    let part = |name: &[u8], value| match (name, unescape(value)) {
         // A message that was cut is not JSON, so it can only stand here as a string. A string that was not cut is what
         // the peer really sent.
-        Some(text) if truncated => (offset_in(line, raw) + 1, text),
-        _ => (offset_in(line, raw), Cow::Borrowed(raw)),
-    });
-    // Text that is not JSON stands in `text`, whichever side wrote it.
-    let text = object.all("text").filter_map(|value| Some((offset_in(line, value) + 1, trim(unescape(value)?))));
+        (b"raw", Some(text)) if truncated => Some((offset_in(line, value) + 1, text)),
+        (b"raw", _) => Some((offset_in(line, value), Cow::Borrowed(value))),
+        // Text that is not JSON stands in `text`, whichever side wrote it.
+        (b"text", Some(text)) => Some((offset_in(line, value) + 1, trim(text))).filter(|(_, text)| !text.is_empty()),
+        _ => None,
+    };
     let session = || object.string("session_id").filter(|key| !key.is_empty());
     let found = |(start, bytes)| match sender {
         Some(_) => {
@@ -60,7 +61,7 @@ fn open<'a>(object: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<F
         }
         None => (start, LogLine { session: session(), ..LogLine::new(bytes) }.into()),
     };
-    let mut all = raw.chain(text.filter(|(_, text)| !text.is_empty())).map(found);
+    let mut all = object.members().filter_map(|(name, value)| part(name, value)).map(found);
     let first = all.next();
     more.extend(all.map(|(start, entry)| (start, entry.into_owned())));
     // An HTTP response without body: its status is all there is.
@@ -116,14 +117,18 @@ mod tests {
         let twice = r#""direction":"c2s","raw":{"id":1},"raw":[2]"#;
         let behind_text = format!("# {}", &two[2..]);
         let broken = format!("{{\"id\":1{two}");
+        let other = line(r#""direction":"c2s""raw":{"id":1},"other":2"#);
+        let other = format!("# {}", other.trim());
         let table = [
             (format!("{one}{two}\n"), vec!["{\"id\":1}", "{\"id\":2}"]),
             (format!("{one} {two}oops"), vec!["{\"id\":1}", "{\"id\":2}", "# oops"]),
             (line(twice), vec!["{\"id\":1}", "[2]"]),
             (line(&format!(r#"{twice},"text":"three""#)), vec!["{\"id\":1}", "[2]", "three"]),
+            (line(&format!(r#""text":"zero",{twice}"#)), vec!["zero", "{\"id\":1}", "[2]"]),
             (format!("{}{two}", &text[..text.len() - 2]), vec!["# x{", &behind_text]),
             (format!("{}{two}", &one[..one.len() - 1]), vec!["{\"id\":1}", "{\"id\":2}"]),
             (format!("{}{two}", &one[..one.len() - 2]), vec![&*broken]),
+            (line(r#""direction":"c2s""raw":{"id":1},"other":2"#), vec![&other, "{\"id\":1}"]),
         ];
         for (input, expected) in table {
             assert_eq!(found(1000, &input), expected, "{input}");

@@ -236,12 +236,15 @@ mod tests {
         let one = http(r#""type":"request","raw":"{\"id\":1}""#);
         let two = http(r#""type":"request","raw":"{\"id\":2}""#);
         assert_eq!(found(&format!("{one}{two}\n{two}")), ["{\"id\":1}", "{\"id\":2}", "{\"id\":2}"]);
+        let broken = r#""type":"response""id":1,"other":"{\"id\":2}""#;
+        let whole = format!("# {}", http(broken));
         let table = [
             (r#""type":"response","raw":"oops""#, vec!["oops"]),
             (r#""type":"odd","raw":"oops""#, vec!["oops"]),
             (r#""type":"notification","method":"a","raw":"{...}""#, vec![r#"{"method":"a"}"#, "# {...}"]),
             (r#""raw":"{\"id\":1}","raw":"[2]""#, vec!["{\"id\":1}", "[2]"]),
             (r#""raw":{"id":1}"#, vec!["{\"id\":1}"]),
+            (broken, vec![&whole, "{\"id\":1}"]),
         ];
         for (rest, expected) in table {
             assert_eq!(found(&http(rest)), expected, "{rest}");

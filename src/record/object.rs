@@ -17,6 +17,8 @@ const MOST: usize = 1000;
 pub(super) struct RawObject<'a> {
     members: Vec<(Cow<'a, [u8]>, &'a [u8])>,
     whole: bool,
+    /// Whether every comma is where it has to be, and no other.
+    proper: bool,
 }
 
 impl<'a> RawObject<'a> {
@@ -41,12 +43,16 @@ impl<'a> RawObject<'a> {
 
     fn read(text: &'a [u8], recovers: bool) -> Option<(Self, usize)> {
         let mut rest = text.strip_prefix(b"{")?;
-        let (mut members, mut whole) = (Vec::new(), true);
+        let (mut members, mut whole, mut proper) = (Vec::new(), true, true);
         loop {
-            rest = &rest[rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len())..];
+            let (gap, next) =
+                rest.split_at(rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len()));
+            let commas = gap.iter().filter(|byte| **byte == b',').count();
+            proper &= commas == usize::from(!members.is_empty() && !next.starts_with(b"}"));
+            rest = next;
             if let Some(behind) = rest.strip_prefix(b"}") {
                 let length = if whole { text.len() - behind.len() } else { text.len() };
-                return Some((Self { members, whole }, length));
+                return Some((Self { members, whole, proper }, length));
             }
             let behind = match name(rest).filter(|_| members.len() < MOST) {
                 Some((name, colon)) => {
@@ -66,7 +72,7 @@ impl<'a> RawObject<'a> {
                 None => None,
             };
             whole &= behind.is_some() && rest.starts_with(b"\"");
-            let Some(behind) = behind else { return Some((Self { members, whole: false }, text.len())) };
+            let Some(behind) = behind else { return Some((Self { members, whole: false, proper }, text.len())) };
             rest = behind;
         }
     }
@@ -74,6 +80,11 @@ impl<'a> RawObject<'a> {
     /// Whether it ends with its `}` and nothing else follows.
     pub(super) fn is_whole(&self) -> bool {
         self.whole
+    }
+
+    /// Whether it is JSON: whole, and with the commas that belong there.
+    pub(super) fn is_proper(&self) -> bool {
+        self.whole && self.proper
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -188,7 +199,11 @@ pub(super) fn unescaped(mut rest: &[u8]) -> Cow<'_, [u8]> {
         let mut buffer = [0; 4];
         let (meaning, length) = match (unescape_one(escape), escape) {
             (Some((Ok(character), length)), _) => (character.encode_utf8(&mut buffer).as_bytes(), length),
-            (_, [_, b'u', ..]) => (&escape[..escape.len().min(6)], escape.len().min(6)),
+            // Too short, it may stand in front of another escape.
+            (_, [_, b'u', digits @ ..]) => {
+                let length = 2 + digits.iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
+                (&escape[..length], length)
+            }
             // A letter that JSON does not escape, or the end.
             (_, [_, letter @ ..]) if !letter.is_empty() => (&letter[..1], 2),
             _ => (escape, 1),
@@ -288,6 +303,22 @@ mod tests {
     }
 
     #[test]
+    fn commas() {
+        let is_proper = |text: &str| RawObject::parse(text.as_bytes()).unwrap().is_proper();
+        for (text, expected) in [
+            ("{}", true),
+            ("{\"a\":1 , \"b\":2}", true),
+            ("{\"a\":1 \"b\":2}", false),
+            ("{\"a\":1,,\"b\":2}", false),
+            ("{\"a\":1,}", false),
+            ("{,\"a\":1}", false),
+            ("{\"a\":1", false),
+        ] {
+            assert_eq!(is_proper(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn behind_an_error() {
         let table = [
             ("{\"a\":\"x\ty\",\"b\":1}", "\"x\ty\""),
@@ -340,6 +371,7 @@ mod tests {
             (r#""cut\u00"#, "cut\\u00"),
             (r#""cut\"#, "cut\\"),
             (r#""odd\x\uzzzz""#, "oddx\\uzzzz"),
+            (r#""\u0d{\"a\":1}""#, "\\u0d{\"a\":1}"),
         ];
         for (string, expected) in table {
             assert_eq!(text(string).as_deref(), Some(expected), "{string}");
