@@ -97,7 +97,7 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// Time for a query that was ended to end by itself; one that is busy where it cannot be ended is left behind.
-const GRACE: Duration = Duration::from_millis(250);
+const GRACE: Duration = Duration::from_millis(500);
 
 impl QueryCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
