@@ -42,7 +42,7 @@ def print_row(what, wall, peak, count, size):
 
 def main():
     listed = subprocess.run([RPCGRAPH, "queries"], check=True, capture_output=True, text=True).stdout
-    names = [line.split()[0] for line in listed.splitlines() if re.match(r"[a-z-]+ ", line)]
+    names = [line for line in listed.splitlines() if re.fullmatch(r"[a-z-]+", line)]
     for messages in SIZES:
         log = FOLDER / f"{messages}.ndjson"
         size = log.stat().st_size
