@@ -120,8 +120,7 @@ impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
             self.mapper.lose(Loss::NotExpanded);
             (written.report)(self.finding(record.location, failure, self.shared.mapper.mapping() == Mapping::Session));
         }
-        written.triples += self.rendered.count();
-        written.sink.take(&self.rendered)?;
+        written.take(&mut self.rendered)?;
         self.keep(payloads);
         Ok(most)
     }

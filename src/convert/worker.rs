@@ -12,7 +12,7 @@ use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, Mapping, R
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
 use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Origin, Sessions, session_reference};
-use crate::sink::{RecordSink, Rendered};
+use crate::sink::{RecordSink, Rendered, SinkError};
 use crate::summary::Summary;
 
 /// What pairing needs, in the order of records.
@@ -44,6 +44,15 @@ pub(super) struct Written<'s, S> {
     pub triples: u64,
     pub tally: MapTally,
     pub error: Option<ConvertError>,
+}
+
+impl<S: RecordSink> Written<'_, S> {
+    /// Takes what a worker has rendered.
+    pub fn take(&mut self, rendered: &mut S::Rendered) -> Result<(), SinkError> {
+        rendered.finish();
+        self.triples += rendered.count();
+        self.sink.take(rendered)
+    }
 }
 
 /// Records that are ready to be rendered, up to one that ends the run.
@@ -167,6 +176,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                 findings.push(self.finding(*at, error.to_string(), graph.is_some()));
             }
         }
+        // Here others need not wait for it.
         self.rendered.finish();
         findings.sort_by_key(|finding| finding.location.record);
         let tally = self.mapper.take_tally();
@@ -176,8 +186,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
             }
             findings.into_iter().for_each(&mut written.report);
             written.tally.merge(&tally);
-            written.triples += self.rendered.count();
-            written.error = match written.sink.take(&self.rendered) {
+            written.error = match written.take(&mut self.rendered) {
                 Err(error) => Some(error.into()),
                 Ok(()) => stop.map(ConvertError::NotAMessage),
             };
@@ -206,14 +215,10 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                 self.rendered.clear();
                 let mut some = ends.by_ref().take(ENDS);
                 some.try_for_each(|end| self.map(Some(&session_reference(end.key)), &MapPart::End(end)))?;
-                shared.written.after_all(|written| {
-                    written.triples += self.rendered.count();
-                    written.sink.take(&self.rendered)
-                })?;
+                shared.written.after_all(|written| written.take(&mut self.rendered))?;
             }
             Ok(())
         });
-        self.rendered.finish();
         shared.written.after_all(|written| {
             written.tally.merge(&self.mapper.take_tally());
             written.error = result.err();

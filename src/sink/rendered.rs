@@ -23,7 +23,7 @@ pub(crate) trait Rendered: Send {
     /// Ends the record; `whole` tells whether all of it was rendered.
     fn end_record(&mut self, whole: bool);
 
-    /// Ends what is taken at once.
+    /// Ends what is taken at once; a second time does nothing.
     fn finish(&mut self) {}
 
     /// How many triples were rendered; none of documents.

@@ -33,6 +33,9 @@ fn terms() -> String {
         deep.clone(),
         deep,
     ];
+    // Long enough to be taken in pieces.
+    let element = |n| format!("{{\"method\":\"in-pieces\",\"params\":[\"of a long batch\",{n}]}}");
+    lines.push(format!("[{}]", (0..2500).map(element).collect::<Vec<_>>().join(",")));
     lines.extend((0..4500).map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"many-{}"}}"#, id % 70)));
     lines.join("\n")
 }
