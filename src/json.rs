@@ -14,6 +14,7 @@ mod member;
 mod number;
 mod outline;
 mod parse;
+mod pointer;
 mod quick;
 mod text;
 
@@ -27,6 +28,7 @@ pub(crate) use member::MemberName;
 pub use number::{Decimal, Number};
 pub(crate) use outline::{Outline, OutlineMember, OutlineWriter, Place};
 pub use parse::parse;
+pub(crate) use pointer::{pointer_name, pointer_token};
 pub use quick::QuickWriter;
 pub use text::Text;
 

@@ -119,6 +119,14 @@ impl<'a> ObjectRef<'a> {
         }
     }
 
+    /// The IRI, if it is a node that is given by one.
+    pub(crate) fn iri(&self) -> Option<&'a str> {
+        match self {
+            Self::Node(NodeRef::Iri(iri)) => Some(iri),
+            _ => None,
+        }
+    }
+
     /// A literal without a language.
     pub(crate) fn literal(lexical: &'a str, datatype: NamedNodeRef<'a>) -> Self {
         if datatype == xsd::STRING { Self::Text(lexical) } else { Self::Typed(lexical, datatype.as_str()) }

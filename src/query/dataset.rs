@@ -17,7 +17,7 @@ use oxigraph::sparql::{
 use oxigraph::store::{StorageError, Store, Transaction};
 use oxiri::Iri;
 use oxrdf::vocab::rdf;
-use oxrdf::{GraphNameRef, NamedNode, Quad, QuadRef, TermRef};
+use oxrdf::{GraphNameRef, NamedNode, Quad, QuadRef};
 use spareval::QueryEvaluator;
 use spargebra::algebra::{GraphPattern, QueryDataset};
 
@@ -193,9 +193,7 @@ fn answer<'a>(
 
 /// A dataset that is being filled. Nothing of it is there before [`Loading::commit`].
 ///
-/// Messages reach it as triples, never as text. One transaction is the fastest way in, as `benches/store.rs` shows: in
-/// memory, Oxigraph's bulk loader inserts quad by quad as well, and wants them owned; sorting saves less than it costs,
-/// since a session's triples come subject by subject already.
+/// Messages reach it as triples, never as text.
 pub struct Loading<'d> {
     dataset: &'d Dataset,
     target: Target<'d>,
@@ -213,6 +211,8 @@ enum Target<'d> {
         collector: Option<Collector>,
         loaded: &'d OnceLock<Arc<Columns>>,
     },
+    /// In one transaction, the fastest way in, as `benches/store.rs` shows: in memory, Oxigraph's bulk loader inserts quad
+    /// by quad as well, and wants them owned; sorting saves less than it costs, as a session's triples come by subject.
     Store(Transaction<'d>),
 }
 
@@ -234,18 +234,15 @@ impl<'d> Loading<'d> {
 
     /// Takes a quad, if it is needed.
     pub fn insert(&mut self, quad: QuadRef<'_>) {
-        let object = match quad.object {
-            TermRef::NamedNode(node) => Some(node.as_str()),
-            _ => None,
-        };
-        if !self.dataset.needs.wants(quad.predicate, object) {
+        let object = ObjectRef::new(quad.object);
+        if !self.dataset.needs.wants(quad.predicate, object.and_then(|object| object.iri())) {
             return;
         }
         let transaction = match &mut self.target {
             Target::Store(transaction) => transaction,
             Target::Columns { columns, collector, .. } => {
                 let collector = collector.get_or_insert_with(|| Collector::new(columns, "", Selection::all()));
-                if let Some(object) = ObjectRef::new(quad.object) {
+                if let Some(object) = object {
                     collector.subject(quad.subject.into());
                     collector.triple(quad.predicate, object);
                 }

@@ -7,7 +7,7 @@ use spareval::QueryEvaluator;
 
 use super::overlap::MostAtOnce;
 use super::percentile::Percentile;
-use crate::json::{self, Decimal, Number, Numbers, Value};
+use crate::json::{self, Decimal, Number, Numbers, Value, pointer_name};
 use crate::vocab::{rdf, rpcg};
 
 /// A function that queries can call.
@@ -165,8 +165,7 @@ fn at<'v, 'a>(mut value: &'v Value<'a>, pointer: &str) -> Option<&'v Value<'a>> 
     }
     for token in pointer.strip_prefix('/')?.split('/') {
         value = match value {
-            // `~1` first, so that `~01` is `~1` and not `/`.
-            Value::Object(object) => object.get(&token.replace("~1", "/").replace("~0", "~"))?,
+            Value::Object(object) => object.get(&pointer_name(token))?,
             Value::Array(array) => {
                 let plain = token == "0" || !token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit());
                 array.items.get(token.parse::<usize>().ok().filter(|_| plain)?)?

@@ -3,6 +3,7 @@
 use super::layout::{Layout, WordMeaning, named_meaning, scalar, time};
 use super::object::{RawObject, elements, unescape};
 use super::{Record, times};
+use crate::json::pointer_token;
 use std::collections::BTreeMap;
 
 /// A record, with the line that it was found on, and where in it.
@@ -61,9 +62,7 @@ fn pointers(found: &[&FoundIn<'_>]) -> Option<(String, Layout)> {
 
 /// The pointer to the first value that `is` it, also in strings that hold JSON.
 fn pointer(value: &[u8], is: &dyn Fn(&[u8]) -> bool) -> Option<String> {
-    let below = |name: &str, value: &[u8]| {
-        Some(format!("/{}{}", name.replace('~', "~0").replace('/', "~1"), pointer(value, is)?))
-    };
+    let below = |name: &str, value: &[u8]| Some(format!("/{}{}", pointer_token(name), pointer(value, is)?));
     match value.first()? {
         _ if is(value) => Some(String::new()),
         b'{' => {

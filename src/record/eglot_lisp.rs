@@ -1,8 +1,7 @@
 //! `eglot-lisp`: the events of older versions of Emacs' Eglot. Its messages are Lisp lists, so it is recognised and not read.
 
 use super::about::{About, Sign, Window};
-use super::marked::{MarkedLines, head};
-use super::nvim_lua::no_message;
+use super::marked::{head, text_lines};
 
 pub(super) const ABOUT: About = About {
     name: "eglot-lisp",
@@ -10,7 +9,7 @@ pub(super) const ABOUT: About = About {
     carries: "nothing: it is recognised only, and refused",
     sample: include_str!("samples/eglot-lisp.log"),
     sign: Sign::Refused(detect, REFUSAL),
-    decoder: |limit| MarkedLines::boxed(limit, 0, no_message),
+    decoder: |limit| text_lines(limit),
 };
 
 const REFUSAL: &str = "Eglot's events hold messages as Lisp lists, not as JSON; \

@@ -6,6 +6,7 @@ use super::marked::{AROUND, Found, MarkedLines, Marks, More, enveloped};
 use super::object::{RawObject, elements, offset_in, unescape, unescaped};
 use super::value::{Extent, value};
 use super::{Direction, Record, Sender, Time, times};
+use crate::json::pointer_name;
 use regex::bytes::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -290,7 +291,7 @@ impl Pointer {
         if tokens.next() != Some("") || tokens.clone().any(bad) {
             return Err(LayoutError::Pointer(text));
         }
-        Ok(Self(tokens.map(|token| token.replace("~1", "/").replace("~0", "~")).collect()))
+        Ok(Self(tokens.map(pointer_name).collect()))
     }
 
     /// The value there, and where it begins in the line, or the string that it is in.

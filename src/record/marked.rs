@@ -76,6 +76,14 @@ pub(super) struct MarkedLines<M> {
     closed: usize,
 }
 
+/// A decoder of lines of which none is a message that could be read.
+pub(super) fn text_lines(limit: usize) -> Box<dyn Decoder> {
+    fn no_message(_: &[u8]) -> Option<Found<'_>> {
+        None
+    }
+    MarkedLines::boxed(limit, 0, no_message)
+}
+
 impl<M: Marks + 'static> MarkedLines<M> {
     /// A decoder of messages with at most `limit` bytes, on lines with at most `around` bytes more.
     pub(super) fn boxed(limit: usize, around: usize, marks: M) -> Box<dyn Decoder> {

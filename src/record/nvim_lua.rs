@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::{leading_blanks, split_once, trim_end};
-use super::marked::{Found, MarkedLines, head};
+use super::marked::{head, text_lines};
 
 pub(super) const ABOUT: About = About {
     name: "nvim-lua",
@@ -10,7 +10,7 @@ pub(super) const ABOUT: About = About {
     carries: "nothing: it is recognised only, and refused",
     sample: include_str!("samples/nvim-lua.log"),
     sign: Sign::Refused(detect, REFUSAL),
-    decoder: |limit| MarkedLines::boxed(limit, 0, no_message),
+    decoder: |limit| text_lines(limit),
 };
 
 const REFUSAL: &str = "Neovim's LSP log holds messages as Lua tables, not as JSON; \
@@ -37,11 +37,6 @@ fn names_a_message(line: &[u8]) -> bool {
     trim_end(before).len() < before.len()
         && (name.starts_with(b"send") || name.starts_with(b"receive"))
         && behind[leading_blanks(behind)..].starts_with(b"{")
-}
-
-/// No line is a message that could be read.
-pub(super) fn no_message(_: &[u8]) -> Option<Found<'_>> {
-    None
 }
 
 #[cfg(test)]

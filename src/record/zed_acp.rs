@@ -42,7 +42,6 @@ fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
         message.member(name, value);
     }
     let flags = Flags { reconstructed: true, ..Flags::default() };
-    let record = Record { sender, ..Record::new(message.end()) };
-    let record = Record { flags, ..record };
+    let record = Record { sender, flags, ..Record::new(message.end()) };
     Some(vec![(0, Entry::from(record).within(limit))])
 }

@@ -10,7 +10,7 @@ use json_ld::syntax::{Keyword, Parse as _, TryFromJson as _, is_keyword_like};
 use json_ld::{BlankIdBuf, Container, IriBuf, Term, Type};
 
 use super::pretty::pretty;
-use crate::json::{self, Numbers, Object, Text, Value};
+use crate::json::{self, Numbers, Object, Text, Value, pointer_token};
 use crate::mapping::{Active, NumberLiteral, process_with};
 
 /// A place in a document that the graph has nothing, or something else, of.
@@ -169,7 +169,7 @@ fn strings<'v>(value: &'v Value<'_>) -> Vec<&'v str> {
 
 fn below(at: &str, name: &Text<'_>) -> String {
     let name = name.to_cow().unwrap_or_else(|| "\u{FFFD}".into());
-    format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
+    format!("{at}/{}", pointer_token(&name))
 }
 
 impl LostWalk {

@@ -17,6 +17,7 @@ use super::BlockError;
 use super::block::BLOCK;
 use super::folder::Folder;
 use super::report::without_nulls;
+use crate::json::pointer_token;
 use crate::vocab::RESERVED;
 use crate::worker::{Worker, WorkerError};
 
@@ -260,8 +261,7 @@ fn collect_anchors(schema: &Value, at: String, anchors: &mut BTreeMap<String, St
                 anchors.entry(name.to_owned()).or_insert_with(|| at.clone());
             }
             for (name, below) in entries.iter().filter(|(name, _)| !DATA.contains(&name.as_str())) {
-                let name = name.replace('~', "~0").replace('/', "~1");
-                collect_anchors(below, format!("{at}/{name}"), anchors);
+                collect_anchors(below, format!("{at}/{}", pointer_token(name)), anchors);
             }
         }
         Value::Array(items) => {

@@ -9,7 +9,7 @@ use super::answered::RecentAnswers;
 use super::pairing::{Exchanges, PairedAnswer};
 use super::sides::Sides;
 use crate::json::ErrorKind;
-use crate::message::{Content, Id, Kind, Message, Problem, Problems, Single};
+use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{KnownMethod, Record, Sender, Time};
 
 /// One connection between a client and a server, as far as it has been read.
@@ -90,7 +90,7 @@ impl Connection {
         match content {
             Content::Single(single) => {
                 let (name, flagged) = self.begin(record);
-                let known = known(&single);
+                let known = single.known_sender();
                 nodes.push(self.single(record, name, single, flagged, known, answered));
             }
             Content::Batch(elements) => {
@@ -227,13 +227,6 @@ impl OpenBatch {
     pub fn end<'a>(&self, record: &'a Record<'a>) -> Annotated<'a> {
         let sender = self.sender.or(self.common.flatten());
         Annotated::new(record, sender, self.name, Node::Batch, self.problems)
-    }
-}
-
-fn known(single: &Single<'_>) -> Option<KnownMethod> {
-    match single {
-        Single::Message(Message { known, .. }) => *known,
-        Single::Invalid(_) => None,
     }
 }
 

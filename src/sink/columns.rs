@@ -16,7 +16,6 @@ mod term;
 
 use std::io;
 
-use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
 
 pub(crate) use self::collect::Collector;
@@ -29,6 +28,7 @@ use self::term::{BASES, Unpacked};
 use super::rendered::Rendered;
 use super::selection::Selection;
 use super::{RecordSink, SinkError, SinkInput};
+use crate::triples::{NodeRef, ObjectRef};
 use crate::vocab;
 
 /// The IRIs of inputs, whose nodes have numbers of their own.
@@ -98,29 +98,29 @@ impl Columns {
 
     /// The number of a term, if any triple may have it.
     pub fn find(&self, term: &Term) -> Option<TermId> {
-        match term {
-            Term::NamedNode(node) => {
-                let parsed = TermId::parse_node(node.as_str());
+        use ObjectRef::{Integer, Node, Tagged, Text, Typed};
+        match ObjectRef::new(term.as_ref())? {
+            Node(NodeRef::Iri(iri)) => {
+                let parsed = TermId::parse_node(iri);
                 let node_id = parsed.and_then(|(base, node)| TermId::node(self.bases.find(base)?, node));
-                node_id.or_else(|| self.kept.find(Form::Iri, node.as_str()).map(TermId::kept))
+                node_id.or_else(|| self.kept.find(Form::Iri, iri).map(TermId::kept))
             }
-            Term::BlankNode(blank) => TermId::parse_blank(blank.as_str())
-                .or_else(|| self.kept.find(Form::Blank, blank.as_str()).map(TermId::kept)),
-            Term::Literal(literal) => {
-                let (text, datatype) = (literal.value(), literal.datatype());
-                let (form, id) = match literal.language() {
-                    Some(language) => (Form::Tagged(language), None),
-                    None if datatype == xsd::STRING => (Form::Text, TermId::text(text)),
-                    None => (Form::Typed(datatype.as_str()), TermId::literal(text, datatype.as_str())),
-                };
-                id.or_else(|| match is_long(form, text) {
-                    true => self.packed.find(form, text).map(TermId::packed),
-                    false => self.kept.find(form, text).map(TermId::kept),
-                })
+            Node(NodeRef::Label(label)) => {
+                TermId::parse_blank(label).or_else(|| self.kept.find(Form::Blank, label).map(TermId::kept))
             }
-            #[allow(unreachable_patterns, reason = "triple terms, which a feature of another crate may add")]
-            _ => None,
+            Typed(text, datatype) => self.find_literal(Form::Typed(datatype), text),
+            Tagged(text, tag) => self.find_literal(Form::Tagged(tag), text),
+            Text(text) => self.find_literal(Form::Text, text),
+            Integer(number) => TermId::integer(number),
+            Node(_) => None,
         }
+    }
+
+    fn find_literal(&self, form: Form<'_>, text: &str) -> Option<TermId> {
+        TermId::literal(form, text).or_else(|| match is_long(form, text) {
+            true => self.packed.find(form, text).map(TermId::packed),
+            false => self.kept.find(form, text).map(TermId::kept),
+        })
     }
 
     /// The term of a number.

@@ -149,11 +149,7 @@ impl Triples for QuadCollector {
     }
 
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
-        let iri = match &object {
-            ObjectRef::Node(NodeRef::Iri(iri)) => Some(*iri),
-            _ => None,
-        };
-        if !self.selection.wants(predicate, iri) {
+        if !self.selection.wants(predicate, object.iri()) {
             return;
         }
         let object: Term = match object {
@@ -170,11 +166,8 @@ impl Triples for QuadCollector {
 
     fn quads(&mut self, quads: &[Quad]) {
         let wanted = |quad: &&Quad| {
-            let object = match &quad.object {
-                Term::NamedNode(node) => Some(node.as_str()),
-                _ => None,
-            };
-            self.selection.wants(quad.predicate.as_ref(), object)
+            let object = ObjectRef::new(quad.object.as_ref());
+            self.selection.wants(quad.predicate.as_ref(), object.and_then(|object| object.iri()))
         };
         self.quads.extend(quads.iter().filter(wanted).cloned());
     }

@@ -84,10 +84,8 @@ impl Collector {
     fn object(&mut self, object: ObjectRef<'_>) -> TermId {
         match object {
             ObjectRef::Node(node) => self.node(node),
-            ObjectRef::Text(text) => TermId::text(text).unwrap_or_else(|| self.literal(Form::Text, text)),
-            ObjectRef::Typed(text, datatype) => {
-                TermId::literal(text, datatype).unwrap_or_else(|| self.literal(Form::Typed(datatype), text))
-            }
+            ObjectRef::Text(text) => self.literal(Form::Text, text),
+            ObjectRef::Typed(text, datatype) => self.literal(Form::Typed(datatype), text),
             ObjectRef::Tagged(text, tag) => self.literal(Form::Tagged(tag), text),
             ObjectRef::Integer(number) => TermId::integer(number)
                 .unwrap_or_else(|| self.literal(Form::Typed(oxrdf::vocab::xsd::INTEGER.as_str()), &number.to_string())),
@@ -95,7 +93,9 @@ impl Collector {
     }
 
     fn literal(&mut self, form: Form<'_>, text: &str) -> TermId {
-        if is_long(form, text) {
+        if let Some(id) = TermId::literal(form, text) {
+            id
+        } else if is_long(form, text) {
             TermId::packed(self.packer.add(form, text))
         } else {
             TermId::kept(self.kept.add(form, text))
@@ -143,11 +143,7 @@ impl Triples for Collector {
     }
 
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
-        let iri = match &object {
-            ObjectRef::Node(NodeRef::Iri(iri)) => Some(*iri),
-            _ => None,
-        };
-        let Some(place) = self.place(predicate, iri) else { return };
+        let Some(place) = self.place(predicate, object.iri()) else { return };
         let triple = (self.subject, self.object(object));
         self.count += 1;
         if let Some(collected) = self.collected.get_mut(place) {

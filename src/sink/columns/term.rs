@@ -14,6 +14,7 @@
 
 use oxrdf::vocab::xsd;
 
+use super::kept::Form;
 use crate::session::Name;
 use crate::triples::{Blank, NodeRef};
 
@@ -152,8 +153,17 @@ impl TermId {
         Some(Self::new(INTEGER, signed(i64::try_from(value).ok()?, TAG)?))
     }
 
+    /// A literal in that form, if a number is all of it.
+    pub(super) fn literal(form: Form<'_>, text: &str) -> Option<Self> {
+        match form {
+            Form::Text => Self::text(text),
+            Form::Typed(datatype) => Self::typed(text, datatype),
+            Form::Iri | Form::Blank | Form::Tagged(_) => None,
+        }
+    }
+
     /// A string, if it is short.
-    pub(super) fn text(text: &str) -> Option<Self> {
+    fn text(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         (bytes.len() <= 7).then(|| {
             let value = bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
@@ -162,7 +172,7 @@ impl TermId {
     }
 
     /// A literal of another type, if its number gives back its text.
-    pub(super) fn literal(lexical: &str, datatype: &str) -> Option<Self> {
+    fn typed(lexical: &str, datatype: &str) -> Option<Self> {
         if datatype == xsd::DECIMAL.as_str() {
             let (value, digits) = decimal(lexical)?;
             Some(Self::new(DECIMAL, u64::from(digits) << 54 | signed(value, 54)?))
@@ -394,10 +404,10 @@ mod tests {
         ];
         for (datatype, good, bad) in table {
             for lexical in good {
-                assert_eq!(TermId::literal(lexical, datatype.as_str()).map(text).as_deref(), Some(lexical));
+                assert_eq!(TermId::typed(lexical, datatype.as_str()).map(text).as_deref(), Some(lexical));
             }
             for lexical in bad {
-                assert_eq!(TermId::literal(lexical, datatype.as_str()), None, "{lexical}");
+                assert_eq!(TermId::typed(lexical, datatype.as_str()), None, "{lexical}");
             }
         }
     }
@@ -442,7 +452,7 @@ mod tests {
             lexical in "-?[0-9]{1,3}(\\.[0-9]{0,3})?|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,7})?Z?",
         ) {
             for datatype in [xsd::INTEGER, xsd::DECIMAL, xsd::DATE_TIME, xsd::TIME] {
-                if let Some(id) = TermId::literal(&lexical, datatype.as_str()) {
+                if let Some(id) = TermId::typed(&lexical, datatype.as_str()) {
                     prop_assert_eq!(id.unpack(), Unpacked::Literal(lexical.clone(), datatype.as_str()));
                 }
             }
