@@ -13,6 +13,7 @@ mod query;
 mod read;
 mod register;
 mod register_capture;
+mod report;
 mod shell;
 mod standard;
 mod target;
@@ -55,6 +56,8 @@ enum Command {
     Load(load::Load),
     /// Make the example register of a building block
     Register(register::RegisterCommand),
+    /// Make a page that shows logs, to open in a browser
+    Report(report::ReportCommand),
     /// Print a built-in JSON-LD context, or the JSON Schema it is annotated in
     Context(builtin::ContextCommand),
     /// Print the built-in ontologies
@@ -89,6 +92,7 @@ pub fn run() -> ExitCode {
         Command::Queries(command) => command.run(),
         Command::Load(command) => command.run(),
         Command::Register(command) => command.run(),
+        Command::Report(command) => command.run(),
         Command::Context(command) => command.run(),
         Command::Ontology(command) => command.run(),
         Command::Formats(command) => command.run(),

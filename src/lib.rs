@@ -48,6 +48,8 @@ pub mod rebuild;
 pub mod record;
 #[cfg(feature = "register")]
 pub mod register;
+#[cfg(feature = "register")]
+pub mod report;
 pub mod session;
 pub mod sink;
 pub mod store;

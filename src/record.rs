@@ -44,6 +44,7 @@
 //!    `tests/suite/formats.rs`, whose tests read the logs in pieces of any size, cut off, compressed, and with CRLF.
 
 use std::borrow::Cow;
+use std::fmt;
 
 mod about;
 mod arrows;
@@ -81,6 +82,7 @@ mod mcpspy;
 mod nature;
 mod nvim_lua;
 mod object;
+mod page;
 mod protocol_monitor;
 mod reader;
 mod scan;
@@ -99,12 +101,16 @@ mod zed_acp;
 pub use carrier::Carrier;
 pub(crate) use clues::stated_time;
 pub use decoder::{Decoder, Step};
+#[cfg(feature = "register")]
+pub(crate) use decompress::plain_text;
 pub use decompress::{InputCompression, decompressed};
 pub use describe::{FoundIn, toml_string};
 pub use detect::Format;
 pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_method};
 pub use layout::{Layout, LayoutError, WordMeaning};
 pub(crate) use nature::nature;
+#[cfg(feature = "register")]
+pub(crate) use page::page_mark;
 pub use reader::{ReadError, Reader, ReaderOptions};
 
 /// Where something is in its input, after decompression and with its carriers. What stands in a string there is at the
@@ -160,6 +166,16 @@ pub enum Time {
     DateTime(oxsdatatypes::DateTime),
     /// A time of day: the log has no date.
     Clock(oxsdatatypes::Time),
+}
+
+/// In the form of its type of XML Schema.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DateTime(time) => time.fmt(f),
+            Self::Clock(time) => time.fmt(f),
+        }
+    }
 }
 
 /// One entry of a log that may be a message.

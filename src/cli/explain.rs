@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use rpcgraph::diagnostic::printable;
 use rpcgraph::message::Content;
 use rpcgraph::record::{
-    Direction, Entry, Format, FoundIn, Layout, Reader, ReaderOptions, Record, Sender, Time, decompressed, toml_string,
+    Direction, Entry, Format, FoundIn, Layout, Reader, ReaderOptions, Record, Sender, decompressed, toml_string,
 };
 use rpcgraph::summary::Summary;
 
@@ -67,10 +67,7 @@ pub fn explain(log: &Path, format: &FormatArgs) -> Result<Outcome, Failure> {
 
 /// The parts of a record, each behind its name.
 fn show(out: &mut impl std::io::Write, record: &Record<'_>) -> std::io::Result<()> {
-    let time = record.time.map(|time| match time {
-        Time::DateTime(time) => time.to_string(),
-        Time::Clock(time) => time.to_string(),
-    });
+    let time = record.time.map(|time| time.to_string());
     let sender = match (record.sender, record.direction) {
         (Some(Sender::Client), _) => Some("client"),
         (Some(Sender::Server), _) => Some("server"),

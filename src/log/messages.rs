@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::convert::{ConvertError, Input};
 use crate::json::Numbers;
 use crate::message::{Content, ErrorMember, Id, Kind, Payload, Problems};
-use crate::record::{Entry, Location, ReadError, Reader, ReaderOptions, Record, Sender, Time};
+use crate::record::{Entry, Location, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Sessions};
 
 use super::LogError;
@@ -118,10 +118,7 @@ impl LoggedMessage {
             name: annotated.name,
             location: annotated.location,
             session: record.session.as_deref().map(str::to_owned),
-            time: annotated.time.map(|time| match time {
-                Time::DateTime(time) => time.to_string(),
-                Time::Clock(time) => time.to_string(),
-            }),
+            time: annotated.time.map(|time| time.to_string()),
             sender: annotated.sender,
             kind: annotated.kind(),
             id: None,

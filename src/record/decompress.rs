@@ -1,5 +1,6 @@
 //! gzip, zstd, bzip2, xz, and UTF-16 with a byte-order mark, recognised by their first bytes.
 
+use super::page::{PAGE, PageText};
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
@@ -18,15 +19,18 @@ pub enum InputCompression {
     Bzip2,
     /// xz; any number of streams, with dictionaries of up to 128 MiB.
     Xz,
+    /// A page that [`report`](crate::report) made, with the log in it.
+    Page,
 }
 
 impl InputCompression {
     fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Self::Zstd),
-            [b'B', b'Z', b'h', b'1'..=b'9'] => Some(Self::Bzip2),
-            [0xfd, b'7', b'z', b'X'] => Some(Self::Xz),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Self::Bzip2),
+            [0xfd, b'7', b'z', b'X', ..] => Some(Self::Xz),
+            _ if head.starts_with(PAGE) => Some(Self::Page),
             _ => None,
         }
     }
@@ -39,6 +43,7 @@ impl fmt::Display for InputCompression {
             Self::Zstd => "zstd",
             Self::Bzip2 => "bzip2",
             Self::Xz => "xz",
+            Self::Page => "page",
         })
     }
 }
@@ -46,6 +51,12 @@ impl fmt::Display for InputCompression {
 /// The bytes behind an input that is plain, compressed, or compressed twice, for files that are not logs.
 pub fn decompressed<R: Read>(input: R) -> io::Result<impl Read> {
     CompressionLayer::new(CompressionLayer::new(LogSource(input))?)
+}
+
+/// The text of a log that is plain, compressed, or compressed twice, as UTF-8, for a [`Reader`](super::Reader).
+#[cfg(feature = "register")]
+pub(crate) fn plain_text<R: Read>(input: R) -> io::Result<impl Read> {
+    Ok(PlainText::new(input)?.0)
 }
 
 /// The text of an input that is plain, compressed, or compressed twice, as UTF-8. It fails with a [`TextFailure`].
@@ -95,6 +106,7 @@ enum CompressionLayer<R: Read> {
     Zstd(ZstdDecoder<'static, BufReader<Peeked<R>>>),
     Bzip2(MultiBzDecoder<BufReader<Peeked<R>>>),
     Xz(Box<XzReader<BufReader<Peeked<R>>>>),
+    Page(Box<PageText<BufReader<Peeked<R>>>>),
 }
 
 /// What the dictionaries of xz may take in KiB: twice what its highest level does.
@@ -103,10 +115,10 @@ const XZ_MEMORY: u32 = 128 << 10;
 /// A reader of which the first bytes were looked at: those, the error that came behind them, and the rest.
 type Peeked<R> = Chain<Chain<Cursor<Vec<u8>>, Failed>, R>;
 
-/// Looks at the first four bytes of an input, of which there may be fewer.
+/// Looks at the first bytes of an input, of which there may be fewer.
 fn peek<R: Read>(mut input: R) -> (Vec<u8>, Peeked<R>) {
     let mut head = Vec::new();
-    let failed = Failed(input.by_ref().take(4).read_to_end(&mut head).err());
+    let failed = Failed(input.by_ref().take(PAGE.len() as u64).read_to_end(&mut head).err());
     (head.clone(), Cursor::new(head).chain(failed).chain(input))
 }
 
@@ -123,6 +135,7 @@ impl<R: Read> CompressionLayer<R> {
             Some(InputCompression::Xz) => {
                 Self::Xz(Box::new(XzReader::new_mem_limit(buffered(peeked), true, XZ_MEMORY)))
             }
+            Some(InputCompression::Page) => Self::Page(Box::new(PageText::new(buffered(peeked)))),
         })
     }
 }
@@ -144,6 +157,7 @@ impl<R: Read> Read for CompressionLayer<R> {
             Self::Zstd(input) => (InputCompression::Zstd, input.read(buffer)),
             Self::Bzip2(input) => (InputCompression::Bzip2, input.read(buffer)),
             Self::Xz(input) => (InputCompression::Xz, input.read(buffer)),
+            Self::Page(input) => (InputCompression::Page, input.read(buffer)),
         };
         result.map_err(|error| match error.downcast::<TextFailure>() {
             Ok(failure) => io::Error::other(failure),

@@ -15,8 +15,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::hash::{BuildHasher as _, RandomState};
 
 use crate::json::{Text, Value, write_str};
+use crate::message::Id;
 
 /// Most characters of a placeholder.
 pub const LONGEST: usize = 64;
@@ -35,7 +37,7 @@ pub const WORDS: &str = "\
 /// A message, or any other JSON value, with placeholders: JSON text in one line. `method` is that of the call that it is,
 /// or that it answers.
 pub fn redact(message: &Value<'_>, method: Option<&str>) -> String {
-    let mut writer = RedactionWriter { method, path: Vec::new(), out: String::new() };
+    let mut writer = RedactionWriter { method, key: None, path: Vec::new(), out: String::new() };
     writer.value(message);
     writer.out
 }
@@ -72,7 +74,41 @@ pub(super) fn unique(name: &str, taken: &mut HashSet<String>) -> String {
     candidate
 }
 
+/// Redaction within one document: placeholders of different texts differ, those of equal texts are equal, and in another
+/// document both are others.
+#[derive(Debug, Clone, Default)]
+pub struct Redaction(RandomState);
+
+impl Redaction {
+    /// That of a document of its own.
+    pub fn keyed() -> Self {
+        Self::default()
+    }
+
+    /// A message; see [`redact`].
+    pub fn message(&self, message: &Value<'_>, method: Option<&str>) -> String {
+        let mut writer = RedactionWriter { method, key: Some(self), path: Vec::new(), out: String::new() };
+        writer.value(message);
+        writer.out
+    }
+
+    /// A text: its placeholder, and what tells it from others.
+    pub fn text(&self, text: &str) -> String {
+        format!("{}·{:04x}", placeholder(text.chars()), self.0.hash_one(text) & 0xffff)
+    }
+
+    /// An id. Numbers stay where they are short.
+    pub fn id(&self, id: &Id<'_>) -> String {
+        match id {
+            Id::String(text) => self.text(text),
+            Id::Number(number) => redact_number(number).into_owned(),
+            Id::Null => "null".to_owned(),
+        }
+    }
+}
+
 struct RedactionWriter<'p> {
+    key: Option<&'p Redaction>,
     method: Option<&'p str>,
     /// Names of the members on the way to the value at hand; elements of arrays add nothing.
     path: Vec<String>,
@@ -125,6 +161,8 @@ impl RedactionWriter<'_> {
             redact_name(text)
         } else if self.is_version() {
             redact_version(text)
+        } else if let Some(key) = self.key {
+            Cow::Owned(key.text(text))
         } else {
             Cow::Owned(placeholder(text.chars()))
         }

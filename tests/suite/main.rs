@@ -32,6 +32,7 @@ mod rebuild;
 mod record;
 mod register;
 mod renderings;
+mod report;
 mod schema;
 mod security;
 mod servers;

@@ -1,0 +1,112 @@
+//! `report`: a page that shows logs.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use rpcgraph::report::{DEFAULT_LIMIT, Report, ReportOptions};
+use rpcgraph::summary::counted;
+
+use super::format::FormatArgs;
+use super::input::{InputSource, sources};
+use super::progress::{Watched, When};
+use super::read::{all_read, parse_size, why_unread};
+use super::target::TargetArgs;
+use super::{Failure, Outcome, print_failure, say};
+
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("help/report.txt").trim_end())]
+pub struct ReportCommand {
+    /// Logs to show, compressed or not; `-` or none for standard input
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    target: TargetArgs,
+
+    /// What the page is called [default: the names of the logs]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// Put placeholders in place of strings and long numbers, as `register` does; equal ones stay equal within the page
+    #[arg(long)]
+    redact: bool,
+
+    /// Keep the text of every message, however large the page; without it, up to 20 MB, of failures first
+    #[arg(long)]
+    full: bool,
+
+    /// Make no page, and exit with 1, if there is what looks like passwords, tokens or keys
+    #[arg(long)]
+    fail_on_secrets: bool,
+
+    #[command(flatten)]
+    format: FormatArgs,
+
+    /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
+    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
+    max_record_size: usize,
+
+    /// When to show progress on standard error: `auto` is on a terminal, after a second
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    progress: When,
+
+    /// Say nothing but errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl ReportCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let options = self.format.options(self.max_record_size)?;
+        let sources = sources(&self.inputs, None)?;
+        self.target.check(sources.iter().map(InputSource::path))?;
+        let limit = (!self.full).then_some(DEFAULT_LIMIT);
+        let mut report = Report::new(&ReportOptions { redact: self.redact, limit })?;
+        let mut unread = 0;
+        for source in &sources {
+            let log = source.open()?;
+            let size = log.size();
+            let read = Watched::new(log.into_input().read, source.name(), size, self.progress);
+            let name = if self.redact { format!("log {}", report.logs() + 1) } else { source.file_name() };
+            let summary = report.read(&name, read, &options).with_context(|| source.name())?;
+            if let Some(why) = why_unread(&source.name(), &summary, options.is_stated(), self.quiet) {
+                print_failure(&why);
+                unread += 1;
+            }
+        }
+        if unread == sources.len() {
+            return all_read(unread, sources.len()).map(|()| Outcome::Done);
+        }
+        let secrets = report.secrets();
+        if secrets > 0 && self.fail_on_secrets {
+            say(&format!("{}; there is no page", told(secrets)));
+            return Ok(Outcome::Findings);
+        }
+        let title = self.title.clone().unwrap_or_else(|| match self.redact {
+            true => "Redacted log".to_owned(),
+            false => sources.iter().map(InputSource::file_name).collect::<Vec<_>>().join(", "),
+        });
+        let mut output = self.target.open(false)?;
+        let left = report
+            .write(&title, &mut output)
+            .map_err(|error| self.target.unwritable(Failure::from(rpcgraph::sink::SinkError::Io(error))))?;
+        output.finish()?;
+        if !self.quiet {
+            if secrets > 0 {
+                say(&format!("note: {}: --redact puts placeholders there", told(secrets)));
+            }
+            if left.without_text > 0 {
+                let rows = counted(left.rows, "message");
+                say(&format!("note: the texts of {} of {rows} are not in the page; --full has all", left.without_text));
+            }
+        }
+        all_read(unread, sources.len())?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// How many secrets there may be.
+fn told(secrets: u64) -> String {
+    format!("{secrets} possible {}", if secrets == 1 { "secret" } else { "secrets" })
+}

@@ -1,0 +1,65 @@
+//! Pages that show a log, which have it in them: in compressed pieces, each in a line.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::bufread::GzDecoder;
+use std::io::{self, BufRead, Cursor, Read};
+
+/// How a page begins; what it holds stands behind it.
+pub(super) const PAGE: &[u8] = b"<!--rpcgraph page";
+/// How a line with a piece of the log begins.
+const PIECE: &[u8] = b"<script type=\"application/gzip\" id=\"piece-";
+/// The longest line.
+const LONGEST: u64 = 1 << 30;
+
+/// The first line of a page.
+pub(crate) fn page_mark(holds: &str) -> String {
+    format!("<!--rpcgraph page: {holds}-->")
+}
+
+/// The log in a page.
+pub(super) struct PageText<R> {
+    page: R,
+    line: Vec<u8>,
+    piece: Option<GzDecoder<Cursor<Vec<u8>>>>,
+}
+
+impl<R: BufRead> PageText<R> {
+    pub(super) fn new(page: R) -> Self {
+        Self { page, line: Vec::new(), piece: None }
+    }
+
+    /// Goes on to the next piece; tells whether there is one.
+    fn next(&mut self) -> io::Result<bool> {
+        loop {
+            let is_first = self.line.is_empty();
+            self.line.clear();
+            self.page.by_ref().take(LONGEST).read_until(b'\n', &mut self.line)?;
+            if self.line.is_empty() {
+                return Ok(false);
+            }
+            if is_first && !self.line.starts_with(page_mark("a log").as_bytes()) {
+                return Err(io::Error::other(
+                    "the page holds no log that is whole: make it of one log, without --redact and with --full",
+                ));
+            }
+            if let Some(rest) = self.line.strip_prefix(PIECE) {
+                let text = rest.split(|byte| matches!(byte, b'>' | b'<')).nth(1).unwrap_or_default();
+                let bytes = BASE64_STANDARD.decode(text).map_err(io::Error::other)?;
+                self.piece = Some(GzDecoder::new(Cursor::new(bytes)));
+                return Ok(true);
+            }
+        }
+    }
+}
+
+impl<R: BufRead> Read for PageText<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.piece.as_mut().map_or(Ok(0), |piece| piece.read(buffer))?;
+            if read > 0 || buffer.is_empty() || !self.next()? {
+                return Ok(read);
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! A page that shows logs: one HTML file that needs nothing else, no network and no server.
+//!
+//! ```text
+//! input bytes → record → annotated message → row of the index → page
+//!                      ↘ text → piece ↗
+//! ```
+//!
+//! The page has an index, a row for each message, and the logs themselves in compressed pieces, of which it opens one when a
+//! message of it is looked at. Memory grows by about 100 bytes a message, and by the requests that are open; the pieces
+//! wait in a temporary file.
+
+mod index;
+mod page;
+mod pieces;
+mod secrets;
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+
+use self::index::{Index, LogFacts, Row, RowKind};
+pub use self::page::Left;
+use self::pieces::{Pieces, Place, Tee};
+use self::secrets::Secrets;
+use crate::json;
+use crate::message::{Content, Kind, Message};
+use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, Sender, plain_text};
+use crate::register::redact::{Redaction, redact_name};
+use crate::session::{Annotated, Name, Node, Sessions};
+use crate::summary::Summary;
+
+/// How many bytes a page has at most, unless it is to have everything.
+pub const DEFAULT_LIMIT: u64 = 20 << 20;
+
+/// What a page is to be.
+#[derive(Debug, Clone)]
+pub struct ReportOptions {
+    /// Whether to put placeholders in place of what was said (see [`redact`](crate::register::redact)).
+    pub redact: bool,
+    /// How many bytes of payloads it has at most; none: all.
+    pub limit: Option<u64>,
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        Self { redact: false, limit: Some(DEFAULT_LIMIT) }
+    }
+}
+
+/// A page that is being made.
+pub struct Report {
+    redaction: Option<Redaction>,
+    limit: Option<u64>,
+    index: Index,
+    pieces: Pieces,
+    secrets: Secrets,
+}
+
+/// A log that is being read.
+struct OpenLog {
+    /// The rows of the requests that nothing has answered yet, and their methods.
+    open: HashMap<Name, (u32, Option<String>)>,
+    facts: LogFacts,
+}
+
+impl Report {
+    /// Of no log yet.
+    ///
+    /// # Errors
+    ///
+    /// If there can be no temporary file.
+    pub fn new(options: &ReportOptions) -> io::Result<Self> {
+        Ok(Self {
+            redaction: options.redact.then(Redaction::keyed),
+            limit: options.limit,
+            index: Index::default(),
+            pieces: Pieces::new()?,
+            secrets: Secrets::new(),
+        })
+    }
+
+    /// How many logs it has.
+    pub fn logs(&self) -> usize {
+        self.index.logs.len()
+    }
+
+    /// How many strings look like passwords, tokens or keys.
+    pub fn secrets(&self) -> u64 {
+        self.secrets.count
+    }
+
+    /// Reads a log, `name` being what the page calls it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::next_entry`]; also if the temporary file cannot be written.
+    pub fn read(&mut self, name: &str, input: impl Read, options: &ReaderOptions) -> Result<Summary, ReadError> {
+        let unreadable = |source| ReadError::Io { after: 0, source };
+        let (tee, window) = Tee::new(plain_text(input).map_err(unreadable)?);
+        self.pieces.begin(window, self.redaction.is_some());
+        let mut reader = Reader::new(tee, options)?;
+        let mut summary = Summary::new(reader.format(), reader.carriers());
+        let mut log = OpenLog { open: HashMap::new(), facts: LogFacts::new(name, reader.format(), self.index.len()) };
+        let mut sessions = Sessions::new();
+        while let Some(entry) = reader.next_entry()? {
+            match entry {
+                Entry::Record(record) => {
+                    self.record(&record, &mut sessions, &mut log, &mut summary).map_err(unreadable)?
+                }
+                Entry::LogLine(line) => {
+                    summary.log_lines += 1;
+                    self.log_line(&line).map_err(unreadable)?;
+                }
+            }
+        }
+        for (row, _) in log.open.into_values() {
+            self.index.mark(row);
+        }
+        self.pieces.end().map_err(unreadable)?;
+        summary.end_input(options.is_stated(), reader.head());
+        log.facts.rows = self.index.len() - log.facts.first;
+        self.index.logs.push(log.facts);
+        Ok(summary)
+    }
+
+    fn record(
+        &mut self,
+        record: &Record<'_>,
+        sessions: &mut Sessions,
+        log: &mut OpenLog,
+        summary: &mut Summary,
+    ) -> io::Result<()> {
+        let content = Content::of(record);
+        summary.count(&content, &record.bytes);
+        let session = match (record.session.as_deref(), &self.redaction) {
+            (Some(key), Some(redaction)) => self.index.text(&redaction.text(key)),
+            (key, _) => self.index.text(key.unwrap_or_default()),
+        };
+        let nodes = sessions.annotate(record, content);
+        let place = match &self.redaction {
+            None => {
+                self.secrets.look_into(&record.bytes);
+                self.pieces.place(record.location.byte, &record.bytes)?
+            }
+            Some(redaction) => {
+                let method = nodes.iter().find_map(|node| match &node.node {
+                    Node::Message(Message { method: Some(method), .. }) => Some(&**method),
+                    _ => log.open.get(&node.responds_to?)?.1.as_deref(),
+                });
+                let message = json::parse(&record.bytes).ok();
+                let text = message.map(|message| redaction.message(&message, method)).unwrap_or_default();
+                self.pieces.own_line(&nodes[0], &text)?
+            }
+        };
+        for node in &nodes {
+            if !matches!(node.node, Node::Batch) {
+                self.message(node, session, place, log);
+            }
+        }
+        Ok(())
+    }
+
+    /// A row of the index.
+    fn message(&mut self, node: &Annotated<'_>, session: u32, place: Place, log: &mut OpenLog) {
+        let kind = match (&node.node, node.kind()) {
+            (_, Some(Kind::Request)) => RowKind::Request,
+            (_, Some(Kind::Notification)) => RowKind::Notification,
+            (_, Some(Kind::Response)) => RowKind::Response,
+            (_, Some(Kind::ErrorResponse)) => RowKind::Error,
+            (Node::Malformed(_), _) => RowKind::Malformed,
+            _ => RowKind::Invalid,
+        };
+        let mut row = Row::new(kind, node, session, place);
+        let answered = node.responds_to.and_then(|name| log.open.remove(&name));
+        row.answers = answered.as_ref().map(|(row, _)| *row);
+        if let Node::Message(message) = &node.node {
+            self.members(message, &mut row);
+            let method = message.method.as_deref().or(answered.as_ref().and_then(|(_, method)| method.as_deref()));
+            if method == Some("initialize") {
+                log.facts.handshake(message, self.redaction.as_ref());
+            }
+            if kind == RowKind::Request {
+                log.open.insert(node.name, (self.index.len(), method.map(str::to_owned)));
+            }
+        }
+        let failed = row.error != 0;
+        let answers = row.answers;
+        let number = self.index.push(row);
+        if failed {
+            answers.into_iter().chain([number]).for_each(|row| self.index.mark(row));
+        }
+    }
+
+    fn members(&mut self, message: &Message<'_>, row: &mut Row) {
+        let shown = |text: &str, redaction: &Option<Redaction>| match redaction {
+            Some(redaction) => redaction.text(text),
+            None => index::shortened(text),
+        };
+        if let Some(method) = &message.method {
+            row.method = match self.redaction {
+                Some(_) => self.index.text(&redact_name(method)),
+                None => self.index.text(method),
+            };
+        }
+        if let Some(id) = &message.id {
+            row.id = self.index.text(&match &self.redaction {
+                Some(redaction) => redaction.id(id),
+                None => index::shortened(&index::id(id)),
+            });
+        }
+        let (detail, error) = index::detail_and_error(message);
+        if let Some(detail) = detail {
+            row.detail = self.index.text(&shown(&detail, &self.redaction));
+        }
+        if let Some((code, text)) = error {
+            let text = text.map(|text| shown(&text, &self.redaction)).unwrap_or_default();
+            row.error = self.index.text(format!("{code} {text}").trim());
+        }
+    }
+
+    fn log_line(&mut self, line: &LogLine<'_>) -> io::Result<()> {
+        let place = match self.redaction {
+            None => {
+                self.secrets.look_into(&line.bytes);
+                self.pieces.place(line.location.byte, &line.bytes)?
+            }
+            Some(_) => Place::default(),
+        };
+        self.index.push(Row::log_line(line, place));
+        Ok(())
+    }
+
+    /// Writes the page.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<Left> {
+        let (secrets, redacted) = (self.secrets.count, self.redaction.is_some());
+        let chosen = self.pieces.choose(self.index.marked(), self.limit);
+        page::write(title, &mut self.index, &mut self.pieces, &chosen, secrets, redacted, out)
+    }
+}
+
+/// Who sent it, as the page has it.
+fn sender(sender: Option<Sender>) -> u8 {
+    match sender {
+        None => 0,
+        Some(Sender::Client) => 1,
+        Some(Sender::Server) => 2,
+    }
+}

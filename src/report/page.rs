@@ -1,0 +1,104 @@
+//! Writing the page.
+
+use std::io::{self, Write};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest as _, Sha256};
+
+use super::index::Index;
+use super::pieces::{Piece, Pieces};
+use crate::record::page_mark;
+
+const BODY: &str = include_str!("page/body.html");
+const STYLE: &str = include_str!("page/style.css");
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n(() => {\n",
+    include_str!("page/data.js"),
+    include_str!("page/json.js"),
+    include_str!("page/message.js"),
+    include_str!("page/list.js"),
+    include_str!("page/overview.js"),
+    include_str!("page/plots.js"),
+    include_str!("page/main.js"),
+    "})();\n",
+);
+
+/// What a page does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// Messages and texts in all.
+    pub rows: u64,
+    /// Those whose text is not in the page.
+    pub without_text: u64,
+}
+
+/// Writes the page, of which these pieces are a part, or all.
+pub(super) fn write(
+    title: &str,
+    index: &mut Index,
+    pieces: &mut Pieces,
+    (chosen, are_all): &(Vec<Piece>, bool),
+    secrets: u64,
+    redacted: bool,
+    out: &mut impl Write,
+) -> io::Result<Left> {
+    let has = |number: &u32| chosen.binary_search_by_key(number, |piece| piece.number).is_ok();
+    index.piece.iter_mut().filter(|number| !has(number)).for_each(|number| *number = 0);
+    let left = Left {
+        rows: index.len().into(),
+        without_text: index.piece.iter().filter(|number| **number == 0).count() as u64,
+    };
+    let holds = if index.logs.len() != 1 {
+        "several logs"
+    } else if *are_all {
+        "a log"
+    } else {
+        "a part of a log"
+    };
+    let policy = format!(
+        "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
+        hash(SCRIPT),
+        hash(STYLE)
+    );
+    writeln!(out, "{}", page_mark(holds))?;
+    writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
+    writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">")?;
+    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
+    writeln!(out, "<meta name=\"referrer\" content=\"no-referrer\">\n<title>{}</title>", escaped(title))?;
+    writeln!(out, "<style>{STYLE}</style>\n</head>\n{BODY}")?;
+    let facts = serde_json::json!({
+        "title": title, "secrets": secrets, "redacted": redacted, "withoutText": left.without_text,
+    });
+    writeln!(
+        out,
+        "<script type=\"application/json\" id=\"facts\">{}</script>",
+        facts.to_string().replace('<', "\\u003c")
+    )?;
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
+    serde_json::to_writer(&mut encoder, index)?;
+    data(out, "index", false, &encoder.finish()?)?;
+    for piece in chosen {
+        let bytes = pieces.read(piece)?;
+        data(out, &format!("piece-{}", piece.number), piece.of_log, &bytes)?;
+    }
+    writeln!(out, "<script>{SCRIPT}</script>\n</body>\n</html>")?;
+    Ok(left)
+}
+
+fn data(out: &mut impl Write, id: &str, of_log: bool, bytes: &[u8]) -> io::Result<()> {
+    let kind = if of_log { "application/gzip" } else { "application/x-gzip" };
+    writeln!(out, "<script type=\"{kind}\" id=\"{id}\">{}</script>", BASE64_STANDARD.encode(bytes))
+}
+
+/// The source of a script or a style in a Content-Security-Policy.
+fn hash(text: &str) -> String {
+    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
+}
+
+/// Text as it may stand in HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

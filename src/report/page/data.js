@@ -1,0 +1,122 @@
+// The data of the page: the index, and the texts, of which a piece is inflated when one of its texts is looked at.
+
+const KIND = { request: 0, notification: 1, response: 2, error: 3, invalid: 4, malformed: 5, text: 6 };
+const KINDS = ["request", "notification", "response", "error", "no JSON-RPC", "no JSON", "text between messages"];
+const SENDERS = ["unknown", "client", "server"];
+
+const facts = JSON.parse(document.getElementById("facts").textContent);
+const pieces = new Map();
+
+async function inflate(id) {
+  const element = document.getElementById(id);
+  if (!element) return null;
+  const bytes = Uint8Array.from(atob(element.textContent), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** What the program knows of the logs: columns, of which all but `texts` and `logs` have a value for each row. */
+let index;
+/** For each row that of its answer, or -1. */
+let answer;
+/** For each row the number of its log. */
+let logOf;
+
+async function open() {
+  index = JSON.parse(new TextDecoder().decode(await inflate("index")));
+  const rows = index.kind.length;
+  answer = new Int32Array(rows).fill(-1);
+  logOf = new Uint32Array(rows);
+  index.logs.forEach((log, number) => logOf.fill(number, log.first, log.first + log.rows));
+  index.answers.forEach((request, row) => {
+    if (request !== null) answer[request] = row;
+  });
+}
+
+/** The text of a row; null where the page does not have it. */
+async function textOf(row) {
+  const number = index.piece[row];
+  if (!number) return null;
+  if (!pieces.has(number)) pieces.set(number, inflate(`piece-${number}`));
+  const bytes = await pieces.get(number);
+  const start = index.start[row];
+  return new TextDecoder().decode(bytes.subarray(start, start + index.length[row]));
+}
+
+const word = (column, row) => index.texts[index[column][row]];
+const isCall = (row) => index.kind[row] <= KIND.notification;
+const isAnswer = (row) => index.kind[row] === KIND.response || index.kind[row] === KIND.error;
+const isFailure = (row) => index.error[row] !== 0;
+
+/** What a row is called, as in the graph; with several logs, with the number of its log before it. */
+function nameOf(row) {
+  const element = index.element[row] ? `.${index.element[row]}` : "";
+  const name = index.kind[row] === KIND.text ? `l${index.line[row]}` : `m${index.record[row]}${element}`;
+  return index.logs.length > 1 ? `${logOf[row] + 1}:${name}` : name;
+}
+
+/** The call that a row is, or that it answers. */
+const callOf = (row) => (index.answers[row] === null ? row : index.answers[row]);
+const methodOf = (row) => word("method", callOf(row)) || word("method", row);
+
+/** What is said of a call in a few words: its method, and what it is about. */
+function subjectOf(row) {
+  const call = callOf(row);
+  return [word("method", call) || KINDS[index.kind[call]], word("detail", call)].filter(Boolean).join(" ");
+}
+
+/** How a row of the waterfall ended: a word, and what else there is to say. */
+function outcomeOf(row) {
+  const kind = index.kind[row];
+  if (kind === KIND.invalid || kind === KIND.malformed) return ["invalid", KINDS[kind]];
+  if (kind === KIND.notification) return ["notification", ""];
+  const end = kind === KIND.request ? answer[row] : row;
+  if (end < 0) return ["open", "no answer"];
+  if (isFailure(end)) return ["failed", word("error", end)];
+  return ["ok", kind === KIND.request ? "" : "answers nothing"];
+}
+
+/** Seconds as people read them. */
+function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "";
+  if (seconds < 0.0005) return `${Math.round(seconds * 1e6)} µs`;
+  if (seconds < 1) return `${(seconds * 1e3).toPrecision(3).replace(/\.?0+$/, "")} ms`;
+  if (seconds < 120) return `${seconds.toFixed(2)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+/** A time of day, UTC; with `whole`, its day too. */
+function clock(row, whole) {
+  const seconds = index.time[row];
+  if (seconds === null) return "";
+  const date = new Date(seconds * 1000);
+  if (Number.isNaN(date.getTime())) return "";
+  const text = date.toISOString();
+  return whole && seconds >= 86400 ? text.replace("T", " ").replace("Z", " UTC") : text.slice(11, 23);
+}
+
+function bytes(count) {
+  if (count < 1000) return `${count} B`;
+  const units = ["kB", "MB", "GB"];
+  let unit = -1;
+  while (count >= 999.5 && unit < 2) (count /= 1000), unit++;
+  return `${count.toPrecision(3)} ${units[unit]}`;
+}
+
+const counted = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
+
+/** An element with attributes, and texts or elements in it. Texts stay texts. */
+function el(name, attributes, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key === "class") element.className = value;
+    else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value !== null && value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** The value at a share of sorted numbers, by the nearest rank. */
+const percentile = (sorted, share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+

@@ -1,0 +1,116 @@
+// The first screen: what was wrong, in a sentence and in lists.
+
+const LISTED = 8;
+
+function findings() {
+  const rows = [...index.kind.keys()];
+  const failures = rows.filter(isFailure);
+  const unanswered = rows.filter((row) => index.kind[row] === KIND.request && answer[row] < 0);
+  const slowest = rows.filter((row) => index.latency[row] !== null).sort((one, other) => index.latency[other] - index.latency[one]);
+  return { failures, unanswered, slowest };
+}
+
+async function overview() {
+  const { failures, unanswered, slowest } = findings();
+  const count = (kind) => index.kind.reduce((sum, one) => sum + (one === kind ? 1 : 0), 0);
+  const requests = count(KIND.request);
+  document.title = facts.title;
+  document.getElementById("title").textContent = facts.title;
+  const verdict = document.getElementById("verdict");
+  verdict.replaceChildren(...sentence(failures, unanswered, requests));
+  const notes = document.getElementById("notes");
+  const note = (text) => notes.append(el("li", {}, text));
+  if (unanswered.length) {
+    const last = index.kind.lastIndexOf(KIND.text);
+    const text = last < 0 ? null : await textOf(last);
+    if (text && text.trim()) note(`The last text between the messages: ${visible(text.trim().slice(0, 300))}`);
+  }
+  if (facts.secrets) note(`${counted(facts.secrets, "possible secret")} in this page: \`--redact\` puts placeholders there.`);
+  if (facts.redacted) note("Strings and long numbers are placeholders; equal ones were equal.");
+  if (facts.withoutText) note(`The texts of ${facts.withoutText} of ${counted(index.kind.length, "row")} are not in this page; \`--full\` has all.`);
+  totals(count, requests, failures, unanswered);
+  logs(failures, unanswered);
+  const lists = document.getElementById("lists");
+  const list = (title, rows, told, filter) => {
+    const items = rows.slice(0, LISTED).map((row) => el("li", {}, link(row), el("span", { class: "faint" }, told(row))));
+    if (rows.length > LISTED && filter) items.push(el("li", {}, el("a", { href: address(filter) }, `all ${rows.length}`)));
+    lists.append(el("section", {}, el("h3", {}, `${title} (${rows.length})`), items.length ? el("ul", {}, ...items) : el("p", {}, "none")));
+  };
+  list("Failures", failures, (row) => ` ${visible(word("error", row))}`, { outcome: "failed", view: "waterfall" });
+  list("Never answered", unanswered, (row) => ` ${clock(row)}`, { outcome: "open", view: "waterfall" });
+  list("Slowest", slowest, (row) => ` ${duration(index.latency[row])}`, null);
+  const methods = byMethod().filter((one) => one.failures).slice(0, LISTED);
+  if (methods.length > 1) {
+    const items = methods.map((one) => el("li", {}, el("a", { href: address({ q: one.method, view: "waterfall" }) }, one.method), ` ${one.failures} of ${one.calls} failed`));
+    lists.append(el("section", {}, el("h3", {}, "Failures by method"), el("ul", {}, ...items)));
+  }
+}
+
+function sentence(failures, unanswered, requests) {
+  const parts = [];
+  if (unanswered.length) {
+    parts.push(link(unanswered[0]), " was never answered", unanswered.length > 1 ? `, nor were ${unanswered.length - 1} more. ` : ". ");
+  }
+  if (failures.length) {
+    parts.push(`${counted(failures.length, "failure")} in ${counted(requests, "request")}, the first: `, link(failures[0]), `: ${visible(word("error", failures[0]))}. `);
+  }
+  if (!parts.length) parts.push(requests ? `All ${counted(requests, "request")} were answered, without a failure. ` : "There are no requests. ");
+  const broken = index.kind.filter((kind) => kind === KIND.invalid || kind === KIND.malformed).length;
+  if (broken) parts.push(el("a", { href: address({ outcome: "invalid", view: "waterfall" }) }, `${counted(broken, "record")} ${broken === 1 ? "is" : "are"} no JSON-RPC`), ".");
+  return parts;
+}
+
+function totals(count, requests, failures, unanswered) {
+  const list = document.getElementById("totals");
+  const fact = (name, value) => value && list.append(el("div", {}, el("dt", {}, name), el("dd", {}, String(value))));
+  const times = index.time.filter((time) => time !== null);
+  const [from, to] = times.reduce(([least, most], time) => [Math.min(least, time), Math.max(most, time)], [Infinity, -Infinity]);
+  const sum = (column) => column.reduce((total, one) => total + one, 0);
+  fact("duration", times.length && duration(to - from));
+  fact("requests", String(requests));
+  fact("failures", String(failures.length));
+  fact("never answered", String(unanswered.length));
+  fact("notifications", String(count(KIND.notification)));
+  fact("bytes of messages", bytes(sum(index.length)));
+  const sessions = new Set(index.session.filter((session, row) => session && index.kind[row] !== KIND.text)).size;
+  fact("sessions", sessions > 1 && sessions);
+  if (index.logs.length === 1) {
+    const [log] = index.logs;
+    fact("format", log.format);
+    fact("client", log.client);
+    fact("server", log.server);
+    fact("protocol version", log.protocol.join(" → "));
+  }
+}
+
+function logs(failures, unanswered) {
+  if (index.logs.length < 2) return;
+  const number = (rows, log) => rows.filter((row) => logOf[row] === log).length;
+  const cell = (value) => el("td", { class: "number" }, String(value));
+  const rows = index.logs.map((log, place) =>
+    el("tr", {}, el("td", {}, el("a", { href: address({ log: String(place + 1) }) }, `${place + 1}: ${log.name}`)), el("td", {}, log.format),
+      cell(log.rows), cell(number(failures, place)), cell(number(unanswered, place)), el("td", {}, [log.client, log.server].filter(Boolean).join(" → "))));
+  const heads = ["log", "format", "rows", "failures", "never answered", "client and server"];
+  const head = el("tr", {}, ...heads.map((name, place) => el("th", { scope: "col", class: place > 1 && place < 5 ? "number" : "" }, name)));
+  document.getElementById("logs").append(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Logs" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows))));
+}
+
+/** Calls by method: how many, how they ended, how long they took, and their bytes. */
+function byMethod(rows = index.kind.keys()) {
+  const methods = new Map();
+  for (const row of rows) {
+    if (!isCall(row)) continue;
+    const method = word("method", row);
+    const one = methods.get(method) || { method, calls: 0, failures: 0, bytes: 0, latencies: [], ends: [] };
+    methods.set(method, one);
+    one.calls++;
+    one.bytes += index.length[row];
+    const end = answer[row];
+    if (end < 0) continue;
+    one.bytes += index.length[end];
+    if (isFailure(end)) one.failures++;
+    if (index.latency[end] !== null) one.latencies.push(index.latency[end]), one.ends.push(end);
+  }
+  return [...methods.values()].sort((one, other) => other.failures - one.failures || other.calls - one.calls);
+}
+

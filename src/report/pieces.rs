@@ -1,0 +1,242 @@
+//! The logs of a page, in compressed pieces.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::rc::Rc;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::json::write_str;
+use crate::record::Sender;
+use crate::session::Annotated;
+
+/// How many messages a piece has, and about how many bytes of text.
+const MESSAGES: usize = 1_000;
+const BYTES: usize = 1 << 20;
+
+/// Where a text is: in which piece, where it starts there and how long it is, in bytes. A text that the page does not
+/// have is in piece 0.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub piece: u32,
+    pub start: u32,
+    pub length: u32,
+}
+
+/// The bytes of a log that were read and are in no piece yet.
+#[derive(Default)]
+pub(super) struct Window {
+    /// Where they begin in the log.
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+/// A log that is read, and kept in a window.
+pub(super) struct Tee<R> {
+    input: R,
+    window: Rc<RefCell<Window>>,
+}
+
+impl<R: Read> Tee<R> {
+    pub fn new(input: R) -> (Self, Rc<RefCell<Window>>) {
+        let window = Rc::<RefCell<Window>>::default();
+        (Self { input, window: Rc::clone(&window) }, window)
+    }
+}
+
+impl<R: Read> Read for Tee<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.window.borrow_mut().bytes.extend_from_slice(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+/// A piece that is being filled.
+#[derive(Default)]
+struct OpenPiece {
+    number: u32,
+    messages: usize,
+    /// How far the texts reach that are in it.
+    end: usize,
+}
+
+/// A piece that is in the file.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    pub number: u32,
+    /// Whether it is a part of a log, and not a text that the log has in another form.
+    pub of_log: bool,
+    range: Range<u64>,
+}
+
+/// The pieces.
+pub(super) struct Pieces {
+    file: std::fs::File,
+    size: u64,
+    written: Vec<Piece>,
+    /// How many have a number.
+    numbered: u32,
+    window: Rc<RefCell<Window>>,
+    /// The next part of the log.
+    log: OpenPiece,
+    /// Texts that the log has in another form: in strings, or in parts.
+    own: OpenPiece,
+    own_text: Vec<u8>,
+    /// Whether the log itself is left out, and its place taken by the texts.
+    is_redacted: bool,
+}
+
+impl Pieces {
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {
+            file: tempfile::tempfile()?,
+            size: 0,
+            written: Vec::new(),
+            numbered: 0,
+            window: Rc::default(),
+            log: OpenPiece::default(),
+            own: OpenPiece::default(),
+            own_text: Vec::new(),
+            is_redacted: false,
+        })
+    }
+
+    /// Begins a log.
+    pub fn begin(&mut self, window: Rc<RefCell<Window>>, is_redacted: bool) {
+        (self.window, self.is_redacted) = (window, is_redacted);
+        self.log = self.open();
+        self.own = self.open();
+    }
+
+    fn open(&mut self) -> OpenPiece {
+        self.numbered += 1;
+        OpenPiece { number: self.numbered, ..OpenPiece::default() }
+    }
+
+    /// The place of a text that begins at that byte of the log, as it is there or else in a piece of its own.
+    pub fn place(&mut self, at: u64, text: &[u8]) -> io::Result<Place> {
+        let window = Rc::clone(&self.window);
+        let mut window = window.borrow_mut();
+        let start = at.checked_sub(window.start).and_then(|start| usize::try_from(start).ok());
+        let Some(mut start) =
+            start.filter(|start| window.bytes.get(*start..).is_some_and(|rest| rest.starts_with(text)))
+        else {
+            drop(window);
+            return self.own(text);
+        };
+        if (self.log.messages >= MESSAGES || start >= BYTES) && start >= self.log.end && start > 0 {
+            let number = self.log.number;
+            self.write(number, true, &window.bytes[..start])?;
+            window.bytes.drain(..start);
+            window.start = at;
+            self.log = self.open();
+            start = 0;
+        }
+        self.log.messages += 1;
+        self.log.end = self.log.end.max(start + text.len());
+        Ok(placed(self.log.number, start, text.len()))
+    }
+
+    /// Keeps a text that the log has in another form.
+    fn own(&mut self, text: &[u8]) -> io::Result<Place> {
+        if self.own.messages >= MESSAGES || self.own_text.len() >= BYTES {
+            self.end_own()?;
+        }
+        let start = self.own_text.len();
+        self.own_text.extend_from_slice(text);
+        self.own.messages += 1;
+        Ok(placed(self.own.number, start, text.len()))
+    }
+
+    /// Keeps a message in a line that tells what else is known of it, in place of the log, which is not kept.
+    pub fn own_line(&mut self, node: &Annotated<'_>, text: &str) -> io::Result<Place> {
+        let mut window = self.window.borrow_mut();
+        window.start += window.bytes.len() as u64;
+        window.bytes.clear();
+        drop(window);
+        if text.is_empty() {
+            return Ok(Place::default());
+        }
+        let mut front = String::from("{");
+        if let Some(time) = node.time {
+            front.push_str("\"time\":");
+            write_str(&time.to_string(), &mut front);
+            front.push(',');
+        }
+        if let Some(sender) = node.sender {
+            front.push_str(&format!("\"sender\":\"{}\",", if sender == Sender::Client { "client" } else { "server" }));
+        }
+        front.push_str("\"message\":");
+        let place = self.own(front.as_bytes())?;
+        self.own_text.extend_from_slice(text.as_bytes());
+        self.own_text.extend_from_slice(b"}\n");
+        Ok(placed(place.piece, place.start as usize + front.len(), text.len()))
+    }
+
+    fn end_own(&mut self) -> io::Result<()> {
+        let text = std::mem::take(&mut self.own_text);
+        if !text.is_empty() {
+            self.write(self.own.number, self.is_redacted, &text)?;
+            self.own = self.open();
+        }
+        Ok(())
+    }
+
+    /// Ends the log.
+    pub fn end(&mut self) -> io::Result<()> {
+        self.end_own()?;
+        let rest = std::mem::take(&mut *self.window.borrow_mut());
+        if rest.bytes.is_empty() || self.is_redacted {
+            return Ok(());
+        }
+        self.write(self.log.number, true, &rest.bytes)
+    }
+
+    fn write(&mut self, number: u32, of_log: bool, text: &[u8]) -> io::Result<()> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::new(3));
+        encoder.write_all(text)?;
+        let bytes = encoder.finish()?;
+        self.file.write_all(&bytes)?;
+        let range = self.size..self.size + bytes.len() as u64;
+        self.size = range.end;
+        self.written.push(Piece { number, of_log, range });
+        Ok(())
+    }
+
+    /// The pieces that fit in that many bytes of a page, those that are named first, and whether these are all.
+    pub fn choose(&mut self, first: Vec<u32>, limit: Option<u64>) -> (Vec<Piece>, bool) {
+        // They are written as they are full, and numbered as they begin.
+        self.written.sort_by_key(|piece| piece.number);
+        let in_page = |piece: &Piece| (piece.range.end - piece.range.start).div_ceil(3) * 4;
+        let mut left = limit.unwrap_or(u64::MAX);
+        let (mut chosen, mut seen) = (Vec::new(), BTreeSet::new());
+        for number in first.into_iter().chain(self.written.iter().map(|piece| piece.number)) {
+            let Ok(place) = self.written.binary_search_by_key(&number, |piece| piece.number) else { continue };
+            let piece = &self.written[place];
+            if seen.insert(number) && in_page(piece) <= left {
+                left -= in_page(piece);
+                chosen.push(piece.clone());
+            }
+        }
+        chosen.sort_by_key(|piece| piece.number);
+        let are_all = chosen.len() == self.written.len();
+        (chosen, are_all)
+    }
+
+    /// The compressed bytes of a piece.
+    pub fn read(&mut self, piece: &Piece) -> io::Result<Vec<u8>> {
+        self.file.seek(SeekFrom::Start(piece.range.start))?;
+        let mut bytes = Vec::new();
+        Read::by_ref(&mut self.file).take(piece.range.end - piece.range.start).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+fn placed(piece: u32, start: usize, length: usize) -> Place {
+    let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Place { piece, start: short(start), length: short(length) }
+}

@@ -1,0 +1,289 @@
+//! Pages that show logs: what is in them, what is not, and that a browser shows it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::read::GzDecoder;
+use oxrdf::Quad;
+use rpcgraph::record::ReaderOptions;
+use rpcgraph::report::{Left, Report, ReportOptions};
+use rpcgraph::{Log, Query, Syntax};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::cli::{LOG, Place};
+use crate::support::{BASE, assert_isomorphic, corpora, files, own};
+
+fn options(redact: bool, limit: Option<u64>) -> ReportOptions {
+    ReportOptions { redact, limit }
+}
+
+fn page(log: &[u8], options: &ReportOptions) -> (String, Left) {
+    let mut report = Report::new(options).unwrap();
+    report.read("session.ndjson", log, &ReaderOptions::default()).unwrap();
+    let mut out = Vec::new();
+    let left = report.write("session.ndjson", &mut out).unwrap();
+    (String::from_utf8(out).unwrap(), left)
+}
+
+/// What is in the page's compressed scripts whose id begins so.
+fn inflated(page: &str, id: &str) -> Vec<u8> {
+    let mut all = Vec::new();
+    for line in page.lines().filter(|line| line.contains(&format!("gzip\" id=\"{id}"))) {
+        let text = line.split(['>', '<']).nth(2).unwrap();
+        GzDecoder::new(&BASE64_STANDARD.decode(text).unwrap()[..]).read_to_end(&mut all).unwrap();
+    }
+    all
+}
+
+fn index(page: &str) -> Value {
+    serde_json::from_slice(&inflated(page, "index")).unwrap()
+}
+
+fn graph(log: &[u8]) -> Vec<Quad> {
+    let mut out = Vec::new();
+    let log = Log::read("session.ndjson", std::io::Cursor::new(log.to_vec())).with_base(BASE).unwrap();
+    log.with_provenance(true).with_log_lines(true).write_to(&mut out, Syntax::NQuads).unwrap();
+    oxrdfio::RdfParser::from_format(oxrdfio::RdfFormat::NQuads).for_slice(&out).map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_page_has_the_graph_of_its_log() {
+    let mut logs = files(&own("tests/formats"), "");
+    let other = [".ttl", ".entries", ".sql", ".db", ".md"];
+    let is_read = |log: &str| !log.contains("nvim-lua") && !other.iter().any(|ending| log.ends_with(ending));
+    logs.retain(|log| is_read(&log.to_string_lossy()));
+    logs.extend(files(&own("examples"), ".ndjson"));
+    logs.extend(corpora().iter().flat_map(|corpora| files(corpora, ".ndjson")).take(20));
+    assert!(logs.len() > 40);
+    for path in logs {
+        let log = fs::read(&path).unwrap();
+        let (page, left) = page(&log, &options(false, None));
+        assert_eq!(left.without_text, 0, "{}", path.display());
+        assert_isomorphic(&graph(&log), &graph(page.as_bytes()), &path.display().to_string());
+    }
+}
+
+#[test]
+fn every_row_has_its_text() {
+    for name in ["har/chrome.har", "har/edge.har", "sse/typical.log", "claude-desktop/typical.log", "arrows/typical.io"]
+    {
+        let path = own("tests/formats").join(name);
+        let log = fs::read(&path).unwrap();
+        let (page, _) = page(&log, &options(false, None));
+        let index = index(&page);
+        let column =
+            |name: &str| index[name].as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).collect::<Vec<_>>();
+        let (kinds, pieces, starts, lengths) = (column("kind"), column("piece"), column("start"), column("length"));
+        let messages: Vec<_> = Log::open(&path).unwrap().messages().map(Result::unwrap).collect();
+        let rows: Vec<usize> = (0..kinds.len()).filter(|row| kinds[*row] != 6).collect();
+        assert_eq!(rows.len(), messages.len());
+        for (row, message) in rows.into_iter().zip(messages) {
+            let text = inflated(&page, &format!("piece-{}\"", pieces[row]));
+            let text = &text[starts[row] as usize..][..lengths[row] as usize];
+            let text = String::from_utf8_lossy(text);
+            assert!(
+                text == message.text || message.name.element.is_some() && text.contains(&message.text),
+                "{name}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn numbers_are_those_of_the_queries() {
+    let path = own("tests/logs").join("queries.ndjson");
+    let path = if path.is_file() { path } else { own("examples/mcp-session.ndjson") };
+    let (page, _) = page(&fs::read(&path).unwrap(), &ReportOptions::default());
+    let index = index(&page);
+    let count = |name: &str| Log::open(&path).unwrap().ask(&Query::named(name).unwrap()).unwrap().count();
+    let answered: BTreeSet<u64> = index["answers"].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
+    let kinds = index["kind"].as_array().unwrap();
+    let open = (0..kinds.len() as u64).filter(|row| kinds[*row as usize] == 0 && !answered.contains(row)).count();
+    assert_eq!(open, count("unanswered"));
+    let failures = index["error"].as_array().unwrap().iter().filter(|error| **error != 0).count();
+    assert_eq!(failures, count("errors") + count("tool-failures"));
+}
+
+/// A log is written by strangers: nothing of it is HTML or script.
+#[test]
+fn nothing_of_a_log_is_markup() {
+    let hostile = r#"{"jsonrpc":"2.0","id":"</script><script>alert(1)</script>","method":"<!--<script>","params":{"uri":"javascript:alert(1)"}}
+{"jsonrpc":"2.0","id":"</script><script>alert(1)</script>","error":{"code":-1,"message":"<img src=x onerror=alert(1)>\u202e\u001b[2J"}}
+</script><!-- text --><script>alert(2)</script>
+"#;
+    let mut report = Report::new(&ReportOptions::default()).unwrap();
+    report.read("<b>.log", hostile.as_bytes(), &ReaderOptions::default()).unwrap();
+    let mut out = Vec::new();
+    report.write("</title><script>", &mut out).unwrap();
+    let page = String::from_utf8(out).unwrap();
+    assert!(!page.contains("alert("));
+    assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
+    let style = page.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
+    let script = page.rsplit("<script>").next().unwrap().split("</script>").next().unwrap();
+    for text in [style, script] {
+        assert!(page.contains(&format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))));
+    }
+    assert_isomorphic(&graph(hostile.as_bytes()), &graph(page.as_bytes()), "hostile");
+}
+
+#[test]
+fn a_redacted_page_keeps_shapes_and_joins_only() {
+    let log = r#"{"jsonrpc":"2.0","id":"hunter2-a","method":"tools/call","params":{"name":"login","arguments":{"password":"hunter2","other":"hunter3","again":"hunter2"}}}
+{"jsonrpc":"2.0","id":"hunter2-a","error":{"code":-32000,"message":"no hunter2"}}
+plain hunter2 text
+"#;
+    let (page, left) = page(log.as_bytes(), &options(true, None));
+    let all = [page.clone().into_bytes(), inflated(&page, "index"), inflated(&page, "piece-")].concat();
+    let all = String::from_utf8(all).unwrap();
+    assert!(!all.contains("hunter"), "{all}");
+    assert_eq!(left.without_text, 1);
+    let pieces = String::from_utf8(inflated(&page, "piece-")).unwrap();
+    let request: Value = serde_json::from_str(pieces.lines().next().unwrap()).unwrap();
+    let arguments = &request["message"]["params"]["arguments"];
+    assert_eq!(arguments["password"], arguments["again"]);
+    assert_ne!(arguments["password"], arguments["other"]);
+    assert_eq!(index(&page)["answers"][1], 0);
+    let summary =
+        Log::read("page", std::io::Cursor::new(page.into_bytes())).write_to(Vec::new(), Syntax::Turtle).unwrap();
+    assert_eq!((summary.records, summary.messages), (2, [1, 0, 0, 1]));
+}
+
+#[test]
+fn a_page_that_would_be_too_large_keeps_failures() {
+    let mut log = String::new();
+    for id in 0..20_000_u64 {
+        let noise = Sha256::digest(id.to_le_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        log.push_str(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"m\",\"params\":[\"{noise}\"]}}\n"));
+        let end = if id == 15_000 { "\"error\":{\"code\":-1,\"message\":\"broken\"}" } else { "\"result\":1" };
+        log.push_str(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{end}}}\n"));
+    }
+    let (whole, left) = page(log.as_bytes(), &ReportOptions::default());
+    assert_eq!((left.rows, left.without_text), (40_000, 0));
+    let (small, left) = page(log.as_bytes(), &options(false, Some(200_000)));
+    assert!(small.len() < whole.len() - 500_000);
+    assert!((20_000..40_000).contains(&left.without_text), "{left:?}");
+    let index = index(&small);
+    let failed = index["error"].as_array().unwrap().iter().position(|error| *error != 0).unwrap();
+    assert_ne!(index["piece"][failed], 0);
+    let refused = Log::read("page", std::io::Cursor::new(small.into_bytes())).write_to(Vec::new(), Syntax::Turtle);
+    let told = told(refused.unwrap_err());
+    assert!(told.contains("no log that is whole"), "{told}");
+}
+
+/// An error with its causes.
+fn told(error: impl std::error::Error) -> String {
+    let mut told = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        told.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    told
+}
+
+#[test]
+fn the_command() {
+    let folder = Place::new();
+    folder.put("a.ndjson", LOG);
+    folder.put("b.ndjson", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":{\"api_key\":\"k-123456\"}}\n");
+    folder.put("prose.txt", "nothing\nto see\n");
+    folder.run(&["report", "a.ndjson", "-o", "a.html"]).quietly();
+    folder
+        .run(&["report", "a.ndjson", "b.ndjson", "-o", "both.html"])
+        .said(0, "note: 1 possible secret: --redact puts placeholders there\n");
+    let ran = folder.run(&["convert", "both.html"]);
+    ran.began(2, "error: ");
+    assert!(ran.stderr.contains("the page holds no log that is whole"), "{}", ran.stderr);
+    folder
+        .run(&["report", "b.ndjson", "-o", "b.html", "--fail-on-secrets"])
+        .said(1, "1 possible secret; there is no page\n");
+    assert!(!folder.path("b.html").exists());
+    folder.run(&["report", "prose.txt", "-o", "p.html"]).began(2, "error: prose.txt: ");
+    assert!(!folder.path("p.html").exists());
+    folder.run(&["report", "a.ndjson", "-o", "a.ndjson"]).began(2, "error: a.ndjson is an input and the output");
+    folder.run(&["convert", "a.html", "-t", "ntriples"]).began(0, "5 records (json-lines)");
+}
+
+/// Where the browser's driver is installed, and the browser.
+fn browser() -> Option<(PathBuf, PathBuf)> {
+    let driver = std::env::var_os("RPCGRAPH_BROWSER").map(PathBuf::from);
+    let chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].map(PathBuf::from);
+    let found = driver.zip(chromium.into_iter().find(|path| path.exists()));
+    if found.is_none() {
+        println!("skipped: RPCGRAPH_BROWSER is not set, or there is no Chromium");
+    }
+    found
+}
+
+fn looked_at(log: &str, what: &str) -> Option<Value> {
+    let (driver, chromium) = browser()?;
+    let folder = Place::new();
+    folder.put("page.html", page(log.as_bytes(), &ReportOptions::default()).0);
+    let mut node = Command::new("node");
+    node.arg(own("tests/browser/look.mjs")).arg(chromium).arg(folder.path("page.html")).env("RPCGRAPH_BROWSER", driver);
+    if let Some(pictures) = std::env::var_os("RPCGRAPH_PICTURES") {
+        let pictures = PathBuf::from(pictures).join(what);
+        fs::create_dir_all(&pictures).unwrap();
+        node.arg(pictures);
+    }
+    let output = node.output().expect("node");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(seen["said"], serde_json::json!([]), "{what}: the console");
+    assert_eq!(seen["violations"], serde_json::json!([]), "{what}: accessibility");
+    assert_eq!(seen["reachedList"], true, "{what}");
+    Some(seen)
+}
+
+#[test]
+fn a_browser_shows_it() {
+    let log = fs::read_to_string(own("examples/mcp-session.ndjson")).unwrap();
+    let Some(seen) = looked_at(&log, "small") else { return };
+    assert!(
+        seen["verdict"]
+            .as_str()
+            .unwrap()
+            .starts_with("m9 tools/call alerts was never answered. 2 failures in 4 requests")
+    );
+    assert_eq!((&seen["totals"]["requests"], &seen["totals"]["failures"]), (&"4".into(), &"2".into()));
+    assert_eq!(seen["rows"].as_array().unwrap().len(), 6);
+    assert_eq!(seen["opened"], "m3 notifications/initialized");
+    assert!(seen["shown"].as_str().unwrap().contains("notifications/initialized"));
+    assert_eq!(seen["focusInMessage"], "message-title");
+    assert_eq!(seen["focusAfter"], "listbox");
+    assert!(seen["clicked"].as_str().unwrap().starts_with("m1 initialize"));
+    assert_eq!(seen["failed"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_browser_is_not_misled() {
+    let hostile = concat!(
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"</script><script>alert(1)</script>\",\"params\":{\"uri\":\"javascript:alert(1)\"}}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-1,\"message\":\"<img src=x onerror=alert(1)>\\u202e\\u001b\"}}\n",
+        "<script>alert(2)</script>\n",
+    );
+    let Some(seen) = looked_at(hostile, "hostile") else { return };
+    assert!(seen["rows"][0].as_str().unwrap().contains("</script><script>alert(1)</script> javascript:alert(1)"));
+    let Some(seen) = looked_at("", "empty") else { return };
+    assert_eq!(seen["verdict"], "There are no requests. ");
+    let timed: String = (0..3000)
+        .map(|n| {
+            format!(
+                "{{\"time\":\"2026-01-05T10:{:02}:{:02}Z\",\"message\":{{\"jsonrpc\":\"2.0\",\"id\":{},{}}}}}\n",
+                n / 60 % 60,
+                n % 60,
+                n / 2,
+                if n % 2 == 0 { "\"method\":\"m\"" } else { "\"result\":0" }
+            )
+        })
+        .collect();
+    let Some(seen) = looked_at(&timed, "timed") else { return };
+    assert_eq!(seen["totals"]["duration"], "49 min 59 s");
+    assert!(seen["rows"].as_array().unwrap().len() < 100);
+}
