@@ -67,6 +67,7 @@ mod inspector_network;
 mod json_array;
 mod json_lines;
 mod json_values;
+mod key;
 mod known;
 mod layout;
 mod lsp4e;

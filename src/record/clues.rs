@@ -2,7 +2,7 @@
 
 use super::carrier::without_colours;
 use super::decoder::trim_end;
-use super::object::{RawObject, unescape};
+use super::object::{RawObject, scalar, unescape};
 use super::times;
 use super::{Direction, Record, Sender, Time};
 use oxsdatatypes::Decimal;
@@ -27,29 +27,33 @@ const EVENT: usize = 128;
 
 /// The facts that stand around a message.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Clues {
+pub(super) struct Clues<'a> {
     pub time: Option<Time>,
     pub sender: Option<Sender>,
     /// Where the sender is not named.
     pub direction: Option<Direction>,
+    /// The member of objects that tells the session, and its value.
+    pub key: Option<&'static str>,
+    pub session: Option<&'a [u8]>,
 }
 
-impl Clues {
+impl<'a> Clues<'a> {
     /// Those of the object, and else those around it.
-    pub(super) fn within(self, object: &RawObject<'_>) -> Self {
+    pub(super) fn within(self, object: &RawObject<'a>) -> Self {
         let time = TIMES.iter().find_map(|name| times::any(&text(object, name)?));
         let sender = SENDERS.iter().find_map(|name| named_side(&object.string(name)?));
         let stated = || SENDERS.iter().find_map(|name| named_direction(&object.string(name)?));
         let event = |name: &str| object.get(name).filter(|text| text.len() < EVENT && !text.contains(&b'{'));
         let told = || EVENTS.iter().find_map(|name| last_direction(&String::from_utf8_lossy(event(name)?)));
-        self.or_outer(time, sender, || stated().or_else(told))
+        let session = self.key.and_then(|key| object.get(key)).or(self.session);
+        Self { session, ..self.or_outer(time, sender, || stated().or_else(told)) }
     }
 
     /// Those of something, and else those around it.
     fn or_outer(self, time: Option<Time>, sender: Option<Sender>, direction: impl Fn() -> Option<Direction>) -> Self {
         let sender = sender.or(self.sender);
         let direction = if sender.is_none() { direction().or(self.direction) } else { None };
-        Self { time: time.or(self.time), sender, direction }
+        Self { time: time.or(self.time), sender, direction, ..self }
     }
 
     /// Those of the text in front of a message, of which the last bytes count, and else those around it.
@@ -67,8 +71,19 @@ impl Clues {
     }
 
     /// The record with them.
-    pub(super) fn of<'a>(self, record: Record<'a>) -> Record<'a> {
-        Record { time: self.time, sender: self.sender, direction: self.direction, ..record }
+    pub(super) fn of<'r>(self, record: Record<'r>) -> Record<'r> {
+        Record {
+            time: self.time,
+            sender: self.sender,
+            direction: self.direction,
+            session: self.session_key(),
+            ..record
+        }
+    }
+
+    /// Key of the session.
+    pub(super) fn session_key<'s>(self) -> Option<Cow<'s, str>> {
+        self.session.and_then(scalar).filter(|key| !key.is_empty()).map(Cow::Owned)
     }
 }
 

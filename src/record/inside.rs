@@ -17,21 +17,25 @@ const DEEP: usize = 5;
 pub(super) type Inside<'a> = (usize, Record<'a>);
 
 /// The messages in a line that is an object and not a message itself, or that is text. One that is cut off goes up to the
-/// end of the line.
-pub(super) fn messages<'a>(line: &'a [u8], object: Option<&RawObject<'a>>) -> Vec<Inside<'a>> {
-    let mut found = Vec::new();
+/// end of the line. `key` is the member of the objects around them that tells the session.
+pub(super) fn messages<'a>(
+    line: &'a [u8],
+    object: Option<&RawObject<'a>>,
+    key: Option<&'static str>,
+) -> Vec<Inside<'a>> {
+    let (mut found, around) = (Vec::new(), Clues { key, ..Clues::default() });
     if !may_hold_message(line) {
         return found;
     }
     let Some(object) = object else {
-        in_text(line, Clues::default(), DEEP, &mut found);
+        in_text(line, around, DEEP, &mut found);
         return found;
     };
-    in_object(line, object, Clues::default(), DEEP, &mut found);
+    in_object(line, object, around, DEEP, &mut found);
     found
 }
 
-fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues, deep: usize, found: &mut Vec<Inside<'a>>) {
+fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues<'a>, deep: usize, found: &mut Vec<Inside<'a>>) {
     let (clues, before) = (around.within(object), found.len());
     // What a message holds is not an envelope's.
     let own: &[&[u8]] = match (object.string("method"), object.has("id")) {
@@ -51,7 +55,7 @@ fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues, deep: us
 }
 
 /// Looks at a value that stands in `line`, and up to `deep` members inside it.
-fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues, deep: usize, found: &mut Vec<Inside<'a>>) {
+fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, found: &mut Vec<Inside<'a>>) {
     match value.first() {
         Some(b'{' | b'[') if is_sure(value) => found.push((offset_in(line, value), clues.of(Record::new(value)))),
         Some(b'{') if deep > 0 => {
@@ -82,7 +86,7 @@ fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues, deep: usize, foun
 
 /// Looks for messages in a line of text: behind blanks or a mark, as a value `key="…"` with escapes, or inside other JSON
 /// there. What stands in quotes, or is the value of a variable, is the text of a program.
-fn in_text<'a>(line: &'a [u8], around: Clues, deep: usize, found: &mut Vec<Inside<'a>>) {
+fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, found: &mut Vec<Inside<'a>>) {
     if [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment)) {
         return;
     }
@@ -193,7 +197,10 @@ mod tests {
     fn found(line: &str) -> Vec<(usize, String)> {
         let object = RawObject::parse(line.as_bytes()).unwrap();
         let text = |record: Record<'_>| String::from_utf8_lossy(&record.bytes).into_owned();
-        messages(line.as_bytes(), Some(&object)).into_iter().map(|(start, record)| (start, text(record))).collect()
+        messages(line.as_bytes(), Some(&object), None)
+            .into_iter()
+            .map(|(start, record)| (start, text(record)))
+            .collect()
     }
 
     #[test]
@@ -201,7 +208,7 @@ mod tests {
         const M: &str = r#"{"jsonrpc":"2.0","id":1}"#;
         let texts = |line: &str| {
             let text = |(start, record): Inside<'_>| (start, String::from_utf8_lossy(&record.bytes).into_owned());
-            messages(line.as_bytes(), None).into_iter().map(text).collect::<Vec<_>>()
+            messages(line.as_bytes(), None, None).into_iter().map(text).collect::<Vec<_>>()
         };
         for prefix in [
             "a: ",
@@ -247,7 +254,7 @@ mod tests {
     #[test]
     fn looking_at_text_is_linear() {
         for text in ["{\"a\": ", "[{\"a\": ", " {\"a\":1}", "={\"a\":[", "=\"{\\\"", "{", " [", " {\"a\":x"] {
-            messages(format!("jsonrpc {}", text.repeat(200_000)).as_bytes(), None);
+            messages(format!("jsonrpc {}", text.repeat(200_000)).as_bytes(), None, None);
         }
     }
 
@@ -280,7 +287,7 @@ mod tests {
     fn the_nearest_time_and_sides_that_are_named() {
         let line = r#"{"ts":1,"time":1767607200123,"a":{"timestamp":"2025-06-01T10:00:00Z","b":{"jsonrpc":1}},"dir":"c2s","c":{"jsonrpc":2}}"#;
         let object = RawObject::parse(line.as_bytes()).unwrap();
-        let found = messages(line.as_bytes(), Some(&object));
+        let found = messages(line.as_bytes(), Some(&object), None);
         let times: Vec<_> = found.iter().map(|(_, record)| record.time).collect();
         assert_eq!(times, [times::date_time(b"2025-06-01T10:00:00Z"), times::date_time(b"2026-01-05T10:00:00.123Z")]);
         assert!(found.iter().all(|(_, record)| record.sender == Some(Sender::Client)));

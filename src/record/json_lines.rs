@@ -13,8 +13,9 @@ use super::about::{About, Sign};
 use super::clues::Clues;
 use super::decoder::{Decoder, leading_blanks};
 use super::inside::{Inside, messages};
+use super::key::KeyTrials;
 use super::known::{has_members_of_messages, is_sure};
-use super::marked::{AROUND, Found, MarkedLines, Marks};
+use super::marked::{AROUND, Found, LookedAhead, MarkedLines, Marks};
 use super::object::{RawObject, is_message};
 use super::{LogLine, Record};
 use memchr::memchr;
@@ -52,6 +53,10 @@ struct JsonLines {
     seen: Seen,
     /// Whether the first message has a member `_meta`, in which its recorder says when it was sent and by whom.
     has_meta: bool,
+    /// The member around messages that tells their sessions.
+    key: Option<&'static str>,
+    /// Those that may, while that is in doubt.
+    trials: Option<Box<KeyTrials>>,
     further: IntoIter<Inside<'static>>,
 }
 
@@ -65,6 +70,20 @@ impl Marks for JsonLines {
             Seen::Nothing => false,
         };
         if is_plain && !self.has_meta { Some((0, Record::new(line).into())) } else { Some(self.look(line)) }
+    }
+
+    #[inline]
+    fn look_ahead(&mut self, input: &[u8], length: usize, end: bool) -> LookedAhead {
+        match &mut self.trials {
+            None => LookedAhead::NotNeeded,
+            Some(trials) => match trials.decide(input, length, end) {
+                None => LookedAhead::NeedMore,
+                Some(key) => {
+                    (self.key, self.trials) = (key, None);
+                    LookedAhead::Decided
+                }
+            },
+        }
     }
 
     #[inline]
@@ -104,22 +123,29 @@ fn first_name(line: &[u8]) -> &[u8] {
 
 impl JsonLines {
     fn new(is_stated: bool) -> Self {
-        Self { is_stated, seen: Seen::Nothing, has_meta: false, further: Vec::new().into_iter() }
+        Self {
+            is_stated,
+            seen: Seen::Nothing,
+            has_meta: false,
+            key: None,
+            trials: None,
+            further: Vec::new().into_iter(),
+        }
     }
 
     /// What a line is that is not known to be a message by its first bytes.
     fn look<'a>(&mut self, line: &'a [u8]) -> Found<'a> {
         let record = || (0, Record::new(line).into());
-        let text = || (0, LogLine::new(line).into());
+        let text = || LogLine::new(line);
         let object = RawObject::parse(line);
         let Some(object) = object else {
             let is_array = line.strip_prefix(b"[").is_some_and(|rest| rest.get(leading_blanks(rest)) == Some(&b'{'));
             let is_inside = self.seen == Seen::Inside;
-            let otherwise = || if is_inside { text() } else { record() };
+            let otherwise = || if is_inside { (0, text().into()) } else { record() };
             return match self.is_stated {
                 _ if is_array && (!is_inside || is_sure(line)) => record(),
                 true => otherwise(),
-                false => self.first(messages(line, None)).unwrap_or_else(otherwise),
+                false => self.first(line, messages(line, None, self.key)).unwrap_or_else(otherwise),
             };
         };
         let claims = ["method", "result", "error"].iter().any(|name| object.has(name));
@@ -133,10 +159,16 @@ impl JsonLines {
             let clues = meta.map_or_else(Clues::default, |meta| Clues::default().within(&meta));
             return (0, clues.of(Record::new(line)).into());
         }
-        if let Some(first) = self.first(messages(line, Some(&object))) {
+        if let Some(first) = self.first(line, messages(line, Some(&object), self.key)) {
             return first;
         }
-        if self.seen == Seen::Inside && object.is_whole() { text() } else { record() }
+        match self.seen == Seen::Inside && object.is_whole() {
+            true => {
+                let around = Clues { key: self.key, ..Clues::default() };
+                (0, LogLine { session: around.within(&object).session_key(), ..text() }.into())
+            }
+            false => record(),
+        }
     }
 
     /// Whether an object without `jsonrpc` is taken for a message by the names of its members.
@@ -145,9 +177,12 @@ impl JsonLines {
     }
 
     /// The first of several messages; the others are kept.
-    fn first<'a>(&mut self, found: Vec<Inside<'a>>) -> Option<Found<'a>> {
+    fn first<'a>(&mut self, line: &[u8], found: Vec<Inside<'a>>) -> Option<Found<'a>> {
         let mut found = found.into_iter();
         let (start, record) = found.next()?;
+        if self.seen != Seen::Inside {
+            self.trials = KeyTrials::of(line).map(Box::new);
+        }
         self.seen = Seen::Inside;
         self.further = found.map(|(start, record)| (start, record.into_owned())).collect::<Vec<_>>().into_iter();
         Some((start, record.into()))

@@ -3,7 +3,7 @@
 use super::clues::{named_direction, named_side};
 use super::decoder::{Decoder, leading_blanks, trim_end};
 use super::marked::{AROUND, Found, MarkedLines, Marks, More, enveloped};
-use super::object::{RawObject, elements, offset_in, unescape, unescaped};
+use super::object::{RawObject, elements, offset_in, scalar, unescape, unescaped};
 use super::value::{Extent, value};
 use super::{Direction, Record, Sender, Time, times};
 use crate::json::pointer_name;
@@ -262,17 +262,6 @@ fn in_braces(text: &[u8]) -> Option<&[u8]> {
 /// What a word means without being told.
 pub(super) fn named_meaning(word: &str) -> Option<WordMeaning> {
     named_side(word).map(WordMeaning::Sent).or_else(|| named_direction(word).map(WordMeaning::Went))
-}
-
-/// The characters of a string, a number or a boolean.
-pub(super) fn scalar(value: &[u8]) -> Option<String> {
-    let text = match value.first()? {
-        b'{' | b'[' => return None,
-        b'"' => unescape(value)?,
-        _ if value == b"null" => return None,
-        _ => value.into(),
-    };
-    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 pub(super) fn time(text: &str) -> Option<Time> {

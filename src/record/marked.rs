@@ -44,11 +44,28 @@ pub(super) trait Marks: Send {
         None
     }
 
+    /// Looks at the lines below, where they decide what to make of the line that was read. `input` begins with that line, which
+    /// has `length` bytes with its end, and does not go on at the `end`.
+    #[inline]
+    fn look_ahead(&mut self, _input: &[u8], _length: usize, _end: bool) -> LookedAhead {
+        LookedAhead::NotNeeded
+    }
+
     /// How many bytes of the line what was read takes, where the rest is to be read as a line of its own.
     #[inline]
     fn taken(&mut self) -> Option<usize> {
         None
     }
+}
+
+/// What came of looking at lines below.
+pub(super) enum LookedAhead {
+    /// Nothing depends on them.
+    NotNeeded,
+    /// It needs more of them.
+    NeedMore,
+    /// What the line is has been decided: it is to be read again.
+    Decided,
 }
 
 impl<F: for<'a> Fn(&'a [u8]) -> Option<Found<'a>> + Send> Marks for F {
@@ -156,8 +173,14 @@ impl<M: Marks> Decoder for MarkedLines<M> {
                 {
                     return step;
                 }
+                let found = self.marks.read(text);
+                match self.marks.look_ahead(input, consumed, end) {
+                    LookedAhead::NotNeeded => {}
+                    LookedAhead::NeedMore => return Step::NeedMore,
+                    LookedAhead::Decided => return self.step(input, end),
+                }
                 self.closed = self.closed.saturating_sub(1);
-                match self.marks.read(text) {
+                match found {
                     Some(found) => {
                         let part = self.marks.taken();
                         let consumed = part.map_or(consumed, |part| self.lines.take(part));

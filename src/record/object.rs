@@ -225,6 +225,17 @@ pub(super) fn is_message(object: &RawObject<'_>) -> bool {
     object.has("jsonrpc") || call || answer
 }
 
+/// The characters of a string, a number or a boolean.
+pub(super) fn scalar(value: &[u8]) -> Option<String> {
+    let text = match value.first()? {
+        b'{' | b'[' => return None,
+        b'"' => unescape(value)?,
+        _ if value == b"null" => return None,
+        _ => value.into(),
+    };
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
 /// A JSON object that is put together.
 pub(super) struct NewObject(Vec<u8>);
 

@@ -4,9 +4,9 @@ use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Step, leading_blanks};
 use super::elements::{ArrayDecoder, first_element};
 use super::har_entry::{HttpExchange, exchanged};
-use super::layout::{scalar, time};
+use super::layout::time;
 use super::marked::{Found, enveloped};
-use super::object::{RawObject, offset_in, string};
+use super::object::{RawObject, offset_in, scalar, string};
 use super::{Entry, LogLine, Record};
 use memchr::memmem;
 

@@ -306,6 +306,108 @@ fn request_and_response_in_one_line() {
     assert_eq!(texts, expected.map(|(record, line, text)| (record, line, text.to_owned())));
 }
 
+/// The sessions of a log's records.
+fn sessions(entries: &[Entry<'_>]) -> Vec<Option<String>> {
+    let session = |entry: &Entry<'_>| match entry {
+        Entry::Record(record) => Some(record.session.as_deref().map(str::to_owned)),
+        Entry::LogLine(_) => None,
+    };
+    entries.iter().filter_map(session).collect()
+}
+
+/// A member such as `conn` around messages tells their session if no exchange crosses it.
+#[test]
+fn sessions_that_members_tell() {
+    const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#;
+    const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":1}"#;
+    let line = |members: &str, message: &str| format!("{{{members},\"rpc\":{message}}}\n");
+    let log =
+        |lines: &[(&str, &str)]| lines.iter().map(|(members, message)| line(members, message)).collect::<String>();
+    let (a, b) = (r#""conn":"a""#, r#""conn":2"#);
+    let (on_a, on_2, none) = (Some("a"), Some("2"), None);
+    let both = |member: &str| format!("{member},\"server\":\"s\"");
+    let crossing = |member: &str, side: &str| format!("{member},\"session\":\"{side}\"");
+    let table = [
+        (log(&[(a, CALL), (b, CALL), (a, ANSWER), (b, ANSWER)]), vec![on_a, on_2, on_a, on_2]),
+        // One that is not answered in its own session, an exchange that crosses, and no exchange at all.
+        (log(&[(a, CALL), (b, CALL), (a, ANSWER)]), vec![on_a, on_2, on_a]),
+        (log(&[(a, CALL), (b, ANSWER), (b, CALL), (b, ANSWER)]), vec![none; 4]),
+        (log(&[(a, CALL), (b, CALL)]), vec![none; 2]),
+        // An answer to what was before the log.
+        (log(&[(a, CALL), (b, ANSWER), (a, ANSWER)]), vec![on_a, on_2, on_a]),
+        // The most telling member that may be it.
+        (log(&[(&both(a), CALL), (&both(a), ANSWER)]), vec![on_a; 2]),
+        (log(&[(&crossing(a, "up"), CALL), (&crossing(a, "down"), ANSWER)]), vec![on_a; 2]),
+        // What is not one: a process, an object, nothing.
+        (log(&[(r#""pid":1"#, CALL), (r#""pid":1"#, ANSWER)]), vec![none; 2]),
+        (log(&[(r#""conn":{"id":1}"#, CALL), (r#""conn":{"id":1}"#, ANSWER)]), vec![none; 2]),
+        (log(&[(r#""conn":"""#, CALL), (r#""conn":"""#, ANSWER)]), vec![none; 2]),
+        // Without the member, and further out.
+        (log(&[(a, CALL), (r#""x":1"#, CALL), (a, ANSWER)]), vec![on_a, none, on_a]),
+        (log(&[(a, &format!("{{\"x\":{CALL}}}")), (a, &string(ANSWER))]), vec![on_a; 2]),
+        (format!("started\n{CALL}\n{}{ANSWER}\n", log(&[(b, CALL), (b, ANSWER)])), vec![none, none, on_2, on_2, none]),
+    ];
+    for (log, expected) in &table {
+        let whole = entries(log.as_bytes());
+        assert_eq!(sessions(&whole), expected.iter().map(|key| key.map(str::to_owned)).collect::<Vec<_>>(), "{log}");
+        for size in [1, 61] {
+            assert_eq!(entries(Pieces(log.as_bytes(), size)), whole, "in pieces of {size}: {log}");
+        }
+        for cut in 0..log.len() {
+            // The end may come before what decides.
+            let found = entries(&log.as_bytes()[..cut]);
+            let kept = found.len().saturating_sub(1);
+            let places = |entries: &[Entry<'_>]| entries[..kept].iter().map(Entry::location).collect::<Vec<_>>();
+            assert_eq!(places(&found), places(&whole), "{log}");
+        }
+    }
+    // What is said of a line between them is said of its session.
+    let text = format!("{}{{\"level\":30,{b}}}\n", table[0].0);
+    assert!(matches!(&entries(text.as_bytes())[4], Entry::LogLine(line) if line.session.as_deref() == Some("2")));
+}
+
+/// What decides is in the first exchanges: no further is looked, and nothing depends on what comes behind.
+#[test]
+fn members_are_tried_on_the_first_exchanges() {
+    let exchange = |call: &str, answer: &str| {
+        let message =
+            |key: &str, rest: &str| format!("{{\"session\":{key},\"rpc\":{{\"jsonrpc\":\"2.0\",\"id\":1,{rest}}}}}\n");
+        message(call, r#""method":"a""#) + &message(answer, r#""result":1"#)
+    };
+    let (within, across) = (exchange("1", "1"), exchange("1", "2"));
+    let is_used = |log: &str, size: usize| {
+        let found = sessions(&entries(Pieces(log.as_bytes(), size)));
+        assert!(found.windows(2).all(|pair| pair[0].is_some() == pair[1].is_some()));
+        found[0].is_some()
+    };
+    let noise = "{\"level\":1}\n".repeat(5_000);
+    for (log, expected) in [
+        (within.repeat(8) + &across, true),
+        (within.repeat(7) + &across, false),
+        (across.repeat(8) + &within, false),
+        (within.clone() + &noise + &across, true),
+        (across.clone() + &noise + &within, false),
+        (within.lines().next().unwrap().to_owned() + "\n" + &noise + &within, false),
+    ] {
+        for size in [1, 4099, 1 << 20] {
+            assert_eq!(is_used(&log, size), expected, "{}", &log[..200]);
+        }
+    }
+    // A live log is not held back beyond them.
+    let live = within.repeat(8);
+    let mut reader = Reader::new(Pieces(live.as_bytes(), 1).chain(Never), &ReaderOptions::default()).unwrap();
+    assert!((0..16).all(|_| reader.next_entry().unwrap().is_some()));
+}
+
+/// Is not to be read.
+struct Never;
+
+impl Read for Never {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        panic!("read too far")
+    }
+}
+
 /// A message that is cut off with its envelope is a record all the same, so that there is a finding.
 #[test]
 fn what_is_cut_off_is_not_lost() {
