@@ -9,6 +9,7 @@
 mod batch;
 mod chunk;
 mod order;
+mod sides;
 mod worker;
 
 use std::io::{self, Read};
@@ -16,12 +17,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use self::chunk::{Chunk, ChunkSource};
+use self::chunk::{Chunk, ChunkSource, EntrySource};
 use self::order::InOrder;
+use self::sides::BothSides;
 use self::worker::{Paired, Worker, Written};
 use crate::diagnostic::Finding;
 use crate::mapping::{InputIri, MapTally, MapTarget, Mapper, ReferenceError};
-use crate::record::{ReadError, Reader, ReaderOptions};
+use crate::record::{ReadError, Reader, ReaderOptions, Sender};
 use crate::session::Origin;
 use crate::sink::{RecordSink, Sink, SinkError, SinkKind};
 use crate::summary::Summary;
@@ -116,18 +118,56 @@ impl Converter {
         sink: &mut Sink<'_>,
         report: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<Summary, ConvertError> {
+        self.convert_logs(input, None, sink, report)
+    }
+
+    /// Converts one session of which each side has a log of its own, with what that side sent. The session's IRI is that of
+    /// the client's log, and lines and bytes are those of the sender's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Converter::convert`].
+    pub fn convert_sides<R: Read + Send>(
+        &mut self,
+        client: Input<R>,
+        server: Input<R>,
+        sink: &mut Sink<'_>,
+        report: &mut (dyn FnMut(Finding) + Send),
+    ) -> Result<Summary, ConvertError> {
+        self.convert_logs(client, Some(server), sink, report)
+    }
+
+    fn convert_logs<R: Read + Send>(
+        &mut self,
+        input: Input<R>,
+        server: Option<Input<R>>,
+        sink: &mut Sink<'_>,
+        report: &mut (dyn FnMut(Finding) + Send),
+    ) -> Result<Summary, ConvertError> {
         let Input { name, source, iri, iri_stated, read } = input;
         let iri = InputIri { number: self.inputs, iri, stated: iri_stated };
         self.inputs += 1;
-        // One kind of reader for every kind of input: the workers are compiled for each kind of sink as it is.
         let taken = AtomicU64::new(0);
-        let read: Box<dyn Read + Send + '_> = Box::new(Counted { read, taken: &taken });
-        let reader = match Reader::new(read, &self.options.reader) {
-            Ok(reader) => reader,
-            Err(error) => return Err(ConvertError::Read { input: name, error }),
+        let options = &self.options.reader;
+        let open = |name: &str, read| {
+            // One kind of reader for every kind of input: the workers are compiled for each kind of sink as it is.
+            let read: Box<dyn Read + Send + '_> = Box::new(Counted { read, taken: &taken });
+            Reader::new(read, options).map_err(|error| ConvertError::Read { input: name.to_owned(), error })
         };
-        let origin = Origin { source, format: reader.format() };
-        let input = OpenInput { name: &name, iri: &iri, origin, reader, taken: &taken };
+        let reader = open(&name, read)?;
+        let mut summary = Summary::new(reader.format(), reader.carriers());
+        let mut origin = Origin { source, format: reader.format() };
+        let (entries, other) = match server {
+            None => (EntrySource::One(reader), None),
+            Some(server) => {
+                let other = open(&server.name, server.read)?;
+                summary.merge(&Summary::new(other.format(), other.carriers()));
+                origin.source = format!("{} + {}", origin.source, server.source);
+                (EntrySource::Two(Box::new(BothSides::new(reader, other))), Some(server.name))
+            }
+        };
+        let names = InputNames { client: &name, server: other.as_deref() };
+        let input = OpenInput { names, iri: &iri, origin, entries, summary, taken: &taken };
         match &mut sink.0 {
             SinkKind::Text(sink) => self.run(input, sink, report),
             SinkKind::Documents(sink) => self.run(input, sink, report),
@@ -147,16 +187,15 @@ impl Converter {
         sink.start(&head)?;
         let mut rendered: Vec<_> = (1..self.options.jobs.max(1)).map(|_| sink.rendered(&head)).collect();
         let first = sink.rendered(&head);
-        let summary = Summary::new(input.origin.format, input.reader.carriers());
         let shared = WorkShared {
             mapper: &self.mapper,
             options: &self.options,
-            input: input.name,
+            names: input.names,
             iri: input.iri,
-            source: Mutex::new(ChunkSource::new(input.reader, self.mapper.payloads_stay_opaque())),
+            source: Mutex::new(ChunkSource::new(input.entries, self.mapper.payloads_stay_opaque())),
             taken: input.taken,
             stopped: AtomicBool::new(false),
-            paired: InOrder::new(Paired::new(summary)),
+            paired: InOrder::new(Paired::new(input.summary)),
             written: InOrder::new(Written { sink, report, triples: 0, tally: MapTally::default(), error: None }),
         };
         let mut worker = Worker::new(&shared, first);
@@ -182,12 +221,27 @@ impl Converter {
     }
 }
 
+/// What findings call an input, or of a session in two logs the client's and the server's.
+#[derive(Clone, Copy)]
+struct InputNames<'i> {
+    client: &'i str,
+    server: Option<&'i str>,
+}
+
+impl InputNames<'_> {
+    /// That of the log with what this side sent.
+    fn of(self, sender: Option<Sender>) -> String {
+        self.server.filter(|_| sender == Some(Sender::Server)).unwrap_or(self.client).to_owned()
+    }
+}
+
 /// An input that has been opened.
 struct OpenInput<'i> {
-    name: &'i str,
+    names: InputNames<'i>,
     iri: &'i InputIri,
     origin: Origin,
-    reader: Reader<Box<dyn Read + Send + 'i>>,
+    entries: EntrySource<'i>,
+    summary: Summary,
     taken: &'i AtomicU64,
 }
 
@@ -209,7 +263,7 @@ impl<R: Read> Read for Counted<'_, R> {
 struct WorkShared<'s, S> {
     mapper: &'s Mapper,
     options: &'s Options,
-    input: &'s str,
+    names: InputNames<'s>,
     iri: &'s InputIri,
     source: Mutex<ChunkSource<'s>>,
     /// Bytes that were read of the input.

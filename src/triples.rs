@@ -21,7 +21,7 @@ pub enum NodeRef<'a> {
     Error(Name),
     /// `#l12`: a text between messages, by the line that it begins on; `#l12.2` is the second there.
     LogLine(u64, Option<u32>),
-    /// The session itself: nothing, or a fragment with its `#`.
+    /// The session itself, or what has no other name: nothing, or a fragment with its `#`.
     Session(&'a str),
     /// An absolute IRI.
     Iri(&'a str),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 use oxiri::IriRef;
 use oxrdfio::RdfFormat;
 use percent_encoding::utf8_percent_encode;
@@ -15,6 +15,9 @@ use super::Failure;
 use super::standard::check_input;
 pub use rpcgraph::diagnostic::printable_path as shown;
 
+/// The path of standard input.
+const STDIN: &str = "/dev/stdin";
+
 /// An input that has not been opened yet.
 #[derive(Debug)]
 pub struct InputSource {
@@ -22,6 +25,8 @@ pub struct InputSource {
     path: Option<PathBuf>,
     pub iri: String,
     pub iri_stated: bool,
+    /// The log of what the server sent, if this one has only what the client sent.
+    pub server: Option<Box<Self>>,
 }
 
 /// Whether a path stands for standard input, or output.
@@ -38,7 +43,7 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
     let mut sources = Vec::with_capacity(paths.len());
     for path in paths {
         let path = (!is_stdin(path)).then(|| path.clone());
-        let mut source = InputSource { path, iri: String::new(), iri_stated: base.is_some() };
+        let mut source = InputSource { path, iri: String::new(), iri_stated: base.is_some(), server: None };
         source.iri = match &base {
             None => source.path.as_deref().map_or_else(|| Ok(STDIN_IRI.to_owned()), file_iri)?,
             Some(base) if paths.len() == 1 => base.as_str().to_owned(),
@@ -63,11 +68,22 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
 impl InputSource {
     /// The syntax, if it is an RDF file and not a log.
     pub fn rdf_format(&self) -> Option<RdfFormat> {
-        rdf_format(self.path.as_deref()?)
+        rdf_format(self.path.as_deref()?).filter(|_| self.server.is_none())
+    }
+
+    /// One session in a log of each side.
+    pub fn sides(client: &Path, server: &Path, base: Option<&str>) -> Result<Self, Failure> {
+        let one = |path: &Path, base| sources(&[path.to_owned()], base)?.pop().context("no log is named");
+        let (mut client, server) = (one(client, base)?, one(server, None)?);
+        if client.path == server.path {
+            bail!("--client-log and --server-log are the same: {}", server.name());
+        }
+        client.server = Some(Box::new(server));
+        Ok(client)
     }
 
     pub fn is_stdin(&self) -> bool {
-        self.path.is_none()
+        self.paths().any(|path| path == Path::new(STDIN))
     }
 
     /// As messages to the user name it.
@@ -78,14 +94,21 @@ impl InputSource {
         }
     }
 
+    /// The same, with that of the server.
+    pub fn names(&self) -> String {
+        let server = self.server.as_ref().map(|server| format!(" and {}", server.name())).unwrap_or_default();
+        self.name() + &server
+    }
+
     /// Its name without folders.
     pub fn file_name(&self) -> String {
         self.path.as_deref().map_or_else(|| "stdin".to_owned(), file_name)
     }
 
-    /// Its path; that of standard input, where the system has one for it.
-    pub fn path(&self) -> &Path {
-        self.path.as_deref().unwrap_or(Path::new("/dev/stdin"))
+    /// Its paths; that of standard input, where the system has one for it.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let logs = std::iter::once(self).chain(self.server.as_deref());
+        logs.map(|log| log.path.as_deref().unwrap_or(Path::new(STDIN)))
     }
 
     /// Opens it.

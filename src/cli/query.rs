@@ -28,11 +28,11 @@ pub struct QueryCommand {
     read: ReadArgs,
 
     /// Ask the store in a folder, which `rpcgraph load` has filled
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "endpoint"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "client_log", "endpoint"])]
     store: Option<PathBuf>,
 
     /// Ask the SPARQL server at a URL; RPCGRAPH_TOKEN, RPCGRAPH_USER and RPCGRAPH_PASSWORD, or a netrc file are for it
-    #[arg(long, value_name = "URL", conflicts_with = "inputs")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["inputs", "client_log"])]
     endpoint: Option<String>,
 
     /// Fetch what the query needs from the server and ask it here, with the functions that only this program has

@@ -27,6 +27,14 @@ pub struct ReadArgs {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
+    /// One session, of which each side has a log of what it sent: that of the client
+    #[arg(long, value_name = "FILE", requires = "server_log", conflicts_with = "inputs")]
+    client_log: Option<PathBuf>,
+
+    /// That of the server
+    #[arg(long, value_name = "FILE", requires = "client_log")]
+    server_log: Option<PathBuf>,
+
     #[command(flatten)]
     format: FormatArgs,
 
@@ -101,12 +109,15 @@ enum MappingName {
 impl ReadArgs {
     /// The inputs, none of them opened.
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
-        sources(&self.inputs, self.base.as_deref())
+        match (&self.client_log, &self.server_log) {
+            (Some(client), Some(server)) => Ok(vec![InputSource::sides(client, server, self.base.as_deref())?]),
+            _ => sources(&self.inputs, self.base.as_deref()),
+        }
     }
 
     /// The files that are read: the inputs and the contexts. A URL is the path of none.
     pub fn files<'f>(&'f self, sources: &'f [InputSource]) -> impl Iterator<Item = &'f Path> {
-        sources.iter().map(InputSource::path).chain(self.contexts.iter().map(Path::new))
+        sources.iter().flat_map(InputSource::paths).chain(self.contexts.iter().map(Path::new))
     }
 
     /// A run over inputs. Without `quiet`, it also shows findings that the graph holds.
@@ -182,7 +193,12 @@ impl Run<'_> {
     pub fn convert(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
         self.inputs += 1;
         let input = self.read.open(source)?;
-        let summary = match self.converter.convert(input, sink, &mut |finding| self.findings.show(&finding)) {
+        let report = &mut |finding: Finding| self.findings.show(&finding);
+        let converted = match &source.server {
+            None => self.converter.convert(input, sink, report),
+            Some(server) => self.converter.convert_sides(input, self.read.open(server)?, sink, report),
+        };
+        let summary = match converted {
             Ok(summary) => summary,
             Err(ConvertError::NotAMessage(finding)) => {
                 say(&finding.to_string());
@@ -192,7 +208,7 @@ impl Run<'_> {
             Err(ConvertError::Mapping(error)) => return Err(error.into()),
             Err(error @ ConvertError::Read { .. }) => return Err(error.into()),
         };
-        let unread = why_unread(&source.name(), &summary, self.is_stated, self.findings.quiet);
+        let unread = why_unread(&source.names(), &summary, self.is_stated, self.findings.quiet);
         match &mut self.total {
             Some(total) => total.merge(&summary),
             None => self.total = Some(summary),

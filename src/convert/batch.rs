@@ -49,7 +49,7 @@ impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
     ) -> Result<(), ConvertError> {
         let in_session = self.shared.mapper.mapping() == Mapping::Session;
         if let Some(index) = self.first_bad(outline) {
-            let finding = self.finding(record.location, bad_element(index), in_session);
+            let finding = self.finding((record.location, record.sender), bad_element(index), in_session);
             if self.shared.options.strict {
                 return Err(ConvertError::NotAMessage(finding));
             }
@@ -118,7 +118,8 @@ impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
         }
         for failure in failures {
             self.mapper.lose(Loss::NotExpanded);
-            (written.report)(self.finding(record.location, failure, self.shared.mapper.mapping() == Mapping::Session));
+            let in_session = self.shared.mapper.mapping() == Mapping::Session;
+            (written.report)(self.finding((record.location, record.sender), failure, in_session));
         }
         written.take(&mut self.rendered)?;
         self.keep(payloads);

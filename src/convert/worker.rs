@@ -10,7 +10,7 @@ use crate::diagnostic::Finding;
 use crate::json::{self, Outline};
 use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, Mapping, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
-use crate::record::{Entry, Location, Record};
+use crate::record::{Entry, Location, Record, Sender};
 use crate::session::{Annotated, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered, SinkError};
 use crate::summary::Summary;
@@ -66,9 +66,12 @@ struct Steps<'c> {
 /// A record that is ready to be rendered.
 #[expect(clippy::large_enum_variant, reason = "in a run all are of one kind")]
 enum RenderStep<'c> {
-    Nodes { graph: Arc<str>, nodes: Range<usize>, at: Location },
-    Plain { bytes: &'c [u8], content: Content<'c>, at: Location },
+    Nodes { graph: Arc<str>, nodes: Range<usize>, at: Place },
+    Plain { bytes: &'c [u8], content: Content<'c>, at: Place },
 }
+
+/// Where something is: of two logs, in that of this side.
+pub(super) type Place = (Location, Option<Sender>);
 
 /// What is known of a record before any other.
 pub(super) enum ScannedRecord<'e> {
@@ -168,7 +171,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                     let nodes = nodes.get(range.clone()).unwrap_or_default();
                     (Some(&**graph), MapPart::Nodes(graph, nodes), at)
                 }
-                RenderStep::Plain { bytes, content, at } => (None, MapPart::Plain(at.record, bytes, content), at),
+                RenderStep::Plain { bytes, content, at } => (None, MapPart::Plain(at.0.record, bytes, content), at),
             };
             if let Err(error) = self.map(graph, &part) {
                 // Expansion depends on the message only under contexts with maps or the like.
@@ -288,7 +291,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                         // No session finds more of them.
                         content.elements().iter().for_each(|element| paired.summary.add_problems(element.problems()));
                     }
-                    let at = record.location;
+                    let at = (record.location, record.sender);
                     if !in_session {
                         steps.push(RenderStep::Plain { bytes: &record.bytes, content, at });
                         continue;
@@ -308,12 +311,16 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                     paired.summary.log_lines += 1;
                     if line.oversized {
                         let message = format!("{} bytes of text are skipped", line.length);
-                        findings.push(self.finding(line.location, message, false));
+                        findings.push(self.finding((line.location, line.sender), message, false));
                     } else if self.shared.options.log_lines && in_session {
                         let first = nodes.len();
                         let (node, graph) = paired.sessions.annotate_log_line(line, first_key);
                         nodes.push(node);
-                        steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at: line.location });
+                        steps.push(RenderStep::Nodes {
+                            graph,
+                            nodes: first..nodes.len(),
+                            at: (line.location, line.sender),
+                        });
                     }
                 }
                 (Entry::Record(_), None) => {}
@@ -345,7 +352,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
             Content::Single(single) if !self.is_tolerated(single) => "JSON, but no JSON-RPC message".to_owned(),
             Content::Single(_) => return None,
         };
-        Some(self.finding(record.location, message, in_session && !record.flags.oversized))
+        Some(self.finding((record.location, record.sender), message, in_session && !record.flags.oversized))
     }
 
     /// Whether there is nothing to be said of a message, or of what stands in its place.
@@ -358,8 +365,8 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         }
     }
 
-    pub(super) fn finding(&self, location: Location, message: String, in_graph: bool) -> Finding {
-        Finding { input: self.shared.input.to_owned(), location, message, in_graph }
+    pub(super) fn finding(&self, (location, sender): Place, message: String, in_graph: bool) -> Finding {
+        Finding { input: self.shared.names.of(sender), location, message, in_graph }
     }
 }
 
@@ -386,8 +393,9 @@ impl<S> WorkShared<'_, S> {
             return Err(error);
         }
         let source = self.source.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let input = self.names.of(source.failed());
         if let Some(error) = source.failure {
-            return Err(ConvertError::Read { input: self.input.to_owned(), error });
+            return Err(ConvertError::Read { input, error });
         }
         let mut paired = self.paired.into_inner();
         paired.summary.end_input(self.options.reader.is_stated(), source.head());

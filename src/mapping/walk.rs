@@ -136,7 +136,15 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
                 self.text_or_bytes(bytes);
             }
             Node::LogLine { bytes, after } => {
-                self.start(NodeRef::LogLine(annotated.location.line, annotated.name.element), rpcg::LOG_LINE);
+                let line = NodeRef::LogLine(annotated.location.line, annotated.name.element);
+                match annotated.sender {
+                    // The client's log has such lines too.
+                    Some(Sender::Server) => {
+                        let name = line.to_string().replacen('#', "#server-", 1);
+                        self.start(NodeRef::Session(&name), rpcg::LOG_LINE);
+                    }
+                    _ => self.start(line, rpcg::LOG_LINE),
+                }
                 self.annotations(annotated, None, annotated.problems);
                 if let Some(record) = after {
                     self.writer.link(rpcg::AFTER, NodeRef::Message(*record));

@@ -11,6 +11,7 @@ mod inputs;
 mod layouts;
 mod output;
 mod provenance;
+mod sides;
 mod store;
 mod streaming;
 mod syntaxes;
