@@ -1,12 +1,17 @@
 //! The triples of one predicate: subjects and objects, in the order of the subjects.
 
-use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hashbrown::HashTable;
 
 use super::term::TermId;
 
 /// How many triples a part has at most.
 const PART: usize = 1 << 12;
+/// How many questions by object are answered by going through all: a query asks once for each class that it names.
+const ASKED: usize = 8;
 
 /// Triples in order; a part spans little, so that most numbers fit into half their size.
 struct Part {
@@ -16,47 +21,51 @@ struct Part {
     last: TermId,
 }
 
-/// Numbers, as what they are more than the least.
+/// Numbers, as what they are more than the least, without the bits on the right that are 0 in all of that.
 enum Numbers {
     Same(u64),
-    Near(u64, Box<[u32]>),
+    Nearest(u64, u32, Box<[u16]>),
+    Near(u64, u32, Box<[u32]>),
     Far(Box<[u64]>),
 }
 
 impl Numbers {
     fn new(numbers: impl Iterator<Item = u64> + Clone) -> Self {
         let least = numbers.clone().min().unwrap_or_default();
-        let most = numbers.clone().max().unwrap_or_default();
-        if least == most {
-            return Self::Same(least);
+        let used = numbers.clone().fold(0, |used, number| used | (number - least));
+        let shift = used.trailing_zeros();
+        let more = || numbers.clone().map(|number| (number - least) >> shift);
+        match used.checked_shr(shift) {
+            None => Self::Same(least),
+            Some(..=0xffff) => {
+                Self::Nearest(least, shift, more().filter_map(|more| u16::try_from(more).ok()).collect())
+            }
+            Some(..=0xffff_ffff) => {
+                Self::Near(least, shift, more().filter_map(|more| u32::try_from(more).ok()).collect())
+            }
+            Some(_) => Self::Far(numbers.collect()),
         }
-        let near: Result<Box<[u32]>, _> = match u32::try_from(most - least) {
-            Ok(_) => numbers.clone().map(|number| u32::try_from(number - least)).collect(),
-            Err(far) => Err(far),
-        };
-        near.map_or_else(|_| Self::Far(numbers.collect()), |near| Self::Near(least, near))
     }
 
     fn get(&self, at: usize) -> Option<TermId> {
         Some(TermId(match self {
             Self::Same(number) => *number,
-            Self::Near(least, more) => least + u64::from(*more.get(at)?),
+            Self::Nearest(least, shift, more) => least + (u64::from(*more.get(at)?) << shift),
+            Self::Near(least, shift, more) => least + (u64::from(*more.get(at)?) << shift),
             Self::Far(numbers) => *numbers.get(at)?,
         }))
     }
 
     /// The first place, up to the end, whose number is not less.
     fn first_not_less(&self, number: TermId, length: usize) -> usize {
+        let number = number.0;
         match self {
-            Self::Same(same) => {
-                if *same < number.0 {
-                    length
-                } else {
-                    0
-                }
+            Self::Same(same) => length * usize::from(*same < number),
+            Self::Nearest(least, shift, more) => {
+                more.partition_point(|more| least + (u64::from(*more) << shift) < number)
             }
-            Self::Near(least, more) => more.partition_point(|more| least + u64::from(*more) < number.0),
-            Self::Far(numbers) => numbers.partition_point(|known| *known < number.0),
+            Self::Near(least, shift, more) => more.partition_point(|more| least + (u64::from(*more) << shift) < number),
+            Self::Far(numbers) => numbers.partition_point(|known| *known < number),
         }
     }
 }
@@ -72,15 +81,18 @@ pub(super) struct Column {
     last: Option<(TermId, TermId)>,
     /// Triples came out of order, or twice.
     disordered: bool,
+    /// How often triples of an object were asked for.
+    asked: AtomicUsize,
     by_object: OnceLock<ByObject>,
 }
 
-/// The rows of each object.
+/// The rows in the order of their objects, and where those of an object begin.
 #[derive(Default)]
 struct ByObject {
-    ranges: HashMap<TermId, (u32, u32)>,
     /// Part and place, in 20 and 12 bits.
     rows: Vec<u32>,
+    starts: HashTable<u32>,
+    hashes: RandomState,
 }
 
 impl Column {
@@ -148,46 +160,48 @@ impl Column {
         (part, place)
     }
 
-    /// Where in [`Column::row`] the rows of an object are.
-    pub fn rows_of(&self, object: TermId) -> std::ops::Range<usize> {
-        let (start, end) = self.by_object().ranges.get(&object).copied().unwrap_or_default();
-        start as usize..end as usize
+    /// Whether triples of an object are asked for so often that it is no longer enough to go through all.
+    pub fn is_asked_by_object(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED
     }
 
-    /// A row of those that are in the order of their objects.
-    pub fn row(&self, place: usize) -> Option<Row> {
-        let row = *self.by_object().rows.get(place)?;
-        Some(((row >> 12) as usize, (row & 0xfff) as usize))
+    /// Where the rows of an object begin among those that are in the order of their objects.
+    pub fn first_of(&self, object: TermId) -> Option<usize> {
+        let ByObject { rows, starts, hashes } = self.by_object.get_or_init(|| self.ordered_by_object());
+        let is_same = |start: &u32| {
+            let row = rows.get(*start as usize);
+            row.and_then(|row| self.triple(unpacked(*row))).is_some_and(|(_, known)| known == object)
+        };
+        starts.find(hashes.hash_one(object), is_same).map(|start| *start as usize)
     }
 
-    fn by_object(&self) -> &ByObject {
-        self.by_object.get_or_init(|| {
-            let mut ranges: HashMap<TermId, (u32, u32)> = HashMap::new();
-            let mut count = 0_u32;
-            let objects = || self.rows().filter_map(|row| Some((row, self.triple(row)?.1)));
-            for (_, object) in objects() {
-                ranges.entry(object).or_default().1 += 1;
-                count += 1;
-            }
-            let mut start = 0;
-            for range in ranges.values_mut() {
-                let length = range.1;
-                *range = (start, start);
-                start += length;
-            }
-            let mut rows = vec![0; count as usize];
-            for ((part, place), object) in objects() {
-                let row = u32::try_from(part << 12 | place).unwrap_or(u32::MAX);
-                if let Some(range) = ranges.get_mut(&object)
-                    && let Some(slot) = rows.get_mut(range.1 as usize)
-                {
-                    *slot = row;
-                    range.1 += 1;
-                }
-            }
-            ByObject { ranges, rows }
-        })
+    /// The triple at that place in the order of the objects.
+    pub fn triple_by_object(&self, place: usize) -> Option<(TermId, TermId)> {
+        self.triple(unpacked(*self.by_object.get()?.rows.get(place)?))
     }
+
+    fn ordered_by_object(&self) -> ByObject {
+        let object = |row: u32| self.triple(unpacked(row)).map_or(TermId(0), |(_, object)| object);
+        let packed = |(part, place): Row| u32::try_from(part << 12 | place).unwrap_or(u32::MAX);
+        let mut rows: Vec<u32> = self.rows().map(packed).collect();
+        if !rows.is_sorted_by_key(|row| object(*row)) {
+            rows.sort_by_cached_key(|row| object(*row));
+        }
+        let object_at = |place: usize| rows.get(place).map(|row| object(*row));
+        let firsts = || (0..rows.len()).filter(|place| *place == 0 || object_at(*place - 1) != object_at(*place));
+        let hashes = RandomState::new();
+        let hash = |start: &u32| hashes.hash_one(object_at(*start as usize).unwrap_or(TermId(0)));
+        let mut starts = HashTable::with_capacity(firsts().count());
+        for start in firsts().filter_map(|first| u32::try_from(first).ok()) {
+            starts.insert_unique(hash(&start), start, hash);
+        }
+        ByObject { rows, starts, hashes }
+    }
+}
+
+/// A row whose part and place are in 20 and 12 bits.
+fn unpacked(row: u32) -> Row {
+    ((row >> 12) as usize, (row & 0xfff) as usize)
 }
 
 #[cfg(test)]
@@ -210,7 +224,9 @@ mod tests {
             prop_assert_eq!(&rows, &Vec::from_iter(set.iter().copied()));
             for wanted in 0..5 {
                 let object = TermId(wanted);
-                let by_object = column.rows_of(object).filter_map(|place| column.triple(column.row(place)?)).map(|(s, _)| s.0);
+                let by_object = column.first_of(object).into_iter().flat_map(|first| first..);
+                let by_object = by_object.map_while(|place| column.triple_by_object(place).filter(|(_, o)| *o == object));
+                let by_object = by_object.map(|(subject, _)| subject.0);
                 let expected = set.iter().filter(|(_, object)| *object == wanted).map(|(subject, _)| *subject);
                 prop_assert_eq!(Vec::from_iter(by_object), Vec::from_iter(expected));
                 let first = column.triple(column.seek(object)).map(|(subject, _)| subject.0);

@@ -11,8 +11,9 @@ use super::term::TermId;
 enum Walk {
     /// In their order, from this one on.
     InOrder(Row),
-    /// Those of the object.
-    OfObject(Range<usize>),
+    /// In the order of their objects, from this place on.
+    ByObject(usize),
+    Ended,
 }
 
 /// The triples that fit a pattern: subject, predicate and object.
@@ -57,8 +58,10 @@ impl Iterator for Matches {
             let (predicate, column) = self.columns.columns.get(..self.places.end)?.get(self.places.start)?;
             let walk = self.walk.get_or_insert_with(|| match (self.subject, self.object) {
                 (Some(subject), _) => Walk::InOrder(column.seek(subject)),
-                (None, Some(object)) => Walk::OfObject(column.rows_of(object)),
-                (None, None) => Walk::InOrder((0, 0)),
+                (None, Some(object)) if column.is_asked_by_object() => {
+                    column.first_of(object).map_or(Walk::Ended, Walk::ByObject)
+                }
+                (None, _) => Walk::InOrder((0, 0)),
             });
             let triple = match walk {
                 Walk::InOrder(row) => {
@@ -66,7 +69,12 @@ impl Iterator for Matches {
                     *row = column.next(*row);
                     triple.filter(|(subject, _)| self.subject.is_none_or(|wanted| wanted == *subject))
                 }
-                Walk::OfObject(rows) => rows.next().and_then(|place| column.triple(column.row(place)?)),
+                Walk::ByObject(place) => {
+                    let triple = column.triple_by_object(*place);
+                    *place += 1;
+                    triple.filter(|(_, object)| self.object.is_none_or(|wanted| wanted == *object))
+                }
+                Walk::Ended => None,
             };
             match triple {
                 None => {
