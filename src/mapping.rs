@@ -130,7 +130,12 @@ impl Mapper {
 
     /// What a sink has to know of an input.
     pub(crate) fn sink_input<'i>(&self, input: &'i InputIri) -> SinkInput<'i> {
-        SinkInput { iri: &input.iri, named: self.mapping == Mapping::Session, context: self.context(input) }
+        SinkInput {
+            iri: &input.iri,
+            named: self.mapping == Mapping::Session,
+            plain: self.payloads_stay_opaque(),
+            context: self.context(input),
+        }
     }
 
     fn base_in_context(&self, input: &InputIri) -> bool {

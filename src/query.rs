@@ -43,7 +43,10 @@ mod dataset;
 #[cfg(feature = "http")]
 mod fetch;
 mod functions;
+mod items;
+mod narrow;
 mod needs;
+mod order;
 mod overlap;
 mod percentile;
 mod rdf;
@@ -73,11 +76,12 @@ pub use self::syntax::SyntaxError;
 pub use self::table::Table;
 pub use crate::answer::Form;
 use crate::sink::Selection;
+use crate::vocab::rpcg;
 
 /// The prefixes that a query need not declare.
 pub const QUERY_PREFIXES: &[(&str, &str)] = &[
     ("jrpc", crate::vocab::jrpc::NAMESPACE),
-    ("rpcg", crate::vocab::rpcg::NAMESPACE),
+    ("rpcg", rpcg::NAMESPACE),
     ("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
     ("rdfs", "http://www.w3.org/2000/01/rdf-schema#"),
     ("xsd", "http://www.w3.org/2001/XMLSchema#"),
@@ -91,16 +95,25 @@ pub struct Query {
     text: String,
     base: Option<String>,
     algebra: spargebra::Query,
+    /// As columns are asked, if that is not the same.
+    sized: Option<spargebra::Query>,
     uses: Uses,
 }
 
 impl Query {
     /// Understands the text of a query. Relative IRIs in it are resolved against `base`, which has to be absolute.
     pub fn parse(text: &str, base: Option<&str>) -> Result<Self, SyntaxError> {
-        let algebra = syntax::parse(text, base)?;
-        let uses = Uses::of(&algebra);
+        let mut algebra = syntax::parse(text, base)?;
+        let mut uses = Uses::of(&algebra);
         syntax::check_functions(&uses)?;
-        Ok(Self { text: text.to_owned(), base: base.map(str::to_owned), algebra, uses })
+        if uses.items {
+            syntax::rewrite_items(&mut algebra, &uses)?;
+        }
+        let sized = narrow::sized(&algebra).filter(|_| uses.needs.predicates().is_some()).map(|(sized, properties)| {
+            uses.needs.only_sizes(&properties);
+            sized
+        });
+        Ok(Self { text: text.to_owned(), base: base.map(str::to_owned), algebra, sized, uses })
     }
 
     /// A query of the catalogue, without parameters.
@@ -147,10 +160,13 @@ impl Query {
         self.uses.services
     }
 
-    /// The functions of this program that it calls, by their prefixed names: no other processor has them.
+    /// The functions of this program that it calls, and the properties that only it has, by their prefixed names: no
+    /// other processor has them.
     pub fn functions(&self) -> Vec<&'static str> {
         let is_called = |function: &&Function| self.uses.calls.iter().any(|(name, _)| *name == function.iri());
-        FUNCTIONS.iter().filter(is_called).map(|function| function.name).collect()
+        let items = [("rpcg:element", rpcg::ELEMENT), ("rpcg:member", rpcg::MEMBER)].into_iter();
+        let items = items.filter(|(_, property)| self.uses.items && self.uses.names(*property)).map(|(name, _)| name);
+        FUNCTIONS.iter().filter(is_called).map(|function| function.name).chain(items).collect()
     }
 
     /// Terms in it that are in the namespaces `jrpc:` and `rpcg:`, but are not defined: typing errors, most likely.

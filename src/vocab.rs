@@ -98,6 +98,8 @@ vocabulary! {
         PROBLEM = "problem",
         ERROR_KIND = "errorKind",
         VALUE = "value",
+        ELEMENT = "element",
+        MEMBER = "member",
         TEXT = "text",
         BYTES = "bytes",
         LINE = "line",

@@ -3,9 +3,10 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use oxrdf::Term;
+use oxrdf::{BlankNode, Term};
 use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
+use super::{functions, items};
 use crate::sink::columns::{Columns, Matches, TermId};
 
 /// A term in a row.
@@ -15,10 +16,46 @@ pub(super) enum RowTerm {
     Known(TermId),
     /// One that none has, computed by the query.
     Other(Arc<Term>),
+    /// The node that stands for one of the items of a JSON literal: see [`items`].
+    Item(Arc<Vec<RowTerm>>, u32),
 }
 
 /// Columns that are asked. All their triples are in the default graph.
 pub(super) struct Columnar(pub Arc<Columns>);
+
+impl Columnar {
+    /// What is known of the nodes of items: those of a literal, or the value of one.
+    fn items(
+        &self,
+        subject: Option<&RowTerm>,
+        property: &Term,
+        object: Option<&RowTerm>,
+    ) -> Vec<InternalQuad<RowTerm>> {
+        let Term::NamedNode(name) = property else { return Vec::new() };
+        let quad = |subject, object| {
+            let predicate = RowTerm::Other(property.clone().into());
+            InternalQuad { subject, predicate, object, graph_name: None }
+        };
+        match (subject, name.as_ref(), object) {
+            (Some(item @ RowTerm::Item(values, at)), items::VALUE_OF, _) => {
+                let value = values.get(*at as usize).filter(|value| object.is_none_or(|wanted| wanted == *value));
+                value.map(|value| quad(item.clone(), value.clone())).into_iter().collect()
+            }
+            (None, property @ (items::ELEMENT_OF | items::MEMBER_OF), Some(json)) => {
+                let Ok(term) = self.externalize_term(json.clone());
+                let values = functions::items(&term, property == items::MEMBER_OF).unwrap_or_default();
+                let values = values.into_iter().map(|value| {
+                    let Ok(value) = self.internalize_term(value);
+                    value
+                });
+                let values = Arc::new(values.collect::<Vec<_>>());
+                let count = u32::try_from(values.len()).unwrap_or(u32::MAX);
+                (0..count).map(|at| quad(RowTerm::Item(values.clone(), at), json.clone())).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
 
 impl QueryableDataset<'static> for Columnar {
     type InternalTerm = RowTerm;
@@ -34,8 +71,13 @@ impl QueryableDataset<'static> for Columnar {
         let known = |term: Option<&RowTerm>| match term {
             None => Some(None),
             Some(RowTerm::Known(id)) => Some(Some(*id)),
-            Some(RowTerm::Other(_)) => None,
+            Some(RowTerm::Other(_) | RowTerm::Item(..)) => None,
         };
+        let items = match predicate {
+            Some(RowTerm::Other(property)) => self.items(subject, property, object),
+            _ => Vec::new(),
+        };
+        let items = items.into_iter().map(Ok);
         let columns = self.0.clone();
         let matches = match (known(subject), known(predicate), known(object), graph_name) {
             (Some(subject), Some(predicate), Some(object), Some(None)) => {
@@ -43,10 +85,11 @@ impl QueryableDataset<'static> for Columnar {
             }
             _ => Matches::nothing(columns),
         };
-        matches.map(|(subject, predicate, object)| {
+        let matches = matches.map(|(subject, predicate, object)| {
             let [subject, predicate, object] = [subject, predicate, object].map(RowTerm::Known);
             Ok(InternalQuad { subject, predicate, object, graph_name: None })
-        })
+        });
+        matches.chain(items)
     }
 
     fn internalize_term(&self, term: Term) -> Result<RowTerm, Infallible> {
@@ -57,6 +100,8 @@ impl QueryableDataset<'static> for Columnar {
         Ok(match term {
             RowTerm::Known(id) => self.0.term(id),
             RowTerm::Other(term) => Arc::unwrap_or_clone(term),
+            // No variable that a query names has it.
+            RowTerm::Item(_, at) => BlankNode::new_unchecked(format!("item{at}")).into(),
         })
     }
 

@@ -24,7 +24,7 @@ use spargebra::algebra::{GraphPattern, QueryDataset};
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use super::columnar::Columnar;
-use super::{Query, functions};
+use super::{Query, functions, order};
 use crate::sink::columns::{Collector, Columns};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
 use crate::triples::{ObjectRef, Triples as _};
@@ -106,8 +106,9 @@ impl Dataset {
             needs.triples(rdf::TYPE.into_owned(), Some(rpcg::SESSION.into_owned().into()));
         }
         // Without graphs to tell apart, and without a server that gives names to some.
-        let is_one_graph =
-            graphs == Graphs::All { merged: true, named: false } && !overlapping && !query.uses_services();
+        let is_one_graph = graphs == Graphs::All { merged: true, named: false }
+            && (!overlapping || query.uses.items)
+            && !query.uses_services();
         let data = if is_one_graph { Data::Columns(OnceLock::new()) } else { Data::Store(Store::new()?) };
         Ok(Self { data, graphs, needs })
     }
@@ -150,13 +151,18 @@ impl Dataset {
             }
         };
         let store = match &self.data {
-            Data::Store(store) => store,
-            Data::Columns(loaded) => {
-                let columns = Columnar(loaded.get_or_init(Arc::default).clone());
+            Data::Store(store) if !query.uses.items => store,
+            data => {
+                let columns = match data {
+                    Data::Columns(loaded) => loaded.get_or_init(Arc::default).clone(),
+                    Data::Store(store) => Arc::new(copied(store, query.needs(), cancel)?),
+                };
                 let evaluator = functions::add(QueryEvaluator::new()).with_cancellation_token(cancel.token());
+                let algebra = query.sized.as_ref().unwrap_or(&query.algebra);
+                let in_order = order::in_record_order(algebra).filter(|_| columns.are_in_record_order());
                 return evaluator
-                    .prepare(&query.algebra)
-                    .execute(columns)
+                    .prepare(in_order.as_ref().unwrap_or(algebra))
+                    .execute(Columnar(columns))
                     .map_err(failed.clone())
                     .map(|results| answer(results, failed));
             }
@@ -172,6 +178,26 @@ impl Dataset {
         }
         Ok(answer(prepared.on_store(store).execute().map_err(failed.clone())?, failed))
     }
+}
+
+/// The triples of a store that a query needs, whatever graphs they are in: only columns know the items of JSON.
+fn copied(store: &Store, needs: &Selection, cancel: &Cancel) -> Result<Columns, QueryError> {
+    let mut columns = Columns::default();
+    let mut collector = Collector::new(&columns, "", needs.clone(), false);
+    let predicates = match needs.predicates() {
+        Some(predicates) => predicates.map(Some).collect(),
+        None => vec![None],
+    };
+    for predicate in predicates {
+        for quad in store.quads_for_pattern(None, predicate, None, None) {
+            cancel.check()?;
+            collector.quads(&[quad?]);
+            columns.take_many(&mut collector);
+        }
+    }
+    columns.take_all(&mut collector);
+    columns.finish();
+    Ok(columns)
 }
 
 /// The answer that an evaluator's results are.
@@ -241,7 +267,8 @@ impl<'d> Loading<'d> {
         let transaction = match &mut self.target {
             Target::Store(transaction) => transaction,
             Target::Columns { columns, collector, .. } => {
-                let collector = collector.get_or_insert_with(|| Collector::new(columns, "", Selection::all()));
+                let collector =
+                    collector.get_or_insert_with(|| Collector::new(columns, "", self.dataset.needs.clone(), false));
                 if let Some(object) = object {
                     collector.subject(quad.subject.into());
                     collector.triple(quad.predicate, object);

@@ -32,7 +32,8 @@ pub(super) enum FunctionKind {
 
 /// Every function. The first argument of those that look into JSON is an rdf:JSON literal, or a string that holds JSON,
 /// as MCP's texts often do; the second is a JSON Pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)), without
-/// which the whole value is meant. Where there is no such value, the result is unbound.
+/// which the whole value is meant; `*` in it stands for each element of an array, and the result is an array of what is
+/// there. Where there is no such value, the result is unbound.
 pub const FUNCTIONS: &[Function] = &[
     function(
         "rpcg:json",
@@ -131,49 +132,111 @@ pub(super) fn add<E: WithFunctions>(evaluator: E) -> E {
 
 fn apply(kind: FunctionKind, arguments: &[Term]) -> Option<Term> {
     let (json, pointer) = match arguments {
-        [Term::Literal(json)] => (json, ""),
-        [Term::Literal(json), Term::Literal(pointer)] if pointer.datatype() == xsd::STRING => (json, pointer.value()),
+        [json] => (json, ""),
+        [json, Term::Literal(pointer)] if pointer.datatype() == xsd::STRING => (json, pointer.value()),
         _ => return None,
     };
-    if json.datatype() != rdf::JSON && json.datatype() != xsd::STRING {
-        return None;
+    let value = json::parse(text_of(json)?.as_bytes()).ok()?;
+    match pointer.contains("/*") {
+        false => apply_to(kind, at(&value, pointer)?),
+        true => apply_to_all(kind, &value, pointer),
     }
-    let value = json::parse(json.value().as_bytes()).ok()?;
-    let value = at(&value, pointer)?;
+}
+
+fn apply_to(kind: FunctionKind, value: &Value<'_>) -> Option<Term> {
     match (kind, value) {
         (FunctionKind::Value, value) => term(value),
         (FunctionKind::Length, Value::Array(array)) => Some(Literal::from(array.items.len() as u64).into()),
         (FunctionKind::Length, Value::Object(object)) => Some(Literal::from(object.members.len() as u64).into()),
-        (FunctionKind::Keys, Value::Object(object)) => {
-            let names = object.members.iter().map(|(name, _)| {
-                let mut text = String::new();
-                json::write_string(name, &mut text);
-                text
-            });
-            let names = names.collect::<Vec<_>>().join(",");
-            Some(Literal::new_typed_literal(format!("[{names}]"), rdf::JSON).into())
-        }
+        (FunctionKind::Keys, Value::Object(object)) => array(object.members.iter().map(|(name, _)| quoted(name))),
         (FunctionKind::Type, value) => Some(Literal::from(type_name(value)).into()),
         _ => None,
     }
 }
 
+/// The JSON that a term holds.
+fn text_of(term: &Term) -> Option<&str> {
+    match term {
+        Term::Literal(json) if json.datatype() == rdf::JSON || json.datatype() == xsd::STRING => Some(json.value()),
+        _ => None,
+    }
+}
+
+fn quoted(name: &json::Text<'_>) -> String {
+    let mut text = String::new();
+    json::write_string(name, &mut text);
+    text
+}
+
+fn canonical(value: &Value<'_>) -> Option<String> {
+    let mut text = String::new();
+    json::write_canonical(value, Numbers::Exact, &mut text).ok()?;
+    Some(text)
+}
+
+/// An rdf:JSON array of values that are written already.
+fn array(values: impl Iterator<Item = String>) -> Option<Term> {
+    let values = values.collect::<Vec<_>>().join(",");
+    Some(Literal::new_typed_literal(format!("[{values}]"), rdf::JSON).into())
+}
+
+/// The terms of the elements of an array, or of the members of an object: `["name",value]` for each.
+pub(super) fn items(json: &Term, members: bool) -> Option<Vec<Term>> {
+    match (json::parse(text_of(json)?.as_bytes()).ok()?, members) {
+        (Value::Array(array), false) => Some(array.items.iter().filter_map(term).collect()),
+        (Value::Object(object), true) => {
+            let pair = |(name, value): &(_, _)| array([quoted(name), canonical(value)?].into_iter());
+            Some(object.members.iter().filter_map(pair).collect())
+        }
+        _ => None,
+    }
+}
+
+/// What a function makes of the array of all values that a pointer with `*` for each element of an array leads to.
+fn apply_to_all(kind: FunctionKind, value: &Value<'_>, pointer: &str) -> Option<Term> {
+    let mut found = vec![value];
+    let mut is_array = false;
+    for token in pointer.strip_prefix('/')?.split('/') {
+        let mut next = Vec::new();
+        for value in found {
+            match value {
+                // Never an index of RFC 6901. In an object, it is the name of a member.
+                Value::Array(array) if token == "*" => {
+                    is_array = true;
+                    next.extend(&array.items);
+                }
+                value => next.extend(step(value, token)),
+            }
+        }
+        found = next;
+    }
+    match kind {
+        _ if !is_array => apply_to(kind, found.pop()?),
+        FunctionKind::Value => array(found.into_iter().filter_map(canonical)),
+        FunctionKind::Length => Some(Literal::from(found.len() as u64).into()),
+        FunctionKind::Type => Some(Literal::from("array").into()),
+        _ => None,
+    }
+}
+
 /// The value that a JSON Pointer points at ([RFC 6901, 4](https://www.rfc-editor.org/rfc/rfc6901#section-4)).
-fn at<'v, 'a>(mut value: &'v Value<'a>, pointer: &str) -> Option<&'v Value<'a>> {
+fn at<'v, 'a>(value: &'v Value<'a>, pointer: &str) -> Option<&'v Value<'a>> {
     if pointer.is_empty() {
         return Some(value);
     }
-    for token in pointer.strip_prefix('/')?.split('/') {
-        value = match value {
-            Value::Object(object) => object.get(&pointer_name(token))?,
-            Value::Array(array) => {
-                let plain = token == "0" || !token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit());
-                array.items.get(token.parse::<usize>().ok().filter(|_| plain)?)?
-            }
-            _ => return None,
-        };
+    pointer.strip_prefix('/')?.split('/').try_fold(value, step)
+}
+
+/// The value that one token of a pointer leads to.
+fn step<'v, 'a>(value: &'v Value<'a>, token: &str) -> Option<&'v Value<'a>> {
+    match value {
+        Value::Object(object) => object.get(&pointer_name(token)),
+        Value::Array(array) => {
+            let plain = token == "0" || !token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit());
+            array.items.get(token.parse::<usize>().ok().filter(|_| plain)?)
+        }
+        _ => None,
     }
-    Some(value)
 }
 
 fn type_name(value: &Value<'_>) -> &'static str {
@@ -194,9 +257,7 @@ fn term(value: &Value<'_>) -> Option<Term> {
         // A string with half a surrogate pair is not an RDF string; its JSON is.
         Value::String(text) if text.as_str().is_some() => Some(Literal::from(text.as_str()?).into()),
         Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => {
-            let mut text = String::new();
-            json::write_canonical(value, Numbers::Exact, &mut text).ok()?;
-            Some(Literal::new_typed_literal(text, rdf::JSON).into())
+            Some(Literal::new_typed_literal(canonical(value)?, rdf::JSON).into())
         }
     }
 }
@@ -245,6 +306,21 @@ mod tests {
             assert_eq!(call(FunctionKind::Value, json, nothing), None, "{nothing}");
         }
         assert_eq!(call(FunctionKind::Value, r#"{"~1":1,"/":2}"#, "/~01"), typed("1", "integer"));
+    }
+
+    #[test]
+    fn a_star_is_each_element_of_an_array() {
+        let json = r#"{"tools":[{"name":"a","in":[1,2]},{"title":"b"},{"name":"c","in":[3]}],"*":{"x":1},"none":[]}"#;
+        let found = |pointer| call(FunctionKind::Value, json, pointer).map(|term| term.replace('\\', ""));
+        let array = |text: &str| Some(format!("\"{text}\"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>"));
+        assert_eq!(found("/tools/*/name"), array(r#"["a","c"]"#));
+        assert_eq!(found("/tools/*/in/*"), array("[1,2,3]"));
+        assert_eq!(found("/none/*"), array("[]"));
+        assert_eq!(found("/*/x"), typed("1", "integer"), "a member's name is one, as in RFC 6901");
+        for nothing in ["/tools/0/*", "/missing/*", "/tools/*x"] {
+            assert_eq!(found(nothing), None, "{nothing}");
+        }
+        assert_eq!(call(FunctionKind::Length, json, "/tools/*/in/*"), typed("3", "integer"));
     }
 
     #[test]

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::iter;
 
 use oxrdf::vocab::rdf;
-use oxrdf::{NamedNode, NamedNodeRef, Term};
+use oxrdf::{NamedNode, NamedNodeRef, Term, Variable};
 use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression,
 };
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
+use super::items::inverse;
+use super::narrow::methods;
 use crate::sink::Selection;
 use crate::vocab::{jrpc, rpcg};
 
@@ -25,9 +27,13 @@ pub(super) struct Uses {
     pub graphs: bool,
     /// A `SERVICE` pattern.
     pub services: bool,
+    /// Patterns for the items of JSON.
+    pub items: bool,
     /// The custom functions that are called, each with its number of arguments.
     pub calls: Vec<(NamedNode, usize)>,
     terms: BTreeSet<String>,
+    /// The methods of messages, in every solution of what is being looked at.
+    methods: Vec<(Variable, Vec<String>)>,
 }
 
 impl Uses {
@@ -36,8 +42,10 @@ impl Uses {
             needs: Selection::nothing(),
             graphs: false,
             services: false,
+            items: false,
             calls: Vec::new(),
             terms: BTreeSet::new(),
+            methods: Vec::new(),
         };
         match query {
             spargebra::Query::Describe { pattern, .. } => {
@@ -65,7 +73,12 @@ impl Uses {
 
     /// Whether a class of those is in the query.
     pub fn names_unread(&self) -> bool {
-        UNREAD.iter().any(|class| self.terms.contains(class.as_str()))
+        UNREAD.iter().any(|class| self.names(*class))
+    }
+
+    /// Whether a term is in the query.
+    pub fn names(&self, term: NamedNodeRef<'_>) -> bool {
+        self.terms.contains(term.as_str())
     }
 
     /// Terms of our two namespaces that nobody has defined, prefixed.
@@ -81,6 +94,22 @@ impl Uses {
     }
 
     fn pattern(&mut self, pattern: &GraphPattern) {
+        let known = self.methods.len();
+        match pattern {
+            // What is around a part of its own, which may count, is not known in it.
+            GraphPattern::Project { inner, .. } | GraphPattern::Slice { inner, .. } => {
+                let around = std::mem::take(&mut self.methods);
+                self.pattern(inner);
+                self.methods = around;
+                return;
+            }
+            _ => self.methods.extend(methods(pattern)),
+        }
+        self.parts(pattern);
+        self.methods.truncate(known);
+    }
+
+    fn parts(&mut self, pattern: &GraphPattern) {
         match pattern {
             GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| self.triple(triple)),
             GraphPattern::Path { subject, path, object } => {
@@ -89,6 +118,7 @@ impl Uses {
                 self.path(path);
             }
             GraphPattern::Join { left, right }
+            | GraphPattern::Lateral { left, right }
             | GraphPattern::Union { left, right }
             | GraphPattern::Minus { left, right } => {
                 self.pattern(left);
@@ -140,8 +170,6 @@ impl Uses {
             }
             // The question for the service is about its data, not ours.
             GraphPattern::Service { .. } => self.services = true,
-            #[allow(unreachable_patterns, reason = "variants that features of other crates may add")]
-            _ => self.needs.everything(),
         }
     }
 
@@ -155,7 +183,15 @@ impl Uses {
             _ => None,
         };
         match &triple.predicate {
-            NamedNodePattern::NamedNode(predicate) => self.needs.triples(predicate.clone(), object),
+            // Made of triples that another pattern needs.
+            NamedNodePattern::NamedNode(predicate) if inverse(predicate.as_ref()).is_some() => self.items = true,
+            NamedNodePattern::NamedNode(predicate) => {
+                let is_known = |message: &Variable| triple.subject == TermPattern::Variable(message.clone());
+                let known = self.methods.iter().find(|(message, _)| is_known(message));
+                let methods =
+                    known.filter(|_| *predicate == jrpc::HAS_PARAMETERS).map(|(_, methods)| methods.as_slice());
+                self.needs.triples_of(predicate.clone(), object, methods);
+            }
             NamedNodePattern::Variable(_) => self.needs.everything(),
         }
     }
@@ -164,6 +200,7 @@ impl Uses {
         match path {
             PropertyPathExpression::NamedNode(predicate) => {
                 self.iri(predicate);
+                self.items |= inverse(predicate.as_ref()).is_some();
                 self.needs.triples(predicate.clone(), None);
             }
             PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => self.path(path),

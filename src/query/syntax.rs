@@ -7,6 +7,7 @@ use spargebra::algebra::GraphPattern;
 
 use super::QUERY_PREFIXES;
 use super::functions::FUNCTIONS;
+use super::items;
 use super::needs::Uses;
 use super::tokens::{first_wrong, tokens, too_much};
 use crate::diagnostic::printable;
@@ -210,6 +211,25 @@ pub(super) fn check_functions(uses: &Uses) -> Result<(), SyntaxError> {
         return Err(SyntaxError { message, place: None });
     }
     Ok(())
+}
+
+/// Rewrites the patterns for the items of JSON, which are made of the triples of one graph.
+pub(super) fn rewrite_items(query: &mut spargebra::Query, uses: &Uses) -> Result<(), SyntaxError> {
+    let error = |message: String| SyntaxError { message, place: None };
+    if uses.graphs || uses.services || query.dataset().is_some() {
+        return Err(error(
+            "rpcg:element and rpcg:member do not go with GRAPH, FROM or SERVICE: leave those out".to_owned(),
+        ));
+    }
+    items::rewrite(query).map_err(error)?;
+    match Uses::of(query).items {
+        false => Ok(()),
+        true => Err(error(
+            "rpcg:element and rpcg:member stand alone between a variable and a term, in the pattern or in an EXISTS \
+             condition: not inside a longer path, nor in a condition that is part of another expression"
+                .to_owned(),
+        )),
+    }
 }
 
 #[cfg(test)]

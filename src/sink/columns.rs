@@ -11,6 +11,7 @@ mod collect;
 mod column;
 mod kept;
 mod matches;
+mod order;
 mod packed;
 mod term;
 
@@ -172,7 +173,7 @@ impl RecordSink for ColumnsSink<'_> {
     }
 
     fn rendered(&self, input: &SinkInput<'_>) -> Collector {
-        Collector::new(self.columns, input.iri, self.selection.clone())
+        Collector::new(self.columns, input.iri, self.selection.clone(), input.plain)
     }
 
     fn take(&mut self, collector: &Collector) -> Result<(), SinkError> {

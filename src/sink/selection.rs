@@ -14,6 +14,10 @@ struct Wanted {
     predicate: NamedNode,
     /// None: whatever the object is.
     objects: Option<Vec<Term>>,
+    /// None: whatever the method of the message is.
+    methods: Option<Vec<String>>,
+    /// Whether it is enough to know how long the object is.
+    sizes: bool,
 }
 
 impl Selection {
@@ -34,17 +38,47 @@ impl Selection {
 
     /// Adds the triples with this predicate, and this object if there is one.
     pub fn triples(&mut self, predicate: NamedNode, object: Option<Term>) {
+        self.triples_of(predicate, object, None);
+    }
+
+    /// Adds the triples with this predicate, and this object if there is one, of messages with one of these methods.
+    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, methods: Option<&[String]>) {
         let Some(predicates) = &mut self.predicates else { return };
         let index = predicates.iter().position(|wanted| wanted.predicate == predicate).unwrap_or_else(|| {
-            predicates.push(Wanted { predicate, objects: Some(Vec::new()) });
+            predicates.push(Wanted { predicate, objects: Some(Vec::new()), methods: Some(Vec::new()), sizes: false });
             predicates.len() - 1
         });
         let Some(wanted) = predicates.get_mut(index) else { return };
+        match (methods, &mut wanted.methods) {
+            (Some(more), Some(methods)) => methods.extend_from_slice(more),
+            (None, methods) => *methods = None,
+            (Some(_), None) => {}
+        }
         match (object, &mut wanted.objects) {
             (None, objects) => *objects = None,
             (Some(object), Some(objects)) if !objects.contains(&object) => objects.push(object),
             (Some(_), _) => {}
         }
+    }
+
+    /// The methods of the messages whose triples with this predicate are wanted; none: any.
+    pub(crate) fn methods(&self, predicate: NamedNodeRef<'_>) -> Option<&[String]> {
+        self.wanted(predicate)?.methods.as_deref()
+    }
+
+    /// Wants no more of the objects of these predicates than their lengths.
+    pub(crate) fn only_sizes(&mut self, predicates: &[NamedNode]) {
+        let wanted = self.predicates.iter_mut().flatten().filter(|wanted| predicates.contains(&wanted.predicate));
+        wanted.for_each(|wanted| wanted.sizes = true);
+    }
+
+    /// Whether the length of the object is enough.
+    pub(crate) fn wants_size(&self, predicate: NamedNodeRef<'_>) -> bool {
+        self.wanted(predicate).is_some_and(|wanted| wanted.sizes)
+    }
+
+    fn wanted(&self, predicate: NamedNodeRef<'_>) -> Option<&Wanted> {
+        self.predicates.iter().flatten().find(|wanted| wanted.predicate.as_ref() == predicate)
     }
 
     /// The predicates of the triples that are wanted; none: any predicate.
@@ -54,10 +88,7 @@ impl Selection {
 
     /// Whether a triple may be wanted: its predicate, and its object if that is an IRI and known.
     pub fn wants(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
-        let Some(predicates) = &self.predicates else { return true };
-        let Some(wanted) = predicates.iter().find(|wanted| wanted.predicate.as_ref() == predicate) else {
-            return false;
-        };
+        let Some(wanted) = self.wanted(predicate) else { return self.predicates.is_none() };
         let (Some(objects), Some(iri)) = (&wanted.objects, object) else { return true };
         objects.iter().any(|object| match object.as_ref() {
             TermRef::NamedNode(node) => node.as_str() == iri,

@@ -9,11 +9,16 @@ use super::packed::Packer;
 use super::term::TermId;
 use super::{Columns, is_long};
 use crate::triples::{NodeRef, ObjectRef, Triples};
+use crate::vocab::jrpc;
 
 /// The triples of one predicate.
 struct Collected {
     predicate: String,
     wanted: bool,
+    /// Only messages with one of the methods that are looked for are asked for it.
+    of_methods: bool,
+    /// Only the length of the object is.
+    sizes: bool,
     triples: Vec<(TermId, TermId)>,
 }
 
@@ -26,6 +31,10 @@ pub(crate) struct Collector {
     kept: Kept,
     packer: Packer,
     subject: TermId,
+    /// The methods of the messages whose params are wanted, where not all are.
+    methods: Option<Vec<String>>,
+    /// Whether the message at hand has another method.
+    other_method: bool,
     /// The session at hand: its reference and its number.
     session: Option<(String, TermId)>,
     count: u64,
@@ -33,9 +42,12 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// A collector for the input of that IRI, of which the columns know already.
-    pub fn new(columns: &Columns, iri: &str, selection: Selection) -> Self {
+    /// A collector for the input of that IRI, of which the columns know already; `plain` if its messages are mapped with no
+    /// further context.
+    pub fn new(columns: &Columns, iri: &str, selection: Selection, plain: bool) -> Self {
         Self {
+            methods: selection.methods(jrpc::HAS_PARAMETERS).filter(|_| plain).map(<[String]>::to_vec),
+            other_method: false,
             iri: iri.to_owned(),
             base: columns.bases.find(iri),
             selection,
@@ -92,6 +104,20 @@ impl Collector {
         }
     }
 
+    /// What is kept of an object if its length is enough: of nodes, all.
+    fn size(&mut self, object: ObjectRef<'_>) -> TermId {
+        let (form, text) = match object {
+            ObjectRef::Node(node) => return self.node(node),
+            ObjectRef::Text(text) => (Form::Text, text),
+            ObjectRef::Typed(text, datatype) => (Form::Typed(datatype), text),
+            ObjectRef::Tagged(text, tag) => (Form::Tagged(tag), text),
+            ObjectRef::Integer(number) => {
+                return self.size(ObjectRef::Typed(&number.to_string(), oxrdf::vocab::xsd::INTEGER.as_str()));
+            }
+        };
+        TermId::size(text.chars().count(), self.packer.digest(form, text))
+    }
+
     fn literal(&mut self, form: Form<'_>, text: &str) -> TermId {
         if let Some(id) = TermId::literal(form, text) {
             id
@@ -106,11 +132,19 @@ impl Collector {
     fn place(&mut self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> Option<usize> {
         let known = self.collected.iter().position(|collected| collected.predicate == predicate.as_str());
         let place = known.unwrap_or_else(|| {
-            let wanted = self.selection.wants(predicate, None);
-            self.collected.push(Collected { predicate: predicate.as_str().to_owned(), wanted, triples: Vec::new() });
+            self.collected.push(Collected {
+                predicate: predicate.as_str().to_owned(),
+                wanted: self.selection.wants(predicate, None),
+                of_methods: self.methods.is_some() && predicate == jrpc::HAS_PARAMETERS,
+                sizes: self.selection.wants_size(predicate),
+                triples: Vec::new(),
+            });
             self.collected.len() - 1
         });
-        let wanted = self.collected.get(place)?.wanted && (object.is_none() || self.selection.wants(predicate, object));
+        let collected = self.collected.get(place)?;
+        let wanted = collected.wanted
+            && !(collected.of_methods && self.other_method)
+            && (object.is_none() || self.selection.wants(predicate, object));
         wanted.then_some(place)
     }
 }
@@ -140,11 +174,21 @@ impl Rendered for Collector {
 impl Triples for Collector {
     fn subject(&mut self, node: NodeRef<'_>) {
         self.subject = self.node(node);
+        self.other_method = false;
     }
 
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
+        if let (Some(methods), ObjectRef::Text(method)) = (&self.methods, &object)
+            && predicate == jrpc::HAS_METHOD
+        {
+            self.other_method = !methods.iter().any(|known| known == method);
+        }
         let Some(place) = self.place(predicate, object.iri()) else { return };
-        let triple = (self.subject, self.object(object));
+        let object = match self.collected.get(place).is_some_and(|collected| collected.sizes) {
+            true => self.size(object),
+            false => self.object(object),
+        };
+        let triple = (self.subject, object);
         self.count += 1;
         if let Some(collected) = self.collected.get_mut(place) {
             collected.triples.push(triple);

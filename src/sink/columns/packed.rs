@@ -85,6 +85,11 @@ impl Packer {
         }
     }
 
+    /// Some bits of a literal's digest.
+    pub fn digest(&self, form: Form<'_>, text: &str) -> u64 {
+        self.secret.digest(form, text)[0]
+    }
+
     /// Adds a literal: its number in this worker's chunk.
     pub fn add(&mut self, form: Form<'_>, text: &str) -> u32 {
         let digest = self.secret.digest(form, text);

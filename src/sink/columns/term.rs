@@ -7,6 +7,7 @@
 //! | `xsd:integer`, `xsd:decimal` | its value, and how many digits are behind the point |
 //! | `xsd:dateTime`, `xsd:time`, in UTC or without a zone | microseconds, and how many digits are behind the point |
 //! | a string of at most 7 bytes | its bytes |
+//! | a literal whose length is asked for, and nothing else | how many characters, 32 bits, and some bits of its digest |
 //! | anything else | where it is kept |
 //!
 //! A literal has a number of its own only in the one spelling that the number gives back, so that equal numbers are equal
@@ -47,6 +48,7 @@ const TIME: u64 = 6;
 const SHORT: u64 = 7;
 const KEPT: u64 = 8;
 const PACKED: u64 = 9;
+const SIZE: u64 = 10;
 
 /// How many bases have numbers of their own.
 pub(super) const BASES: usize = 1 << 12;
@@ -80,6 +82,11 @@ impl TermId {
     /// A literal that is kept compressed.
     pub(super) fn packed(number: u32) -> Self {
         Self::new(PACKED, number.into())
+    }
+
+    /// A literal of that many characters, which is told apart from others by its digest.
+    pub(super) fn size(characters: usize, digest: u64) -> Self {
+        Self::new(SIZE, digest << 36 >> 4 | u64::from(u32::try_from(characters).unwrap_or(u32::MAX)))
     }
 
     /// A node of an input whose base has a number; `None` if it is too far behind, or has no such name.
@@ -247,6 +254,7 @@ impl TermId {
                 Unpacked::Literal(String::from_utf8_lossy(bytes).into_owned(), xsd::STRING.as_str())
             }
             KEPT => Unpacked::Kept(index()),
+            SIZE => Unpacked::Literal(index().to_string(), xsd::INTEGER.as_str()),
             _ => Unpacked::Packed(index()),
         }
     }
@@ -263,7 +271,11 @@ impl TermId {
 
     /// The value of an integer, which queries count and sort by.
     pub fn as_integer(self) -> Option<i64> {
-        (self.0 >> TAG == INTEGER).then(|| to_signed(self.0, TAG))
+        match self.0 >> TAG {
+            INTEGER => Some(to_signed(self.0, TAG)),
+            SIZE => i64::try_from(bits(self.0, 0, 32)).ok(),
+            _ => None,
+        }
     }
 }
 

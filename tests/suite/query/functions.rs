@@ -39,6 +39,81 @@ fn payloads_open() {
     }
 }
 
+const TOOLS: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+    "\n",
+    r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"b","tags":["x","y"]},{"name":"a"}],"more":[1,"1",null,true]}}"#,
+    "\n",
+    r#"{"jsonrpc":"2.0","id":2,"result":[7]}"#,
+    "\n",
+    r#"{"jsonrpc":"2.0","id":3,"result":{}}"#
+);
+
+/// Patterns that ask for elements and members, and what they find.
+const ITEMS: [(&str, &str, &[&str]); 13] = [
+    (
+        "?item",
+        "<#m2> jrpc:hasResult ?r BIND(rpcg:json(?r, '/more') AS ?j) ?j rpcg:element ?item",
+        &["1", "1", "null", "true"],
+    ),
+    ("?item", "?m rpcg:sequence 3 . ?j rpcg:element ?item . ?m jrpc:hasResult ?j", &["7"]),
+    ("?item", "<#m3> jrpc:hasResult/rpcg:element ?item", &["7"]),
+    (
+        "?n",
+        "?m jrpc:hasResult ?r BIND(rpcg:json(?r, '/tools') AS ?j) ?j rpcg:element ?t BIND(rpcg:json(?t, '/name') AS ?n)",
+        &["a", "b"],
+    ),
+    (
+        "?tag",
+        "?m jrpc:hasResult ?r . ?r rpcg:member ?p BIND(rpcg:json(?p, '/1') AS ?j) ?j rpcg:element ?t
+         BIND(rpcg:json(?t, '/tags') AS ?k) ?k rpcg:element ?tag",
+        &["x", "y"],
+    ),
+    ("?item", "<#m2> jrpc:hasResult ?r . ?r rpcg:member ?p BIND(rpcg:json(?p, '/0') AS ?item)", &["more", "tools"]),
+    ("?m ?item", "?m a jrpc:Response ; jrpc:hasResult ?r OPTIONAL { ?r rpcg:element ?item }", &["m2,", "m3,7", "m4,"]),
+    ("?m", "?m jrpc:hasResult ?r FILTER EXISTS { ?r rpcg:element 7 }", &["m3"]),
+    ("?m", "?m jrpc:hasResult ?r FILTER(!EXISTS { ?r rpcg:element 7 } && isLiteral(?r))", &["m2", "m4"]),
+    (
+        "?item",
+        "?m jrpc:hasResult ?r { ?r rpcg:element ?item } UNION { ?r rpcg:member ?item FILTER(?m = <#m4>) }",
+        &["7"],
+    ),
+    ("?item", "VALUES ?j { '[1,[2]]' } ?j rpcg:element ?i . ?i rpcg:element ?item", &["2"]),
+    ("(COUNT(*) AS ?n)", "?m jrpc:hasResult/rpcg:member ?p", &["2"]),
+    ("?item", "{ SELECT ?j { ?m jrpc:hasResult ?j } } ?j rpcg:element ?item", &["7"]),
+];
+
+#[test]
+fn arrays_and_objects_are_gone_through() {
+    for (columns, pattern, expected) in ITEMS {
+        let mut found: Vec<String> = rows(TOOLS, &format!("SELECT {columns} {{ {pattern} }}"));
+        found.iter_mut().for_each(|row| {
+            if let Some(at) = row.rfind('#') {
+                row.drain(..=at);
+            }
+        });
+        found.sort_unstable();
+        assert_eq!(found, *expected, "{pattern}");
+    }
+}
+
+#[test]
+fn what_nothing_gives_cannot_be_gone_through() {
+    for (pattern, told) in [
+        ("?j rpcg:element ?item", "nothing gives ?j"),
+        ("{ SELECT ?item { ?j rpcg:element ?item } } ?m jrpc:hasResult ?j", "nothing gives ?j"),
+        ("?m jrpc:hasResult ?j MINUS { ?j rpcg:element 7 }", "nothing gives ?j"),
+        ("<#m2> rpcg:member ?item", "is not JSON"),
+        ("?m jrpc:hasResult ?j . ?j rpcg:element|rpcg:member ?item", "not inside a longer path"),
+        ("?m jrpc:hasResult ?j FILTER(IF(EXISTS { ?j rpcg:element 7 }, true, false))", "part of another expression"),
+        ("GRAPH ?g { ?m jrpc:hasResult ?j } ?j rpcg:element ?item", "leave those out"),
+    ] {
+        let error =
+            rpcgraph::Query::parse(&format!("SELECT * {{ {pattern} }}"), Some("https://e/")).unwrap_err().to_string();
+        assert!(error.contains(told), "{pattern}: {error}");
+    }
+}
+
 #[test]
 fn percentiles_are_aggregates() {
     let query = "SELECT (rpcg:median(?n) AS ?a) (rpcg:p90(?n) AS ?b) (rpcg:p95(?n) AS ?c) (rpcg:p99(?n) AS ?d) \

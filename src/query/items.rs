@@ -1,0 +1,227 @@
+//! Elements of arrays and members of objects as patterns: `?json rpcg:element ?item`, `?json rpcg:member ?pair`.
+//!
+//! No triple has them. Their subject is a literal that something else in the query gives, so each is taken out of its
+//! basic graph pattern and becomes a look-up for every solution of what is around it, `LATERAL` in the algebra:
+//!
+//! ```text
+//! ?item-0 elements-of ?json . ?item-0 value-of ?item
+//! ```
+//!
+//! The node between them is the dataset's ([`Columnar`](super::columnar)): a subject cannot be a literal for the optimizer.
+
+use std::collections::BTreeSet;
+
+use oxrdf::{NamedNode, NamedNodeRef, Variable};
+use spargebra::Query;
+use spargebra::algebra::{Expression, GraphPattern};
+use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+
+use crate::vocab::rpcg;
+
+/// The properties of a node that stands for an item. With a space in them, they are nobody else's.
+pub(super) const ELEMENT_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("element of");
+pub(super) const MEMBER_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("member of");
+pub(super) const VALUE_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("value of");
+
+/// The property that leads back from an item.
+pub(super) fn inverse(predicate: NamedNodeRef<'_>) -> Option<NamedNodeRef<'static>> {
+    match predicate {
+        rpcg::ELEMENT => Some(ELEMENT_OF),
+        rpcg::MEMBER => Some(MEMBER_OF),
+        _ => None,
+    }
+}
+
+/// Rewrites the patterns of a query that ask for items.
+///
+/// # Errors
+///
+/// What the user has to be told.
+pub(super) fn rewrite(query: &mut Query) -> Result<(), String> {
+    let (Query::Select { pattern, .. }
+    | Query::Construct { pattern, .. }
+    | Query::Describe { pattern, .. }
+    | Query::Ask { pattern, .. }) = query;
+    let mut rewriter = Rewriter::default();
+    let open = rewriter.pattern(pattern)?;
+    bound(open)
+}
+
+/// Items are of what something gives.
+fn bound(open: Variables) -> Result<(), String> {
+    match open.into_iter().next() {
+        None => Ok(()),
+        Some(variable) => Err(format!(
+            "nothing gives {variable}, whose rpcg:element or rpcg:member the query asks for: bind it to JSON in the same group \
+             or around it, with a pattern such as ?message jrpc:hasResult {variable}, or with BIND(rpcg:json(…) AS {variable})"
+        )),
+    }
+}
+
+type Variables = BTreeSet<Variable>;
+
+#[derive(Default)]
+struct Rewriter {
+    items: usize,
+}
+
+impl Rewriter {
+    /// Rewrites a pattern: the variables whose items it asks for and does not bind.
+    fn pattern(&mut self, pattern: &mut GraphPattern) -> Result<Variables, String> {
+        Ok(match pattern {
+            GraphPattern::Bgp { patterns } => {
+                let triples = std::mem::take(patterns);
+                let (rewritten, open) = self.triples(triples)?;
+                *pattern = rewritten;
+                open
+            }
+            GraphPattern::Path { subject, object, .. } => {
+                [subject, object].into_iter().for_each(name);
+                Variables::new()
+            }
+            GraphPattern::Join { left, right } => {
+                let (of_left, of_right) = (self.pattern(left)?, self.pattern(right)?);
+                if open(&of_left, right).len() < of_left.len() {
+                    std::mem::swap(left, right);
+                    lateral(pattern, &of_right, &of_left)
+                } else {
+                    lateral(pattern, &of_left, &of_right)
+                }
+            }
+            GraphPattern::LeftJoin { left, right, expression } => {
+                let of_left = self.pattern(left)?;
+                let mut of_right = self.pattern(right)?;
+                if let Some(expression) = expression {
+                    of_right.extend(open(&self.expression(expression)?, right));
+                }
+                lateral(pattern, &of_left, &of_right)
+            }
+            GraphPattern::Lateral { left, right } => {
+                let (of_left, of_right) = (self.pattern(left)?, self.pattern(right)?);
+                lateral(pattern, &of_left, &of_right)
+            }
+            GraphPattern::Union { left, right } => &self.pattern(left)? | &self.pattern(right)?,
+            GraphPattern::Minus { left, right } => {
+                bound(self.pattern(right)?)?;
+                self.pattern(left)?
+            }
+            GraphPattern::Filter { expr: expression, inner } | GraphPattern::Extend { inner, expression, .. } => {
+                let of_expression = self.expression(expression)?;
+                &self.pattern(inner)? | &open(&of_expression, inner)
+            }
+            GraphPattern::Project { inner, .. } => {
+                bound(self.pattern(inner)?)?;
+                Variables::new()
+            }
+            GraphPattern::OrderBy { inner, .. }
+            | GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner }
+            | GraphPattern::Slice { inner, .. }
+            | GraphPattern::Group { inner, .. }
+            | GraphPattern::Graph { inner, .. } => self.pattern(inner)?,
+            GraphPattern::Values { .. } | GraphPattern::Service { .. } => Variables::new(),
+        })
+    }
+
+    /// Rewrites the patterns in those parts of a condition that can have some. They see what is around the condition.
+    fn expression(&mut self, expression: &mut Expression) -> Result<Variables, String> {
+        Ok(match expression {
+            Expression::Exists(pattern) => self.pattern(pattern)?,
+            Expression::Not(inner) => self.expression(inner)?,
+            Expression::And(left, right) | Expression::Or(left, right) => {
+                &self.expression(left)? | &self.expression(right)?
+            }
+            // What is left over anywhere else is found when the rewritten query is looked at.
+            _ => Variables::new(),
+        })
+    }
+
+    fn triples(&mut self, mut triples: Vec<TriplePattern>) -> Result<(GraphPattern, Variables), String> {
+        for TriplePattern { subject, object, .. } in &mut triples {
+            [subject, object].into_iter().for_each(name);
+        }
+        let (mut items, patterns): (Vec<_>, Vec<_>) =
+            triples.into_iter().partition(|triple| of_items(triple).is_some());
+        let mut pattern = GraphPattern::Bgp { patterns };
+        let mut missing = Variables::new();
+        while !items.is_empty() {
+            let known = scope(&pattern);
+            let is_bound =
+                |triple: &TriplePattern| matches!(&triple.subject, TermPattern::Variable(json) if known.contains(json));
+            let TriplePattern { subject, predicate, object } =
+                items.remove(items.iter().position(is_bound).unwrap_or_default());
+            let (TermPattern::Variable(json), NamedNodePattern::NamedNode(property)) = (&subject, &predicate) else {
+                return Err(format!(
+                    "{subject} is not JSON: the subject of rpcg:element and rpcg:member is a variable"
+                ));
+            };
+            if !known.contains(json) {
+                missing.insert(json.clone());
+            }
+            let node = TermPattern::Variable(Variable::new_unchecked(format!("item {}", self.items)));
+            self.items += 1;
+            let triple = |predicate: NamedNodeRef<'_>, object| GraphPattern::Bgp {
+                patterns: vec![TriplePattern {
+                    subject: node.clone(),
+                    predicate: NamedNode::from(predicate).into(),
+                    object,
+                }],
+            };
+            let inverse = inverse(property.as_ref()).unwrap_or(ELEMENT_OF);
+            for right in [triple(inverse, subject.clone()), triple(VALUE_OF, object)] {
+                pattern = GraphPattern::Lateral { left: Box::new(pattern), right: Box::new(right) };
+            }
+        }
+        Ok((pattern, missing))
+    }
+}
+
+/// The property of a triple that asks for items.
+fn of_items(triple: &TriplePattern) -> Option<NamedNodeRef<'static>> {
+    match &triple.predicate {
+        NamedNodePattern::NamedNode(predicate) => inverse(predicate.as_ref()),
+        NamedNodePattern::Variable(_) => None,
+    }
+}
+
+/// Makes a blank node a variable, which can be in several basic graph patterns.
+fn name(term: &mut TermPattern) {
+    if let TermPattern::BlankNode(blank) = term {
+        *term = TermPattern::Variable(Variable::new_unchecked(format!("blank {}", blank.as_str())));
+    }
+}
+
+fn scope(pattern: &GraphPattern) -> Variables {
+    let mut variables = Variables::new();
+    pattern.on_in_scope_variable(|variable| {
+        variables.insert(variable.clone());
+    });
+    variables
+}
+
+/// Those of the variables that a pattern does not bind.
+fn open(wanted: &Variables, pattern: &GraphPattern) -> Variables {
+    if wanted.is_empty() { Variables::new() } else { wanted - &scope(pattern) }
+}
+
+/// Lets the right side of a join see the left side's solutions if it asks for items of those: what is still open.
+fn lateral(pattern: &mut GraphPattern, of_left: &Variables, of_right: &Variables) -> Variables {
+    let (GraphPattern::Join { left, .. } | GraphPattern::LeftJoin { left, .. } | GraphPattern::Lateral { left, .. }) =
+        &mut *pattern
+    else {
+        return of_left | of_right;
+    };
+    let still = open(of_right, left);
+    if still.len() < of_right.len() && !matches!(pattern, GraphPattern::Lateral { .. }) {
+        let nothing = || GraphPattern::Bgp { patterns: Vec::new() };
+        *pattern = match std::mem::replace(pattern, nothing()) {
+            GraphPattern::Join { left, right } => GraphPattern::Lateral { left, right },
+            GraphPattern::LeftJoin { left, right, expression } => GraphPattern::Lateral {
+                left,
+                right: Box::new(GraphPattern::LeftJoin { left: Box::new(nothing()), right, expression }),
+            },
+            other => other,
+        };
+    }
+    of_left | &still
+}

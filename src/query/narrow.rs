@@ -1,0 +1,285 @@
+//! What a query can do without: payloads of messages that it does not ask about, and texts whose length is enough.
+
+use std::collections::BTreeSet;
+
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, NamedNode, NamedNodeRef, Variable};
+use spargebra::Query;
+use spargebra::algebra::{AggregateExpression, Expression, Function, GraphPattern, PropertyPathExpression};
+use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern};
+
+use crate::vocab::{jrpc, rpcg};
+
+/// The properties of what may be long.
+const PAYLOADS: [NamedNodeRef<'_>; 5] =
+    [jrpc::HAS_PARAMETERS, jrpc::HAS_RESULT, jrpc::HAS_ERROR_DATA, rpcg::VALUE, rpcg::TEXT];
+
+/// Messages, and the methods that they have in every solution of a pattern.
+pub(super) fn methods(pattern: &GraphPattern) -> Vec<(Variable, Vec<String>)> {
+    let (mut messages, mut values) = (Vec::new(), Vec::new());
+    constraints(pattern, &mut messages, &mut values);
+    let methods = messages.into_iter().filter_map(|(message, method)| match method {
+        TermPattern::Literal(literal) => Some((message.clone(), vec![literal.value().to_owned()])),
+        TermPattern::Variable(method) => {
+            let (_, methods) = values.iter().find(|(variable, _)| *variable == method)?;
+            Some((message.clone(), methods.clone()))
+        }
+        _ => None,
+    });
+    methods.collect()
+}
+
+/// Collects messages with their methods, and variables with all the texts that they can have.
+fn constraints<'p>(
+    pattern: &'p GraphPattern,
+    messages: &mut Vec<(&'p Variable, &'p TermPattern)>,
+    values: &mut Vec<(&'p Variable, Vec<String>)>,
+) {
+    match pattern {
+        GraphPattern::Bgp { patterns } => messages.extend(patterns.iter().filter_map(|triple| {
+            let TermPattern::Variable(message) = &triple.subject else { return None };
+            let is_method = matches!(&triple.predicate, NamedNodePattern::NamedNode(name) if *name == jrpc::HAS_METHOD);
+            is_method.then_some((message, &triple.object))
+        })),
+        GraphPattern::Values { variables, bindings } => {
+            values.extend(variables.iter().enumerate().filter_map(|(column, variable)| {
+                let texts = bindings.iter().map(|row| match row.get(column) {
+                    Some(Some(GroundTerm::Literal(literal))) => Some(literal.value().to_owned()),
+                    _ => None,
+                });
+                Some((variable, texts.collect::<Option<_>>()?))
+            }));
+        }
+        GraphPattern::Filter { expr, inner } => {
+            equals(expr, values);
+            constraints(inner, messages, values);
+        }
+        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
+            constraints(left, messages, values);
+            constraints(right, messages, values);
+        }
+        GraphPattern::LeftJoin { left: inner, .. }
+        | GraphPattern::Minus { left: inner, .. }
+        | GraphPattern::Extend { inner, .. } => constraints(inner, messages, values),
+        _ => {}
+    }
+}
+
+/// Collects variables that a condition compares with texts.
+fn equals<'p>(condition: &'p Expression, values: &mut Vec<(&'p Variable, Vec<String>)>) {
+    let text = |expression: &Expression| match expression {
+        Expression::Literal(literal) if literal.datatype() == xsd::STRING => Some(literal.value().to_owned()),
+        _ => None,
+    };
+    match condition {
+        Expression::And(left, right) => {
+            equals(left, values);
+            equals(right, values);
+        }
+        Expression::Equal(left, right) | Expression::SameTerm(left, right) => match (&**left, &**right) {
+            (Expression::Variable(variable), other) | (other, Expression::Variable(variable)) => {
+                values.extend(text(other).map(|text| (variable, vec![text])));
+            }
+            _ => {}
+        },
+        Expression::In(left, list) => {
+            if let (Expression::Variable(variable), Some(texts)) = (&**left, list.iter().map(text).collect()) {
+                values.push((variable, texts));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The query as it is asked where of some properties' values only the lengths are there, and those properties. It asks for
+/// `STRLEN(STR(?value))` in `BIND` or an aggregate, and for nothing else of those values.
+pub(super) fn sized(query: &Query) -> Option<(Query, Vec<NamedNode>)> {
+    let mut sized = query.clone();
+    let Query::Select { pattern, .. } = &mut sized else { return None };
+    let mut variables = Vec::new();
+    shorten(pattern, &mut variables);
+    // Whatever else the query says of a variable or a property, its text has it.
+    let text = query.to_sse();
+    let occurrences = |word: String| text.split([' ', '(', ')', '\n']).filter(|token| *token == word).count();
+    let lengths = variables.len();
+    variables.sort_unstable();
+    variables.dedup();
+    let mut objects = Vec::new();
+    // Joined with another value, it would be more than a length.
+    let is_single = |variable| values(pattern, variable, &mut objects) == Some(1);
+    let are_single = variables.iter().all(is_single);
+    let elsewhere = variables.iter().map(|variable| occurrences(variable.to_string())).sum::<usize>();
+    let properties: BTreeSet<NamedNodeRef<'_>> = objects.iter().flat_map(|object| object.iter().copied()).collect();
+    let is_fit = |property: &NamedNodeRef<'_>| {
+        let of_lengths = objects.iter().flatten().filter(|other| *other == property).count();
+        PAYLOADS.contains(property) && occurrences(property.to_string()) == of_lengths
+    };
+    let fits = are_single
+        && elsewhere == lengths + objects.len()
+        && !text.contains("(count distinct)")
+        && properties.iter().all(is_fit);
+    let properties: Vec<_> = properties.into_iter().map(NamedNodeRef::into_owned).collect();
+    (fits && !properties.is_empty()).then_some((sized, properties))
+}
+
+/// Puts the numbers that are there for values in the place of their lengths: the variables.
+fn shorten(pattern: &mut GraphPattern, variables: &mut Vec<Variable>) {
+    match pattern {
+        GraphPattern::Extend { expression, .. } => shorten_expression(expression, variables),
+        GraphPattern::Group { aggregates, .. } => {
+            for (_, aggregate) in aggregates {
+                if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
+                    shorten_expression(expr, variables);
+                }
+            }
+        }
+        _ => {}
+    }
+    match pattern {
+        GraphPattern::Join { left, right }
+        | GraphPattern::Lateral { left, right }
+        | GraphPattern::LeftJoin { left, right, .. }
+        | GraphPattern::Union { left, right }
+        | GraphPattern::Minus { left, right } => {
+            shorten(left, variables);
+            shorten(right, variables);
+        }
+        GraphPattern::Filter { inner, .. }
+        | GraphPattern::Extend { inner, .. }
+        | GraphPattern::Group { inner, .. }
+        | GraphPattern::OrderBy { inner, .. }
+        | GraphPattern::Project { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Slice { inner, .. } => shorten(inner, variables),
+        _ => {}
+    }
+}
+
+fn shorten_expression(expression: &mut Expression, variables: &mut Vec<Variable>) {
+    if let Expression::FunctionCall(Function::StrLen, arguments) = &*expression
+        && let [Expression::FunctionCall(Function::Str, arguments)] = arguments.as_slice()
+        && let [Expression::Variable(variable)] = arguments.as_slice()
+    {
+        let (variable, value) = (variable.clone(), Box::new(Expression::Variable(variable.clone())));
+        variables.push(variable);
+        // A sum is a number like any other, and no longer the one that stands for the value. IRIs are what they were.
+        let is_iri = Expression::FunctionCall(Function::IsIri, vec![(*value).clone()]);
+        let length = Expression::Add(value, Box::new(Expression::Literal(Literal::from(0))));
+        *expression = Expression::If(Box::new(is_iri), Box::new(expression.clone()), Box::new(length));
+    }
+}
+
+/// Collects the properties whose values a variable has, for each pattern that gives it values. Gives how many of those
+/// patterns are joined; `None` where a path leads elsewhere, too.
+fn values<'p>(pattern: &'p GraphPattern, variable: &Variable, found: &mut Vec<Vec<NamedNodeRef<'p>>>) -> Option<usize> {
+    let is_value = |object: &TermPattern| matches!(object, TermPattern::Variable(other) if other == variable);
+    Some(match pattern {
+        GraphPattern::Bgp { patterns } => {
+            let mut count = 0;
+            for triple in patterns.iter().filter(|triple| is_value(&triple.object)) {
+                let NamedNodePattern::NamedNode(property) = &triple.predicate else { return None };
+                found.push(vec![property.as_ref()]);
+                count += 1;
+            }
+            count
+        }
+        GraphPattern::Path { path, object, .. } if is_value(object) => {
+            found.push(last_steps(path)?);
+            1
+        }
+        GraphPattern::Join { left, right }
+        | GraphPattern::Lateral { left, right }
+        | GraphPattern::LeftJoin { left, right, .. }
+        | GraphPattern::Minus { left, right } => values(left, variable, found)? + values(right, variable, found)?,
+        GraphPattern::Union { left, right } => values(left, variable, found)?.max(values(right, variable, found)?),
+        GraphPattern::Filter { inner, .. }
+        | GraphPattern::Extend { inner, .. }
+        | GraphPattern::Group { inner, .. }
+        | GraphPattern::OrderBy { inner, .. }
+        | GraphPattern::Project { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Slice { inner, .. } => values(inner, variable, found)?,
+        _ => 0,
+    })
+}
+
+/// The properties that a path can end with.
+fn last_steps(path: &PropertyPathExpression) -> Option<Vec<NamedNodeRef<'_>>> {
+    match path {
+        PropertyPathExpression::NamedNode(property) => Some(vec![property.as_ref()]),
+        PropertyPathExpression::Sequence(_, last) => last_steps(last),
+        PropertyPathExpression::Alternative(left, right) => Some([last_steps(left)?, last_steps(right)?].concat()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::Query;
+
+    fn properties(text: &str) -> Vec<NamedNode> {
+        sized(&Query::parse(text, None).unwrap().algebra).map(|(_, properties)| properties).unwrap_or_default()
+    }
+
+    #[test]
+    fn lengths_are_enough_where_nothing_else_is_asked_for() {
+        let both = [jrpc::HAS_PARAMETERS.into_owned(), jrpc::HAS_RESULT.into_owned()];
+        for text in [
+            "SELECT ?m ?n { ?m jrpc:hasResult|jrpc:hasParameters ?p BIND(STRLEN(STR(?p)) AS ?n) }",
+            "SELECT ?m ?n { { ?m jrpc:hasResult ?p } UNION { ?m jrpc:hasParameters ?p } BIND(STRLEN(STR(?p)) AS ?n) }",
+            "SELECT ?t (SUM(STRLEN(STR(?p))) AS ?n) { ?m jrpc:hasParameters|jrpc:hasResult ?p ; a ?t } GROUP BY ?t",
+        ] {
+            assert_eq!(properties(text), both, "{text}");
+        }
+        for text in [
+            "SELECT * { ?m jrpc:hasResult ?p BIND(STRLEN(STR(?p)) AS ?n) }",
+            "SELECT ?m { ?m jrpc:hasResult ?p BIND(STRLEN(STR(?p)) AS ?n) FILTER(?p != 5) }",
+            "SELECT ?m { ?m jrpc:hasResult ?p ; jrpc:hasParameters ?p BIND(STRLEN(STR(?p)) AS ?n) }",
+            "SELECT ?m ?q { ?m jrpc:hasResult ?p BIND(STRLEN(STR(?p)) AS ?n) ?m jrpc:hasResult ?q }",
+            "SELECT ?m { ?m jrpc:hasResult ?p BIND(STRLEN(STR(?p)) AS ?n) FILTER EXISTS { ?x jrpc:hasResult 5 } }",
+            "SELECT ?m { ?m jrpc:hasMethod ?p BIND(STRLEN(STR(?p)) AS ?n) }",
+            "SELECT ?m { ?m jrpc:hasResult/rpcg:element ?p BIND(STRLEN(STR(?p)) AS ?n) }",
+            "SELECT ?m { ?m jrpc:hasResult ?p BIND(STRLEN(STR(?p)) AS ?n) { SELECT ?p { ?x ?y ?p } } }",
+            "SELECT (COUNT(DISTINCT *) AS ?c) { ?m jrpc:hasResult ?p BIND(STRLEN(STR(?p)) AS ?n) }",
+            "SELECT ?p (COUNT(*) AS ?c) { ?m jrpc:hasResult ?p BIND(STRLEN(STR(?p)) AS ?n) } GROUP BY ?p",
+            "SELECT ?m { ?m a jrpc:Request }",
+        ] {
+            assert!(properties(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn methods_are_those_of_every_solution() {
+        let wanted = |pattern: &str| {
+            let query = Query::parse(&format!("SELECT * {{ {pattern} }}"), None).unwrap();
+            query.needs().methods(jrpc::HAS_PARAMETERS).map(|methods| methods.join(" "))
+        };
+        let some = |methods: &str| Some(methods.to_owned());
+        assert_eq!(wanted("?m jrpc:hasMethod 'a' ; jrpc:hasParameters ?p"), some("a"));
+        assert_eq!(wanted("?m jrpc:hasMethod 'a' OPTIONAL { ?m jrpc:hasParameters ?p }"), some("a"));
+        assert_eq!(wanted("VALUES ?x { 'a' 'b' } ?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p"), some("a b"));
+        assert_eq!(
+            wanted("?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p FILTER(?x IN ('a', 'b') && ?p != 5)"),
+            some("a b")
+        );
+        assert_eq!(
+            wanted(
+                "{ ?m jrpc:hasMethod 'a' ; jrpc:hasParameters ?p } UNION { ?m jrpc:hasMethod 'b' ; jrpc:hasParameters ?p }"
+            ),
+            some("a b")
+        );
+        for any in [
+            "?m jrpc:hasParameters ?p OPTIONAL { ?m jrpc:hasMethod 'a' }",
+            "{ ?m jrpc:hasMethod 'a' } UNION { ?m jrpc:hasParameters ?p }",
+            "?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p FILTER(?x = 'a' || ?p = 5)",
+            "VALUES ?x { 'a' UNDEF } ?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p",
+            "?m jrpc:hasMethod 'a' { SELECT (COUNT(*) AS ?n) { ?m jrpc:hasParameters ?p } }",
+            "?m jrpc:hasMethod 'a' ; jrpc:hasParameters ?p { ?other jrpc:hasParameters ?p }",
+        ] {
+            assert_eq!(wanted(any), None, "{any}");
+        }
+    }
+}
