@@ -1,6 +1,7 @@
 //! The command line: what the user typed, and how outcomes become exit statuses.
 
 mod answer;
+mod ask;
 mod builtin;
 mod convert;
 mod explain;
@@ -17,15 +18,18 @@ mod report;
 mod shell;
 mod standard;
 mod target;
+mod words;
 
 use std::error::Error;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use rpcgraph::diagnostic::printable;
 use rpcgraph::sink::{OutputError, SinkError};
+
+use self::queries::QuestionArgs;
 
 /// Turn captured JSON-RPC traffic into RDF.
 ///
@@ -46,11 +50,29 @@ Exit status:
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Tell everything in order: who said what, and how long it took
+    Timeline(QuestionArgs),
+    /// Tell what failed, and why
+    Errors(QuestionArgs),
+    /// Tell the requests that nothing answers
+    Unanswered(QuestionArgs),
+    /// Tell the requests that waited longest
+    Slowest(QuestionArgs),
+    /// Count calls, errors and latencies by method
+    Methods(QuestionArgs),
+    /// Count calls, failures and latencies by tool (MCP)
+    Tools(QuestionArgs),
+    /// Tell what is wrong with a log
+    Problems(QuestionArgs),
+    /// Tell who talks to whom, in which version (MCP, LSP)
+    Handshake(QuestionArgs),
+    /// Ask any of the questions that `queries` lists
+    Ask(queries::AskCommand),
     /// Convert logs to RDF
     Convert(convert::Convert),
     /// Ask SPARQL queries of logs, RDF files, a store or a server
     Query(query::QueryCommand),
-    /// List the named queries, or print one
+    /// List the questions, or print one
     Queries(queries::QueriesCommand),
     /// Load logs into a SPARQL server or a store
     Load(load::Load),
@@ -85,8 +107,37 @@ type Failure = anyhow::Error;
 
 /// Parses the arguments, runs the command and maps what came of it to an exit status.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
-    let outcome = match cli.command {
+    let outcome = parse().and_then(|cli| run_command(&cli.command));
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(1),
+        Err(failure) if is_closed_pipe(&failure) => ExitCode::SUCCESS,
+        Err(failure) => {
+            print_failure(&failure);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What the user typed.
+fn parse() -> Result<Cli, Failure> {
+    let mut root = Cli::command();
+    root.build();
+    let arguments = words::with_command(std::env::args_os().collect(), &root, io::stdin().is_terminal())?;
+    Ok(Cli::parse_from(arguments))
+}
+
+fn run_command(command: &Command) -> Result<Outcome, Failure> {
+    match command {
+        Command::Timeline(question) => question.run("timeline"),
+        Command::Errors(question) => question.run("errors"),
+        Command::Unanswered(question) => question.run("unanswered"),
+        Command::Slowest(question) => question.run("slowest"),
+        Command::Methods(question) => question.run("methods"),
+        Command::Tools(question) => question.run("tools"),
+        Command::Problems(question) => question.run("problems"),
+        Command::Handshake(question) => question.run("handshake"),
+        Command::Ask(command) => command.run(),
         Command::Convert(command) => command.run(),
         Command::Query(command) => command.run(),
         Command::Queries(command) => command.run(),
@@ -99,15 +150,6 @@ pub fn run() -> ExitCode {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
         Command::Worker => rpcgraph::register::schema_worker().map(|()| Outcome::Done).map_err(Failure::from_boxed),
-    };
-    match outcome {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Findings) => ExitCode::from(1),
-        Err(failure) if is_closed_pipe(&failure) => ExitCode::SUCCESS,
-        Err(failure) => {
-            print_failure(&failure);
-            ExitCode::from(2)
-        }
     }
 }
 

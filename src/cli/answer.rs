@@ -10,22 +10,20 @@ use rpcgraph::query::{Answer, Form, ResultsError, Table};
 use rpcgraph::sink::Syntax;
 use rpcgraph::summary::counted;
 
-use super::read::named;
-use super::target::{TargetArgs, parse_syntax};
+use super::target::TargetArgs;
+use super::words::Named;
 use super::{Failure, say};
 
 /// Options of every command that answers queries.
 #[derive(Debug, Args)]
 pub struct AnswerArgs {
-    /// How rows are written [default: table, or what the extension of --output says]
-    #[arg(long, value_name = "NAME", value_parser = parse_results)]
-    results: Option<ResultsFormat>,
+    /// How rows are written (table, csv, tsv, json, jsonl, xml, markdown), or the syntax of a graph, of CONSTRUCT or
+    /// DESCRIBE [default: table or turtle, or what the extension of --output says]
+    #[arg(short, long, value_name = "NAME", aliases = ["results", "format"], hide_possible_values = true)]
+    #[arg(value_parser = Named(parse_output, output_names))]
+    to: Option<OutputName>,
 
-    /// Syntax of a graph, of CONSTRUCT or DESCRIBE [default: turtle, or what the extension of --output says]
-    #[arg(short, long, value_name = "NAME", value_parser = parse_syntax)]
-    to: Option<Syntax>,
-
-    /// With `--results csv`: a ' before each text that a spreadsheet would run, such as =1+1
+    /// With `-t csv`: a ' before each text that a spreadsheet would run, such as =1+1
     #[arg(long)]
     csv_safe: bool,
 
@@ -33,8 +31,30 @@ pub struct AnswerArgs {
     target: TargetArgs,
 }
 
-fn parse_results(name: &str) -> Result<ResultsFormat, String> {
-    named("format", &ResultsFormat::ALL, ResultsFormat::name, name)
+/// What an answer is written as.
+#[derive(Debug, Clone, Copy)]
+enum OutputName {
+    Rows(ResultsFormat),
+    Graph(Syntax),
+}
+
+fn parse_output(name: &str) -> Result<OutputName, String> {
+    let rows = ResultsFormat::ALL.into_iter().find(|format| format.name() == name).map(OutputName::Rows);
+    let graph = || Syntax::ALL.into_iter().find(|syntax| syntax.name() == name).map(OutputName::Graph);
+    rows.or_else(graph)
+        .ok_or_else(|| format!("there is no such format; there are {}, and for graphs {}", row_names(), graph_names()))
+}
+
+fn output_names() -> Vec<&'static str> {
+    ResultsFormat::ALL.into_iter().map(ResultsFormat::name).chain(Syntax::ALL.into_iter().map(Syntax::name)).collect()
+}
+
+fn row_names() -> String {
+    ResultsFormat::ALL.map(ResultsFormat::name).join(", ")
+}
+
+fn graph_names() -> String {
+    Syntax::ALL.map(Syntax::name).join(", ")
 }
 
 /// Writes an answer as the options say.
@@ -60,14 +80,22 @@ impl AnswerArgs {
     ) -> Result<AnswerWriter<'_>, Failure> {
         self.target.check(read)?;
         let (mut results, mut syntax) = Default::default();
-        match form {
-            Form::Graph => syntax = self.target.kind(self.to, Syntax::from_extension, "--to")?,
-            Form::Select | Form::Ask => {
-                results = self.target.kind(self.results, ResultsFormat::from_extension, "--results")?;
+        match (form, self.to) {
+            (Form::Graph, Some(OutputName::Rows(rows))) => {
+                bail!("the answer is a graph, and {} is for rows: one of {} is for it", rows.name(), graph_names());
+            }
+            (Form::Select | Form::Ask, Some(OutputName::Graph(syntax))) => {
+                bail!("the answer is rows, and {} is for a graph: one of {} is for them", syntax.name(), row_names());
+            }
+            (_, Some(OutputName::Graph(named))) => syntax = named,
+            (_, Some(OutputName::Rows(named))) => results = named,
+            (Form::Graph, None) => syntax = self.target.kind(None, Syntax::from_extension, "--to")?,
+            (Form::Select | Form::Ask, None) => {
+                results = self.target.kind(None, ResultsFormat::from_extension, "--to")?
             }
         }
         if self.csv_safe && results != ResultsFormat::Csv {
-            bail!("--csv-safe is about rows in CSV: name that with --results csv, or leave it out");
+            bail!("--csv-safe is about rows in CSV: name that with -t csv, or leave it out");
         }
         Ok(AnswerWriter { target: &self.target, results, csv_safe: self.csv_safe, syntax, base })
     }
@@ -104,7 +132,7 @@ impl AnswerWriter<'_> {
         })?;
         output.finish()?;
         if cut > 0 {
-            say(&format!("note: {} cut (…): --results csv has all of it", counted(cut, "cell")));
+            say(&format!("note: {} cut (…): -t csv has all of it", counted(cut, "cell")));
         }
         Ok(written)
     }

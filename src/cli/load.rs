@@ -13,9 +13,9 @@ use rpcgraph::sink::Sink;
 use rpcgraph::store;
 use rpcgraph::summary::counted;
 
+use super::ask::parse_seconds;
 use super::input::shown;
 use super::progress::{Meter, Unit};
-use super::query::parse_seconds;
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
 use super::{Failure, Outcome, print_failure, say, told};
 

@@ -1,31 +1,200 @@
-//! `queries`: the catalogue.
+//! Questions that have a name: the catalogue and queries of one's own, listed, printed and asked.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
 use clap::Args;
+use rpcgraph::diagnostic::printable;
 use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery};
 
-use super::{Failure, Outcome, print};
+use super::ask::{AskArgs, Question};
+use super::input::shown;
+use super::words::{Words, nearest};
+use super::{Failure, Outcome, print, say};
+
+/// Other names of questions: shorter, as the commands have them.
+const SHORT: &[(&str, &str)] = &[("tools", "tool-calls")];
+
+/// What an own query may have, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+#[derive(Debug, Args)]
+pub struct OwnQueries {
+    /// Also know the queries NAME.rq in a folder [default: what the environment's RPCGRAPH_QUERIES names]
+    #[arg(long, value_name = "DIR")]
+    queries: Option<PathBuf>,
+}
+
+/// Parameters of a question with a name.
+#[derive(Debug, Args)]
+pub struct NamedArgs {
+    /// A parameter of the question; repeatable
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter, hide = true)]
+    parameters: Vec<(String, String)>,
+}
+
+fn parse_parameter(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE".to_owned()),
+    }
+}
+
+impl NamedArgs {
+    pub fn is_given(&self) -> bool {
+        !self.parameters.is_empty()
+    }
+}
+
+/// The names of all questions that are built in.
+pub fn names() -> Vec<&'static str> {
+    CATALOGUE.iter().map(|query| query.name).chain(SHORT.iter().map(|(short, _)| *short)).collect()
+}
+
+impl OwnQueries {
+    fn folder(&self) -> Option<PathBuf> {
+        let named = std::env::var_os("RPCGRAPH_QUERIES").filter(|folder| !folder.is_empty());
+        self.queries.clone().or_else(|| named.map(PathBuf::from))
+    }
+
+    /// Names and texts of the queries in the folder, in order.
+    fn own(&self) -> Result<Vec<(String, String)>, Failure> {
+        let Some(folder) = self.folder() else { return Ok(Vec::new()) };
+        let unreadable = || format!("cannot read the queries in {}", shown(&folder));
+        let mut own = Vec::new();
+        for entry in fs::read_dir(&folder).with_context(unreadable)? {
+            let path = entry.with_context(unreadable)?.path();
+            if let Some(name) = own_name(&path) {
+                let size = fs::metadata(&path).with_context(unreadable)?.len();
+                if size > LONGEST {
+                    bail!("{} has {size} bytes, and a query has at most {LONGEST}", shown(&path));
+                }
+                own.push((name, fs::read_to_string(&path).with_context(|| format!("cannot read {}", shown(&path)))?));
+            }
+        }
+        own.sort();
+        Ok(own)
+    }
+
+    /// The text of a question.
+    fn find<T>(&self, name: &str, take: impl FnOnce(&NamedQuery<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        let own = self.own()?;
+        let found = own.iter().find(|(own, _)| own == name).map(|(name, text)| NamedQuery { name, text });
+        let name = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
+        match (NamedQuery::find(name), found) {
+            (Ok(query), found) => {
+                if found.is_some() {
+                    say(&format!("note: {name} is the built-in question; a query of your own needs another name"));
+                }
+                take(query)
+            }
+            (Err(_), Some(query)) => take(&query),
+            (Err(error), None) => {
+                let known = names().into_iter().chain(own.iter().map(|(name, _)| name.as_str()));
+                let hint = nearest(name, known).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
+                let others: Vec<_> = own.iter().map(|(name, _)| printable(name)).collect();
+                let folder = self.folder().map(|folder| match others.as_slice() {
+                    [] => format!("; there is no .rq file in {}", shown(&folder)),
+                    others => format!("; {} has {}", shown(&folder), others.join(", ")),
+                });
+                bail!("{error}{}{hint}", folder.unwrap_or_default())
+            }
+        }
+    }
+
+    /// Whether there is a question with that name.
+    pub fn has(&self, name: &str) -> Result<bool, Failure> {
+        Ok(names().contains(&name) || self.own()?.iter().any(|(own, _)| own == name))
+    }
+
+    /// The question with that name, and its parameters in it.
+    pub fn question(&self, name: &str, parameters: &NamedArgs) -> Result<Question, Failure> {
+        let text = self.find(name, |query| Ok(query.with_parameters(&parameters.parameters)?))?;
+        Ok(Question { text, file: None })
+    }
+
+    /// What there is to ask, for people.
+    pub fn list(&self) -> Result<String, Failure> {
+        let mut text = String::new();
+        let own = self.own()?;
+        let own = own.iter().map(|(name, text)| NamedQuery { name, text });
+        for query in CATALOGUE.iter().copied().chain(own.filter(|query| NamedQuery::find(query.name).is_err())) {
+            text.push_str(&format!("{}\n    {}\n", printable(query.name), printable(query.title())));
+            if let parameters @ [_, ..] = query.parameters().as_slice() {
+                text.push_str(&format!("    parameters: {}\n", printable(&parameters.join(", "))));
+            }
+        }
+        text.push_str("\n`rpcgraph queries NAME` prints a query, and explains its columns and parameters.\n");
+        Ok(text)
+    }
+}
+
+/// The name of the query that a file is, if it is one.
+fn own_name(path: &Path) -> Option<String> {
+    let is_query = path.extension().is_some_and(|extension| extension == "rq") && path.is_file();
+    path.file_stem().filter(|_| is_query).map(|stem| stem.to_string_lossy().into_owned())
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/queries.txt").trim_end())]
 pub struct QueriesCommand {
     /// Print this query
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = Words(names))]
     name: Option<String>,
+
+    #[command(flatten)]
+    own: OwnQueries,
 }
 
 impl QueriesCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        if let Some(name) = &self.name {
-            return print(NamedQuery::find(name)?.text);
+        match &self.name {
+            Some(name) => print(&self.own.find(name, |query| Ok(query.text.to_owned()))?),
+            None => print(&self.own.list()?),
         }
-        let mut text = String::new();
-        for query in CATALOGUE {
-            text.push_str(&format!("{}\n    {}\n", query.name, query.title()));
-            if let parameters @ [_, ..] = query.parameters().as_slice() {
-                text.push_str(&format!("    parameters: {}\n", parameters.join(", ")));
-            }
-        }
-        text.push_str("\n`rpcgraph queries NAME` prints a query, and explains its columns and parameters.\n");
-        print(&text)
+    }
+}
+
+/// `ask NAME`.
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("help/ask.txt").trim_end())]
+pub struct AskCommand {
+    /// The question, one of those that `rpcgraph queries` lists
+    #[arg(value_name = "NAME", value_parser = Words(names))]
+    name: String,
+
+    #[command(flatten)]
+    own: OwnQueries,
+
+    #[command(flatten)]
+    question: QuestionArgs,
+}
+
+impl AskCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        self.question.ask(&self.name, &self.own)
+    }
+}
+
+/// A question that is a command of its own.
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("help/question.txt").trim_end())]
+pub struct QuestionArgs {
+    #[command(flatten)]
+    parameters: NamedArgs,
+
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+impl QuestionArgs {
+    /// Asks the built-in question with that name.
+    pub fn run(&self, name: &str) -> Result<Outcome, Failure> {
+        self.ask(name, &OwnQueries { queries: None })
+    }
+
+    fn ask(&self, name: &str, own: &OwnQueries) -> Result<Outcome, Failure> {
+        self.ask.ask(&own.question(name, &self.parameters)?)
     }
 }

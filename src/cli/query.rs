@@ -2,42 +2,22 @@
 
 use std::fs;
 use std::io::{self, Read as _};
-use std::path::PathBuf;
-use std::thread;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
-use rpcgraph::endpoint::{Credentials, Endpoint};
-use rpcgraph::query::catalogue::NamedQuery;
-use rpcgraph::query::{Cancel, Cause, Dataset, Loading, Query, QueryError};
-use rpcgraph::store;
-use rpcgraph::summary::counted;
 
-use super::answer::AnswerArgs;
-use super::input::{InputSource, is_stdin};
-use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
+use super::ask::{AskArgs, Question};
+use super::input::{is_stdin, shown};
+use super::queries::{NamedArgs, OwnQueries};
 use super::standard::check_input;
-use super::target::leave;
-use super::{Failure, Outcome, print_failure, say};
+use super::{Failure, Outcome, print};
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("question").required(true), after_help = include_str!("help/query.txt").trim_end())]
+#[command(group = ArgGroup::new("question"), after_help = include_str!("help/query.txt").trim_end())]
 pub struct QueryCommand {
     #[command(flatten)]
-    read: ReadArgs,
-
-    /// Ask the store in a folder, which `rpcgraph load` has filled
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "client_log", "endpoint"])]
-    store: Option<PathBuf>,
-
-    /// Ask the SPARQL server at a URL; RPCGRAPH_TOKEN, RPCGRAPH_USER and RPCGRAPH_PASSWORD, or a netrc file are for it
-    #[arg(long, value_name = "URL", conflicts_with_all = ["inputs", "client_log"])]
-    endpoint: Option<String>,
-
-    /// Fetch what the query needs from the server and ask it here, with the functions that only this program has
-    #[arg(long)]
-    fetch: bool,
+    ask: AskArgs,
 
     /// The query
     #[arg(short, long, value_name = "TEXT", group = "question")]
@@ -47,248 +27,67 @@ pub struct QueryCommand {
     #[arg(long, value_name = "FILE", group = "question")]
     query_file: Option<PathBuf>,
 
-    /// One of the queries that `rpcgraph queries` lists
-    #[arg(long, value_name = "NAME", group = "question")]
+    /// One of the queries that `rpcgraph queries` lists, as `rpcgraph ask NAME` asks it
+    #[arg(long, value_name = "NAME", group = "question", hide = true)]
     named: Option<String>,
 
-    /// A parameter of the named query; repeatable
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter)]
-    parameters: Vec<(String, String)>,
+    #[command(flatten)]
+    own: OwnQueries,
 
     #[command(flatten)]
-    answer: AnswerArgs,
-
-    /// Let SERVICE in the query call other servers
-    #[arg(long)]
-    allow_service: bool,
-
-    /// Exit with status 1 if the answer is no, or no row, or no triple
-    #[arg(long)]
-    exit_status: bool,
-
-    /// Give up after so many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
-    timeout: Option<Duration>,
-
-    /// Give up at so much memory: bytes, or with K, M or G
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    max_memory: Option<usize>,
-
-    #[command(flatten)]
-    graph: GraphArgs,
-
-    #[command(flatten)]
-    summary: SummaryArgs,
+    parameters: NamedArgs,
 }
-
-fn parse_parameter(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("expected NAME=VALUE".to_owned()),
-    }
-}
-
-/// A time in seconds, maybe with a fraction.
-pub fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
-    seconds
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".to_owned())
-}
-
-/// Time for a query that was ended to end by itself; one that is busy where it cannot be ended is left behind.
-const GRACE: Duration = Duration::from_millis(500);
 
 impl QueryCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        let text = self.text()?;
-        // Before the query is read: some take long to be understood.
-        let cancel = self.cancel()?;
-        // Some editors begin a file with a mark of its encoding.
-        let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
-        if self.fetch && self.endpoint.is_none() {
-            bail!("--fetch is about the server that --endpoint names");
+        if self.named.is_none() && self.parameters.is_given() {
+            bail!(
+                "--param is for questions with a name, as `rpcgraph ask` asks them; write what is wanted into the query"
+            );
         }
-        let sources = if self.store.is_some() || self.endpoint.is_some() { Vec::new() } else { self.read.sources()? };
-        if self.query_file.as_deref().is_some_and(is_stdin) && sources.iter().any(InputSource::is_stdin) {
-            bail!("standard input cannot be both the query and the log: name a file for one of them");
+        if self.query.is_none() && self.named.is_none() && self.query_file.is_none() {
+            print(&self.own.list()?)?;
+            bail!(
+                "there is no query: give one with --query or --query-file, or ask one of these: rpcgraph ask NAME INPUT"
+            );
         }
-        let base = base(&sources).or_else(|| self.read.base.clone());
-        let query = Query::parse(text, base.as_deref())?;
-        for term in query.unknown_terms() {
-            say(&format!("note: no vocabulary has the term {term}; `rpcgraph ontology` prints what there is"));
+        if let Some(text) = &self.query {
+            self.check_text(text)?;
         }
-        if query.uses_services() && !self.allow_service {
-            bail!("the query calls another server with SERVICE; --allow-service lets it");
+        self.ask.ask(&self.question()?)
+    }
+
+    /// Says what a word is that is not SPARQL.
+    fn check_text(&self, text: &str) -> Result<(), Failure> {
+        if self.own.has(text)? {
+            bail!("{text} is not SPARQL but the name of a question: rpcgraph ask {text} INPUT");
         }
-        // Better now than when all the work is done.
-        let files = self.read.files(&sources).chain(self.query_file.as_deref());
-        let writer = self.answer.writer(query.form(), base, files)?;
-        let mut all_read = Ok(());
-        let answer = if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
-            if let functions @ [_, ..] = query.functions().as_slice() {
-                bail!(
-                    "the query uses {}, which only this program has: --fetch gets what it needs from the server and \
-                     asks it here",
-                    functions.join(", ")
-                );
-            }
-            rpcgraph::query::ask(&endpoint, &query, &cancel)?
-        } else {
-            let Some((dataset, read)) = self.dataset(&query, &sources, &cancel)? else { return Ok(Outcome::Findings) };
-            all_read = read;
-            match self.allow_service {
-                true => dataset.answer_with(&query, &cancel, rpcgraph::query::services(self.request_timeout()))?,
-                false => dataset.answer(&query, &cancel)?,
-            }
-        };
-        let (found, noun) = writer.write(answer)?;
-        if !self.summary.quiet && !noun.is_empty() {
-            say(&counted(found, noun));
+        if !text.contains(['{', '\n']) && Path::new(text).is_file() {
+            bail!("{} is not SPARQL but a file: name it with --query-file", shown(Path::new(text)));
         }
-        // An answer about what was not read is one, and "nothing" only where it was asked for by name.
-        if !query.sees_unread() || (found == 0 && !query.names_unread()) {
-            all_read?;
-        }
-        Ok(if self.exit_status && found == 0 { Outcome::Findings } else { Outcome::Done })
+        Ok(())
     }
 
     /// The query as it is asked, before anything is known of the data.
-    fn text(&self) -> Result<String, Failure> {
-        if self.named.is_none() && !self.parameters.is_empty() {
-            bail!("--param is for the queries that --named names; write what is wanted into the query instead");
-        }
+    fn question(&self) -> Result<Question, Failure> {
         if let Some(text) = &self.query {
-            return Ok(text.clone());
+            return Ok(Question { text: text.clone(), file: None });
         }
         if let Some(name) = &self.named {
-            return Ok(NamedQuery::find(name)?.with_parameters(&self.parameters)?);
+            return self.own.question(name, &self.parameters);
         }
-        let Some(path) = &self.query_file else {
-            bail!("there is no query; give one with --query, --query-file or --named")
+        let path = self.query_file.clone().unwrap_or_default();
+        let text = match is_stdin(&path) {
+            true => {
+                check_input()?;
+                let mut text = String::new();
+                io::stdin().read_to_string(&mut text).context("cannot read the query from standard input")?;
+                text
+            }
+            false => {
+                fs::read_to_string(&path).with_context(|| format!("cannot read the query from {}", path.display()))?
+            }
         };
-        if is_stdin(path) {
-            check_input()?;
-            let mut text = String::new();
-            io::stdin().read_to_string(&mut text).context("cannot read the query from standard input")?;
-            return Ok(text);
-        }
-        fs::read_to_string(path).with_context(|| format!("cannot read the query from {}", path.display()))
+        Ok(Question { text, file: Some(path) })
     }
-
-    /// The switch that ends the query: Ctrl-C turns it, and the time.
-    fn cancel(&self) -> Result<Cancel, Failure> {
-        let cancel = Cancel::default();
-        let interrupted = cancel.clone();
-        ctrlc::set_handler(move || {
-            // Asked twice: the user does not want to wait.
-            if interrupted.cause().is_some() {
-                leave();
-            }
-            interrupted.cancel(Cause::Interrupted);
-            leave_after(GRACE, Cause::Interrupted);
-        })
-        .context("cannot listen for Ctrl-C")?;
-        if let Some(time) = self.timeout {
-            cancel.after(time);
-            leave_after(time.saturating_add(GRACE), Cause::TimedOut);
-        }
-        if let Some(bytes) = self.max_memory {
-            cancel.beyond(bytes as u64);
-        }
-        Ok(cancel)
-    }
-
-    fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
-        let Some(url) = &self.endpoint else { return Ok(None) };
-        let builder = Endpoint::builder(url).credentials(Credentials::from_environment()?);
-        Ok(Some(builder.timeout(self.request_timeout()).build()?))
-    }
-
-    /// The time that a server has to answer a request.
-    fn request_timeout(&self) -> Duration {
-        self.timeout.unwrap_or(rpcgraph::endpoint::TIMEOUT)
-    }
-
-    /// The data to ask, and whether something was read of each input; `None` where `--strict` has stopped it.
-    fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> Result<Option<ReadData>, Failure> {
-        if let Some(dir) = &self.store {
-            return Ok(Some((Dataset::stored(store::open_read_only(dir)?), Ok(()))));
-        }
-        let dataset = Dataset::new(query, sources.iter().any(|source| source.rdf_format().is_some()))?;
-        let mut loading = dataset.load(cancel)?;
-        if let Some(endpoint) = self.endpoint()? {
-            rpcgraph::query::fetch(&endpoint, query, &mut loading)?;
-        }
-        let Some(all_read) = self.load(&mut loading, query, sources, cancel)? else { return Ok(None) };
-        for graph in loading.commit()? {
-            say(&format!("note: the query names the graph {graph}, which is not there"));
-        }
-        Ok(Some((dataset, all_read)))
-    }
-
-    /// Loads the inputs, unless `--strict` stops it; tells whether something was read of each.
-    ///
-    /// It fails if nothing was read of any, and the query does not see what else there is.
-    fn load(
-        &self,
-        loading: &mut Loading<'_>,
-        query: &Query,
-        sources: &[InputSource],
-        cancel: &Cancel,
-    ) -> Result<Option<Result<(), Failure>>, Failure> {
-        let mut run = self.read.run(&self.graph, self.summary.quiet)?;
-        let mut any_read = sources.is_empty() || query.sees_unread();
-        for source in sources {
-            if let Some(format) = source.rdf_format() {
-                let longest = self.read.max_record_size;
-                loading.rdf(&source.name(), &source.iri, format, longest, self.read.open(source)?.read)?;
-                any_read = true;
-                continue;
-            }
-            let attempt = run.convert(source, &mut loading.sink());
-            cancel.check()?;
-            match attempt? {
-                Attempt::Stopped => return Ok(None),
-                Attempt::Unread(why) if !query.sees_unread() => print_failure(&why),
-                Attempt::Unread(why) if !self.summary.quiet => say(&format!("note: {why}")),
-                Attempt::Unread(_) => {}
-                Attempt::Done | Attempt::Failed => any_read = true,
-            }
-        }
-        run.findings.end();
-        let all_read = run.check_read();
-        match any_read {
-            true => Ok(Some(all_read)),
-            false => all_read.map(|()| None),
-        }
-    }
-}
-
-/// Data, and whether something was read of each input.
-type ReadData = (Dataset, Result<(), Failure>);
-
-/// Ends the process after a time, if the query has not ended by then.
-fn leave_after(time: Duration, cause: Cause) {
-    let _ = thread::Builder::new().spawn(move || {
-        thread::sleep(time);
-        print_failure(&QueryError::Ended(cause).into());
-        leave();
-    });
-}
-
-/// The base that IRIs are shortened against: the session, or the folder that all sessions are in.
-fn base(sources: &[InputSource]) -> Option<String> {
-    let [first, rest @ ..] = sources else { return None };
-    if rest.is_empty() {
-        return Some(first.iri.clone());
-    }
-    let mut common = first.iri.as_str();
-    for source in rest {
-        let shared = common.bytes().zip(source.iri.bytes()).take_while(|(a, b)| a == b).count();
-        // Up to a slash, which is never a part of a longer character.
-        common = common.get(..shared).and_then(|shared| shared.rfind('/').map(|slash| &shared[..=slash])).unwrap_or("");
-    }
-    // A base needs more than `file:///`.
-    (common.matches('/').count() > 3).then(|| common.to_owned())
 }

@@ -12,11 +12,11 @@ use crate::json;
 
 /// A query of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NamedQuery {
+pub struct NamedQuery<'q> {
     /// Its name, that of its file.
-    pub name: &'static str,
+    pub name: &'q str,
     /// The file.
-    pub text: &'static str,
+    pub text: &'q str,
 }
 
 macro_rules! catalogue {
@@ -26,7 +26,7 @@ macro_rules! catalogue {
 }
 
 /// Every query, in the order in which one gets to know a log.
-pub const CATALOGUE: &[NamedQuery] = catalogue! {
+pub const CATALOGUE: &[NamedQuery<'static>] = catalogue! {
     "sessions",
     "timeline",
     "methods",
@@ -66,36 +66,38 @@ pub enum CatalogueError {
     })]
     UnknownParameter {
         /// The query.
-        query: &'static str,
+        query: String,
         /// The name that was given.
         parameter: String,
         /// The parameters that it has.
-        known: Vec<&'static str>,
+        known: Vec<String>,
     },
     /// The value is not a number where one is wanted.
     #[error("the parameter {parameter} wants a whole number, not {value:?}")]
     NotANumber {
         /// The parameter.
-        parameter: &'static str,
+        parameter: String,
         /// The value.
         value: String,
     },
 }
 
-impl NamedQuery {
+impl NamedQuery<'static> {
     /// The query with this name.
     pub fn find(name: &str) -> Result<&'static Self, CatalogueError> {
         let found = CATALOGUE.iter().find(|query| query.name == name);
         found.ok_or_else(|| CatalogueError::UnknownQuery(name.to_owned()))
     }
+}
 
+impl<'q> NamedQuery<'q> {
     /// The first line of the comment that the file starts with.
-    pub fn title(&self) -> &'static str {
+    pub fn title(&self) -> &'q str {
         self.text.lines().next().and_then(|line| line.strip_prefix('#')).unwrap_or_default().trim()
     }
 
     /// The names of its parameters.
-    pub fn parameters(&self) -> Vec<&'static str> {
+    pub fn parameters(&self) -> Vec<&'q str> {
         let mut names = Vec::new();
         for (name, _) in self.text.lines().filter_map(slot) {
             if !names.contains(&name) {
@@ -109,7 +111,8 @@ impl NamedQuery {
     pub fn with_parameters(&self, parameters: &[(String, String)]) -> Result<String, CatalogueError> {
         let known = self.parameters();
         if let Some((parameter, _)) = parameters.iter().find(|(name, _)| !known.contains(&name.as_str())) {
-            return Err(CatalogueError::UnknownParameter { query: self.name, parameter: parameter.clone(), known });
+            let (query, known) = (self.name.to_owned(), known.into_iter().map(str::to_owned).collect());
+            return Err(CatalogueError::UnknownParameter { query, parameter: parameter.clone(), known });
         }
         let mut text = String::with_capacity(self.text.len());
         for line in self.text.lines() {
@@ -126,11 +129,11 @@ impl NamedQuery {
 }
 
 /// The parameter that changes a line, and the template for it.
-fn slot(line: &'static str) -> Option<(&'static str, &'static str)> {
+fn slot(line: &str) -> Option<(&str, &str)> {
     line.split_once("#:")?.1.split_once(' ')
 }
 
-fn filled(parameter: &'static str, template: &str, value: &str) -> Result<String, CatalogueError> {
+fn filled(parameter: &str, template: &str, value: &str) -> Result<String, CatalogueError> {
     if !template.contains("$number") {
         // JSON's escapes are SPARQL's, but for those of control characters, which both spell `\u001F`.
         let mut string = String::new();
@@ -138,7 +141,8 @@ fn filled(parameter: &'static str, template: &str, value: &str) -> Result<String
         return Ok(template.replace("$value", &string));
     }
     let number = value.parse::<u64>();
-    let number = number.map_err(|_| CatalogueError::NotANumber { parameter, value: value.to_owned() })?;
+    let number =
+        number.map_err(|_| CatalogueError::NotANumber { parameter: parameter.to_owned(), value: value.to_owned() })?;
     Ok(template.replace("$number", &number.to_string()))
 }
 
@@ -146,7 +150,7 @@ fn filled(parameter: &'static str, template: &str, value: &str) -> Result<String
 mod tests {
     use super::*;
 
-    const QUERY: NamedQuery = NamedQuery {
+    const QUERY: NamedQuery<'static> = NamedQuery {
         name: "test",
         text: "# A title\n#\n# More.\nSELECT * {\n  ?r jrpc:hasMethod ?m\n  #:method FILTER(?m = $value)\n}\nLIMIT 10 #:limit LIMIT $number\n",
     };

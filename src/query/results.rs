@@ -1,16 +1,20 @@
-//! Writing answers: the four result formats of the W3C, and graphs in every syntax.
+//! Writing answers: the four result formats of the W3C, lines of JSON, tables, and graphs in every syntax.
 
 use std::io::Write;
 use std::sync::Arc;
 
 use oxigraph::sparql::QuerySolution;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
+use oxrdf::vocab::xsd;
 use oxrdf::{GraphName, Literal, Quad, Term, Variable};
+use serde_json::value::RawValue;
 
 use super::answer::{ResultsError, Solutions, Triples};
 use super::table::Table;
 pub use super::table::WrittenRows;
+use crate::json;
 use crate::sink::{QuadSink as _, RdfXmlSink, SinkError, Syntax, not_xml, serializer, write_line};
+use crate::vocab::rdf;
 
 /// How rows and truth values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,13 +28,18 @@ pub enum ResultsFormat {
     Tsv,
     /// [SPARQL 1.1 Query Results JSON](https://www.w3.org/TR/sparql11-results-json/).
     Json,
+    /// A JSON object a row, with a member for each column that has a value.
+    JsonLines,
     /// [SPARQL Query Results XML](https://www.w3.org/TR/rdf-sparql-XMLres/).
     Xml,
+    /// A table of [GitHub Flavored Markdown](https://github.github.com/gfm/#tables-extension-).
+    Markdown,
 }
 
 impl ResultsFormat {
     /// Every format, in the order of the documentation.
-    pub const ALL: [Self; 5] = [Self::Table, Self::Csv, Self::Tsv, Self::Json, Self::Xml];
+    pub const ALL: [Self; 7] =
+        [Self::Table, Self::Csv, Self::Tsv, Self::Json, Self::JsonLines, Self::Xml, Self::Markdown];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -39,23 +48,34 @@ impl ResultsFormat {
             Self::Csv => "csv",
             Self::Tsv => "tsv",
             Self::Json => "json",
+            Self::JsonLines => "jsonl",
             Self::Xml => "xml",
+            Self::Markdown => "markdown",
         }
     }
 
     /// The format that a file name's extension stands for.
     pub fn from_extension(extension: &str) -> Option<Self> {
-        // For others it is CSV.
-        if extension == "txt" {
-            return Some(Self::Table);
+        match extension {
+            // For others it is CSV.
+            "txt" => return Some(Self::Table),
+            "jsonl" | "ndjson" => return Some(Self::JsonLines),
+            "md" => return Some(Self::Markdown),
+            _ => {}
         }
         let standard = QueryResultsFormat::from_extension(extension)?;
         Self::ALL.into_iter().find(|format| format.standard() == Some(standard))
     }
 
-    /// The format of the W3C; a table is not one of them.
+    /// The format of the W3C, if it is one of them.
     fn standard(self) -> Option<QueryResultsFormat> {
-        QueryResultsFormat::from_extension(self.name())
+        match self {
+            Self::Table | Self::JsonLines | Self::Markdown => None,
+            Self::Csv => Some(QueryResultsFormat::Csv),
+            Self::Tsv => Some(QueryResultsFormat::Tsv),
+            Self::Json => Some(QueryResultsFormat::Json),
+            Self::Xml => Some(QueryResultsFormat::Xml),
+        }
     }
 }
 
@@ -66,7 +86,12 @@ pub fn write_solutions(
     table: &Table,
     mut writer: impl Write,
 ) -> Result<WrittenRows, ResultsError> {
-    let Some(standard) = format.standard() else { return table.write(solutions, writer) };
+    let standard = match (format.standard(), format) {
+        (Some(standard), _) => standard,
+        (None, ResultsFormat::JsonLines) => return write_json_lines(solutions, writer),
+        (None, ResultsFormat::Markdown) => return table.write_markdown(solutions, writer),
+        (None, _) => return table.write(solutions, writer),
+    };
     let mut serializer = QueryResultsSerializer::from_format(standard)
         .serialize_solutions_to_writer(&mut writer, solutions.variables)?;
     let mut written = WrittenRows::default();
@@ -81,6 +106,48 @@ pub fn write_solutions(
     serializer.finish()?;
     writer.flush()?;
     Ok(written)
+}
+
+/// A JSON object a row: a member for each column that has a value. Numbers and booleans are those of JSON, rdf:JSON is what
+/// it holds; anything else is a string: an IRI, or what a literal says.
+fn write_json_lines(solutions: Solutions<'_>, mut writer: impl Write) -> Result<WrittenRows, ResultsError> {
+    let mut written = WrittenRows::default();
+    let mut line = String::new();
+    for row in solutions.rows {
+        line.clear();
+        for (variable, value) in row?.iter() {
+            line.push(if line.is_empty() { '{' } else { ',' });
+            json::write_str(variable.as_str(), &mut line);
+            line.push(':');
+            match value {
+                Term::NamedNode(node) => json::write_str(node.as_str(), &mut line),
+                Term::Literal(literal) => match plain_json(literal) {
+                    // Line ends in JSON are nothing but space.
+                    Some(plain) => line.extend(plain.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c })),
+                    None => json::write_str(literal.value(), &mut line),
+                },
+                term => json::write_str(&term.to_string(), &mut line),
+            }
+        }
+        writeln!(writer, "{}{line}}}", if line.is_empty() { "{" } else { "" })?;
+        written.rows += 1;
+    }
+    writer.flush()?;
+    Ok(written)
+}
+
+/// The JSON that a literal is.
+fn plain_json(literal: &Literal) -> Option<&str> {
+    let (text, datatype) = (literal.value(), literal.datatype());
+    let is_json = |text: &str| serde_json::from_str::<&RawValue>(text).is_ok();
+    let is_number = || text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+    let is_plain = match datatype {
+        rdf::JSON => is_json(text),
+        xsd::BOOLEAN => matches!(text, "true" | "false"),
+        xsd::INTEGER | xsd::DECIMAL | xsd::DOUBLE | xsd::FLOAT => is_number() && is_json(text),
+        _ => false,
+    };
+    is_plain.then_some(text)
 }
 
 /// The rows with a `'` before each text that a spreadsheet would run or compute: one that begins with `=`, `+`, `-`, `@`, a

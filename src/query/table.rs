@@ -85,6 +85,31 @@ impl Table {
         Ok(written)
     }
 
+    /// Writes the rows as a table of Markdown, and counts them.
+    pub(super) fn write_markdown(
+        &self,
+        solutions: Solutions<'_>,
+        mut writer: impl Write,
+    ) -> Result<WrittenRows, ResultsError> {
+        let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
+        let whole = Self { width: Some(usize::MAX), base: self.base.clone() };
+        let mut rows =
+            solutions.rows.map(|row| Ok(row?.values().iter().map(|value| whole.cell(value.as_ref())).collect()));
+        let measured: Vec<Vec<Cell>> = rows.by_ref().take(MEASURED).collect::<Result<_, QueryError>>()?;
+        let columns = self.columns(&names, &measured);
+        writeln!(writer, "| {} |", names.join(" | "))?;
+        let rule: Vec<_> = columns.iter().map(|column| if column.right { "--:" } else { "---" }).collect();
+        writeln!(writer, "| {} |", rule.join(" | "))?;
+        let mut written = WrittenRows::default();
+        for row in measured.into_iter().map(Ok).chain(rows) {
+            let cells: Vec<_> = row?.iter().map(|cell| markdown(&cell.text)).collect();
+            writeln!(writer, "| {} |", cells.join(" | "))?;
+            written.rows += 1;
+        }
+        writer.flush()?;
+        Ok(written)
+    }
+
     fn cell(&self, value: Option<&Term>) -> Cell {
         let mut cell = match value {
             None => Cell::default(),
@@ -150,6 +175,18 @@ impl Table {
         }
         columns
     }
+}
+
+/// The text with a backslash before what Markdown would take for more than text.
+fn markdown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if "\\`*_[]<>|~&#".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
 }
 
 struct Column {

@@ -11,6 +11,7 @@ mod inputs;
 mod layouts;
 mod output;
 mod provenance;
+mod questions;
 mod sides;
 mod store;
 mod streaming;

@@ -146,7 +146,7 @@ fn formats_of_the_readme() {
 #[test]
 fn queries_of_the_readme() {
     let readme = fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
-    let (_, section) = readme.split_once("\n### Named queries\n").unwrap();
+    let (_, section) = readme.split_once("\n### Questions\n").unwrap();
     let (table, _) = section.split_once("```").unwrap();
     let shown: Vec<_> = table.lines().filter(|line| line.starts_with("| `")).collect();
     let there = CATALOGUE.iter().map(|query| format!("| `{}` | {} |", query.name, query.title()));
@@ -215,7 +215,7 @@ fn examples_of_help_are_run() {
     for shell in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"] {
         fs::create_dir_all(folder.path().join(shell)).unwrap();
     }
-    let commands = "convert query queries load register context ontology formats completions man";
+    let commands = "convert query ask errors queries load register context ontology formats completions man";
     let mut run = 0;
     for example in commands.split(' ').flat_map(examples_of_help) {
         // `man` itself is not everywhere.

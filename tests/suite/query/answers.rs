@@ -157,7 +157,7 @@ fn an_output_file_tells_the_format() {
     let before = place.names();
     place
         .run(&["query", "s", "-q", select, "-o", "a.parquet"])
-        .said(2, "error: no syntax goes by the extension \"parquet\" of a.parquet; name one with --results\n");
+        .said(2, "error: no syntax goes by the extension \"parquet\" of a.parquet; name one with --to\n");
     place
         .run(&["query", "s", "-q", "DESCRIBE <#m1>", "-o", "a.csv"])
         .said(2, "error: no syntax goes by the extension \"csv\" of a.csv; name one with --to\n");

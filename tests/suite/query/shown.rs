@@ -7,7 +7,7 @@ fn cut_cells_are_told() {
     let place = Place::with("log", format!("{}\n", REQUEST.replace("\"m\"", &format!("\"{}\"", "x".repeat(1000)))));
     let query = "SELECT ?method { ?request jrpc:hasMethod ?method }";
     let ran = place.run(&["query", "log", "-q", query]);
-    ran.said(0, "note: 1 cell cut (…): --results csv has all of it\n1 row\n");
+    ran.said(0, "note: 1 cell cut (…): -t csv has all of it\n1 row\n");
     assert!(ran.text().ends_with(&format!("\n{}…\n", "x".repeat(399))));
     let ran = place.run(&["query", "log", "-q", query, "--results", "csv"]);
     ran.said(0, "1 row\n");
@@ -28,5 +28,5 @@ fn spreadsheets_run_nothing_where_that_is_asked_for() {
     let safe = ["'=1+1", "'+cmd", "'-cmd", "'@x", "'\tx", "\"'\rx\"", "-1", "-32601", "a=1", "urn:=", "'", "'-1+1", ""];
     assert_eq!(rows(&["--csv-safe"]), safe);
     let ran = place.run(&["query", "data.nt", "-q", query, "--csv-safe"]);
-    ran.said(2, "error: --csv-safe is about rows in CSV: name that with --results csv, or leave it out\n");
+    ran.said(2, "error: --csv-safe is about rows in CSV: name that with -t csv, or leave it out\n");
 }

@@ -1,0 +1,143 @@
+//! Words on the command line: what the first one is, those that an option knows, and what is near a wrong one.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::Path;
+
+use anyhow::anyhow;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command};
+
+use super::input::{is_stdin, shown};
+use super::{Failure, say};
+
+/// A value of which the usual ones are known, to shells for example. Others are taken too.
+#[derive(Clone)]
+pub struct Words(pub fn() -> Vec<&'static str>);
+
+impl TypedValueParser for Words {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0().into_iter().map(PossibleValue::new)))
+    }
+}
+
+/// A value of a few, each with a name: parsed by one function, listed by another.
+#[derive(Clone)]
+pub struct Named<T>(pub fn(&str) -> Result<T, String>, pub fn() -> Vec<&'static str>);
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for Named<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        TypedValueParser::parse_ref(&self.0, command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.1().into_iter().map(PossibleValue::new)))
+    }
+}
+
+/// The one of several words that a wrong one is most like, if one is like it.
+pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+    let lower = word.to_lowercase();
+    let likeness = |known: &str| {
+        let known = known.to_lowercase();
+        let part = !lower.is_empty() && (known.contains(&lower) || lower.contains(&known));
+        strsim::jaro_winkler(&lower, &known).max(if part { 0.8 } else { 0.0 })
+    };
+    let scored = known.into_iter().map(|known| (likeness(known), known)).filter(|(likeness, _)| *likeness > 0.75);
+    scored.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, known)| known)
+}
+
+/// The arguments with a command in front: without one, the first word that belongs to no option is a command if one has
+/// that name, else a log, and the question about it is `overview`.
+///
+/// # Errors
+///
+/// It is neither a command nor a path that exists.
+pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool) -> Result<Vec<OsString>, Failure> {
+    let Some(overview) = root.find_subcommand("overview") else { return Ok(arguments) };
+    if arguments.len() < 2 {
+        if !terminal {
+            arguments.push("overview".into());
+        }
+        return Ok(arguments);
+    }
+    let own = |argument: &OsString| matches!(argument.to_str(), Some("-h" | "--help" | "-V" | "--version"));
+    let Some(place) = first_word(&arguments, overview) else {
+        if !arguments.iter().skip(1).any(own) {
+            arguments.insert(1, "overview".into());
+        }
+        return Ok(arguments);
+    };
+    let Some(word) = arguments.get(place).cloned() else { return Ok(arguments) };
+    let path = Path::new(&word);
+    let command = word.to_str().filter(|word| *word == "help" || root.find_subcommand(word).is_some());
+    if let Some(command) = command {
+        if path.exists() {
+            say(&format!("note: {command} is the command; the file of that name is ./{command}"));
+        }
+        let word = arguments.remove(place);
+        arguments.insert(1, word);
+        return Ok(arguments);
+    }
+    if is_stdin(path) || path.exists() {
+        arguments.insert(1, "overview".into());
+        return Ok(arguments);
+    }
+    let name = shown(path);
+    let commands = root.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
+    let near = [
+        nearest(&name, commands).map(|near| format!("the command {near}")),
+        near_file(path).map(|near| format!("the file {near}")),
+    ];
+    let near: Vec<_> = near.into_iter().flatten().collect();
+    let advice = match near.as_slice() {
+        [] => "rpcgraph --help lists the commands".to_owned(),
+        near => format!("did you mean {}?", near.join(" or ")),
+    };
+    Err(anyhow!("there is no command and no file {name:?}: {advice}"))
+}
+
+/// Where the first word is that is neither an option nor its value.
+fn first_word(arguments: &[OsString], command: &Command) -> Option<usize> {
+    let mut is_value = false;
+    for (place, argument) in arguments.iter().enumerate().skip(1) {
+        let text = argument.to_string_lossy();
+        if std::mem::take(&mut is_value) {
+            continue;
+        }
+        if text == "-" || !text.starts_with('-') {
+            return Some(place);
+        }
+        if text == "--" {
+            return None;
+        }
+        let takes = |arg: &Arg| arg.get_action().takes_values();
+        is_value = match text.strip_prefix("--") {
+            Some(long) => command.get_arguments().any(|arg| arg.get_long() == Some(long) && takes(arg)),
+            // What stands behind the letter is the value.
+            None => {
+                text.len() == 2
+                    && command.get_arguments().any(|arg| arg.get_short() == text.chars().nth(1) && takes(arg))
+            }
+        };
+    }
+    None
+}
+
+/// The file beside a path whose name is most like its own.
+fn near_file(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names: Vec<_> =
+        entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
+    let name = nearest(&path.file_name()?.to_string_lossy(), names.iter().map(String::as_str))?;
+    Some(shown(&folder.map_or_else(|| name.into(), |folder| folder.join(name))))
+}

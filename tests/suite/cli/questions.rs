@@ -1,0 +1,128 @@
+//! Questions as commands, and what is a question.
+
+use super::{BASE, LOG, Place};
+
+/// A log that fails in one place, and a folder with queries of one's own.
+fn place() -> Place {
+    let place = Place::with("log", LOG);
+    place.put("own/calls.rq", "# Who is called\nSELECT ?method { ?r jrpc:hasMethod ?method\n#:only FILTER(?method = $value)\n} ORDER BY ?method\n");
+    place.put("own/errors.rq", "# Nothing\nASK {}\n");
+    place.put("own/notes.txt", "none of them");
+    place
+}
+
+#[test]
+fn questions_are_commands() {
+    let place = place();
+    for (command, name) in [
+        ("timeline", "timeline"),
+        ("errors", "errors"),
+        ("unanswered", "unanswered"),
+        ("slowest", "slowest"),
+        ("methods", "methods"),
+        ("tools", "tool-calls"),
+        ("problems", "problems"),
+        ("handshake", "handshake"),
+    ] {
+        let before = place.run(&["query", "log", "--named", name, "--results", "csv", "--quiet"]);
+        assert!(before.quietly().text().lines().count() > 0);
+        for arguments in [&[command, "log"][..], &["ask", command, "log"], &["ask", name, "log"]] {
+            let ran = place.run(&[arguments, &["-t", "csv", "--quiet"]].concat());
+            assert_eq!(ran.quietly().stdout, before.stdout, "{arguments:?}");
+        }
+    }
+    // From standard input too, and not only from logs.
+    let piped = place.run_with(&["errors", "-t", "csv", "--base", BASE, "--quiet"], LOG);
+    place.put("graph.nq", &place.convert(&["log", "-t", "nquads", "--base", BASE, "--quiet"]).stdout);
+    let graph = place.run(&["errors", "graph.nq", "-t", "csv", "--quiet"]);
+    assert!(graph.quietly().text().contains("Method not found"), "{}", graph.text());
+    assert_eq!(graph.stdout, piped.quietly().stdout);
+}
+
+#[test]
+fn queries_of_ones_own() {
+    let mut place = place();
+    let ran = place.run(&["ask", "calls", "log", "--queries", "own", "-t", "csv"]);
+    ran.said(0, "3 rows\n");
+    assert_eq!(ran.text(), "method\r\nno\r\nnote\r\nsubtract\r\n");
+    let ran = place.run(&["query", "log", "--named", "calls", "--queries", "own", "--param", "only=no", "-t", "csv"]);
+    assert_eq!(ran.text(), "method\r\nno\r\n");
+    let list = place.run(&["queries", "--queries", "own"]);
+    assert!(list.quietly().text().contains("calls\n    Who is called\n    parameters: only\n"), "{}", list.text());
+    assert!(!list.text().contains("Nothing"), "{}", list.text());
+    place.run(&["ask", "none", "log", "--queries", "own"]).began(2, "error: there is no query \"none\"; there are ");
+    place.run(&["ask", "none", "log", "--queries", "gone"]).began(2, "error: cannot read the queries in gone: ");
+    // What is built in is not shadowed.
+    let ran = place.run(&["ask", "errors", "log", "--queries", "own", "-t", "csv"]);
+    ran.said(0, "note: errors is the built-in question; a query of your own needs another name\n1 row\n");
+    place.set("RPCGRAPH_QUERIES", "own");
+    assert_eq!(place.run(&["ask", "calls", "log", "-t", "csv"]).text().lines().count(), 4);
+    assert!(place.run(&["queries", "calls"]).quietly().text().starts_with("# Who is called"));
+}
+
+#[test]
+fn a_wrong_name_or_text_is_told_what_it_is() {
+    let place = place();
+    let ran = place.run(&["ask", "eror", "log"]);
+    ran.began(2, "error: there is no query \"eror\"; there are sessions, ");
+    assert!(ran.stderr.ends_with(" (did you mean errors?)\n"), "{}", ran.stderr);
+    place
+        .run(&["query", "log", "-q", "errors"])
+        .said(2, "error: errors is not SPARQL but the name of a question: rpcgraph ask errors INPUT\n");
+    place
+        .run(&["query", "log", "-q", "own/errors.rq"])
+        .said(2, "error: own/errors.rq is not SPARQL but a file: name it with --query-file\n");
+    let ran = place.run(&["query", "log"]);
+    ran.began(2, "error: there is no query: give one with --query or --query-file, or ask one of these: ");
+    assert!(ran.text().contains("errors\n    What failed"), "{}", ran.text());
+    let ran = place.run(&["errors", "log", "-t", "turtle"]);
+    ran.began(2, "error: the answer is rows, and turtle is for a graph: one of table, csv, ");
+    let ran = place.run(&["query", "log", "-q", "DESCRIBE <#m1>", "-t", "csv"]);
+    ran.began(2, "error: the answer is a graph, and csv is for rows: one of turtle, ");
+    let ran = place.run(&["errors", "log", "-t", "excel"]);
+    assert!(ran.stderr.contains("there is no such format; there are table, csv, "), "{}", ran.stderr);
+}
+
+#[test]
+fn completions_know_questions_and_formats() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let ran = place.run(&["completions", shell]);
+        // The script for fish has no values of what is not an option.
+        let values = if shell == "fish" { &[][..] } else { &["in-flight", "tool-failures"] };
+        for word in values.iter().chain(&["markdown", "jsonl", "turtle"]) {
+            assert!(ran.text().contains(word), "{shell} knows {word}");
+        }
+    }
+}
+
+#[test]
+fn rows_as_lines_of_json() {
+    let place = Place::with("data.nt", "");
+    let query = r#"SELECT * { VALUES (?iri ?plain ?number ?yes ?json ?no) {
+        (<urn:a> "a \"b\"\n" 1.50 true "[1,\n{\"a\":null}]"^^rdf:JSON UNDEF)
+        (UNDEF "x"@en "NaN"^^xsd:double "1"^^xsd:boolean "{"^^rdf:JSON UNDEF)
+        (UNDEF UNDEF UNDEF UNDEF UNDEF UNDEF) } }"#;
+    let ran = place.run(&["query", "data.nt", "-q", query, "-t", "jsonl"]);
+    ran.said(0, "3 rows\n");
+    let expected = concat!(
+        r#"{"iri":"urn:a","plain":"a \"b\"\n","number":1.50,"yes":true,"json":[1, {"a":null}]}"#,
+        "\n",
+        r#"{"plain":"x","number":"NaN","yes":true,"json":"{"}"#,
+        "\n{}\n"
+    );
+    assert_eq!(ran.text(), expected.replace("1.50", "1.5"));
+    place.run(&["query", "data.nt", "-q", query, "-o", "a.jsonl", "--quiet"]).quietly();
+    assert_eq!(place.read("a.jsonl"), ran.stdout);
+}
+
+#[test]
+fn rows_as_markdown() {
+    let place = Place::with("data.nt", "");
+    let query = r#"SELECT * { VALUES (?word ?number) { ("a|b *c*\n`d` <e>" 7) ("é" 12) } }"#;
+    let ran = place.run(&["query", "data.nt", "-q", query, "-t", "markdown"]);
+    ran.said(0, "2 rows\n");
+    assert_eq!(ran.text(), "| word | number |\n| --- | --: |\n| a\\|b \\*c\\*\\\\n\\`d\\` \\<e\\> | 7 |\n| é | 12 |\n");
+    place.run(&["query", "data.nt", "-q", query, "-o", "a.md", "--quiet"]).quietly();
+    assert_eq!(place.read("a.md"), ran.stdout);
+}
