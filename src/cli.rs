@@ -8,6 +8,7 @@ mod explain;
 mod format;
 mod input;
 mod load;
+mod pager;
 mod progress;
 mod queries;
 mod query;

@@ -3,13 +3,14 @@
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
-use anyhow::bail;
-use clap::Args;
-use rpcgraph::query::results::{ResultsFormat, guarded, write_boolean, write_graph, write_solutions};
-use rpcgraph::query::{Answer, Form, ResultsError, Table};
-use rpcgraph::sink::Syntax;
+use anyhow::{anyhow, bail};
+use clap::{Args, ValueEnum};
+use rpcgraph::query::results::{ResultsFormat, guarded, with_columns, write_boolean, write_graph, write_solutions};
+use rpcgraph::query::{Answer, Form, ResultsError, Solutions, Table};
+use rpcgraph::sink::{Output, Syntax};
 use rpcgraph::summary::counted;
 
+use super::pager::{self, Pager};
 use super::target::TargetArgs;
 use super::words::Named;
 use super::{Failure, say};
@@ -27,8 +28,32 @@ pub struct AnswerArgs {
     #[arg(long)]
     csv_safe: bool,
 
+    /// Only these columns of the rows, in this order: their names, with commas between them
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    columns: Vec<String>,
+
+    /// A table as wide as its rows: nothing is cut
+    #[arg(long)]
+    wide: bool,
+
+    /// When what failed is red in a table: `auto` is on a terminal, where NO_COLOR is not set
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    color: Color,
+
+    /// Do not show long answers with PAGER, or less, on a terminal
+    #[arg(long)]
+    no_pager: bool,
+
     #[command(flatten)]
     target: TargetArgs,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
 }
 
 /// What an answer is written as.
@@ -59,9 +84,8 @@ fn graph_names() -> String {
 
 /// Writes an answer as the options say.
 pub struct AnswerWriter<'a> {
-    target: &'a TargetArgs,
+    args: &'a AnswerArgs,
     results: ResultsFormat,
-    csv_safe: bool,
     syntax: Syntax,
     base: Option<String>,
 }
@@ -97,7 +121,7 @@ impl AnswerArgs {
         if self.csv_safe && results != ResultsFormat::Csv {
             bail!("--csv-safe is about rows in CSV: name that with -t csv, or leave it out");
         }
-        Ok(AnswerWriter { target: &self.target, results, csv_safe: self.csv_safe, syntax, base })
+        Ok(AnswerWriter { args: self, results, syntax, base })
     }
 }
 
@@ -109,12 +133,17 @@ impl AnswerWriter<'_> {
             Answer::Graph(_) => self.syntax == Syntax::RdfXml,
             _ => self.results == ResultsFormat::Xml,
         };
-        let mut output = self.target.open(xml)?;
+        let table = matches!(answer, Answer::Solutions(_)) && self.results == ResultsFormat::Table;
+        let target = &self.args.target;
+        // It is waited for when all has been written.
+        let (_pager, mut output) = self.output(xml, table)?;
         let mut cut = 0;
         let written = match answer {
             Answer::Solutions(solutions) => {
-                let table = Table::default().with_width(self.width()).with_base(self.base);
-                let solutions = if self.csv_safe { guarded(solutions) } else { solutions };
+                let table = Table::default().with_width(self.width()).with_base(self.base.clone());
+                let table = table.with_colour(self.has_colour());
+                let solutions = self.columns(solutions)?;
+                let solutions = if self.args.csv_safe { guarded(solutions) } else { solutions };
                 let written = write_solutions(solutions, self.results, &table, &mut output);
                 written.map(|written| {
                     cut = written.cut;
@@ -127,7 +156,7 @@ impl AnswerWriter<'_> {
             }
         };
         let written = written.map_err(|error| match error {
-            ResultsError::Sink(error) => self.target.unwritable(error.into()),
+            ResultsError::Sink(error) => target.unwritable(error.into()),
             ResultsError::Query(error) => error.into(),
         })?;
         output.finish()?;
@@ -137,11 +166,47 @@ impl AnswerWriter<'_> {
         Ok(written)
     }
 
+    /// Where the answer goes: on a terminal, maybe to a pager. A `table` has nothing in it that a terminal obeys, but colours.
+    fn output(&self, xml: bool, table: bool) -> Result<(Option<Pager>, Output), Failure> {
+        let AnswerArgs { target, no_pager, wide, .. } = self.args;
+        if target.is_named() || !pager::is_able() {
+            return Ok((None, target.open(xml)?));
+        }
+        let escaped = (!table).then_some(xml);
+        Ok(match (!no_pager).then(|| Pager::start(*wide)).flatten() {
+            Some((pager, input)) => (Some(pager), Output::shown(input, escaped)),
+            None => (None, Output::shown(io::stdout(), escaped)),
+        })
+    }
+
+    fn columns<'s>(&self, solutions: Solutions<'s>) -> Result<Solutions<'s>, Failure> {
+        if self.args.columns.is_empty() {
+            return Ok(solutions);
+        }
+        let known = solutions.variables.clone();
+        with_columns(solutions, &self.args.columns).map_err(|name| {
+            let known: Vec<_> = known.iter().map(|variable| variable.as_str()).collect();
+            anyhow!("there is no column {name:?}; there are {}", known.join(", "))
+        })
+    }
+
+    fn has_colour(&self) -> bool {
+        let wanted = || std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty());
+        match self.args.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => !self.args.target.is_named() && pager::is_able() && wanted(),
+        }
+    }
+
     /// The width of a table: that of the terminal that it is for.
     fn width(&self) -> Option<usize> {
-        if self.target.file().is_some() || !io::stdout().is_terminal() {
+        if self.args.wide {
+            return Some(usize::MAX);
+        }
+        if self.args.target.is_named() || !io::stdout().is_terminal() {
             return None;
         }
-        terminal_size::terminal_size().map(|(width, _)| width.0.into())
+        terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into()).or(Some(80))
     }
 }

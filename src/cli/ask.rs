@@ -15,7 +15,7 @@ use super::answer::AnswerArgs;
 use super::input::{InputSource, is_stdin};
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
 use super::target::leave;
-use super::{Failure, Outcome, print_failure, say};
+use super::{Failure, Outcome, pager, print_failure, say};
 
 /// Options of every command that asks.
 #[derive(Debug, Args)]
@@ -141,10 +141,14 @@ impl AskArgs {
         let interrupted = cancel.clone();
         ctrlc::set_handler(move || {
             // Asked twice: the user does not want to wait.
-            if interrupted.cause().is_some() {
+            if interrupted.cause().is_some() && !pager::is_open() {
                 leave();
             }
             interrupted.cancel(Cause::Interrupted);
+            // What a pager shows is ended by its end.
+            if pager::is_open() {
+                return;
+            }
             leave_after(GRACE, Cause::Interrupted);
         })
         .context("cannot listen for Ctrl-C")?;

@@ -150,6 +150,20 @@ fn plain_json(literal: &Literal) -> Option<&str> {
     is_plain.then_some(text)
 }
 
+/// The rows with these columns alone, in this order; a name that no column has is given back.
+pub fn with_columns<'a>(solutions: Solutions<'a>, names: &[String]) -> Result<Solutions<'a>, String> {
+    let place = |name: &String| solutions.variables.iter().position(|variable| variable.as_str() == name);
+    let places: Vec<usize> = names.iter().map(|name| place(name).ok_or(name)).collect::<Result<_, _>>()?;
+    let variables: Vec<Variable> = places.iter().filter_map(|place| solutions.variables.get(*place).cloned()).collect();
+    let shared: Arc<[Variable]> = variables.clone().into();
+    let rows = solutions.rows.map(move |row| {
+        let row = row?;
+        let values: Vec<_> = places.iter().map(|place| row.values().get(*place).cloned().flatten()).collect();
+        Ok(QuerySolution::from((Arc::clone(&shared), values)))
+    });
+    Ok(Solutions { variables, rows: Box::new(rows) })
+}
+
 /// The rows with a `'` before each text that a spreadsheet would run or compute: one that begins with `=`, `+`, `-`, `@`, a
 /// tab or a carriage return and is not a number.
 pub fn guarded(solutions: Solutions<'_>) -> Solutions<'_> {

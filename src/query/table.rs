@@ -1,4 +1,8 @@
 //! Rows as columns that line up, for people.
+//!
+//! Rows come in pages. Of a page, columns that say the same in every row stand above it, empty ones below; where a row is
+//! wider than the terminal all the same, each becomes a record of lines. A page that looks like the one before it goes on
+//! below that.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -12,33 +16,44 @@ use super::answer::{QueryError, ResultsError, Solutions};
 use crate::diagnostic::printable;
 use crate::vocab::rdf;
 
-/// Rows that widths are taken from. Those after them are written as they come.
-const MEASURED: usize = 1000;
-/// No column is made narrower than this.
-const NARROWEST: usize = 8;
+/// Rows of a page.
+const PAGE: usize = 1000;
+/// No column of text is made narrower than this.
+const NARROWEST: usize = 10;
 /// No cell is wider than this where nothing says how wide the table may be.
 const WIDEST: usize = 400;
+/// So many lines of a long text are in a record; all of what is not text.
+const LINES: usize = 6;
 const GAP: &str = "  ";
+const RED: &str = "\u{1b}[31m";
+const PLAIN: &str = "\u{1b}[0m";
 
 /// How a table looks.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     width: Option<usize>,
     base: Option<String>,
+    colour: bool,
 }
 
-/// The text of a cell, whether it is a number, and whether there was more of it.
-#[derive(Default)]
+/// What a cell is: text may be cut, anything else may not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum CellKind {
+    #[default]
+    Empty,
+    Name,
+    Number,
+    /// A date, a time of day and a time zone.
+    DateTime,
+    Text,
+}
+
+/// The text of a cell, and whether there was more of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Cell {
     text: String,
-    number: bool,
+    kind: CellKind,
     cut: bool,
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self { text, number: false, cut: false }
-    }
 }
 
 /// What was written of an answer.
@@ -50,16 +65,42 @@ pub struct WrittenRows {
     pub cut: u64,
 }
 
+/// How a page looks.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Page {
+    /// What stands above: names of columns, and what all rows have there.
+    above: Vec<(String, String)>,
+    /// The names of columns without values.
+    empty: Vec<String>,
+    columns: Vec<Column>,
+    /// Whether each row is a record of lines.
+    records: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Column {
+    index: usize,
+    name: String,
+    width: usize,
+    right: bool,
+    text: bool,
+}
+
 impl Table {
-    /// Not wider than this number of columns: long cells are cut, and end in `…` then. Without a width, only those of more
-    /// than 400 columns are.
+    /// Not wider than this number of columns: long texts are cut, and end in `…` then, and rows that do not fit become
+    /// records of lines. Without a width, only cells of more than 400 columns are cut.
     pub fn with_width(self, width: Option<usize>) -> Self {
         Self { width, ..self }
     }
 
-    /// Leaves out what IRIs begin with, so that `<https://example.org/log#m12>` is `<#m12>`.
+    /// Leaves out what IRIs begin with, so that `<https://example.org/log#m12>` is `m12`.
     pub fn with_base(self, base: Option<String>) -> Self {
         Self { base, ..self }
+    }
+
+    /// Whether what failed is red.
+    pub fn with_colour(self, colour: bool) -> Self {
+        Self { colour, ..self }
     }
 
     /// Writes the rows, and counts them.
@@ -67,22 +108,125 @@ impl Table {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
         let mut rows =
             solutions.rows.map(|row| Ok(row?.values().iter().map(|value| self.cell(value.as_ref())).collect()));
-        let measured: Vec<Vec<Cell>> = rows.by_ref().take(MEASURED).collect::<Result<_, QueryError>>()?;
-        let columns = self.columns(&names, &measured);
-
-        let heads: Vec<Cell> = names.iter().map(|name| (*name).to_owned().into()).collect();
-        write_row(&heads, &columns, &mut writer)?;
-        let rule: Vec<_> = columns.iter().map(|column| "─".repeat(column.width)).collect();
-        writeln!(writer, "{}", rule.join(GAP))?;
         let mut written = WrittenRows::default();
-        for row in measured.into_iter().map(Ok).chain(rows) {
-            let row = row?;
-            write_row(&row, &columns, &mut writer)?;
-            written.rows += 1;
-            written.cut += row.iter().filter(|cell| cell.cut && self.width.is_none()).count() as u64;
+        let mut shown: Option<Page> = None;
+        loop {
+            let mut rows: Vec<Vec<Cell>> = rows.by_ref().take(PAGE).collect::<Result<_, QueryError>>()?;
+            if rows.is_empty() && shown.is_some() {
+                break;
+            }
+            written.cut += rows.iter().flatten().filter(|cell| cell.cut && self.width.is_none()).count() as u64;
+            let next = self.page(&names, &mut rows);
+            let page = match shown.take() {
+                Some(last) if last.takes(&next) => last,
+                last => {
+                    last.iter().try_for_each(|last| last.end(&mut writer))?;
+                    self.head(&next, last.is_some(), &mut writer)?;
+                    next
+                }
+            };
+            for (row, nth) in rows.iter().zip(written.rows..) {
+                match page.records {
+                    true => self.record(row, &page, nth > 0, &mut writer)?,
+                    false => self.row(row, &page, &mut writer)?,
+                }
+            }
+            written.rows += rows.len() as u64;
+            shown = Some(page);
         }
+        shown.iter().try_for_each(|last| last.end(&mut writer))?;
         writer.flush()?;
         Ok(written)
+    }
+
+    /// How a page looks; times lose what all of a column have.
+    fn page(&self, names: &[&str], rows: &mut [Vec<Cell>]) -> Page {
+        let mut page = Page::default();
+        for (index, name) in names.iter().enumerate() {
+            let name = (*name).to_owned();
+            if !rows.is_empty() && rows.iter().all(|row| cell(row, index).kind == CellKind::Empty) {
+                page.empty.push(name);
+                continue;
+            }
+            if let Some(day) = shorten_times(rows, index) {
+                page.above.push((name.clone(), day));
+            }
+            let first = rows.first().map(|row| cell(row, index).clone()).unwrap_or_default();
+            if rows.len() > 1 && rows.iter().all(|row| *cell(row, index) == first) {
+                page.above.push((name, first.text));
+                continue;
+            }
+            let cells = || rows.iter().map(|row| cell(row, index)).filter(|cell| cell.kind != CellKind::Empty);
+            let right = cells().next().is_some() && cells().all(|cell| cell.kind == CellKind::Number);
+            let text = cells().any(|cell| cell.kind == CellKind::Text) && name != "id";
+            if right {
+                align(rows, index);
+            }
+            let widest = rows.iter().map(|row| cell(row, index).text.width()).max().unwrap_or(0);
+            page.columns.push(Column { index, width: widest.max(name.width()), name, right, text });
+        }
+        let Some(width) = self.width else { return page };
+        let gaps = GAP.len() * page.columns.len().saturating_sub(1);
+        let total = page.columns.iter().map(|column| column.width).sum::<usize>() + gaps;
+        // The widest texts give way first, all to one width.
+        for _ in width..total {
+            let widest = page.columns.iter_mut().filter(|column| column.text).max_by_key(|column| column.width);
+            let Some(widest) = widest.filter(|column| column.width > NARROWEST.max(column.name.width())) else {
+                page.records = true;
+                break;
+            };
+            widest.width -= 1;
+        }
+        page
+    }
+
+    fn head(&self, page: &Page, again: bool, writer: &mut impl Write) -> Result<(), ResultsError> {
+        if again {
+            writeln!(writer)?;
+        }
+        let above: Vec<_> = page.above.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        for line in folded(&above.join("   "), self.width.unwrap_or(usize::MAX), usize::MAX) {
+            writeln!(writer, "{line}")?;
+        }
+        if !page.above.is_empty() {
+            writeln!(writer)?;
+        }
+        if !page.records {
+            let names = page.columns.iter().map(|column| (column.name.as_str(), false));
+            write_line(names, page, writer)?;
+            let rule: Vec<_> = page.columns.iter().map(|column| "─".repeat(column.width)).collect();
+            writeln!(writer, "{}", rule.join(GAP))?;
+        }
+        Ok(())
+    }
+
+    fn row(&self, row: &[Cell], page: &Page, writer: &mut impl Write) -> Result<(), ResultsError> {
+        let cells = page.columns.iter().map(|column| {
+            let cell = cell(row, column.index);
+            (cell.text.as_str(), self.colour && has_failed(&column.name, &cell.text))
+        });
+        write_line(cells, page, writer)
+    }
+
+    /// A row as lines, each with the name of a column and what is there.
+    fn record(&self, row: &[Cell], page: &Page, again: bool, writer: &mut impl Write) -> Result<(), ResultsError> {
+        if again {
+            writeln!(writer)?;
+        }
+        let names = page.columns.iter().map(|column| column.name.width()).max().unwrap_or(0);
+        let width = self.width.unwrap_or(WIDEST).saturating_sub(names + GAP.len()).max(1);
+        for column in &page.columns {
+            let cell = cell(row, column.index);
+            let (style, end) =
+                if self.colour && has_failed(&column.name, &cell.text) { (RED, PLAIN) } else { ("", "") };
+            let most = if column.text { LINES } else { usize::MAX };
+            for (nth, line) in folded(cell.text.trim(), width, most).enumerate() {
+                let name = if nth == 0 { &column.name } else { "" };
+                let padding = " ".repeat(names.saturating_sub(name.width()));
+                writeln!(writer, "{name}{padding}{GAP}{style}{line}{end}")?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the rows as a table of Markdown, and counts them.
@@ -92,13 +236,16 @@ impl Table {
         mut writer: impl Write,
     ) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
-        let whole = Self { width: Some(usize::MAX), base: self.base.clone() };
+        let whole = Self { width: Some(usize::MAX), base: self.base.clone(), colour: false };
         let mut rows =
             solutions.rows.map(|row| Ok(row?.values().iter().map(|value| whole.cell(value.as_ref())).collect()));
-        let measured: Vec<Vec<Cell>> = rows.by_ref().take(MEASURED).collect::<Result<_, QueryError>>()?;
-        let columns = self.columns(&names, &measured);
+        let measured: Vec<Vec<Cell>> = rows.by_ref().take(PAGE).collect::<Result<_, QueryError>>()?;
+        let is_number = |index: usize| {
+            let kinds = || measured.iter().map(|row| cell(row, index).kind).filter(|kind| *kind != CellKind::Empty);
+            kinds().next().is_some() && kinds().all(|kind| kind == CellKind::Number)
+        };
         writeln!(writer, "| {} |", names.join(" | "))?;
-        let rule: Vec<_> = columns.iter().map(|column| if column.right { "--:" } else { "---" }).collect();
+        let rule: Vec<_> = (0..names.len()).map(|index| if is_number(index) { "--:" } else { "---" }).collect();
         writeln!(writer, "| {} |", rule.join(" | "))?;
         let mut written = WrittenRows::default();
         for row in measured.into_iter().map(Ok).chain(rows) {
@@ -111,35 +258,46 @@ impl Table {
     }
 
     fn cell(&self, value: Option<&Term>) -> Cell {
-        let mut cell = match value {
-            None => Cell::default(),
-            Some(Term::NamedNode(node)) => self.iri(node.as_ref()).into(),
+        let (text, kind) = match value {
+            None => return Cell::default(),
+            Some(Term::NamedNode(node)) => (self.iri(node.as_ref()), CellKind::Name),
             Some(Term::Literal(literal)) => self.literal(literal),
-            Some(term) => printable(&term.to_string()).into_owned().into(),
+            Some(term) => (printable(&term.to_string()).into_owned(), CellKind::Name),
         };
-        if let Cow::Owned(text) = cut(&cell.text, self.width.unwrap_or(WIDEST)) {
-            (cell.text, cell.cut) = (text, true);
+        match cut(&text, self.width.map_or(WIDEST, |_| usize::MAX)) {
+            Cow::Owned(text) => Cell { text, kind, cut: true },
+            Cow::Borrowed(_) => Cell { text, kind, cut: false },
         }
-        cell
     }
 
-    fn literal(&self, literal: &Literal) -> Cell {
+    fn literal(&self, literal: &Literal) -> (String, CellKind) {
         let datatype = literal.datatype();
         let number = [xsd::INTEGER, xsd::DECIMAL, xsd::DOUBLE, xsd::FLOAT].contains(&datatype);
-        let plain = [xsd::STRING, xsd::BOOLEAN, xsd::DATE_TIME, xsd::TIME, xsd::DATE, rdf::JSON].contains(&datatype);
+        let plain = [xsd::STRING, xsd::BOOLEAN, xsd::TIME, xsd::DATE, rdf::JSON].contains(&datatype);
         let text = printable(literal.value()).into_owned();
-        let text = match literal.language() {
-            Some(language) => format!("{text}@{language}"),
-            None if number || plain => text,
-            None => format!("\"{text}\"^^{}", self.iri(datatype)),
-        };
-        Cell { text, number, cut: false }
+        match literal.language() {
+            Some(language) => (format!("{text}@{language}"), CellKind::Text),
+            None if number => (text, CellKind::Number),
+            None if datatype == xsd::DATE_TIME => (text, CellKind::DateTime),
+            None if plain => (text, CellKind::Text),
+            None => (format!("\"{text}\"^^{}", self.iri(datatype)), CellKind::Text),
+        }
     }
 
     fn iri(&self, node: NamedNodeRef<'_>) -> String {
         let iri = node.as_str();
-        if let Some(rest) = self.base.as_deref().and_then(|base| iri.strip_prefix(base)) {
-            return printable(&format!("<{rest}>")).into_owned();
+        if let Some(base) = self.base.as_deref()
+            && let Some(rest) = iri.strip_prefix(base)
+        {
+            let file = rest.split('#').next().unwrap_or_default();
+            return match rest.split_once('#').map(|(_, fragment)| fragment) {
+                // Of one log, the name of a message alone; of several, also that of the log.
+                Some(fragment) if is_message(fragment) && file.is_empty() => fragment.to_owned(),
+                Some(fragment) if is_message(fragment) => printable(rest).into_owned(),
+                None if !rest.is_empty() => printable(rest).into_owned(),
+                None => printable(base.rsplit(['/', ':']).find(|part| !part.is_empty()).unwrap_or(base)).into_owned(),
+                Some(_) => printable(&format!("<{rest}>")).into_owned(),
+            };
         }
         for (prefix, namespace) in QUERY_PREFIXES {
             if let Some(local) = iri.strip_prefix(namespace)
@@ -151,30 +309,144 @@ impl Table {
         }
         printable(&format!("<{iri}>")).into_owned()
     }
+}
 
-    fn columns(&self, names: &[&str], rows: &[Vec<Cell>]) -> Vec<Column> {
-        let mut columns: Vec<_> = names
-            .iter()
-            .enumerate()
-            .map(|(index, name)| {
-                let cells = || rows.iter().filter_map(|row| row.get(index));
-                let widest = cells().map(|cell| cell.text.width()).max().unwrap_or(0);
-                let numbers = cells().any(|cell| cell.number);
-                let right = numbers && cells().all(|cell| cell.number || cell.text.is_empty());
-                Column { width: widest.max(name.width()), right, cut: self.width.is_some() }
-            })
-            .collect();
-        let Some(width) = self.width else { return columns };
-        let gaps = GAP.len() * columns.len().saturating_sub(1);
-        let total = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
-        // The widest columns give way first, all to one width.
-        for _ in width..total {
-            let widest = columns.iter_mut().max_by_key(|column| column.width);
-            let Some(widest) = widest.filter(|column| column.width > NARROWEST) else { break };
-            widest.width -= 1;
-        }
-        columns
+/// Whether a fragment is the name of a message: `m12`, or `m12.3` in a batch.
+fn is_message(fragment: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(number) = fragment.strip_prefix('m') else { return false };
+    let (record, element) = number.split_once('.').unwrap_or((number, "1"));
+    digits(record) && digits(element)
+}
+
+impl Page {
+    /// Whether the rows of another page can stand below this one, under the same head.
+    fn takes(&self, other: &Self) -> bool {
+        let fits = |(mine, theirs): (&Column, &Column)| {
+            mine.name == theirs.name && mine.right == theirs.right && mine.width >= theirs.width
+        };
+        self.above == other.above
+            && self.empty == other.empty
+            && self.records == other.records
+            && self.columns.len() == other.columns.len()
+            && self.columns.iter().zip(&other.columns).all(fits)
     }
+
+    fn end(&self, writer: &mut impl Write) -> Result<(), ResultsError> {
+        if !self.empty.is_empty() {
+            writeln!(writer, "\nempty: {}", self.empty.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// A cell of a row.
+fn cell(row: &[Cell], index: usize) -> &Cell {
+    const NONE: &Cell = &Cell { text: String::new(), kind: CellKind::Empty, cut: false };
+    row.get(index).unwrap_or(NONE)
+}
+
+/// Whether a value says that something failed.
+fn has_failed(column: &str, value: &str) -> bool {
+    match column {
+        "error" | "code" => !value.is_empty(),
+        "errors" | "failures" | "unanswered" | "others" => !matches!(value.trim(), "" | "0"),
+        "kind" => matches!(value, "ErrorResponse" | "InvalidMessage" | "MalformedRecord"),
+        _ => false,
+    }
+}
+
+/// Takes the day and the time zone off the times of a column where all have the same, and what is less than a millisecond;
+/// gives them.
+fn shorten_times(rows: &mut [Vec<Cell>], index: usize) -> Option<String> {
+    let parts = |text: &str| {
+        let (day, time) = text.split_once('T')?;
+        let zone = time.find(['Z', '+', '-']).unwrap_or(time.len());
+        Some((day.to_owned(), time.get(..zone)?.to_owned(), time.get(zone..)?.to_owned()))
+    };
+    let mut common = None;
+    for row in rows.iter() {
+        let cell = cell(row, index);
+        if cell.kind == CellKind::Empty {
+            continue;
+        }
+        let (day, _, zone) = parts(&cell.text).filter(|_| cell.kind == CellKind::DateTime)?;
+        if common.get_or_insert_with(|| (day.clone(), zone.clone())) != &(day, zone) {
+            return None;
+        }
+    }
+    for row in rows {
+        if let Some(cell) = row.get_mut(index)
+            && let Some((_, time, _)) = parts(&cell.text)
+        {
+            let (seconds, fraction) = time.split_once('.').unwrap_or((&time, ""));
+            cell.text = format!("{seconds}.{:0<3}", fraction.get(..3).unwrap_or(fraction));
+        }
+    }
+    common.map(
+        |(day, zone)| if zone == "Z" { format!("{day} UTC") } else { format!("{day} {zone}").trim_end().to_owned() },
+    )
+}
+
+/// Lines the numbers of a column up at their decimal points.
+fn align(rows: &mut [Vec<Cell>], index: usize) {
+    // With the point.
+    let fraction = |text: &str| text.find('.').map_or(0, |point| text.len() - point);
+    let longest = rows.iter().map(|row| fraction(&cell(row, index).text)).max().unwrap_or(0);
+    for cell in rows.iter_mut().filter_map(|row| row.get_mut(index)).filter(|cell| !cell.text.is_empty()) {
+        cell.text.push_str(&" ".repeat(longest - fraction(&cell.text)));
+    }
+}
+
+/// Writes a line of cells, some of them red.
+fn write_line<'c>(
+    cells: impl Iterator<Item = (&'c str, bool)>,
+    page: &Page,
+    writer: &mut impl Write,
+) -> Result<(), ResultsError> {
+    let mut line = String::new();
+    for (nth, ((text, red), column)) in cells.zip(&page.columns).enumerate() {
+        if nth > 0 {
+            line.push_str(GAP);
+        }
+        let text = cut(text, column.width);
+        let padding = " ".repeat(column.width.saturating_sub(text.width()));
+        let (style, end) = if red { (RED, PLAIN) } else { ("", "") };
+        match column.right {
+            true => line.extend([&*padding, style, &*text, end]),
+            false => line.extend([style, &*text, end, &*padding]),
+        }
+    }
+    writeln!(writer, "{}", line.trim_end())?;
+    Ok(())
+}
+
+/// The text in lines of at most `width` columns, broken at spaces where it can be; the last of so many ends in `…` if there
+/// is more.
+fn folded(text: &str, width: usize, most: usize) -> impl Iterator<Item = Cow<'_, str>> {
+    let mut rest = text;
+    let mut lines = 0;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        lines += 1;
+        if rest.width() <= width || lines == most {
+            return Some(cut(std::mem::take(&mut rest), width));
+        }
+        let mut used = 0;
+        let fits = |(_, character): &(usize, char)| {
+            used += character.width().unwrap_or(0);
+            used <= width
+        };
+        let end = rest.char_indices().take_while(fits).last().map_or(0, |(at, c)| at + c.len_utf8());
+        let end = end.max(rest.chars().next().map_or(0, char::len_utf8));
+        let (line, after) = rest.split_at(end);
+        let space = line.rfind(' ').filter(|space| *space > end / 2 && !after.starts_with(' '));
+        let (line, after) = space.map_or((line, after), |space| rest.split_at(space));
+        rest = after.trim_start();
+        Some(line.trim_end().into())
+    })
 }
 
 /// The text with a backslash before what Markdown would take for more than text.
@@ -187,30 +459,6 @@ fn markdown(text: &str) -> String {
         escaped.push(character);
     }
     escaped
-}
-
-struct Column {
-    width: usize,
-    right: bool,
-    /// Whether cells are cut to the width.
-    cut: bool,
-}
-
-fn write_row(row: &[Cell], columns: &[Column], writer: &mut impl Write) -> Result<(), ResultsError> {
-    let mut line = String::new();
-    for (index, (cell, column)) in row.iter().zip(columns).enumerate() {
-        if index > 0 {
-            line.push_str(GAP);
-        }
-        let text = if column.cut { cut(&cell.text, column.width) } else { Cow::from(&cell.text) };
-        let padding = " ".repeat(column.width.saturating_sub(text.width()));
-        match column.right {
-            true => line.extend([&*padding, &*text]),
-            false => line.extend([&*text, &*padding]),
-        }
-    }
-    writeln!(writer, "{}", line.trim_end())?;
-    Ok(())
 }
 
 /// The text in at most `width` columns: the beginning and `…`, if it is longer.
@@ -265,7 +513,7 @@ mod tests {
             [
                 "message       count  params",
                 "────────────  ─────  ──────",
-                "<#m1>             7  [1]",
+                "m1                7  [1]",
                 "jrpc:Request     12  日本",
             ]
         );
@@ -281,11 +529,11 @@ mod tests {
         let rows: Vec<&[Term]> = rows.iter().map(|row| &row[..]).collect();
         let shown = table(&Table::default(), &["a", "b"], &rows);
         assert!(shown.len() < 3_000 * 420, "{}", shown.len());
-        assert!(shown.contains(&format!("{}…  <urn:b>", "x".repeat(399))));
+        assert!(shown.contains(&format!("\n{}…\n", "x".repeat(399))));
     }
 
     #[test]
-    fn long_cells_are_cut_on_a_terminal_only() {
+    fn long_texts_are_cut_on_a_terminal_only() {
         let long: Term = Literal::from("x".repeat(100)).into();
         let row: &[Term] = &[Literal::from("short").into(), long];
         assert!(table(&Table::default(), &["a", "b"], &[row]).contains(&"x".repeat(100)));
@@ -294,6 +542,51 @@ mod tests {
             assert!(line.width() <= 40, "{line}");
         }
         assert!(cut.contains("xxx…"));
+    }
+
+    #[test]
+    fn what_all_rows_say_stands_above_and_what_none_does_below() {
+        let time = |text: &str| -> Term { Literal::new_typed_literal(text, xsd::DATE_TIME).into() };
+        let rows: [[Term; 3]; 2] = [
+            [node("urn:l"), time("2026-01-05T10:00:00.12Z"), Literal::from(1.5).into()],
+            [node("urn:l"), time("2026-01-05T23:59:59Z"), Literal::from(10).into()],
+        ];
+        let rows: Vec<&[Term]> = rows.iter().map(|row| &row[..]).collect();
+        let shown = table(&Table::default(), &["session", "time", "seconds", "none"], &rows);
+        let expected = "session: <urn:l>   time: 2026-01-05 UTC\n\n\
+                        time          seconds\n────────────  ───────\n\
+                        10:00:00.120      1.5\n23:59:59.000     10\n\nempty: none\n";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_are_records_of_lines() {
+        let id = "0123456789".repeat(5);
+        let row = |text: &str| -> [Term; 3] { [Literal::from(&*id).into(), node("urn:a"), Literal::from(text).into()] };
+        let rows = [row(&"word ".repeat(100)), row("b")];
+        let rows: Vec<&[Term]> = rows.iter().map(|row| &row[..]).collect();
+        let shown = table(&Table::default().with_width(Some(30)), &["id", "name", "text"], &rows[..1]);
+        assert!(shown.lines().all(|line| line.width() <= 30), "{shown}");
+        assert!(shown.starts_with("id    012345678901234567890123\n      456789"), "{shown}");
+        assert!(shown.lines().count() == 3 + 1 + LINES && shown.ends_with("…\n"), "{shown}");
+        // In red is what failed.
+        let shown = table(&Table::default().with_colour(true), &["a", "b", "error"], &rows[..1]);
+        assert!(shown.contains(&format!("{RED}word ")), "{shown}");
+    }
+
+    /// A page that looks otherwise has a head of its own.
+    #[test]
+    fn pages_go_on_below_each_other() {
+        let count = |rows: &[[Term; 2]]| {
+            let rows: Vec<&[Term]> = rows.iter().map(|row| &row[..]).collect();
+            let shown = table(&Table::default(), &["a", "b"], &rows);
+            (shown.matches("──").count(), shown.lines().count())
+        };
+        let row = |number: usize| -> [Term; 2] { [Literal::from((number % 7) as i64).into(), node("urn:b")] };
+        let mut rows: Vec<_> = (0..2 * PAGE + 10).map(row).collect();
+        assert_eq!(count(&rows), (0, 4 + 2 * PAGE + 10));
+        rows[2 * PAGE + 5] = [Literal::from(1_000_000).into(), node("urn:c")];
+        assert_eq!(count(&rows).1, 4 + 3 + 2 * PAGE + 10);
     }
 
     #[test]

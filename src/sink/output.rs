@@ -90,6 +90,13 @@ impl Output {
         Self { encoder: Encoder::Plain(OutputTarget::direct(io::stdout(), xml)), path: None }
     }
 
+    /// Somebody who shows text on a terminal, such as a pager. What is written has nothing in it that a terminal obeys but
+    /// what it should; else it is escaped on the way,
+    /// where `escaped` says so, with the escapes of XML or not.
+    pub fn shown(writer: impl Write + Send + 'static, escaped: Option<bool>) -> Self {
+        Self { encoder: Encoder::Plain(OutputTarget::shown(writer, escaped)), path: None }
+    }
+
     /// A file. Where there is none yet, or a regular one, a new one takes its place when it is complete; a symbolic link
     /// is followed; devices and pipes are written directly, a terminal as [`Output::stdout`] says.
     pub fn file(path: &Path, compression: Compression, xml: bool) -> Result<Self, OutputError> {
@@ -118,9 +125,14 @@ impl Output {
 
 impl OutputTarget {
     fn direct(writer: impl Write + IsTerminal + Send + 'static, xml: bool) -> Self {
-        let writer: Box<dyn Write + Send> = match writer.is_terminal() {
-            true => Box::new(TerminalWriter::new(writer, xml)),
-            false => Box::new(writer),
+        let escaped = writer.is_terminal().then_some(xml);
+        Self::shown(writer, escaped)
+    }
+
+    fn shown(writer: impl Write + Send + 'static, escaped: Option<bool>) -> Self {
+        let writer: Box<dyn Write + Send> = match escaped {
+            Some(xml) => Box::new(TerminalWriter::new(writer, xml)),
+            None => Box::new(writer),
         };
         Self::Direct(BufWriter::with_capacity(1 << 16, writer))
     }

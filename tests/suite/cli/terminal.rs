@@ -60,3 +60,94 @@ fn xml_on_a_terminal_has_references() {
     let Some(text) = shown(&place, query) else { return };
     assert!(text.contains("a&#x9B;b"), "{text}");
 }
+
+/// What a terminal of so many columns is sent.
+fn shown_at(columns: u32, arguments: &str, term: &str) -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_rpcgraph");
+    let mut script = Command::new("script");
+    script.args(["-qec", &format!("stty cols {columns} rows 40; {program} {arguments}"), "/dev/null"]);
+    script.current_dir(crate::support::own("tests/queries")).stdin(Stdio::null());
+    script.env("TERM", term).env("PAGER", "cat").env_remove("NO_COLOR");
+    let output = script.output().ok()?;
+    Some(String::from_utf8(output.stdout).expect("text"))
+}
+
+/// Every question over each of three logs: no line is longer than the terminal, no id is cut, and what a terminal obeys is
+/// there only where it was asked for.
+#[test]
+fn questions_fit_their_terminal() {
+    let mut cut = 0;
+    for columns in [60, 80, 120, 200] {
+        for query in rpcgraph::query::catalogue::CATALOGUE {
+            for log in ["lsp.log", "mcp.jsonl", "plain.ndjson"] {
+                let command = format!("ask {} {log} --quiet", query.name);
+                let Some(text) = shown_at(columns, &command, "dumb") else { return };
+                assert!(!text.contains('\u{1b}'), "{command}: {text:?}");
+                for line in text.lines() {
+                    let width = unicode_width::UnicodeWidthStr::width(line.trim_end_matches('\r'));
+                    assert!(width <= columns as usize, "{command} at {columns}: {line}");
+                    let first = line.split(' ').next().unwrap_or_default();
+                    assert!(!(first.starts_with('m') && first.ends_with('…')), "{command} at {columns}: {line}");
+                }
+                cut += text.matches('…').count();
+            }
+        }
+    }
+    assert!(cut > 20, "{cut}");
+}
+
+#[test]
+fn colours_are_for_terminals_that_want_them() {
+    let Some(text) = shown_at(100, "errors mcp.jsonl", "xterm") else { return };
+    assert!(text.contains("\u{1b}[31mInvalid params\u{1b}[0m"), "{text}");
+    for (arguments, term) in [("--color never", "xterm"), ("--no-pager", "dumb"), ("-t csv", "xterm")] {
+        let text = shown_at(100, &format!("errors mcp.jsonl {arguments}"), term).unwrap();
+        assert!(text.contains("Invalid params") && !text.contains("\u{1b}[3"), "{arguments}: {text:?}");
+    }
+    let place = Place::with("log", super::LOG);
+    let ran = place.run(&["errors", "log", "--quiet", "--color", "always"]);
+    assert!(ran.quietly().text().contains("\u{1b}[31mMethod not found\u{1b}[0m"), "{}", ran.text());
+}
+
+/// A pager is given text that it can show, and what is not shown to its end is no failure.
+#[test]
+fn pagers_are_fed_escaped_text() {
+    let place = Place::with("log", format!("{{\"jsonrpc\":\"2.0\",\"method\":{}}}\n", serde_json::json!(OBEYED)));
+    let program = env!("CARGO_BIN_EXE_rpcgraph");
+    for (pager, option, paged) in [
+        ("cat > paged", "", true),
+        ("cat > paged", "-t csv", true),
+        ("cat > paged", "--no-pager", false),
+        ("true", "", false),
+    ] {
+        let mut script = Command::new("script");
+        script.args(["-qec", &format!("{program} timeline log {option}"), "/dev/null"]);
+        script.current_dir(place.path("")).stdin(Stdio::null()).env("TERM", "xterm").env("PAGER", pager);
+        let Ok(output) = script.output() else { return };
+        let sent = String::from_utf8(output.stdout).expect("text");
+        assert!(output.status.success(), "{sent}");
+        assert_eq!(place.names().contains(&"paged".to_owned()), paged, "{pager} {option}: {sent}");
+        if paged {
+            let text = String::from_utf8(place.read("paged")).expect("text");
+            assert!(text.contains("Notification") && !text.contains(['\u{9b}', '\u{202e}']), "{text:?}");
+            std::fs::remove_file(place.path("paged")).expect("a file");
+        }
+    }
+}
+
+#[test]
+fn columns_can_be_chosen() {
+    let place = Place::with("log", super::LOG);
+    let ran =
+        place.run(&["timeline", "log", "--columns", "method,message", "-t", "csv", "--quiet", "--base", super::BASE]);
+    assert!(
+        ran.quietly().text().starts_with("method,message\r\nsubtract,https://example.org/s#m1\r\n"),
+        "{}",
+        ran.text()
+    );
+    let ran = place.run(&["errors", "log", "--columns", "message,erro"]);
+    ran.began(2, "error: there is no column \"erro\"; there are message, session, ");
+    let long = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{}\"}}\n", "x".repeat(1000));
+    let place = Place::with("log", long);
+    assert!(place.run(&["timeline", "log", "--wide"]).text().contains(&"x".repeat(1000)));
+}

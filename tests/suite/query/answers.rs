@@ -59,9 +59,9 @@ fn a_table_for_people() {
     ran.quietly();
     assert_eq!(
         ran.text(),
-        "iri    plain       tagged  number  json\n\
-         ─────  ──────────  ──────  ──────  ────\n\
-         <#m1>  a,\"b\"\\n<c>  hej@sv     1.5  [1]\n\
+        "iri  plain       tagged  number  json\n\
+         ───  ──────────  ──────  ──────  ────\n\
+         m1   a,\"b\"\\n<c>  hej@sv     1.5  [1]\n\
          \n"
     );
     let place = Place::with("s", LOG);

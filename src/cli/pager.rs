@@ -1,0 +1,53 @@
+//! The program that long text is shown with on a terminal, as git has it: `PAGER`, else `less`, which ends by itself where the
+//! text fits the screen.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether one shows something now: Ctrl-C is for it then.
+pub fn is_open() -> bool {
+    OPEN.load(Ordering::Relaxed)
+}
+
+/// Whether standard output is a terminal that does more than show what it is sent.
+pub fn is_able() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// A pager that runs; dropped, it is waited for.
+pub struct Pager(Child);
+
+impl Pager {
+    /// Starts one, if standard output is for one; `wide` says that lines need not fit.
+    pub fn start(wide: bool) -> Option<(Self, ChildStdin)> {
+        let named = std::env::var("PAGER").ok();
+        let pager = match named.as_deref().map(str::trim) {
+            Some("" | "cat") => return None,
+            Some(named) => named,
+            None => {
+                let paths = std::env::var_os("PATH")?;
+                std::env::split_paths(&paths).any(|folder| folder.join("less").is_file()).then_some("less")?
+            }
+        };
+        let mut command = Command::new("sh");
+        command.args(["-c", pager]).stdin(Stdio::piped());
+        if std::env::var_os("LESS").is_none() {
+            command.env("LESS", if wide { "FRSX" } else { "FRX" });
+        }
+        let mut child = command.spawn().ok()?;
+        let input = child.stdin.take()?;
+        OPEN.store(true, Ordering::Relaxed);
+        Some((Self(child), input))
+    }
+}
+
+impl Drop for Pager {
+    fn drop(&mut self) {
+        let _ = io::stdout().flush();
+        let _ = self.0.wait();
+        OPEN.store(false, Ordering::Relaxed);
+    }
+}
