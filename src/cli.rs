@@ -5,6 +5,7 @@ mod ask;
 mod builtin;
 mod convert;
 mod explain;
+mod filter;
 mod format;
 mod input;
 mod load;
@@ -17,6 +18,7 @@ mod register;
 mod register_capture;
 mod report;
 mod shell;
+mod show;
 mod standard;
 mod target;
 mod words;
@@ -51,6 +53,8 @@ Exit status:
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Tell what is in a log, at a glance
+    Overview(QuestionArgs),
     /// Tell everything in order: who said what, and how long it took
     Timeline(QuestionArgs),
     /// Tell what failed, and why
@@ -69,6 +73,8 @@ enum Command {
     Handshake(QuestionArgs),
     /// Ask any of the questions that `queries` lists
     Ask(queries::AskCommand),
+    /// Show messages as they were, and what belongs to them
+    Show(show::ShowCommand),
     /// Convert logs to RDF
     Convert(convert::Convert),
     /// Ask SPARQL queries of logs, RDF files, a store or a server
@@ -130,6 +136,7 @@ fn parse() -> Result<Cli, Failure> {
 
 fn run_command(command: &Command) -> Result<Outcome, Failure> {
     match command {
+        Command::Overview(question) => question.run("overview"),
         Command::Timeline(question) => question.run("timeline"),
         Command::Errors(question) => question.run("errors"),
         Command::Unanswered(question) => question.run("unanswered"),
@@ -139,6 +146,7 @@ fn run_command(command: &Command) -> Result<Outcome, Failure> {
         Command::Problems(question) => question.run("problems"),
         Command::Handshake(question) => question.run("handshake"),
         Command::Ask(command) => command.run(),
+        Command::Show(command) => command.run(),
         Command::Convert(command) => command.run(),
         Command::Query(command) => command.run(),
         Command::Queries(command) => command.run(),

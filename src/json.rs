@@ -10,6 +10,7 @@
 mod canonical;
 mod cursor;
 mod escape;
+mod indent;
 mod member;
 mod number;
 mod outline;
@@ -24,6 +25,7 @@ use std::fmt;
 pub use canonical::{Canonical, NumberOutOfRange, Numbers, write_canonical, write_str, write_string};
 pub(crate) use cursor::{Cursor, special};
 pub(crate) use escape::unescape;
+pub use indent::indented;
 pub(crate) use member::MemberName;
 pub use number::{Decimal, Number};
 pub(crate) use outline::{Outline, OutlineMember, OutlineWriter, Place};

@@ -10,14 +10,14 @@ use std::path::Path;
 use oxiri::{Iri, IriParseError, IriRef};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-pub use self::messages::{LoggedMessage, Messages};
+pub use self::messages::{LoggedEntry, LoggedMessage, Messages};
 pub use self::rows::{Row, Rows};
 use crate::context::Context;
 use crate::convert::{ConvertError, Converter, Input, Options, processors};
 use crate::diagnostic::{Finding, printable_path};
 use crate::mapping::{Mapper, Mapping, ReferenceError};
 use crate::query::{Cancel, Dataset, Query, QueryError};
-use crate::record::{Format, Layout};
+use crate::record::{Format, Layout, ReaderOptions};
 use crate::sink::{Sink, SinkError, Syntax};
 use crate::summary::Summary;
 use crate::vocab::RESERVED;
@@ -176,6 +176,13 @@ impl Log {
         Ok(self)
     }
 
+    /// How it is read, in place of all that was said of that before.
+    #[must_use]
+    pub fn with_options(mut self, reader: ReaderOptions) -> Self {
+        self.options.reader = reader;
+        self
+    }
+
     /// Its format; without this, its content tells.
     #[must_use]
     pub fn with_format(mut self, format: Format) -> Self {
@@ -301,7 +308,7 @@ impl Log {
             return Err(LogError::Unread { input, reason });
         }
         loading.commit().map_err(QueryError::from)?;
-        Ok(Rows::new(dataset.answer(query, &cancel)?))
+        Ok(Rows::from(dataset.answer(query, &cancel)?))
     }
 
     /// Goes through its messages, and what stands where a message should.

@@ -88,10 +88,11 @@ pub struct AnswerWriter<'a> {
     results: ResultsFormat,
     syntax: Syntax,
     base: Option<String>,
+    limit: Option<usize>,
 }
 
 impl AnswerArgs {
-    /// Writes an answer of this form; IRIs are short against `base`.
+    /// Writes an answer of this form, of rows at most `limit`; IRIs are short against `base`.
     ///
     /// # Errors
     ///
@@ -100,6 +101,7 @@ impl AnswerArgs {
         &self,
         form: Form,
         base: Option<String>,
+        limit: Option<usize>,
         read: impl Iterator<Item = &'p Path>,
     ) -> Result<AnswerWriter<'_>, Failure> {
         self.target.check(read)?;
@@ -121,7 +123,7 @@ impl AnswerArgs {
         if self.csv_safe && results != ResultsFormat::Csv {
             bail!("--csv-safe is about rows in CSV: name that with -t csv, or leave it out");
         }
-        Ok(AnswerWriter { args: self, results, syntax, base })
+        Ok(AnswerWriter { args: self, results, syntax, base, limit })
     }
 }
 
@@ -141,8 +143,10 @@ impl AnswerWriter<'_> {
         let written = match answer {
             Answer::Solutions(solutions) => {
                 let table = Table::default().with_width(self.width()).with_base(self.base.clone());
-                let table = table.with_colour(self.has_colour());
-                let solutions = self.columns(solutions)?;
+                let sections = solutions.variables.first().is_some_and(|first| first.as_str() == "part");
+                let table = table.with_colour(self.has_colour()).with_sections(sections);
+                let Solutions { variables, rows } = self.columns(solutions)?;
+                let solutions = Solutions { variables, rows: Box::new(rows.take(self.limit.unwrap_or(usize::MAX))) };
                 let solutions = if self.args.csv_safe { guarded(solutions) } else { solutions };
                 let written = write_solutions(solutions, self.results, &table, &mut output);
                 written.map(|written| {

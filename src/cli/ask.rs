@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use rpcgraph::Rows;
 use rpcgraph::endpoint::{Credentials, Endpoint};
-use rpcgraph::query::{Cancel, Cause, Dataset, Loading, Query, QueryError};
+use rpcgraph::query::catalogue::Condition;
+use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Loading, Query, QueryError};
 use rpcgraph::store;
 use rpcgraph::summary::counted;
 
 use super::answer::AnswerArgs;
+use super::filter::FilterArgs;
 use super::input::{InputSource, is_stdin};
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
 use super::target::leave;
@@ -58,16 +61,44 @@ pub struct AskArgs {
     graph: GraphArgs,
 
     #[command(flatten)]
-    summary: SummaryArgs,
+    pub summary: SummaryArgs,
 }
 
-/// What is asked.
-#[derive(Debug, Default)]
-pub struct Question {
-    /// SPARQL.
-    pub text: String,
+/// What is asked: SPARQL, of which the text may depend on conditions.
+pub struct Question<'q> {
+    text: Box<MakeText<'q>>,
+    filter: Option<&'q FilterArgs>,
     /// The file that it is from, if that was named.
-    pub file: Option<PathBuf>,
+    file: Option<PathBuf>,
+}
+
+/// Makes the text of a query with conditions in it.
+type MakeText<'q> = dyn Fn(&[Condition]) -> Result<String, Failure> + 'q;
+
+impl<'q> Question<'q> {
+    /// A query as it was typed, or stands in a file.
+    pub fn sparql(text: String, file: Option<PathBuf>) -> Self {
+        Self { text: Box::new(move |_| Ok(text.clone())), filter: None, file }
+    }
+
+    /// A query that has places for conditions.
+    pub fn named(text: impl Fn(&[Condition]) -> Result<String, Failure> + 'q, filter: Option<&'q FilterArgs>) -> Self {
+        Self { text: Box::new(text), filter, file: None }
+    }
+
+    /// The query; `end` is the last time that the messages have.
+    fn query(&self, end: Option<&str>, base: Option<&str>) -> Result<Query, Failure> {
+        let conditions = self.filter.map(|filter| filter.conditions(end)).transpose()?;
+        let text = (self.text)(&conditions.unwrap_or_default())?;
+        // Some editors begin a file with a mark of its encoding.
+        Ok(Query::parse(text.strip_prefix('\u{FEFF}').unwrap_or(&text), base)?)
+    }
+}
+
+/// What is asked a question.
+enum Source {
+    Here(Dataset),
+    There(Box<Endpoint>),
 }
 
 /// A time in seconds, maybe with a fraction.
@@ -83,7 +114,7 @@ const GRACE: Duration = Duration::from_millis(500);
 
 impl AskArgs {
     /// Asks a question of what the options name, and writes the answer as they say.
-    pub fn ask(&self, question: &Question) -> Result<Outcome, Failure> {
+    pub fn ask(&self, question: &Question<'_>) -> Result<Outcome, Failure> {
         // Before the query is read: some take long to be understood.
         let cancel = self.cancel()?;
         if self.fetch && self.endpoint.is_none() {
@@ -94,9 +125,7 @@ impl AskArgs {
             bail!("standard input cannot be both the query and the log: name a file for one of them");
         }
         let base = base(&sources).or_else(|| self.read.base.clone());
-        // Some editors begin a file with a mark of its encoding.
-        let text = question.text.strip_prefix('\u{FEFF}').unwrap_or(&question.text);
-        let query = Query::parse(text, base.as_deref())?;
+        let mut query = question.query(None, base.as_deref())?;
         for term in query.unknown_terms() {
             say(&format!("note: no vocabulary has the term {term}; `rpcgraph ontology` prints what there is"));
         }
@@ -105,9 +134,10 @@ impl AskArgs {
         }
         // Better now than when all the work is done.
         let files = self.read.files(&sources).chain(question.file.as_deref());
-        let writer = self.answer.writer(query.form(), base, files)?;
+        let limit = question.filter.and_then(|filter| filter.limit);
+        let writer = self.answer.writer(query.form(), base.clone(), limit, files)?;
         let mut all_read = Ok(());
-        let answer = if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
+        let source = if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
             if let functions @ [_, ..] = query.functions().as_slice() {
                 bail!(
                     "the query uses {}, which only this program has: --fetch gets what it needs from the server and \
@@ -115,24 +145,59 @@ impl AskArgs {
                     functions.join(", ")
                 );
             }
-            rpcgraph::query::ask(&endpoint, &query, &cancel)?
+            Source::There(endpoint.into())
         } else {
             let Some((dataset, read)) = self.dataset(&query, &sources, &cancel)? else { return Ok(Outcome::Findings) };
             all_read = read;
-            match self.allow_service {
-                true => dataset.answer_with(&query, &cancel, rpcgraph::query::services(self.request_timeout()))?,
-                false => dataset.answer(&query, &cancel)?,
-            }
+            Source::Here(dataset)
         };
-        let (found, noun) = writer.write(answer)?;
+        if question.filter.is_some_and(FilterArgs::is_relative) {
+            let end = self.end(&source, &cancel)?;
+            query = question.query(end.as_deref(), base.as_deref())?;
+        }
+        let (found, noun) = writer.write(self.answer(&source, &query, &cancel)?)?;
         if !self.summary.quiet && !noun.is_empty() {
             say(&counted(found, noun));
+        }
+        if let Some(filter) = question.filter.filter(|_| found == 0 && !self.summary.quiet) {
+            for unmet in filter.unmet(|text| self.texts(&source, text, &cancel))? {
+                say(&format!("note: {unmet}"));
+            }
         }
         // An answer about what was not read is one, and "nothing" only where it was asked for by name.
         if !query.sees_unread() || (found == 0 && !query.names_unread()) {
             all_read?;
         }
         Ok(if self.exit_status && found == 0 { Outcome::Findings } else { Outcome::Done })
+    }
+
+    fn answer(&self, source: &Source, query: &Query, cancel: &Cancel) -> Result<Answer<'static>, Failure> {
+        Ok(match source {
+            Source::There(endpoint) => rpcgraph::query::ask(endpoint, query, cancel)?,
+            Source::Here(dataset) if self.allow_service => {
+                dataset.answer_with(query, cancel, rpcgraph::query::services(self.request_timeout()))?
+            }
+            Source::Here(dataset) => dataset.answer(query, cancel)?,
+        })
+    }
+
+    /// The first column of the rows that a query has in what was loaded, or on the server.
+    fn texts(&self, source: &Source, text: &str, cancel: &Cancel) -> Result<Vec<String>, Failure> {
+        let rows = Rows::from(self.answer(source, &Query::parse(text, None)?, cancel)?);
+        let column = rows.columns().next().unwrap_or_default().to_owned();
+        let texts = rows.map(|row| Ok(row?.text(&column).map(str::to_owned)));
+        texts.filter_map(Result::transpose).collect()
+    }
+
+    /// The last time that messages have: a date and a time, or where no message has a date, a time of day.
+    fn end(&self, source: &Source, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        for property in ["capturedAt", "clockTime"] {
+            let text = format!("SELECT (MAX(?time) AS ?end) {{ ?message rpcg:{property} ?time }}");
+            if let Some(end) = self.texts(source, &text, cancel)?.pop() {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
     }
 
     /// The switch that ends the query: Ctrl-C turns it, and the time.

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use rpcgraph::diagnostic::printable;
-use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery};
+use rpcgraph::query::catalogue::{CATALOGUE, Condition, NamedQuery};
 
 use super::ask::{AskArgs, Question};
+use super::filter::FilterArgs;
 use super::input::shown;
 use super::words::{Words, nearest};
 use super::{Failure, Outcome, print, say};
@@ -108,10 +109,26 @@ impl OwnQueries {
         Ok(names().contains(&name) || self.own()?.iter().any(|(own, _)| own == name))
     }
 
-    /// The question with that name, and its parameters in it.
-    pub fn question(&self, name: &str, parameters: &NamedArgs) -> Result<Question, Failure> {
-        let text = self.find(name, |query| Ok(query.with_parameters(&parameters.parameters)?))?;
-        Ok(Question { text, file: None })
+    /// The question with that name, its parameters in it, about the messages that a filter lets through.
+    pub fn question<'q>(
+        &'q self,
+        name: &'q str,
+        parameters: &'q NamedArgs,
+        filter: Option<&'q FilterArgs>,
+    ) -> Question<'q> {
+        let text = move |conditions: &[Condition]| {
+            self.find(name, |query| {
+                let mut parameters = parameters.parameters.clone();
+                // Where the query has a number of rows of its own, this takes its place.
+                if let Some(limit) =
+                    filter.and_then(|filter| filter.limit).filter(|_| query.parameters().contains(&"limit"))
+                {
+                    parameters.push(("limit".to_owned(), limit.to_string()));
+                }
+                Ok(query.with(&parameters, conditions)?)
+            })
+        };
+        Question::named(text, filter)
     }
 
     /// What there is to ask, for people.
@@ -186,15 +203,22 @@ pub struct QuestionArgs {
 
     #[command(flatten)]
     ask: AskArgs,
+
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 impl QuestionArgs {
     /// Asks the built-in question with that name.
     pub fn run(&self, name: &str) -> Result<Outcome, Failure> {
-        self.ask(name, &OwnQueries { queries: None })
+        let outcome = self.ask(name, &OwnQueries { queries: None })?;
+        if name == "overview" && !self.ask.summary.quiet {
+            say("ask next: rpcgraph errors, unanswered, slowest, problems or timeline");
+        }
+        Ok(outcome)
     }
 
     fn ask(&self, name: &str, own: &OwnQueries) -> Result<Outcome, Failure> {
-        self.ask.ask(&own.question(name, &self.parameters)?)
+        self.ask.ask(&own.question(name, &self.parameters, Some(&self.filter)))
     }
 }

@@ -69,12 +69,12 @@ impl QueryCommand {
     }
 
     /// The query as it is asked, before anything is known of the data.
-    fn question(&self) -> Result<Question, Failure> {
+    fn question(&self) -> Result<Question<'_>, Failure> {
         if let Some(text) = &self.query {
-            return Ok(Question { text: text.clone(), file: None });
+            return Ok(Question::sparql(text.clone(), None));
         }
         if let Some(name) = &self.named {
-            return self.own.question(name, &self.parameters);
+            return Ok(self.own.question(name, &self.parameters, None));
         }
         let path = self.query_file.clone().unwrap_or_default();
         let text = match is_stdin(&path) {
@@ -88,6 +88,6 @@ impl QueryCommand {
                 fs::read_to_string(&path).with_context(|| format!("cannot read the query from {}", path.display()))?
             }
         };
-        Ok(Question { text, file: Some(path) })
+        Ok(Question::sparql(text, Some(path)))
     }
 }

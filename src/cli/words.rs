@@ -49,7 +49,14 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
     let likeness = |known: &str| {
         let known = known.to_lowercase();
         let part = !lower.is_empty() && (known.contains(&lower) || lower.contains(&known));
-        strsim::jaro_winkler(&lower, &known).max(if part { 0.8 } else { 0.0 })
+        let slip = strsim::osa_distance(&lower, &known) <= 1;
+        strsim::jaro_winkler(&lower, &known).max(if slip {
+            0.9
+        } else if part {
+            0.8
+        } else {
+            0.0
+        })
     };
     let scored = known.into_iter().map(|known| (likeness(known), known)).filter(|(likeness, _)| *likeness > 0.75);
     scored.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, known)| known)

@@ -50,6 +50,15 @@ pub struct LoggedMessage {
     pub text: String,
 }
 
+/// What is in a log: a message, or what stands where one should; or a line between them.
+#[derive(Debug, Clone)]
+pub enum LoggedEntry {
+    /// A message.
+    Message(Box<LoggedMessage>),
+    /// Text between messages, and where it is.
+    LogLine(Location, String),
+}
+
 /// The messages of a log, as they are read.
 pub struct Messages {
     input: String,
@@ -65,8 +74,8 @@ impl Messages {
         Self { input: input.name, reader, sessions: Sessions::new(), ready: VecDeque::new() }
     }
 
-    fn failed(&mut self, error: ReadError) -> Result<LoggedMessage, LogError> {
-        Err(ConvertError::Read { input: std::mem::take(&mut self.input), error }.into())
+    fn failed(&mut self, error: ReadError) -> LogError {
+        ConvertError::Read { input: std::mem::take(&mut self.input), error }.into()
     }
 }
 
@@ -75,19 +84,36 @@ impl Iterator for Messages {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
+            match self.next_entry()? {
+                Ok(LoggedEntry::Message(message)) => return Some(Ok(*message)),
+                Ok(LoggedEntry::LogLine(..)) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+impl Messages {
+    /// The next message, or line between messages.
+    pub fn next_entry(&mut self) -> Option<Result<LoggedEntry, LogError>> {
+        loop {
             if let Some(message) = self.ready.pop_front() {
-                return Some(Ok(message));
+                return Some(Ok(LoggedEntry::Message(Box::new(message))));
             }
             let next = self.reader.take()?.and_then(|mut reader| Ok((reader.next_entry()?, reader)));
             match next {
                 Ok((Some(entry), reader)) => {
                     self.reader = Some(Ok(reader));
-                    if let Entry::Record(record) = entry {
-                        read(&record, &mut self.sessions, &mut self.ready);
+                    match entry {
+                        Entry::Record(record) => read(&record, &mut self.sessions, &mut self.ready),
+                        Entry::LogLine(line) => {
+                            let text = String::from_utf8_lossy(&line.bytes).into_owned();
+                            return Some(Ok(LoggedEntry::LogLine(line.location, text)));
+                        }
                     }
                 }
                 Ok((None, _)) => return None,
-                Err(error) => return Some(self.failed(error)),
+                Err(error) => return Some(Err(self.failed(error))),
             }
         }
     }

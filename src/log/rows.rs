@@ -23,8 +23,8 @@ pub struct Row {
     values: Vec<Option<Term>>,
 }
 
-impl Rows {
-    pub(super) fn new(answer: Answer<'static>) -> Self {
+impl From<Answer<'static>> for Rows {
+    fn from(answer: Answer<'static>) -> Self {
         let columns = |names: &[&str]| names.iter().map(|name| Variable::new_unchecked(*name)).collect();
         match answer {
             Answer::Solutions(solutions) => Self {
@@ -45,7 +45,9 @@ impl Rows {
             },
         }
     }
+}
 
+impl Rows {
     /// The names of the columns.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(Variable::as_str)

@@ -4,6 +4,9 @@
 //! line of the query that ends in `#:NAME TEMPLATE` is replaced by its template where the parameter is given, `$value` in
 //! it by the value as a SPARQL string, `$number` by the value as a number. Without parameters, a file is plain SPARQL.
 //!
+//! A line `#:messages ?message` is a place for conditions on what the question is about, `#:sessions ?session` for those
+//! that are about sessions ([`Condition`]).
+//!
 //! They have to be fast on large logs, here and on servers, without luck with an optimizer: where two large patterns meet,
 //! or where a variable that both share may be unbound, one of them is a subquery.
 
@@ -19,6 +22,18 @@ pub struct NamedQuery<'q> {
     pub text: &'q str,
 }
 
+/// A condition on messages, which means the same in every query that has places for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// A pattern of SPARQL, in which `$it` stands for the message.
+    pub pattern: String,
+    /// The same for a session, if it is about sessions.
+    pub session: Option<String>,
+}
+
+/// Names of places that are not parameters.
+const PLACES: [&str; 2] = ["messages", "sessions"];
+
 macro_rules! catalogue {
     ($($name:literal,)*) => {
         &[$(NamedQuery { name: $name, text: include_str!(concat!("../../examples/queries/", $name, ".rq")) }),*]
@@ -27,6 +42,7 @@ macro_rules! catalogue {
 
 /// Every query, in the order in which one gets to know a log.
 pub const CATALOGUE: &[NamedQuery<'static>] = catalogue! {
+    "overview",
     "sessions",
     "timeline",
     "methods",
@@ -72,6 +88,9 @@ pub enum CatalogueError {
         /// The parameters that it has.
         known: Vec<String>,
     },
+    /// The query has no place for conditions.
+    #[error("the query {0} does not say what conditions would be about: it needs a line `#:messages ?message`")]
+    NoPlace(String),
     /// The value is not a number where one is wanted.
     #[error("the parameter {parameter} wants a whole number, not {value:?}")]
     NotANumber {
@@ -100,7 +119,7 @@ impl<'q> NamedQuery<'q> {
     pub fn parameters(&self) -> Vec<&'q str> {
         let mut names = Vec::new();
         for (name, _) in self.text.lines().filter_map(slot) {
-            if !names.contains(&name) {
+            if !names.contains(&name) && !PLACES.contains(&name) {
                 names.push(name);
             }
         }
@@ -109,15 +128,34 @@ impl<'q> NamedQuery<'q> {
 
     /// The query with these parameters.
     pub fn with_parameters(&self, parameters: &[(String, String)]) -> Result<String, CatalogueError> {
+        self.with(parameters, &[])
+    }
+
+    /// The query with these parameters, about messages that fulfil these conditions.
+    pub fn with(&self, parameters: &[(String, String)], conditions: &[Condition]) -> Result<String, CatalogueError> {
         let known = self.parameters();
         if let Some((parameter, _)) = parameters.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             let (query, known) = (self.name.to_owned(), known.into_iter().map(str::to_owned).collect());
             return Err(CatalogueError::UnknownParameter { query, parameter: parameter.clone(), known });
         }
+        if !conditions.is_empty() && !self.text.lines().filter_map(slot).any(|(name, _)| name == PLACES[0]) {
+            return Err(CatalogueError::NoPlace(self.name.to_owned()));
+        }
         let mut text = String::with_capacity(self.text.len());
         for line in self.text.lines() {
             // The last value given counts.
             let value = |parameter| parameters.iter().rev().find(|(name, _)| name == parameter);
+            if let Some((place, variable)) = slot(line).filter(|(name, _)| PLACES.contains(name)) {
+                if conditions.is_empty() {
+                    text.extend([line, "\n"]);
+                }
+                for condition in conditions {
+                    let pattern =
+                        if place == PLACES[0] { Some(&condition.pattern) } else { condition.session.as_ref() };
+                    text.extend(pattern.map(|pattern| pattern.replace("$it", variable.trim()) + "\n"));
+                }
+                continue;
+            }
             match slot(line).and_then(|(parameter, template)| Some((parameter, template, value(parameter)?))) {
                 Some((parameter, template, (_, value))) => text.push_str(&filled(parameter, template, value)?),
                 None => text.push_str(line),

@@ -34,6 +34,7 @@ pub struct Table {
     width: Option<usize>,
     base: Option<String>,
     colour: bool,
+    sections: bool,
 }
 
 /// What a cell is: text may be cut, anything else may not.
@@ -103,6 +104,11 @@ impl Table {
         Self { colour, ..self }
     }
 
+    /// Whether the first column is a heading, which is not said again in rows below it.
+    pub fn with_sections(self, sections: bool) -> Self {
+        Self { sections, ..self }
+    }
+
     /// Writes the rows, and counts them.
     pub(super) fn write(&self, solutions: Solutions<'_>, mut writer: impl Write) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
@@ -116,6 +122,9 @@ impl Table {
                 break;
             }
             written.cut += rows.iter().flatten().filter(|cell| cell.cut && self.width.is_none()).count() as u64;
+            if self.sections {
+                without_repeats(&mut rows);
+            }
             let next = self.page(&names, &mut rows);
             let page = match shown.take() {
                 Some(last) if last.takes(&next) => last,
@@ -236,7 +245,7 @@ impl Table {
         mut writer: impl Write,
     ) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
-        let whole = Self { width: Some(usize::MAX), base: self.base.clone(), colour: false };
+        let whole = self.clone().with_width(Some(usize::MAX));
         let mut rows =
             solutions.rows.map(|row| Ok(row?.values().iter().map(|value| whole.cell(value.as_ref())).collect()));
         let measured: Vec<Vec<Cell>> = rows.by_ref().take(PAGE).collect::<Result<_, QueryError>>()?;
@@ -386,6 +395,17 @@ fn shorten_times(rows: &mut [Vec<Cell>], index: usize) -> Option<String> {
     common.map(
         |(day, zone)| if zone == "Z" { format!("{day} UTC") } else { format!("{day} {zone}").trim_end().to_owned() },
     )
+}
+
+/// Takes out of the first column what stands there in the row above.
+fn without_repeats(rows: &mut [Vec<Cell>]) {
+    let mut heading = Cell::default();
+    for cell in rows.iter_mut().filter_map(|row| row.first_mut()) {
+        match *cell == heading {
+            true => *cell = Cell::default(),
+            false => heading = cell.clone(),
+        }
+    }
 }
 
 /// Lines the numbers of a column up at their decimal points.

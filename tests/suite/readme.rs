@@ -215,7 +215,7 @@ fn examples_of_help_are_run() {
     for shell in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"] {
         fs::create_dir_all(folder.path().join(shell)).unwrap();
     }
-    let commands = "convert query ask errors queries load register context ontology formats completions man";
+    let commands = "convert query ask errors show queries load register context ontology formats completions man";
     let mut run = 0;
     for example in commands.split(' ').flat_map(examples_of_help) {
         // `man` itself is not everywhere.

@@ -213,8 +213,10 @@ fn options_that_do_not_exist() {
     ] {
         place.convert(&arguments).began(2, &format!("error: {stderr}\n"));
     }
-    place.run(&["nope"]).began(2, "error: unrecognized subcommand 'nope'\n");
-    place.run::<&str>(&[]).began(2, "Turn captured JSON-RPC traffic ");
+    place
+        .run(&["nope"])
+        .began(2, "error: there is no command and no file \"nope\": rpcgraph --help lists the commands\n");
+    place.run::<&str>(&[]).began(0, "note: standard input is empty");
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn queries_of_ones_own() {
 fn a_wrong_name_or_text_is_told_what_it_is() {
     let place = place();
     let ran = place.run(&["ask", "eror", "log"]);
-    ran.began(2, "error: there is no query \"eror\"; there are sessions, ");
+    ran.began(2, "error: there is no query \"eror\"; there are overview, sessions, ");
     assert!(ran.stderr.ends_with(" (did you mean errors?)\n"), "{}", ran.stderr);
     place
         .run(&["query", "log", "-q", "errors"])
@@ -125,4 +125,40 @@ fn rows_as_markdown() {
     assert_eq!(ran.text(), "| word | number |\n| --- | --: |\n| a\\|b \\*c\\*\\\\n\\`d\\` \\<e\\> | 7 |\n| é | 12 |\n");
     place.run(&["query", "data.nt", "-q", query, "-o", "a.md", "--quiet"]).quietly();
     assert_eq!(place.read("a.md"), ran.stdout);
+}
+
+/// The first word is a command, else a log, which is told at a glance.
+#[test]
+fn what_the_first_word_is() {
+    let place = place();
+    place.put("errors", LOG);
+    let overview = place.run(&["overview", "log", "--quiet"]);
+    assert!(overview.quietly().text().contains("failures  no: -32601 Method not found"), "{}", overview.text());
+    for arguments in [
+        &["log", "--quiet"][..],
+        &["--quiet", "log"],
+        &["-f", "json-lines", "log", "--quiet"],
+        &["./errors", "--quiet"],
+    ] {
+        assert_eq!(place.run(arguments).quietly().stdout, overview.stdout, "{arguments:?}");
+    }
+    for arguments in [&["--quiet"][..], &["-", "--quiet"]] {
+        assert_eq!(place.run_with(arguments, LOG).quietly().stdout, overview.stdout, "{arguments:?}");
+    }
+    let piped = place.run_with::<&str>(&[], LOG);
+    piped.said(0, "6 rows\nask next: rpcgraph errors, unanswered, slowest, problems or timeline\n");
+    let note = "note: errors is the command; the file of that name is ./errors\n";
+    place.run(&["errors", "log", "--quiet"]).said(0, note);
+    place.run(&["--quiet", "errors", "log"]).said(0, note);
+    place.run(&["erors", "log"]).said(
+        2,
+        "error: there is no command and no file \"erors\": did you mean the command errors or the file errors?\n",
+    );
+    place.run(&["lgo"]).said(2, "error: there is no command and no file \"lgo\": did you mean the file log?\n");
+    place
+        .run(&["own/call.rq"])
+        .began(2, "error: there is no command and no file \"own/call.rq\": did you mean the file own/calls.rq?");
+    place
+        .run(&["qqqq"])
+        .said(2, "error: there is no command and no file \"qqqq\": rpcgraph --help lists the commands\n");
 }

@@ -101,7 +101,9 @@ fn the_command_lists_and_prints_them() {
         assert_eq!(place.run(&["queries", query.name]).quietly().text(), query.text);
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100));
-    place.run(&["queries", "method"]).began(2, "error: there is no query \"method\"; there are sessions, timeline, ");
+    place
+        .run(&["queries", "method"])
+        .began(2, "error: there is no query \"method\"; there are overview, sessions, timeline, ");
 }
 
 #[test]

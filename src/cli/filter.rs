@@ -1,0 +1,256 @@
+//! Which messages a question is about: conditions that mean the same in every question.
+//!
+//! A query has places for them: `#:messages ?message` stands where they hold for what `?message` is.
+
+use std::str::FromStr as _;
+
+use anyhow::anyhow;
+use clap::Args;
+use oxsdatatypes::{DateTime, DayTimeDuration, Decimal, Duration, Time};
+use rpcgraph::json;
+use rpcgraph::query::catalogue::Condition;
+
+use super::Failure;
+use super::words::nearest;
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Which messages")]
+pub struct FilterArgs {
+    /// Those of a method, and answers to it; `*` in this and the next five stands for any text, `?` for a character
+    #[arg(long, value_name = "GLOB")]
+    method: Option<String>,
+
+    /// Calls of a tool, and answers to them (MCP)
+    #[arg(long, value_name = "GLOB")]
+    tool: Option<String>,
+
+    /// Those with an id
+    #[arg(long, value_name = "GLOB")]
+    id: Option<String>,
+
+    /// Those that a side sent: client or server
+    #[arg(long, value_name = "GLOB")]
+    sender: Option<String>,
+
+    /// Those of sessions whose IRI ends like this
+    #[arg(long, value_name = "GLOB")]
+    session: Option<String>,
+
+    /// Those of a kind: request, notification, response, errorresponse, batch, invalidmessage, malformedrecord
+    #[arg(long, value_name = "GLOB")]
+    kind: Option<String>,
+
+    /// Those from a time on: 2026-01-05T10:00:00Z, 2026-01-05, 10:00:00, or 90s, 10m, 2h, 1d before the end
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    since: Option<Moment>,
+
+    /// Those up to a time
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    until: Option<Moment>,
+
+    /// Those with a text in their method, params, result or error, or in what is no message
+    #[arg(long, value_name = "TEXT")]
+    contains: Option<String>,
+
+    /// At most so many rows
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+}
+
+#[derive(Debug, Clone)]
+enum Moment {
+    At(DateTime),
+    /// A time of day, as much of it as was said.
+    Clock(String),
+    /// Before the end.
+    Before(DayTimeDuration),
+}
+
+fn parse_moment(text: &str) -> Result<Moment, String> {
+    let seconds = |unit| {
+        Some(match unit {
+            's' => 1,
+            'm' => 60,
+            'h' => 3_600,
+            'd' => 86_400,
+            _ => return None,
+        })
+    };
+    if let Some((number, unit)) =
+        text.char_indices().last().and_then(|(at, unit)| Some((text.get(..at)?, seconds(unit)?)))
+        && let Ok(number) = Decimal::from_str(number)
+        && let Some(seconds) = number.checked_mul(Decimal::from(unit))
+    {
+        return Ok(Moment::Before(DayTimeDuration::new(seconds)));
+    }
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
+    if digits && text.get(2..3) == Some(":") {
+        return Ok(Moment::Clock(text.to_owned()));
+    }
+    let whole = [text.to_owned(), format!("{text}Z"), format!("{text}T00:00:00Z")];
+    let moment = whole.iter().filter(|text| text.contains('T')).find_map(|text| with_zone(text).ok());
+    moment.map(Moment::At).ok_or_else(|| "expected a time such as 2026-01-05T10:00:00Z, 10:00:00 or 10m".to_owned())
+}
+
+/// A time that says its zone.
+fn with_zone(text: &str) -> Result<DateTime, ()> {
+    DateTime::from_str(text).ok().filter(|time| time.timezone_offset().is_some()).ok_or(())
+}
+
+/// What one of the globs is about: how a message leads to the value, and what of it is compared.
+struct Property {
+    name: &'static str,
+    path: &'static str,
+    value: &'static str,
+    /// Whether the beginning need not be said.
+    ending: bool,
+}
+
+const PROPERTIES: [Property; 6] = [
+    property("method", "jrpc:hasMethod|(rpcg:respondsTo/jrpc:hasMethod)", "STR(?filtered)"),
+    property("tool", "rpcg:toolName|(rpcg:respondsTo/rpcg:toolName)", "STR(?filtered)"),
+    property("id", "jrpc:hasId/(jrpc:hasStringValue|jrpc:hasNumberValue)", "STR(?filtered)"),
+    property("sender", "rpcg:sentBy", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
+    property("kind", "rdf:type", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
+    Property { ending: true, ..property("session", "rpcg:inSession", "STR(?filtered)") },
+];
+
+const fn property(name: &'static str, path: &'static str, value: &'static str) -> Property {
+    Property { name, path, value, ending: false }
+}
+
+const PAYLOADS: &str = "jrpc:hasMethod|jrpc:hasParameters|jrpc:hasResult|\
+    (jrpc:hasError/(jrpc:hasErrorMessage|jrpc:hasErrorData|rpcg:value))|rpcg:value|rpcg:text|rpcg:extraMembers";
+
+impl Property {
+    /// The expression that a value fits a glob.
+    fn fits(&self, glob: &str) -> String {
+        let glob = if self.value.starts_with("LCASE") { glob.to_lowercase() } else { glob.to_owned() };
+        let value = self.value;
+        match (glob.contains(['*', '?']), self.ending) {
+            (false, false) => format!("{value} = {}", quoted(&glob)),
+            (false, true) => format!("STRENDS({value}, {})", quoted(&glob)),
+            (true, ending) => {
+                let mut regex = String::from(if ending { "" } else { "^" });
+                for character in glob.chars() {
+                    match character {
+                        '*' => regex.push_str(".*"),
+                        '?' => regex.push('.'),
+                        _ => regex.push_str(&regex::escape(&character.to_string())),
+                    }
+                }
+                regex.push('$');
+                format!("REGEX({value}, {}, \"s\")", quoted(&regex))
+            }
+        }
+    }
+}
+
+/// A text as SPARQL has it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::new();
+    json::write_str(text, &mut quoted);
+    quoted
+}
+
+impl FilterArgs {
+    fn globs(&self) -> impl Iterator<Item = (&'static Property, &str)> {
+        let Self { method, tool, id, sender, kind, session, .. } = self;
+        let globs = [method, tool, id, sender, kind, session];
+        PROPERTIES.iter().zip(globs).filter_map(|(property, glob)| Some((property, glob.as_deref()?)))
+    }
+
+    /// Whether a time in it is one before the end.
+    pub fn is_relative(&self) -> bool {
+        [&self.since, &self.until].into_iter().any(|moment| matches!(moment, Some(Moment::Before(_))))
+    }
+
+    /// The conditions, as the places in a query take them; `end` is the last time that the messages have.
+    pub fn conditions(&self, end: Option<&str>) -> Result<Vec<Condition>, Failure> {
+        let mut conditions = Vec::new();
+        for (property, glob) in self.globs() {
+            let fits = property.fits(glob);
+            let pattern = format!("FILTER EXISTS {{ $it {} ?filtered FILTER({fits}) }}", property.path);
+            let session = property.ending.then(|| format!("FILTER({})", fits.replace("?filtered", "$it")));
+            conditions.push(Condition { pattern, session });
+        }
+        for (moment, sign) in [(&self.since, ">="), (&self.until, "<=")] {
+            let Some(moment) = moment else { continue };
+            let fits = moment.fits(sign, end)?;
+            let pattern = format!("FILTER EXISTS {{ $it rpcg:capturedAt|rpcg:clockTime ?filtered FILTER({fits}) }}");
+            conditions.push(Condition { pattern, session: None });
+        }
+        if let Some(text) = &self.contains {
+            let pattern = format!(
+                "FILTER EXISTS {{ $it {PAYLOADS} ?filtered FILTER(CONTAINS(STR(?filtered), {})) }}",
+                quoted(text)
+            );
+            conditions.push(Condition { pattern, session: None });
+        }
+        Ok(conditions)
+    }
+
+    /// Which of the conditions no message fulfils, for people; `ask` gives the first column of a query's rows.
+    pub fn unmet(&self, mut ask: impl FnMut(&str) -> Result<Vec<String>, Failure>) -> Result<Vec<String>, Failure> {
+        let mut unmet = Vec::new();
+        for (property, glob) in self.globs() {
+            let Property { name, path, value, .. } = property;
+            let pattern = format!("?message rpcg:inSession ?session ; {path} ?filtered");
+            let fits = property.fits(glob);
+            if !ask(&format!("SELECT ?filtered {{ {pattern} FILTER({fits}) }} LIMIT 1"))?.is_empty() {
+                continue;
+            }
+            let known = ask(&format!("SELECT DISTINCT ({value} AS ?text) {{ {pattern} }} ORDER BY ?text LIMIT 10000"))?;
+            let known: Vec<_> = known
+                .iter()
+                .map(|text| text.rsplit(['/', '#']).next().filter(|_| property.ending).unwrap_or(text))
+                .collect();
+            unmet.push(match (nearest(glob, known.iter().copied()), known.as_slice()) {
+                (_, []) => format!("no message has a {name}"),
+                (Some(near), _) => format!("no message has the {name} {glob:?}; did you mean {near}?"),
+                (None, few) if few.len() <= 10 => {
+                    format!("no message has the {name} {glob:?}; there are {}", few.join(", "))
+                }
+                (None, many) => format!("no message has the {name} {glob:?}, of {} that there are", many.len()),
+            });
+        }
+        if self.since.is_some() || self.until.is_some() {
+            let timed = "SELECT ?time { ?message rpcg:capturedAt|rpcg:clockTime ?time } LIMIT 1";
+            if ask(timed)?.is_empty() {
+                unmet.push("no message has a time, for --since and --until".to_owned());
+            }
+        }
+        Ok(unmet)
+    }
+}
+
+impl Moment {
+    /// The expression that `?filtered` is at this time, or as `sign` says.
+    fn fits(&self, sign: &str, end: Option<&str>) -> Result<String, Failure> {
+        let before = |duration: &DayTimeDuration, end: &str| {
+            let duration = Duration::from(*duration);
+            match DateTime::from_str(end) {
+                Ok(end) => Some(Self::At(end.checked_sub_duration(duration)?)),
+                Err(_) => {
+                    let time = Time::from_str(end).ok()?.checked_sub_duration(duration)?.to_string();
+                    Some(Self::Clock(time.trim_end_matches('Z').to_owned()))
+                }
+            }
+        };
+        match self {
+            Self::At(time) => Ok(format!("?filtered {sign} \"{time}\"^^xsd:dateTime")),
+            // Of the time of day, as much as was said.
+            Self::Clock(time) => Ok(format!(
+                "SUBSTR(REPLACE(STR(?filtered), \"^.*T\", \"\"), 1, {}) {sign} {}",
+                time.len(),
+                quoted(time)
+            )),
+            Self::Before(duration) => match end {
+                Some(end) => before(duration, end)
+                    .ok_or_else(|| anyhow!("the end of the log, {end}, is not a time that --since can count from"))?
+                    .fits(sign, None),
+                None => Ok(format!("STR(?filtered) {sign} \"\"")),
+            },
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `show`: messages as they were, with what belongs to them.
+
+use super::Place;
+use crate::support::own;
+
+fn place() -> Place {
+    let place = Place::new();
+    for (name, from) in [("log", "examples/mcp-session.ndjson"), ("mcp.jsonl", "tests/queries/mcp.jsonl")] {
+        place.put(name, std::fs::read(own(from)).unwrap());
+    }
+    place.put("app.log", "starting\n<< {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}\nit \u{1b}[2J fails\n>> {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1,\"message\":\"no\"}}\nthe end\n");
+    place
+}
+
+#[test]
+fn a_message_and_its_answer_or_request() {
+    let place = place();
+    let shown = place.run(&["show", "log", "m7"]);
+    assert_eq!(
+        shown.quietly().text(),
+        r#"m6 · line 6, byte 573 · Request
+{
+  "jsonrpc": "2.0",
+  "id": "retry-1",
+  "method": "tools/cal",
+  "params": {
+    "name": "forecast",
+    "arguments": {
+      "city": "Uppsala",
+      "days": 1
+    }
+  }
+}
+
+m7 · line 7, byte 696 · ErrorResponse to m6
+{
+  "jsonrpc": "2.0",
+  "id": "retry-1",
+  "error": {
+    "code": -32601,
+    "message": "Method not found",
+    "data": {
+      "method": "tools/cal"
+    }
+  }
+}
+
+"#
+    );
+    let whole = std::fs::read_to_string(own("examples/mcp-session.ndjson")).unwrap();
+    for arguments in [&["log", "6"][..], &["log:7"], &["log#m7"], &["log", "--id", "retry-1"], &["log", "m6-m7"]] {
+        assert_eq!(place.run(&[&["show"], arguments].concat()).quietly().stdout, shown.stdout, "{arguments:?}");
+        let lines = place.run(&[&["show"], arguments, &["-t", "messages"]].concat());
+        let expected: Vec<_> = whole.lines().skip(5).take(2).collect();
+        assert_eq!(lines.quietly().text().lines().collect::<Vec<_>>(), expected);
+    }
+    let piped = place.run_with(&["show", "-", "m7"], &whole);
+    assert_eq!(piped.quietly().stdout, shown.stdout);
+    // What is not JSON is shown as it is.
+    assert_eq!(
+        place.run(&["show", "log", "m8"]).text(),
+        "m8 · line 8, byte 812 · not a message\nweather: lost connection to station 14\n\n"
+    );
+    let batch = place.run(&["show", "mcp.jsonl", "m33.1", "-t", "json"]);
+    assert!(batch.quietly().text().contains("\"ping\"") && !batch.text().contains("tools/call"), "{}", batch.text());
+    let timed = place.run(&["show", "mcp.jsonl", "m11"]);
+    assert!(timed.text().contains("m11 · line 11, "), "{}", timed.text());
+    assert!(
+        timed.text().contains(" · session a1 · 2026-01-05T10:00:02.5Z · Server · Response to m8 after 1.5 s"),
+        "{}",
+        timed.text()
+    );
+    let problem = place.run(&["show", "mcp.jsonl", "m27"]);
+    assert!(problem.text().contains("\nproblems: DuplicateAnswer\n"), "{}", problem.text());
+}
+
+/// Lines of the log too, with nothing that a terminal obeys on one.
+#[test]
+fn what_stands_around_it() {
+    let place = place();
+    let shown = place.run(&["show", "app.log", "m2", "--around", "1"]);
+    let text = shown.quietly().text();
+    assert!(text.contains("\nline 3\n  it  [2J fails\n\nm2 · line 4, "), "{text}");
+    assert!(text.starts_with("line 1\n  starting\n\nm1 · ") && text.ends_with("line 5\n  the end\n\n"), "{text}");
+    assert!(!place.run(&["show", "app.log", "m2"]).text().contains("starting"));
+    let far = place.run(&["show", "app.log", "m1", "--around", "9"]);
+    assert!(far.text().contains("starting") && far.text().contains("the end"), "{}", far.text());
+}
+
+#[test]
+fn what_is_not_there_is_told() {
+    let place = place();
+    place.run(&["show", "log", "m99"]).said(2, "error: there is no m99 in log: the last message is m9\n");
+    place
+        .run(&["show", "log", "--id", "x"])
+        .said(2, "error: there is no message with the id \"x\" in log: the last message is m9\n");
+    place.run(&["show", "log"]).said(2, "error: name what to show: messages such as m24, --id ID, or LOG:LINE\n");
+    place.run(&["show", "gone:7"]).began(2, "error: cannot read gone: ");
+    place
+        .run(&["show", "log", "x"])
+        .began(2, "error: invalid value 'x' for '[MESSAGE]...': expected the name of a message, such as m24");
+}
