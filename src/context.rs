@@ -85,6 +85,11 @@ impl Context {
         Ok(Self::unchecked(origin, value))
     }
 
+    /// A context that says nothing.
+    pub(crate) fn empty() -> Self {
+        Self::unchecked(String::new(), Value::Object(Map::new()))
+    }
+
     /// A context that the caller has checked, or that the program is built with.
     fn unchecked(origin: String, value: Value) -> Self {
         let (mut terms, mut sets_vocab) = (BTreeSet::new(), false);

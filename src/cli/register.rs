@@ -1,11 +1,14 @@
 //! `register`: a building block's example register.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use indicatif::ProgressBar;
 use rpcgraph::diagnostic::printable;
-use rpcgraph::register::{Block, Register, RegisterOptions, ReportEntry, ReportItem};
+use rpcgraph::register::{
+    Block, Register, RegisterOptions, Report, ReportEntry, ReportItem, Repository, RepositoryBlock,
+};
 
 use super::input::shown;
 use super::register_capture::CaptureArgs;
@@ -15,9 +18,9 @@ use super::{Failure, Outcome, say};
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/register.txt").trim_end())]
 pub struct RegisterCommand {
-    /// Folder of the building block, or its examples.yaml
+    /// Folder of a building block or of a repository of them, or a block's examples.yaml
     #[arg(value_name = "BLOCK", required_unless_present = "from_capture", conflicts_with_all = ["from_capture", "FormatArgs"])]
-    block: Option<PathBuf>,
+    path: Option<PathBuf>,
 
     /// Folder for the register, or for the block: new, empty, or with an earlier one that is replaced
     #[arg(short, long, value_name = "DIR")]
@@ -26,8 +29,24 @@ pub struct RegisterCommand {
     /// URL of the folder where the register will be published [default: what bblock.json tells, else none]
     ///
     /// Without one, the files of the register refer to each other by relative paths.
-    #[arg(long, value_name = "URL")]
+    #[arg(long = "base-url", alias = "base", value_name = "URL")]
     base: Option<String>,
+
+    /// Of a repository, only the block with this identifier
+    #[arg(long, value_name = "ID")]
+    block: Option<String>,
+
+    /// Folder that stands for the URLs that begin with a prefix, such as those of an imported register; repeatable
+    #[arg(long = "import", value_name = "URL=DIR", value_parser = import)]
+    imports: Vec<(String, PathBuf)>,
+
+    /// Fetch what blocks refer to, from the hosts of the URLs that -c names
+    #[arg(long, conflicts_with = "offline")]
+    online: bool,
+
+    /// Replace a register that another program wrote
+    #[arg(long)]
+    replace: bool,
 
     /// Identifier of the block [default: what bblock.json says, else the name of its folder]
     #[arg(long, value_name = "ID")]
@@ -53,7 +72,7 @@ impl RegisterCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         // A folder that is being written goes too.
         let _ = ctrlc::set_handler(|| leave());
-        let Some(block) = &self.block else { return self.capture.run(&self.output, self.quiet) };
+        let Some(block) = &self.path else { return self.capture.run(&self.output, self.quiet) };
         check_folder(&self.output, [block.as_path()].into_iter())?;
         let options = RegisterOptions {
             base: self.base.clone(),
@@ -61,8 +80,13 @@ impl RegisterCommand {
             generated: generated()?,
             contexts: self.contexts.clone(),
             offline: self.offline,
+            folders: self.imports.clone(),
+            online: self.online,
             worker: std::env::current_exe().ok(),
         };
+        if Repository::is_one(block) {
+            return self.repository(block, &options);
+        }
         let block = Block::read(block)?;
         let register = Register::build(&block, &options)?;
         register.write(&self.output)?;
@@ -72,11 +96,7 @@ impl RegisterCommand {
             }
             register.report().items.iter().for_each(say_notes);
         }
-        for item in register.report().failed() {
-            for reason in item.reasons() {
-                say(&format!("failed: {}: {}", printable(&item.title()), printable(&reason)));
-            }
-        }
+        say_failed(register.report(), "");
         let (passed, total) = (register.report().passed(), register.report().items.len());
         if !self.quiet {
             let files = register.files().len();
@@ -84,6 +104,61 @@ impl RegisterCommand {
             say(&format!("{name}: {passed} of {total} passed; {files} files in {output}"));
         }
         Ok(if passed == total { Outcome::Done } else { Outcome::Findings })
+    }
+}
+
+impl RegisterCommand {
+    fn repository(&self, path: &Path, options: &RegisterOptions) -> Result<Outcome, Failure> {
+        let repository = Repository::open(path)?;
+        // Shown on a terminal alone.
+        let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        let register = repository.build(self.block.as_deref(), options, &mut |id| bar.set_message(id.to_owned()))?;
+        bar.finish_and_clear();
+        register.write(&self.output, self.replace)?;
+        let notes = register.notes.iter().map(|note| format!("note: {}", printable(note)));
+        notes.filter(|_| !self.quiet).for_each(|note| say(&note));
+        let (mut passed, mut total, mut failed) = (0, 0, 0);
+        for RepositoryBlock { report, notes } in &register.blocks {
+            let id = printable(&report.id).to_string();
+            if !self.quiet {
+                notes.iter().for_each(|note| say(&format!("note: {id}: {}", printable(note))));
+            }
+            for error in &report.errors {
+                say(&format!("failed: {id}: {}", printable(error)));
+            }
+            say_failed(report, &format!("{id}: "));
+            (passed, total) = (passed + report.passed(), total + report.items.len());
+            failed += usize::from(!report.is_success());
+        }
+        if !self.quiet {
+            let (blocks, files) = (register.blocks.len(), register.files().len());
+            say(&format!(
+                "{} of {blocks} blocks passed, {passed} of {total} examples and tests; {files} files in {}",
+                blocks - failed,
+                shown(&self.output)
+            ));
+        }
+        Ok(if failed == 0 { Outcome::Done } else { Outcome::Findings })
+    }
+}
+
+/// A prefix of URLs, and the folder that stands for them.
+fn import(text: &str) -> Result<(String, PathBuf), String> {
+    // A query may have an equals sign too.
+    match text.rsplit_once('=') {
+        Some((prefix, folder)) if prefix.contains("://") && PathBuf::from(folder).is_dir() => {
+            Ok((prefix.to_owned(), PathBuf::from(folder)))
+        }
+        Some((prefix, folder)) if prefix.contains("://") => Err(format!("{folder} is not a folder")),
+        _ => Err("write URL=DIR, such as https://example.org/register=../register".to_owned()),
+    }
+}
+
+fn say_failed(report: &Report, before: &str) {
+    for item in report.failed() {
+        for reason in item.reasons() {
+            say(&format!("failed: {before}{}: {}", printable(&item.title()), printable(&reason)));
+        }
     }
 }
 

@@ -41,6 +41,10 @@ pub struct Loader {
     time_limit: Duration,
     audience: Audience,
     folder: Option<PathBuf>,
+    /// Folders that stand for the URLs that begin with a prefix.
+    mapped: Vec<(String, PathBuf)>,
+    /// Whether what files refer to is fetched from the hosts that the command line names.
+    online: bool,
     hosts: RefCell<TrustedHosts>,
     /// The documents that were read, by the URL that named them.
     documents: RefCell<HashMap<Url, Rc<Document>>>,
@@ -61,6 +65,8 @@ impl Loader {
             time_limit: TIME_LIMIT,
             audience: Audience::Logs,
             folder: None,
+            mapped: Vec::new(),
+            online: false,
             hosts: RefCell::default(),
             documents: RefCell::default(),
         }
@@ -100,6 +106,63 @@ impl Loader {
     pub fn within(mut self, folder: PathBuf) -> Self {
         self.folder = Some(folder);
         self
+    }
+
+    /// Folders that stand for the URLs that begin with a prefix: what is in them is not fetched.
+    #[must_use]
+    pub fn mapped(mut self, folders: Vec<(String, PathBuf)>) -> Self {
+        self.mapped = folders;
+        self
+    }
+
+    /// Fetches what files refer to, from the hosts of these URLs, which the command line names.
+    pub fn online(mut self, urls: &[String]) -> Result<Self, LoadError> {
+        self.online = true;
+        urls.iter().try_for_each(|url| parse_url(url).map(|url| self.hosts.get_mut().add(&url)))?;
+        Ok(self)
+    }
+
+    /// The text of a document: a file of a mapped folder, or what is fetched from a host that the command line names.
+    /// `by` is what refers to it, for messages.
+    pub fn text(&self, url: &str, by: &str) -> Result<String, LoadError> {
+        let url = parse_url(url)?;
+        let origin = url.to_string();
+        let body = match self.mapped_file(&url) {
+            Some(path) => {
+                read(&path).map_err(|source| LoadError::Read { origin: origin.clone(), by: by.into(), source })?
+            }
+            None if self.is_named(&url) => {
+                remote::check(&url, || by.to_owned())?;
+                let answer = match self.cache.get(&url, false) {
+                    Some(copy) => copy,
+                    None => fetch(&url, self.time_limit, self.hosts.borrow().clone())?,
+                };
+                self.cache.put(&url, &answer);
+                answer.body
+            }
+            None => return Err(LoadError::RemoteFromFile { url: origin, origin: by.to_owned() }),
+        };
+        match body.len() > MAX_DOCUMENT {
+            true => Err(LoadError::TooLarge { origin, limit: MAX_DOCUMENT }),
+            false => Ok(String::from_utf8_lossy(&body).into_owned()),
+        }
+    }
+
+    fn is_named(&self, url: &Url) -> bool {
+        self.online && self.hosts.borrow().has(url)
+    }
+
+    /// The file that stands for a URL, where it is in the folder for the longest prefix of it.
+    fn mapped_file(&self, url: &Url) -> Option<PathBuf> {
+        let below = |(prefix, folder): &(String, PathBuf)| {
+            let rest = url.as_str().strip_prefix(prefix.as_str())?.split(['?', '#']).next()?;
+            let is_part = prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/');
+            let rest = percent_encoding::percent_decode_str(rest.trim_start_matches('/')).decode_utf8().ok()?;
+            let folder = std::fs::canonicalize(folder).ok()?;
+            let file = std::fs::canonicalize(folder.join(&*rest)).ok()?;
+            (is_part && file.starts_with(folder) && file.is_file()).then_some((prefix.len(), file))
+        };
+        self.mapped.iter().filter_map(below).max().map(|(_, file)| file)
     }
 
     /// From now on answers a URL with a file, instead of fetching it.
@@ -164,9 +227,11 @@ impl Loader {
                 let path = url.to_file_path().map_err(|()| bad_reference(reference, by()))?;
                 self.file(&url, &path, by)
             }
-            (true, "http" | "https") => self
-                .known(&url)
-                .ok_or_else(|| LoadError::RemoteFromFile { url: url.to_string(), origin: here.name.clone() }),
+            (true, "http" | "https") => match self.known(&url) {
+                Some(document) => Ok(document),
+                None if self.is_named(&url) => self.remote(&url, by, fetched),
+                None => Err(LoadError::RemoteFromFile { url: url.to_string(), origin: here.name.clone() }),
+            },
             _ => self.remote(&url, by, fetched),
         }
     }
@@ -175,6 +240,11 @@ impl Loader {
     fn known(&self, url: &Url) -> Option<Rc<Document>> {
         if let Some(document) = self.documents.borrow().get(url) {
             return Some(Rc::clone(document));
+        }
+        if let Some(document) =
+            self.mapped_file(url).and_then(|path| parse(url.to_string(), url.clone(), &read(&path).ok()?).ok())
+        {
+            return Some(self.keep(url, document));
         }
         let builtin = |url: &Url| Document {
             name: url.to_string(),
@@ -209,10 +279,7 @@ impl Loader {
                 return Err(LoadError::Read { origin, by: by(), source });
             }
         }
-        let mut text = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(MAX_DOCUMENT as u64 + 1).read_to_end(&mut text))
-            .map_err(|source| LoadError::Read { origin: origin.clone(), by: by(), source })?;
+        let text = read(path).map_err(|source| LoadError::Read { origin: origin.clone(), by: by(), source })?;
         if text.len() > MAX_DOCUMENT {
             return Err(LoadError::TooLarge { origin, limit: MAX_DOCUMENT });
         }
@@ -248,6 +315,13 @@ impl Loader {
 #[cfg(not(feature = "http"))]
 fn fetch(url: &Url, _: Duration, _: TrustedHosts) -> Result<Fetched, LoadError> {
     Err(LoadError::NoHttp(url.to_string()))
+}
+
+/// The bytes of a file: at most one more than a document has.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    File::open(path)?.take(MAX_DOCUMENT as u64 + 1).read_to_end(&mut text)?;
+    Ok(text)
 }
 
 fn by_command_line() -> String {

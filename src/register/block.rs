@@ -7,26 +7,29 @@ use std::path::Path;
 
 use oxrdf::Triple;
 use oxttl::{TurtleParser, TurtleSyntaxError};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::examples::{Examples, ExamplesFile, Others, SnippetSource};
 use super::folder::Folder;
 use super::language::Language;
+use super::library::Library;
 use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, LoadError};
 use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
 
 /// The files of a block, each under the names that it may have.
-const METADATA: &[&str] = &["bblock.json", "bblock.yaml", "bblock.yml"];
-const CONTEXT: &[&str] = &["context.jsonld"];
-const SCHEMA: &[&str] = &["schema.yaml", "schema.yml", "schema.json"];
+pub(super) const METADATA: &[&str] = &["bblock.json", "bblock.yaml", "bblock.yml"];
+pub(super) const CONTEXT: &[&str] = &["context.jsonld"];
+pub(super) const SCHEMA: &[&str] = &["schema.yaml", "schema.yml", "schema.json"];
 const EXAMPLES: &[&str] = &["examples.yaml", "examples.yml", "examples.json"];
 const DESCRIPTION: &[&str] = &["description.md"];
 const ONTOLOGY: &[&str] = &["ontology.ttl"];
-const SHAPES: &[&str] = &["rules.shacl"];
+/// The second is used where there is no first.
+const SHAPES: &[&str] = &["shapes.shacl", "rules.shacl"];
 const TESTS: &str = "tests";
+const MORE_TESTS: &[&str] = &["tests.yaml", "tests.yml"];
 /// Files that only other programs use.
-const UNUSED: &[&str] = &["semantic-uplift.yaml", "tests.yaml", "transforms.yaml"];
+const UNUSED: &[&str] = &["semantic-uplift.yaml", "transforms.yaml", "transforms.yml"];
 /// The name of the block itself in messages, as what names its files.
 pub const BLOCK: &str = "the building block";
 /// Base of Turtle that is only checked, for its relative references.
@@ -64,7 +67,8 @@ pub enum BlockError {
     },
     /// A reference to a URL, which is not fetched.
     #[error(
-        "`{reference}`, named by {by}, is a URL, and examples and schemas are not fetched: put a copy in the block"
+        "`{reference}`, named by {by}, is a URL, and examples and schemas are not fetched: put a copy in the block, or \
+         name a folder for it with --import URL=DIR, or fetch it with --online -c URL"
     )]
     Remote {
         /// The reference.
@@ -72,12 +76,6 @@ pub enum BlockError {
         /// The file or the example that named it.
         by: String,
     },
-    /// There is nothing to uplift examples with.
-    #[error("the building block {0} has no context.jsonld: its examples cannot become RDF without one")]
-    NoContext(String),
-    /// There are neither examples nor tests.
-    #[error("the building block {0} has no examples and no tests: a register is made of these")]
-    NoExamples(String),
     /// The context cannot be used.
     #[error(transparent)]
     Context(#[from] LoadError),
@@ -167,10 +165,13 @@ pub struct Metadata {
     pub sources: Vec<BlockSource>,
     /// The same: the name of one, a list of them, or lists by block, as registers have them.
     shacl_shapes: Value,
+    /// The other entries.
+    #[serde(flatten)]
+    pub others: Others,
 }
 
 /// A source of a block.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct BlockSource {
     /// Its name.
@@ -186,16 +187,27 @@ pub struct BlockTest {
     pub file: String,
     /// Its language, from its extension.
     pub language: Language,
-    /// Its content.
-    pub text: String,
+    /// Its path in the block, or its URL.
+    pub path: String,
+    /// Its content; none where it could not be read.
+    pub text: Option<String>,
+    /// Whether it is there to fail: its name ends in `-fail`, or `tests.yaml` says so.
+    pub must_fail: bool,
+    /// What names it, for messages.
+    pub by: String,
+}
+
+/// An entry of `tests.yaml`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct TestEntry {
+    r#ref: String,
+    require_fail: Option<bool>,
+    output_filename: Option<String>,
+    media_type: Option<String>,
 }
 
 impl BlockTest {
-    /// Whether it is there to fail: its name ends in `-fail`.
-    pub fn must_fail(&self) -> bool {
-        self.stem().ends_with("-fail")
-    }
-
     /// Its name without extension.
     pub fn stem(&self) -> &str {
         self.file.rsplit_once('.').map_or(self.file.as_str(), |(stem, _)| stem)
@@ -211,8 +223,14 @@ pub struct Block {
     pub key: String,
     /// The entries of `bblock.json`.
     pub metadata: Metadata,
+    /// Its identifier in the register.
+    pub identifier: String,
+    /// Path of its folder in the repository, with a slash at its end; empty where it stands alone.
+    pub below: String,
     /// Name of the context's file.
-    pub context_file: &'static str,
+    pub context_file: Option<&'static str>,
+    /// Why the context cannot be used; the block goes without one then.
+    pub context_error: Option<String>,
     /// Name of the schema's file.
     pub schema_file: Option<&'static str>,
     /// Name of the file of examples.
@@ -236,36 +254,38 @@ impl Block {
     pub fn read(path: &Path) -> Result<Self, BlockError> {
         let folder_error = |source| BlockError::Folder { path: super::folder::shown(path), source };
         let is_folder = std::fs::metadata(path).map_err(folder_error)?.is_dir();
-        let (mut folder, examples_file) = if is_folder {
-            let folder = Folder::open(path)?;
-            let examples = folder.find(EXAMPLES).map(str::to_owned);
-            (folder, examples)
-        } else {
-            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-            (Folder::open(parent)?, name)
-        };
+        if is_folder {
+            return Self::read_from(Folder::open(path)?, None, &Library::default());
+        }
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        Self::read_from(Folder::open(parent)?, name, &Library::default())
+    }
+
+    /// Reads a block from its folder, and what it refers to from a library. Its examples may stand in a file of another name.
+    pub(super) fn read_from(
+        mut folder: Folder,
+        examples: Option<String>,
+        library: &Library,
+    ) -> Result<Self, BlockError> {
+        let own_examples: &[_] = if examples.is_none() { EXAMPLES } else { &[] };
+        let examples_file = examples.or_else(|| folder.find(EXAMPLES).map(str::to_owned));
         let mut notes = Vec::new();
         let metadata: Metadata =
             folder.find(METADATA).map(|file| folder.read_data(file, BLOCK)).transpose()?.unwrap_or_default();
         provide_json_rpc(&mut folder, &metadata);
-        let no_context = || BlockError::NoContext(super::folder::shown(path));
-        let context_file = folder.find(CONTEXT).ok_or_else(no_context)?;
+        let context_file = folder.find(CONTEXT);
         // The loader of contexts reads it again; a pipe would keep that waiting.
-        folder.read(context_file, BLOCK)?;
+        context_file.map(|file| folder.read(file, BLOCK)).transpose()?;
         let examples = match &examples_file {
-            Some(file) => read_examples(&folder, file, &mut notes)?,
+            Some(file) => read_examples(&folder, file, library, &mut notes)?,
             None => Examples::default(),
         };
-        let tests = read_tests(&folder, &mut notes)?;
-        if examples.examples.is_empty() && tests.is_empty() {
-            return Err(BlockError::NoExamples(super::folder::shown(path)));
-        }
+        let tests = read_tests(&folder, library, &mut notes)?;
         let shapes = shapes(&folder, &metadata, &mut notes);
         for file in UNUSED.iter().filter(|file| folder.find(&[**file]).is_some()) {
             notes.push(format!("{file}: there is no use for it"));
         }
-        let own_examples: &[_] = if is_folder { EXAMPLES } else { &[] };
         for names in [METADATA, SCHEMA, own_examples] {
             let mut present = names.iter().filter(|name| folder.find(&[**name]).is_some());
             if let Some(used) = present.next() {
@@ -278,9 +298,13 @@ impl Block {
         if let Some(ontology) = &ontology {
             check_turtle("ontology.ttl", ontology)?;
         }
+        let key = key(&folder.name());
         Ok(Self {
             shapes,
-            key: key(&folder.name()),
+            identifier: metadata.item_identifier.clone().unwrap_or_else(|| key.clone()),
+            key,
+            below: String::new(),
+            context_error: None,
             metadata,
             context_file,
             schema_file: folder.find(SCHEMA),
@@ -335,7 +359,7 @@ fn shapes(folder: &Folder, metadata: &Metadata, notes: &mut Vec<String>) -> Vec<
 }
 
 /// A folder's name as it stands in URLs.
-fn key(name: &str) -> String {
+pub(super) fn key(name: &str) -> String {
     let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
     let key: String = name.chars().map(|character| if plain(character) { character } else { '-' }).collect();
     let key = key.trim_start_matches('.');
@@ -343,7 +367,12 @@ fn key(name: &str) -> String {
 }
 
 /// The examples, each with its text in place.
-fn read_examples(folder: &Folder, file: &str, notes: &mut Vec<String>) -> Result<Examples, BlockError> {
+fn read_examples(
+    folder: &Folder,
+    file: &str,
+    library: &Library,
+    notes: &mut Vec<String>,
+) -> Result<Examples, BlockError> {
     let ExamplesFile(mut examples) = folder.read_data(file, BLOCK)?;
     let mut unused = |place: &str, others: &Others| {
         notes.extend(others.keys().map(|name| format!("{place}: there is no use for the entry `{name}`")));
@@ -355,24 +384,53 @@ fn read_examples(folder: &Folder, file: &str, notes: &mut Vec<String>) -> Result
         for (snippet, number) in example.snippets.iter_mut().zip(1..) {
             let place = format!("{place}, snippet {number}");
             unused(&place, &snippet.others);
-            if let SnippetSource::Ref(reference) = &snippet.source {
-                snippet.source = SnippetSource::Code(folder.read(reference, &place)?);
+            // What cannot be read fails that example, when it is run.
+            if let SnippetSource::Ref(reference) = &snippet.source
+                && let Ok(text) = read_snippet(folder, reference, &place, library)
+            {
+                snippet.source = SnippetSource::Code(text);
             }
         }
     }
     Ok(examples)
 }
 
-fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<BlockTest>, BlockError> {
+/// The text of a file of a block, or of what a URL stands for.
+pub(super) fn read_snippet(
+    folder: &Folder,
+    reference: &str,
+    by: &str,
+    library: &Library,
+) -> Result<String, BlockError> {
+    if reference.contains("://") { library.text(reference, by) } else { folder.read(reference, by) }
+}
+
+fn read_tests(folder: &Folder, library: &Library, notes: &mut Vec<String>) -> Result<Vec<BlockTest>, BlockError> {
     let mut tests = Vec::new();
+    let stem = |name: &str| name.rsplit_once('.').map_or(name.to_owned(), |(stem, _)| stem.to_owned());
+    if let Some(file) = folder.find(MORE_TESTS) {
+        let entries: Option<Vec<TestEntry>> = folder.read_data(file, BLOCK)?;
+        for entry in entries.unwrap_or_default() {
+            let name = entry.r#ref.rsplit('/').next().unwrap_or_default().to_owned();
+            let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+            tests.push(BlockTest {
+                language: Language::from_name(entry.media_type.as_deref().unwrap_or(extension)),
+                text: read_snippet(folder, &entry.r#ref, file, library).ok(),
+                must_fail: entry.require_fail.unwrap_or_else(|| stem(&name).ends_with("-fail")),
+                file: entry.output_filename.map_or(name, |name| key(&name)),
+                path: entry.r#ref,
+                by: file.to_owned(),
+            });
+        }
+    }
     for file in folder.list(TESTS)? {
         let path = format!("{TESTS}/{file}");
-        let real = folder.locate(&path, BLOCK)?;
+        let is_folder = folder.locate(&path, BLOCK).is_ok_and(|real| real.is_dir());
         let language = file.rsplit_once('.').map(|(_, extension)| Language::from_name(extension));
         match language {
-            Some(language) if language.is_validated() && !real.is_dir() => {
-                let text = folder.read(&path, BLOCK)?;
-                tests.push(BlockTest { file, language, text });
+            Some(language) if language.is_validated() && !is_folder => {
+                let (text, must_fail) = (folder.read(&path, BLOCK).ok(), stem(&file).ends_with("-fail"));
+                tests.push(BlockTest { file, path, language, text, must_fail, by: BLOCK.to_owned() });
             }
             _ => notes.push(format!("{path}: a test is a file that ends in .json, .jsonld, .ttl, .yaml or .yml")),
         }

@@ -48,7 +48,7 @@ pub fn block(capture: &Capture, redacted: bool) -> Result<Files, serde_saphyr::s
 /// Puts a block into a folder, in place of one that was made of captured traffic before. The folder holds all of it
 /// afterwards, or what it held before.
 pub fn write(files: &Files, folder: &Path) -> Result<(), WriteError> {
-    output::write(files, folder, Product::BLOCK)
+    output::write(files, folder, Product::BLOCK, false)
 }
 
 /// `bblock.json`, which also tells that the block was made by the program, and what belongs to it.

@@ -12,9 +12,10 @@ use std::collections::HashSet;
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 
+use super::builder::{RegisterBuilder, Shown};
 use super::language::Language;
 use super::site::Site;
-use super::{RegisterBuilder, Shown, turtle};
+use super::turtle;
 
 const PREFIXES: [(&str, &str); 6] = [
     ("bblocks", "https://www.opengis.net/def/bblocks/"),
@@ -27,17 +28,17 @@ const PREFIXES: [(&str, &str); 6] = [
 const STATUS: &str = "http://www.opengis.net/def/status/";
 const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 
-/// `examples.ttl`. Without a base URL, its IRIs are relative to the file itself.
-pub fn catalogue(register: &RegisterBuilder<'_>) -> String {
+/// What the catalogue says of a block. Without a base URL, its IRIs are relative to the catalogue itself.
+pub fn catalogue(register: &RegisterBuilder<'_>) -> Vec<Triple> {
     let mut writer = CatalogueWriter::default();
     let RegisterBuilder { block, report, shown, .. } = register;
     let (metadata, site) = (&block.metadata, register.site());
     let catalog = site.base().unwrap_or("./").to_owned();
     let me = node(site, &block.key);
     writer.typed(&catalog, &["skos:ConceptScheme", "dcat:Catalog"]);
-    writer.text(&catalog, "skos:prefLabel", &format!("Examples of {}", block.name()));
+    writer.text(&catalog, "skos:prefLabel", &site.title(block.name()));
     writer.link(&catalog, "dcat:dataset", &me);
-    writer.link(&catalog, "bblocks:hasValidationReport", &site.reference("report.html"));
+    writer.link(&catalog, "bblocks:hasValidationReport", &site.reference(site.overview()[0]));
 
     writer.typed(&me, &["skos:Concept", "dcat:Dataset"]);
     if let Some(class) = metadata.item_class.as_deref().and_then(class) {
@@ -64,8 +65,8 @@ pub fn catalogue(register: &RegisterBuilder<'_>) -> String {
     if let Some(status) = &metadata.status {
         writer.link_if_valid(&me, "bblocks:status", &format!("{STATUS}{status}"));
     }
-    writer.link(&me, "bblocks:hasJsonLdContext", &register.context);
-    if let Some(file) = block.schema_file {
+    register.context.iter().for_each(|context| writer.link(&me, "bblocks:hasJsonLdContext", context));
+    if let Some(file) = register.schema_file {
         writer.link(&me, "bblocks:hasSchema", &site.reference(&site.own(file)));
     }
     for example in shown {
@@ -74,12 +75,17 @@ pub fn catalogue(register: &RegisterBuilder<'_>) -> String {
     for example in shown {
         example_triples(register, example, &catalog, &me, &mut writer);
     }
+    writer.triples
+}
+
+/// A catalogue in Turtle.
+pub fn text(triples: &[Triple]) -> String {
     let prefixes = PREFIXES.map(|(name, namespace)| (name.to_owned(), namespace.to_owned()));
-    turtle::write(&writer.triples, &prefixes.into())
+    turtle::write(triples, &prefixes.into())
 }
 
 fn node(site: &Site, name: &str) -> String {
-    site.reference(&format!("examples.ttl#{name}"))
+    site.reference(&site.node(name))
 }
 
 fn example_triples(

@@ -66,6 +66,9 @@ pub struct Snippet {
     /// What it is an example of: a JSON Schema or a part of one, such as `#Request`. None: the block's schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema_ref: Option<String>,
+    /// A JSONPath to the part of a referenced file that is the example.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub json_path: Option<String>,
     /// Base IRI; goes over that of the example.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_uri: Option<String>,
@@ -96,6 +99,7 @@ pub enum SnippetSource {
 struct SnippetEntries {
     language: String,
     schema_ref: Option<String>,
+    json_path: Option<String>,
     base_uri: Option<String>,
     #[serde(default)]
     doc_uplift_formats: UpliftFormats,
@@ -110,14 +114,15 @@ impl TryFrom<SnippetEntries> for Snippet {
     type Error = &'static str;
 
     fn try_from(entries: SnippetEntries) -> Result<Self, Self::Error> {
-        let SnippetEntries { language, schema_ref, base_uri, doc_uplift_formats, code, r#ref, others } = entries;
+        let SnippetEntries { language, schema_ref, json_path, base_uri, doc_uplift_formats, code, r#ref, others } =
+            entries;
         let source = match (code, r#ref) {
             (Some(code), None) => SnippetSource::Code(code),
             (None, Some(reference)) => SnippetSource::Ref(reference),
             (None, None) => return Err("a snippet has neither `code` nor `ref`: give it one of them"),
             (Some(_), Some(_)) => return Err("a snippet has both `code` and `ref`: give it only one of them"),
         };
-        Ok(Self { language, schema_ref, base_uri, doc_uplift_formats, source, others })
+        Ok(Self { language, schema_ref, json_path, base_uri, doc_uplift_formats, source, others })
     }
 }
 
@@ -168,6 +173,7 @@ impl Snippet {
             language: language.into(),
             source: SnippetSource::Code(code.into()),
             schema_ref: None,
+            json_path: None,
             base_uri: None,
             doc_uplift_formats: UpliftFormats::default(),
             others: Others::new(),

@@ -13,12 +13,23 @@ pub(super) use crate::diagnostic::printable_path as shown;
 /// Largest file of a block, in bytes.
 pub const MAX_FILE: u64 = 16 << 20;
 
-/// A folder that references do not lead out of, be it by `..` or by a symbolic link.
+/// A folder that references do not lead out of, or not out of the one that holds it, be it by `..` or by a symbolic link.
+///
+/// The default one holds nothing.
 #[derive(Debug, Clone)]
 pub struct Folder {
     root: PathBuf,
+    /// The folder that holds it, or it itself: references may lead this far.
+    within: PathBuf,
     /// Files that the folder does not hold and the program does, by name.
     built_in: BTreeMap<&'static str, &'static str>,
+}
+
+impl Default for Folder {
+    fn default() -> Self {
+        let nowhere = PathBuf::from("/dev/null");
+        Self { root: nowhere.clone(), within: nowhere, built_in: BTreeMap::new() }
+    }
 }
 
 impl Folder {
@@ -27,17 +38,26 @@ impl Folder {
         let failed = |source| BlockError::Folder { path: shown(path), source };
         let root = fs::canonicalize(path).map_err(failed)?;
         fs::read_dir(&root).map_err(failed)?;
-        Ok(Self { root, built_in: BTreeMap::new() })
+        Ok(Self { within: root.clone(), root, built_in: BTreeMap::new() })
     }
 
-    /// A folder that holds nothing.
-    pub fn nowhere() -> Self {
-        Self { root: PathBuf::from("/dev/null"), built_in: BTreeMap::new() }
+    /// Opens a folder below another, which its references may lead to.
+    pub fn open_within(path: &Path, outer: &Self) -> Result<Self, BlockError> {
+        let folder = Self::open(path)?;
+        match folder.root.starts_with(&outer.root) {
+            true => Ok(Self { within: outer.root.clone(), ..folder }),
+            false => Err(BlockError::Outside { reference: shown(path), by: "the repository".to_owned() }),
+        }
     }
 
     /// Its path, without links.
     pub fn path(&self) -> &Path {
         &self.root
+    }
+
+    /// The folder that references may lead to, without links.
+    pub fn within(&self) -> &Path {
+        &self.within
     }
 
     /// Its own name.
@@ -69,11 +89,12 @@ impl Folder {
             return Err(BlockError::Remote { reference: name, by });
         }
         // Said even where there is no such file, so that messages tell nothing of files outside.
-        if leads_out(path) {
+        let depth = self.root.strip_prefix(&self.within).map_or(0, |below| below.components().count());
+        if leads_out(path, depth) {
             return Err(BlockError::Outside { reference: name, by });
         }
         match fs::canonicalize(self.root.join(path)) {
-            Ok(real) if real.starts_with(&self.root) => Ok(real),
+            Ok(real) if real.starts_with(&self.within) => Ok(real),
             Ok(_) => Err(BlockError::Outside { reference: name, by }),
             Err(source) => Err(BlockError::Read { reference: name, by, source }),
         }
@@ -126,9 +147,9 @@ impl Folder {
     }
 }
 
-/// Whether a path leads out of the folder that it is relative to, by its text alone.
-fn leads_out(path: &Path) -> bool {
-    let mut depth = 0_i32;
+/// Whether a path leads out of the folder that is so many levels above the one that it is relative to, by its text alone.
+fn leads_out(path: &Path, levels: usize) -> bool {
+    let mut depth = levels as i64;
     path.components().any(|component| {
         depth += match component {
             Component::Normal(_) => 1,

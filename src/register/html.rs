@@ -15,24 +15,34 @@ code,pre{font-family:ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:a
 .loss{border-left:.3rem solid #c80;padding-left:.5rem}\
 li{list-style:none}ul{padding-left:0}";
 
-/// `report.html`.
-pub fn html(report: &Report) -> String {
-    let title = format!("{} - {}", report.id, report.name);
-    let (passed, total) = (report.passed(), report.items.len());
+/// `report.html` of one block or several.
+pub fn html(reports: &[&Report], title: &str) -> String {
+    let title = match reports {
+        [report] => format!("{} - {}", report.id, report.name),
+        _ => title.to_owned(),
+    };
+    let (passed, total) =
+        reports.iter().fold((0, 0), |(passed, total), report| (passed + report.passed(), total + report.items.len()));
     let mut out = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     out.push_str("<meta name=\"viewport\" content=\"width=device-width\">\n");
     out.push_str(&format!("<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n", escape(&title)));
-    let class = if report.is_success() { "passed" } else { "failed" };
+    let class = if reports.iter().all(|report| report.is_success()) { "passed" } else { "failed" };
     out.push_str(&format!("<h1>{}</h1>\n", escape(&title)));
     out.push_str(&format!(
         "<p class=\"{class}\">{passed} of {total} examples and tests are as they should be; {} are not.</p>\n",
         total - passed
     ));
-    if let Some(generated) = &report.generated {
+    if let Some(generated) = reports.first().and_then(|report| report.generated.as_ref()) {
         out.push_str(&format!("<p>Generated {}</p>\n", escape(generated)));
     }
-    for item in &report.items {
-        write_item(item, &mut out);
+    for report in reports {
+        if reports.len() > 1 {
+            out.push_str(&format!("<h2>{}</h2>\n", escape(&format!("{} - {}", report.id, report.name))));
+        }
+        for error in &report.errors {
+            out.push_str(&format!("<pre class=\"error\">{}</pre>\n", escape(error)));
+        }
+        report.items.iter().for_each(|item| write_item(item, &mut out));
     }
     out.push_str("</body>\n</html>\n");
     out

@@ -75,24 +75,15 @@ pub struct Runner {
     pub schemas: Schemas,
     /// Validate graphs.
     pub shapes: Shapes,
+    /// What the context could not be made of.
+    pub lacking: Vec<String>,
 }
 
 impl Runner {
     /// Runs one. Fails only where the block itself is wrong.
     pub fn run(&mut self, job: &Job<'_>) -> Result<Done, BlockError> {
         let name = format!("{}.{}", job.stem, job.language.extension());
-        let file = self.site.test(&name);
-        let item = ReportItem {
-            subject: job.subject.clone(),
-            must_fail: job.must_fail,
-            url: self.site.url(&file),
-            href: self.site.reference(&file),
-            file,
-            language: job.language.media_type().to_owned(),
-            entries: Vec::new(),
-            losses: 0,
-        };
-        let mut done = Done { item, jsonld: None, turtle: None, graph: Vec::new(), files: Vec::new() };
+        let mut done = self.begin(job.subject.clone(), job.stem, job.language, job.must_fail);
         let from = match job.subject {
             ItemSubject::Example { .. } => "examples",
             ItemSubject::Test { .. } => "test resources",
@@ -112,6 +103,22 @@ impl Runner {
             done.item.done(Section::General, message, json!({ "op": "require-fail" }));
         }
         Ok(done)
+    }
+
+    /// An example or test of which nothing is known yet.
+    pub fn begin(&self, subject: ItemSubject, stem: &str, language: &Language, must_fail: bool) -> Done {
+        let file = self.site.test(&format!("{stem}.{}", language.extension()));
+        let item = ReportItem {
+            subject,
+            must_fail,
+            url: self.site.url(&file),
+            href: self.site.reference(&file),
+            file,
+            language: language.media_type().to_owned(),
+            entries: Vec::new(),
+            losses: 0,
+        };
+        Done { item, jsonld: None, turtle: None, graph: Vec::new(), files: Vec::new() }
     }
 
     fn yaml(&mut self, job: &Job<'_>, using: &str, done: &mut Done) -> Result<(), BlockError> {
@@ -148,8 +155,16 @@ impl Runner {
             let message = "Lost: of members that have one name, only the last is used";
             done.item.done(Section::JsonLd, message, json!({ "op": "uplift-loss" }));
         }
+        for lacking in &self.lacking {
+            let message = format!("The context is not complete: {lacking}");
+            done.item.fail(Section::JsonLd, message, json!({ "op": "context-incomplete" }));
+        }
+        let has_context = self.uplifter.has_context() || !job.prefixes.is_empty() || value.get("@context").is_some();
         let uplifted = if *job.language == Language::Json {
             done.add_own(pretty(&spelled) + "\n");
+            if !has_context {
+                return self.validate(job, &value, done);
+            }
             let message = "JSON-LD context is present - uplifting";
             done.item.done(Section::Files, message, json!({ "op": "jsonld-uplift" }));
             self.uplifter.uplift(&spelled, job.prefixes, job.base)

@@ -7,6 +7,7 @@ use super::block::{Block, BlockError};
 use super::report::{ReportItem, Section};
 
 /// The names of the shapes, which nothing is validated with.
+#[derive(Default)]
 pub struct Shapes(Vec<String>);
 
 impl Shapes {

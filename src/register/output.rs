@@ -86,7 +86,9 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> WriteError + '_ {
 ///
 /// They are written beside the folder and moved there when all are complete. What is in the folder and not of that earlier
 /// product is never removed.
-pub fn write(files: &Files, folder: &Path, product: Product) -> Result<(), WriteError> {
+///
+/// With `replace`, the folder may hold a product that another program wrote, which is lost.
+pub fn write(files: &Files, folder: &Path, product: Product, replace: bool) -> Result<(), WriteError> {
     let target = match fs::canonicalize(folder) {
         Ok(target) => target,
         Err(error) if error.kind() == io::ErrorKind::NotFound => std::path::absolute(folder).map_err(failed(folder))?,
@@ -94,13 +96,14 @@ pub fn write(files: &Files, folder: &Path, product: Product) -> Result<(), Write
     };
     let exists = target.symlink_metadata().is_ok();
     if exists {
-        check_replaceable(&target, product)?;
+        check_replaceable(&target, product, replace)?;
         let current = std::env::current_dir().and_then(fs::canonicalize);
         if current.is_ok_and(|current| current.starts_with(&target)) {
             return Err(WriteError::Current(shown(folder)));
         }
     }
     let parent = target.parent().ok_or_else(|| WriteError::NotAFolder(shown(folder)))?;
+    fs::create_dir_all(parent).map_err(failed(folder))?;
     let (beside, _lock) = begin::<tempfile::TempDir>(parent, 0o777).map_err(failed(folder))?;
     let complete = beside.path().join("new");
     for (path, text) in files {
@@ -126,7 +129,7 @@ pub fn write(files: &Files, folder: &Path, product: Product) -> Result<(), Write
 }
 
 /// Whether nothing is lost with a folder: it is empty, or a register with all its files known.
-fn check_replaceable(folder: &Path, product: Product) -> Result<(), WriteError> {
+fn check_replaceable(folder: &Path, product: Product, replace: bool) -> Result<(), WriteError> {
     if !folder.is_dir() {
         return Err(WriteError::NotAFolder(shown(folder)));
     }
@@ -136,6 +139,9 @@ fn check_replaceable(folder: &Path, product: Product) -> Result<(), WriteError> 
     // Before anything is looked through: it may be a home folder.
     let marker =
         fs::read(folder.join(product.marker)).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+    if replace && marker.as_ref().is_some_and(|marker| marker.get("bblocks").is_some_and(Value::is_array)) {
+        return Ok(());
+    }
     let known = marker.as_ref().and_then(|marker| marker.pointer("/tooling/rpcgraph/files")?.as_array());
     let Some(known) = known else { return Err(WriteError::NotARegister { folder: shown(folder), product }) };
     let known: BTreeSet<_> = known.iter().filter_map(Value::as_str).collect();

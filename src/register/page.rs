@@ -1,9 +1,9 @@
 //! The page of a register: Markdown that repository hosts show.
 
 use super::block::BlockSource;
+use super::builder::{RegisterBuilder, Shown};
 use super::examples::UpliftFormat;
 use super::site::{Site, is_web};
-use super::{RegisterBuilder, Shown};
 
 /// `index.md`; `links` are paths of the block's own files, with what they are called.
 pub fn page(register: &RegisterBuilder<'_>, links: &[(&'static str, String)]) -> String {
@@ -24,7 +24,10 @@ pub fn page(register: &RegisterBuilder<'_>, links: &[(&'static str, String)]) ->
         out.push_str(&format!("{}\n\n", text.trim()));
     }
     let (passed, total) = (report.passed(), report.items.len());
-    out.push_str(&format!("{passed} of {total} examples and tests are as they should be: [report](report.html).\n\n"));
+    out.push_str(&format!(
+        "{passed} of {total} examples and tests are as they should be: [report]({}).\n\n",
+        site.reference(site.overview()[0])
+    ));
     if let Some(description) = &block.description {
         out.push_str(&format!("## Description\n\n{}\n\n", description.trim_end()));
     }
@@ -34,12 +37,14 @@ pub fn page(register: &RegisterBuilder<'_>, links: &[(&'static str, String)]) ->
     }
     shown.iter().for_each(|shown| example(shown, site, &mut out));
     let own = |file: &str| register.files.get(&site.own(file)).map_or("", String::as_str);
-    if let Some(file) = block.schema_file {
+    if let Some(file) = register.schema_file {
         out.push_str("## Schema\n\n");
         fenced(if file.ends_with(".json") { "json" } else { "yaml" }, own(file), &mut out);
     }
-    out.push_str("## JSON-LD context\n\n");
-    fenced("jsonld", own(block.context_file), &mut out);
+    if let Some(file) = register.context_file {
+        out.push_str("## JSON-LD context\n\n");
+        fenced("jsonld", own(file), &mut out);
+    }
     out.push_str("## Files\n\n");
     for (name, path) in links {
         out.push_str(&format!("- [{name}]({})\n", site.reference(path)));

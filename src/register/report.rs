@@ -181,6 +181,10 @@ pub fn unlisted(found: usize) -> Option<usize> {
     found.checked_sub(MAX_LISTED).filter(|more| *more > 0)
 }
 
+fn counts(total: usize, passed: usize) -> Value {
+    json!({ "total": total, "passed": passed, "failed": total - passed })
+}
+
 /// An object without the members that are null, which are absent.
 pub fn without_nulls(mut object: Value) -> Value {
     if let Value::Object(members) = &mut object {
@@ -200,6 +204,8 @@ pub struct Report {
     pub generated: Option<String>,
     /// Examples, then tests.
     pub items: Vec<ReportItem>,
+    /// What is wrong with the block itself.
+    pub errors: Vec<String>,
 }
 
 impl Report {
@@ -215,7 +221,7 @@ impl Report {
 
     /// Whether every item passed.
     pub fn is_success(&self) -> bool {
-        self.items.iter().all(ReportItem::passed)
+        self.errors.is_empty() && self.items.iter().all(ReportItem::passed)
     }
 
     fn title(&self) -> String {
@@ -223,8 +229,7 @@ impl Report {
     }
 
     fn counts(&self) -> Value {
-        let (total, passed) = (self.items.len(), self.passed());
-        json!({ "total": total, "passed": passed, "failed": total - passed })
+        counts(self.items.len(), self.passed())
     }
 
     /// `_report.json`: the block's report.
@@ -236,26 +241,30 @@ impl Report {
             "generated": self.generated,
             "result": self.is_success(),
             "items": self.items.iter().map(ReportItem::to_json).collect::<Vec<_>>(),
-            "globalErrors": {},
+            "globalErrors": if self.errors.is_empty() { json!({}) } else { json!({ "block": self.errors }) },
             "counts": self.counts(),
         }))
     }
 
-    /// `report.json`: the register's report, which leads to that of the block.
-    pub fn summary(&self, path: &str) -> Value {
-        let block = json!({
-            "bblockId": self.id,
-            "bblockName": self.name,
-            "result": self.is_success(),
-            "counts": self.counts(),
-            "report": path,
-        });
+    /// `report.json`: the register's report, which leads to those of the blocks, each by its path.
+    pub fn summary<'r>(reports: impl Iterator<Item = (&'r Self, String)> + Clone) -> Value {
+        let block = |(report, path): (&Self, String)| {
+            json!({
+                "bblockId": report.id,
+                "bblockName": report.name,
+                "result": report.is_success(),
+                "counts": report.counts(),
+                "report": path,
+            })
+        };
+        let all = || reports.clone().map(|(report, _)| report);
+        let (total, passed) = (all().map(|report| report.items.len()).sum(), all().map(Self::passed).sum());
         without_nulls(json!({
             "title": "Validation report",
-            "generated": self.generated,
-            "result": self.is_success(),
-            "counts": self.counts(),
-            "bblocks": [block],
+            "generated": all().find_map(|report| report.generated.clone()),
+            "result": all().all(Self::is_success),
+            "counts": counts(total, passed),
+            "bblocks": reports.clone().map(block).collect::<Vec<_>>(),
         }))
     }
 

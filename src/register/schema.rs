@@ -3,8 +3,10 @@
 //! Schemas are files of the block's folder, in YAML or JSON. Nothing is fetched. Validation itself is the `jsonschema`
 //! crate's, which knows every draft from 4 to 2020-12.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jsonschema::error::ValidationErrorKind;
@@ -16,6 +18,7 @@ use serde_json::{Map, Value, json};
 use super::BlockError;
 use super::block::BLOCK;
 use super::folder::Folder;
+use super::library::{BLOCKS, Library};
 use super::report::without_nulls;
 use crate::json::pointer_token;
 use crate::vocab::RESERVED;
@@ -25,7 +28,7 @@ use crate::worker::{Worker, WorkerError};
 const ABOVE: &str = "block:///";
 
 /// The block's folder, to the schemas in it: below another, so that references that lead out of it are told.
-const ROOT: &str = "block:///block/";
+pub(super) const ROOT: &str = "block:///block/";
 
 /// Longest message that shows the value it is about.
 const MAX_MESSAGE: usize = 300;
@@ -69,18 +72,55 @@ pub struct Schemas {
     sent: usize,
     /// References that lead to schemas which the worker cannot validate with, and why.
     hopeless: BTreeMap<String, String>,
+    /// Schemas beyond the folder.
+    library: Rc<Library>,
+    /// The block's folder below that of the schemas, with a slash at its end.
+    below: String,
+    /// Files whose references were followed into the library.
+    collected: BTreeSet<String>,
+    /// Why the block's own schema cannot be used.
+    broken: Option<String>,
 }
 
 impl Schemas {
-    fn new(folder: Folder, file: Option<String>, worker: Option<Worker>) -> Self {
-        let files = SchemaFiles { folder, read: Arc::default() };
-        Self { files, file, validators: BTreeMap::new(), worker, sent: 0, hopeless: BTreeMap::new() }
+    fn new(library: Rc<Library>, file: Option<String>, worker: Option<Worker>) -> Self {
+        let files = SchemaFiles { folder: library.folder().clone(), read: Arc::default() };
+        Self {
+            files,
+            file,
+            validators: BTreeMap::new(),
+            worker,
+            sent: 0,
+            hopeless: BTreeMap::new(),
+            library,
+            below: String::new(),
+            collected: BTreeSet::new(),
+            broken: None,
+        }
     }
 
-    /// The schemas of a folder, of which `file` is the block's own.
-    pub fn open(folder: Folder, file: Option<&str>, worker: Option<Worker>) -> Result<Self, BlockError> {
-        let mut schemas = Self::new(folder, file.map(str::to_owned), worker);
+    /// The schemas of a block whose own cannot be used, for this reason.
+    pub fn unusable(library: Rc<Library>, below: &str, why: String, worker: Option<Worker>) -> Self {
+        Self { below: below.to_owned(), broken: Some(why), ..Self::new(library, None, worker) }
+    }
+
+    /// What was passed over.
+    pub fn notes(&self) -> Vec<String> {
+        self.files.known().notes.iter().cloned().collect()
+    }
+
+    /// The schemas of a library, of which `file` is the block's own: a path in the library's folder, or a URL. `below` is the
+    /// path of the block's folder there.
+    pub fn open(
+        library: Rc<Library>,
+        below: &str,
+        file: Option<&str>,
+        worker: Option<Worker>,
+    ) -> Result<Self, BlockError> {
+        let mut schemas = Self::new(library, file.map(str::to_owned), worker);
+        schemas.below = below.to_owned();
         if let Some(file) = file {
+            schemas.collect(file);
             let schema = schemas.files.get(file, BLOCK)?;
             schemas.files.publish(file, &schema);
             // Now, not only when an example asks for it.
@@ -91,7 +131,7 @@ impl Schemas {
 
     /// Whether the block has a schema of its own.
     pub fn has_own(&self) -> bool {
-        self.file.is_some()
+        self.file.is_some() || self.broken.is_some()
     }
 
     /// The files that were read, by their names in the folder; each schema as it was read.
@@ -105,16 +145,58 @@ impl Schemas {
         let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let file = match file {
             "" => self.file.clone()?,
-            file => self.files.local(file).unwrap_or_else(|| file.to_owned()),
+            file => match self.files.local(file) {
+                Some(local) => local,
+                None => {
+                    let here = uri(&format!("{}schema", self.below));
+                    let found = self.library.resolve(&here, file).unwrap_or_else(|_| file.to_owned());
+                    self.files
+                        .local(&found)
+                        .unwrap_or_else(|| if found.starts_with(ABOVE) { file.to_owned() } else { found })
+                }
+            },
         };
         Some((file, percent_decode(fragment)))
+    }
+
+    /// Reads a schema and those that its references lead to, as far as the library has them.
+    fn collect(&mut self, file: &str) {
+        let mut files = vec![file.to_owned()];
+        while let Some(file) = files.pop() {
+            if !self.collected.insert(file.clone()) {
+                continue;
+            }
+            let here = if file.contains("://") { file.clone() } else { uri(&file) };
+            if file.contains("://") {
+                let Ok(document) = self.library.document(&file) else { continue };
+                self.files.add(&file, &document);
+            }
+            // What cannot be read is said when the reference is followed.
+            let Ok(mut schema) = self.files.read(&file, BLOCK) else { continue };
+            let base = absolute_id(&schema).filter(|_| file.contains("://")).unwrap_or(here);
+            let mut renamed = false;
+            point(&mut schema, &mut |reference| {
+                let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+                let found = self.library.resolve(&base, path).ok().filter(|_| !path.is_empty())?;
+                let local = self.files.local(&found);
+                files.extend(local.or_else(|| (!found.starts_with(ABOVE)).then(|| found.clone())));
+                renamed |= path.starts_with(BLOCKS);
+                path.starts_with(BLOCKS).then(|| format!("{found}#{fragment}"))
+            });
+            if renamed {
+                self.files.add(&file, &schema);
+            }
+        }
     }
 
     /// Makes sure that a reference leads to a schema that can be used. `by` is what refers to it, for messages.
     pub fn prepare(&mut self, reference: &str, by: &str) -> Result<&Validator, BlockError> {
         let validator = match self.validators.remove(reference) {
             Some(known) => known,
-            None => self.compile(reference, by)?,
+            None => {
+                self.target(reference).into_iter().for_each(|(file, _)| self.collect(&file));
+                self.compile(reference, by)?
+            }
         };
         Ok(self.validators.entry(reference.to_owned()).or_insert(validator))
     }
@@ -122,6 +204,9 @@ impl Schemas {
     /// What is wrong with a value, under the schema that a reference leads to. A worker finds out, where there is one: strangers'
     /// schemas may take all time and memory.
     pub fn validate(&mut self, reference: &str, value: &Value) -> Result<Validated, BlockError> {
+        if let Some(why) = self.broken.as_ref().filter(|_| reference.is_empty()) {
+            return Ok(Validated::Not(why.clone()));
+        }
         let is_here = self.worker.is_none();
         let validator = self.prepare(reference, "an example")?;
         if is_here {
@@ -164,7 +249,7 @@ impl Schemas {
     pub fn worker(setup: Value) -> Result<impl FnMut(Value) -> Value, Box<dyn Error + Send + Sync>> {
         let (file, texts): (Option<String>, BTreeMap<String, String>) =
             serde_json::from_value(json!([setup["file"], setup["schemas"]]))?;
-        let mut schemas = Self::new(Folder::nowhere(), file, None);
+        let mut schemas = Self::new(Rc::default(), file, None);
         for (file, text) in &texts {
             let schema: Value = serde_json::from_str(text)?;
             if Some(file) == schemas.file.as_ref() {
@@ -189,9 +274,11 @@ impl Schemas {
         let no_file = || format!("schema-ref {reference:?} has no file before `#`, and the building block no schema");
         let (file, fragment) = self.target(reference).ok_or_else(|| BlockError::unusable(by, no_file()))?;
         let schema = self.files.get(&file, by)?;
-        let pointer =
-            pointer(&schema, &fragment).map_err(|message| BlockError::unusable(by, format!("{file}: {message}")))?;
-        let uri = absolute_id(&schema).unwrap_or_else(|| uri(&file));
+        let pointer = Anchors::default()
+            .pointer(&schema, &fragment)
+            .map_err(|message| BlockError::unusable(by, format!("{file}: {message}")))?;
+        let here = || if file.contains("://") { file.clone() } else { uri(&file) };
+        let uri = absolute_id(&schema).unwrap_or_else(here);
         let target = format!("{uri}#{}", percent_encode(&pointer));
         let entry = without_nulls(json!({ "$schema": schema.get("$schema"), "$ref": target }));
         let options = jsonschema::options().with_base_uri(ROOT).with_retriever(self.files.clone());
@@ -208,7 +295,7 @@ fn schema_error(error: &ValidationError<'_>) -> String {
 }
 
 /// A file of the block as a URI.
-fn uri(file: &str) -> String {
+pub(super) fn uri(file: &str) -> String {
     format!("{ROOT}{}", percent_encode(file))
 }
 
@@ -220,28 +307,42 @@ fn percent_encode(text: &str) -> PercentEncode<'_> {
 }
 
 /// The percent-decoded form of a path or a fragment.
-fn percent_decode(text: &str) -> String {
+pub(super) fn percent_decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// The JSON Pointer of what a fragment names in a schema: a pointer, or an anchor of any draft.
-fn pointer(schema: &Value, fragment: &str) -> Result<String, String> {
-    let fragment = percent_decode(fragment);
-    if fragment.is_empty() || fragment.starts_with('/') {
-        return match schema.pointer(&fragment) {
-            Some(_) => Ok(fragment),
-            None => Err(format!("there is nothing at {fragment:?}")),
-        };
-    }
-    let mut anchors = BTreeMap::new();
-    collect_anchors(schema, String::new(), &mut anchors);
-    anchors.get(&fragment).cloned().ok_or_else(|| {
+/// The anchors of a schema, of any draft, by their names; found when first asked for.
+#[derive(Debug, Default)]
+pub(super) struct Anchors(OnceCell<BTreeMap<String, String>>);
+
+impl Anchors {
+    /// The JSON Pointer of what a fragment names: a pointer, an anchor, or a pointer that lacks its slash.
+    pub(super) fn pointer(&self, schema: &Value, fragment: &str) -> Result<String, String> {
+        let fragment = percent_decode(fragment);
+        if fragment.is_empty() || fragment.starts_with('/') {
+            return match schema.pointer(&fragment) {
+                Some(_) => Ok(fragment),
+                None => Err(format!("there is nothing at {fragment:?}")),
+            };
+        }
+        let anchors = self.0.get_or_init(|| {
+            let mut anchors = BTreeMap::new();
+            collect_anchors(schema, String::new(), &mut anchors);
+            anchors
+        });
+        if let Some(pointer) = anchors.get(&fragment) {
+            return Ok(pointer.clone());
+        }
+        let with_slash = format!("/{fragment}");
+        if fragment.contains('/') && schema.pointer(&with_slash).is_some() {
+            return Ok(with_slash);
+        }
         let known: Vec<_> = anchors.keys().map(|name| format!("#{name}")).collect();
-        match known.is_empty() {
+        Err(match known.is_empty() {
             true => format!("there is no anchor #{fragment}, nor any other"),
             false => format!("there is no anchor #{fragment}; there are {}", known.join(", ")),
-        }
-    })
+        })
+    }
 }
 
 /// The keywords whose values are data, not schemas.
@@ -280,7 +381,7 @@ fn is_without_anchors(schema: &Value) -> bool {
 }
 
 /// Makes a pointer of each `$ref` to an anchor, where `resolve` gives one.
-fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String>) {
+pub(super) fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String>) {
     match schema {
         Value::Object(entries) => {
             if let Some(Value::String(reference)) = entries.get_mut("$ref")
@@ -315,6 +416,8 @@ struct ReadSchemas {
     published: Option<String>,
     /// Why a file could not be had, in our words.
     failure: Option<BlockError>,
+    /// What was passed over.
+    notes: BTreeSet<String>,
 }
 
 impl SchemaFiles {
@@ -327,29 +430,35 @@ impl SchemaFiles {
     fn get(&self, file: &str, by: &str) -> Result<Value, BlockError> {
         let source = self.read(file, by)?;
         let mut prepared = source.clone();
+        let own = Anchors::default();
         point(&mut prepared, &mut |reference| {
             let (path, fragment) = reference.split_once('#')?;
             if fragment.is_empty() || fragment.starts_with('/') {
                 return None;
             }
-            let target = match path {
-                "" => source.clone(),
+            let found = match path {
+                "" => is_without_anchors(&source).then(|| own.pointer(&source, fragment).ok())??,
                 // What is not there is said when the reference is followed.
-                path => self.read(&sibling(file, path)?, by).ok()?,
+                path => {
+                    let target = self.read(&sibling(file, path)?, by).ok()?;
+                    is_without_anchors(&target).then(|| Anchors::default().pointer(&target, fragment).ok())??
+                }
             };
-            let found = is_without_anchors(&target).then(|| pointer(&target, fragment).ok())??;
             let encoded = percent_encode(&found);
             Some(format!("{path}#{encoded}"))
         });
-        if let Err(error) = jsonschema::meta::validate(&prepared) {
-            // The validator's own words are about options that a user does not have.
-            let what = match error.kind() {
-                ValidationErrorKind::Referencing(_) => {
-                    "its `$schema` is no draft that is known: 4 to 2020-12".to_owned()
-                }
-                _ => format!("it is no valid JSON Schema: {}", schema_error(&error)),
-            };
-            return Err(BlockError::unusable(file, what));
+        let checked = match jsonschema::meta::validate(&prepared) {
+            Err(error) if matches!(error.kind(), ValidationErrorKind::Referencing(_)) => {
+                let entry = prepared.as_object_mut().and_then(|entries| entries.shift_remove("$schema"));
+                let note =
+                    format!("{file}: $schema {} is no draft that is known; 2020-12 is used", entry.unwrap_or_default());
+                self.known().notes.insert(note);
+                jsonschema::meta::validate(&prepared)
+            }
+            checked => checked,
+        };
+        if let Err(error) = checked {
+            return Err(BlockError::unusable(file, format!("it is no valid JSON Schema: {}", schema_error(&error))));
         }
         Ok(prepared)
     }
@@ -378,6 +487,9 @@ impl SchemaFiles {
         let known = self.known();
         if let Some(file) = known.ids.get(url) {
             return Some(file.clone());
+        }
+        if known.schemas.contains_key(url) {
+            return Some(url.to_owned());
         }
         url.strip_prefix(ROOT).or_else(|| url.strip_prefix(known.published.as_deref()?)).map(percent_decode)
     }

@@ -78,6 +78,7 @@ impl Severity {
 }
 
 /// The shapes of a block.
+#[derive(Default)]
 pub struct Shapes {
     files: Vec<File>,
     /// URLs, which are not fetched.

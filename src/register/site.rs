@@ -9,13 +9,68 @@ use crate::vocab::RESERVED;
 pub struct Site {
     base: Option<String>,
     key: String,
+    repository: Option<RepositorySite>,
+}
+
+/// What the blocks of a repository share.
+#[derive(Debug, Clone)]
+pub struct RepositorySite {
+    /// URL of the folder that holds the sources.
+    pub sources: String,
+    /// Name of the register.
+    pub title: String,
 }
 
 impl Site {
     /// A site for a block. The base is a folder, also where it does not end in a slash.
     pub fn new(base: Option<&str>, key: &str) -> Self {
         let base = base.map(|base| if base.ends_with('/') { base.to_owned() } else { format!("{base}/") });
-        Self { base, key: key.to_owned() }
+        Self { base, key: key.to_owned(), repository: None }
+    }
+
+    /// The same within the register of a repository.
+    #[must_use]
+    pub fn within(self, repository: RepositorySite) -> Self {
+        Self { repository: Some(repository), ..self }
+    }
+
+    /// Whether it is the register of a repository.
+    pub fn is_repository(&self) -> bool {
+        self.repository.is_some()
+    }
+
+    /// Title of the register, which may be that of one block.
+    pub fn title(&self, block: &str) -> String {
+        self.repository.as_ref().map_or_else(|| format!("Examples of {block}"), |repository| repository.title.clone())
+    }
+
+    /// URL of a file of the sources.
+    pub fn source(&self, path: &str) -> Option<String> {
+        Some(format!("{}{}", self.repository.as_ref()?.sources, encode(path)))
+    }
+
+    /// Paths of the report that is for people, and of the catalogue.
+    pub fn overview(&self) -> [&'static str; 2] {
+        if self.is_repository() { ["tests/report.html", "bblocks.ttl"] } else { ["report.html", "examples.ttl"] }
+    }
+
+    /// What the catalogue calls the block, or a part of it.
+    pub fn node(&self, name: &str) -> String {
+        match &self.repository {
+            Some(_) if name != self.key => format!("bblocks.ttl#{}/{name}", self.key),
+            Some(_) => format!("bblocks.ttl#{name}"),
+            None => format!("examples.ttl#{name}"),
+        }
+    }
+
+    /// Path of the block's page.
+    pub fn page(&self) -> String {
+        format!("generateddocs/markdown/{}/index.md", self.key)
+    }
+
+    /// URL of an example, which is the base of its relative references in the register of a repository.
+    pub fn document(&self, name: &str) -> Option<String> {
+        self.url(&self.test(name)).filter(|_| self.is_repository())
     }
 
     /// The base URL.

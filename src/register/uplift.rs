@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use json_ld::syntax::{ErrorCode, Parse as _};
 use json_ld::{IriBuf, NoLoader, RemoteDocument};
@@ -14,19 +15,19 @@ use oxiri::{Iri, IriRef};
 use oxrdf::{Quad, Term, Triple};
 use serde_json::json;
 
-use super::RegisterOptions;
 use super::block::{ANY_BASE, BLOCK, Block, BlockError};
 use super::examples::Prefixes;
+use super::library::Library;
 use super::lost::{self, Lost, own_members};
 use super::pretty::pretty;
-use crate::context::{Context, JSON_RPC_URL, LoadError, Loader, Reference, definitions};
+use crate::context::{Context, JSON_RPC_URL, LoadError, Reference, definitions};
 use crate::json::{self, Object, Text, Value};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
 /// Makes RDF of JSON under one context.
 pub struct Uplifter {
     /// Loads what contexts in the documents refer to.
-    loader: Loader,
+    library: Rc<Library>,
     /// Where the documents stand, for such references.
     pub place: PathBuf,
     /// The block's context, with all that is remote in place.
@@ -92,19 +93,16 @@ impl ContextLayer {
 }
 
 impl Uplifter {
-    /// Loads the context of a block. JSON-LD names it by the URL where it is published, or else by the reference.
+    /// Loads the context that the author of a block wrote. JSON-LD names it by the URL where it is published, or else by the
+    /// reference.
     pub fn open(
         block: &Block,
+        library: Rc<Library>,
         published: Option<String>,
         reference: String,
-        options: &RegisterOptions,
     ) -> Result<Self, BlockError> {
-        let folder = block.folder.path();
-        let loader = Loader::new().offline(options.offline).for_authors().within(folder.to_owned());
-        for url in &options.contexts {
-            loader.load(&Reference::Url(url.clone()))?;
-        }
-        let file = block.context_file;
+        let (folder, loader) = (block.folder.path(), library.loader());
+        let file = block.context_file.unwrap_or("context.jsonld");
         let (context_path, named) = if block.folder.is_built_in(file) {
             (folder.join(file), Reference::Url(JSON_RPC_URL.to_owned()))
         } else {
@@ -115,13 +113,50 @@ impl Uplifter {
             (path.clone(), Reference::File(path))
         };
         let context = loader.load(&named)?;
+        Self::checked(block, library, context, context_path, published.unwrap_or(reference))
+    }
+
+    /// Takes a context in which nothing is remote.
+    pub fn with(
+        block: &Block,
+        library: Rc<Library>,
+        context: Option<serde_json::Value>,
+        reference: String,
+    ) -> Result<Self, BlockError> {
+        let context_path = block.folder.path().join("context.jsonld");
+        let context = library.loader().load_value(&context_path, context.unwrap_or_else(|| json!({})))?;
+        Self::checked(block, library, context, context_path, reference)
+    }
+
+    /// Uplifts what has a context of its own.
+    pub fn without_context(block: &Block, library: Rc<Library>) -> Self {
+        let place = block.folder.path().join("examples.yaml");
+        let (context, reference) = (Context::empty(), String::new());
+        Self { library, context_path: place.clone(), place, context, reference }
+    }
+
+    fn checked(
+        block: &Block,
+        library: Rc<Library>,
+        context: Context,
+        context_path: PathBuf,
+        reference: String,
+    ) -> Result<Self, BlockError> {
         // JSON-LD has to allow it, whatever is uplifted. A relative base is for those examples that have a base.
         let nothing = Value::Object(Object::from_members(Vec::new()));
         if let Err(UpliftError::Expansion(message)) = expand(&nothing, &context.value().to_string(), Some(ANY_BASE)) {
-            return Err(BlockError::unusable(file, format!("JSON-LD does not allow this context: {message}")));
+            return Err(BlockError::unusable(
+                "context.jsonld",
+                format!("JSON-LD does not allow this context: {message}"),
+            ));
         }
-        let place = folder.join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
-        Ok(Self { loader, place, context, context_path, reference: published.unwrap_or(reference) })
+        let place = block.folder.path().join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
+        Ok(Self { library, place, context, context_path, reference })
+    }
+
+    /// Whether the block has a context.
+    pub fn has_context(&self) -> bool {
+        self.context.value().as_object().is_none_or(|entries| !entries.is_empty())
     }
 
     /// Uplifts a JSON document under the block's context.
@@ -129,7 +164,9 @@ impl Uplifter {
     /// The prefixes come first and the document's own context last, so that each may refine what was before.
     pub fn uplift(&self, value: &Value<'_>, prefixes: &Prefixes, base: Option<&str>) -> Result<Uplifted, UpliftError> {
         let mut layers = prefix_layer(prefixes);
-        layers.push(ContextLayer { shown: json!(self.reference), inlined: self.context.value().clone() });
+        if self.has_context() {
+            layers.push(ContextLayer { shown: json!(self.reference), inlined: self.context.value().clone() });
+        }
         self.convert(value, layers, base_after(base, self.context.value())?, base)
     }
 
@@ -178,7 +215,7 @@ impl Uplifter {
         let context: serde_json::Value = serde_json::from_str(&pretty(context)).map_err(not_read)?;
         let mut layers = Vec::new();
         for item in definitions(&context).iter().cloned() {
-            let inlined = self.loader.load_value(&self.place, item.clone())?.value().clone();
+            let inlined = self.library.loader().load_value(&self.place, item.clone())?.value().clone();
             // A path leads elsewhere from the folder of the results.
             let path = item.as_str().filter(|item| !item.contains("://")).map(|item| self.place.with_file_name(item));
             let shown = match path.map(|path| path == self.context_path) {
@@ -230,10 +267,15 @@ fn resolve(base: Option<&str>, reference: &str) -> Option<String> {
 
 /// The text of contexts as one: alone, or in an array without arrays.
 fn one_context<'c>(contexts: impl Iterator<Item = &'c serde_json::Value>) -> String {
+    joined(contexts).to_string()
+}
+
+/// Contexts as one: alone, or in an array without arrays.
+pub fn joined<'c>(contexts: impl Iterator<Item = &'c serde_json::Value>) -> serde_json::Value {
     let flat: Vec<_> = contexts.flat_map(definitions).collect();
     match flat.as_slice() {
-        [one] => one.to_string(),
-        several => json!(several).to_string(),
+        [one] => (*one).clone(),
+        several => json!(several),
     }
 }
 

@@ -7,6 +7,7 @@
 mod agreement;
 mod broken;
 mod published;
+mod repositories;
 mod schemas;
 mod shapes;
 

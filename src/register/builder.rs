@@ -1,0 +1,605 @@
+//! The register of one block in the making: its examples and tests are run, its own files put beside them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::block::{BLOCK, Block, BlockTest};
+use super::catalogue::catalogue;
+use super::examples::{Example, Prefixes, Snippet, SnippetSource};
+use super::html::html;
+use super::item::{Done, Job, Runner};
+use super::language::Language;
+use super::library::Library;
+use super::output::{Files, Product};
+use super::page::page;
+use super::report::{ItemSubject, Report, Section, without_nulls};
+use super::schema::{Schemas, point, uri};
+use super::shapes::Shapes;
+use super::site::Site;
+use super::uplift::Uplifter;
+use super::{BlockError, Register, RegisterOptions, absolute, lines, yaml};
+use crate::worker::Worker;
+
+/// An example, and the outcome of each of its snippets.
+#[derive(Debug)]
+pub struct Shown<'b> {
+    /// From 1.
+    number: usize,
+    pub example: &'b Example,
+    pub results: Vec<Done>,
+}
+
+/// What one block adds to the register of its repository.
+#[derive(Debug)]
+pub struct BlockPart {
+    pub files: Files,
+    pub report: Report,
+    pub notes: Vec<String>,
+    /// Its entry in `register.json`.
+    pub entry: Value,
+    /// Its part of the catalogue.
+    pub triples: Vec<oxrdf::Triple>,
+}
+
+#[derive(Debug, Default)]
+struct Built {
+    context: Option<Value>,
+    lacking: Vec<String>,
+}
+
+impl Shown<'_> {
+    /// Name of the example in URLs.
+    pub fn key(&self) -> String {
+        format!("example_{}", self.number)
+    }
+
+    pub fn title(&self) -> String {
+        self.example.title.clone().unwrap_or_else(|| format!("Example {}", self.number))
+    }
+}
+
+fn check_example(example: &Example, place: &str) -> Result<(), BlockError> {
+    check_prefixes(&example.prefixes, place)?;
+    check_base(example.base_uri.as_deref(), place)?;
+    example.base_output_filename.as_deref().map_or(Ok(()), |name| stem(name, place).map(drop))
+}
+
+fn check_base(base: Option<&str>, place: &str) -> Result<(), BlockError> {
+    base.map_or(Ok(()), |base| absolute(base, || format!("{place}, base-uri")))
+}
+
+fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
+    prefixes.iter().try_for_each(|(name, iri)| {
+        let plain = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
+        // Turtle has the empty one too.
+        let is_prefix = name.chars().all(plain) && name.chars().next().is_none_or(char::is_alphabetic);
+        if !is_prefix || name.ends_with('.') {
+            let problem = "no prefix: begin with a letter, then letters, digits, `.`, `_` and `-`";
+            return Err(BlockError::BadText { place: place.to_owned(), text: name.clone(), problem });
+        }
+        absolute(iri, || format!("{place}, prefix {name:?}"))
+    })
+}
+
+/// A `base-output-filename` without its extension.
+fn stem<'n>(name: &'n str, place: &str) -> Result<&'n str, BlockError> {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let bad = |character: char| character.is_control() || "/\\:*?\"<>|".contains(character);
+    if stem.is_empty() || name.starts_with('.') || stem.contains(bad) || stem.len() > 200 {
+        let place = format!("{place}, base-output-filename");
+        return Err(bad_name(place, name));
+    }
+    Ok(stem)
+}
+
+fn bad_name(place: String, name: &str) -> BlockError {
+    let problem = "no name for a file: leave out separators, control characters and a leading dot";
+    BlockError::BadText { place, text: name.to_owned(), problem }
+}
+
+/// A register in the making, from which the page and the catalogue are made.
+pub struct RegisterBuilder<'b> {
+    pub block: &'b Block,
+    pub runner: Runner,
+    library: Rc<Library>,
+    /// Name of the published schema's file.
+    pub schema_file: Option<&'static str>,
+    /// Name of the published context's file.
+    pub context_file: Option<&'static str>,
+    /// Where the context is, seen from the top of the register.
+    pub context: Option<String>,
+    pub files: Files,
+    pub report: Report,
+    pub shown: Vec<Shown<'b>>,
+    notes: Vec<String>,
+    /// What is wrong with the block itself.
+    errors: Vec<BlockError>,
+    /// The writers of files, by name in lower case without the extension: some file systems do not tell them apart.
+    writers: BTreeMap<String, String>,
+}
+
+impl<'b> RegisterBuilder<'b> {
+    /// Begins the register of a block, whose references lead into a library.
+    pub fn open(block: &'b Block, site: Site, library: Rc<Library>, options: &RegisterOptions) -> Self {
+        let mut errors = Vec::new();
+        let mut or_default = |error: BlockError| errors.push(error);
+        let below = &block.below;
+        let schema = block.schema_file.map(|file| format!("{below}{file}"));
+        let schema_uri = match &schema {
+            Some(file) => Some(uri(file)),
+            None => library.block(&block.identifier).and_then(|block| block.schema.clone()),
+        };
+        let lacking = Vec::new();
+        let mut built = Built { lacking, ..Built::default() };
+        match &schema_uri {
+            // What its author wrote is the context of a block that stands alone.
+            Some(uri) if site.is_repository() || block.context_file.is_none() => match library.context(uri) {
+                Ok(found) => {
+                    let lacks = |(reference, why): (&String, &String)| format!("{reference}: {why}");
+                    built.lacking = found.lacking.iter().map(lacks).collect();
+                    built.context = (!found.context.is_empty()).then_some(Value::Object(found.context));
+                }
+                Err(error) => {
+                    built.lacking.push(error.to_string());
+                    or_default(error);
+                }
+            },
+            _ => {
+                let own = library.block(&block.identifier).filter(|_| site.is_repository());
+                built.context = own.and_then(|block| block.context.clone());
+            }
+        }
+        if let Some(why) = &block.context_error {
+            built.lacking.push(why.clone());
+        }
+        let by_hand = !site.is_repository() && block.context_file.is_some();
+        let context_file = (by_hand || built.context.is_some()).then_some("context.jsonld");
+        let own = site.own("context.jsonld");
+        let published = site.url(&own).or_else(|| block.metadata.ld_context.clone().filter(|_| by_hand));
+        let context = context_file.map(|_| published.clone().unwrap_or_else(|| site.reference(&own)));
+        let reference = published.clone().unwrap_or_else(|| site.reference_from_test(&own));
+        let uplifter = match by_hand {
+            true => Uplifter::open(block, Rc::clone(&library), published, reference),
+            false => Uplifter::with(block, Rc::clone(&library), built.context.take(), reference),
+        };
+        let uplifter = uplifter.unwrap_or_else(|error| {
+            or_default(error);
+            Uplifter::without_context(block, Rc::clone(&library))
+        });
+        let worker = || options.worker.clone().map(Worker::new);
+        let file = schema.or_else(|| schema_uri.clone());
+        let schemas = Schemas::open(Rc::clone(&library), below, file.as_deref(), worker()).unwrap_or_else(|error| {
+            let schemas = Schemas::unusable(Rc::clone(&library), below, error.to_string(), worker());
+            or_default(error);
+            schemas
+        });
+        let shapes = Shapes::open(block).unwrap_or_else(|error| {
+            or_default(error);
+            Shapes::default()
+        });
+        let notes = [block.notes.clone(), schemas.notes(), shapes.notes()].concat();
+        let schema_file = match site.is_repository() {
+            true => schema_uri.is_some().then_some("schema.yaml"),
+            false => block.schema_file,
+        };
+        let report = Report {
+            id: block.identifier.clone(),
+            name: block.name().to_owned(),
+            generated: options.generated.clone(),
+            items: Vec::new(),
+            errors: Vec::new(),
+        };
+        Self {
+            block,
+            runner: Runner { site, uplifter, schemas, shapes, lacking: built.lacking },
+            library,
+            schema_file,
+            context_file,
+            context,
+            files: Files::new(),
+            report,
+            shown: Vec::new(),
+            notes,
+            errors,
+            writers: BTreeMap::new(),
+        }
+    }
+
+    /// Makes the register of a block that stands alone.
+    pub fn alone(mut self) -> Result<Register, BlockError> {
+        if !self.errors.is_empty() {
+            return Err(self.errors.swap_remove(0));
+        }
+        self.fill()?;
+        let links = self.add_own_files()?;
+        let path = self.site().reference(&self.site().test("_report.json"));
+        self.add("report.json", lines(&Report::summary([(&self.report, path)].into_iter())));
+        self.add("report.html", html(&[&self.report], &self.site().title(self.block.name())));
+        self.add("index.md", page(&self, &links));
+        self.add("examples.ttl", super::catalogue::text(&catalogue(&self)));
+        self.add_marker();
+        Ok(Register { files: self.files, report: self.report, notes: self.notes })
+    }
+
+    /// Makes the part of one block in the register of a repository.
+    pub fn within(mut self) -> BlockPart {
+        let links = self.fill().and_then(|()| self.add_own_files()).unwrap_or_else(|error| {
+            self.errors.push(error);
+            Vec::new()
+        });
+        self.report.errors.extend(self.errors.iter().map(said));
+        self.add_report();
+        let page = page(&self, &links);
+        let path = self.site().page();
+        self.add(&path, page);
+        let entry = self.entry();
+        let mut full = entry.clone();
+        let text = |name: &str| self.files.get(&self.site().own(name)).cloned();
+        full["annotatedSchema"] = text("schema.yaml").into();
+        full["jsonldContext"] = text("context.jsonld").into();
+        full["descriptionMarkdown"] = self.block.description.clone().into();
+        full["examples"] = json!(self.block.examples.examples);
+        let path = self.site().page().replace("markdown", "json-full").replace("index.md", "index.json");
+        self.add(&path, lines(&without_nulls(full)));
+        let triples = catalogue(&self);
+        BlockPart { files: self.files, report: self.report, notes: self.notes, entry, triples }
+    }
+
+    fn fill(&mut self) -> Result<(), BlockError> {
+        self.add_examples()?;
+        self.add_tests();
+        self.add_reports();
+        Ok(())
+    }
+
+    pub fn site(&self) -> &Site {
+        &self.runner.site
+    }
+
+    fn add(&mut self, path: &str, text: String) {
+        self.files.insert(path.to_owned(), text);
+    }
+
+    fn add_reports(&mut self) {
+        for item in &self.report.items {
+            let result = if item.passed() { "passed" } else { "failed" };
+            let stem = item.file.rsplit_once('.').map_or(item.file.as_str(), |(stem, _)| stem);
+            self.files.insert(format!("{stem}.validation_{result}.txt"), self.report.text(item));
+        }
+        self.add_report();
+    }
+
+    fn add_report(&mut self) {
+        let path = self.site().test("_report.json");
+        self.add(&path, lines(&self.report.to_json()));
+    }
+
+    /// The block's own files. Returns the paths that the page links to, with what they are called.
+    fn add_own_files(&mut self) -> Result<Vec<(&'static str, String)>, BlockError> {
+        let (block, site) = (self.block, self.site().clone());
+        let mut links = Vec::new();
+        let mut link = |name, path: &str| links.push((name, path.to_owned()));
+        if self.context_file.is_some() {
+            let context = self.runner.uplifter.context.value();
+            let by_hand = block.context_file.filter(|_| !site.is_repository());
+            let text = by_hand.map(|file| block.folder.read(file, BLOCK)).transpose()?.unwrap_or_default();
+            // References to other files would lead nowhere.
+            let unchanged =
+                serde_json::from_str::<Value>(&text).is_ok_and(|document| document.get("@context") == Some(context));
+            let path = site.own("context.jsonld");
+            link("JSON-LD context", &path);
+            let text = if unchanged { text } else { lines(&json!({ "@context": context })) };
+            self.add(&path, text);
+        }
+        match site.is_repository() {
+            true => self.add_annotated(&mut link),
+            false => self.add_schemas(&mut link)?,
+        }
+        if let Some(ontology) = &block.ontology {
+            let path = site.own("ontology.ttl");
+            link("ontology", &path);
+            self.add(&path, ontology.clone());
+        }
+        let [report, catalogue] = site.overview();
+        link("report, for people", report);
+        link("report, for programs", &site.test("_report.json"));
+        link("examples, as RDF", catalogue);
+        Ok(links)
+    }
+
+    fn add_schemas(&mut self, link: &mut impl FnMut(&'static str, &str)) -> Result<(), BlockError> {
+        let (block, site) = (self.block, self.site().clone());
+        for (file, source) in self.runner.schemas.files() {
+            let path = site.own(&file);
+            self.add(&path, block.folder.read(&file, BLOCK)?);
+            if Some(file.as_str()) == block.schema_file {
+                link("JSON Schema", &path);
+                if !file.ends_with(".json") {
+                    let path = site.own("schema.json");
+                    link("JSON Schema, as JSON", &path);
+                    self.add(&path, lines(&source));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The annotated schema, whose references lead to where things are published.
+    fn add_annotated(&mut self, link: &mut impl FnMut(&'static str, &str)) {
+        let own = self.library.block(&self.block.identifier).and_then(|block| block.schema.clone());
+        let Some((uri, Ok(schema))) = own.map(|uri| (uri.clone(), self.library.annotated(&uri))) else { return };
+        let (site, mut schema) = (self.site().clone(), (*schema).clone());
+        point(&mut schema, &mut |reference| {
+            let (path, fragment) = reference.split_once('#').map_or((reference, None), |(path, at)| (path, Some(at)));
+            let target = self.library.resolve(&uri, path).ok().filter(|_| !path.is_empty())?;
+            let url = match self.library.block_of(&target) {
+                Some(block) => block.published.clone()?,
+                None if self.library.is_local(&target) => site.source(&super::library::shown(&target))?,
+                None => target,
+            };
+            Some(fragment.map_or_else(|| url.clone(), |fragment| format!("{url}#{fragment}")))
+        });
+        let (path, json_path) = (site.own("schema.yaml"), site.own("schema.json"));
+        if let Ok(text) = yaml::write(&schema) {
+            link("JSON Schema", &path);
+            self.add(&path, text);
+        }
+        link("JSON Schema, as JSON", &json_path);
+        self.add(&json_path, lines(&schema));
+    }
+
+    /// `register.json`, which also tells that the register is one of ours, and what belongs to it.
+    fn add_marker(&mut self) {
+        let (block, site) = (self.block, self.site());
+        let register = without_nulls(json!({
+            "name": format!("Examples of {}", block.name()),
+            "baseURL": site.base(),
+            "validationReport": site.reference("report.html"),
+            "bblocks": [self.entry()],
+            "tooling": Product::REGISTER.tooling(&self.files),
+        }));
+        self.add(Product::REGISTER.marker, lines(&register));
+    }
+
+    /// What `register.json` says of the block.
+    fn entry(&self) -> Value {
+        let (block, site) = (self.block, self.site());
+        let metadata = &block.metadata;
+        let own = |name: &str| site.reference(&site.own(name));
+        let mut entry = json!({
+            "itemIdentifier": self.report.id,
+            "name": block.name(),
+            "title": metadata.title,
+            "abstract": metadata.r#abstract,
+            "description": metadata.description,
+            "status": metadata.status,
+            "version": metadata.version,
+            "itemClass": metadata.item_class,
+            "dateTimeAddition": metadata.date_time_addition,
+            "dateOfLastChange": metadata.date_of_last_change,
+            "ldContext": self.context,
+            "ontology": block.ontology.as_ref().map(|_| own("ontology.ttl")),
+            "testOutputs": site.reference(&site.test("")),
+            "dependsOn": Some(&metadata.depends_on).filter(|blocks| !blocks.is_empty()),
+            "validationPassed": self.report.is_success(),
+        });
+        if site.is_repository() {
+            let schema = self
+                .schema_file
+                .map(|_| json!({ "application/yaml": own("schema.yaml"), "application/json": own("schema.json") }));
+            let source = |file: &str| site.source(&format!("{}{file}", block.below));
+            let shapes = block.shapes.iter().filter_map(|shapes| match shapes.contains("://") {
+                true => Some(shapes.clone()),
+                false => source(shapes),
+            });
+            let shapes = shapes.collect::<Vec<_>>();
+            let shapes = if shapes.is_empty() { json!({}) } else { json!({ self.report.id.as_str(): shapes }) };
+            let page = |media: &str, path: String| json!({ "mediatype": media, "url": site.reference(&path) });
+            let json_full = site.page().replace("markdown", "json-full").replace("index.md", "index.json");
+            let more = json!({
+                "schema": schema,
+                "sourceSchema": block.schema_file.and_then(source),
+                "sourceLdContext": block.context_file.and_then(source),
+                "sourceFiles": source(""),
+                "shaclShapes": shapes,
+                "sources": Some(&metadata.sources).filter(|sources| !sources.is_empty()),
+                "documentation": {
+                    "markdown": page("text/markdown", site.page()),
+                    "json-full": page("application/json", json_full),
+                },
+            });
+            let others = metadata.others.iter().map(|(name, value)| (name.clone(), value.clone()));
+            let more = more.as_object().cloned().unwrap_or_default();
+            entry.as_object_mut().into_iter().for_each(|entry| {
+                entry.extend(more.clone());
+                others.clone().filter(|(name, _)| !name.starts_with('$')).for_each(|(name, value)| {
+                    entry.entry(name).or_insert(value);
+                });
+            });
+        }
+        without_nulls(entry)
+    }
+
+    fn add_examples(&mut self) -> Result<(), BlockError> {
+        let block = self.block;
+        let file = block.examples_file.as_deref().unwrap_or_default();
+        check_prefixes(&block.examples.prefixes, file)?;
+        for (example, number) in block.examples.examples.iter().zip(1..) {
+            let place = format!("{file}, example {number}");
+            let prefixes = block.examples.prefixes.iter().chain(&example.prefixes);
+            let prefixes = prefixes.map(|(name, iri)| (name.clone(), iri.clone())).collect();
+            let mut results = Vec::new();
+            if let Err(error) = check_example(example, &place) {
+                let subject = ItemSubject::Example { example: number, snippet: 1, title: example.title.clone() };
+                self.failed(subject, "json", &error);
+                continue;
+            }
+            for (snippet, index) in example.snippets.iter().zip(1..) {
+                let place = format!("{place}, snippet {index}");
+                let subject = ItemSubject::Example { example: number, snippet: index, title: example.title.clone() };
+                let done = self.snippet(example, snippet, &subject, &prefixes, &place);
+                results.push(done.unwrap_or_else(|error| self.failed(subject, &snippet.language, &error)));
+            }
+            self.shown.push(Shown { number, example, results });
+        }
+        Ok(())
+    }
+
+    fn snippet(
+        &mut self,
+        example: &Example,
+        snippet: &Snippet,
+        subject: &ItemSubject,
+        prefixes: &Prefixes,
+        place: &str,
+    ) -> Result<Done, BlockError> {
+        let &ItemSubject::Example { example: number, snippet: index, .. } = subject else {
+            return Err(bad_name(place.to_owned(), ""));
+        };
+        check_base(snippet.base_uri.as_deref(), place)?;
+        let given = example.base_output_filename.as_deref().map(|name| stem(name, place)).transpose()?;
+        let text = match &snippet.source {
+            SnippetSource::Code(text) => text.clone(),
+            // It could not be read with the block; now the reason is told.
+            SnippetSource::Ref(reference) => {
+                super::block::read_snippet(&self.block.folder, reference, place, &self.library)?
+            }
+        };
+        let text = match &snippet.json_path {
+            Some(path) => selected(&text, path).map_err(|message| BlockError::unusable(place, message))?,
+            None => text,
+        };
+        if let Some(reference) = &snippet.schema_ref {
+            self.runner.schemas.prepare(reference, place)?;
+        }
+        let stem = match (given, index) {
+            (None, _) => format!("example_{number}_{index}"),
+            (Some(given), 1) => given.to_owned(),
+            (Some(given), _) => format!("{given}-{}", index - 1),
+        };
+        self.claim(&stem, format!("example {number}, snippet {index}"))?;
+        let language = Language::from_name(&snippet.language);
+        let document = self.site().document(&format!("{stem}.{}", language.extension()));
+        let job = Job {
+            subject: subject.clone(),
+            text: &text,
+            language: &language,
+            stem: &stem,
+            prefixes,
+            base: snippet.base_uri.as_deref().or(example.base_uri.as_deref()).or(document.as_deref()),
+            schema_ref: snippet.schema_ref.as_deref(),
+            must_fail: false,
+        };
+        self.run(&job)
+    }
+
+    /// An example or a test that cannot be run.
+    fn failed(&mut self, subject: ItemSubject, language: &str, error: &BlockError) -> Done {
+        let stem = match &subject {
+            ItemSubject::Example { example, snippet, .. } => format!("example_{example}_{snippet}"),
+            ItemSubject::Test { file } => {
+                Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+        };
+        let language = Language::from_name(language);
+        let mut done = self.runner.begin(subject, &stem, &language, false);
+        done.item.fail(Section::Files, said(error), json!({}));
+        self.report.items.push(done.item.clone());
+        done
+    }
+
+    fn add_tests(&mut self) {
+        for test in &self.block.tests {
+            if let Err(error) = self.test(test) {
+                let subject = ItemSubject::Test { file: test.file.clone() };
+                self.failed(subject, &test.language.extension(), &error);
+            }
+        }
+    }
+
+    fn test(&mut self, test: &BlockTest) -> Result<(), BlockError> {
+        let text = match &test.text {
+            Some(text) => text.clone(),
+            None => super::block::read_snippet(&self.block.folder, &test.path, &test.by, &self.library)?,
+        };
+        self.claim(test.stem(), test.path.clone())?;
+        let document = self.site().document(&test.file);
+        let job = Job {
+            subject: ItemSubject::Test { file: test.file.clone() },
+            text: &text,
+            language: &test.language,
+            stem: test.stem(),
+            prefixes: &Prefixes::new(),
+            base: document.as_deref(),
+            schema_ref: None,
+            must_fail: test.must_fail,
+        };
+        self.run(&job).map(drop)
+    }
+
+    /// Makes sure that no other example or test writes files of that name.
+    fn claim(&mut self, stem: &str, writer: String) -> Result<(), BlockError> {
+        // These names are for reports.
+        if stem == "_report" || stem.ends_with(".validation_passed") || stem.ends_with(".validation_failed") {
+            return Err(bad_name(writer, stem));
+        }
+        match self.writers.insert(stem.to_lowercase(), writer.clone()) {
+            None => Ok(()),
+            Some(one) => Err(BlockError::SameOutput { one, other: writer, file: stem.to_owned() }),
+        }
+    }
+
+    fn run(&mut self, job: &Job<'_>) -> Result<Done, BlockError> {
+        let done = self.runner.run(job)?;
+        self.files.extend(done.files.iter().cloned());
+        // There is nothing to say of an example that is only shown.
+        if job.language.is_validated() {
+            self.report.items.push(done.item.clone());
+        }
+        Ok(done)
+    }
+}
+
+/// An error with its causes, in one line.
+pub fn said(error: &BlockError) -> String {
+    let mut message = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        message.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    message
+}
+
+/// The first value that a JSONPath leads to in a JSON document: names and indices, of which `*` is the first.
+fn selected(text: &str, path: &str) -> Result<String, String> {
+    let mut value = serde_json::from_str::<Value>(text).map_err(|error| format!("it is not JSON: {error}"))?;
+    let unknown = || format!("json-path {path:?} has more than names, indices and `*`, which are all that is known");
+    let mut rest = path.strip_prefix('$').ok_or_else(unknown)?;
+    while !rest.is_empty() {
+        let (step, after) = match rest.strip_prefix('[') {
+            Some(inner) => inner.split_once(']').ok_or_else(unknown)?,
+            None => {
+                let inner = rest.strip_prefix('.').ok_or_else(unknown)?;
+                inner.split_at(inner.find(['.', '[']).unwrap_or(inner.len()))
+            }
+        };
+        let name = step.trim_matches(['\'', '"']);
+        if name.is_empty() || name.contains([':', '?', '(', ',', '\'', '"']) || step.starts_with('-') {
+            return Err(unknown());
+        }
+        let found = match (&mut value, step) {
+            (Value::Array(items), "*") => items.first_mut(),
+            (Value::Object(entries), "*") => entries.values_mut().next(),
+            (Value::Array(items), index) => index.parse::<usize>().ok().and_then(|index| items.get_mut(index)),
+            (Value::Object(entries), _) => entries.get_mut(name),
+            _ => None,
+        };
+        value = found.ok_or_else(|| format!("json-path {path:?} leads nowhere at `{step}`"))?.take();
+        rest = after;
+    }
+    Ok(lines(&value))
+}

@@ -1,0 +1,248 @@
+//! What the blocks of a repository refer to: each other's schemas, and those of the registers that the repository imports.
+//!
+//! A document is known by its URI: a URL, or [`ROOT`] with the path of a file of the repository. Nothing is fetched unless the
+//! command line says from where; folders may stand for URLs.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use oxiri::{Iri, IriRef};
+use serde_json::Value;
+
+use super::annotate::annotate;
+use super::folder::Folder;
+use super::schema::{ROOT, percent_decode};
+use super::terms::{BuiltContext, context};
+use super::{BlockError, yaml};
+use crate::context::Loader;
+
+/// What references to blocks begin with; their identifier follows.
+pub const BLOCKS: &str = "bblocks://";
+/// The register that is imported where nothing else is said.
+pub const MAIN_REGISTER: &str = "https://opengeospatial.github.io/bblocks/register.json";
+/// Registers that are read at most, with those that they import.
+const MAX_REGISTERS: usize = 64;
+
+/// A block of the repository, as far as others may refer to it.
+#[derive(Debug, Clone, Default)]
+pub struct LocalBlock {
+    /// URI of its schema.
+    pub schema: Option<String>,
+    /// The context that its author wrote, with nothing remote in it.
+    pub context: Option<Value>,
+    /// URL that its annotated schema will have.
+    pub published: Option<String>,
+}
+
+/// All that references may lead to.
+#[derive(Debug, Default)]
+pub struct Library {
+    folder: Folder,
+    loader: Loader,
+    blocks: BTreeMap<String, LocalBlock>,
+    /// The identifiers of the blocks, by the URIs of their schemas and by the URLs that those will have.
+    by_schema: BTreeMap<String, String>,
+    by_url: BTreeMap<String, String>,
+    documents: RefCell<BTreeMap<String, Rc<Value>>>,
+    annotated: RefCell<BTreeMap<String, Rc<Value>>>,
+    imports: RefCell<Imports>,
+}
+
+/// The registers of others, read as far as something was looked for.
+#[derive(Debug, Default)]
+struct Imports {
+    queue: VecDeque<String>,
+    known: BTreeSet<String>,
+    /// Their blocks, by identifier.
+    blocks: BTreeMap<String, Rc<Value>>,
+    /// URLs of registers that could not be read.
+    lacking: Vec<String>,
+}
+
+impl Library {
+    /// The files of a folder.
+    pub fn new(folder: Folder, loader: Loader) -> Self {
+        Self { folder, loader, ..Self::default() }
+    }
+
+    /// Adds the blocks of a repository by identifier, and the URLs of the registers that it imports.
+    #[must_use]
+    pub fn with(mut self, blocks: BTreeMap<String, LocalBlock>, imports: &[String]) -> Self {
+        for (id, block) in &blocks {
+            block.schema.iter().for_each(|uri| drop(self.by_schema.insert(uri.clone(), id.clone())));
+            block.published.iter().for_each(|url| drop(self.by_url.insert(url.clone(), id.clone())));
+        }
+        self.blocks = blocks;
+        let named = |import: &String| if import == "default" { MAIN_REGISTER.to_owned() } else { import.clone() };
+        self.imports.get_mut().queue = imports.iter().map(named).collect();
+        self
+    }
+
+    /// The folder whose files are in it.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// What loads contexts and documents from elsewhere.
+    pub fn loader(&self) -> &Loader {
+        &self.loader
+    }
+
+    /// A block of the repository.
+    pub fn block(&self, id: &str) -> Option<&LocalBlock> {
+        self.blocks.get(id)
+    }
+
+    /// Whether a URI is that of a file of the folder.
+    pub fn is_local(&self, uri: &str) -> bool {
+        uri.starts_with(ROOT)
+    }
+
+    /// The URI that a reference without its fragment stands for, in a document with a URI.
+    pub fn resolve(&self, base: &str, reference: &str) -> Result<String, BlockError> {
+        let remote = || BlockError::Remote { reference: reference.to_owned(), by: shown(base) };
+        if let Some(id) = reference.strip_prefix(BLOCKS) {
+            let schema = match self.blocks.get(id) {
+                Some(block) => block.schema.clone(),
+                None => self.imported(id).and_then(|block| schema_url(&block)),
+            };
+            return schema.ok_or_else(|| self.unknown(reference, base));
+        }
+        let parsed = IriRef::parse(reference).map_err(|_| remote())?;
+        let whole = Iri::parse(base).map_err(|_| remote())?.resolve(&parsed).map_err(|_| remote())?.into_inner();
+        // What will be published is here already.
+        let local = self.by_url.get(&whole).and_then(|id| self.blocks.get(id)?.schema.clone());
+        Ok(local.unwrap_or(whole))
+    }
+
+    /// The block of the repository whose schema a URI is.
+    pub fn block_of(&self, uri: &str) -> Option<&LocalBlock> {
+        self.blocks.get(self.by_schema.get(uri)?)
+    }
+
+    fn unknown(&self, reference: &str, base: &str) -> BlockError {
+        let lacking = self.imports.borrow().lacking.join(", ");
+        let message = match lacking.is_empty() {
+            true => "neither the repository nor what it imports has a schema of that name".to_owned(),
+            false => format!(
+                "the repository has no schema of that name, and what it imports is not at hand: name folders with \
+                 --import URL=DIR, or fetch it with --online -c URL: {lacking}"
+            ),
+        };
+        BlockError::unusable(&format!("{reference}, named by {}", shown(base)), message)
+    }
+
+    /// A document as it was written.
+    pub fn document(&self, uri: &str) -> Result<Rc<Value>, BlockError> {
+        if let Some(known) = self.documents.borrow().get(uri) {
+            return Ok(Rc::clone(known));
+        }
+        let document: Rc<Value> = match uri.strip_prefix(ROOT) {
+            Some(path) => Rc::new(self.folder.read_data(&percent_decode(path), "a schema")?),
+            None => {
+                let text = self.text(uri, "a schema")?;
+                let value = serde_json::from_str(&text).or_else(|_| yaml::read(&text));
+                Rc::new(value.map_err(|error| BlockError::syntax(uri, error))?)
+            }
+        };
+        self.documents.borrow_mut().insert(uri.to_owned(), Rc::clone(&document));
+        Ok(document)
+    }
+
+    /// The text that a URL stands for. `by` is what refers to it, for messages.
+    pub fn text(&self, url: &str, by: &str) -> Result<String, BlockError> {
+        self.loader.text(url, by).map_err(|error| match error {
+            crate::context::LoadError::RemoteFromFile { url, origin } => {
+                BlockError::Remote { reference: url, by: origin }
+            }
+            error => error.into(),
+        })
+    }
+
+    /// A document with its annotations, where it is the schema of a block of the repository; else as it was written.
+    pub fn annotated(&self, uri: &str) -> Result<Rc<Value>, BlockError> {
+        if let Some(known) = self.annotated.borrow().get(uri) {
+            return Ok(Rc::clone(known));
+        }
+        let mut document = self.document(uri)?;
+        if let Some(block) = self.block_of(uri) {
+            let schema = Rc::make_mut(&mut document);
+            let nothing = Value::Array(Vec::new());
+            let own = block.context.as_ref().unwrap_or(&nothing);
+            let named = schema.get(super::annotate::CONTEXT).and_then(Value::as_str);
+            let named = named.map(|reference| self.context_of(uri, reference)).transpose()?;
+            let context = super::uplift::joined([own].into_iter().chain(&named));
+            annotate(schema, &context).map_err(|message| BlockError::unusable(&shown(uri), message))?;
+        }
+        self.annotated.borrow_mut().insert(uri.to_owned(), Rc::clone(&document));
+        Ok(document)
+    }
+
+    /// The context that a document names.
+    fn context_of(&self, uri: &str, reference: &str) -> Result<Value, BlockError> {
+        let place = self.folder.path().join(percent_decode(uri.strip_prefix(ROOT).unwrap_or_default()));
+        let context = match self.is_local(uri) {
+            true => Value::from(reference),
+            false => Value::from(self.resolve(uri, reference)?),
+        };
+        Ok(self.loader.load_value(&place, context)?.value().clone())
+    }
+
+    /// The context of a block of the repository, made from its annotated schema.
+    pub fn context(&self, schema: &str) -> Result<BuiltContext, BlockError> {
+        context(self, schema).map_err(|message| BlockError::unusable(&shown(schema), message))
+    }
+
+    /// The entry of an imported block.
+    pub fn imported(&self, id: &str) -> Option<Rc<Value>> {
+        loop {
+            if let Some(block) = self.imports.borrow().blocks.get(id) {
+                return Some(Rc::clone(block));
+            }
+            let next = self.imports.borrow_mut().queue.pop_front()?;
+            self.import(&next);
+        }
+    }
+
+    fn import(&self, named: &str) {
+        if self.imports.borrow().known.len() >= MAX_REGISTERS
+            || !self.imports.borrow_mut().known.insert(named.to_owned())
+        {
+            return;
+        }
+        let folder = named.trim_end_matches('/');
+        let candidates = match named.ends_with(".json") {
+            true => vec![named.to_owned()],
+            false => vec![format!("{folder}/build/register.json"), format!("{folder}/register.json"), named.to_owned()],
+        };
+        let read = |url: &String| {
+            let register = self.document(url).ok()?;
+            register.get("bblocks").is_some_and(Value::is_array).then_some(register)
+        };
+        let Some(register) = candidates.iter().find_map(read) else {
+            self.imports.borrow_mut().lacking.push(named.to_owned());
+            return;
+        };
+        let mut imports = self.imports.borrow_mut();
+        for block in register["bblocks"].as_array().into_iter().flatten() {
+            if let Some(id) = block.get("itemIdentifier").and_then(Value::as_str) {
+                imports.blocks.entry(id.to_owned()).or_insert_with(|| Rc::new(block.clone()));
+            }
+        }
+        let further = register.get("imports").and_then(Value::as_array).into_iter().flatten();
+        imports.queue.extend(further.filter_map(Value::as_str).map(str::to_owned));
+    }
+}
+
+/// The URL of a published block's schema.
+fn schema_url(block: &Value) -> Option<String> {
+    let schema = block.get("schema")?;
+    let url = schema.as_str().or_else(|| schema.get("application/yaml")?.as_str());
+    url.or_else(|| schema.get("application/json")?.as_str()).map(str::to_owned)
+}
+
+/// A URI as messages show it.
+pub fn shown(uri: &str) -> String {
+    uri.strip_prefix(ROOT).map_or_else(|| uri.to_owned(), percent_decode)
+}

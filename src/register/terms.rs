@@ -1,0 +1,499 @@
+//! The context of an annotated schema: a term for each property that says what it stands for.
+//!
+//! Where a property stands within another, its term is scoped to the other's, unless an outer scope says the same. The walk is
+//! that of `ogc.na.annotate_schema`, step by step, as what a context has depends on the order in which schemas are met.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+use json_ld::syntax::is_keyword;
+use serde_json::{Map, Value, json};
+
+use super::annotate::{ANNOTATION, CONTEXT, EXTRA_TERMS, MAX_DEPTH, MAX_STEPS, PREFIXES, too_large};
+use super::library::Library;
+use super::schema::Anchors;
+
+/// Terms of one context, those scoped to others included.
+const MAX_TERMS: usize = 50_000;
+
+type Terms = Map<String, Value>;
+
+/// A context, and what it could not be made of.
+#[derive(Debug, Clone, Default)]
+pub struct BuiltContext {
+    /// The context; empty where the schema is not annotated.
+    pub context: Terms,
+    /// References that lead nowhere, each with the reason.
+    pub lacking: BTreeMap<String, String>,
+}
+
+/// The context of the schema that a URI leads to.
+pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, String> {
+    let full = library.annotated(uri).map_err(|error| error.to_string())?;
+    let place = Place { uri: uri.to_owned(), fragment: String::new(), reference: String::new(), full, from: None };
+    let mut builder = TermsBuilder::new(library);
+    let place = Rc::new(place);
+    let mut terms = builder.subschema(&place.full, &place, Scope::default());
+    if builder.steps > MAX_STEPS || size(&terms) > MAX_TERMS {
+        return Err(too_large());
+    }
+    for (term, definition) in builder.extra_terms.into_iter().flat_map(|(_, terms)| terms) {
+        terms.entry(&term).or_insert_with(|| keywords(&definition));
+    }
+    let mut prefixes: Vec<(String, String)> = Vec::new();
+    for (prefix, namespace) in builder.prefixes.into_iter().flat_map(|(_, prefixes)| prefixes) {
+        if let (Some(namespace), false) = (namespace.as_str(), terms.contains_key(&prefix)) {
+            terms.insert(prefix.clone(), json!({ "@id": namespace }));
+            prefixes.push((prefix, namespace.to_owned()));
+        }
+    }
+    prune(&mut terms);
+    lift_nested(&mut terms);
+    while drop_known(&mut terms, &[], false) {}
+    compact(&mut terms, &prefixes);
+    if !terms.is_empty() {
+        terms.insert("@version".to_owned(), json!(1.1));
+    }
+    Ok(BuiltContext { context: terms, lacking: builder.lacking })
+}
+
+/// A schema or a part of one, and the way that led there.
+struct Place {
+    uri: String,
+    fragment: String,
+    reference: String,
+    full: Rc<Value>,
+    from: Option<Rc<Place>>,
+}
+
+/// What the schemas around a subschema say of it.
+#[derive(Clone, Copy, Default)]
+struct Scope<'s> {
+    is_vocab: bool,
+    /// References to other documents add nothing.
+    local_only: bool,
+    siblings: Option<&'s Siblings<'s>>,
+    depth: usize,
+}
+
+/// The terms that are known already where a branch is gone through.
+struct Siblings<'s> {
+    terms: &'s Terms,
+    outer: Option<&'s Siblings<'s>>,
+}
+
+impl Siblings<'_> {
+    fn get(&self, term: &str) -> Option<&Value> {
+        self.terms.get(term).or_else(|| self.outer?.get(term))
+    }
+}
+
+struct TermsBuilder<'l> {
+    library: &'l Library,
+    lacking: BTreeMap<String, String>,
+    /// Prefixes and extra terms, by the reference that led to them.
+    prefixes: IndexMap<String, Terms>,
+    extra_terms: IndexMap<String, Terms>,
+    /// The contexts of schemas, by URI and fragment.
+    contexts: HashMap<(String, String), Terms>,
+    anchors: HashMap<String, Anchors>,
+    /// How many subschemas and terms were gone through.
+    steps: usize,
+}
+
+impl<'l> TermsBuilder<'l> {
+    fn new(library: &'l Library) -> Self {
+        Self {
+            library,
+            lacking: BTreeMap::new(),
+            prefixes: IndexMap::new(),
+            extra_terms: IndexMap::new(),
+            contexts: HashMap::new(),
+            anchors: HashMap::new(),
+            steps: 0,
+        }
+    }
+
+    /// The terms of a subschema. An identifier that is not known yet is null.
+    fn subschema(&mut self, schema: &Value, place: &Rc<Place>, mut scope: Scope<'_>) -> Terms {
+        let mut terms = Terms::new();
+        let Some(entries) = schema.as_object().filter(|_| self.steps <= MAX_STEPS) else { return terms };
+        self.steps += if scope.depth > MAX_DEPTH { MAX_STEPS } else { 1 };
+        scope.depth += 1;
+        for (name, keyword) in [("x-jsonld-base", "@base"), ("x-jsonld-vocab", "@vocab")] {
+            if let Some(value) = entries.get(name).filter(|value| is_truthy(value)) {
+                terms.insert(keyword.to_owned(), value.clone());
+            }
+        }
+        scope.is_vocab = entries.get("x-jsonld-vocab").map_or(scope.is_vocab, |vocab| !vocab.is_null());
+        scope.local_only &= !scope.is_vocab;
+        let siblings = scope.siblings.take();
+        if let Some(reference) = entries.get("$ref").and_then(Value::as_str) {
+            if !scope.local_only || reference.starts_with('#') {
+                self.reference(reference, place, scope).into_iter().for_each(|found| merge(&mut terms, found));
+            } else {
+                // Its prefixes and extra terms count, its properties do not, nor what it lacks.
+                let lacking = self.lacking.clone();
+                self.reference(reference, place, Scope { local_only: false, ..scope });
+                self.lacking = lacking;
+            }
+        }
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            for branch in entries.get(keyword).and_then(Value::as_array).into_iter().flatten() {
+                let siblings = Siblings { terms: &terms, outer: None };
+                let found = self.subschema(branch, place, Scope { siblings: Some(&siblings), ..scope });
+                merge(&mut terms, found);
+            }
+        }
+        let one = ["prefixItems", "items", "contains", "additionalProperties", "unevaluatedProperties", "then", "else"];
+        let one = one.iter().filter_map(|keyword| entries.get(*keyword));
+        let patterns = entries.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::values);
+        for below in one.chain(patterns).filter(|below| below.is_object()) {
+            let found = self.subschema(below, place, scope);
+            merge(&mut terms, found);
+        }
+        for (term, definition) in entries.get(EXTRA_TERMS).and_then(Value::as_object).into_iter().flatten() {
+            let is_open = terms.get(term).is_none_or(|known| known.get("@id").is_some_and(Value::is_null));
+            if is_open {
+                terms.insert(term.clone(), keywords(definition));
+            }
+        }
+        self.properties(entries, place, &mut terms, Scope { siblings, ..scope });
+        self.imported(entries, place);
+        self.contexts.insert((place.uri.clone(), place.fragment.clone()), terms.clone());
+        self.steps += terms.len();
+        terms
+    }
+
+    /// Keeps the prefixes and extra terms of a schema, the first time that a reference leads to it.
+    fn imported(&mut self, entries: &Terms, place: &Place) {
+        let reference = format!("{}{}", place.uri, place.reference);
+        let top = |name: &str| place.full.get(name).and_then(Value::as_object);
+        if !self.prefixes.contains_key(&reference) {
+            let mut prefixes = entries.get(PREFIXES).and_then(Value::as_object).cloned().unwrap_or_default();
+            prefixes.extend(top(PREFIXES).cloned().into_iter().flatten());
+            if !prefixes.is_empty() {
+                self.prefixes.insert(reference.clone(), prefixes);
+            }
+        }
+        if let Some(terms) = top(EXTRA_TERMS) {
+            self.extra_terms.entry(reference).or_insert_with(|| terms.clone());
+        }
+    }
+
+    /// The terms of the schema that a reference leads to; none where it leads back to where it came from.
+    fn reference(&mut self, reference: &str, place: &Rc<Place>, scope: Scope<'_>) -> Option<Terms> {
+        let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let lacking = |this: &mut Self, why: String| drop(this.lacking.insert(reference.to_owned(), why));
+        let base = place.full.get("$id").and_then(Value::as_str).filter(|_| !self.library.is_local(&place.uri));
+        let uri = match uri {
+            "" => place.uri.clone(),
+            uri => match self.library.resolve(base.unwrap_or(&place.uri), uri) {
+                Ok(uri) => uri,
+                Err(error) => {
+                    lacking(self, error.to_string());
+                    return None;
+                }
+            },
+        };
+        let mut ancestor = place.from.as_ref();
+        while let Some(above) = ancestor {
+            if above.uri == uri && above.fragment == fragment {
+                return None;
+            }
+            ancestor = above.from.as_ref();
+        }
+        let key = (uri.clone(), fragment.to_owned());
+        if let Some(known) = self.contexts.get(&key) {
+            self.steps += size(known);
+            return Some(known.clone());
+        }
+        let full = if uri == place.uri { Ok(Rc::clone(&place.full)) } else { self.library.annotated(&uri) };
+        let full = match full {
+            Ok(full) => full,
+            Err(error) => {
+                lacking(self, error.to_string());
+                return None;
+            }
+        };
+        let at = match self.anchors.entry(uri.clone()).or_default().pointer(&full, fragment) {
+            Ok(at) => at,
+            Err(message) => {
+                lacking(self, message);
+                return None;
+            }
+        };
+        let (fragment, reference) = (fragment.to_owned(), reference.to_owned());
+        let found = Rc::new(Place { uri, fragment, reference, full, from: Some(Rc::clone(place)) });
+        let schema = found.full.pointer(&at)?;
+        Some(self.subschema(schema, &found, scope))
+    }
+
+    fn properties(&mut self, entries: &Terms, place: &Rc<Place>, terms: &mut Terms, scope: Scope<'_>) {
+        let is_object = match entries.get("type") {
+            None => true,
+            Some(Value::Array(types)) => types.iter().any(|name| name == "object"),
+            Some(name) => name == "object",
+        };
+        let properties = entries.get("properties").and_then(Value::as_object).filter(|_| is_object);
+        for (name, property) in properties.into_iter().flatten().filter(|(name, _)| !is_keyword(name)) {
+            if let Value::Object(annotated) = property {
+                self.property(name, property, annotated, place, terms, scope);
+            }
+        }
+    }
+
+    fn property(
+        &mut self,
+        name: &str,
+        property: &Value,
+        annotated: &Terms,
+        place: &Rc<Place>,
+        terms: &mut Terms,
+        scope: Scope<'_>,
+    ) {
+        let mut definition = Map::from_iter([("@context".to_owned(), json!({}))]);
+        let is_vocab = annotated.get("x-jsonld-vocab").map_or(scope.is_vocab, |vocab| !vocab.is_null());
+        let own = |key: &str| key.starts_with(ANNOTATION) && ![CONTEXT, EXTRA_TERMS, PREFIXES].contains(&key);
+        for (key, value) in annotated.iter().filter(|(key, _)| own(key)) {
+            let keyword = format!("@{}", key.trim_start_matches(ANNOTATION));
+            match keyword.as_str() {
+                "@base" | "@vocab" => definition["@context"][keyword] = value.clone(),
+                _ => drop(definition.insert(keyword, value.clone())),
+            }
+        }
+        let id = ["@id", "@reverse"].iter().find_map(|key| definition.get(*key)?.as_str().map(str::to_owned));
+        let inner = Scope { is_vocab, siblings: None, local_only: false, ..scope };
+        if name.contains(':') {
+            // Its prefix says what it stands for; what is below it is beside it in the context.
+            definition.shift_remove("@id");
+            let found = self.subschema(property, place, inner);
+            let mut nested = definition.shift_remove("@context").map(object).unwrap_or_default();
+            merge(&mut nested, found);
+            merge(terms, nested);
+            if !definition.is_empty() {
+                define(terms, name, definition, None);
+            }
+            return;
+        }
+        if id.is_none() {
+            definition.insert("@id".to_owned(), Value::Null);
+        }
+        let is_nest = matches!(id.as_deref(), Some("@nest" | "@graph"));
+        if is_nest || (id.is_none() && (place.from.is_none() || scope.is_vocab)) {
+            if id.is_none() {
+                definition.shift_remove("@id");
+            }
+            let known = terms.get(name).or_else(|| scope.siblings?.get(name));
+            let is_bound = known.is_some_and(|known| is_truthy(known.get("@id").unwrap_or(known)) && iri(known));
+            let local_only = !is_bound && !definition.contains_key("@id") && !scope.is_vocab;
+            let siblings = Siblings { terms: &*terms, outer: scope.siblings };
+            let found = self.subschema(property, place, Scope { local_only, siblings: Some(&siblings), ..inner });
+            match scope.is_vocab {
+                true => merge_value(&mut definition["@context"], found),
+                false => merge(terms, found),
+            }
+        } else {
+            let local_only = !definition.contains_key("@id");
+            let found = self.subschema(property, place, Scope { local_only, ..inner });
+            merge_value(&mut definition["@context"], found);
+        }
+        if definition.len() > 1 || definition.get("@context").is_none_or(is_truthy) {
+            define(terms, name, definition, id);
+        }
+    }
+}
+
+/// Adds a definition to what is known of a term.
+fn define(terms: &mut Terms, name: &str, mut definition: Terms, id: Option<String>) {
+    match terms.get_mut(name) {
+        Some(Value::Object(known)) => merge(known, definition),
+        Some(known) => {
+            let own = definition.shift_remove("@id").filter(is_truthy);
+            let mut whole = Map::from_iter([("@id".to_owned(), own.or(id.map(Value::String)).unwrap_or(known.take()))]);
+            whole.extend(definition);
+            *known = Value::Object(whole);
+        }
+        None => drop(terms.insert(name.to_owned(), Value::Object(definition))),
+    }
+}
+
+/// Whether a definition names an IRI.
+fn iri(definition: &Value) -> bool {
+    definition.as_str().or_else(|| definition.get("@id")?.as_str()).is_some()
+}
+
+/// Neither null nor empty.
+fn is_truthy(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Object(entries) => !entries.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    }
+}
+
+fn object(value: Value) -> Terms {
+    match value {
+        Value::Object(entries) => entries,
+        Value::String(iri) => Map::from_iter([("@id".to_owned(), Value::String(iri))]),
+        _ => Map::new(),
+    }
+}
+
+fn size(terms: &Terms) -> usize {
+    let below = |value: &Value| value.as_object().map_or(0, size);
+    terms.len() + terms.values().map(below).sum::<usize>()
+}
+
+/// The definition of an extra term, whose keywords are written as annotations.
+fn keywords(definition: &Value) -> Value {
+    let Value::Object(entries) = definition else { return definition.clone() };
+    let keyword = |name: &String| format!("@{}", name.trim_start_matches(ANNOTATION));
+    Value::Object(entries.iter().map(|(name, value)| (keyword(name), value.clone())).collect())
+}
+
+/// Adds terms to those of a context: where both have one, the new one goes over it, and what is scoped to it is merged.
+fn merge(into: &mut Terms, more: Terms) {
+    for (term, value) in more {
+        let Some(known) = into.get_mut(&term) else {
+            into.insert(term, value);
+            continue;
+        };
+        if is_keyword(&term) {
+            if is_truthy(&value) {
+                *known = value;
+            }
+            continue;
+        }
+        let mut whole = object(known.take());
+        let mut value = object(value);
+        if value.get("@id").is_some_and(Value::is_null) && whole.contains_key("@id") {
+            value.shift_remove("@id");
+        }
+        for (key, value) in value {
+            match whole.get_mut(&key) {
+                Some(context) if key == "@context" => match value {
+                    Value::Object(value) => merge_value(context, value),
+                    other => *context = other,
+                },
+                _ => drop(whole.insert(key, value)),
+            }
+        }
+        *known = Value::Object(whole);
+    }
+}
+
+fn merge_value(into: &mut Value, more: Terms) {
+    match into {
+        Value::Object(into) => merge(into, more),
+        other => *other = Value::Object(more),
+    }
+}
+
+/// Takes out identifiers that nothing was known of.
+fn prune(terms: &mut Terms) {
+    terms.retain(|key, value| key != "@id" || !value.is_null());
+    terms.values_mut().filter_map(Value::as_object_mut).for_each(prune);
+}
+
+/// Puts what is scoped to a term for `@nest` beside it, where every processor finds it.
+fn lift_nested(terms: &mut Terms) {
+    let names: Vec<String> = terms.keys().filter(|term| !is_keyword(term)).cloned().collect();
+    for name in names {
+        let Some(definition) = terms.get_mut(&name).and_then(Value::as_object_mut) else { continue };
+        definition.get_mut("@context").and_then(Value::as_object_mut).into_iter().for_each(lift_nested);
+        if definition.get("@id").is_some_and(|id| id == "@nest")
+            && let Some(Value::Object(scoped)) = definition.shift_remove("@context")
+        {
+            merge(terms, scoped);
+        }
+    }
+}
+
+/// Drops terms that stand for nothing, and those that an outer scope has already. Returns whether there were any.
+fn drop_known(terms: &mut Terms, outer: &[&Terms], is_vocab: bool) -> bool {
+    let is_vocab = is_vocab || terms.get("@vocab").is_some_and(is_truthy);
+    let before = terms.len();
+    let mut changed = false;
+    terms.retain(|term, value| {
+        let Some(entries) = value.as_object_mut().filter(|_| !is_keyword(term)) else { return true };
+        match entries.get("@context") {
+            Some(scoped) if !is_truthy(scoped) => {
+                entries.shift_remove("@context");
+                changed = true;
+            }
+            Some(_) => {
+                let named = ["@id", "@reverse"].iter().find_map(|key| entries.get(*key)).is_some_and(is_truthy);
+                return is_vocab || named || term.contains(':');
+            }
+            None => {}
+        }
+        !entries.is_empty()
+    });
+    let here = terms.clone();
+    let scopes: Vec<&Terms> = outer.iter().copied().chain([&here]).collect();
+    for definition in terms.values_mut().filter_map(Value::as_object_mut) {
+        let Some(scoped) = definition.get_mut("@context").and_then(Value::as_object_mut) else { continue };
+        let is_vocab = is_vocab && !scoped.get("@vocab").is_some_and(Value::is_null);
+        changed |= drop_known(scoped, &scopes, is_vocab);
+    }
+    terms.retain(|term, value| {
+        let known = |scope: &&Terms| scope.get(term).is_some_and(|known| says(known, value));
+        is_keyword(term) || !outer.iter().any(known)
+    });
+    changed || terms.len() < before
+}
+
+/// Whether a definition says all that another says.
+fn says(known: &Value, other: &Value) -> bool {
+    let names = |whole: &Value, iri: &Value| whole.get("@id") == Some(iri);
+    match (known, other) {
+        (Value::Object(known), Value::Object(other)) => {
+            let has = |(key, value): (&String, &Value)| known.get(key).is_some_and(|known| says_within(known, value));
+            other.iter().all(has)
+        }
+        (Value::String(_), Value::Object(whole)) => whole.len() == 1 && names(other, known),
+        (Value::Object(_), Value::String(_)) => names(known, other),
+        (known, other) => known == other,
+    }
+}
+
+fn says_within(known: &Value, other: &Value) -> bool {
+    match (known, other) {
+        (Value::Object(_), Value::Object(_)) => says(known, other),
+        (known, other) => known == other,
+    }
+}
+
+/// Shortens IRIs with the prefixes, where JSON-LD lets a prefix be one, and definitions that are only an IRI.
+fn compact(terms: &mut Terms, prefixes: &[(String, String)]) {
+    let short = |value: &Value| {
+        let iri = value.as_str().filter(|iri| !is_keyword(iri))?;
+        let local = |namespace: &str| iri.strip_prefix(namespace).filter(|local| !local.is_empty());
+        let found = prefixes.iter().filter(|(_, namespace)| namespace.ends_with([':', '/', '?', '#', '[', ']', '@']));
+        let (prefix, local) = found.filter_map(|(prefix, namespace)| Some((prefix, local(namespace)?))).next()?;
+        (!local.starts_with("//")).then(|| Value::String(format!("{prefix}:{local}")))
+    };
+    for (_, value) in terms.iter_mut().filter(|(term, _)| !is_keyword(term)) {
+        let Some(definition) = value.as_object_mut() else {
+            *value = short(value).unwrap_or(value.take());
+            continue;
+        };
+        for key in ["@id", "@type", "@index"] {
+            if let Some(value) = definition.get_mut(key) {
+                *value = short(value).unwrap_or(value.take());
+            }
+        }
+        definition
+            .get_mut("@context")
+            .and_then(Value::as_object_mut)
+            .into_iter()
+            .for_each(|terms| compact(terms, prefixes));
+        if let (1, Some(iri)) = (definition.len(), definition.get_mut("@id")) {
+            *value = iri.take();
+        }
+    }
+}
