@@ -17,15 +17,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
+use oxrdf::NamedNodeRef;
+use oxrdf::vocab::rdf;
+
 use self::chunk::{Chunk, ChunkSource, EntrySource};
 use self::order::InOrder;
 use self::sides::BothSides;
 use self::worker::{Paired, Worker, Written};
 use crate::diagnostic::Finding;
-use crate::mapping::{InputIri, MapTally, MapTarget, Mapper, ReferenceError};
+use crate::mapping::{InputIri, MapTally, MapTarget, Mapper, Mapping, ReferenceError};
+use crate::protocol::{self, Protocol};
 use crate::record::{ReadError, Reader, ReaderOptions, Sender};
 use crate::session::Origin;
-use crate::sink::{RecordSink, Sink, SinkError, SinkKind};
+use crate::sink::{RecordSink, Selection, Sink, SinkError, SinkKind};
 use crate::summary::Summary;
 
 /// An input and what it is called.
@@ -59,6 +63,8 @@ pub struct Options {
     pub strict: bool,
     /// Keep the text between messages.
     pub log_lines: bool,
+    /// Whose messages are told in the terms of their protocol, where there are sessions and the sink wants it.
+    pub protocol: Protocol,
     /// Threads to use at most; 0 is one.
     pub jobs: usize,
 }
@@ -177,6 +183,18 @@ impl Converter {
         }
     }
 
+    /// Whose messages are told in the terms of their protocol, if such a selection of triples is wanted.
+    fn protocol(&self, selection: Option<&Selection>) -> Protocol {
+        let wanted = selection.is_none_or(|selection| {
+            let is_wanted = |term: NamedNodeRef<'static>| {
+                selection.wants(term, None) || selection.wants(rdf::TYPE, Some(term.as_str()))
+            };
+            protocol::terms().any(is_wanted)
+        });
+        let in_session = self.mapper.mapping() == Mapping::Session;
+        if wanted && in_session { self.options.protocol } else { Protocol::None }
+    }
+
     fn run<S: RecordSink<Rendered: MapTarget>>(
         &self,
         input: OpenInput<'_>,
@@ -190,6 +208,7 @@ impl Converter {
         let shared = WorkShared {
             mapper: &self.mapper,
             options: &self.options,
+            protocol: self.protocol(sink.selection()),
             names: input.names,
             iri: input.iri,
             source: Mutex::new(ChunkSource::new(input.entries, self.mapper.payloads_stay_opaque())),
@@ -263,6 +282,7 @@ impl<R: Read> Read for Counted<'_, R> {
 struct WorkShared<'s, S> {
     mapper: &'s Mapper,
     options: &'s Options,
+    protocol: Protocol,
     names: InputNames<'s>,
     iri: &'s InputIri,
     source: Mutex<ChunkSource<'s>>,

@@ -22,7 +22,7 @@
 //!
 //! ```text
 //! input bytes → record → message → annotated message → triples → sink
-//!               record   message   session             mapping   sink
+//!               record   message   session, protocol   mapping   sink
 //! ```
 //!
 //! Each arrow is a module; imports follow the arrows and never turn back. [`convert`] runs the whole way. What a message
@@ -42,6 +42,7 @@ pub mod load;
 pub mod log;
 pub mod mapping;
 pub mod message;
+pub mod protocol;
 mod quads;
 pub mod query;
 pub mod rebuild;

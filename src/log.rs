@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::convert::{ConvertError, Converter, Input, Options, processors};
 use crate::diagnostic::{Finding, printable_path};
 use crate::mapping::{Mapper, Mapping, ReferenceError};
+use crate::protocol::Protocol;
 use crate::query::{Cancel, Dataset, Query, QueryError};
 use crate::record::{Format, Layout, ReaderOptions};
 use crate::sink::{Sink, SinkError, Syntax};
@@ -229,6 +230,13 @@ impl Log {
     #[must_use]
     pub fn with_log_lines(mut self, log_lines: bool) -> Self {
         self.options.log_lines = log_lines;
+        self
+    }
+
+    /// Whose messages are told in the terms of their protocol: everybody's, unless it is set.
+    #[must_use]
+    pub fn with_protocol(mut self, protocol: Protocol) -> Self {
+        self.options.protocol = protocol;
         self
     }
 

@@ -41,6 +41,7 @@ use self::walk::MessageWalk;
 use crate::context::{self, Context};
 use crate::json::{self, Numbers};
 use crate::message::{Content, Problem};
+use crate::protocol::Statement;
 use crate::session::{Annotated, Node, SessionEnd, session_reference};
 use crate::sink::{DocumentRecords, SinkInput};
 use crate::triples::{Blank, Triples};
@@ -229,13 +230,16 @@ impl Expander {
 
 /// What is mapped at once.
 pub enum MapPart<'p> {
-    /// The nodes of a record of the session with that reference.
-    Nodes(&'p str, &'p [Annotated<'p>]),
+    /// The nodes of a record of the session with that reference, and what its protocol says of them.
+    Nodes(&'p str, &'p [Annotated<'p>], &'p [Statement<'p>]),
     /// The session's own node, when it has ended.
     End(SessionEnd<'p>),
     /// A record in the mapping `bblock`, by its number: its object, or those of its array, as they are.
     Plain(u64, &'p [u8], &'p Content<'p>),
 }
+
+/// The reference of the nodes' session, and what protocols say of them.
+type Surroundings<'p> = (&'p str, &'p [Statement<'p>]);
 
 /// What records are mapped into: triples, or the JSON-LD that they would be made from.
 pub trait MapTarget {
@@ -246,25 +250,26 @@ pub trait MapTarget {
 impl<T: Triples> MapTarget for T {
     fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
         match *part {
-            MapPart::Nodes(session, nodes) => {
+            MapPart::Nodes(session, nodes, statements) => {
                 let blank = mapper.blank(nodes.first().map_or(0, |node| node.name.record));
                 let plain = mapper.mapper.payloads_stay_opaque();
-                let result = if plain { Ok(()) } else { mapper.push_under_contexts(session, nodes, blank, self) };
+                let result =
+                    if plain { Ok(()) } else { mapper.push_under_contexts((session, statements), nodes, blank, self) };
                 if plain || result.is_err() {
                     // What a further context cannot take is data, as it is without that context.
-                    let mut walk = mapper.walk(session, blank, self);
+                    let mut walk = mapper.walk((session, statements), blank, self);
                     nodes.iter().for_each(|node| walk.node(node, None));
                 }
                 result
             }
             MapPart::End(ref end) if mapper.mapper.reference_only => {
                 let mut document = String::new();
-                mapper.document_walk("", &mut document).session_end(end);
+                mapper.document_walk(("", &[]), &mut document).session_end(end);
                 mapper.expand(&session_reference(end.key), &mut mapper.blank(0), &document, self)
             }
             MapPart::End(ref end) => {
                 let blank = mapper.blank(0);
-                mapper.walk("", blank, self).session_end(end);
+                mapper.walk(("", &[]), blank, self).session_end(end);
                 Ok(())
             }
             MapPart::Plain(record, bytes, content) => {
@@ -297,9 +302,9 @@ impl MapTarget for DocumentRecords {
     fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
         let out = self.record();
         match *part {
-            MapPart::Nodes(session, nodes) => mapper.write(session, nodes, out),
+            MapPart::Nodes(session, nodes, statements) => mapper.write((session, statements), nodes, out),
             MapPart::End(ref end) => {
-                mapper.document_walk("", out).session_end(end);
+                mapper.document_walk(("", &[]), out).session_end(end);
                 Ok(())
             }
             MapPart::Plain(record, bytes, _) => {
@@ -340,22 +345,26 @@ impl<'m> InputMapper<'m> {
 
     fn walk<'t, 'v, T: Triples>(
         &'t mut self,
-        session: &'t str,
+        (session, statements): Surroundings<'t>,
         blank: Blank,
         triples: &'t mut T,
     ) -> MessageWalk<'t, TripleWriter<'t, 'v, T>> {
         let writer = TripleWriter::new(triples, &mut self.literal, blank);
-        MessageWalk { writer, provenance: self.mapper.provenance, session }
+        MessageWalk { writer, provenance: self.mapper.provenance, session, statements }
     }
 
-    fn document_walk<'w>(&self, session: &'w str, out: &'w mut String) -> MessageWalk<'w, DocumentWriter<'w>> {
-        MessageWalk { writer: DocumentWriter::new(out), provenance: self.mapper.provenance, session }
+    fn document_walk<'w>(
+        &self,
+        (session, statements): Surroundings<'w>,
+        out: &'w mut String,
+    ) -> MessageWalk<'w, DocumentWriter<'w>> {
+        MessageWalk { writer: DocumentWriter::new(out), provenance: self.mapper.provenance, session, statements }
     }
 
     /// Maps a record: as planned where that covers all of it, or by expansion.
     fn push_under_contexts<T: Triples>(
         &mut self,
-        session: &str,
+        around: Surroundings<'_>,
         nodes: &[Annotated<'_>],
         mut blank: Blank,
         triples: &mut T,
@@ -368,7 +377,7 @@ impl<'m> InputMapper<'m> {
                     Some(reason) => reason,
                     None => {
                         self.note(node, plan.as_ref());
-                        self.walk(session, blank, triples).node(node, plan.as_ref());
+                        self.walk(around, blank, triples).node(node, plan.as_ref());
                         return Ok(());
                     }
                 }
@@ -378,16 +387,21 @@ impl<'m> InputMapper<'m> {
         };
         self.count_reference(reason);
         let mut document = String::new();
-        self.write(session, nodes, &mut document)?;
-        self.expand(session, &mut blank, &document, triples)
+        self.write(around, nodes, &mut document)?;
+        self.expand(around.0, &mut blank, &document, triples)
     }
 
     /// Writes the nodes of a record as JSON-LD.
-    fn write(&mut self, session: &str, nodes: &[Annotated<'_>], out: &mut String) -> Result<(), ReferenceError> {
+    fn write(
+        &mut self,
+        around: Surroundings<'_>,
+        nodes: &[Annotated<'_>],
+        out: &mut String,
+    ) -> Result<(), ReferenceError> {
         for node in nodes {
             let plan = self.plan(node, self.blank(node.name.record), true)?;
             self.note(node, plan.as_ref());
-            self.document_walk(session, out).node(node, plan.as_ref());
+            self.document_walk(around, out).node(node, plan.as_ref());
         }
         Ok(())
     }

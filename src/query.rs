@@ -82,6 +82,7 @@ use crate::vocab::rpcg;
 pub const QUERY_PREFIXES: &[(&str, &str)] = &[
     ("jrpc", crate::vocab::jrpc::NAMESPACE),
     ("rpcg", rpcg::NAMESPACE),
+    ("mcp", crate::vocab::mcp::NAMESPACE),
     ("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
     ("rdfs", "http://www.w3.org/2000/01/rdf-schema#"),
     ("xsd", "http://www.w3.org/2001/XMLSchema#"),

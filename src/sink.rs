@@ -200,6 +200,11 @@ pub(crate) trait RecordSink: Send {
         Ok(())
     }
 
+    /// Which triples it takes; none: all.
+    fn selection(&self) -> Option<&Selection> {
+        None
+    }
+
     /// Something for a worker to render records of the input into.
     fn rendered(&self, input: &SinkInput<'_>) -> Self::Rendered;
 
@@ -271,6 +276,10 @@ impl<'w> Selected<'w> {
 
 impl RecordSink for Selected<'_> {
     type Rendered = QuadCollector;
+
+    fn selection(&self) -> Option<&Selection> {
+        Some(&self.selection)
+    }
 
     fn rendered(&self, input: &SinkInput<'_>) -> QuadCollector {
         QuadCollector::new(input.iri, self.selection.clone())

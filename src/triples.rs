@@ -19,6 +19,8 @@ pub enum NodeRef<'a> {
     Id(Name),
     /// `#m7-error`
     Error(Name),
+    /// `#m7-tool2`: what a message brings along.
+    Part(Name, Part),
     /// `#l12`: a text between messages, by the line that it begins on; `#l12.2` is the second there.
     LogLine(u64, Option<u32>),
     /// The session itself, or what has no other name: nothing, or a fragment with its `#`.
@@ -31,6 +33,48 @@ pub enum NodeRef<'a> {
     Label(&'a str),
 }
 
+/// Something that a protocol's message brings into its session. Its name tells of what is in the log only where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Part {
+    /// What it is.
+    pub kind: PartKind,
+    /// Which one of those of the message, from 1; 0 where the message has only that.
+    pub index: u32,
+}
+
+impl Part {
+    /// The operation that a request begins.
+    pub const OPERATION: Self = Self { kind: PartKind::Operation, index: 0 };
+}
+
+/// The kinds of [`Part`]s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PartKind {
+    /// An operation.
+    Operation,
+    /// A definition of a tool.
+    Tool,
+    /// A definition of a resource.
+    Resource,
+    /// A definition of a template of resources.
+    Template,
+    /// A definition of a prompt.
+    Prompt,
+}
+
+impl PartKind {
+    /// What its name ends with, but for a number.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Self::Operation => "-op",
+            Self::Tool => "-tool",
+            Self::Resource => "-resource",
+            Self::Template => "-template",
+            Self::Prompt => "-prompt",
+        }
+    }
+}
+
 /// The IRI, or its reference against the input's own; `_:` and the label of a blank node.
 impl fmt::Display for NodeRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,6 +82,8 @@ impl fmt::Display for NodeRef<'_> {
             Self::Message(name) => write!(f, "#{name}"),
             Self::Id(name) => write!(f, "#{name}-id"),
             Self::Error(name) => write!(f, "#{name}-error"),
+            Self::Part(name, Part { kind, index: 0 }) => write!(f, "#{name}{}", kind.suffix()),
+            Self::Part(name, Part { kind, index }) => write!(f, "#{name}{}{index}", kind.suffix()),
             Self::LogLine(line, None) => write!(f, "#l{line}"),
             Self::LogLine(line, Some(nth)) => write!(f, "#l{line}.{nth}"),
             Self::Session(iri) | Self::Iri(iri) => f.write_str(iri),

@@ -1,6 +1,7 @@
 //! The IRIs that the program knows, one constant each.
 //!
-//! Every term here is declared in `ontology/json-rpc.ttl`, in `ontology/rpcgraph.ttl` or by the W3C; a test checks it.
+//! Every term here is declared in `ontology/json-rpc.ttl`, in `ontology/rpcgraph.ttl`, by the OGC building block for MCP or in
+//! `ontology/alignment.ttl`, or by the W3C; tests check it.
 
 use oxrdf::NamedNodeRef;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
@@ -94,6 +95,14 @@ vocabulary! {
         TOOL_NAME = "toolName",
         PROTOCOL_VERSION = "protocolVersion",
         IS_ERROR = "isError",
+        OPERATION = "Operation",
+        IN_OPERATION = "inOperation",
+        DEFINED_IN = "definedIn",
+        ADDED_IN = "addedIn",
+        CHANGED_IN = "changedIn",
+        REMOVED_IN = "removedIn",
+        DIGEST = "digest",
+        SIZE = "size",
         EXTRA_MEMBERS = "extraMembers",
         PROBLEM = "problem",
         ERROR_KIND = "errorKind",
@@ -131,6 +140,40 @@ vocabulary! {
     prov "http://www.w3.org/ns/prov#" "prov" {
         STARTED_AT_TIME = "startedAtTime",
         ENDED_AT_TIME = "endedAtTime",
+        WAS_REVISION_OF = "wasRevisionOf",
+    }
+}
+
+vocabulary! {
+    /// The ontology of the OGC building block "Model Context Protocol", and terms that only its context has: those are declared
+    /// in `ontology/alignment.ttl`.
+    mcp "http://modelcontextprotocol.io/ontology#" "mcp" {
+        OPERATION = "Operation",
+        INITIALIZE_OPERATION = "InitializeOperation",
+        LIST_TOOLS_OPERATION = "ListToolsOperation",
+        LIST_RESOURCES_OPERATION = "ListResourcesOperation",
+        LIST_PROMPTS_OPERATION = "ListPromptsOperation",
+        CALL_TOOL_OPERATION = "CallToolOperation",
+        READ_RESOURCE_OPERATION = "ReadResourceOperation",
+        GET_PROMPT_OPERATION = "GetPromptOperation",
+        PING_OPERATION = "PingOperation",
+        TOOL = "Tool",
+        RESOURCE = "Resource",
+        RESOURCE_TEMPLATE = "ResourceTemplate",
+        PROMPT = "Prompt",
+        EXECUTES_TOOL = "executesTool",
+        ACCESSES_RESOURCE = "accessesResource",
+        INSTANTIATES_PROMPT = "instantiatesPrompt",
+        HAS_NAME = "hasName",
+        HAS_TITLE = "hasTitle",
+        HAS_DESCRIPTION = "hasDescription",
+        HAS_URI = "hasURI",
+        HAS_URI_TEMPLATE = "hasURITemplate",
+        HAS_MIME_TYPE = "hasMimeType",
+        HAS_INPUT_SCHEMA = "hasInputSchema",
+        HAS_OUTPUT_SCHEMA = "hasOutputSchema",
+        HAS_ANNOTATIONS = "hasAnnotations",
+        HAS_ARGUMENTS = "hasArguments",
     }
 }
 
@@ -158,6 +201,7 @@ pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remo
 pub const PREFIXES: &[(&str, &str)] = &[
     (jrpc::PREFIX, jrpc::NAMESPACE),
     (rpcg::PREFIX, rpcg::NAMESPACE),
+    (mcp::PREFIX, mcp::NAMESPACE),
     (prov::PREFIX, prov::NAMESPACE),
     (rdf::PREFIX, rdf::NAMESPACE),
     ("xsd", "http://www.w3.org/2001/XMLSchema#"),

@@ -314,7 +314,7 @@ fn converted(log: &[u8], format: Format, reference: bool) -> Option<(Vec<Quad>, 
     let (mut quads, mut findings) = (Vec::new(), Vec::new());
     let mapper = Mapper::new(Mapping::Session, &[]).expect("contexts").with_reference_only(reference);
     let reader = ReaderOptions::default().with_format(format).with_max_record_size(LIMIT);
-    let options = Options { reader, log_lines: true, strict: false, jobs: 1 };
+    let options = Options { reader, log_lines: true, jobs: 1, ..Options::default() };
     let mut sink = Sink::quads(&mut quads);
     let result = Converter::new(mapper, options).convert(input(log), &mut sink, &mut |finding| findings.push(finding));
     drop(sink);
@@ -347,7 +347,7 @@ pub fn convert(data: &[u8]) {
     let (format, log) = Choices(data).log();
     let (mut text, mapper) = (Vec::new(), Mapper::new(Mapping::Session, &[]).expect("contexts"));
     let reader = ReaderOptions::default().with_format(format).with_max_record_size(LIMIT);
-    let options = Options { reader, log_lines: true, strict: false, jobs: 1 };
+    let options = Options { reader, log_lines: true, jobs: 1, ..Options::default() };
     let mut sink = Syntax::NQuads.sink(&mut text, 1);
     let result = Converter::new(mapper, options).convert(input(&log), &mut sink, &mut |_| {});
     drop(sink);

@@ -14,9 +14,6 @@ use super::input::shown;
 use super::words::{Words, nearest};
 use super::{Failure, Outcome, print, say};
 
-/// Other names of questions: shorter, as the commands have them.
-const SHORT: &[(&str, &str)] = &[("tools", "tool-calls")];
-
 /// What an own query may have, in bytes.
 const LONGEST: u64 = 1 << 20;
 
@@ -50,7 +47,7 @@ impl NamedArgs {
 
 /// The names of all questions that are built in.
 pub fn names() -> Vec<&'static str> {
-    CATALOGUE.iter().map(|query| query.name).chain(SHORT.iter().map(|(short, _)| *short)).collect()
+    CATALOGUE.iter().map(|query| query.name).collect()
 }
 
 impl OwnQueries {
@@ -82,7 +79,6 @@ impl OwnQueries {
     fn find<T>(&self, name: &str, take: impl FnOnce(&NamedQuery<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let own = self.own()?;
         let found = own.iter().find(|(own, _)| own == name).map(|(name, text)| NamedQuery { name, text });
-        let name = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
         match (NamedQuery::find(name), found) {
             (Ok(query), found) => {
                 if found.is_some() {

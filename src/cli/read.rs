@@ -9,6 +9,7 @@ use rpcgraph::context::{self, Context, Loader};
 use rpcgraph::convert::{ConvertError, Converter, Input, Options, processors};
 use rpcgraph::diagnostic::Finding;
 use rpcgraph::mapping::{Mapper, Mapping, ReferenceError};
+use rpcgraph::protocol::Protocol;
 use rpcgraph::sink::{Sink, SinkError};
 use rpcgraph::summary::{Summary, counted};
 
@@ -41,6 +42,10 @@ pub struct ReadArgs {
     /// How messages become triples
     #[arg(short, long, value_name = "NAME", value_enum, default_value_t)]
     mapping: MappingName,
+
+    /// Whose messages are told in the terms of their protocol, too: as operations, tools and so on
+    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
+    protocol: ProtocolName,
 
     /// A further JSON-LD context, a file or a URL, applied after the built-in ones; repeatable
     #[arg(short, long = "context", value_name = "FILE|URL")]
@@ -106,6 +111,27 @@ enum MappingName {
     Bblock,
 }
 
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum ProtocolName {
+    /// Those of every protocol that is known here
+    #[default]
+    Auto,
+    /// Those of the Model Context Protocol
+    Mcp,
+    /// Nobody's: messages and what JSON-RPC says of them, no more
+    None,
+}
+
+impl From<ProtocolName> for Protocol {
+    fn from(name: ProtocolName) -> Self {
+        match name {
+            ProtocolName::Auto => Self::Auto,
+            ProtocolName::Mcp => Self::Mcp,
+            ProtocolName::None => Self::None,
+        }
+    }
+}
+
 impl ReadArgs {
     /// The inputs, none of them opened.
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
@@ -127,6 +153,7 @@ impl ReadArgs {
             reader: self.format.options(self.max_record_size)?,
             strict: graph.strict,
             log_lines: graph.log_lines,
+            protocol: self.protocol.into(),
             jobs: self.jobs(),
         };
         let findings = Findings { quiet, in_graph: 0 };

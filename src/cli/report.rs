@@ -60,7 +60,7 @@ impl ReportCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let options = self.format.options(self.max_record_size)?;
         let sources = sources(&self.inputs, None)?;
-        self.target.check(sources.iter().map(InputSource::path))?;
+        self.target.check(sources.iter().flat_map(InputSource::paths))?;
         let limit = (!self.full).then_some(DEFAULT_LIMIT);
         let mut report = Report::new(&ReportOptions { redact: self.redact, limit })?;
         let mut unread = 0;

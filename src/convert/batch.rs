@@ -104,11 +104,15 @@ impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
             if record.sender.is_none() {
                 singles.iter_mut().for_each(Single::look_up_method);
             }
+            let spelled = self.spell(singles.iter());
+            let mut extracts = self.extract(singles.iter(), &spelled).into_iter();
+            let mut statements = Vec::new();
             let (mut nodes, graph) = paired.sessions.elements(record, open, singles);
+            paired.link(&graph, &mut nodes, &mut extracts, &mut statements);
             // Only now it is known who sent all of it.
             nodes.extend(last.then(|| open.end(record)));
             paired.count_problems(&nodes);
-            failures.extend(self.map_piece(Some(&graph), first, &MapPart::Nodes(&graph, &nodes)));
+            failures.extend(self.map_piece(Some(&graph), first, &MapPart::Nodes(&graph, &nodes, &statements)));
         } else {
             for (index, (single, element)) in singles.into_iter().zip(piece).enumerate() {
                 paired.summary.add_problems(single.problems());

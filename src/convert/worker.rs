@@ -10,8 +10,9 @@ use crate::diagnostic::Finding;
 use crate::json::{self, Outline};
 use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, Mapping, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
+use crate::protocol::{self, Extract, Linker, Protocol, Statement};
 use crate::record::{Entry, Location, Record, Sender};
-use crate::session::{Annotated, Origin, Sessions, session_reference};
+use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered, SinkError};
 use crate::summary::Summary;
 
@@ -19,11 +20,29 @@ use crate::summary::Summary;
 pub(super) struct Paired {
     pub sessions: Sessions,
     pub summary: Summary,
+    linker: Linker,
 }
 
 impl Paired {
     pub fn new(summary: Summary) -> Self {
-        Self { sessions: Sessions::new(), summary }
+        Self { sessions: Sessions::new(), summary, linker: Linker::default() }
+    }
+
+    /// Links nodes of the session with that reference; `extracts` has what was taken out of each message among them, or
+    /// nothing.
+    pub fn link<'a>(
+        &mut self,
+        session: &Arc<str>,
+        nodes: &mut [Annotated<'a>],
+        extracts: &mut impl Iterator<Item = Extract<'a>>,
+        statements: &mut Vec<Statement<'a>>,
+    ) {
+        let singles = nodes.iter_mut().filter(|node| matches!(node.node, Node::Message(_) | Node::Invalid(_)));
+        for (node, extract) in singles.zip(extracts) {
+            let first = statements.len();
+            self.linker.link(session, node, extract, statements);
+            node.meaning = first..statements.len();
+        }
     }
 
     pub fn count_problems(&mut self, nodes: &[Annotated<'_>]) {
@@ -60,6 +79,8 @@ struct Steps<'c> {
     steps: Vec<RenderStep<'c>>,
     /// The nodes of all records.
     nodes: Vec<Annotated<'c>>,
+    /// What protocols say of them.
+    statements: Vec<Statement<'c>>,
     stop: Option<Finding>,
 }
 
@@ -158,18 +179,21 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         });
         let contents: Vec<Option<Content<'_>>> = contents.collect();
         self.scanner.shrink();
+        let elements = || contents.iter().flatten().flat_map(Content::elements);
+        let spelled = self.spell(elements());
+        let extracts = self.extract(elements(), &spelled);
 
         let mut findings = Vec::new();
-        let pair = |paired: &mut _| self.pair(paired, entries, first_key, contents, &mut findings);
+        let pair = |paired: &mut _| self.pair(paired, (entries, first_key), contents, extracts, &mut findings);
         let paired = self.shared.paired.in_turn(index, pair);
-        let Some(Steps { steps, nodes, stop }) = paired else { return };
+        let Some(Steps { steps, nodes, statements, stop }) = paired else { return };
 
         self.rendered.clear();
         for step in &steps {
             let (graph, part, at) = match step {
                 RenderStep::Nodes { graph, nodes: range, at } => {
                     let nodes = nodes.get(range.clone()).unwrap_or_default();
-                    (Some(&**graph), MapPart::Nodes(graph, nodes), at)
+                    (Some(&**graph), MapPart::Nodes(graph, nodes, &statements), at)
                 }
                 RenderStep::Plain { bytes, content, at } => (None, MapPart::Plain(at.0.record, bytes, content), at),
             };
@@ -265,16 +289,36 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         }
     }
 
+    /// The canonical results of messages that do not have theirs as such, if their protocols are looked at.
+    pub(super) fn spell<'e, 'c: 'e>(
+        &self,
+        elements: impl Iterator<Item = &'e Single<'c>>,
+    ) -> Vec<Option<(String, bool)>> {
+        if self.shared.protocol == Protocol::None { Vec::new() } else { elements.map(protocol::spell).collect() }
+    }
+
+    /// What messages tell of themselves, by their protocols.
+    pub(super) fn extract<'e, 'c: 'e>(
+        &self,
+        elements: impl Iterator<Item = &'e Single<'c>>,
+        spelled: &'c [Option<(String, bool)>],
+    ) -> Vec<Extract<'c>> {
+        let protocol = self.shared.protocol;
+        let elements = elements.zip(spelled);
+        elements.map(|(element, spelled)| Extract::of(protocol, element, spelled.as_ref())).collect()
+    }
+
     /// Counts, judges and pairs the records of a chunk, up to one that ends the run.
     fn pair<'c>(
         &self,
         paired: &mut Paired,
-        entries: &'c [Entry<'c>],
-        first_key: Option<&str>,
+        (entries, first_key): (&'c [Entry<'c>], Option<&str>),
         contents: Vec<Option<Content<'c>>>,
+        extracts: Vec<Extract<'c>>,
         findings: &mut Vec<Finding>,
     ) -> Steps<'c> {
         let in_session = self.shared.mapper.mapping() == Mapping::Session;
+        let (mut extracts, mut statements) = (extracts.into_iter(), Vec::new());
         let mut steps = Vec::with_capacity(entries.len());
         let mut nodes = Vec::with_capacity(if in_session { entries.len() } else { 0 });
         for (entry, content) in entries.iter().zip(contents) {
@@ -282,7 +326,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                 (Entry::Record(record), Some(content)) => {
                     if let Some(finding) = self.judge(record, &content) {
                         if self.shared.options.strict {
-                            return Steps { steps, nodes, stop: Some(finding) };
+                            return Steps { steps, nodes, statements, stop: Some(finding) };
                         }
                         findings.push(finding);
                     }
@@ -304,7 +348,9 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                                        all, convert the sessions one by one";
                         findings.push(self.finding(at, message.to_owned(), true));
                     }
-                    paired.count_problems(nodes.get(first..).unwrap_or_default());
+                    let added = nodes.get_mut(first..).unwrap_or_default();
+                    paired.count_problems(added);
+                    paired.link(&graph, added, &mut extracts, &mut statements);
                     steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at });
                 }
                 (Entry::LogLine(line), _) => {
@@ -326,7 +372,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                 (Entry::Record(_), None) => {}
             }
         }
-        Steps { steps, nodes, stop: None }
+        Steps { steps, nodes, statements, stop: None }
     }
 
     /// What there is to say of a record: that the graph does not hold it as it was, or that it is not JSON; with

@@ -72,6 +72,73 @@ impl MemberName {
     }
 }
 
+/// The members of an object in canonical text, in their order: names without their quotes, as they are spelled there, and the
+/// texts of the values. There are none of any other value, and none behind an error.
+pub(crate) fn members(canonical: &str) -> impl Iterator<Item = (&str, &str)> {
+    parts(canonical, b'{')
+}
+
+/// The texts of the elements of an array in canonical text; there are none of any other value.
+pub(crate) fn elements(canonical: &str) -> impl Iterator<Item = &str> {
+    parts(canonical, b'[').map(|(_, element)| element)
+}
+
+/// The string that a canonical text is, if it is one of Unicode.
+pub(crate) fn string(canonical: &str) -> Option<Cow<'_, str>> {
+    match Text::decode(canonical.strip_prefix('"')?.strip_suffix('"')?) {
+        Text::Unicode(text) => Some(text),
+        Text::Utf16(_) => None,
+    }
+}
+
+fn parts(canonical: &str, open: u8) -> impl Iterator<Item = (&str, &str)> {
+    let mut cursor = Cursor::new(canonical, 0);
+    let mut more = cursor.take(open).is_some();
+    std::iter::from_fn(move || {
+        if !std::mem::take(&mut more) || matches!(cursor.peek()?, b'}' | b']') {
+            return None;
+        }
+        let mut name = "";
+        if open == b'{' {
+            name = cursor.string().ok()?;
+            cursor.take(b':')?;
+        }
+        let start = cursor.at();
+        pass(&mut cursor)?;
+        more = cursor.peek() == Some(b',');
+        let value = canonical.get(start..cursor.at())?;
+        cursor.skip();
+        Some((name, value))
+    })
+}
+
+/// Passes over a value.
+fn pass(value: &mut Cursor<'_>) -> Option<()> {
+    let mut depth = 0_usize;
+    loop {
+        match value.peek()? {
+            b'"' => drop(value.string().ok()?),
+            b'{' | b'[' => {
+                depth += 1;
+                value.skip();
+            }
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                value.skip();
+            }
+            b',' | b':' => value.skip(),
+            _ => {
+                while !matches!(value.peek(), None | Some(b',' | b'}' | b']')) {
+                    value.skip();
+                }
+            }
+        }
+        if depth == 0 {
+            return Some(());
+        }
+    }
+}
+
 /// End of the object that a member's value is in, behind its brace.
 fn object_end(mut value: Cursor<'_>) -> Option<usize> {
     let mut depth = 0_usize;
@@ -172,6 +239,28 @@ mod tests {
             r#"{"isError":"\ud800"}"#,
         ] {
             assert_eq!(found(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn parts_are_told_apart() {
+        let all = |text| members(text).map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
+        let text = r#"{"a":{"b":[1,"],}"]},"c\"d":"x\"y","e":-1.5e3,"f":[],"g":true}"#;
+        assert_eq!(all(text), [r#"a={"b":[1,"],}"]}"#, r#"c\"d="x\"y""#, "e=-1.5e3", "f=[]", "g=true"]);
+        assert_eq!(
+            elements(r#"[[1,[2]],{"a":1},"b",null]"#).collect::<Vec<_>>(),
+            ["[1,[2]]", r#"{"a":1}"#, "\"b\"", "null"]
+        );
+        for text in ["{}", "[]", "[1]", "1", r#""{\"a\":1}""#, ""] {
+            assert_eq!(members(text).count(), 0, "{text}");
+        }
+        for text in ["[]", "{}", r#"{"a":[1]}"#, "[", ""] {
+            assert_eq!(elements(text).count(), 0, "{text}");
+        }
+        let text = |canonical| string(canonical).map(Cow::into_owned);
+        assert_eq!(text(r#""a\"b""#).as_deref(), Some("a\"b"));
+        for other in ["1", "null", "[\"a\"]", r#""\ud800""#] {
+            assert_eq!(text(other), None, "{other}");
         }
     }
 

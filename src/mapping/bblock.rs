@@ -94,7 +94,7 @@ impl Plain {
         }
         let own = blank.mint();
         let writer = TripleWriter::new(triples, buffer, own);
-        let mut walk = MessageWalk { writer, provenance: false, session: "" };
+        let mut walk = MessageWalk { writer, provenance: false, session: "", statements: &[] };
         walk.writer.open(NodeRef::Blank(own));
         walk.members(message, None, |writer| match &id {
             PlainId::None => {}

@@ -11,9 +11,9 @@ use super::data::{write_key, write_literal_member, write_typed};
 use super::further::MembersPlan;
 use super::walk::{BlockTerm, NodeWriter};
 use crate::json::{self, Canonical, Numbers};
-use crate::message::{Payload, Problems};
+use crate::message::Payload;
 use crate::triples::NodeRef;
-use crate::vocab::{rdf, rpcg};
+use crate::vocab::rdf;
 
 /// The largest integer that every JSON-LD processor reads exactly: 2^53.
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
@@ -130,14 +130,14 @@ impl<'v> NodeWriter<'v> for DocumentWriter<'_> {
         self.close();
     }
 
-    fn problems(&mut self, problems: Problems) {
-        write_key(rpcg::PROBLEM.as_str(), self.out);
+    fn links<'n>(&mut self, property: NamedNodeRef<'static>, nodes: impl Iterator<Item = NodeRef<'n>>) {
+        write_key(property.as_str(), self.out);
         self.out.push('[');
-        for problem in problems.iter() {
+        for node in nodes {
             if !self.out.ends_with('[') {
                 self.out.push(',');
             }
-            self.start_node(NodeRef::Iri(problem.iri().as_str()));
+            self.start_node(node);
             self.close();
         }
         self.out.push(']');

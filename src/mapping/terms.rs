@@ -1,22 +1,10 @@
 //! What both paths of the mapping `session` say of a message in the ontologies' terms.
 
-use std::fmt::Write as _;
-
 use oxrdf::NamedNodeRef;
-use sha2::{Digest, Sha256};
 
 use crate::message::Kind;
+pub(crate) use crate::protocol::sha256;
 use crate::vocab::jrpc;
-
-/// SHA-256 in lower-case hexadecimal, as SPARQL's function of that name gives it.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    let mut hex = String::with_capacity(2 * digest.len());
-    for byte in digest {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
-}
 
 /// Class of a kind of message.
 pub(super) fn class(kind: Kind) -> NamedNodeRef<'static> {

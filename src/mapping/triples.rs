@@ -13,7 +13,7 @@ use super::further::MembersPlan;
 use super::shape::{MappedTerm, Shape, Strings, Term};
 use super::walk::{BlockTerm, NodeWriter};
 use crate::json::{self, Numbers, Value};
-use crate::message::{Member, Payload, Problems, is_keyword_like};
+use crate::message::{Member, Payload, is_keyword_like};
 use crate::triples::{Blank, NodeRef, ObjectRef, Triples};
 use crate::vocab;
 
@@ -185,8 +185,8 @@ impl<'v, T: Triples> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
         self.triples.triple(property, ObjectRef::Node(node));
     }
 
-    fn problems(&mut self, problems: Problems) {
-        problems.iter().for_each(|problem| self.link(vocab::rpcg::PROBLEM, NodeRef::Iri(problem.iri().as_str())));
+    fn links<'n>(&mut self, property: NamedNodeRef<'static>, nodes: impl Iterator<Item = NodeRef<'n>>) {
+        nodes.for_each(|node| self.link(property, node));
     }
 
     #[inline]

@@ -12,6 +12,7 @@
 //! | `id` | a node, under `jrpc:hasId` |
 //! | every other member | part of `rpcg:extraMembers`, or what a further context makes of it |
 //! | members of MCP's payloads | also what [`facts`](super::facts) lists |
+//! | what it is about in its protocol | what [`protocol`](crate::protocol) says |
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -23,6 +24,7 @@ use super::further::{MembersPlan, MessagePlan};
 use super::terms::{class, kind_of_error, sha256};
 use crate::json::{Object, Value};
 use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Message, Payload, Problem, Problems};
+use crate::protocol::{Said, Statement};
 use crate::record::{Sender, Time};
 use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
 use crate::triples::NodeRef;
@@ -89,8 +91,8 @@ pub(super) trait NodeWriter<'v> {
     /// A link to a node that is described elsewhere.
     fn link(&mut self, property: NamedNodeRef<'static>, node: NodeRef<'_>);
 
-    /// Problems of the node.
-    fn problems(&mut self, problems: Problems);
+    /// Links with one property to nodes that are described elsewhere.
+    fn links<'n>(&mut self, property: NamedNodeRef<'static>, nodes: impl Iterator<Item = NodeRef<'n>>);
 
     /// A literal without a language.
     fn literal(&mut self, property: NamedNodeRef<'static>, lexical: &str, datatype: NamedNodeRef<'static>);
@@ -111,9 +113,11 @@ pub(super) struct MessageWalk<'w, W> {
     pub provenance: bool,
     /// IRI reference of the session.
     pub session: &'w str,
+    /// What protocols say of the messages.
+    pub statements: &'w [Statement<'w>],
 }
 
-impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
+impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
     /// Writes a node, and what it says about others. `plan` tells what a further context maps of it.
     #[inline]
     pub fn node(&mut self, annotated: &Annotated<'_>, plan: Option<&'v MessagePlan<'v>>) {
@@ -217,9 +221,53 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
             let mut reused = Problems::default();
             reused.insert(Problem::IdReusedWhileOpen);
             self.writer.open(NodeRef::Message(older));
-            self.writer.problems(reused);
+            self.problems(reused);
             self.writer.close();
         }
+        let (_, others) = self.meaning(annotated);
+        for statements in others.chunk_by(|one, next| one.subject == next.subject) {
+            if let Some(Statement { subject, .. }) = statements.first() {
+                self.writer.open(*subject);
+                self.statements(statements);
+                self.writer.close();
+            }
+        }
+    }
+
+    /// What the protocol says of a message, and of other nodes.
+    fn meaning(&self, annotated: &Annotated<'_>) -> (&'w [Statement<'w>], &'w [Statement<'w>]) {
+        let all = self.statements.get(annotated.meaning.clone()).unwrap_or_default();
+        let own = all.iter().take_while(|said| said.subject == NodeRef::Message(annotated.name)).count();
+        all.split_at(own)
+    }
+
+    /// Writes statements about one node.
+    fn statements(&mut self, statements: &[Statement<'_>]) {
+        for same in statements.chunk_by(|one, next| one.property == next.property) {
+            let [Statement { property, said, .. }] = same else {
+                // Only nodes are said of a property more than once.
+                let Some(Statement { property, .. }) = same.first() else { continue };
+                let nodes = same.iter().filter_map(|statement| match statement.said {
+                    Said::Node(node) => Some(node),
+                    _ => None,
+                });
+                self.writer.links(*property, nodes);
+                continue;
+            };
+            match said {
+                Said::Class(class) => self.writer.class(*class),
+                Said::Node(node) => self.writer.link(*property, *node),
+                Said::Literal(text, datatype) => self.writer.literal(*property, text, *datatype),
+                Said::Json(text, interoperable) => {
+                    self.json(*property, &Payload::Canonical { text, interoperable: *interoperable });
+                }
+                Said::Count(number) => self.writer.count(*property, *number),
+            }
+        }
+    }
+
+    fn problems(&mut self, problems: Problems) {
+        self.writer.links(rpcg::PROBLEM, problems.iter().map(|problem| NodeRef::Iri(problem.iri().as_str())));
     }
 
     /// Writes the members of a message that are not nodes; `id` writes the value of its id.
@@ -314,9 +362,11 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
                 self.writer.boolean(rpcg::IS_ERROR, is_error);
             }
         }
+        let (own, _) = self.meaning(annotated);
+        self.statements(own);
         self.extra_members(extra);
         if !problems.is_empty() {
-            self.writer.problems(problems);
+            self.problems(problems);
         }
     }
 

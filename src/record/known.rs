@@ -32,6 +32,11 @@ impl Protocols {
         Self(self.0 | other.0)
     }
 
+    /// Whether the protocol of that name is among them.
+    pub fn has(self, name: &str) -> bool {
+        self.names().any(|known| known == name)
+    }
+
     /// Their names.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         (0..).zip(PROTOCOLS).filter(move |(bit, _)| self.0 >> bit & 1 == 1).map(|(_, name)| name)

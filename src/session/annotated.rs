@@ -1,6 +1,7 @@
 //! The annotated message: a message and what its session knows of it.
 
 use std::fmt;
+use std::ops::Range;
 
 use oxsdatatypes::{DateTime, Decimal};
 
@@ -61,6 +62,8 @@ pub struct Annotated<'a> {
     pub superseded: Option<Name>,
     /// What is wrong with it.
     pub problems: Problems,
+    /// Which of the statements that its protocol makes of its record are about it.
+    pub meaning: Range<usize>,
 }
 
 /// The kinds of nodes.
@@ -127,6 +130,7 @@ impl<'a> Annotated<'a> {
             latency: None,
             superseded: None,
             problems: Problems::default(),
+            meaning: 0..0,
         }
     }
 

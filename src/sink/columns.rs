@@ -167,6 +167,10 @@ pub(crate) struct ColumnsSink<'w> {
 impl RecordSink for ColumnsSink<'_> {
     type Rendered = Collector;
 
+    fn selection(&self) -> Option<&Selection> {
+        Some(&self.selection)
+    }
+
     fn start(&mut self, input: &SinkInput<'_>) -> Result<(), SinkError> {
         let _ = self.columns.bases.add(input.iri);
         Ok(())

@@ -192,11 +192,16 @@ impl TextRenderer {
     }
 
     fn node(&self, node: NodeRef<'_>, out: &mut Vec<u8>) {
+        let mut index = 0;
         let (letter, number, element, suffix) = match node {
-            NodeRef::Message(name) => (b'm', name.record, name.element, &b""[..]),
-            NodeRef::Id(name) => (b'm', name.record, name.element, &b"-id"[..]),
-            NodeRef::Error(name) => (b'm', name.record, name.element, &b"-error"[..]),
-            NodeRef::LogLine(line, nth) => (b'l', line, nth, &b""[..]),
+            NodeRef::Message(name) => (b'm', name.record, name.element, ""),
+            NodeRef::Id(name) => (b'm', name.record, name.element, "-id"),
+            NodeRef::Error(name) => (b'm', name.record, name.element, "-error"),
+            NodeRef::Part(name, part) => {
+                index = part.index;
+                (b'm', name.record, name.element, part.kind.suffix())
+            }
+            NodeRef::LogLine(line, nth) => (b'l', line, nth, ""),
             NodeRef::Session(reference) => {
                 out.push(b'<');
                 self.input(out);
@@ -218,7 +223,10 @@ impl TextRenderer {
             out.push(b'.');
             push_decimal(element.into(), out);
         }
-        out.extend_from_slice(suffix);
+        out.extend_from_slice(suffix.as_bytes());
+        if index > 0 {
+            push_decimal(index.into(), out);
+        }
         out.push(b'>');
     }
 

@@ -5,6 +5,7 @@ use std::fs;
 use oxrdfio::{RdfFormat, RdfParser};
 use rpcgraph::convert::{Converter, Input, Options};
 use rpcgraph::mapping::{Mapper, Mapping};
+use rpcgraph::protocol::Protocol;
 use rpcgraph::record::{Entry, Format, Reader, ReaderOptions};
 use rpcgraph::sink::Sink;
 use rpcgraph::vocab::rpcg;
@@ -59,7 +60,7 @@ fn whatever_the_pieces() {
     }
 }
 
-/// Each format's logs become the graphs that stand beside them.
+/// Each format's logs become the graphs that stand beside them: messages alone, whatever their protocol.
 #[test]
 fn graphs_of_every_format() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
@@ -68,7 +69,7 @@ fn graphs_of_every_format() {
         let log = expected.with_extension("");
         let mut quads = Vec::new();
         let mapper = Mapper::new(Mapping::Session, &[]).unwrap();
-        let options = Options { log_lines: true, ..Options::default() };
+        let options = Options { log_lines: true, protocol: Protocol::None, ..Options::default() };
         let bytes = fs::read(&log).unwrap();
         let source = log.file_name().unwrap().to_string_lossy().into_owned();
         let input = Input { name: source.clone(), source, iri: BASE.into(), iri_stated: true, read: bytes.as_slice() };

@@ -25,6 +25,7 @@ mod load;
 mod memory;
 mod messages;
 mod paths;
+mod protocol;
 mod queries;
 mod query;
 mod readme;

@@ -337,8 +337,27 @@ fn message_with_facts() -> impl Strategy<Value = String> {
     (head, payload).prop_map(|(head, payload)| format!("{{{head}:{payload}}}"))
 }
 
+/// Part of a conversation in MCP about what a server offers.
+fn conversation() -> impl Strategy<Value = String> {
+    let name = || prop::sample::select(vec!["a", "b", "#m1", r#"\u00e9\""#, r"\ud800"]);
+    let list = (0..3, prop::collection::vec((name(), json()), 0..3), prop::option::of(name()));
+    let list = list.prop_map(|(id, tools, next)| {
+        let tools: Vec<_> =
+            tools.iter().map(|(name, schema)| format!(r#"{{"inputSchema":{schema},"name":"{name}"}}"#)).collect();
+        let next = next.map(|next| format!(r#","nextCursor":"{next}""#)).unwrap_or_default();
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{}]{next}}}}}"#, tools.join(","))
+    });
+    let request = (0..3, prop::sample::select(vec!["tools/list", "tools/call"]), name(), name());
+    prop_oneof![
+        list,
+        request.prop_map(|(id, method, name, cursor)| format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"name":"{name}","cursor":"{cursor}"}}}}"#
+        )),
+    ]
+}
+
 fn line() -> impl Strategy<Value = String> {
-    prop_oneof![4 => message(), 3 => message_with_facts(), 1 => json()]
+    prop_oneof![3 => conversation(), 4 => message(), 3 => message_with_facts(), 1 => json()]
 }
 
 proptest! {

@@ -1,8 +1,8 @@
 //! The catalogue of queries: what each answers, that it answers at all, and that other ways come to the same answer.
 //!
-//! `tests/queries/` has three logs, and beside them what each query finds in all of them together, as CSV:
-//! `mcp.jsonl` has two sessions with times and senders, `lsp.log` has times of day, `plain.ndjson` has neither and is
-//! broken in places.
+//! `tests/queries/` has four logs, and beside them what each query finds in all of them together, as CSV:
+//! `mcp.jsonl` has two sessions with times and senders, `tools.jsonl` one whose tools change, `lsp.log` has times of day,
+//! `plain.ndjson` has neither and is broken in places.
 
 mod documented;
 mod referee;
@@ -34,7 +34,7 @@ fn folder() -> PathBuf {
 }
 
 fn fixtures() -> Vec<Log> {
-    ["lsp.log", "mcp.jsonl", "plain.ndjson"]
+    ["lsp.log", "mcp.jsonl", "plain.ndjson", "tools.jsonl"]
         .map(|name| (name.to_owned(), fs::read(folder().join(name)).expect("a log")))
         .into()
 }
@@ -119,7 +119,7 @@ fn every_query_finds_what_is_in_the_logs() {
         ("overview", vec![("session", "#session-a1")]),
         ("methods", vec![("session", "#session-a1")]),
         ("methods", vec![("sender", "Server")]),
-        ("tool-calls", vec![("session", "mcp.jsonl#session-a1")]),
+        ("tools", vec![("session", "mcp.jsonl#session-a1")]),
         ("problems", vec![("session", "plain.ndjson")]),
         ("in-flight", vec![("method", "tools/call")]),
     ];

@@ -6,7 +6,7 @@
 use oxrdf::vocab::{rdf, rdfs, xsd};
 use oxrdf::{Graph, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
 use oxrdfio::{RdfFormat, RdfParser};
-use rpcgraph::vocab::{jrpc, rpcg};
+use rpcgraph::vocab::{jrpc, mcp, rpcg};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -19,6 +19,7 @@ const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/context/json-rpc.sche
 const OUR_CONTEXT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/context/rpcgraph.jsonld");
 const ONTOLOGY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/ontology/json-rpc.ttl");
 const OUR_ONTOLOGY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/ontology/rpcgraph.ttl");
+const ALIGNMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/ontology/alignment.ttl");
 
 const OBJECT_PROPERTY: NamedNodeRef<'_> = NamedNodeRef::new_unchecked("http://www.w3.org/2002/07/owl#ObjectProperty");
 const DATATYPE_PROPERTY: NamedNodeRef<'_> =
@@ -330,6 +331,40 @@ fn constants_and_ontologies_have_the_same_terms() -> Outcome {
         let constants: BTreeSet<&str> = all.iter().map(|term| term.as_str()).collect();
         assert_eq!(constants.len(), all.len(), "two constants of {namespace} are one term");
         assert_eq!(constants, declared(&read_turtle(path)?), "{namespace}");
+    }
+    Ok(())
+}
+
+/// Terms of MCP are declared once: in the ontology of the building block, or else by us.
+#[test]
+fn terms_of_mcp_are_published_or_declared() -> Outcome {
+    let declared = |graph: &Graph, term: NamedNodeRef<'_>| {
+        graph.triples_for_subject(term).any(|triple| triple.predicate == rdf::TYPE)
+    };
+    let ours = read_turtle(ALIGNMENT)?;
+    for triple in
+        ours.triples_for_predicate(rdf::TYPE).filter(|triple| triple.subject.to_string().contains(mcp::NAMESPACE))
+    {
+        assert!(
+            mcp::ALL.iter().any(|term| NamedOrBlankNodeRef::from(*term) == triple.subject),
+            "{triple} is never used"
+        );
+        for predicate in [rdfs::LABEL, rdfs::COMMENT] {
+            assert!(
+                ours.object_for_subject_predicate(triple.subject, predicate).is_some(),
+                "{} {predicate}",
+                triple.subject
+            );
+        }
+        assert_eq!(ours.object_for_subject_predicate(triple.subject, rdfs::DOMAIN), None);
+    }
+    let Some(folder) = published() else {
+        eprintln!("skipped: RPCGRAPH_CORPORA is not set, or the published building block is not beside it");
+        return Ok(());
+    };
+    let theirs = read_turtle(folder.join("../../../../ogc-mcp/_sources/mcp/ontology/mcp.ttl"))?;
+    for term in mcp::ALL {
+        assert_ne!(declared(&theirs, *term), declared(&ours, *term), "{term}");
     }
     Ok(())
 }

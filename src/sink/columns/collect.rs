@@ -80,7 +80,7 @@ impl Collector {
                 self.session = Some((reference.to_owned(), id));
                 id
             }
-            NodeRef::Message(_) | NodeRef::Id(_) | NodeRef::Error(_) | NodeRef::LogLine(..) => {
+            NodeRef::Message(_) | NodeRef::Id(_) | NodeRef::Error(_) | NodeRef::Part(..) | NodeRef::LogLine(..) => {
                 self.base.and_then(|base| TermId::node(base, node)).unwrap_or_else(|| self.relative(node))
             }
         }

@@ -17,7 +17,7 @@ use oxrdf::vocab::xsd;
 
 use super::kept::Form;
 use crate::session::Name;
-use crate::triples::{Blank, NodeRef};
+use crate::triples::{Blank, NodeRef, Part};
 
 /// A term as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,6 +95,7 @@ impl TermId {
             NodeRef::Message(name) => (NODE, name, 0),
             NodeRef::Id(name) => (NODE, name, 1),
             NodeRef::Error(name) => (NODE, name, 2),
+            NodeRef::Part(name, Part::OPERATION) => (NODE, name, 3),
             NodeRef::LogLine(line, nth) => (LINE, Name { record: line, element: nth }, 0),
             _ => return None,
         };
@@ -129,6 +130,7 @@ impl TermId {
             (b'm', None) => NodeRef::Message(name),
             (b'm', Some("id")) => NodeRef::Id(name),
             (b'm', Some("error")) => NodeRef::Error(name),
+            (b'm', Some("op")) => NodeRef::Part(name, Part::OPERATION),
             (b'l', None) => NodeRef::LogLine(record, element),
             _ => return None,
         };
@@ -219,7 +221,8 @@ impl TermId {
                         (LINE, _) => NodeRef::LogLine(name.record, element),
                         (_, 0) => NodeRef::Message(name),
                         (_, 1) => NodeRef::Id(name),
-                        _ => NodeRef::Error(name),
+                        (_, 2) => NodeRef::Error(name),
+                        _ => NodeRef::Part(name, Part::OPERATION),
                     },
                 )
             }
@@ -431,6 +434,7 @@ mod tests {
             NodeRef::Message(name(0, None)),
             NodeRef::Id(name(u64::from(u32::MAX), Some(0x3fff))),
             NodeRef::Error(name(7, Some(1))),
+            NodeRef::Part(name(8, None), Part::OPERATION),
             NodeRef::LogLine(12, Some(2)),
             NodeRef::LogLine(12, None),
         ] {

@@ -20,7 +20,7 @@ fn questions_are_commands() {
         ("unanswered", "unanswered"),
         ("slowest", "slowest"),
         ("methods", "methods"),
-        ("tools", "tool-calls"),
+        ("tools", "tools"),
         ("problems", "problems"),
         ("handshake", "handshake"),
     ] {

@@ -140,7 +140,7 @@ fn literals(mapper: &Mapper, times: &[&str]) -> Vec<Quad> {
             false => Time::Clock(time.parse().expect("a time")),
         });
         let nodes = sessions.annotate(&record, Content::parse(&record.bytes));
-        literals.map(&mut input, &MapPart::Nodes("", &nodes)).expect("a mapping");
+        literals.map(&mut input, &MapPart::Nodes("", &nodes, &[])).expect("a mapping");
     }
     let origin = Origin { source: "log".into(), format: Format::JsonLines };
     let end = sessions.ends(&origin).next().expect("a session");

@@ -22,7 +22,7 @@ const MALFORMED: &str = "SELECT ?text { ?record a rpcg:MalformedRecord ; rpcg:te
 fn a_log_that_was_not_read_answers_no_question() {
     let place = Place::with("app.log", TEXT);
     let failed = format!("error: {WHY}error: nothing was read of 1 of 1 input\n");
-    for name in ["errors", "methods", "unanswered", "slowest", "tool-calls"] {
+    for name in ["errors", "methods", "unanswered", "slowest", "tools"] {
         ask(&place, &["app.log", "--named", name]).said(2, &failed).printed_nothing();
     }
     ask(&place, &["app.log", "-q", "ASK { ?answer a jrpc:ErrorResponse }", "--exit-status"]).said(2, &failed);

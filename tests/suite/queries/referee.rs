@@ -191,9 +191,9 @@ fn methods_and_tools() {
     let logs = logs(4_000);
     let seen = seen(&logs);
     let exchanges = exchanges(&seen);
-    for (name, column, key) in [("methods", "method", "/method"), ("tool-calls", "tool", "/params/name")] {
+    for (name, column, key) in [("methods", "method", "/method"), ("tools", "tool", "/params/name")] {
         let mut columns = vec![column];
-        let expected = statistics(&exchanges, key, name == "tool-calls", &mut columns);
+        let expected = statistics(&exchanges, key, name == "tools", &mut columns);
         assert_eq!(found(name, &columns, &[], &logs), expected, "{name}");
     }
 }

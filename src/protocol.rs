@@ -1,0 +1,138 @@
+//! Protocols: what a message is about, as nodes and links of its session's graph.
+//!
+//! ```text
+//! message → Extract → (the session's definitions, open requests) → statements → the walk
+//!           worker    Linker, in the order of records                           mapping
+//! ```
+//!
+//! Workers take out of a message what its method and the shape of its payload tell; only what needs other messages is
+//! linked in order. A message is never looked at again later.
+//!
+//! Nodes are fragments of the session that are named by the message that brings them ([`Part`](crate::triples::Part)), and
+//! hang on messages. Strings of the log stay literals, so that no log can name a node.
+//!
+//! Memory is bounded: [`Linker`] says by what, and what is lost beyond it.
+
+mod definitions;
+mod mcp;
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+
+use oxrdf::NamedNodeRef;
+use oxrdf::vocab::rdf;
+use sha2::{Digest, Sha256};
+
+pub(crate) use self::mcp::{Extract, Linker};
+use crate::json::Numbers;
+use crate::message::{Kind, Payload, Single};
+use crate::triples::NodeRef;
+use crate::vocab::{mcp as terms, prov, rpcg};
+
+/// Whose messages are told in the terms of their protocol.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// Those of every protocol that is known here.
+    #[default]
+    Auto,
+    /// Those of the Model Context Protocol.
+    Mcp,
+    /// Nobody's.
+    None,
+}
+
+/// Something that is said of a node. Statements about a node, and those with one property, stand together.
+#[derive(Debug, Clone)]
+pub struct Statement<'a> {
+    /// The node.
+    pub(crate) subject: NodeRef<'a>,
+    pub(crate) property: NamedNodeRef<'static>,
+    pub(crate) said: Said<'a>,
+}
+
+/// The object of a statement.
+#[derive(Debug, Clone)]
+pub(crate) enum Said<'a> {
+    /// The node's class: the property is `rdf:type`.
+    Class(NamedNodeRef<'static>),
+    Node(NodeRef<'a>),
+    /// A literal without a language.
+    Literal(Cow<'a, str>, NamedNodeRef<'static>),
+    /// Canonical JSON, and whether it is [interoperable](crate::json::Canonical::interoperable).
+    Json(Cow<'a, str>, bool),
+    Count(u64),
+}
+
+/// Says something of one node after the other.
+struct Speaker<'s, 'a> {
+    statements: &'s mut Vec<Statement<'a>>,
+    subject: NodeRef<'a>,
+}
+
+impl<'s, 'a> Speaker<'s, 'a> {
+    fn new(statements: &'s mut Vec<Statement<'a>>, subject: NodeRef<'a>) -> Self {
+        Self { statements, subject }
+    }
+
+    fn say(&mut self, property: NamedNodeRef<'static>, said: Said<'a>) {
+        self.statements.push(Statement { subject: self.subject, property, said });
+    }
+
+    fn class(&mut self, class: NamedNodeRef<'static>) {
+        self.say(rdf::TYPE, Said::Class(class));
+    }
+
+    fn link(&mut self, property: NamedNodeRef<'static>, node: NodeRef<'a>) {
+        self.say(property, Said::Node(node));
+    }
+}
+
+/// The properties and classes of everything that is said here.
+pub(crate) fn terms() -> impl Iterator<Item = NamedNodeRef<'static>> {
+    let ours = [
+        rpcg::OPERATION,
+        rpcg::IN_OPERATION,
+        rpcg::DEFINED_IN,
+        rpcg::ADDED_IN,
+        rpcg::CHANGED_IN,
+        rpcg::REMOVED_IN,
+        rpcg::DIGEST,
+        rpcg::SIZE,
+    ];
+    terms::ALL.iter().copied().chain(ours).chain([prov::WAS_REVISION_OF])
+}
+
+/// The canonical text of a response's result, where the message does not have it as such, and whether it is
+/// [interoperable](crate::json::Canonical::interoperable).
+pub(crate) fn spell(single: &Single<'_>) -> Option<(String, bool)> {
+    let Single::Message(message) = single else { return None };
+    let result = message.result.as_ref().filter(|_| message.kind == Kind::Response)?;
+    if let Payload::Canonical { .. } = result {
+        return None;
+    }
+    let mut text = String::new();
+    // Exact numbers never fail.
+    let interoperable = result.canonical(Numbers::Exact, &mut text).ok()?.1.interoperable;
+    Some((text, interoperable))
+}
+
+/// What stands for a string of any length where memory is kept of it. Nobody can make two strings that have one.
+type Key = u128;
+
+fn key(text: &str) -> Key {
+    static SECRETS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
+    let [high, low] = SECRETS.each_ref().map(|secret| Key::from(secret.hash_one(text)));
+    high << 64 | low
+}
+
+/// SHA-256 in lower-case hexadecimal, as SPARQL's function of that name gives it.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    let mut hex = String::with_capacity(2 * digest.len());
+    for byte in digest {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}

@@ -1,0 +1,217 @@
+//! What protocols say of messages: which nodes there are, what leads to them, and that no log can forge any.
+
+use std::collections::BTreeSet;
+
+use oxrdf::{NamedOrBlankNode, Quad, Term};
+use rpcgraph::convert::Options;
+use rpcgraph::protocol::Protocol;
+use rpcgraph::record::{Format, ReaderOptions};
+use rpcgraph::vocab::mcp;
+
+use crate::support::{BASE, convert, convert_with};
+
+/// A term without what is around it: fragments of the session, local names, the text of literals.
+fn short(text: &str) -> &str {
+    text.strip_prefix(BASE)
+        .map_or_else(|| text.rsplit(['#', '/']).next().unwrap_or(text), |rest| &rest[1.min(rest.len())..])
+}
+
+/// Statements of a graph with one of these properties, as `subject property object`.
+fn said(quads: &[Quad], properties: &[&str]) -> BTreeSet<String> {
+    let shown = quads.iter().filter(|quad| properties.contains(&short(quad.predicate.as_str()))).map(|quad| {
+        let NamedOrBlankNode::NamedNode(subject) = &quad.subject else { panic!("{quad}") };
+        let object = match &quad.object {
+            Term::NamedNode(node) => short(node.as_str()),
+            Term::Literal(literal) => literal.value(),
+            other => panic!("{other}"),
+        };
+        format!("{} {} {object}", short(subject.as_str()), short(quad.predicate.as_str()))
+    });
+    shown.collect()
+}
+
+fn set<const N: usize>(lines: [&str; N]) -> BTreeSet<String> {
+    lines.map(str::to_owned).into()
+}
+
+fn with_protocol(log: &[u8], protocol: Protocol) -> BTreeSet<String> {
+    let quads = convert_with(log, &[], Options { protocol, ..Options::default() });
+    quads.iter().map(Quad::to_string).collect()
+}
+
+fn definitions(name: &str, tools: &[&str], asked: &str, next: &str) -> String {
+    let tools =
+        tools.iter().map(|tool| format!(r#"{{"name":"{tool}","inputSchema":{{}}}}"#)).collect::<Vec<_>>().join(",");
+    let (request, answer) = match (asked, next) {
+        ("", "") => (String::new(), String::new()),
+        ("", next) => (String::new(), format!(r#","nextCursor":"{next}""#)),
+        (asked, "") => (format!(r#","params":{{"cursor":"{asked}"}}"#), String::new()),
+        (asked, next) => (format!(r#","params":{{"cursor":"{asked}"}}"#), format!(r#","nextCursor":"{next}""#)),
+    };
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":\"{name}\",\"method\":\"tools/list\"{request}}}\n\
+         {{\"jsonrpc\":\"2.0\",\"id\":\"{name}\",\"result\":{{\"tools\":[{tools}]{answer}}}}}\n"
+    )
+}
+
+#[test]
+fn requests_and_their_answers_are_in_operations() {
+    let log = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
+{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"file:///a b"}}
+{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"a"}}
+{"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"no"}}
+{"jsonrpc":"2.0","id":1,"result":{}}
+{"jsonrpc":"2.0","id":1,"result":{}}
+[{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"a"}},{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"debug"}}]
+{"jsonrpc":"2.0","id":6,"method":"initialize","params":{"processId":1,"capabilities":{}}}
+{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":1}}
+{"jsonrpc":"2.0","id":8,"method":"elicitation/create","params":{"sessionId":"s","message":"m"}}
+{"jsonrpc":"2.0","id":9,"method":"subtract","params":{"name":"a"}}
+{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":["a"]}}
+{"jsonrpc":"2.0","id":null,"method":"ping"}
+{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}
+{"jsonrpc":"2.0","id":9,"result":{"tools":[{"name":"a"}]}}
+"#;
+    let quads = convert(log.as_bytes());
+    let links = ["inOperation", "executesTool", "accessesResource", "instantiatesPrompt", "hasName", "hasURI"];
+    let expected = [
+        "m1 inOperation m1-op",
+        "m1-op executesTool m1-tool",
+        "m1-tool hasName a",
+        "m2 inOperation m2-op",
+        "m2-op accessesResource m2-resource",
+        "m2-resource hasURI file:///a b",
+        "m3 inOperation m3-op",
+        "m3-op instantiatesPrompt m3-prompt",
+        "m3-prompt hasName a",
+        "m4 inOperation m2-op",
+        "m5 inOperation m1-op",
+        "m7.1 inOperation m7.1-op",
+        "m7.1-op executesTool m1-tool",
+        "m7.2 inOperation m7.2-op",
+        "m12 inOperation m12-op",
+        "m13 inOperation m13-op",
+    ];
+    assert_eq!(said(&quads, &links), set(expected));
+    let classes: BTreeSet<_> = said(&quads, &["type"]).into_iter().filter(|line| line.contains("-op ")).collect();
+    let expected = [
+        "m1-op type CallToolOperation",
+        "m2-op type ReadResourceOperation",
+        "m3-op type GetPromptOperation",
+        "m7.1-op type CallToolOperation",
+        "m7.2-op type Operation",
+        "m12-op type CallToolOperation",
+        "m13-op type PingOperation",
+    ];
+    assert_eq!(classes, set(expected));
+}
+
+#[test]
+fn a_definition_is_gone_when_all_pages_lack_it() {
+    let pages = [
+        definitions("1", &["a", "b"], "", "2"),
+        definitions("2", &["c"], "2", ""),
+        // Without a first page, nothing is known to be gone.
+        definitions("3", &["c"], "2", ""),
+        definitions("4", &["b"], "", "2"),
+        // Another pass begins, and the one before is never complete.
+        definitions("5", &["c", "c"], "", "2"),
+        definitions("6", &["b"], "3", ""),
+        definitions("7", &["c"], "", "2"),
+        definitions("8", &["b"], "2", ""),
+        definitions("9", &["a"], "", ""),
+    ];
+    let quads = convert(pages.concat().as_bytes());
+    let expected = [
+        "m18-tool1 definedIn m18",
+        "m18-tool1 wasRevisionOf m2-tool1",
+        "m2-tool1 definedIn m2",
+        "m2-tool1 removedIn m16",
+        "m2-tool2 definedIn m12",
+        "m2-tool2 definedIn m16",
+        "m2-tool2 definedIn m2",
+        "m2-tool2 definedIn m8",
+        "m2-tool2 removedIn m18",
+        "m4-tool1 definedIn m10",
+        "m4-tool1 definedIn m14",
+        "m4-tool1 definedIn m4",
+        "m4-tool1 definedIn m6",
+        "m4-tool1 removedIn m18",
+    ];
+    assert_eq!(said(&quads, &["definedIn", "removedIn", "wasRevisionOf"]), set(expected));
+}
+
+#[test]
+fn sessions_have_definitions_of_their_own() {
+    let line = |session: &str, raw: &str| {
+        format!(
+            "{{\"session_id\":\"{session}\",\"ts\":\"2026-01-05T10:00:00Z\",\"direction\":\"c2s\",\"transport\":\"stdio\",\"raw\":{raw}}}\n"
+        )
+    };
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#;
+    let log = [line("a", call), line("b", call), line("a", call)].concat();
+    let expected = ["m1-op executesTool m1-tool", "m2-op executesTool m2-tool", "m3-op executesTool m1-tool"];
+    assert_eq!(said(&convert(log.as_bytes()), &["executesTool"]), set(expected));
+}
+
+/// Names and URIs of the log are strings, whatever they look like.
+#[test]
+fn no_log_forges_a_node() {
+    let odd =
+        ["#m1", "m1-op", "", "#", BASE, &format!("{BASE}#m1"), "http://modelcontextprotocol.io/ontology#Tool", "> <x"];
+    let mut log = String::new();
+    for (number, name) in odd.iter().enumerate() {
+        log.push_str(&format!(
+            r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{{"name":"{name}"}}}}
+{{"jsonrpc":"2.0","id":"r{number}","method":"resources/read","params":{{"uri":"{name}"}}}}
+{{"jsonrpc":"2.0","id":"l{number}","method":"resources/list","params":{{"cursor":"{name}"}}}}
+{{"jsonrpc":"2.0","id":"l{number}","result":{{"resources":[{{"uri":"{name}","name":"{name}","@id":"{name}","@type":"{name}"}}],"nextCursor":"{name}"}}}}
+"#
+        ));
+    }
+    let nodes = regex::Regex::new(r"^(#m\d+(\.\d+)?(-(id|error|op|(tool|resource)\d*))?)?$").expect("a pattern");
+    let quads = convert(log.as_bytes());
+    assert_eq!(said(&quads, &["hasURI"]).len(), 2 * odd.len());
+    for quad in &quads {
+        let object = match &quad.object {
+            Term::NamedNode(node) => Some(node.as_str()),
+            _ => None,
+        };
+        let NamedOrBlankNode::NamedNode(subject) = &quad.subject else { panic!("{quad}") };
+        let minted = subject.as_str().strip_prefix(BASE).expect("a node of the session");
+        assert!(nodes.is_match(minted), "{quad}");
+        let inside = object.and_then(|object| object.strip_prefix(BASE));
+        assert!(inside.is_none_or(|inside| nodes.is_match(inside)), "{quad}");
+        // Nothing is said of a node but what hangs on the message that it is named after.
+        let is_message = !minted.contains('-') && !minted.is_empty();
+        assert!(!is_message || !quad.predicate.as_str().starts_with(mcp::NAMESPACE), "{quad}");
+    }
+}
+
+#[test]
+fn without_protocols_the_rest_is_the_same() {
+    let log = include_bytes!("../cases/definitions/log.ndjson");
+    let (auto, mcp, none) =
+        (with_protocol(log, Protocol::Auto), with_protocol(log, Protocol::Mcp), with_protocol(log, Protocol::None));
+    assert_eq!(auto, mcp);
+    assert!(none.is_subset(&auto) && none.len() < auto.len());
+    assert!(none.iter().all(|line| !line.contains(mcp::NAMESPACE) && !line.contains("inOperation")));
+}
+
+/// A million tools and a list that is never the same twice are written, and not all remembered: those of other sessions are
+/// forgotten first.
+#[test]
+fn what_is_remembered_is_bounded() {
+    let mut log = String::new();
+    for list in 0..3 {
+        let tools: Vec<_> = (0..40_000).map(|number| format!("t{list}-{number}")).collect();
+        let tools: Vec<_> = tools.iter().map(String::as_str).collect();
+        log.push_str(&definitions(&list.to_string(), &tools, "x", ""));
+    }
+    log.push_str(&definitions("again", &["t0-1", "t2-39999"], "x", ""));
+    let reader = ReaderOptions { format: Some(Format::JsonLines), ..ReaderOptions::default() };
+    let quads = convert_with(log.as_bytes(), &[], Options { reader, ..Options::default() });
+    let shown: BTreeSet<_> =
+        said(&quads, &["definedIn"]).into_iter().filter(|line| line.ends_with(" definedIn m8")).collect();
+    assert_eq!(shown, set(["m2-tool2 definedIn m8", "m8-tool2 definedIn m8"]));
+}
