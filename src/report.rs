@@ -23,7 +23,7 @@ use self::pieces::{Pieces, Place, Tee};
 use self::secrets::Secrets;
 use crate::json;
 use crate::message::{Content, Kind, Message};
-use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, Sender, plain_text};
+use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::register::redact::{Redaction, redact_name};
 use crate::session::{Annotated, Name, Node, Sessions};
 use crate::summary::Summary;
@@ -72,7 +72,7 @@ impl Report {
         Ok(Self {
             redaction: options.redact.then(Redaction::keyed),
             limit: options.limit,
-            index: Index::default(),
+            index: Index::new(),
             pieces: Pieces::new()?,
             secrets: Secrets::new(),
         })
@@ -169,7 +169,8 @@ impl Report {
             (Node::Malformed(_), _) => RowKind::Malformed,
             _ => RowKind::Invalid,
         };
-        let mut row = Row::new(kind, node, session, place);
+        let mut row = Row::new(kind, node, place);
+        row.session = session;
         let answered = node.responds_to.and_then(|name| log.open.remove(&name));
         row.answers = answered.as_ref().map(|(row, _)| *row);
         if let Node::Message(message) = &node.node {
@@ -238,14 +239,5 @@ impl Report {
         let (secrets, redacted) = (self.secrets.count, self.redaction.is_some());
         let chosen = self.pieces.choose(self.index.marked(), self.limit);
         page::write(title, &mut self.index, &mut self.pieces, &chosen, secrets, redacted, out)
-    }
-}
-
-/// Who sent it, as the page has it.
-fn sender(sender: Option<Sender>) -> u8 {
-    match sender {
-        None => 0,
-        Some(Sender::Client) => 1,
-        Some(Sender::Server) => 2,
     }
 }

@@ -53,7 +53,7 @@ pub fn redact_name(name: &str) -> Cow<'_, str> {
 }
 
 /// The version of a protocol, a number or a date.
-fn redact_version(version: &str) -> Cow<'_, str> {
+pub fn redact_version(version: &str) -> Cow<'_, str> {
     let like_a_version =
         version.len() <= 10 && version.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
     kept(version, like_a_version)

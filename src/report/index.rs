@@ -1,23 +1,27 @@
 //! The index of a page: a row for each message and each text between messages, in columns.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use indexmap::IndexSet;
 use oxsdatatypes::{DateTime, Decimal, Double};
+use serde::ser::SerializeTuple as _;
 use serde::{Serialize, Serializer};
 
 use super::pieces::Place;
 use crate::json::{Value, write_str};
 use crate::message::{ErrorMember, Id, Message, Payload, Problem};
-use crate::record::{Format, LogLine, Time};
-use crate::register::redact::Redaction;
+use crate::record::{Format, LogLine, Sender, Time};
+use crate::register::redact::{Redaction, redact_version};
 use crate::session::Annotated;
 
 /// Most characters of a text in the index.
 const SHORT: usize = 120;
+/// Of how many of the slowest answers a page keeps the text, however large it is.
+const SLOWEST: usize = 1_000;
 
 /// What a row is, by the number that the page knows it by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowKind {
     Request = 0,
     Notification = 1,
@@ -25,23 +29,25 @@ pub(super) enum RowKind {
     Error = 3,
     Invalid = 4,
     Malformed = 5,
+    #[default]
     LogLine = 6,
 }
 
-/// A row.
-#[derive(Debug)]
+/// A row. Texts are numbers of [`Index::texts`], in which 0 is none.
+#[derive(Debug, Default)]
 pub(super) struct Row {
-    kind: RowKind,
+    pub kind: RowKind,
     sender: u8,
     /// Its name: the record and the element.
     record: u64,
     element: u32,
     line: u64,
+    /// In seconds.
     time: Option<f64>,
     latency: Option<f64>,
+    /// A bit for each.
     problems: u32,
-    session: u32,
-    place: Place,
+    pub session: u32,
     pub method: u32,
     pub id: u32,
     /// The tool, the resource or the document that it is about.
@@ -50,53 +56,63 @@ pub(super) struct Row {
     pub error: u32,
     /// The row of the request that it answers.
     pub answers: Option<u32>,
+    pub place: Place,
+}
+
+/// What the page calls the columns, in their order.
+const COLUMNS: [&str; 17] = [
+    "kind", "sender", "record", "element", "line", "time", "latency", "problems", "session", "method", "id", "detail",
+    "error", "answers", "piece", "start", "length",
+];
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut row = serializer.serialize_tuple(COLUMNS.len())?;
+        row.serialize_element(&(self.kind as u8))?;
+        row.serialize_element(&self.sender)?;
+        row.serialize_element(&self.record)?;
+        row.serialize_element(&self.element)?;
+        row.serialize_element(&self.line)?;
+        row.serialize_element(&self.time)?;
+        row.serialize_element(&self.latency)?;
+        let Place { piece, start, length } = self.place;
+        let numbers = [self.problems, self.session, self.method, self.id, self.detail, self.error];
+        numbers.iter().try_for_each(|number| row.serialize_element(number))?;
+        row.serialize_element(&self.answers)?;
+        [piece, start, length].iter().try_for_each(|number| row.serialize_element(number))?;
+        row.end()
+    }
 }
 
 impl Row {
-    pub fn new(kind: RowKind, node: &Annotated<'_>, session: u32, place: Place) -> Self {
-        let number = |seconds: Decimal| f64::from(Double::from(seconds));
+    pub fn new(kind: RowKind, node: &Annotated<'_>, place: Place) -> Self {
+        let problems = Problem::ALL.iter().filter(|problem| node.problems.contains(**problem));
         Self {
             kind,
-            sender: super::sender(node.sender),
+            sender: match node.sender {
+                None => 0,
+                Some(Sender::Client) => 1,
+                Some(Sender::Server) => 2,
+            },
             record: node.name.record,
             element: node.name.element.unwrap_or_default(),
             line: node.location.line,
             time: node.time.and_then(seconds).map(number),
             latency: node.latency.map(number),
-            problems: Problem::ALL
-                .iter()
-                .filter(|problem| node.problems.contains(**problem))
-                .map(|one| 1 << *one as u32)
-                .sum(),
-            session,
+            problems: problems.map(|one| 1 << *one as u32).sum(),
             place,
-            method: 0,
-            id: 0,
-            detail: 0,
-            error: 0,
-            answers: None,
+            ..Self::default()
         }
     }
 
     pub fn log_line(line: &LogLine<'_>, place: Place) -> Self {
-        Self {
-            kind: RowKind::LogLine,
-            sender: 0,
-            record: line.location.record,
-            element: 0,
-            line: line.location.line,
-            time: line.time.and_then(seconds).map(|seconds| f64::from(Double::from(seconds))),
-            latency: None,
-            problems: 0,
-            session: 0,
-            place,
-            method: 0,
-            id: 0,
-            detail: 0,
-            error: 0,
-            answers: None,
-        }
+        let (location, time) = (line.location, line.time.and_then(seconds).map(number));
+        Self { record: location.record, line: location.line, time, place, ..Self::default() }
     }
+}
+
+fn number(seconds: Decimal) -> f64 {
+    Double::from(seconds).into()
 }
 
 /// Seconds since 1970, or since midnight where there is no date.
@@ -106,9 +122,10 @@ fn seconds(time: Time) -> Option<Decimal> {
             let epoch: DateTime = "1970-01-01T00:00:00Z".parse().ok()?;
             Some(time.checked_sub(epoch)?.as_seconds())
         }
-        Time::Clock(time) => Some(
-            Decimal::from(i64::from(time.hour()) * 3600 + i64::from(time.minute()) * 60).checked_add(time.second())?,
-        ),
+        Time::Clock(time) => {
+            let minutes = i64::from(time.hour()) * 60 + i64::from(time.minute());
+            Decimal::from(minutes * 60).checked_add(time.second())
+        }
     }
 }
 
@@ -120,8 +137,6 @@ pub(super) struct LogFacts {
     /// Its first row, and how many it has.
     pub first: u32,
     pub rows: u32,
-    /// Whether its times are those of a day that is not known.
-    clock: bool,
     /// What `initialize` told: the versions that were offered and agreed, and who talks.
     protocol: Vec<String>,
     client: Option<String>,
@@ -131,7 +146,7 @@ pub(super) struct LogFacts {
 impl LogFacts {
     pub fn new(name: &str, format: Format, first: u32) -> Self {
         let (name, format) = (name.to_owned(), format.name());
-        Self { name, format, first, rows: 0, clock: false, protocol: Vec::new(), client: None, server: None }
+        Self { name, format, first, rows: 0, protocol: Vec::new(), client: None, server: None }
     }
 
     /// Learns what a message of the handshake says.
@@ -147,77 +162,47 @@ impl LogFacts {
         self.client = self.client.take().or_else(|| who("clientInfo"));
         self.server = self.server.take().or_else(|| who("serverInfo"));
         if let Some(version) = payload.member("protocolVersion").and_then(Value::to_cow) {
-            self.protocol.push(shortened(&version));
+            self.protocol
+                .push(redaction.map_or_else(|| shortened(&version), |_| redact_version(&version).into_owned()));
             self.protocol.dedup();
         }
     }
 }
 
-/// All rows. Texts are numbers of [`Index::texts`], in which 0 is none.
-#[derive(Debug, Default, Serialize)]
+/// All rows.
+#[derive(Debug, Serialize)]
 pub(super) struct Index {
     pub logs: Vec<LogFacts>,
     #[serde(serialize_with = "in_order")]
     texts: IndexSet<String>,
     problem_names: Vec<&'static str>,
-    kind: Vec<u8>,
-    sender: Vec<u8>,
-    record: Vec<u64>,
-    element: Vec<u32>,
-    line: Vec<u64>,
-    time: Vec<Option<f64>>,
-    latency: Vec<Option<f64>>,
-    problems: Vec<u32>,
-    session: Vec<u32>,
-    method: Vec<u32>,
-    id: Vec<u32>,
-    detail: Vec<u32>,
-    error: Vec<u32>,
-    answers: Vec<Option<u32>>,
-    /// Where each one's text is.
-    pub piece: Vec<u32>,
-    start: Vec<u32>,
-    length: Vec<u32>,
+    columns: [&'static str; COLUMNS.len()],
+    pub rows: Vec<Row>,
     #[serde(skip)]
     marked: Vec<u32>,
 }
 
 impl Index {
+    pub fn new() -> Self {
+        let problem_names = Problem::ALL.iter().map(|problem| problem.name()).collect();
+        let texts = IndexSet::from([String::new()]);
+        Self { logs: Vec::new(), texts, problem_names, columns: COLUMNS, rows: Vec::new(), marked: Vec::new() }
+    }
+
     /// The number of a text.
     pub fn text(&mut self, text: &str) -> u32 {
-        if self.texts.is_empty() {
-            self.texts.insert(String::new());
-            self.problem_names = Problem::ALL.iter().map(|problem| problem.name()).collect();
-        }
         let number = self.texts.get_index_of(text).unwrap_or_else(|| self.texts.insert_full(text.to_owned()).0);
         u32::try_from(number).unwrap_or_default()
     }
 
     pub fn len(&self) -> u32 {
-        u32::try_from(self.kind.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.rows.len()).unwrap_or(u32::MAX)
     }
 
     /// Appends a row, and gives its number.
     pub fn push(&mut self, row: Row) -> u32 {
-        let number = self.len();
-        self.kind.push(row.kind as u8);
-        self.sender.push(row.sender);
-        self.record.push(row.record);
-        self.element.push(row.element);
-        self.line.push(row.line);
-        self.time.push(row.time);
-        self.latency.push(row.latency);
-        self.problems.push(row.problems);
-        self.session.push(row.session);
-        self.method.push(row.method);
-        self.id.push(row.id);
-        self.detail.push(row.detail);
-        self.error.push(row.error);
-        self.answers.push(row.answers);
-        self.piece.push(row.place.piece);
-        self.start.push(row.place.start);
-        self.length.push(row.place.length);
-        number
+        self.rows.push(row);
+        self.len() - 1
     }
 
     /// Notes a row that a reader will want to look into.
@@ -226,15 +211,12 @@ impl Index {
     }
 
     /// The pieces of the rows that are marked, in their order, and then those of the slowest answers.
-    pub fn marked(&self) -> Vec<u32> {
-        let mut marked = self.marked.clone();
-        marked.sort_unstable();
-        let mut slow: Vec<usize> = (0..self.kind.len()).filter(|row| self.latency[*row].is_some()).collect();
-        slow.sort_by(|left, right| {
-            self.latency[*right].partial_cmp(&self.latency[*left]).unwrap_or(std::cmp::Ordering::Equal)
-        });
-        let marked = marked.into_iter().filter_map(|row| self.piece.get(row as usize).copied());
-        marked.chain(slow.into_iter().take(1_000).map(|row| self.piece[row])).collect()
+    pub fn marked(&mut self) -> Vec<u32> {
+        self.marked.sort_unstable();
+        let marked = self.marked.iter().filter_map(|row| self.rows.get(*row as usize));
+        let mut slow: Vec<&Row> = self.rows.iter().filter(|row| row.latency.is_some()).collect();
+        slow.sort_by(|left, right| right.latency.partial_cmp(&left.latency).unwrap_or(Ordering::Equal));
+        marked.chain(slow.into_iter().take(SLOWEST)).map(|row| row.place.piece).collect()
     }
 }
 

@@ -46,10 +46,10 @@ pub(super) fn write(
     out: &mut impl Write,
 ) -> io::Result<Left> {
     let has = |number: &u32| chosen.binary_search_by_key(number, |piece| piece.number).is_ok();
-    index.piece.iter_mut().filter(|number| !has(number)).for_each(|number| *number = 0);
+    index.rows.iter_mut().filter(|row| !has(&row.place.piece)).for_each(|row| row.place.piece = 0);
     let left = Left {
         rows: index.len().into(),
-        without_text: index.piece.iter().filter(|number| **number == 0).count() as u64,
+        without_text: index.rows.iter().filter(|row| row.place.piece == 0).count() as u64,
     };
     let holds = if index.logs.len() != 1 {
         "several logs"

@@ -42,7 +42,15 @@ fn inflated(page: &str, id: &str) -> Vec<u8> {
 }
 
 fn index(page: &str) -> Value {
-    serde_json::from_slice(&inflated(page, "index")).unwrap()
+    let index: Value = serde_json::from_slice(&inflated(page, "index")).unwrap();
+    let rows = index["rows"].as_array().unwrap();
+    let columns = index["columns"].as_array().unwrap().iter().enumerate();
+    columns
+        .map(|(place, name)| {
+            (name.as_str().unwrap().to_owned(), rows.iter().map(|row| row[place].clone()).collect::<Value>())
+        })
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 fn graph(log: &[u8]) -> Vec<Quad> {

@@ -24,6 +24,8 @@ let logOf;
 
 async function open() {
   index = JSON.parse(new TextDecoder().decode(await inflate("index")));
+  index.columns.forEach((name, place) => (index[name] = index.rows.map((row) => row[place])));
+  delete index.rows;
   const rows = index.kind.length;
   answer = new Int32Array(rows).fill(-1);
   logOf = new Uint32Array(rows);
