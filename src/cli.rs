@@ -14,6 +14,7 @@ mod progress;
 mod queries;
 mod query;
 mod read;
+mod rebuild;
 mod register;
 mod register_capture;
 mod report;
@@ -81,6 +82,8 @@ enum Command {
     Query(query::QueryCommand),
     /// List the questions, or print one
     Queries(queries::QueriesCommand),
+    /// Print the messages of graphs, as lines of JSON
+    Rebuild(rebuild::RebuildCommand),
     /// Load logs into a SPARQL server or a store
     Load(load::Load),
     /// Make the example register of a building block
@@ -147,6 +150,7 @@ fn run_command(command: &Command) -> Result<Outcome, Failure> {
         Command::Handshake(question) => question.run("handshake"),
         Command::Ask(command) => command.run(),
         Command::Show(command) => command.run(),
+        Command::Rebuild(command) => command.run(),
         Command::Convert(command) => command.run(),
         Command::Query(command) => command.run(),
         Command::Queries(command) => command.run(),

@@ -146,6 +146,11 @@ impl Query {
         self.uses.names_unread()
     }
 
+    /// Whether a term is in it.
+    pub fn names(&self, term: oxrdf::NamedNodeRef<'_>) -> bool {
+        self.uses.names(term)
+    }
+
     /// Whether it says itself which graphs it is about (`FROM`, `FROM NAMED`).
     pub fn has_dataset(&self) -> bool {
         self.algebra.dataset().is_some()

@@ -92,6 +92,11 @@ pub struct AnswerWriter<'a> {
 }
 
 impl AnswerArgs {
+    /// Whether the answer goes to a file.
+    pub fn is_file(&self) -> bool {
+        self.target.is_named()
+    }
+
     /// Writes an answer of this form, of rows at most `limit`; IRIs are short against `base`.
     ///
     /// # Errors

@@ -5,13 +5,14 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use rpcgraph::Rows;
 use rpcgraph::endpoint::{Credentials, Endpoint};
 use rpcgraph::query::catalogue::Condition;
 use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Loading, Query, QueryError};
 use rpcgraph::store;
 use rpcgraph::summary::counted;
+use rpcgraph::vocab::rpcg;
 
 use super::answer::AnswerArgs;
 use super::filter::FilterArgs;
@@ -45,8 +46,12 @@ pub struct AskArgs {
     #[arg(long)]
     allow_service: bool,
 
-    /// Exit with status 1 if the answer is no, or no row, or no triple
-    #[arg(long)]
+    /// Exit with status 1 if there are rows (or triples, or the answer is yes), or if there are none
+    #[arg(long, value_name = "WHAT", value_enum)]
+    fail_if: Option<FailIf>,
+
+    /// The same as --fail-if none
+    #[arg(long, conflicts_with = "fail_if", hide = true)]
     exit_status: bool,
 
     /// Give up after so many seconds
@@ -62,6 +67,12 @@ pub struct AskArgs {
 
     #[command(flatten)]
     pub summary: SummaryArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailIf {
+    Rows,
+    None,
 }
 
 /// What is asked: SPARQL, of which the text may depend on conditions.
@@ -125,6 +136,16 @@ impl AskArgs {
             bail!("standard input cannot be both the query and the log: name a file for one of them");
         }
         let base = base(&sources).or_else(|| self.read.base.clone());
+        // One that is not there is no reason to say nothing of the others; a file has all of an answer or none.
+        let (sources, missing): (Vec<_>, Vec<_>) = sources.into_iter().partition(InputSource::is_there);
+        for source in &missing {
+            let failure = source.open().map(drop);
+            if sources.is_empty() || self.answer.is_file() {
+                failure?;
+            } else if let Err(failure) = failure {
+                print_failure(&failure);
+            }
+        }
         let mut query = question.query(None, base.as_deref())?;
         for term in query.unknown_terms() {
             say(&format!("note: no vocabulary has the term {term}; `rpcgraph ontology` prints what there is"));
@@ -168,7 +189,16 @@ impl AskArgs {
         if !query.sees_unread() || (found == 0 && !query.names_unread()) {
             all_read?;
         }
-        Ok(if self.exit_status && found == 0 { Outcome::Findings } else { Outcome::Done })
+        if !missing.is_empty() {
+            bail!(
+                "{} of {} could not be read",
+                missing.len(),
+                counted((missing.len() + sources.len()) as u64, "input")
+            );
+        }
+        let unwanted = if self.exit_status { Some(FailIf::None) } else { self.fail_if };
+        let came = if found > 0 { FailIf::Rows } else { FailIf::None };
+        Ok(if unwanted == Some(came) { Outcome::Findings } else { Outcome::Done })
     }
 
     fn answer(&self, source: &Source, query: &Query, cancel: &Cancel) -> Result<Answer<'static>, Failure> {
@@ -265,7 +295,11 @@ impl AskArgs {
         sources: &[InputSource],
         cancel: &Cancel,
     ) -> Result<Option<Result<(), Failure>>, Failure> {
-        let mut run = self.read.run(&self.graph, self.summary.quiet)?;
+        // What a query asks by name is made for it.
+        let mut graph = self.graph.clone();
+        graph.provenance |= [rpcg::LINE, rpcg::BYTE_OFFSET, rpcg::SHA256].into_iter().any(|term| query.names(term));
+        graph.log_lines |= [rpcg::LOG_LINE, rpcg::AFTER].into_iter().any(|term| query.names(term));
+        let mut run = self.read.run(&graph, self.summary.quiet)?;
         let mut any_read = sources.is_empty() || query.sees_unread();
         for source in sources {
             if let Some(format) = source.rdf_format() {

@@ -67,17 +67,9 @@ enum Moment {
 }
 
 fn parse_moment(text: &str) -> Result<Moment, String> {
-    let seconds = |unit| {
-        Some(match unit {
-            's' => 1,
-            'm' => 60,
-            'h' => 3_600,
-            'd' => 86_400,
-            _ => return None,
-        })
-    };
-    if let Some((number, unit)) =
-        text.char_indices().last().and_then(|(at, unit)| Some((text.get(..at)?, seconds(unit)?)))
+    let units = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
+    let stripped = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)));
+    if let Some((number, unit)) = stripped
         && let Ok(number) = Decimal::from_str(number)
         && let Some(seconds) = number.checked_mul(Decimal::from(unit))
     {
@@ -87,14 +79,10 @@ fn parse_moment(text: &str) -> Result<Moment, String> {
     if digits && text.get(2..3) == Some(":") {
         return Ok(Moment::Clock(text.to_owned()));
     }
-    let whole = [text.to_owned(), format!("{text}Z"), format!("{text}T00:00:00Z")];
-    let moment = whole.iter().filter(|text| text.contains('T')).find_map(|text| with_zone(text).ok());
+    // One that says its zone.
+    let time = |text: String| DateTime::from_str(&text).ok().filter(|time| time.timezone_offset().is_some());
+    let moment = [text.to_owned(), format!("{text}Z"), format!("{text}T00:00:00Z")].into_iter().find_map(time);
     moment.map(Moment::At).ok_or_else(|| "expected a time such as 2026-01-05T10:00:00Z, 10:00:00 or 10m".to_owned())
-}
-
-/// A time that says its zone.
-fn with_zone(text: &str) -> Result<DateTime, ()> {
-    DateTime::from_str(text).ok().filter(|time| time.timezone_offset().is_some()).ok_or(())
 }
 
 /// What one of the globs is about: how a message leads to the value, and what of it is compared.
@@ -208,10 +196,11 @@ impl FilterArgs {
             unmet.push(match (nearest(glob, known.iter().copied()), known.as_slice()) {
                 (_, []) => format!("no message has a {name}"),
                 (Some(near), _) => format!("no message has the {name} {glob:?}; did you mean {near}?"),
-                (None, few) if few.len() <= 10 => {
-                    format!("no message has the {name} {glob:?}; there are {}", few.join(", "))
+                (None, all) => {
+                    let (few, more) =
+                        (all.get(..10).unwrap_or(all).join(", "), if all.len() > 10 { ", …" } else { "" });
+                    format!("no message has the {name} {glob:?}; there are {few}{more}")
                 }
-                (None, many) => format!("no message has the {name} {glob:?}, of {} that there are", many.len()),
             });
         }
         if self.since.is_some() || self.until.is_some() {
@@ -240,11 +229,10 @@ impl Moment {
         match self {
             Self::At(time) => Ok(format!("?filtered {sign} \"{time}\"^^xsd:dateTime")),
             // Of the time of day, as much as was said.
-            Self::Clock(time) => Ok(format!(
-                "SUBSTR(REPLACE(STR(?filtered), \"^.*T\", \"\"), 1, {}) {sign} {}",
-                time.len(),
-                quoted(time)
-            )),
+            Self::Clock(time) => {
+                let (length, time) = (time.len(), quoted(time));
+                Ok(format!("SUBSTR(REPLACE(STR(?filtered), \"^.*T\", \"\"), 1, {length}) {sign} {time}"))
+            }
             Self::Before(duration) => match end {
                 Some(end) => before(duration, end)
                     .ok_or_else(|| anyhow!("the end of the log, {end}, is not a time that --since can count from"))?

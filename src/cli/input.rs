@@ -86,6 +86,11 @@ impl InputSource {
         self.paths().any(|path| path == Path::new(STDIN))
     }
 
+    /// Whether there is something at its path.
+    pub fn is_there(&self) -> bool {
+        self.path.as_deref().is_none_or(Path::exists)
+    }
+
     /// As messages to the user name it.
     pub fn name(&self) -> String {
         match &self.path {

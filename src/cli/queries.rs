@@ -11,7 +11,7 @@ use rpcgraph::query::catalogue::{CATALOGUE, Condition, NamedQuery};
 use super::ask::{AskArgs, Question};
 use super::filter::FilterArgs;
 use super::input::shown;
-use super::words::{Words, nearest};
+use super::words::{Named, nearest};
 use super::{Failure, Outcome, print, say};
 
 /// What an own query may have, in bytes.
@@ -153,7 +153,7 @@ fn own_name(path: &Path) -> Option<String> {
 #[command(after_help = include_str!("help/queries.txt").trim_end())]
 pub struct QueriesCommand {
     /// Print this query
-    #[arg(value_name = "NAME", value_parser = Words(names))]
+    #[arg(value_name = "NAME", value_parser = Named(|name| Ok(name.to_owned()), names), hide_possible_values = true)]
     name: Option<String>,
 
     #[command(flatten)]
@@ -174,7 +174,7 @@ impl QueriesCommand {
 #[command(after_help = include_str!("help/ask.txt").trim_end())]
 pub struct AskCommand {
     /// The question, one of those that `rpcgraph queries` lists
-    #[arg(value_name = "NAME", value_parser = Words(names))]
+    #[arg(value_name = "NAME", value_parser = Named(|name| Ok(name.to_owned()), names), hide_possible_values = true)]
     name: String,
 
     #[command(flatten)]

@@ -75,7 +75,7 @@ pub struct ReadArgs {
 }
 
 /// Options of every command that makes a graph.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct GraphArgs {
     /// Stop at the first record that is not a valid message, with exit status 1
     #[arg(long)]
@@ -83,11 +83,11 @@ pub struct GraphArgs {
 
     /// Also say of each record its line, byte offset and SHA-256
     #[arg(long)]
-    provenance: bool,
+    pub provenance: bool,
 
     /// Keep the text between messages
     #[arg(long)]
-    log_lines: bool,
+    pub log_lines: bool,
 }
 
 /// How much to say of a run.

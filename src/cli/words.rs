@@ -5,29 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::anyhow;
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command};
 
 use super::input::{is_stdin, shown};
 use super::{Failure, say};
 
-/// A value of which the usual ones are known, to shells for example. Others are taken too.
-#[derive(Clone)]
-pub struct Words(pub fn() -> Vec<&'static str>);
-
-impl TypedValueParser for Words {
-    type Value = String;
-
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
-        StringValueParser::new().parse_ref(command, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.0().into_iter().map(PossibleValue::new)))
-    }
-}
-
-/// A value of a few, each with a name: parsed by one function, listed by another.
+/// A value that one function makes of a word; another lists the usual words, for shells.
 #[derive(Clone)]
 pub struct Named<T>(pub fn(&str) -> Result<T, String>, pub fn() -> Vec<&'static str>);
 
@@ -100,11 +84,8 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     }
     let name = shown(path);
     let commands = root.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
-    let near = [
-        nearest(&name, commands).map(|near| format!("the command {near}")),
-        near_file(path).map(|near| format!("the file {near}")),
-    ];
-    let near: Vec<_> = near.into_iter().flatten().collect();
+    let command = nearest(&name, commands).map(|near| format!("the command {near}"));
+    let near: Vec<_> = command.into_iter().chain(near_file(path).map(|near| format!("the file {near}"))).collect();
     let advice = match near.as_slice() {
         [] => "rpcgraph --help lists the commands".to_owned(),
         near => format!("did you mean {}?", near.join(" or ")),

@@ -162,3 +162,63 @@ fn what_the_first_word_is() {
         .run(&["qqqq"])
         .said(2, "error: there is no command and no file \"qqqq\": rpcgraph --help lists the commands\n");
 }
+
+/// For scripts: what was found is the exit status, if that is asked for.
+#[test]
+fn findings_can_fail_a_script() {
+    let place = place();
+    for (question, rows) in [("errors", true), ("unanswered", false)] {
+        for (option, fails) in [("rows", rows), ("none", !rows)] {
+            let ran = place.run(&[question, "log", "--quiet", "--fail-if", option]);
+            assert_eq!(ran.status, Some(i32::from(fails)), "{question} {option}");
+        }
+    }
+    assert_eq!(place.run(&["query", "log", "-q", "ASK { ?x a rpcg:Batch }", "--fail-if", "none"]).status, Some(1));
+}
+
+/// What can be read is answered, what cannot is told, and the status says that not all was.
+#[test]
+fn an_input_that_is_missing_does_not_hide_the_others() {
+    let place = place();
+    let alone = place.run(&["errors", "log", "--quiet", "--columns", "code,error"]);
+    let ran = place.run(&["errors", "gone", "log", "--quiet", "--columns", "code,error"]);
+    ran.began(2, "error: cannot read gone: ");
+    assert!(ran.stderr.ends_with("error: 1 of 2 inputs could not be read\n"), "{}", ran.stderr);
+    assert_eq!(ran.stdout, alone.quietly().stdout);
+    place.run(&["errors", "gone"]).began(2, "error: cannot read gone: ");
+}
+
+/// What is made only if it is asked for is made where a query names it.
+#[test]
+fn places_are_made_for_the_query_that_names_them() {
+    let place = place();
+    let query = "SELECT ?line { ?m jrpc:hasMethod \"no\" ; rpcg:line ?line }";
+    let ran = place.run(&["query", "log", "-q", query, "-t", "csv"]);
+    ran.said(0, "1 row\n");
+    assert_eq!(ran.text(), "line\r\n4\r\n");
+    place.put("app.log", format!("starting\n<< {}\nthe end\n", super::REQUEST));
+    let ran = place.run(&[
+        "query",
+        "app.log",
+        "-q",
+        "SELECT ?t { ?l a rpcg:LogLine ; rpcg:text ?t } ORDER BY ?t",
+        "-t",
+        "csv",
+        "--quiet",
+    ]);
+    assert_eq!(ran.quietly().text(), "t\r\nstarting\r\nthe end\r\n");
+}
+
+/// A graph gives back the messages that it was made from.
+#[test]
+fn graphs_give_messages_back() {
+    let log = "{\"jsonrpc\":\"2.0\",\"id\":1.50,\"method\":\"m\",\"params\":[1e400],\"x\":null}\nno JSON\n[{\"jsonrpc\":\"2.0\",\"method\":\"a\"},7]\n";
+    let place = Place::with("log", log);
+    for file in ["a.nq", "b.ttl.gz", "c.jsonld"] {
+        assert_eq!(place.convert(&["log", "-o", file, "--quiet"]).status, Some(0));
+        let rebuilt = place.run(&["rebuild", file]);
+        assert_eq!(rebuilt.quietly().text(), log.replace("1.50", "1.5"), "{file}");
+    }
+    place.run(&["rebuild", "log"]).said(2, "error: log is not an RDF file, by its extension\n");
+    place.run(&["rebuild", "gone.nq"]).began(2, "error: cannot read gone.nq: ");
+}
