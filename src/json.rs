@@ -26,7 +26,7 @@ pub use canonical::{Canonical, NumberOutOfRange, Numbers, write_canonical, write
 pub(crate) use cursor::{Cursor, special};
 pub(crate) use escape::unescape;
 pub use indent::indented;
-pub(crate) use member::{MemberName, elements, members, string};
+pub(crate) use member::{MemberName, elements, members, string, unescaped};
 pub use number::{Decimal, Number};
 pub(crate) use outline::{Outline, OutlineMember, OutlineWriter, Place};
 pub use parse::parse;

@@ -13,21 +13,25 @@
 //!
 //! Memory is bounded: [`Linker`] says by what, and what is lost beyond it.
 
+mod content;
 mod definitions;
+mod extract;
 mod mcp;
+mod sides;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::LazyLock;
 
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
 use sha2::{Digest, Sha256};
 
-pub(crate) use self::mcp::{Extract, Linker};
+pub(crate) use self::extract::Extract;
+pub(crate) use self::mcp::Linker;
 use crate::json::Numbers;
-use crate::message::{Kind, Payload, Single};
+use crate::message::{Payload, Single};
 use crate::triples::NodeRef;
 use crate::vocab::{mcp as terms, prov, rpcg};
 
@@ -63,6 +67,7 @@ pub(crate) enum Said<'a> {
     /// Canonical JSON, and whether it is [interoperable](crate::json::Canonical::interoperable).
     Json(Cow<'a, str>, bool),
     Count(u64),
+    Boolean(bool),
 }
 
 /// Says something of one node after the other.
@@ -87,6 +92,17 @@ impl<'s, 'a> Speaker<'s, 'a> {
     fn link(&mut self, property: NamedNodeRef<'static>, node: NodeRef<'a>) {
         self.say(property, Said::Node(node));
     }
+
+    fn literal(
+        &mut self,
+        property: NamedNodeRef<'static>,
+        text: Option<Cow<'a, str>>,
+        datatype: NamedNodeRef<'static>,
+    ) {
+        if let Some(text) = text {
+            self.say(property, Said::Literal(text, datatype));
+        }
+    }
 }
 
 /// The properties and classes of everything that is said here.
@@ -100,30 +116,45 @@ pub(crate) fn terms() -> impl Iterator<Item = NamedNodeRef<'static>> {
         rpcg::REMOVED_IN,
         rpcg::DIGEST,
         rpcg::SIZE,
+        rpcg::URI,
+        rpcg::TOOL_RESULT,
+        rpcg::INTRODUCES,
+        rpcg::CLIENT_CAPABILITIES,
+        rpcg::PROGRESS_OF,
+        rpcg::CANCELS,
+        rpcg::TRACE_ID,
+        rpcg::PARENT_SPAN_ID,
     ];
     terms::ALL.iter().copied().chain(ours).chain([prov::WAS_REVISION_OF])
 }
 
-/// The canonical text of a response's result, where the message does not have it as such, and whether it is
-/// [interoperable](crate::json::Canonical::interoperable).
-pub(crate) fn spell(single: &Single<'_>) -> Option<(String, bool)> {
+/// The canonical text of a payload that a message does not have as such.
+#[derive(Debug)]
+pub(crate) struct Spelled {
+    text: String,
+    /// See [`Canonical`](crate::json::Canonical).
+    interoperable: bool,
+}
+
+/// The canonical text of a message's params or result, where the message does not have it.
+pub(crate) fn spell(single: &Single<'_>) -> Option<Spelled> {
     let Single::Message(message) = single else { return None };
-    let result = message.result.as_ref().filter(|_| message.kind == Kind::Response)?;
-    if let Payload::Canonical { .. } = result {
+    let payload = message.params.as_ref().or(message.result.as_ref())?;
+    if let Payload::Canonical { .. } = payload {
         return None;
     }
     let mut text = String::new();
     // Exact numbers never fail.
-    let interoperable = result.canonical(Numbers::Exact, &mut text).ok()?.1.interoperable;
-    Some((text, interoperable))
+    let interoperable = payload.canonical(Numbers::Exact, &mut text).ok()?.1.interoperable;
+    Some(Spelled { text, interoperable })
 }
 
-/// What stands for a string of any length where memory is kept of it. Nobody can make two strings that have one.
+/// What stands for a text of any length where memory is kept of it. Nobody can make two texts that have one.
 type Key = u128;
 
-fn key(text: &str) -> Key {
+fn key(of: impl Hash) -> Key {
     static SECRETS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
-    let [high, low] = SECRETS.each_ref().map(|secret| Key::from(secret.hash_one(text)));
+    let [high, low] = SECRETS.each_ref().map(|secret| Key::from(secret.hash_one(&of)));
     high << 64 | low
 }
 

@@ -19,7 +19,7 @@ pub use self::annotated::{Annotated, IdNode, Name, Node, Origin, SessionEnd};
 use self::answered::RecentAnswers;
 pub(crate) use self::connection::OpenBatch;
 use self::connection::{Connection, Idle, Tally};
-use crate::message::{Content, Single};
+use crate::message::{Content, Id, Single};
 use crate::record::{KnownMethod, LogLine, Protocols, Record, Sender};
 use crate::vocab::RESERVED;
 
@@ -113,6 +113,15 @@ impl Sessions {
         let (connection, answered) = self.connection(record);
         let elements = elements.into_iter().map(|element| connection.element(record, batch, element, answered));
         (elements.collect(), connection.reference.clone())
+    }
+
+    /// In the session of the last record, the newest open request that has an id and may be this side's.
+    pub(crate) fn open_request(&self, sender: Option<Sender>, id: &Id<'_>) -> Option<Name> {
+        match self.last.and_then(|place| self.keyed.get_index(place)) {
+            Some((_, KeyedSession::InUse(connection))) => connection.open_request(sender, id),
+            Some((_, KeyedSession::Idle(_))) => None,
+            None => self.own.open_request(sender, id),
+        }
     }
 
     /// What the record is a part of.

@@ -60,6 +60,16 @@ pub enum PartKind {
     Template,
     /// A definition of a prompt.
     Prompt,
+    /// A client.
+    Client,
+    /// A server.
+    Server,
+    /// Something that a side can do.
+    Capability,
+    /// What a tool gave.
+    Result,
+    /// An item of content.
+    Content,
 }
 
 impl PartKind {
@@ -71,6 +81,11 @@ impl PartKind {
             Self::Resource => "-resource",
             Self::Template => "-template",
             Self::Prompt => "-prompt",
+            Self::Client => "-client",
+            Self::Server => "-server",
+            Self::Capability => "-capability",
+            Self::Result => "-result",
+            Self::Content => "-content",
         }
     }
 }

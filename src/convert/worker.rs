@@ -10,7 +10,7 @@ use crate::diagnostic::Finding;
 use crate::json::{self, Outline};
 use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, Mapping, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
-use crate::protocol::{self, Extract, Linker, Protocol, Statement};
+use crate::protocol::{self, Extract, Linker, Protocol, Spelled, Statement};
 use crate::record::{Entry, Location, Record, Sender};
 use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered, SinkError};
@@ -40,7 +40,7 @@ impl Paired {
         let singles = nodes.iter_mut().filter(|node| matches!(node.node, Node::Message(_) | Node::Invalid(_)));
         for (node, extract) in singles.zip(extracts) {
             let first = statements.len();
-            self.linker.link(session, node, extract, statements);
+            self.linker.link(session, &self.sessions, node, extract, statements);
             node.meaning = first..statements.len();
         }
     }
@@ -289,11 +289,8 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         }
     }
 
-    /// The canonical results of messages that do not have theirs as such, if their protocols are looked at.
-    pub(super) fn spell<'e, 'c: 'e>(
-        &self,
-        elements: impl Iterator<Item = &'e Single<'c>>,
-    ) -> Vec<Option<(String, bool)>> {
+    /// The canonical payloads of messages that do not have theirs as such, if their protocols are looked at.
+    pub(super) fn spell<'e, 'c: 'e>(&self, elements: impl Iterator<Item = &'e Single<'c>>) -> Vec<Option<Spelled>> {
         if self.shared.protocol == Protocol::None { Vec::new() } else { elements.map(protocol::spell).collect() }
     }
 
@@ -301,7 +298,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
     pub(super) fn extract<'e, 'c: 'e>(
         &self,
         elements: impl Iterator<Item = &'e Single<'c>>,
-        spelled: &'c [Option<(String, bool)>],
+        spelled: &'c [Option<Spelled>],
     ) -> Vec<Extract<'c>> {
         let protocol = self.shared.protocol;
         let elements = elements.zip(spelled);

@@ -85,7 +85,12 @@ pub(crate) fn elements(canonical: &str) -> impl Iterator<Item = &str> {
 
 /// The string that a canonical text is, if it is one of Unicode.
 pub(crate) fn string(canonical: &str) -> Option<Cow<'_, str>> {
-    match Text::decode(canonical.strip_prefix('"')?.strip_suffix('"')?) {
+    unescaped(canonical.strip_prefix('"')?.strip_suffix('"')?)
+}
+
+/// The text of a string or a name that is without its quotes, if it is Unicode.
+pub(crate) fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
+    match Text::decode(inner) {
         Text::Unicode(text) => Some(text),
         Text::Utf16(_) => None,
     }

@@ -261,6 +261,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 Said::Json(text, interoperable) => {
                     self.json(*property, &Payload::Canonical { text, interoperable: *interoperable });
                 }
+                Said::Boolean(value) => self.writer.boolean(*property, *value),
                 Said::Count(number) => self.writer.count(*property, *number),
             }
         }

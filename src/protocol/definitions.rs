@@ -20,7 +20,7 @@ use crate::vocab::{mcp, prov, rpcg};
 
 /// The kinds of definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DefinitionKind {
+pub(crate) enum DefinitionKind {
     Tool,
     Resource,
     Template,

@@ -4,146 +4,48 @@
 //! |---|---|
 //! | a request | `rpcg:inOperation` of it and of what answers it: an operation, named by the request |
 //! | `tools/call`, `resources/read`, `prompts/get` | also what the operation is about: `mcp:executesTool`, `mcp:accessesResource`, `mcp:instantiatesPrompt` |
+//! | the answer to a call of a tool | `rpcg:toolResult`, with `mcp:isError` and its content |
+//! | the answer to `resources/read` | `mcp:hasContents` of the resource |
 //! | the answer to `tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` | definitions, each `rpcg:definedIn` the lists that show it |
+//! | `initialize`, `server/discover`, `_meta` of a request | `rpcg:introduces` a client or server, with its capabilities |
+//! | `notifications/progress`, `notifications/cancelled` | `rpcg:progressOf`, `rpcg:cancels` the request |
+//! | `notifications/message` | `mcp:hasLevel`, `mcp:hasLogger` |
+//! | `_meta.traceparent` | `rpcg:traceId`, `rpcg:parentSpanId` |
 //!
 //! What the members mean is said in MCP's [specification](https://modelcontextprotocol.io/specification/2025-11-25).
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use oxrdf::NamedNodeRef;
+use oxrdf::vocab::xsd;
 
-use super::definitions::{DefinitionKind, Definitions, Shown, shown};
-use super::{Key, Protocol, Speaker, Statement, key};
-use crate::json::{self, MemberName};
-use crate::message::{Id, Kind, Message, Payload, Single};
-use crate::record::known_method;
-use crate::session::{Annotated, Name, Node};
-use crate::triples::{NodeRef, Part};
+use super::content::say_content;
+use super::definitions::{DefinitionKind, Definitions};
+use super::extract::{AsksFor, Extract, McpNotification, McpRequest, McpResult, Tells, Trace};
+use super::sides::KnownSide;
+use super::{Key, Said, Speaker, Statement, key};
+use crate::message::{Id, Message};
+use crate::record::Sender;
+use crate::session::{Annotated, Name, Node, Sessions};
+use crate::triples::{NodeRef, Part, PartKind};
 use crate::vocab::{mcp, rpcg};
-
-static NAME: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("name"));
-static URI: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("uri"));
-static CURSOR: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("cursor"));
-static PROTOCOL_VERSION: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("protocolVersion"));
-static SESSION_ID: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("sessionId"));
 
 /// How many requests are remembered that are not answered; beyond that, what answers the oldest is in no operation.
 const OPEN: usize = 1 << 18;
 /// How many definitions are remembered, of all sessions together.
 const DEFINITIONS: usize = 1 << 16;
 
-/// What a message tells of itself.
-pub(crate) enum Extract<'a> {
-    Nothing,
-    Request(McpRequest<'a>),
-    Result(McpResult<'a>),
-}
-
-/// A request.
-pub(crate) struct McpRequest<'a> {
-    /// Class of the operation.
-    class: NamedNodeRef<'static>,
-    asks_for: AsksFor<'a>,
-}
-
-enum AsksFor<'a> {
-    Other,
-    /// Something that is defined, by its key; the property that leads from the operation to it.
-    Use(DefinitionKind, NamedNodeRef<'static>, Cow<'a, str>),
-    /// A list of definitions, from this cursor on.
-    List(DefinitionKind, Option<Key>),
-}
-
-/// What may be the answer to a request for a list.
-pub(crate) struct McpResult<'a> {
-    lists: Vec<(DefinitionKind, Vec<Shown<'a>>)>,
-    next_cursor: Option<Key>,
-}
-
-impl<'a> Extract<'a> {
-    /// Takes it out of a message. `spelled` is what [`spell`](super::spell) gave.
-    pub fn of(protocol: Protocol, single: &Single<'a>, spelled: Option<&'a (String, bool)>) -> Self {
-        let Single::Message(message) = single else { return Self::Nothing };
-        match (protocol, message.kind, &message.method) {
-            (Protocol::None, ..) => Self::Nothing,
-            (_, Kind::Request, Some(method)) => match McpRequest::of(method, message) {
-                Some(request) => Self::Request(request),
-                None => Self::Nothing,
-            },
-            (_, Kind::Response, _) => match (&message.result, spelled) {
-                (Some(Payload::Canonical { text, interoperable }), _) => McpResult::of(text, *interoperable),
-                (_, Some((text, interoperable))) => McpResult::of(text, *interoperable),
-                _ => Self::Nothing,
-            },
-            _ => Self::Nothing,
-        }
-    }
-}
-
-impl<'a> McpRequest<'a> {
-    fn of(method: &str, message: &Message<'a>) -> Option<Self> {
-        let string = |name| message.params.as_ref().and_then(|params| params.string_member(name));
-        let uses = |kind, property, name| match string(name) {
-            Some(text) => AsksFor::Use(kind, property, text),
-            None => AsksFor::Other,
-        };
-        let list = |kind| AsksFor::List(kind, string(&CURSOR).map(|cursor| key(&cursor)));
-        let (class, asks_for) = match method {
-            "tools/call" => (mcp::CALL_TOOL_OPERATION, uses(DefinitionKind::Tool, mcp::EXECUTES_TOOL, &NAME)),
-            "resources/read" => {
-                (mcp::READ_RESOURCE_OPERATION, uses(DefinitionKind::Resource, mcp::ACCESSES_RESOURCE, &URI))
-            }
-            "prompts/get" => (mcp::GET_PROMPT_OPERATION, uses(DefinitionKind::Prompt, mcp::INSTANTIATES_PROMPT, &NAME)),
-            "tools/list" => (mcp::LIST_TOOLS_OPERATION, list(DefinitionKind::Tool)),
-            "resources/list" => (mcp::LIST_RESOURCES_OPERATION, list(DefinitionKind::Resource)),
-            "resources/templates/list" => (rpcg::OPERATION, list(DefinitionKind::Template)),
-            "prompts/list" => (mcp::LIST_PROMPTS_OPERATION, list(DefinitionKind::Prompt)),
-            "ping" => (mcp::PING_OPERATION, AsksFor::Other),
-            // LSP's has no version, and that of ACP is a number.
-            "initialize" => {
-                string(&PROTOCOL_VERSION)?;
-                (mcp::INITIALIZE_OPERATION, AsksFor::Other)
-            }
-            _ => {
-                let protocols = known_method(method)?.protocols;
-                let is_others = protocols.has("ACP") && string(&SESSION_ID).is_some();
-                if !protocols.has("MCP") || is_others {
-                    return None;
-                }
-                (rpcg::OPERATION, AsksFor::Other)
-            }
-        };
-        Some(Self { class, asks_for })
-    }
-}
-
-impl<'a> McpResult<'a> {
-    fn of(text: &'a str, interoperable: bool) -> Extract<'a> {
-        let mut result = Self { lists: Vec::new(), next_cursor: None };
-        for (name, value) in json::members(text) {
-            if name == "nextCursor" {
-                result.next_cursor = json::string(value).map(|cursor| key(&cursor));
-            } else if value.starts_with('[')
-                && let Some(kind) = DefinitionKind::listed_by(name)
-            {
-                result.lists.push((kind, shown(kind, value, interoperable)));
-            }
-        }
-        if result.lists.is_empty() { Extract::Nothing } else { Extract::Result(result) }
-    }
-}
-
 /// Links messages with those before them, in their order.
 ///
 /// Remembers the requests that wait for their answers, 2^18 at most: what answers an older one is in no operation. And at
-/// most 2^16 definitions, each by digests. Where half of that is reached, the sessions that were used longest ago lose
-/// theirs: what is listed there again is new. Further definitions of one session are new in each list, and what is used of
-/// them has only a name.
+/// most 2^16 sessions and definitions, each by digests. Where half of that is reached, the sessions that were used longest
+/// ago lose theirs: what is listed there again is new. Further definitions of one session are new in each list, and what is
+/// used of them has only a name.
 #[derive(Default)]
 pub(crate) struct Linker {
     open: BTreeMap<Name, OpenOperation>,
+    /// Open requests by their progress tokens.
+    tokens: HashMap<Key, Name>,
     sessions: HashMap<Arc<str>, McpSession>,
     /// How many definitions all sessions have.
     definitions: usize,
@@ -152,13 +54,26 @@ pub(crate) struct Linker {
 
 /// The operation of a request that is not answered yet.
 struct OpenOperation {
-    lists: Option<(DefinitionKind, Option<Key>)>,
+    awaits: Awaits,
+    token: Option<Key>,
 }
 
-/// What a session's server offers.
+/// What the answer to a request can tell.
+enum Awaits {
+    Other,
+    List(DefinitionKind, Option<Key>),
+    ToolResult,
+    Contents(NodeRef<'static>),
+    Server,
+}
+
+/// What is known of the two sides of a session.
 #[derive(Default)]
 struct McpSession {
     last_used: u64,
+    client: Option<KnownSide>,
+    server: Option<KnownSide>,
+    /// What the server offers.
     definitions: [Definitions; DefinitionKind::ALL.len()],
 }
 
@@ -168,93 +83,182 @@ impl McpSession {
     }
 }
 
+/// A message, and where it is.
+struct Place<'p, 'n> {
+    session: &'p Arc<str>,
+    annotated: &'p Annotated<'n>,
+}
+
 impl Linker {
-    /// Says what a message is about, of the session with that reference.
+    /// Says what a message is about, of the session with that reference, which is that of the last record.
     pub fn link<'a>(
         &mut self,
         session: &Arc<str>,
+        sessions: &Sessions,
         annotated: &Annotated<'a>,
         extract: Extract<'a>,
         out: &mut Vec<Statement<'a>>,
     ) {
         let name = annotated.name;
+        let place = Place { session, annotated };
         let answered = annotated.responds_to.and_then(|request| Some((request, self.open.remove(&request)?)));
-        let operation = match (&answered, &extract) {
-            (Some((request, _)), _) => *request,
-            (None, Extract::Request(_)) => name,
-            _ => return,
-        };
-        let operation = NodeRef::Part(operation, Part::OPERATION);
-        Speaker::new(out, NodeRef::Message(name)).link(rpcg::IN_OPERATION, operation);
-        match (extract, answered) {
-            (Extract::Request(request), _) => self.request(session, annotated, request, operation, out),
-            (Extract::Result(result), Some((_, OpenOperation { lists: Some((kind, cursor)) }))) => {
-                let page = result.lists.into_iter().find(|(listed, _)| *listed == kind);
-                if let Some((_, page)) = page {
-                    self.in_session(session, kind, |definitions, room| {
-                        definitions.take(kind, page, (cursor, result.next_cursor), (name, room), out);
-                    });
-                }
+        if let Some((request, open)) = answered {
+            open.token.map(|token| self.tokens.remove(&token));
+            let operation = NodeRef::Part(request, Part::OPERATION);
+            Speaker::new(out, NodeRef::Message(name)).link(rpcg::IN_OPERATION, operation);
+            if let Extract::Result(result) = extract {
+                self.result(&place, *result, open.awaits, out);
             }
-            _ => {}
+            return;
+        }
+        match extract {
+            Extract::Request(request) => self.request(&place, request, out),
+            Extract::Notification(notification) => self.notification(&place, sessions, notification, out),
+            Extract::Nothing | Extract::Result(_) => {}
         }
     }
 
-    fn request<'a>(
-        &mut self,
-        session: &Arc<str>,
-        annotated: &Annotated<'a>,
-        request: McpRequest<'a>,
-        operation: NodeRef<'a>,
-        out: &mut Vec<Statement<'a>>,
-    ) {
-        let mut lists = None;
+    fn request<'a>(&mut self, place: &Place<'_, 'a>, request: McpRequest<'a>, out: &mut Vec<Statement<'a>>) {
+        let name = place.annotated.name;
+        let operation = NodeRef::Part(name, Part::OPERATION);
+        let mut speaker = Speaker::new(out, NodeRef::Message(name));
+        speaker.link(rpcg::IN_OPERATION, operation);
+        say_trace(&mut speaker, request.trace);
+        let mut awaits = Awaits::Other;
+        if let Some(client) = request.client {
+            client.say(Sender::Client, &mut self.session(place.session).client, name, out);
+        }
         let mut speaker = Speaker::new(out, operation);
         speaker.class(request.class);
         match request.asks_for {
             AsksFor::Other => {}
-            AsksFor::List(kind, cursor) => lists = Some((kind, cursor)),
+            AsksFor::Server => awaits = Awaits::Server,
+            AsksFor::List(kind, cursor) => awaits = Awaits::List(kind, cursor),
             AsksFor::Use(kind, property, key) => {
                 let mut defined = Vec::new();
-                let node = self.in_session(session, kind, |definitions, room| {
-                    definitions.find(kind, key, annotated.name, room > 0, &mut defined)
+                let node = self.definitions(place.session, kind, |definitions, room| {
+                    definitions.find(kind, key, name, room > 0, &mut defined)
                 });
                 speaker.link(property, node);
                 out.append(&mut defined);
+                awaits = match kind {
+                    DefinitionKind::Tool => Awaits::ToolResult,
+                    DefinitionKind::Resource => Awaits::Contents(node),
+                    DefinitionKind::Template | DefinitionKind::Prompt => Awaits::Other,
+                };
             }
         }
         // Null never pairs.
-        if let Node::Message(Message { id: Some(id), .. }) = &annotated.node
-            && *id != Id::Null
+        if let Node::Message(Message { id: Some(Id::Null), .. }) = &place.annotated.node {
+            return;
+        }
+        let token = request.token.map(|token| key((place.session, place.annotated.sender, token)));
+        if let Some(token) = token {
+            self.tokens.insert(token, name);
+        }
+        self.open.insert(name, OpenOperation { awaits, token });
+        if self.open.len() > OPEN
+            && let Some((_, oldest)) = self.open.pop_first()
         {
-            self.open.insert(annotated.name, OpenOperation { lists });
-            if self.open.len() > OPEN {
-                self.open.pop_first();
+            oldest.token.map(|token| self.tokens.remove(&token));
+        }
+    }
+
+    fn result<'a>(
+        &mut self,
+        place: &Place<'_, 'a>,
+        result: McpResult<'a>,
+        awaits: Awaits,
+        out: &mut Vec<Statement<'a>>,
+    ) {
+        let name = place.annotated.name;
+        match awaits {
+            Awaits::Other => {}
+            Awaits::List(kind, cursor) => {
+                let page = result.lists.into_iter().find(|(listed, _)| *listed == kind);
+                if let Some((_, page)) = page {
+                    self.definitions(place.session, kind, |definitions, room| {
+                        definitions.take(kind, page, (cursor, result.next_cursor), (name, room), out);
+                    });
+                }
+            }
+            Awaits::ToolResult => {
+                let node = NodeRef::Part(name, Part { kind: PartKind::Result, index: 0 });
+                let mut speaker = Speaker::new(out, NodeRef::Message(name));
+                speaker.link(rpcg::TOOL_RESULT, node);
+                speaker.subject = node;
+                speaker.class(mcp::TOOL_RESULT);
+                if let Some(is_error) = result.is_error {
+                    speaker.say(mcp::IS_ERROR, Said::Boolean(is_error));
+                }
+                say_content(node, mcp::HAS_CONTENT, result.content, name, out);
+            }
+            Awaits::Contents(resource) => say_content(resource, mcp::HAS_CONTENTS, result.contents, name, out),
+            Awaits::Server => {
+                if let Some(server) = result.server {
+                    server.say(Sender::Server, &mut self.session(place.session).server, name, out);
+                }
             }
         }
     }
 
+    fn notification<'a>(
+        &mut self,
+        place: &Place<'_, 'a>,
+        sessions: &Sessions,
+        notification: McpNotification<'a>,
+        out: &mut Vec<Statement<'a>>,
+    ) {
+        let Annotated { name, sender, .. } = place.annotated;
+        let mut speaker = Speaker::new(out, NodeRef::Message(*name));
+        match notification.tells {
+            Tells::Other => {}
+            Tells::Progress(token) => {
+                // The side that asked, as far as it is known.
+                let asked = [None, Some(Sender::Client), Some(Sender::Server)];
+                let asked = asked.into_iter().filter(|asker| asker.is_none() || sender.is_none() || asker != sender);
+                let mut found = asked.filter_map(|asker| self.tokens.get(&key((place.session, asker, token))));
+                if let (Some(request), None) = (found.next(), found.next()) {
+                    speaker.link(rpcg::PROGRESS_OF, NodeRef::Message(*request));
+                }
+            }
+            Tells::Cancelled(id) => {
+                if let Some(request) = sessions.open_request(*sender, &id).filter(|request| request < name) {
+                    speaker.link(rpcg::CANCELS, NodeRef::Message(request));
+                }
+            }
+            Tells::Log(level, logger) => {
+                speaker.literal(mcp::HAS_LEVEL, level, xsd::STRING);
+                speaker.literal(mcp::HAS_LOGGER, logger, xsd::STRING);
+            }
+        }
+        say_trace(&mut speaker, notification.trace);
+    }
+
+    /// What is known of a session.
+    fn session(&mut self, session: &Arc<str>) -> &mut McpSession {
+        self.uses += 1;
+        if self.definitions + self.sessions.len() > DEFINITIONS / 2 && self.sessions.len() > 1 {
+            self.forget(session);
+        }
+        let known = self.sessions.entry(session.clone()).or_default();
+        known.last_used = self.uses;
+        known
+    }
+
     /// Uses the definitions of a session, to which so many may be added.
-    fn in_session<R>(
+    fn definitions<R>(
         &mut self,
         session: &Arc<str>,
         kind: DefinitionKind,
         with: impl FnOnce(&mut Definitions, usize) -> R,
     ) -> R {
-        self.uses += 1;
-        if !self.sessions.contains_key(session) {
-            self.sessions.insert(session.clone(), McpSession::default());
-        }
-        if self.definitions + self.sessions.len() > DEFINITIONS / 2 && self.sessions.len() > 1 {
-            self.forget(session);
-        }
         let room = DEFINITIONS.saturating_sub(self.definitions);
-        let known = self.sessions.entry(session.clone()).or_default();
-        known.last_used = self.uses;
-        let definitions = &mut known.definitions[kind as usize];
+        let definitions = &mut self.session(session).definitions[kind as usize];
         let before = definitions.len();
         let result = with(definitions, room);
-        self.definitions = (self.definitions + definitions.len()).saturating_sub(before);
+        let after = definitions.len();
+        self.definitions = (self.definitions + after).saturating_sub(before);
         result
     }
 
@@ -267,5 +271,12 @@ impl Linker {
             let forgotten = self.sessions.remove(&reference);
             self.definitions -= forgotten.map_or(0, |known| known.len());
         }
+    }
+}
+
+fn say_trace<'a>(speaker: &mut Speaker<'_, 'a>, trace: Option<Trace<'a>>) {
+    if let Some(Trace { trace, span }) = trace {
+        speaker.literal(rpcg::TRACE_ID, Some(trace.into()), xsd::STRING);
+        speaker.literal(rpcg::PARENT_SPAN_ID, Some(span.into()), xsd::STRING);
     }
 }

@@ -59,6 +59,8 @@ pub const CATALOGUE: &[NamedQuery<'static>] = catalogue! {
     "tool-changes",
     "definitions-size",
     "operations",
+    "resources",
+    "capabilities",
     "handshake",
     "cancelled",
     "progress",

@@ -74,6 +74,11 @@ impl Connection {
         Self { reference, last_used: 0, last_record: None, tally, exchanges: Exchanges::new(number) }
     }
 
+    /// The newest open request that has an id and may be this side's.
+    pub fn open_request(&self, sender: Option<Sender>, id: &Id<'_>) -> Option<Name> {
+        self.exchanges.find(sender, id)
+    }
+
     /// Whether a request waits for its answer.
     pub fn waits(&self) -> bool {
         !self.exchanges.is_empty()

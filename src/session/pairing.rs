@@ -11,7 +11,7 @@ use super::Name;
 use super::answered::RecentAnswers;
 use super::sides::Party;
 use crate::message::Id;
-use crate::record::Time;
+use crate::record::{Sender, Time};
 
 /// The exchanges of a session that are open.
 #[derive(Debug, Default)]
@@ -166,6 +166,12 @@ impl Exchanges {
             }
             Entry::Occupied(mut entry) => entry.get_mut().push(request),
         }
+    }
+
+    /// The newest open request that has an id and may be this side's.
+    pub fn find(&self, sender: Option<Sender>, id: &Id<'_>) -> Option<Name> {
+        let fits = |party: Party| sender.is_none() || party.sender.is_none() || party.sender == sender;
+        self.open.get(&Key::new(id))?.newest_of(fits)
     }
 
     /// A response: the newest open request of the other side that has its id.

@@ -169,7 +169,8 @@ fn no_log_forges_a_node() {
 "#
         ));
     }
-    let nodes = regex::Regex::new(r"^(#m\d+(\.\d+)?(-(id|error|op|(tool|resource)\d*))?)?$").expect("a pattern");
+    let nodes =
+        regex::Regex::new(r"^(#m\d+(\.\d+)?(-(id|error|op|(tool|resource|content)\d*))?)?$").expect("a pattern");
     let quads = convert(log.as_bytes());
     assert_eq!(said(&quads, &["hasURI"]).len(), 2 * odd.len());
     for quad in &quads {
@@ -214,4 +215,139 @@ fn what_is_remembered_is_bounded() {
     let shown: BTreeSet<_> =
         said(&quads, &["definedIn"]).into_iter().filter(|line| line.ends_with(" definedIn m8")).collect();
     assert_eq!(shown, set(["m2-tool2 definedIn m8", "m8-tool2 definedIn m8"]));
+}
+
+#[test]
+fn what_tools_give_and_resources_hold() {
+    let log = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
+{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"file:///a"}}
+{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[{"type":"text","text":"x"},{"type":"resource_link","uri":"file:///b","name":"b"},{"type":"resource","resource":{"uri":"file:///c","mimeType":"text/plain","text":""}},{"type":"hologram"},7]}}
+{"jsonrpc":"2.0","id":2,"result":{"contents":[{"uri":"file:///a","mimeType":"image/png","blob":"AA=="},{"uri":"file:///a","text":"y"}]}}
+{"jsonrpc":"2.0","id":3,"method":"ping"}
+{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text"}],"isError":true,"tools":[{"name":"a"}],"serverInfo":{"name":"s"}}}
+"#;
+    let quads = convert(log.as_bytes());
+    let links = ["toolResult", "hasContent", "hasContents", "hasContentType", "hasMimeType", "uri", "size"];
+    let expected = [
+        "m3 toolResult m3-result",
+        "m3-result hasContent m3-content1",
+        "m3-result hasContent m3-content2",
+        "m3-result hasContent m3-content3",
+        "m3-result hasContent m3-content4",
+        "m3-result hasContent m3-content5",
+        "m3-content1 hasContentType text",
+        "m3-content1 size 26",
+        "m3-content2 hasContentType resource_link",
+        "m3-content2 uri file:///b",
+        "m3-content2 size 53",
+        "m3-content3 hasContentType resource",
+        "m3-content3 hasMimeType text/plain",
+        "m3-content3 uri file:///c",
+        "m3-content3 size 84",
+        "m3-content4 hasContentType hologram",
+        "m3-content4 size 19",
+        "m3-content5 size 1",
+        "m2-resource hasContents m4-content1",
+        "m2-resource hasContents m4-content2",
+        "m4-content1 hasMimeType image/png",
+        "m4-content1 uri file:///a",
+        "m4-content1 size 56",
+        "m4-content2 uri file:///a",
+        "m4-content2 size 30",
+    ];
+    assert_eq!(said(&quads, &links), set(expected));
+    let types: BTreeSet<_> = said(&quads, &["type"]).into_iter().filter(|line| line.contains("-content")).collect();
+    let expected = [
+        "m3-content1 type TextContent",
+        "m3-content2 type ResourceLink",
+        "m3-content3 type EmbeddedResource",
+        "m3-content4 type Content",
+        "m3-content5 type Content",
+        "m4-content1 type BlobResourceContents",
+        "m4-content2 type TextResourceContents",
+    ];
+    assert_eq!(types, set(expected));
+    assert!(said(&quads, &["isError"]).contains("m3-result isError true"));
+}
+
+#[test]
+fn sides_and_what_they_can_do() {
+    let discover = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"desk","version":"2"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}"#;
+    let log = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{{"roots":{{"listChanged":true}},"sampling":{{}}}},"clientInfo":{{"name":"desk","title":"Desk","version":"1"}}}}}}
+{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"2025-06-18","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"weather","version":"0.9"}}}}}}
+{{"jsonrpc":"2.0","id":2,"method":"server/discover","params":{{{discover}}}}}
+{{"jsonrpc":"2.0","id":2,"result":{{"supportedVersions":["2026-07-28"],"capabilities":{{"tools":{{}}}},"_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"weather","version":"1"}}}}}}}}
+{{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{{{discover}}}}}
+"#
+    );
+    let quads = convert(log.as_bytes());
+    let links = [
+        "introduces",
+        "hasCapabilities",
+        "clientCapabilities",
+        "hasName",
+        "hasTitle",
+        "hasVersion",
+        "hasProtocolVersion",
+    ];
+    let expected = [
+        "m1 introduces m1-client",
+        "m1-client hasName desk",
+        "m1-client hasTitle Desk",
+        "m1-client hasVersion 1",
+        "m1-client hasProtocolVersion 2025-11-25",
+        "m1-client clientCapabilities m1-capability1",
+        "m1-client clientCapabilities m1-capability2",
+        "m1-capability1 hasName roots",
+        "m1-capability2 hasName sampling",
+        "m2 introduces m2-server",
+        "m2-server hasName weather",
+        "m2-server hasVersion 0.9",
+        "m2-server hasProtocolVersion 2025-06-18",
+        "m2-server hasCapabilities m2-capability1",
+        "m2-capability1 hasName tools",
+        "m3 introduces m3-client",
+        "m3-client hasName desk",
+        "m3-client hasVersion 2",
+        "m3-client hasProtocolVersion 2026-07-28",
+        "m3-client clientCapabilities m3-capability1",
+        "m3-capability1 hasName elicitation",
+        "m4 introduces m4-server",
+        "m4-server hasName weather",
+        "m4-server hasVersion 1",
+        "m4-server hasCapabilities m4-capability1",
+        "m4-capability1 hasName tools",
+        "m5 introduces m3-client",
+    ];
+    assert_eq!(said(&quads, &links), set(expected));
+    assert!(said(&quads, &["value"]).contains(r#"m1-capability1 value {"listChanged":true}"#));
+}
+
+#[test]
+fn notifications_lead_to_open_requests() {
+    let log = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"1","traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"}}}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":1,"traceparent":"00-0AF7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"}}}
+{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[],"_meta":{"progressToken":1}}}
+{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"1","progress":1}}
+{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}
+{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}
+{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"2"}}
+{"jsonrpc":"2.0","id":2,"result":{}}
+{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}
+{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}
+{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","logger":"db","data":1,"_meta":{"traceparent":"00-00000000000000000000000000000000-00f067aa0ba902b7-01"}}}
+"#;
+    let links = ["progressOf", "cancels", "traceId", "parentSpanId", "hasLevel", "hasLogger"];
+    let expected = [
+        "m1 traceId 0af7651916cd43dd8448eb211c80319c",
+        "m1 parentSpanId 00f067aa0ba902b7",
+        "m4 progressOf m1",
+        // Of the client's request or of the server's: nobody knows who tells, so there is no link, until one is left.
+        "m6 cancels m2",
+        "m10 progressOf m3",
+        "m11 hasLevel error",
+        "m11 hasLogger db",
+    ];
+    assert_eq!(said(&convert(log.as_bytes()), &links), set(expected));
 }

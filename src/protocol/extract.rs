@@ -1,0 +1,288 @@
+//! What a message of the Model Context Protocol tells of itself: the part of the work that needs no other message.
+
+use std::borrow::Cow;
+
+use oxrdf::NamedNodeRef;
+
+use super::content::ContentItem;
+use super::definitions::{DefinitionKind, Shown, shown};
+use super::sides::Introduction;
+use super::{Key, Protocol, Spelled, key};
+use crate::json;
+use crate::message::{Id, Kind, Message, Payload, Single};
+use crate::record::known_method;
+use crate::vocab::{mcp, rpcg};
+
+/// What a message tells of itself.
+pub(crate) enum Extract<'a> {
+    Nothing,
+    Request(McpRequest<'a>),
+    Notification(McpNotification<'a>),
+    Result(Box<McpResult<'a>>),
+}
+
+/// A request.
+pub(crate) struct McpRequest<'a> {
+    /// Class of the operation.
+    pub class: NamedNodeRef<'static>,
+    pub asks_for: AsksFor<'a>,
+    /// Stands for the token that progress is told by.
+    pub token: Option<Key>,
+    pub trace: Option<Trace<'a>>,
+    /// The client, as it tells of itself.
+    pub client: Option<Box<Introduction<'a>>>,
+}
+
+pub(crate) enum AsksFor<'a> {
+    Other,
+    /// Something that is defined, by its key; the property that leads from the operation to it.
+    Use(DefinitionKind, NamedNodeRef<'static>, Cow<'a, str>),
+    /// A list of definitions, from this cursor on.
+    List(DefinitionKind, Option<Key>),
+    /// The server, to tell of itself.
+    Server,
+}
+
+/// A notification.
+pub(crate) struct McpNotification<'a> {
+    pub trace: Option<Trace<'a>>,
+    pub tells: Tells<'a>,
+}
+
+pub(crate) enum Tells<'a> {
+    Other,
+    /// How far a request got, by its token.
+    Progress(Key),
+    /// That the answer to a request is not wanted any more.
+    Cancelled(Id<'a>),
+    /// A line for a log: how grave it is, and who says it.
+    Log(Option<Cow<'a, str>>, Option<Cow<'a, str>>),
+}
+
+/// Where a message belongs in a trace (W3C Trace Context): the trace, and the span that sent it.
+pub(crate) struct Trace<'a> {
+    pub trace: &'a str,
+    pub span: &'a str,
+}
+
+impl<'a> Trace<'a> {
+    /// Reads a `traceparent`: version, trace, span and flags, in lower-case hexadecimal digits.
+    fn read(traceparent: &'a str) -> Option<Self> {
+        let mut parts = traceparent.split('-');
+        let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        let is_hex = |text: &str, length| {
+            text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        let is_set = |text: &str| text.bytes().any(|byte| byte != b'0');
+        let right = is_hex(version, 2) && is_hex(trace, 32) && is_hex(span, 16) && is_hex(flags, 2);
+        (right && version != "ff" && is_set(trace) && is_set(span)).then_some(Self { trace, span })
+    }
+}
+
+/// What may be the answer to a request of MCP.
+#[derive(Default)]
+pub(crate) struct McpResult<'a> {
+    pub lists: Vec<(DefinitionKind, Vec<Shown<'a>>)>,
+    pub next_cursor: Option<Key>,
+    pub is_error: Option<bool>,
+    /// What a tool gave.
+    pub content: Vec<ContentItem<'a>>,
+    /// What is in a resource.
+    pub contents: Vec<ContentItem<'a>>,
+    /// The server, as it tells of itself.
+    pub server: Option<Introduction<'a>>,
+}
+
+impl<'a> Extract<'a> {
+    /// Takes it out of a message. `spelled` is what [`spell`](super::spell) gave.
+    pub fn of(protocol: Protocol, single: &Single<'a>, spelled: Option<&'a Spelled>) -> Self {
+        let Single::Message(message) = single else { return Self::Nothing };
+        if protocol == Protocol::None {
+            return Self::Nothing;
+        }
+        let found = match message.kind {
+            Kind::Request => McpRequest::of(message, spelled).map(Self::Request),
+            Kind::Notification => McpNotification::of(message, spelled).map(Self::Notification),
+            Kind::Response => {
+                text(message.result.as_ref(), spelled).and_then(|(text, plain)| McpResult::of(text, plain))
+            }
+            Kind::ErrorResponse => None,
+        };
+        found.unwrap_or(Self::Nothing)
+    }
+}
+
+/// The canonical text of a payload, and whether it is interoperable.
+fn text<'a>(payload: Option<&Payload<'a>>, spelled: Option<&'a Spelled>) -> Option<(&'a str, bool)> {
+    match (payload?, spelled) {
+        (Payload::Canonical { text, interoperable }, _) => Some((text, *interoperable)),
+        (_, Some(Spelled { text, interoperable })) => Some((text, *interoperable)),
+        _ => None,
+    }
+}
+
+/// Members of params, or of the `_meta` in them, as they are spelled in canonical JSON.
+#[derive(Default)]
+struct Params<'a> {
+    interoperable: bool,
+    name: Option<&'a str>,
+    uri: Option<&'a str>,
+    cursor: Option<&'a str>,
+    session_id: Option<&'a str>,
+    request_id: Option<&'a str>,
+    token: Option<&'a str>,
+    level: Option<&'a str>,
+    logger: Option<&'a str>,
+    traceparent: Option<&'a str>,
+    version: Option<&'a str>,
+    client: Option<&'a str>,
+    capabilities: Option<&'a str>,
+}
+
+impl<'a> Params<'a> {
+    fn of(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Self {
+        let mut params = Self::default();
+        let Some((text, interoperable)) = text(message.params.as_ref(), spelled) else { return params };
+        params.interoperable = interoperable;
+        for (name, value) in json::members(text) {
+            let member = match name {
+                "name" => &mut params.name,
+                "uri" => &mut params.uri,
+                "cursor" => &mut params.cursor,
+                "sessionId" => &mut params.session_id,
+                "requestId" => &mut params.request_id,
+                "progressToken" => &mut params.token,
+                "level" => &mut params.level,
+                "logger" => &mut params.logger,
+                "protocolVersion" => &mut params.version,
+                "clientInfo" => &mut params.client,
+                "capabilities" => &mut params.capabilities,
+                "_meta" => {
+                    params.read_meta(value);
+                    continue;
+                }
+                _ => continue,
+            };
+            *member = Some(value);
+        }
+        params
+    }
+
+    fn read_meta(&mut self, meta: &'a str) {
+        for (name, value) in json::members(meta) {
+            let member = match name {
+                "progressToken" => &mut self.token,
+                "traceparent" => &mut self.traceparent,
+                "io.modelcontextprotocol/protocolVersion" => &mut self.version,
+                "io.modelcontextprotocol/clientInfo" => &mut self.client,
+                "io.modelcontextprotocol/clientCapabilities" => &mut self.capabilities,
+                _ => continue,
+            };
+            *member = Some(value);
+        }
+    }
+
+    fn trace(&self) -> Option<Trace<'a>> {
+        // Canonical text has no escapes for what may be in it.
+        Trace::read(self.traceparent?.strip_prefix('"')?.strip_suffix('"')?)
+    }
+
+    /// Stands for the token, a string or a number.
+    fn token(&self) -> Option<Key> {
+        self.token.filter(|token| !token.starts_with(['{', '[', 't', 'f', 'n'])).map(key)
+    }
+}
+
+fn string(value: Option<&str>) -> Option<Cow<'_, str>> {
+    json::string(value?)
+}
+
+impl<'a> McpRequest<'a> {
+    fn of(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
+        let method = message.method.as_deref()?;
+        let protocols = known_method(method)?.protocols;
+        if !protocols.has("MCP") {
+            return None;
+        }
+        let params = Params::of(message, spelled);
+        let uses = |kind, property, key| match string(key) {
+            Some(key) => AsksFor::Use(kind, property, key),
+            None => AsksFor::Other,
+        };
+        let list = |kind| AsksFor::List(kind, string(params.cursor).map(key));
+        let (class, asks_for) = match method {
+            "tools/call" => (mcp::CALL_TOOL_OPERATION, uses(DefinitionKind::Tool, mcp::EXECUTES_TOOL, params.name)),
+            "resources/read" => {
+                (mcp::READ_RESOURCE_OPERATION, uses(DefinitionKind::Resource, mcp::ACCESSES_RESOURCE, params.uri))
+            }
+            "prompts/get" => {
+                (mcp::GET_PROMPT_OPERATION, uses(DefinitionKind::Prompt, mcp::INSTANTIATES_PROMPT, params.name))
+            }
+            "tools/list" => (mcp::LIST_TOOLS_OPERATION, list(DefinitionKind::Tool)),
+            "resources/list" => (mcp::LIST_RESOURCES_OPERATION, list(DefinitionKind::Resource)),
+            "resources/templates/list" => (rpcg::OPERATION, list(DefinitionKind::Template)),
+            "prompts/list" => (mcp::LIST_PROMPTS_OPERATION, list(DefinitionKind::Prompt)),
+            "ping" => (mcp::PING_OPERATION, AsksFor::Other),
+            // LSP's has no version, and that of ACP is a number.
+            "initialize" => {
+                string(params.version)?;
+                (mcp::INITIALIZE_OPERATION, AsksFor::Server)
+            }
+            "server/discover" => (rpcg::OPERATION, AsksFor::Server),
+            _ if protocols.has("ACP") && params.session_id.is_some() => return None,
+            _ => (rpcg::OPERATION, AsksFor::Other),
+        };
+        let client = Introduction::new(params.client, params.version, params.capabilities, params.interoperable);
+        Some(Self { class, asks_for, token: params.token(), trace: params.trace(), client: client.map(Box::new) })
+    }
+}
+
+impl<'a> McpNotification<'a> {
+    fn of(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
+        let method = message.method.as_deref()?;
+        if !known_method(method)?.protocols.has("MCP") {
+            return None;
+        }
+        let params = Params::of(message, spelled);
+        let tells = match method {
+            "notifications/progress" => params.token().map(Tells::Progress),
+            "notifications/cancelled" => params
+                .request_id
+                .and_then(|id| json::parse(id.as_bytes()).ok())
+                .and_then(|id| Id::from_value(&id))
+                .map(Tells::Cancelled),
+            "notifications/message" => Some(Tells::Log(string(params.level), string(params.logger))),
+            _ => None,
+        };
+        Some(Self { trace: params.trace(), tells: tells.unwrap_or(Tells::Other) })
+    }
+}
+
+impl<'a> McpResult<'a> {
+    fn of(text: &'a str, interoperable: bool) -> Option<Extract<'a>> {
+        let mut result = Self::default();
+        let (mut says, mut server, mut version, mut capabilities) = (false, None, None, None);
+        for (name, value) in json::members(text) {
+            match name {
+                "nextCursor" => result.next_cursor = string(Some(value)).map(key),
+                "isError" => result.is_error = value.parse().ok(),
+                "content" => result.content = ContentItem::all(value),
+                "contents" => result.contents = ContentItem::all(value),
+                "serverInfo" => server = Some(value),
+                "protocolVersion" => version = Some(value),
+                "capabilities" => capabilities = Some(value),
+                "_meta" => {
+                    let found = json::members(value).find(|(name, _)| *name == "io.modelcontextprotocol/serverInfo");
+                    server = server.or(found.map(|(_, info)| info));
+                }
+                _ => match DefinitionKind::listed_by(name).filter(|_| value.starts_with('[')) {
+                    Some(kind) => result.lists.push((kind, shown(kind, value, interoperable))),
+                    None => continue,
+                },
+            }
+            says = true;
+        }
+        result.server = Introduction::new(server, version, capabilities, interoperable);
+        says.then(|| Extract::Result(Box::new(result)))
+    }
+}
