@@ -27,6 +27,7 @@ mod output;
 mod page;
 mod pretty;
 pub mod redact;
+mod references;
 mod report;
 mod repository;
 mod schema;
@@ -36,6 +37,7 @@ mod shapes;
 #[path = "register/no_shapes.rs"]
 mod shapes;
 mod site;
+mod steps;
 mod terms;
 mod turtle;
 mod uplift;

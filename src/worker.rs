@@ -87,7 +87,8 @@ impl Worker {
 
     fn start(&self) -> io::Result<Running> {
         let mut command = Command::new(&self.program);
-        command.arg(ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // It works for strangers, to whom the environment is not to be told.
+        command.arg(ARGUMENT).env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         let (Some(mut requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());

@@ -10,8 +10,9 @@ use std::collections::{BTreeSet, HashSet};
 use json_ld::syntax::is_keyword;
 use serde_json::{Map, Value};
 
-use super::schema::Anchors;
+use super::references::Anchors;
 use crate::context::definitions;
+use crate::json::pointer_token;
 
 /// What the names of annotations begin with.
 pub const ANNOTATION: &str = "x-jsonld-";
@@ -151,7 +152,7 @@ impl Annotator<'_> {
     fn below(&self, at: &str, keyword: &str) -> Vec<String> {
         let names: Vec<String> = match self.get(at).and_then(|entries| entries.get(keyword)) {
             Some(Value::Array(items)) => (0..items.len()).map(|index| index.to_string()).collect(),
-            Some(Value::Object(entries)) => entries.keys().map(|name| escaped(name)).collect(),
+            Some(Value::Object(entries)) => entries.keys().map(|name| pointer_token(name)).collect(),
             _ => return Vec::new(),
         };
         names.into_iter().map(|name| format!("{at}/{keyword}/{name}")).collect()
@@ -227,7 +228,7 @@ impl Annotator<'_> {
         };
         let names: Vec<String> = properties.keys().filter(|name| !is_keyword(name)).cloned().collect();
         for name in names {
-            let pointer = format!("{at}/properties/{}", escaped(&name));
+            let pointer = format!("{at}/properties/{}", pointer_token(&name));
             let term = term(&name, scopes, &self.prefixes);
             let Some(property) = self.root.pointer_mut(&pointer) else { continue };
             match property {
@@ -302,8 +303,4 @@ fn term(name: &str, scopes: &[&Map<String, Value>], prefixes: &Map<String, Value
         Some(_) => None,
         None => compact().map(with_iri),
     }
-}
-
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

@@ -14,6 +14,7 @@ use super::examples::{Examples, ExamplesFile, Others, SnippetSource};
 use super::folder::Folder;
 use super::language::Language;
 use super::library::Library;
+use super::steps::Step;
 use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, LoadError};
 use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
 
@@ -29,7 +30,7 @@ const SHAPES: &[&str] = &["shapes.shacl", "rules.shacl"];
 const TESTS: &str = "tests";
 const MORE_TESTS: &[&str] = &["tests.yaml", "tests.yml"];
 /// Files that only other programs use.
-const UNUSED: &[&str] = &["semantic-uplift.yaml", "transforms.yaml", "transforms.yml"];
+const UNUSED: &[&str] = &["transforms.yaml", "transforms.yml"];
 /// The name of the block itself in messages, as what names its files.
 pub const BLOCK: &str = "the building block";
 /// Base of Turtle that is only checked, for its relative references.
@@ -239,6 +240,8 @@ pub struct Block {
     pub examples: Examples,
     /// The tests, in the order of their names.
     pub tests: Vec<BlockTest>,
+    /// Steps beside the uplift.
+    pub(super) steps: Vec<Step>,
     /// The description, in Markdown.
     pub description: Option<String>,
     /// The ontology, in Turtle.
@@ -311,6 +314,7 @@ impl Block {
             examples_file,
             examples,
             tests,
+            steps: super::steps::read(&folder)?,
             description,
             ontology,
             notes,

@@ -15,8 +15,9 @@ use super::language::Language;
 use super::library::Library;
 use super::output::{Files, Product};
 use super::page::page;
+use super::references::point;
 use super::report::{ItemSubject, Report, Section, without_nulls};
-use super::schema::{Schemas, point, uri};
+use super::schema::{Schemas, uri};
 use super::shapes::Shapes;
 use super::site::Site;
 use super::uplift::Uplifter;
@@ -138,8 +139,7 @@ impl<'b> RegisterBuilder<'b> {
             // What its author wrote is the context of a block that stands alone.
             Some(uri) if site.is_repository() || block.context_file.is_none() => match library.context(uri) {
                 Ok(found) => {
-                    let lacks = |(reference, why): (&String, &String)| format!("{reference}: {why}");
-                    built.lacking = found.lacking.iter().map(lacks).collect();
+                    built.lacking = found.lacking.into_values().collect();
                     built.context = (!found.context.is_empty()).then_some(Value::Object(found.context));
                 }
                 Err(error) => {
@@ -194,7 +194,7 @@ impl<'b> RegisterBuilder<'b> {
         };
         Self {
             block,
-            runner: Runner { site, uplifter, schemas, shapes, lacking: built.lacking },
+            runner: Runner { site, uplifter, schemas, shapes, lacking: built.lacking, steps: block.steps.clone() },
             library,
             schema_file,
             context_file,
@@ -469,7 +469,9 @@ impl<'b> RegisterBuilder<'b> {
             }
         };
         let text = match &snippet.json_path {
-            Some(path) => selected(&text, path).map_err(|message| BlockError::unusable(place, message))?,
+            Some(path) => {
+                super::examples::selected(&text, path).map_err(|message| BlockError::unusable(place, message))?
+            }
             None => text,
         };
         if let Some(reference) = &snippet.schema_ref {
@@ -572,34 +574,4 @@ pub fn said(error: &BlockError) -> String {
         cause = error.source();
     }
     message
-}
-
-/// The first value that a JSONPath leads to in a JSON document: names and indices, of which `*` is the first.
-fn selected(text: &str, path: &str) -> Result<String, String> {
-    let mut value = serde_json::from_str::<Value>(text).map_err(|error| format!("it is not JSON: {error}"))?;
-    let unknown = || format!("json-path {path:?} has more than names, indices and `*`, which are all that is known");
-    let mut rest = path.strip_prefix('$').ok_or_else(unknown)?;
-    while !rest.is_empty() {
-        let (step, after) = match rest.strip_prefix('[') {
-            Some(inner) => inner.split_once(']').ok_or_else(unknown)?,
-            None => {
-                let inner = rest.strip_prefix('.').ok_or_else(unknown)?;
-                inner.split_at(inner.find(['.', '[']).unwrap_or(inner.len()))
-            }
-        };
-        let name = step.trim_matches(['\'', '"']);
-        if name.is_empty() || name.contains([':', '?', '(', ',', '\'', '"']) || step.starts_with('-') {
-            return Err(unknown());
-        }
-        let found = match (&mut value, step) {
-            (Value::Array(items), "*") => items.first_mut(),
-            (Value::Object(entries), "*") => entries.values_mut().next(),
-            (Value::Array(items), index) => index.parse::<usize>().ok().and_then(|index| items.get_mut(index)),
-            (Value::Object(entries), _) => entries.get_mut(name),
-            _ => None,
-        };
-        value = found.ok_or_else(|| format!("json-path {path:?} leads nowhere at `{step}`"))?.take();
-        rest = after;
-    }
-    Ok(lines(&value))
 }

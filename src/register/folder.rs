@@ -22,7 +22,7 @@ pub struct Folder {
     /// The folder that holds it, or it itself: references may lead this far.
     within: PathBuf,
     /// Files that the folder does not hold and the program does, by name.
-    built_in: BTreeMap<&'static str, &'static str>,
+    built_in: BTreeMap<String, &'static str>,
 }
 
 impl Default for Folder {
@@ -66,8 +66,13 @@ impl Folder {
     }
 
     /// From now on holds a file of the program's own, under a name that it has no file for.
-    pub fn provide(&mut self, name: &'static str, text: &'static str) {
-        self.built_in.insert(name, text);
+    pub fn provide(&mut self, name: &str, text: &'static str) {
+        self.built_in.insert(name.to_owned(), text);
+    }
+
+    /// Holds the program's own files that a folder below it has.
+    pub fn provide_below(&mut self, below: &str, folder: &Self) {
+        self.built_in.extend(folder.built_in.iter().map(|(name, text)| (format!("{below}{name}"), *text)));
     }
 
     /// Whether a file is one of the program's own.

@@ -13,8 +13,9 @@ use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section,
 use super::schema::{Schemas, Validated};
 use super::shapes::Shapes;
 use super::site::Site;
+use super::steps::{Step, StepKind};
 use super::turtle;
-use super::uplift::{Uplifted, Uplifter};
+use super::uplift::{UpliftError, Uplifted, Uplifter};
 use super::{BlockError, yaml};
 use crate::json;
 
@@ -77,6 +78,8 @@ pub struct Runner {
     pub shapes: Shapes,
     /// What the context could not be made of.
     pub lacking: Vec<String>,
+    /// Steps beside the uplift.
+    pub steps: Vec<Step>,
 }
 
 impl Runner {
@@ -165,14 +168,26 @@ impl Runner {
             if !has_context {
                 return self.validate(job, &value, done);
             }
+            let Some(text) = self.prepared(job.text, done) else { return self.validate(job, &value, done) };
             let message = "JSON-LD context is present - uplifting";
             done.item.done(Section::Files, message, json!({ "op": "jsonld-uplift" }));
-            self.uplifter.uplift(&spelled, job.prefixes, job.base)
+            let uplift = |value: &_| self.uplifter.uplift(value, job.prefixes, job.base);
+            match &text {
+                None => uplift(&spelled),
+                Some(text) => match json::parse(text.as_bytes()) {
+                    Ok(prepared) => uplift(&prepared),
+                    Err(error) => Err(UpliftError::NotRead(format!("what jq gives is not JSON: {error}"))),
+                },
+            }
         } else {
             self.uplifter.convert_jsonld(&spelled, job.prefixes, job.base)
         };
         match uplifted {
-            Ok(uplifted) => self.write_uplifted(job, uplifted, done),
+            Ok(uplifted) => {
+                if let Some(uplifted) = self.finished(job, uplifted, done) {
+                    self.write_uplifted(job, uplifted, done);
+                }
+            }
             Err(error) => {
                 let mut message = format!("Error found when uplifting JSON-LD: {error}");
                 let mut cause = std::error::Error::source(&error);
@@ -188,6 +203,47 @@ impl Runner {
             }
         }
         self.validate(job, &value, done)
+    }
+
+    /// What the steps before the uplift make of an example: nothing new where there are none. None where one cannot be run.
+    fn prepared(&mut self, text: &str, done: &mut Done) -> Option<Option<String>> {
+        let mut prepared = None;
+        for step in self.steps.clone() {
+            match step.r#type {
+                StepKind::Jq => prepared = Some(self.step(&step, prepared.as_deref().unwrap_or(text), done)?),
+                StepKind::Other(_) => drop(self.step(&step, "", done)?),
+                StepKind::SparqlConstruct | StepKind::SparqlUpdate => {}
+            }
+        }
+        Some(prepared)
+    }
+
+    /// What the steps after the uplift make of a graph. None where one cannot be run.
+    fn finished(&mut self, job: &Job<'_>, mut uplifted: Uplifted, done: &mut Done) -> Option<Uplifted> {
+        let is_after = |step: &&Step| matches!(step.r#type, StepKind::SparqlConstruct | StepKind::SparqlUpdate);
+        for step in self.steps.clone().iter().filter(|_| *job.language == Language::Json).filter(is_after) {
+            let lines: String = uplifted.triples.iter().map(|triple| format!("{triple} .\n")).collect();
+            let output = self.step(step, &lines, done)?;
+            // N-Triples are Turtle.
+            uplifted.triples = read_turtle(&output, ANY_BASE).ok()?;
+        }
+        Some(uplifted)
+    }
+
+    /// What a step makes of a text. Without it there would be another graph, so the example has none where it cannot be run.
+    fn step(&mut self, step: &Step, input: &str, done: &mut Done) -> Option<String> {
+        let name = step.r#type.name();
+        match self.schemas.step(step, input) {
+            Ok(output) => {
+                done.item.done(Section::SemanticUplift, format!("Step {name} is run"), json!({ "op": name }));
+                Some(output)
+            }
+            Err(error) => {
+                let message = format!("No graph, for the step {name} cannot be run: {error}");
+                done.item.fail(Section::SemanticUplift, message, json!({ "op": name }));
+                None
+            }
+        }
     }
 
     fn write_uplifted(&self, job: &Job<'_>, uplifted: Uplifted, done: &mut Done) {

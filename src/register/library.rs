@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::annotate::annotate;
 use super::folder::Folder;
-use super::schema::{ROOT, percent_decode};
+use super::references::percent_decode;
+use super::schema::ROOT;
 use super::terms::{BuiltContext, context};
 use super::{BlockError, yaml};
 use crate::context::Loader;
@@ -64,6 +65,11 @@ impl Library {
     /// The files of a folder.
     pub fn new(folder: Folder, loader: Loader) -> Self {
         Self { folder, loader, ..Self::default() }
+    }
+
+    /// The folder whose files are in it, for what the program has of them.
+    pub fn folder_mut(&mut self) -> &mut Folder {
+        &mut self.folder
     }
 
     /// Adds the blocks of a repository by identifier, and the URLs of the registers that it imports.
@@ -191,7 +197,7 @@ impl Library {
 
     /// The context of a block of the repository, made from its annotated schema.
     pub fn context(&self, schema: &str) -> Result<BuiltContext, BlockError> {
-        context(self, schema).map_err(|message| BlockError::unusable(&shown(schema), message))
+        context(self, schema)
     }
 
     /// The entry of an imported block.

@@ -27,6 +27,8 @@ pub enum Section {
     Turtle,
     /// Validation by shapes.
     Shacl,
+    /// Steps beside the uplift.
+    SemanticUplift,
 }
 
 impl Section {
@@ -39,6 +41,7 @@ impl Section {
             Self::JsonLd => "JSON-LD",
             Self::Turtle => "Turtle",
             Self::Shacl => "SHACL",
+            Self::SemanticUplift => "Semantic Uplift",
         }
     }
 }

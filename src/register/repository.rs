@@ -151,7 +151,7 @@ impl Repository {
         let mut options = options.clone();
         options.folders.extend(self.mapped.iter().cloned());
         let loader = loader(&options, self.folder.path())?;
-        let empty = Library::new(self.folder.clone(), loader);
+        let mut empty = Library::new(self.folder.clone(), loader);
         let mut errors = BTreeMap::new();
         let mut read = BTreeMap::new();
         let mut locals = BTreeMap::new();
@@ -163,6 +163,7 @@ impl Repository {
             locals.insert(id.clone(), local);
             match block {
                 Ok(mut block) => {
+                    empty.folder_mut().provide_below(below, &block.folder);
                     block.context_error = error;
                     (block.key, block.below, block.identifier) = (path_of(id), below.clone(), id.clone());
                     read.insert(id.clone(), block);
@@ -198,7 +199,8 @@ impl Repository {
         notes: &mut Vec<String>,
     ) -> (LocalBlock, Option<String>) {
         let path = self.folder.path().join(below);
-        let file = SCHEMA.iter().find(|name| path.join(name).is_file());
+        let file = || SCHEMA.iter().copied().find(|name| path.join(name).is_file());
+        let file = block.map_or_else(file, |block| block.schema_file);
         let named = || block?.metadata.schema.as_str().map(str::to_owned);
         let schema = match (file, named()) {
             (Some(file), _) => Some(uri(&format!("{below}{file}"))),
@@ -219,7 +221,7 @@ impl Repository {
                 let value = value.and_then(|text| super::yaml::read::<Value>(&text).ok()).filter(Value::is_object);
                 match value.map(|mut value| value.get_mut("@context").map(Value::take).unwrap_or(value)) {
                     Some(value) => {
-                        notes.push(format!("{id}: {}; it is taken as if it were", said(&BlockError::from(error))));
+                        notes.push(format!("{id}: {}; it is taken as if it were", self.said(error)));
                         loader.load_value(&path.join("context.jsonld"), value)
                     }
                     None => Err(error),
@@ -229,11 +231,13 @@ impl Repository {
         };
         match context {
             Ok(context) => (LocalBlock { schema, context: Some(context.value().clone()), published: None }, None),
-            Err(error) => {
-                let error = said(&BlockError::from(error)).replace(&format!("{}/", self.folder.path().display()), "");
-                (LocalBlock { schema, ..LocalBlock::default() }, Some(format!("{id}: {error}")))
-            }
+            Err(error) => (LocalBlock { schema, ..LocalBlock::default() }, Some(self.said(error))),
         }
+    }
+
+    /// An error, without the path of the repository.
+    fn said(&self, error: LoadError) -> String {
+        said(&error.into()).replace(&format!("{}/", self.folder.path().display()), "")
     }
 
     /// The URLs of the register's folder and of the repository: as the options say, else by the repository on GitHub, else by

@@ -3,7 +3,6 @@
 //! Schemas are files of the block's folder, in YAML or JSON. Nothing is fetched. Validation itself is the `jsonschema`
 //! crate's, which knows every draft from 4 to 2020-12.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::rc::Rc;
@@ -11,17 +10,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Retrieve, Uri, ValidationError, Validator};
-use percent_encoding::{AsciiSet, PercentEncode, percent_decode_str, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::BlockError;
 use super::block::BLOCK;
 use super::folder::Folder;
 use super::library::{BLOCKS, Library};
+use super::references::{Anchors, is_without_anchors, percent_decode, percent_encode, point};
 use super::report::without_nulls;
-use crate::json::pointer_token;
-use crate::vocab::RESERVED;
+use super::steps::{self, Step};
 use crate::worker::{Worker, WorkerError};
 
 /// The folder above the block's folder, to the schemas in it. A path of this machine would show in messages.
@@ -231,6 +229,17 @@ impl Schemas {
         })
     }
 
+    /// What a step beside the uplift makes of a text, in the worker where there is one.
+    pub fn step(&mut self, step: &Step, input: &str) -> Result<String, String> {
+        let kind = step.r#type.name();
+        if self.worker.is_none() {
+            return steps::run(kind, &step.code, input);
+        }
+        let answer = self.ask(&json!({ "step": kind, "code": step.code, "input": input }));
+        let answer = answer.map_err(|error| error.to_string())?;
+        serde_json::from_value(answer).unwrap_or_else(|error| Err(error.to_string()))
+    }
+
     /// Asks the worker, which is given the schemas that were read since it was set up.
     fn ask(&mut self, request: &Value) -> Result<Value, WorkerError> {
         let Some(worker) = &mut self.worker else { return Ok(Value::Null) };
@@ -247,10 +256,10 @@ impl Schemas {
 
     /// What a worker answers requests with, by the schemas that it is set up with.
     pub fn worker(setup: Value) -> Result<impl FnMut(Value) -> Value, Box<dyn Error + Send + Sync>> {
-        let (file, texts): (Option<String>, BTreeMap<String, String>) =
+        let (file, texts): (Option<String>, Option<BTreeMap<String, String>>) =
             serde_json::from_value(json!([setup["file"], setup["schemas"]]))?;
         let mut schemas = Self::new(Rc::default(), file, None);
-        for (file, text) in &texts {
+        for (file, text) in &texts.unwrap_or_default() {
             let schema: Value = serde_json::from_str(text)?;
             if Some(file) == schemas.file.as_ref() {
                 schemas.files.publish(file, &schema);
@@ -259,6 +268,9 @@ impl Schemas {
         }
         Ok(move |request: Value| {
             let text = |name: &str| request[name].as_str().unwrap_or_default();
+            if request.get("step").is_some() {
+                return json!(steps::run(text("step"), text("code"), text("input")));
+            }
             let value = serde_json::from_str(text("value")).map_err(|error| error.to_string());
             let answer: WorkerAnswer = value.and_then(|value| match schemas.validate(text("reference"), &value) {
                 Ok(Validated::Passed) => Ok(None),
@@ -297,105 +309,6 @@ fn schema_error(error: &ValidationError<'_>) -> String {
 /// A file of the block as a URI.
 pub(super) fn uri(file: &str) -> String {
     format!("{ROOT}{}", percent_encode(file))
-}
-
-/// The bytes that are encoded in paths and fragments.
-const PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b'$');
-
-fn percent_encode(text: &str) -> PercentEncode<'_> {
-    utf8_percent_encode(text, PATH)
-}
-
-/// The percent-decoded form of a path or a fragment.
-pub(super) fn percent_decode(text: &str) -> String {
-    percent_decode_str(text).decode_utf8_lossy().into_owned()
-}
-
-/// The anchors of a schema, of any draft, by their names; found when first asked for.
-#[derive(Debug, Default)]
-pub(super) struct Anchors(OnceCell<BTreeMap<String, String>>);
-
-impl Anchors {
-    /// The JSON Pointer of what a fragment names: a pointer, an anchor, or a pointer that lacks its slash.
-    pub(super) fn pointer(&self, schema: &Value, fragment: &str) -> Result<String, String> {
-        let fragment = percent_decode(fragment);
-        if fragment.is_empty() || fragment.starts_with('/') {
-            return match schema.pointer(&fragment) {
-                Some(_) => Ok(fragment),
-                None => Err(format!("there is nothing at {fragment:?}")),
-            };
-        }
-        let anchors = self.0.get_or_init(|| {
-            let mut anchors = BTreeMap::new();
-            collect_anchors(schema, String::new(), &mut anchors);
-            anchors
-        });
-        if let Some(pointer) = anchors.get(&fragment) {
-            return Ok(pointer.clone());
-        }
-        let with_slash = format!("/{fragment}");
-        if fragment.contains('/') && schema.pointer(&with_slash).is_some() {
-            return Ok(with_slash);
-        }
-        let known: Vec<_> = anchors.keys().map(|name| format!("#{name}")).collect();
-        Err(match known.is_empty() {
-            true => format!("there is no anchor #{fragment}, nor any other"),
-            false => format!("there is no anchor #{fragment}; there are {}", known.join(", ")),
-        })
-    }
-}
-
-/// The keywords whose values are data, not schemas.
-const DATA: &[&str] = &["const", "default", "enum", "example", "examples"];
-
-/// The anchor that an object gives itself, by whichever keyword.
-fn anchor(entries: &Map<String, Value>) -> Option<&str> {
-    let text = |keyword: &str| entries.get(keyword).and_then(Value::as_str);
-    let fragment = |keyword: &str| text(keyword)?.strip_prefix('#').filter(|name| !name.is_empty());
-    text("$anchor").or_else(|| text("$dynamicAnchor")).or_else(|| fragment("$id")).or_else(|| fragment("id"))
-}
-
-fn collect_anchors(schema: &Value, at: String, anchors: &mut BTreeMap<String, String>) {
-    match schema {
-        Value::Object(entries) => {
-            if let Some(name) = anchor(entries) {
-                anchors.entry(name.to_owned()).or_insert_with(|| at.clone());
-            }
-            for (name, below) in entries.iter().filter(|(name, _)| !DATA.contains(&name.as_str())) {
-                collect_anchors(below, format!("{at}/{}", pointer_token(name)), anchors);
-            }
-        }
-        Value::Array(items) => {
-            for (index, below) in items.iter().enumerate() {
-                collect_anchors(below, format!("{at}/{index}"), anchors);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Whether a schema is of a draft that does not know `$anchor`, which blocks use in them nevertheless.
-fn is_without_anchors(schema: &Value) -> bool {
-    let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
-    ["draft-03", "draft-04", "draft-06", "draft-07"].iter().any(|draft| dialect.contains(draft))
-}
-
-/// Makes a pointer of each `$ref` to an anchor, where `resolve` gives one.
-pub(super) fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String>) {
-    match schema {
-        Value::Object(entries) => {
-            if let Some(Value::String(reference)) = entries.get_mut("$ref")
-                && let Some(pointer) = resolve(reference)
-            {
-                *reference = pointer;
-            }
-            for (_, below) in entries.iter_mut().filter(|(name, _)| !DATA.contains(&name.as_str())) {
-                point(below, resolve);
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|below| point(below, resolve)),
-        _ => {}
-    }
 }
 
 /// Files of the block, for the validator.
@@ -582,16 +495,4 @@ fn closest(error: &ValidationError<'_>) -> Option<SchemaViolation> {
     let mut alternatives = context.iter().filter(|errors| score(errors) == highest);
     let (Some(errors), None) = (alternatives.next(), alternatives.next()) else { return None };
     best(errors)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_two_hexadecimal_digits_are_decoded() {
-        for (text, decoded) in [("a%2Fb", "a/b"), ("%c3%a9", "é"), ("%+1", "%+1"), ("%2", "%2"), ("%zz%41", "%zzA")] {
-            assert_eq!(percent_decode(text), decoded);
-        }
-    }
 }

@@ -10,9 +10,10 @@ use indexmap::IndexMap;
 use json_ld::syntax::is_keyword;
 use serde_json::{Map, Value, json};
 
+use super::BlockError;
 use super::annotate::{ANNOTATION, CONTEXT, EXTRA_TERMS, MAX_DEPTH, MAX_STEPS, PREFIXES, too_large};
-use super::library::Library;
-use super::schema::Anchors;
+use super::library::{Library, shown};
+use super::references::Anchors;
 
 /// Terms of one context, those scoped to others included.
 const MAX_TERMS: usize = 50_000;
@@ -29,14 +30,14 @@ pub struct BuiltContext {
 }
 
 /// The context of the schema that a URI leads to.
-pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, String> {
-    let full = library.annotated(uri).map_err(|error| error.to_string())?;
+pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError> {
+    let full = library.annotated(uri)?;
     let place = Place { uri: uri.to_owned(), fragment: String::new(), reference: String::new(), full, from: None };
     let mut builder = TermsBuilder::new(library);
     let place = Rc::new(place);
     let mut terms = builder.subschema(&place.full, &place, Scope::default());
     if builder.steps > MAX_STEPS || size(&terms) > MAX_TERMS {
-        return Err(too_large());
+        return Err(BlockError::unusable(&shown(uri), too_large()));
     }
     for (term, definition) in builder.extra_terms.into_iter().flat_map(|(_, terms)| terms) {
         terms.entry(&term).or_insert_with(|| keywords(&definition));
@@ -220,7 +221,7 @@ impl<'l> TermsBuilder<'l> {
         let at = match self.anchors.entry(uri.clone()).or_default().pointer(&full, fragment) {
             Ok(at) => at,
             Err(message) => {
-                lacking(self, message);
+                lacking(self, format!("{reference}, named by {}: {message}", shown(&place.uri)));
                 return None;
             }
         };

@@ -6,6 +6,7 @@
 //! the document's own base: there, JSON-LD means the URL that the document is read from.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -18,7 +19,7 @@ use serde_json::json;
 use super::block::{ANY_BASE, BLOCK, Block, BlockError};
 use super::examples::Prefixes;
 use super::library::Library;
-use super::lost::{self, Lost, own_members};
+use super::lost::{self, Lost, Why, own_members};
 use super::pretty::pretty;
 use crate::context::{Context, JSON_RPC_URL, LoadError, Reference, definitions};
 use crate::json::{self, Object, Text, Value};
@@ -69,6 +70,9 @@ pub enum UpliftError {
     /// A context below the top that is not written out.
     #[error("a context below the top of the document refers to another: write it out, or name it at the top")]
     Nested,
+    /// What a term for `@nest` holds is not an object.
+    #[error("JSON-LD expansion fails: a term for `@nest` holds something else than objects")]
+    Nest,
     /// The JSON-LD algorithms refuse it.
     #[error("JSON-LD expansion fails: {0}")]
     Expansion(String),
@@ -194,13 +198,23 @@ impl Uplifter {
         if !matches!(value, Value::Object(_) | Value::Array(_)) {
             return Err(UpliftError::NoDocument);
         }
-        let inlined = one_context(layers.iter().map(|layer| &layer.inlined));
-        let (quads, losses) = expand(value, &inlined, document_base)?;
+        let context = joined(layers.iter().map(|layer| &layer.inlined));
+        let (inlined, mut without_nulls) = (context.to_string(), value.clone());
+        let mut nulls = Vec::new();
+        let (quads, losses) = match expand(value, &inlined, document_base) {
+            Err(UpliftError::Nest) => {
+                drop_nulls(&mut without_nulls, &nest_terms(&context), "", &mut nulls);
+                expand(&without_nulls, &inlined, document_base)?
+            }
+            expanded => expanded?,
+        };
+        let value = &without_nulls;
         // Without a base, relative references are not IRIs; a processor that reads a file would make some of them.
         if is_unknown && losses.count(Loss::NoIri) > 0 {
             layers.insert(position, ContextLayer::base(serde_json::Value::Null));
         }
-        let lost = lost::lost(value, &inlined, document_base).map_err(UpliftError::Expansion)?;
+        let mut lost = lost::lost(value, &inlined, document_base).map_err(UpliftError::Expansion)?;
+        lost.extend(nulls);
         let shown = (!layers.is_empty()).then(|| one_context(layers.iter().map(|layer| &layer.shown)));
         let document = compose(value, shown.as_deref())?;
         let losses = describe(&losses, &quads);
@@ -309,8 +323,47 @@ fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<(Vec<Q
     let options = json_ld::Options { base, ordered: true, ..json_ld::Options::default() };
     document_to_rdf(&document, options, &NoLoader).map_err(|error| match error.code() {
         ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => UpliftError::Nested,
+        ErrorCode::InvalidNestValue => UpliftError::Nest,
         _ => UpliftError::Expansion(error.to_string()),
     })
+}
+
+/// The terms of a context that stand for `@nest`, those that are scoped to others included.
+fn nest_terms(context: &serde_json::Value) -> BTreeSet<String> {
+    let mut terms = BTreeSet::new();
+    for (term, definition) in definitions(context).iter().filter_map(serde_json::Value::as_object).flatten() {
+        if definition == "@nest" || definition.get("@id").is_some_and(|id| id == "@nest") {
+            terms.insert(term.clone());
+        }
+        definition.get("@context").into_iter().for_each(|scoped| terms.extend(nest_terms(scoped)));
+    }
+    terms
+}
+
+/// Takes out the nulls under terms for `@nest`, which stand for nothing but which JSON-LD does not allow: GeoJSON has them.
+fn drop_nulls(value: &mut Value<'_>, terms: &BTreeSet<String>, at: &str, dropped: &mut Vec<Lost>) {
+    match value {
+        Value::Object(object) => {
+            let mut members = std::mem::replace(object, Object::from_members(Vec::new())).members;
+            members.retain_mut(|(name, value)| {
+                let name = name.as_str().unwrap_or_default();
+                let pointer = format!("{at}/{}", json::pointer_token(name));
+                if matches!(value, Value::Null) && terms.contains(name) {
+                    dropped.push(Lost { pointer, why: Why::Null });
+                    return false;
+                }
+                drop_nulls(value, terms, &pointer, dropped);
+                true
+            });
+            *object = Object::from_members(members);
+        }
+        Value::Array(array) => {
+            for (index, item) in array.items.iter_mut().enumerate() {
+                drop_nulls(item, terms, &format!("{at}/{index}"), dropped);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Losses that have no place.

@@ -211,7 +211,9 @@ fn examples_of_help_are_run() {
     for file in files(&Path::new(ROOT).join("examples/json-rpc"), "") {
         let name = file.strip_prefix(Path::new(ROOT).join("examples")).unwrap().to_string_lossy().into_owned();
         put(&format!("examples/{name}"), &name);
+        put(&format!("examples/{name}"), &format!("repository/_sources/{name}"));
     }
+    fs::create_dir(folder.path().join("other")).unwrap();
     for shell in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"] {
         fs::create_dir_all(folder.path().join(shell)).unwrap();
     }

@@ -175,6 +175,31 @@ fn the_base_of_a_context_goes_over_that_of_an_example() {
     }
 }
 
+/// A feature of GeoJSON may have no properties, where JSON-LD wants some if their term is for `@nest`.
+#[test]
+fn a_null_stands_for_nothing_under_nest() {
+    let place = Place::new();
+    place.put(
+        "b/context.jsonld",
+        r#"{"@context": {"properties": "@nest", "p": "https://example.org/p", "j": {"@id": "https://example.org/j", "@type": "@json"}}}"#,
+    );
+    let examples = "- snippets:
+  - {language: json, code: '{\"p\": 1, \"properties\": null, \"q\": {}}'}
+  - {language: json, code: '{\"p\": 1, \"properties\": 2}'}
+";
+    place.put("b/examples.yaml", examples);
+    let register = build(&place.path("b"), &RegisterOptions::default());
+    assert_eq!(register.files()["tests/b/example_1_1.ttl"], "[] <https://example.org/p> 1 .\n");
+    assert!(!register.files()["tests/b/example_1_1.jsonld"].contains("null"));
+    let lost = |file: &str| {
+        let entries = item(&register, file).entries.iter();
+        entries.filter(|entry| entry.message.starts_with("Lost: /properties: ")).count()
+    };
+    assert_eq!(lost("example_1_1.json"), 1);
+    let reasons = item(&register, "example_1_2.json").reasons();
+    assert!(reasons[0].ends_with("a term for `@nest` holds something else than objects"), "{reasons:?}");
+}
+
 #[test]
 fn the_register_is_described_in_rdf() {
     let options = RegisterOptions { base: Some("https://example.org/build".into()), ..RegisterOptions::default() };

@@ -10,12 +10,12 @@ use oxrdf::{Dataset, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use rpcgraph::register::{RegisterOptions, Repository, RepositoryRegister};
 
 use super::{json, turtle};
+use crate::cli::Place;
 use crate::support::{corpora, files};
 
 /// Graphs that are not the published ones although all that they are made of is here, with the reason.
 const OTHERWISE: &[(&str, &str)] = &[
     ("bblocks-examples/bbr/examples/feature/geosparqlFeature/example_1_1.ttl", STEP),
-    ("bblocks-examples/bbr/examples/semantic-uplift/pre-and-post-uplift/example_1_1.ttl", STEP),
     (
         "bblocks-examples/bbr/examples/transforms/transforms-example/transforms/example_1_3.prefix-predicates.ttl",
         TRANSFORM,
@@ -146,4 +146,172 @@ fn the_published_graphs() {
     OTHERWISE.iter().for_each(|(file, why)| println!("{file}: {why}"));
     assert_eq!(wrong, Vec::<String>::new());
     assert!(all_equal * 10 >= all_whole * 8, "{all_equal} of {all_whole}");
+}
+
+/// Blocks that refer to each other, with faults here and there.
+fn small() -> Place {
+    let place = Place::new();
+    place.put(
+        "r/bblocks-config.yaml",
+        "identifier-prefix: eg.small\nname: Small\nimports: [https://example.org/other/]\n",
+    );
+    let block = |name: &str, files: &[(&str, &str)]| {
+        place.put(&format!("r/_sources/{name}/bblock.json"), format!(r#"{{"name": "{name}", "tags": ["t"]}}"#));
+        files.iter().for_each(|(file, text)| place.put(&format!("r/_sources/{name}/{file}"), *text));
+    };
+    let context = r#"{"@context": {"ex": "https://example.org/", "a": {"@id": "ex:a", "@type": "@id"},}}"#;
+    let example = |code: &str| format!("- snippets: [{{language: json, code: '{code}'}}]\n");
+    block(
+        "things/base",
+        &[
+            ("context.jsonld", context),
+            ("schema.yaml", "type: object\nproperties: {a: {type: string}}\n"),
+            ("examples.yaml", &example(r#"{"a": "x"}"#)),
+        ],
+    );
+    block(
+        "things/derived",
+        &[
+            (
+                "schema.yaml",
+                "allOf:\n- $ref: bblocks://eg.small.things.base\n- $ref: bblocks://eg.other.far\nrequired: [a, b]\n",
+            ),
+            ("examples.yaml", &(example(r#"{"a": "x", "b": 1}"#) + &example(r#"{"a": "x"}"#))),
+            (
+                "semantic-uplift.yaml",
+                "additionalSteps: [{type: jq, code: '.b += 1'}, {type: sparql-update, ref: u.rq}]\n",
+            ),
+            ("u.rq", "INSERT {?s <https://example.org/new> true} WHERE {?s <https://example.org/b> 2}"),
+            ("tests/half-fail.json", r#"{"a": "y"}"#),
+            ("tests.yaml", "[{ref: other.json, require-fail: true}]"),
+            ("other.json", r#"{"b": true}"#),
+        ],
+    );
+    block("things/sibling", &[("schema.json", r#"{"$ref": "../base/schema.yaml"}"#)]);
+    block("bad/examples", &[("examples.yaml", "- title: [")]);
+    block("bad/lacking", &[("schema.yaml", "$ref: https://example.org/gone.json"), ("examples.yaml", &example("{}"))]);
+    block(
+        "bad/step",
+        &[
+            ("context.jsonld", context),
+            ("examples.yaml", &example(r#"{"a": "x"}"#)),
+            ("semantic-uplift.yaml", "additionalSteps: [{type: shacl, code: '.'}]\n"),
+        ],
+    );
+    block("_hidden/block", &[]);
+    let other = r#"{"bblocks": [{"itemIdentifier": "eg.other.far", "schema": {"application/yaml": "https://example.org/other/s.yaml"}}]}"#;
+    place.put("other/build/register.json", other);
+    place.put(
+        "other/s.yaml",
+        "properties: {b: {x-jsonld-id: 'https://example.org/b', type: number, items: {$ref: 'https://example.org/other/s.yaml'}}}\n",
+    );
+    place
+}
+
+const SMALL: [&str; 7] = [
+    "register",
+    "r",
+    "-o",
+    "deep/out",
+    "--import=https://example.org/other=other",
+    "--base-url",
+    "https://example.net/r/build",
+];
+
+#[test]
+fn blocks_refer_to_each_other_and_to_what_is_imported() {
+    let place = small();
+    let ran = place.run(&SMALL);
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    for said in [
+        "failed: eg.small.bad.examples: examples.yaml: ",
+        "failed: eg.small.bad.lacking: `https://example.org/gone.json`, named by the schema, is a URL",
+        "failed: eg.small.bad.step: example 1, snippet 1: Semantic Uplift: No graph, for the step shacl cannot be run",
+        "failed: eg.small.things.derived: example 2, snippet 1: JSON Schema: Validation failed: \"b\" is a required property",
+        "2 of 6 blocks passed, 4 of 7 examples and tests; ",
+    ] {
+        assert!(ran.stderr.contains(said), "{said}\n{}", ran.stderr);
+    }
+    let read = |path: &str| String::from_utf8(place.read(&format!("deep/out/{path}"))).expect("text");
+    let base = "https://example.net/r/build/tests/small/things/derived";
+    let expected =
+        format!("[] <https://example.org/a> <{base}/x> ; <https://example.org/b> 2 ; <https://example.org/new> true .");
+    crate::support::assert_isomorphic(
+        &turtle(&read("tests/small/things/derived/example_1_1.ttl"), "https://wrong.example/"),
+        &turtle(&expected, "https://wrong.example/"),
+        "derived",
+    );
+    // A step that is not run would leave another graph.
+    assert!(!place.path("deep/out/tests/small/bad/step/example_1_1.ttl").exists());
+    let schema = read("annotated/small/things/sibling/schema.yaml");
+    assert_eq!(schema, "$ref: https://example.net/r/build/annotated/small/things/base/schema.yaml\n");
+    assert!(read("annotated/small/things/base/schema.yaml").contains("x-jsonld-id: https://example.org/a\n"));
+    let context = json(&read("annotated/small/things/derived/context.jsonld"));
+    assert_eq!(context["@context"]["a"]["@id"], "ex:a");
+    let register = json(&read("register.json"));
+    assert_eq!(register["imports"][0], "https://example.org/other/");
+    let ids: Vec<_> = register["bblocks"]
+        .as_array()
+        .expect("blocks")
+        .iter()
+        .filter_map(|block| block["itemIdentifier"].as_str())
+        .collect();
+    let all = ["bad.examples", "bad.lacking", "bad.step", "things.base", "things.derived", "things.sibling"];
+    assert_eq!(ids, all.map(|id| format!("eg.small.{id}")));
+    let derived = &register["bblocks"][4];
+    assert_eq!(derived["sourceFiles"], "https://example.net/r/_sources/things/derived/");
+    assert_eq!(derived["tags"][0], "t");
+    assert_eq!(
+        derived["schema"]["application/json"],
+        "https://example.net/r/build/annotated/small/things/derived/schema.json"
+    );
+    assert_eq!(json(&read("tests/small/bad/examples/_report.json"))["result"], false);
+    // The same again, and one block alone.
+    let first = read("register.json");
+    assert_eq!(place.run(&SMALL).status, Some(1));
+    assert_eq!(read("register.json"), first);
+    let ran = place.run(&[&SMALL[..], &["--block", "eg.small.things.base", "--quiet"]].concat());
+    ran.said(0, "");
+    let ran = place.run(&[&SMALL[..], &["--block", "eg.none"]].concat());
+    ran.began(2, "error: --block eg.none: there is no such block; there are eg.small.bad.examples, ");
+}
+
+#[test]
+fn a_register_of_another_program_is_replaced_only_when_told() {
+    let place = small();
+    place.put("deep/out/register.json", r#"{"bblocks": []}"#);
+    place.put("deep/out/theirs.txt", "kept");
+    let ran = place.run(&SMALL);
+    assert!(ran.status == Some(2) && ran.stderr.contains("no register that rpcgraph wrote"), "{}", ran.stderr);
+    assert_eq!(place.read("deep/out/theirs.txt"), b"kept");
+    assert_eq!(place.run(&[&SMALL[..], &["--replace"]].concat()).status, Some(1));
+    assert!(!place.path("deep/out/theirs.txt").exists());
+}
+
+/// What a stranger's repository can say does not lead out of it, nor take all time.
+#[test]
+fn hostile_repositories() {
+    let place = small();
+    place.put("secret/s.yaml", "title: secret");
+    place.put("r/bblocks-config-local.yml", "url-mappings: {'https://example.org/gone.json': ../secret/s.yaml}\n");
+    place.put("r/_sources/things/sibling/schema.json", r#"{"$ref": "../../../../secret/s.yaml"}"#);
+    place.put("r/_sources/bad/step/semantic-uplift.yaml", "additionalSteps: [{type: jq, code: '[repeat(1)]'}]");
+    place.put(
+        "r/_sources/bad/lacking/semantic-uplift.yaml",
+        "additionalSteps: [{type: jq, ref: ../../../../secret/s.yaml}]",
+    );
+    let deep: String = (0..3000).map(|n| format!("  d{n}: {{$ref: '#/$defs/d{}'}}\n", n + 1)).collect();
+    place.put("r/_sources/things/derived/schema.yaml", format!("$ref: '#/$defs/d0'\n$defs:\n{deep}  d3000: {{}}\n"));
+    let ran = place.run(&SMALL);
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    for said in [
+        "; to use it, name it with --import https://example.org/gone.json=DIR",
+        "failed: eg.small.things.sibling: `../secret/s.yaml`, named by the schema, is outside",
+        "failed: eg.small.bad.step: example 1, snippet 1: Semantic Uplift: No graph, for the step jq cannot be run: it takes more",
+        "failed: eg.small.bad.lacking: `../../../../secret/s.yaml`, named by semantic-uplift.yaml, is outside",
+        "failed: eg.small.things.derived: _sources/things/derived/schema.yaml: with its references it has more than",
+    ] {
+        assert!(ran.stderr.contains(said), "{said}\n{}", ran.stderr);
+    }
+    assert_eq!(place.names(), ["deep", "other", "r", "secret"]);
 }

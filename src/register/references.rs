@@ -1,0 +1,121 @@
+//! References in JSON Schemas: what their fragments name, and how they are written.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+use percent_encoding::{AsciiSet, PercentEncode, percent_decode_str, utf8_percent_encode};
+use serde_json::{Map, Value};
+
+use crate::json::pointer_token;
+use crate::vocab::RESERVED;
+
+/// The bytes that are encoded in paths and fragments.
+const PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b'$');
+
+pub fn percent_encode(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, PATH)
+}
+
+/// The percent-decoded form of a path or a fragment.
+pub fn percent_decode(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// The anchors of a schema, of any draft, by their names; found when first asked for.
+#[derive(Debug, Default)]
+pub struct Anchors(OnceCell<BTreeMap<String, String>>);
+
+impl Anchors {
+    /// The JSON Pointer of what a fragment names: a pointer, an anchor, or a pointer that lacks its slash.
+    pub fn pointer(&self, schema: &Value, fragment: &str) -> Result<String, String> {
+        let fragment = percent_decode(fragment);
+        if fragment.is_empty() || fragment.starts_with('/') {
+            return match schema.pointer(&fragment) {
+                Some(_) => Ok(fragment),
+                None => Err(format!("there is nothing at {fragment:?}")),
+            };
+        }
+        let anchors = self.0.get_or_init(|| {
+            let mut anchors = BTreeMap::new();
+            collect_anchors(schema, String::new(), &mut anchors);
+            anchors
+        });
+        if let Some(pointer) = anchors.get(&fragment) {
+            return Ok(pointer.clone());
+        }
+        let with_slash = format!("/{fragment}");
+        if fragment.contains('/') && schema.pointer(&with_slash).is_some() {
+            return Ok(with_slash);
+        }
+        let known: Vec<_> = anchors.keys().map(|name| format!("#{name}")).collect();
+        Err(match known.is_empty() {
+            true => format!("there is no anchor #{fragment}, nor any other"),
+            false => format!("there is no anchor #{fragment}; there are {}", known.join(", ")),
+        })
+    }
+}
+
+/// The keywords whose values are data, not schemas.
+const DATA: &[&str] = &["const", "default", "enum", "example", "examples"];
+
+/// The anchor that an object gives itself, by whichever keyword.
+fn anchor(entries: &Map<String, Value>) -> Option<&str> {
+    let text = |keyword: &str| entries.get(keyword).and_then(Value::as_str);
+    let fragment = |keyword: &str| text(keyword)?.strip_prefix('#').filter(|name| !name.is_empty());
+    text("$anchor").or_else(|| text("$dynamicAnchor")).or_else(|| fragment("$id")).or_else(|| fragment("id"))
+}
+
+fn collect_anchors(schema: &Value, at: String, anchors: &mut BTreeMap<String, String>) {
+    match schema {
+        Value::Object(entries) => {
+            if let Some(name) = anchor(entries) {
+                anchors.entry(name.to_owned()).or_insert_with(|| at.clone());
+            }
+            for (name, below) in entries.iter().filter(|(name, _)| !DATA.contains(&name.as_str())) {
+                collect_anchors(below, format!("{at}/{}", pointer_token(name)), anchors);
+            }
+        }
+        Value::Array(items) => {
+            for (index, below) in items.iter().enumerate() {
+                collect_anchors(below, format!("{at}/{index}"), anchors);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a schema is of a draft that does not know `$anchor`, which blocks use in them nevertheless.
+pub fn is_without_anchors(schema: &Value) -> bool {
+    let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    ["draft-03", "draft-04", "draft-06", "draft-07"].iter().any(|draft| dialect.contains(draft))
+}
+
+/// Makes a pointer of each `$ref` to an anchor, where `resolve` gives one.
+pub fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String>) {
+    match schema {
+        Value::Object(entries) => {
+            if let Some(Value::String(reference)) = entries.get_mut("$ref")
+                && let Some(pointer) = resolve(reference)
+            {
+                *reference = pointer;
+            }
+            for (_, below) in entries.iter_mut().filter(|(name, _)| !DATA.contains(&name.as_str())) {
+                point(below, resolve);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|below| point(below, resolve)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_two_hexadecimal_digits_are_decoded() {
+        for (text, decoded) in [("a%2Fb", "a/b"), ("%c3%a9", "é"), ("%+1", "%+1"), ("%2", "%2"), ("%zz%41", "%zzA")] {
+            assert_eq!(percent_decode(text), decoded);
+        }
+    }
+}

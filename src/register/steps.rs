@@ -1,0 +1,131 @@
+//! Steps beside the uplift: jq on an example before it, SPARQL on its graph after it.
+//!
+//! They are strangers' programs. They run in a worker, which has no environment to tell and can read no file.
+
+use jaq_core::load::{Arena, File, Loader};
+use jaq_core::{Compiler, Ctx, Vars, data, unwrap_valr};
+use oxigraph::sparql::{QueryResults, SparqlEvaluator};
+use oxigraph::store::Store;
+use oxrdf::GraphName;
+use oxrdfio::{RdfFormat, RdfParser, RdfSerializer};
+use serde::Deserialize;
+
+use super::BlockError;
+use super::folder::Folder;
+
+/// The file that a block's steps stand in.
+pub const FILES: &[&str] = &["semantic-uplift.yaml", "semantic-uplift.yml"];
+
+/// A kind of step.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepKind {
+    /// A jq program, whose first output goes over the example.
+    Jq,
+    /// A query, whose graph goes over that of the example.
+    SparqlConstruct,
+    /// A change of the example's graph.
+    SparqlUpdate,
+    /// What nothing here runs.
+    #[serde(untagged)]
+    Other(String),
+}
+
+/// A step.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Step {
+    /// Its kind.
+    pub r#type: StepKind,
+    /// Its program; read from the file that it names.
+    #[serde(default)]
+    pub code: String,
+    r#ref: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct StepsFile {
+    additional_steps: Vec<Step>,
+}
+
+impl StepKind {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Jq => "jq",
+            Self::SparqlConstruct => "sparql-construct",
+            Self::SparqlUpdate => "sparql-update",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// The steps of a block, with their programs.
+pub fn read(folder: &Folder) -> Result<Vec<Step>, BlockError> {
+    let Some(name) = folder.find(FILES) else { return Ok(Vec::new()) };
+    let file: Option<StepsFile> = folder.read_data(name, super::block::BLOCK)?;
+    let mut steps = file.unwrap_or_default().additional_steps;
+    for step in &mut steps {
+        if let Some(reference) = &step.r#ref {
+            step.code = folder.read(reference, name)?;
+        }
+    }
+    Ok(steps)
+}
+
+/// What a step makes of a JSON text or, after the uplift, of N-Triples. Takes any time and memory that its program takes.
+pub fn run(kind: &str, code: &str, input: &str) -> Result<String, String> {
+    match kind {
+        "jq" => jq(code, input),
+        "sparql-construct" | "sparql-update" => sparql(kind, code, input),
+        kind => Err(format!("nothing here runs steps of the type {kind}")),
+    }
+}
+
+fn jq(code: &str, input: &str) -> Result<String, String> {
+    let input = jaq_json::read::parse_single(input.as_bytes()).map_err(|error| error.to_string())?;
+    let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
+    let functions = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
+    let arena = Arena::default();
+    // Without a reader, modules cannot be files.
+    let modules = Loader::new(definitions).load(&arena, File { code, path: () });
+    let modules = modules.map_err(|_| "it is not a jq program, or imports another".to_owned())?;
+    let filter = Compiler::default().with_funs(functions).compile(modules).map_err(|errors| {
+        let unknown = errors.iter().flat_map(|(_, errors)| errors).map(|(name, _)| *name);
+        format!("there is no {} in the jq that is used here", unknown.collect::<Vec<_>>().join(", "))
+    })?;
+    let context = Ctx::<data::JustLut<jaq_json::Val>>::new(&filter.lut, Vars::new([]));
+    match filter.id.run((context, input)).map(unwrap_valr).next() {
+        Some(Ok(value)) => Ok(value.to_string()),
+        Some(Err(error)) => Err(error.to_string()),
+        None => Err("it gives nothing".to_owned()),
+    }
+}
+
+fn sparql(kind: &str, code: &str, input: &str) -> Result<String, String> {
+    let store = Store::new().map_err(|error| error.to_string())?;
+    for quad in RdfParser::from_format(RdfFormat::NTriples).for_slice(input) {
+        store.insert(&quad.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
+    }
+    // It is built without a client, so SERVICE and LOAD lead nowhere.
+    let evaluator = SparqlEvaluator::new();
+    let mut output = RdfSerializer::from_format(RdfFormat::NTriples).for_writer(Vec::new());
+    if kind == "sparql-update" {
+        let update = evaluator.parse_update(code).map_err(|error| error.to_string())?;
+        update.on_store(&store).execute().map_err(|error| error.to_string())?;
+        for quad in store.quads_for_pattern(None, None, None, Some(GraphName::DefaultGraph.as_ref())) {
+            let quad = quad.map_err(|error| error.to_string())?;
+            output.serialize_triple(quad.as_ref()).map_err(|error| error.to_string())?;
+        }
+    } else {
+        let query = evaluator.parse_query(code).map_err(|error| error.to_string())?;
+        let QueryResults::Graph(triples) = query.on_store(&store).execute().map_err(|error| error.to_string())? else {
+            return Err("it is not a CONSTRUCT query".to_owned());
+        };
+        for triple in triples {
+            output.serialize_triple(&triple.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
+        }
+    }
+    let bytes = output.finish().map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|error| error.to_string())
+}
