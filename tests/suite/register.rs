@@ -6,6 +6,7 @@
 
 mod agreement;
 mod broken;
+mod contexts;
 mod published;
 mod repositories;
 mod schemas;

@@ -27,7 +27,7 @@ const OTHERWISE: &[(&str, &str)] = &[
 /// A graph without the step would be another one, so there is none.
 const STEP: &str = "a step of the uplift is not run";
 const TRANSFORM: &str = "transforms are not run";
-/// `ogc-na` 0.7 makes of the block's sources the context that is made here, and not the published one.
+/// `ogc-na` 0.5.36 makes of the block's sources the context that is made here, and not the published one.
 const OLDER: &str = "published with a context that an older ogc-na made";
 
 fn repositories() -> Option<(PathBuf, Vec<(String, PathBuf)>)> {
@@ -48,13 +48,14 @@ fn repositories() -> Option<(PathBuf, Vec<(String, PathBuf)>)> {
     Some((folder, imports))
 }
 
-fn made(folder: &Path, imports: &[(String, PathBuf)], base: Option<&str>) -> RepositoryRegister {
-    let options = RegisterOptions {
-        folders: imports.to_vec(),
-        base: base.map(str::to_owned),
-        offline: true,
-        ..RegisterOptions::default()
-    };
+pub fn made(
+    folder: &Path,
+    imports: &[(String, PathBuf)],
+    base: Option<&str>,
+    options: &RegisterOptions,
+) -> RepositoryRegister {
+    let (folders, base) = (imports.to_vec(), base.map(str::to_owned));
+    let options = RegisterOptions { folders, base, offline: true, ..options.clone() };
     Repository::open(folder).expect("a repository").build(None, &options, &mut |_| {}).expect("a register")
 }
 
@@ -106,7 +107,8 @@ fn the_published_graphs() {
         ("bblocks-eoap-cct", 5),
         ("modelcontextprotocol", 2),
     ] {
-        let register = made(&folder.join(name), &imports, Some("https://example.org/build/"));
+        let register =
+            made(&folder.join(name), &imports, Some("https://example.org/build/"), &RegisterOptions::default());
         let listed = json(&register.files()["register.json"]);
         assert_eq!(
             (register.blocks.len(), listed["bblocks"].as_array().map(Vec::len)),
