@@ -15,6 +15,9 @@ use super::target::TargetArgs;
 use super::words::Named;
 use super::{Failure, say};
 
+/// The columns of the overview, which is a table of sections.
+const OVERVIEW: [&str; 5] = ["part", "what", "count", "seconds", "first"];
+
 /// Options of every command that answers queries.
 #[derive(Debug, Args)]
 pub struct AnswerArgs {
@@ -94,7 +97,7 @@ pub struct AnswerWriter<'a> {
 impl AnswerArgs {
     /// Whether the answer goes to a file.
     pub fn is_file(&self) -> bool {
-        self.target.is_named()
+        self.target.file().is_some()
     }
 
     /// Writes an answer of this form, of rows at most `limit`; IRIs are short against `base`.
@@ -148,7 +151,8 @@ impl AnswerWriter<'_> {
         let written = match answer {
             Answer::Solutions(solutions) => {
                 let table = Table::default().with_width(self.width()).with_base(self.base.clone());
-                let sections = solutions.variables.first().is_some_and(|first| first.as_str() == "part");
+                let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
+                let sections = names == OVERVIEW;
                 let table = table.with_colour(self.has_colour()).with_sections(sections);
                 let Solutions { variables, rows } = self.columns(solutions)?;
                 let solutions = Solutions { variables, rows: Box::new(rows.take(self.limit.unwrap_or(usize::MAX))) };
@@ -178,7 +182,7 @@ impl AnswerWriter<'_> {
     /// Where the answer goes: on a terminal, maybe to a pager. A `table` has nothing in it that a terminal obeys, but colours.
     fn output(&self, xml: bool, table: bool) -> Result<(Option<Pager>, Output), Failure> {
         let AnswerArgs { target, no_pager, wide, .. } = self.args;
-        if target.is_named() || !pager::is_able() {
+        if target.file().is_some() || !pager::is_able() {
             return Ok((None, target.open(xml)?));
         }
         let escaped = (!table).then_some(xml);
@@ -204,7 +208,7 @@ impl AnswerWriter<'_> {
         match self.args.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => !self.args.target.is_named() && pager::is_able() && wanted(),
+            Color::Auto => self.args.target.file().is_none() && pager::is_able() && wanted(),
         }
     }
 
@@ -213,7 +217,7 @@ impl AnswerWriter<'_> {
         if self.args.wide {
             return Some(usize::MAX);
         }
-        if self.args.target.is_named() || !io::stdout().is_terminal() {
+        if self.args.target.file().is_some() || !io::stdout().is_terminal() {
             return None;
         }
         terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into()).or(Some(80))

@@ -25,11 +25,6 @@ impl TargetArgs {
         self.output.as_deref().filter(|path| !is_stdin(path))
     }
 
-    /// Whether it is said where the results go: to a file, or to a terminal or pipe as if it were one.
-    pub fn is_named(&self) -> bool {
-        self.file().is_some()
-    }
-
     /// Fails where nothing can be written, or where it is one of the files that are read: it would take the place of that,
     /// or add to it without an end.
     pub fn check<'p>(&self, mut read: impl Iterator<Item = &'p Path>) -> Result<(), Failure> {

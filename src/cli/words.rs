@@ -60,9 +60,9 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
         }
         return Ok(arguments);
     }
-    let own = |argument: &OsString| matches!(argument.to_str(), Some("-h" | "--help" | "-V" | "--version"));
     let Some(place) = first_word(&arguments, overview) else {
-        if !arguments.iter().skip(1).any(own) {
+        let about_itself = ["-h", "--help", "-V", "--version"].map(OsString::from);
+        if !arguments.iter().any(|argument| about_itself.contains(argument)) {
             arguments.insert(1, "overview".into());
         }
         return Ok(arguments);
@@ -71,7 +71,8 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     let path = Path::new(&word);
     let command = word.to_str().filter(|word| *word == "help" || root.find_subcommand(word).is_some());
     if let Some(command) = command {
-        if path.exists() {
+        // A folder would not be read.
+        if path.is_file() {
             say(&format!("note: {command} is the command; the file of that name is ./{command}"));
         }
         let word = arguments.remove(place);
@@ -104,18 +105,12 @@ fn first_word(arguments: &[OsString], command: &Command) -> Option<usize> {
         if text == "-" || !text.starts_with('-') {
             return Some(place);
         }
-        if text == "--" {
-            return None;
-        }
-        let takes = |arg: &Arg| arg.get_action().takes_values();
-        is_value = match text.strip_prefix("--") {
-            Some(long) => command.get_arguments().any(|arg| arg.get_long() == Some(long) && takes(arg)),
+        let is_named = |arg: &&Arg| match text.strip_prefix("--") {
+            Some(long) => arg.get_long() == Some(long),
             // What stands behind the letter is the value.
-            None => {
-                text.len() == 2
-                    && command.get_arguments().any(|arg| arg.get_short() == text.chars().nth(1) && takes(arg))
-            }
+            None => text.len() == 2 && arg.get_short() == text.chars().nth(1),
         };
+        is_value = command.get_arguments().find(is_named).is_some_and(|arg| arg.get_action().takes_values());
     }
     None
 }

@@ -22,6 +22,8 @@ const PAGE: usize = 1000;
 const NARROWEST: usize = 10;
 /// No cell is wider than this where nothing says how wide the table may be.
 const WIDEST: usize = 400;
+/// No cell is longer on a terminal, whatever it is: a page of them is in memory.
+const LONGEST: usize = 1 << 16;
 /// So many lines of a long text are in a record; all of what is not text.
 const LINES: usize = 6;
 const GAP: &str = "  ";
@@ -273,7 +275,7 @@ impl Table {
             Some(Term::Literal(literal)) => self.literal(literal),
             Some(term) => (printable(&term.to_string()).into_owned(), CellKind::Name),
         };
-        match cut(&text, self.width.map_or(WIDEST, |_| usize::MAX)) {
+        match cut(&text, self.width.map_or(WIDEST, |width| width.saturating_mul(LINES).max(LONGEST))) {
             Cow::Owned(text) => Cell { text, kind, cut: true },
             Cow::Borrowed(_) => Cell { text, kind, cut: false },
         }

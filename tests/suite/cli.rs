@@ -18,6 +18,7 @@ mod sides;
 mod store;
 mod streaming;
 mod syntaxes;
+mod tasks;
 mod terminal;
 mod threads;
 mod unread;
