@@ -86,6 +86,7 @@ impl Context {
     }
 
     /// A context that says nothing.
+    #[cfg(feature = "register")]
     pub(crate) fn empty() -> Self {
         Self::unchecked(String::new(), Value::Object(Map::new()))
     }
