@@ -15,8 +15,9 @@ tolerance=10 # percent
 messages=2000
 figures=benches/instructions.txt
 # What it costs to infer senders is the difference between the last two: their logs have other methods and are the same else.
+# All but one are counted with `--protocol none`.
 cases=(
-    'bblock to ntriples' 'session to nquads' 'session to turtle'
+    'bblock to ntriples' 'session to nquads' 'session to turtle' 'session to nquads, protocols told'
     'session to nquads, senders unknown' 'session to nquads, senders inferred'
 )
 
@@ -31,12 +32,12 @@ sed 's#tools/call#tools/l_st#; s#notifications/progress#notifications/messag_#' 
 sed 's#tools/call#tools/list#; s#notifications/progress#notifications/message#' "$folder/log.ndjson" >"$folder/inferred.ndjson"
 
 # Of one message, once the program has started: what the log takes, less what its first message alone takes:
-# count_message MAPPING SYNTAX LOG
+# count_message MAPPING SYNTAX LOG PROTOCOL
 count_message() {
-    local all one
+    local all one protocol=$4
     head -n 1 "$folder/$3.ndjson" >"$folder/one.ndjson"
-    all=$(count 0 --mapping "$1" --to "$2" "$folder/$3.ndjson")
-    one=$(count 0 --mapping "$1" --to "$2" "$folder/one.ndjson")
+    all=$(count 0 --mapping "$1" --to "$2" --protocol "$protocol" "$folder/$3.ndjson")
+    one=$(count 0 --mapping "$1" --to "$2" --protocol "$protocol" "$folder/one.ndjson")
     echo $(((all - one) / (messages - 1)))
 }
 
@@ -50,7 +51,9 @@ outdated=no
 for case in "${cases[@]}"; do
     log=log && conversion=${case%, senders *}
     [ "$conversion" = "$case" ] || log=${case#*, senders }
-    now=$(count_message "${conversion% to *}" "${conversion#* to }" "$log")
+    protocol=none
+    [[ $case != *', protocols told' ]] || { protocol=auto && conversion=${case%,*} && log=log; }
+    now=$(count_message "${conversion% to *}" "${conversion#* to }" "$log" "$protocol")
     new+=$'\n'"$case: $now"
     before=$(sed -n "s/^$case: //p" "$figures" 2>/dev/null || true)
     verdict=''

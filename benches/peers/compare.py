@@ -46,8 +46,8 @@ def rows():
     convert = [RPCGRAPH, "convert", "--quiet"]
     to_ntriples = ["--from-file", DOCUMENT, "--to-format", "nt", "--to-file"]
     yield Row("**rpcgraph** `convert -m bblock -t ntriples`", [*convert, *"-m bblock -t ntriples".split(), LOG], "ours.nt", "")
-    yield Row("**rpcgraph** `convert -t nquads`", [*convert, "-t", "nquads", LOG], "ours.nq", "")
-    yield Row("**rpcgraph** `convert -t turtle`", [*convert, "-t", "turtle", LOG], "ours.ttl", "")
+    yield Row("**rpcgraph** `convert --protocol none -t nquads`", [*convert, *"--protocol none -t nquads".split(), LOG], "ours.nq", "")
+    yield Row("**rpcgraph** `convert --protocol none -t turtle`", [*convert, *"--protocol none -t turtle".split(), LOG], "ours.ttl", "")
     yield Row(
         f"oxigraph {version('oxigraph')} `convert`, all messages in one `@graph`",
         [BIN / "oxigraph", "convert", *to_ntriples, FOLDER / "oxigraph.nt"], "oxigraph.nt", "lines",

@@ -12,6 +12,7 @@ use super::format::FormatArgs;
 use super::{Failure, Outcome, print};
 
 const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
+const ALIGNMENT: &str = include_str!("../../ontology/alignment.ttl");
 const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 
 #[derive(Debug, Args)]
@@ -57,6 +58,8 @@ enum OntologyName {
     JsonRpc,
     /// The terms that this program adds, `rpcg:`
     Rpcgraph,
+    /// The terms of others that graphs of MCP traffic need, and no ontology declares
+    Alignment,
     /// What a session's graph has to look like, in SHACL
     Shapes,
 }
@@ -66,6 +69,7 @@ impl OntologyCommand {
         match self.name {
             Some(OntologyName::JsonRpc) => print(JSON_RPC_ONTOLOGY),
             Some(OntologyName::Rpcgraph) => print(RPCGRAPH_ONTOLOGY),
+            Some(OntologyName::Alignment) => print(ALIGNMENT),
             Some(OntologyName::Shapes) => print(SHAPES),
             None => print(&format!("{JSON_RPC_ONTOLOGY}\n{RPCGRAPH_ONTOLOGY}")),
         }

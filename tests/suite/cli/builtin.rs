@@ -45,7 +45,7 @@ fn a_printed_context_can_be_used() {
 #[test]
 fn ontologies() {
     let place = Place::new();
-    for name in ["json-rpc", "rpcgraph", "shapes"] {
+    for name in ["json-rpc", "rpcgraph", "alignment", "shapes"] {
         let ran = place.run(&["ontology", name]);
         assert_eq!(ran.quietly().text(), file(&format!("ontology/{name}.ttl")));
         assert!(ran.quads(RdfFormat::Turtle).len() > 50);
