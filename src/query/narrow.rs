@@ -8,6 +8,7 @@ use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, Function, GraphPattern, PropertyPathExpression};
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern};
 
+use super::algebra::{parts, parts_mut};
 use crate::vocab::{jrpc, rpcg};
 
 /// The properties of what may be long.
@@ -106,7 +107,7 @@ pub(super) fn sized(query: &Query) -> Option<(Query, Vec<NamedNode>)> {
     variables.dedup();
     let mut objects = Vec::new();
     // Joined with another value, it would be more than a length.
-    let is_single = |variable| values(pattern, variable, &mut objects) == Some(1);
+    let is_single = |variable| values(pattern, variable, &mut objects).is_some();
     let are_single = variables.iter().all(is_single);
     let elsewhere = variables.iter().map(|variable| occurrences(variable.to_string())).sum::<usize>();
     let properties: BTreeSet<NamedNodeRef<'_>> = objects.iter().flat_map(|object| object.iter().copied()).collect();
@@ -135,25 +136,7 @@ fn shorten(pattern: &mut GraphPattern, variables: &mut Vec<Variable>) {
         }
         _ => {}
     }
-    match pattern {
-        GraphPattern::Join { left, right }
-        | GraphPattern::Lateral { left, right }
-        | GraphPattern::LeftJoin { left, right, .. }
-        | GraphPattern::Union { left, right }
-        | GraphPattern::Minus { left, right } => {
-            shorten(left, variables);
-            shorten(right, variables);
-        }
-        GraphPattern::Filter { inner, .. }
-        | GraphPattern::Extend { inner, .. }
-        | GraphPattern::Group { inner, .. }
-        | GraphPattern::OrderBy { inner, .. }
-        | GraphPattern::Project { inner, .. }
-        | GraphPattern::Distinct { inner }
-        | GraphPattern::Reduced { inner }
-        | GraphPattern::Slice { inner, .. } => shorten(inner, variables),
-        _ => {}
-    }
+    parts_mut(pattern).into_iter().for_each(|part| shorten(part, variables));
 }
 
 fn shorten_expression(expression: &mut Expression, variables: &mut Vec<Variable>) {
@@ -171,38 +154,30 @@ fn shorten_expression(expression: &mut Expression, variables: &mut Vec<Variable>
 }
 
 /// Collects the properties whose values a variable has, for each pattern that gives it values. Gives how many of those
-/// patterns are joined; `None` where a path leads elsewhere, too.
+/// patterns are joined; `None` if several are in a part that does not show them, or where a path leads elsewhere, too.
 fn values<'p>(pattern: &'p GraphPattern, variable: &Variable, found: &mut Vec<Vec<NamedNodeRef<'p>>>) -> Option<usize> {
     let is_value = |object: &TermPattern| matches!(object, TermPattern::Variable(other) if other == variable);
-    Some(match pattern {
+    let before = found.len();
+    match pattern {
         GraphPattern::Bgp { patterns } => {
-            let mut count = 0;
             for triple in patterns.iter().filter(|triple| is_value(&triple.object)) {
                 let NamedNodePattern::NamedNode(property) = &triple.predicate else { return None };
                 found.push(vec![property.as_ref()]);
-                count += 1;
             }
-            count
         }
-        GraphPattern::Path { path, object, .. } if is_value(object) => {
-            found.push(last_steps(path)?);
-            1
-        }
-        GraphPattern::Join { left, right }
-        | GraphPattern::Lateral { left, right }
-        | GraphPattern::LeftJoin { left, right, .. }
-        | GraphPattern::Minus { left, right } => values(left, variable, found)? + values(right, variable, found)?,
-        GraphPattern::Union { left, right } => values(left, variable, found)?.max(values(right, variable, found)?),
-        GraphPattern::Filter { inner, .. }
-        | GraphPattern::Extend { inner, .. }
-        | GraphPattern::Group { inner, .. }
-        | GraphPattern::OrderBy { inner, .. }
-        | GraphPattern::Project { inner, .. }
-        | GraphPattern::Distinct { inner }
-        | GraphPattern::Reduced { inner }
-        | GraphPattern::Slice { inner, .. } => values(inner, variable, found)?,
-        _ => 0,
-    })
+        GraphPattern::Path { path, object, .. } if is_value(object) => found.push(last_steps(path)?),
+        _ => {}
+    }
+    let mut counts = vec![found.len() - before];
+    for part in parts(pattern) {
+        counts.push(values(part, variable, found)?);
+    }
+    match pattern {
+        GraphPattern::Union { .. } => counts.into_iter().max(),
+        // What it shows would be told as something that is said of the variable.
+        GraphPattern::Project { .. } => (counts.into_iter().sum::<usize>() < 2).then_some(0),
+        _ => Some(counts.into_iter().sum()),
+    }
 }
 
 /// The properties that a path can end with.
@@ -229,6 +204,8 @@ mod tests {
         let both = [jrpc::HAS_PARAMETERS.into_owned(), jrpc::HAS_RESULT.into_owned()];
         for text in [
             "SELECT ?m ?n { ?m jrpc:hasResult|jrpc:hasParameters ?p BIND(STRLEN(STR(?p)) AS ?n) }",
+            "SELECT ?m ?n { ?m jrpc:hasResult|jrpc:hasParameters ?p BIND(STRLEN(STR(?p)) AS ?n)
+             { SELECT (MAX(STRLEN(STR(?p))) AS ?n) { ?m jrpc:hasResult|jrpc:hasParameters ?p } } }",
             "SELECT ?m ?n { { ?m jrpc:hasResult ?p } UNION { ?m jrpc:hasParameters ?p } BIND(STRLEN(STR(?p)) AS ?n) }",
             "SELECT ?t (SUM(STRLEN(STR(?p))) AS ?n) { ?m jrpc:hasParameters|jrpc:hasResult ?p ; a ?t } GROUP BY ?t",
         ] {

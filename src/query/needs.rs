@@ -10,6 +10,7 @@ use spargebra::algebra::{
 };
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
+use super::algebra::parts;
 use super::items::inverse;
 use super::narrow::methods;
 use crate::sink::Selection;
@@ -117,47 +118,28 @@ impl Uses {
                 self.term(object);
                 self.path(path);
             }
-            GraphPattern::Join { left, right }
-            | GraphPattern::Lateral { left, right }
-            | GraphPattern::Union { left, right }
-            | GraphPattern::Minus { left, right } => {
-                self.pattern(left);
-                self.pattern(right);
-            }
-            GraphPattern::LeftJoin { left, right, expression } => {
-                self.pattern(left);
-                self.pattern(right);
-                expression.iter().for_each(|expression| self.expression(expression));
-            }
-            GraphPattern::Filter { expr: expression, inner } | GraphPattern::Extend { inner, expression, .. } => {
-                self.expression(expression);
-                self.pattern(inner);
-            }
-            GraphPattern::Graph { name, inner } => {
+            GraphPattern::LeftJoin { expression: Some(expression), .. }
+            | GraphPattern::Filter { expr: expression, .. }
+            | GraphPattern::Extend { expression, .. } => self.expression(expression),
+            GraphPattern::Graph { name, .. } => {
                 self.graphs = true;
                 if let NamedNodePattern::Variable(_) = name {
                     // A graph of which nothing is needed is there all the same; each has its session.
                     self.needs.triples(rdf::TYPE.into_owned(), Some(rpcg::SESSION.into_owned().into()));
                 }
-                self.pattern(inner);
             }
             GraphPattern::Values { bindings, .. } => bindings.iter().flatten().flatten().for_each(|value| {
                 if let GroundTerm::NamedNode(node) = value {
                     self.iri(node);
                 }
             }),
-            GraphPattern::OrderBy { inner, expression } => {
+            GraphPattern::OrderBy { expression, .. } => {
                 for order in expression {
                     let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
                     self.expression(expression);
                 }
-                self.pattern(inner);
             }
-            GraphPattern::Project { inner, .. }
-            | GraphPattern::Distinct { inner }
-            | GraphPattern::Reduced { inner }
-            | GraphPattern::Slice { inner, .. } => self.pattern(inner),
-            GraphPattern::Group { inner, aggregates, .. } => {
+            GraphPattern::Group { aggregates, .. } => {
                 for (_, aggregate) in aggregates {
                     if let AggregateExpression::FunctionCall { name, expr, .. } = aggregate {
                         if let AggregateFunction::Custom(name) = name {
@@ -166,11 +148,11 @@ impl Uses {
                         self.expression(expr);
                     }
                 }
-                self.pattern(inner);
             }
-            // The question for the service is about its data, not ours.
             GraphPattern::Service { .. } => self.services = true,
+            _ => {}
         }
+        parts(pattern).into_iter().for_each(|part| self.pattern(part));
     }
 
     fn triple(&mut self, triple: &TriplePattern) {

@@ -33,54 +33,44 @@ pub(super) fn in_record_order(query: &Query) -> Option<Query> {
         [session, number, index] => Keys { session, number, index: Some(index) },
         _ => return None,
     };
-    let (looked_up, record) = keys.looked_up(inner)?;
-    keys.fits(inner, &record).then(|| *pattern = looked_up)?;
+    let (looked_up, _, has_index) = keys.looked_up((**inner).clone())?;
+    (has_index || keys.index.is_none()).then(|| *pattern = looked_up)?;
     Some(query)
 }
 
 impl Keys<'_> {
-    /// The pattern as look-ups for each record, and the record.
-    fn looked_up(&self, pattern: &GraphPattern) -> Option<(GraphPattern, TermPattern)> {
-        let mut pattern = pattern.clone();
-        let record = match &mut pattern {
-            GraphPattern::Bgp { patterns } => {
+    /// The pattern as look-ups for each record, the record, and whether they give the index.
+    fn looked_up(&self, pattern: GraphPattern) -> Option<(GraphPattern, TermPattern, bool)> {
+        Some(match pattern {
+            GraphPattern::Bgp { mut patterns } => {
                 let number = patterns.iter().position(|triple| is(triple, rpcg::SEQUENCE, self.number))?;
                 let first = patterns.remove(number);
                 let record = first.subject.clone();
                 let is_session = |triple: &TriplePattern| is(triple, rpcg::IN_SESSION, self.session);
                 patterns.iter().find(|triple| triple.subject == record && is_session(triple))?;
-                let bgp = |triple| Box::new(GraphPattern::Bgp { patterns: vec![triple] });
-                let rest = std::mem::take(patterns).into_iter();
-                pattern =
-                    *rest.fold(bgp(first), |left, triple| Box::new(GraphPattern::Lateral { left, right: bgp(triple) }));
-                record
+                let bgp = |triple| GraphPattern::Bgp { patterns: vec![triple] };
+                let look_up = |left, triple| GraphPattern::Lateral { left: Box::new(left), right: bgp(triple).into() };
+                (patterns.into_iter().fold(bgp(first), look_up), record, false)
             }
-            GraphPattern::Filter { inner: left, .. }
-            | GraphPattern::Extend { inner: left, .. }
-            | GraphPattern::LeftJoin { left, .. } => {
-                let (looked_up, record) = self.looked_up(left)?;
-                **left = looked_up;
-                record
+            GraphPattern::Filter { expr, inner } => {
+                let (inner, record, has_index) = self.looked_up(*inner)?;
+                (GraphPattern::Filter { expr, inner: inner.into() }, record, has_index)
+            }
+            GraphPattern::Extend { inner, variable, expression } => {
+                let (inner, record, has_index) = self.looked_up(*inner)?;
+                (GraphPattern::Extend { inner: inner.into(), variable, expression }, record, has_index)
+            }
+            GraphPattern::LeftJoin { left, right, expression } => {
+                let (left, record, has_index) = self.looked_up(*left)?;
+                let gives_index = match (&*right, &expression, self.index) {
+                    (GraphPattern::Bgp { patterns }, None, Some(index)) => matches!(patterns.as_slice(),
+                        [only] if only.subject == record && is(only, rpcg::BATCH_INDEX, index)),
+                    _ => false,
+                };
+                (GraphPattern::LeftJoin { left: left.into(), right, expression }, record, has_index || gives_index)
             }
             _ => return None,
-        };
-        Some((pattern, record))
-    }
-
-    /// Whether there is an index to sort by only where the record has it.
-    fn fits(&self, pattern: &GraphPattern, record: &TermPattern) -> bool {
-        let Some(index) = self.index else { return true };
-        match pattern {
-            GraphPattern::LeftJoin { left, right, expression: None } => {
-                matches!(&**right, GraphPattern::Bgp { patterns }
-                    if matches!(patterns.as_slice(), [only] if only.subject == *record && is(only, rpcg::BATCH_INDEX, index)))
-                    || self.fits(left, record)
-            }
-            GraphPattern::Filter { inner: left, .. }
-            | GraphPattern::Extend { inner: left, .. }
-            | GraphPattern::LeftJoin { left, .. } => self.fits(left, record),
-            _ => false,
-        }
+        })
     }
 }
 

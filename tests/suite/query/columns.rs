@@ -42,19 +42,26 @@ fn terms() -> String {
 
 /// An answer as lines in an order of their own; `overlapping` has it of the store.
 fn answer(query: &Query, logs: &[Vec<u8>], contexts: &[Context], overlapping: bool) -> Vec<String> {
+    let mut lines = found(query, logs, contexts, overlapping);
+    lines.sort_unstable();
+    lines
+}
+
+/// An answer as lines, as they are found.
+fn found(query: &Query, logs: &[Vec<u8>], contexts: &[Context], overlapping: bool) -> Vec<String> {
     let cancel = Cancel::default();
     let dataset = Dataset::new(query, overlapping).expect("a dataset");
     let mut loading = dataset.load(&cancel).expect("a start");
     let mapper = Mapper::new(Mapping::Session, contexts).expect("contexts work").with_provenance(true);
     let mut converter = Converter::new(mapper, Options { log_lines: true, jobs: 2, ..Options::default() });
-    for (log, name) in logs.iter().zip(["one", "two"]) {
+    for (log, name) in logs.iter().zip(["one", "two", "three"]) {
         let iri = format!("https://e/{name}");
         let input = Input { name: name.into(), source: name.into(), iri, iri_stated: true, read: log.as_slice() };
         converter.convert(input, &mut loading.sink(), &mut |_| {}).expect("a conversion");
     }
     loading.commit().expect("an end");
     let text = |term: Option<&Term>| term.map_or("-".to_owned(), Term::to_string);
-    let mut lines: Vec<String> = match dataset.answer(query, &cancel).expect("an answer") {
+    match dataset.answer(query, &cancel).expect("an answer") {
         Answer::Boolean(truth) => vec![truth.to_string()],
         Answer::Graph(triples) => triples.map(|triple| triple.expect("a triple").to_string()).collect(),
         Answer::Solutions(solutions) => {
@@ -64,9 +71,7 @@ fn answer(query: &Query, logs: &[Vec<u8>], contexts: &[Context], overlapping: bo
             };
             solutions.rows.map(|found| row(found.expect("a row"))).collect()
         }
-    };
-    lines.sort_unstable();
-    lines
+    }
 }
 
 #[track_caller]
@@ -79,7 +84,7 @@ fn assert_same(query: &str, logs: &[Vec<u8>], contexts: &[Context]) -> usize {
     columns.len()
 }
 
-const QUERIES: [&str; 17] = [
+const QUERIES: [&str; 20] = [
     "SELECT * { ?s ?p ?o }",
     "SELECT DISTINCT ?o { ?s ?p ?o }",
     "SELECT ?o (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?o",
@@ -92,6 +97,9 @@ const QUERIES: [&str; 17] = [
     "SELECT ?s ?p { ?s ?p <https://e/two#m2> }",
     "SELECT ?s ?o { ?s (rpcg:respondsTo|jrpc:hasId)+ ?o }",
     "SELECT ?s (STRLEN(STR(?o)) AS ?n) (STR(?o) AS ?text) { ?s jrpc:hasMethod|jrpc:hasParameters ?o }",
+    "SELECT ?s ?n { ?s jrpc:hasResult|(jrpc:hasError/jrpc:hasErrorData) ?o BIND(STRLEN(STR(?o)) AS ?n) }",
+    "SELECT ?m (SUM(STRLEN(STR(?o))) AS ?n) { ?s jrpc:hasMethod ?m ; jrpc:hasParameters ?o } GROUP BY ?m",
+    "SELECT ?m ?o { VALUES ?m { \"a\" \"1234567\" } ?s jrpc:hasMethod ?m OPTIONAL { ?s jrpc:hasParameters ?o } }",
     "SELECT ?s ?k { ?s jrpc:hasMethod ?m BIND(SUBSTR(?m, 1, 4) AS ?k) ?other jrpc:hasMethod ?k }",
     "ASK { ?s jrpc:hasMethod \"many-69\" }",
     "CONSTRUCT { ?s ?p ?o } WHERE { ?s a jrpc:Request ; ?p ?o }",
@@ -108,6 +116,29 @@ fn columns_answer_as_the_store_does() {
     }
     for query in CATALOGUE {
         assert_same(query.text, &logs, &[]);
+    }
+}
+
+/// Logs are named in turn, so that a log that comes first need not be first in the order of sessions.
+#[test]
+fn rows_come_in_order_whether_the_log_has_it_or_not() {
+    let text = terms();
+    let lines: Vec<&str> = text.lines().take(17).collect();
+    let logs = || lines.chunks(6).map(|lines| lines.join("\n").into_bytes());
+    let star = "?m rpcg:inSession ?session ; rpcg:sequence ?n ; a ?type";
+    let index = "OPTIONAL { ?m rpcg:batchIndex ?index }";
+    for query in [
+        format!("SELECT ?m ?type {{ {star} {index} }} ORDER BY ?session ?n ?index"),
+        format!(
+            "SELECT ?m ?type ?method {{ {star} {index} OPTIONAL {{ ?m jrpc:hasMethod ?method }} }} ORDER BY ?session ?n ?index LIMIT 7"
+        ),
+        format!("SELECT ?n {{ {star} FILTER(?type != jrpc:Request) }} ORDER BY ?session ?n"),
+        format!("SELECT ?m {{ {star} {index} }} ORDER BY ?n ?session ?index"),
+    ] {
+        let query = Query::parse(&query, None).expect("a query");
+        for logs in [logs().collect(), logs().rev().collect::<Vec<_>>(), vec![terms().into_bytes()]] {
+            assert_eq!(found(&query, &logs, &[], false), found(&query, &logs, &[], true), "{query:?}");
+        }
     }
 }
 
