@@ -99,7 +99,7 @@ fn what_it_is_is_said() {
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
     place.put("input", access);
-    assert_eq!(ask(&place, &["input", "--named", "methods", "-f", "json-lines"]).quietly().text().lines().count(), 2);
+    assert_eq!(ask(&place, &["input", "--named", "methods", "-f", "json-lines"]).quietly().text().lines().count(), 3);
     // One message that has no such members is enough.
     place.put("input", format!("{access}{}\n", r#"{"method":"m","params":[],"id":8}"#));
     ask(&place, &["input", "--named", "methods"]).quietly();
