@@ -322,13 +322,10 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The same entry at that place.
-    #[must_use]
-    pub(crate) fn at(mut self, place: Location) -> Self {
-        match &mut self {
-            Self::Record(Record { location, .. }) | Self::LogLine(LogLine { location, .. }) => *location = place,
-        }
-        self
+    /// Says where it is.
+    pub(crate) fn set_place(&mut self, place: Location) {
+        let (Self::Record(Record { location, .. }) | Self::LogLine(LogLine { location, .. })) = self;
+        *location = place;
     }
 
     /// The same line of text with blanks before it.

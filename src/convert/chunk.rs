@@ -123,16 +123,23 @@ impl Chunk {
         self.bytes.len() > HUGE
     }
 
-    fn push(&mut self, mut entry: Entry<'_>, in_pieces: bool) {
+    fn push(&mut self, entry: Entry<'_>, in_pieces: bool) {
         let start = self.bytes.len();
         let length = entry.bytes().len();
         let is_array = matches!(&entry, Entry::Record(record) if record.bytes.starts_with(b"["));
         self.weight += if is_array { ARRAY_WEIGHT * length } else { length };
         self.ends_in_array = is_array && in_pieces && length >= LONG_ARRAY;
-        let (Entry::Record(Record { bytes, .. }) | Entry::LogLine(LogLine { bytes, .. })) = &mut entry;
-        self.bytes.extend_from_slice(bytes);
-        *bytes = Cow::Borrowed(b"");
-        self.entries.push((start..self.bytes.len(), entry.into_owned()));
+        self.bytes.extend_from_slice(entry.bytes());
+        let range = start..self.bytes.len();
+        let bytes = Cow::Borrowed(&b""[..]);
+        let key = |session: Option<Cow<'_, str>>| session.map(|key| Cow::Owned(key.into_owned()));
+        self.entries.push((
+            range,
+            match entry {
+                Entry::Record(record) => Entry::Record(Record { bytes, session: key(record.session), ..record }),
+                Entry::LogLine(line) => Entry::LogLine(LogLine { bytes, session: key(line.session), ..line }),
+            },
+        ));
     }
 
     /// The entries, lent.

@@ -85,10 +85,9 @@ struct Steps<'c> {
 }
 
 /// A record that is ready to be rendered.
-#[expect(clippy::large_enum_variant, reason = "in a run all are of one kind")]
 enum RenderStep<'c> {
     Nodes { graph: Arc<str>, nodes: Range<usize>, at: Place },
-    Plain { bytes: &'c [u8], content: Content<'c>, at: Place },
+    Plain { bytes: &'c [u8], content: &'c Content<'c>, at: Place },
 }
 
 /// Where something is: of two logs, in that of this side.
@@ -177,14 +176,14 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
             }
             Some(content)
         });
-        let contents: Vec<Option<Content<'_>>> = contents.collect();
+        let mut contents: Vec<Option<Content<'_>>> = contents.collect();
         self.scanner.shrink();
         let elements = || contents.iter().flatten().flat_map(Content::elements);
         let spelled = self.spell(elements());
         let extracts = self.extract(elements(), &spelled);
 
         let mut findings = Vec::new();
-        let pair = |paired: &mut _| self.pair(paired, (entries, first_key), contents, extracts, &mut findings);
+        let pair = |paired: &mut _| self.pair(paired, (entries, first_key), &mut contents, extracts, &mut findings);
         let paired = self.shared.paired.in_turn(index, pair);
         let Some(Steps { steps, nodes, statements, stop }) = paired else { return };
 
@@ -306,14 +305,14 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
     }
 
     /// Counts, judges and pairs the records of a chunk, up to one that ends the run.
-    fn pair<'c>(
+    fn pair<'p, 'c: 'p>(
         &self,
         paired: &mut Paired,
-        (entries, first_key): (&'c [Entry<'c>], Option<&str>),
-        contents: Vec<Option<Content<'c>>>,
-        extracts: Vec<Extract<'c>>,
+        (entries, first_key): (&'p [Entry<'c>], Option<&str>),
+        contents: &'p mut [Option<Content<'c>>],
+        extracts: Vec<Extract<'p>>,
         findings: &mut Vec<Finding>,
-    ) -> Steps<'c> {
+    ) -> Steps<'p> {
         let in_session = self.shared.mapper.mapping() == Mapping::Session;
         let (mut extracts, mut statements) = (extracts.into_iter(), Vec::new());
         let mut steps = Vec::with_capacity(entries.len());
@@ -321,13 +320,13 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         for (entry, content) in entries.iter().zip(contents) {
             match (entry, content) {
                 (Entry::Record(record), Some(content)) => {
-                    if let Some(finding) = self.judge(record, &content) {
+                    if let Some(finding) = self.judge(record, content) {
                         if self.shared.options.strict {
                             return Steps { steps, nodes, statements, stop: Some(finding) };
                         }
                         findings.push(finding);
                     }
-                    paired.summary.count(&content, &record.bytes);
+                    paired.summary.count(content, &record.bytes);
                     if !in_session {
                         // No session finds more of them.
                         content.elements().iter().for_each(|element| paired.summary.add_problems(element.problems()));
@@ -337,6 +336,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                         steps.push(RenderStep::Plain { bytes: &record.bytes, content, at });
                         continue;
                     }
+                    let content = std::mem::replace(content, Content::Batch(Vec::new()));
                     let (first, given_up) = (nodes.len(), paired.sessions.given_up());
                     let graph = paired.sessions.annotate_into(record, content, &mut nodes);
                     if given_up == 0 && paired.sessions.given_up() > 0 {

@@ -18,7 +18,6 @@ use super::known::{has_members_of_messages, is_sure};
 use super::marked::{AROUND, Found, LookedAhead, MarkedLines, Marks};
 use super::object::{RawObject, is_message};
 use super::{LogLine, Record};
-use memchr::memchr;
 use std::vec::IntoIter;
 
 pub(super) const ABOUT: About = About {
@@ -118,7 +117,7 @@ pub(super) fn opens(line: &[u8]) -> Option<usize> {
 fn first_name(line: &[u8]) -> &[u8] {
     let Some(rest) = line.strip_prefix(b"{") else { return b"" };
     let Some(name) = rest[leading_blanks(rest)..].strip_prefix(b"\"") else { return b"" };
-    memchr(b'"', &name[..name.len().min(8)]).map_or(b"", |end| &name[..end])
+    name.iter().take(8).position(|byte| *byte == b'"').map_or(b"", |end| &name[..end])
 }
 
 impl JsonLines {

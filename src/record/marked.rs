@@ -119,8 +119,10 @@ impl<M: Marks> MarkedLines<M> {
     /// Gives what was found on a line of `length` bytes, which is done with once nothing further is on it.
     #[inline]
     fn give<'a>(&mut self, (start, entry): Found<'a>, length: usize) -> Step<'a> {
-        self.held = self.marks.further().map(|found| (found, length));
-        let consumed = if self.held.is_some() { 0 } else { length };
+        let mut consumed = length;
+        if let Some(further) = self.marks.further() {
+            (self.held, consumed) = (Some((further, length)), 0);
+        }
         Step::Entry { start, consumed, entry: entry.within(self.limit) }
     }
 }
@@ -160,7 +162,10 @@ impl<M: Marks> MarkedLines<M> {
 
 impl<M: Marks> Decoder for MarkedLines<M> {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if let Some((found, consumed)) = self.held.take() {
+        // Taking it moves all of its bytes, also where there is none.
+        if self.held.is_some()
+            && let Some((found, consumed)) = self.held.take()
+        {
             return self.give(found, consumed);
         }
         match self.lines.step(input, end) {

@@ -5,8 +5,8 @@ use super::decoder::{leading_blanks, trim_end};
 use super::scan::Scan;
 use super::times::date_time;
 use super::value::{Extent, value};
-use crate::json::unescape as unescape_one;
-use memchr::{memchr, memchr2};
+use crate::json::{special, unescape as unescape_one};
+use memchr::memchr;
 use std::borrow::Cow;
 
 /// More members than any envelope has. Those of a larger object are not kept: they would take more memory than its text.
@@ -185,7 +185,7 @@ pub(super) fn unescape(string: &[u8]) -> Option<Cow<'_, [u8]>> {
 pub(super) fn unescaped(mut rest: &[u8]) -> Cow<'_, [u8]> {
     let mut text: Vec<u8> = Vec::new();
     loop {
-        let plain = memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+        let plain = mark(rest);
         if rest.get(plain) != Some(&b'\\') && text.is_empty() {
             return Cow::Borrowed(&rest[..plain]);
         }
@@ -197,7 +197,8 @@ pub(super) fn unescaped(mut rest: &[u8]) -> Cow<'_, [u8]> {
         }
         let escape = &rest[plain..];
         let mut buffer = [0; 4];
-        let (meaning, length) = match (unescape_one(escape), escape) {
+        let meant = if matches!(escape, [_, b'"' | b'\\', ..]) { None } else { unescape_one(escape) };
+        let (meaning, length) = match (meant, escape) {
             (Some((Ok(character), length)), _) => (character.encode_utf8(&mut buffer).as_bytes(), length),
             // Too short, it may stand in front of another escape.
             (_, [_, b'u', digits @ ..]) => {
@@ -210,6 +211,19 @@ pub(super) fn unescaped(mut rest: &[u8]) -> Cow<'_, [u8]> {
         };
         text.extend_from_slice(meaning);
         rest = &escape[length..];
+    }
+}
+
+/// How many bytes stand before the first quote or backslash.
+fn mark(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        at += special(&text[at..]);
+        match text.get(at) {
+            Some(b'"' | b'\\') | None => return at,
+            // A control character, which JSON does not have in a string.
+            Some(_) => at += 1,
+        }
     }
 }
 

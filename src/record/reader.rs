@@ -4,7 +4,7 @@ use super::carried::Carried;
 use super::decompress::{InputCompression, PlainText, TextFailure};
 use super::detect::Looked;
 use super::{Carrier, Decoder, Entry, Format, Layout, Location, LogLine, Step, Time};
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 use std::io::{self, Read};
 use std::mem;
 
@@ -279,7 +279,7 @@ impl<R: Read> Reader<R> {
                     self.begun = Some(self.place(begun));
                     self.consume(consumed);
                 }
-                Step::Entry { start, consumed, entry } => {
+                Step::Entry { start, consumed, mut entry } => {
                     let indent = match &entry {
                         Entry::LogLine(line) if start == 0 && input.starts_with(&line.bytes) => self.indentation(),
                         _ => 0,
@@ -292,11 +292,16 @@ impl<R: Read> Reader<R> {
                         }
                     };
                     let blanks = &self.buffer[self.start - indent..self.start];
-                    let entry = if blanks.is_empty() { entry } else { entry.indented(blanks) };
+                    if !blanks.is_empty() {
+                        entry = entry.indented(blanks);
+                    }
                     self.here.record += u64::from(matches!(entry, Entry::Record(_)));
                     let known = if entry.location().record == 0 { location } else { entry.location() };
-                    let entry = if time.is_some() { entry.timed(time) } else { entry };
-                    let taken = take(entry.at(Location { record: self.here.record, ..known }));
+                    if time.is_some() {
+                        entry = entry.timed(time);
+                    }
+                    entry.set_place(Location { record: self.here.record, ..known });
+                    let taken = take(entry);
                     self.consume(consumed);
                     return Ok(Some(taken));
                 }
@@ -444,7 +449,13 @@ impl Location {
         if counted.0 > bytes.len() {
             *counted = (0, 0);
         }
-        counted.1 += memchr_iter(b'\n', &bytes[counted.0..]).count() as u64;
+        let more = &bytes[counted.0..];
+        // Nearly always it is one line, with its end.
+        counted.1 += match memchr(b'\n', more) {
+            None => 0,
+            Some(end) if end + 1 == more.len() => 1,
+            Some(end) => 1 + memchr_iter(b'\n', &more[end + 1..]).count() as u64,
+        };
         counted.0 = bytes.len();
         Self { line: self.line + counted.1, byte: self.byte + bytes.len() as u64, ..self }
     }
