@@ -59,7 +59,7 @@ pub fn explain(log: &Path, format: &FormatArgs) -> Result<Outcome, Failure> {
             outcome = Outcome::Findings;
         }
         if !options.is_stated() {
-            writeln!(out, "\n{}", said(&summary, format, &head, &seen))?;
+            writeln!(out, "\n{}", said(format, &head, &seen))?;
         }
     }
     Ok(outcome)
@@ -92,7 +92,7 @@ fn show(out: &mut impl std::io::Write, record: &Record<'_>) -> std::io::Result<(
 }
 
 /// What says the same as the content of a log does, which begins with `head` and the entries `seen` in it.
-fn said(summary: &Summary, format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
+fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
     let line = |at: u64| {
         let at = usize::try_from(at).unwrap_or_default().min(head.len());
         let start = head[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -108,9 +108,10 @@ fn said(summary: &Summary, format: Format, head: &[u8], seen: &[Entry<'_>]) -> S
     });
     let found: Vec<_> = found.collect();
     if format != Format::JsonLines || found.iter().all(|found| found.line == &*found.record.bytes) {
-        return match summary.carriers.is_empty() {
+        let again = entries(head, &ReaderOptions::default().with_format(format), seen.len());
+        return match again == seen {
             true => format!("`--from {}` says the same.", format.name()),
-            false => "No `--from` says the same: without it, a log is taken out of what its lines are in.".to_owned(),
+            false => format!("No `--from` says quite the same; `--from {}` is a start.", format.name()),
         };
     }
     let Some((places, layout)) = Layout::describe(&found) else {

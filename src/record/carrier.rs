@@ -114,11 +114,9 @@ impl Carrier {
     /// How many carriers are taken off, one inside the other: a terminal's colours, and two more.
     pub(super) const MOST: usize = 3;
 
-    /// Whether a carrier that is possible is one: what is read `inside` is not read in the log as it is, whose format is
-    /// `around`. A log of arrows may have one direction alone, and JSON may be indented.
-    pub(super) fn helps(self, around: Format, inside: Format) -> bool {
+    /// Whether a carrier that is possible is one: what is read `inside` is not read in the log as it is. JSON may be indented.
+    pub(super) fn helps(self, inside: Format) -> bool {
         match self {
-            Self::Quoted => inside != Format::JsonLines || around == Format::JsonLines,
             Self::Indented(_) => !matches!(inside, Format::JsonLines | Format::JsonValues | Format::JsonArray),
             _ => true,
         }

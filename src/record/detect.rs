@@ -1,9 +1,11 @@
 //! The formats, and how one is recognised.
 
+use super::Entry;
 use super::about::{About, Sign, Window};
 use super::carried::Carried;
 use super::carrier::Carrier;
-use super::decoder::Decoder;
+use super::decoder::{Decoder, Step};
+use super::layout::Layout;
 use super::{
     arrows, claude_desktop, content_length, eglot_lisp, har, helix, inspector_network, json_array, json_lines,
 };
@@ -154,7 +156,7 @@ impl Format {
             let inside = Carried::inside(carrier, &text);
             let has_fence = || Carrier::possible(&inside) == Some(Carrier::Fenced);
             let is_sure = || shown.is_some() || Carrier::shown(&inside).is_some() || has_fence();
-            if !is_sure() && !carrier.helps(Self::of(&text), Self::of(&inside)) {
+            if !is_sure() && !carrier.helps(Self::of(&inside)) {
                 break;
             }
             carriers.push(carrier);
@@ -168,25 +170,17 @@ impl Format {
     /// at. The same bytes give the same, in whatever pieces they come.
     pub(super) fn settled(head: &[u8], all: bool, looked: &mut Looked) -> Option<(Vec<Carrier>, Self)> {
         let head = &head[..head.len().min(Self::WINDOW)];
-        while let Some(end) = head.get(looked.bytes..).and_then(|rest| memchr(b'\n', rest)) {
-            looked.bytes += end + 1;
-            looked.lines += 1;
-            if !looked.lines.is_power_of_two() {
-                continue;
-            }
-            let (carriers, seen) = Self::taken_off(&head[..looked.bytes]);
+        while let Some(text) = looked.further(head) {
+            let (carriers, seen) = Self::taken_off(text);
             // A piece of a line is not a value.
             let window = Window::new(&seen[..memrchr(b'\n', &seen).map_or(0, |last| last + 1)]);
-            let has_whole_value = |window: &Window<'_>| window.first_value.is_some_and(|value| value.end.is_some());
-            if has_whole_value(&window) || Self::shown_in(&window, |sign| !matches!(sign, Sign::Value(_))).is_some() {
+            let has_whole_value = window.first_value.is_some_and(|value| value.end.is_some());
+            if has_whole_value || Self::shown_in(&window, |sign| !matches!(sign, Sign::Value(_))).is_some() {
                 let format = Self::of(window.bytes);
-                let may_be_quoted = || {
-                    let quoted = Carrier::possible(&seen).filter(|carrier| *carrier == Carrier::Quoted);
-                    quoted.is_some_and(|quoted| !has_whole_value(&Window::new(&Carried::inside(quoted, &seen))))
-                };
-                // Whether anything stands behind an array has to be seen, and whether a bracket behind `> ` has its end on
-                // the same line, as arrows have.
-                if format != Self::JsonArray && (format != Self::Arrows || !may_be_quoted()) {
+                // Whether anything stands behind an array has to be seen, and whether a log of arrows has some that go the
+                // other way.
+                let may_be_arrows = || carriers.contains(&Carrier::Quoted) && Self::of(text) == Self::Arrows;
+                if format != Self::JsonArray && (format != Self::JsonLines || !may_be_arrows()) {
                     return Some((carriers, format));
                 }
             }
@@ -195,6 +189,39 @@ impl Format {
             let (carriers, text) = Self::taken_off(head);
             (carriers, Self::of(&text))
         })
+    }
+
+    /// The carriers of a log whose format, or `layout`, was stated, as soon as a record shows in them. Where the lines as they are
+    /// have the format, or a record where the layout says, these are what was meant.
+    pub(super) fn carriers(
+        self,
+        layout: Option<&Layout>,
+        head: &[u8],
+        all: bool,
+        looked: &mut Looked,
+    ) -> Option<Vec<Carrier>> {
+        let head = &head[..head.len().min(Self::WINDOW)];
+        let has_record = |text: &[u8], all| {
+            let decoder = layout.map_or_else(|| self.decoder(Self::WINDOW), |layout| layout.decoder(Self::WINDOW));
+            has_record(decoder, text, all)
+        };
+        let shown = |text: &[u8], all| {
+            let (carriers, seen) = Self::taken_off(text);
+            let as_it_is = match layout {
+                Some(_) => has_record(text, all),
+                None => carriers.is_empty() || self != Self::JsonLines && Self::of(text) == self,
+            };
+            match as_it_is {
+                true => has_record(text, all).then(Vec::new),
+                false => (!carriers.is_empty() && has_record(&seen, all)).then_some(carriers),
+            }
+        };
+        while let Some(text) = looked.further(head) {
+            if let Some(carriers) = shown(text, false) {
+                return Some(carriers);
+            }
+        }
+        all.then(|| shown(head, true).unwrap_or_default())
     }
 
     /// The first format, in the order of the rules of [`Format::detect`], whose sign is in the window.
@@ -256,11 +283,36 @@ impl Format {
     }
 }
 
-/// How far [`Format::settled`] has looked.
+/// Whether a decoder finds a record in a text.
+fn has_record(mut decoder: Box<dyn Decoder>, mut text: &[u8], all: bool) -> bool {
+    loop {
+        let consumed = match decoder.step(text, all) {
+            Step::NeedMore => return false,
+            Step::Entry { entry: Entry::Record(_), .. } => return true,
+            Step::Entry { consumed, .. } | Step::Skip { consumed } | Step::Begin { consumed, .. } => consumed,
+        };
+        text = &text[consumed..];
+    }
+}
+
+/// How far an input has been looked at.
 #[derive(Default)]
 pub(super) struct Looked {
     bytes: usize,
     lines: usize,
+}
+
+impl Looked {
+    /// The first 1, 2, 4, 8, … lines, each number once, if they are there.
+    fn further<'h>(&mut self, head: &'h [u8]) -> Option<&'h [u8]> {
+        loop {
+            self.bytes += memchr(b'\n', head.get(self.bytes..)?)? + 1;
+            self.lines += 1;
+            if self.lines.is_power_of_two() {
+                return Some(&head[..self.bytes]);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

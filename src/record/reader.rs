@@ -147,7 +147,8 @@ const INDENT: usize = 4 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<R: Read> Reader<R> {
-    /// Starts to read. Without a format in the options, this reads until the content settles the format, and 64 KiB of text at most.
+    /// Starts to read: until the content settles the format, or shows a record of the one in the options, and 64 KiB of text at
+    /// most.
     ///
     /// # Errors
     ///
@@ -155,7 +156,8 @@ impl<R: Read> Reader<R> {
     /// [`Reader::next_entry`].
     pub fn new(input: R, options: &ReaderOptions) -> Result<Self, ReadError> {
         let format = options.format.unwrap_or(Format::JsonLines);
-        let decoder = match &options.layout {
+        let layout = options.layout.as_ref();
+        let decoder = match layout {
             Some(layout) => layout.decoder(options.max_record_size),
             None => format.decoder(options.max_record_size),
         };
@@ -184,12 +186,14 @@ impl<R: Read> Reader<R> {
         if reader.buffer[..reader.filled].starts_with(BYTE_ORDER_MARK) {
             reader.consume(BYTE_ORDER_MARK.len());
         }
-        if !options.is_stated() {
-            (reader.carriers, reader.format) = reader.detect();
+        if options.is_stated() {
+            reader.carriers = reader.settle(|head, all, looked| format.carriers(layout, head, all, looked));
+        } else {
+            (reader.carriers, reader.format) = reader.settle(Format::settled);
             reader.decoder = reader.format.detected_decoder(options.max_record_size);
-            if !reader.carriers.is_empty() {
-                reader.take_off(options.max_record_size);
-            }
+        }
+        if !reader.carriers.is_empty() {
+            reader.take_off(options.max_record_size);
         }
         if let Some(reason) = reader.format.refusal() {
             return Err(ReadError::Refused { format: reader.format, reason });
@@ -202,7 +206,8 @@ impl<R: Read> Reader<R> {
         self.format
     }
 
-    /// What the log was taken out of, the outermost first. A format that was stated is read as it is.
+    /// What the log was taken out of, the outermost first. Lines that have the stated format as they are, or a
+    /// record where the layout says, stay as they are.
     pub fn carriers(&self) -> &[Carrier] {
         &self.carriers
     }
@@ -357,12 +362,12 @@ impl<R: Read> Reader<R> {
     }
 
     /// Reads no further than the format needs: the next line of a live log may be long in coming.
-    fn detect(&mut self) -> (Vec<Carrier>, Format) {
+    fn settle<T>(&mut self, settled: impl Fn(&[u8], bool, &mut Looked) -> Option<T>) -> T {
         let mut looked = Looked::default();
         loop {
             let head = &self.buffer[self.start..self.filled];
             let all = !matches!(self.state, ReaderState::Open) || head.len() >= Format::WINDOW;
-            if let Some(found) = Format::settled(head, all, &mut looked) {
+            if let Some(found) = settled(head, all, &mut looked) {
                 return found;
             }
             self.fill(head.len() + 1);
