@@ -386,10 +386,6 @@ pub fn convert(data: &[u8]) {
 pub fn needle(data: &[u8]) {
     let mut choices = Choices(data);
     let fixture = choices.fixture();
-    // Of an archive nothing is kept that is not in its entries, and a bracket too many ends those.
-    if fixture.format == Format::Har {
-        return;
-    }
     let Some(place) = fixture.places.get(choices.below(fixture.places.len())) else { return };
     let token = format!("needle-{:08x}", choices.below(usize::MAX));
     let needle = match place.what {
@@ -405,6 +401,15 @@ pub fn needle(data: &[u8]) {
             choices.mutate(&mut behind);
         }
         _ => choices.mutate(&mut before),
+    }
+    // A response names the method of its request, which is not a part of it.
+    if place.what == Planted::Method && matches!(fixture.format, Format::ZedAcp | Format::VscodeLspText) {
+        let ends: &[u8] = if fixture.format == Format::ZedAcp { b"{}" } else { b"\n" };
+        let head = before.rsplit(|byte| ends.contains(byte)).next().unwrap_or_default();
+        let tail = behind.split(|byte| ends.contains(byte)).next().unwrap_or_default();
+        if [head, tail].iter().any(|part| part.windows(7).any(|window| window == b"esponse")) {
+            return;
+        }
     }
     if is_lost(fixture.format, &before, &needle, &behind, &token) {
         // What is not needed for the loss is left out, larger parts first.
@@ -448,7 +453,11 @@ fn is_lost(format: Format, before: &[u8], needle: &str, behind: &[u8], token: &s
     };
     // A length that is not true may cut it in two.
     let text = |quad: &Quad| {
-        if let Term::Literal(literal) = &quad.object { literal.value().to_owned() } else { String::new() }
+        let Term::Literal(literal) = &quad.object else { return String::new() };
+        match literal.datatype().as_str().ends_with("base64Binary") {
+            true => String::from_utf8_lossy(&BASE64.decode(literal.value()).unwrap_or_default()).into_owned(),
+            false => literal.value().to_owned(),
+        }
     };
     let texts = || quads.iter().map(text);
     let is_cut = || {

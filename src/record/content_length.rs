@@ -112,7 +112,7 @@ impl ContentLength {
             Line::Whole(text, consumed) => match header(text) {
                 Some((length, part)) => {
                     let consumed = if part < text.len() { self.lines.take(part) } else { consumed };
-                    self.enter(FrameState::Headers(length), consumed)
+                    self.header(length, 0, &text[..part], consumed)
                 }
                 None => match header_in(text) {
                     Some(at) => Step::entry(0, self.lines.take(at), LogLine::new(trim_end(&text[..at]))),
@@ -127,6 +127,18 @@ impl ContentLength {
     fn enter<'a>(&mut self, state: FrameState, consumed: usize) -> Step<'a> {
         self.state = state;
         Step::Skip { consumed }
+    }
+
+    /// Behind a header, which is told as it is where it says something else than a length, or a type as protocols have it.
+    fn header<'a>(&mut self, length: Length, start: usize, text: &'a [u8], consumed: usize) -> Step<'a> {
+        self.state = FrameState::Headers(length);
+        let value = split_once(text, b":").map_or(text, |(_, value)| &value[leading_blanks(value)..]);
+        let is_type =
+            [&b"application/vscode-jsonrpc"[..], b"application/json"].iter().any(|name| value.starts_with(name));
+        match is_type || value.iter().all(|byte| b"+-0123456789 \t\r".contains(byte)) {
+            true => Step::Skip { consumed },
+            false => Step::entry(start, consumed, LogLine::new(trim_end(text))),
+        }
     }
 
     fn headers<'a>(&mut self, length: Length, input: &'a [u8], end: bool) -> Step<'a> {
@@ -149,7 +161,7 @@ impl ContentLength {
             _ if text.is_empty() => self.enter(FrameState::Body(length), consumed),
             Some((another, part)) => {
                 let consumed = if part < text.len() { blanks + part } else { consumed };
-                self.enter(FrameState::Headers(length.and(another)), consumed)
+                self.header(length.and(another), blanks, &text[..part], consumed)
             }
             // Another header, or what standard error wrote in between.
             None => Step::entry(blanks, consumed, LogLine::new(text)),
@@ -267,21 +279,16 @@ const LONGEST: usize = 64;
 /// The length that a line states, if it is a header of this protocol, and how many bytes that is: the line, or what stands
 /// of it before a message.
 fn header(line: &[u8]) -> Option<(Length, usize)> {
-    let name = name(line)?;
-    let message = || memchr2(b'{', b'[', &line[name.len()..]).map_or(line.len(), |at| name.len() + at);
-    if !trim_end(name).eq_ignore_ascii_case(NAME) {
-        return Some((Length::Absent, message()));
+    let colon = memchr(b':', &line[..line.len().min(LONGEST)])?;
+    let message = memchr2(b'{', b'[', &line[colon..]).map_or(line.len(), |at| colon + at);
+    if is_name(&line[..colon]) {
+        return Some(stated_in(line, colon + 1).unwrap_or((Length::Unclear, message)));
     }
-    Some(stated_in(line, name.len() + 1).unwrap_or_else(|| (Length::Unclear, message())))
+    trim_end(&line[..colon]).eq_ignore_ascii_case(b"content-type").then_some((Length::Absent, message))
 }
 
-/// The name of a header of this protocol.
-fn name(line: &[u8]) -> Option<&[u8]> {
-    let colon = memchr(b':', &line[..line.len().min(LONGEST)])?;
-    let name = trim_end(&line[..colon]);
-    let is_plain = name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
-    let other = is_plain && name.len() > 8 && name[..8].eq_ignore_ascii_case(b"content-");
-    other.then_some(&line[..colon])
+fn is_name(name: &[u8]) -> bool {
+    trim_end(name).eq_ignore_ascii_case(NAME)
 }
 
 /// The number that stands at `from`, with nothing but a message behind it on its line, and where it ends.
@@ -297,8 +304,8 @@ fn stated_in(line: &[u8], from: usize) -> Option<(Length, usize)> {
 /// Where a line ends with a length, as it does behind a message that is followed by no line end.
 fn header_in(line: &[u8]) -> Option<usize> {
     let ends = |line: &[u8]| {
-        let name = name(line).filter(|name| trim_end(name).eq_ignore_ascii_case(NAME))?;
-        stated_in(line, name.len() + 1).filter(|(_, end)| *end == line.len())
+        let colon = memchr(b':', &line[..line.len().min(LONGEST)]).filter(|colon| is_name(&line[..*colon]))?;
+        stated_in(line, colon + 1).filter(|(_, end)| *end == line.len())
     };
     memchr2_iter(b'C', b'c', line).find(|&at| ends(&line[at..]).is_some())
 }
@@ -367,9 +374,9 @@ mod tests {
         let input = "Content-Length: 9\r\n\r\n{\"a\":[\n]}Content-Type: x\r\nCONTENT-LENGTH:4\r\n\r\n \t{}\r\n\
                      content-length: 2\ncontent-length: 2\n\n[]Content-Length: 3\r\n\r\n123";
         let found = entries(|| (ABOUT.decoder)(100), input.as_bytes());
-        assert_eq!(texts(&found), ["{\"a\":[\n]}", "{}", "[]", "123"]);
+        assert_eq!(texts(&found), ["{\"a\":[\n]}", "# Content-Type: x", "{}", "[]", "123"]);
         let starts: Vec<_> = found.iter().map(|(start, _)| *start).collect();
-        assert_eq!(starts, [21, input.find("{}").unwrap(), input.find("[]").unwrap(), input.len() - 3]);
+        assert_eq!(starts, [21, 30, input.find("{}").unwrap(), input.find("[]").unwrap(), input.len() - 3]);
     }
 
     #[test]
@@ -384,14 +391,15 @@ mod tests {
             ("Content-Length: 5\r\n\r\n", &[""]),
             ("Content-Length: 0\r\n\r\ntext\n", &["", "# text"]),
             ("Content-Length: -1\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
-            ("Content-Length: many\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
+            ("Content-Length: many\r\n\r\n{\"a\":1}", &["# Content-Length: many", "{\"a\":1}"]),
+            ("Content-L: 7\r\n\r\n{\"a\":1}\n", &["# Content-L: 7", "# {\"a\":1}"]),
             ("Content-Length: 1\r\nContent-Length: 7\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
-            ("Content-Type: x\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
+            ("Content-Type: x\r\n\r\n{\"a\":1}", &["# Content-Type: x", "{\"a\":1}"]),
             ("Content-Length: 7\r\n{\"a\":1}", &["{\"a\":1}"]),
             ("Content-Length: 6\r\n\r\n{oops}\n", &["{oops}"]),
             ("Content-Length: 60\r\n\r\n{oops}\n", &["{oops}"]),
             ("Content-Length: 3\r\n\r\n{oops}\n", &["{oo", "# ps}"]),
-            ("Content-Length: x\r\n\r\n{oops}\n", &["{oops}"]),
+            ("Content-Length: x\r\n\r\n{oops}\n", &["# Content-Length: x", "{oops}"]),
             ("Content-Length: 8\r\n\r\n{} text\n", &["{} text"]),
             ("Content-Length: 80\r\n\r\n{} text\n", &["{}", "# text"]),
             ("Content-Length: 8\r\n\r\n{\"a\": \"b", &["{\"a\": \"b"]),
@@ -423,16 +431,17 @@ mod tests {
         let message = r#"{"id":1,"method":"x"}"#;
         let stated = format!("Content-Length: {}", message.len());
         let table = [
-            format!("{stated} {message}"),
-            format!("{stated}{message}\n"),
-            format!("Content-Length: x{message}"),
-            format!("Content-Type: x{message}\r\n"),
-            format!("{stated}\r\nContent-Type: x {message}"),
-            format!("Content-Type: x\n {stated} {message}"),
+            (format!("{stated} {message}"), None),
+            (format!("{stated}{message}\n"), None),
+            (format!("Content-Length: x{message}"), Some("# Content-Length: x")),
+            (format!("Content-Type: x{message}\r\n"), Some("# Content-Type: x")),
+            (format!("{stated}\r\nContent-Type: x {message}"), Some("# Content-Type: x")),
+            (format!("Content-Type: application/json\n {stated} {message}"), None),
         ];
-        for input in table {
-            assert_eq!(frames(100, &input), [message], "{input}");
-            assert_eq!(frames(100, &input.trim().repeat(2)), [message; 2], "{input} twice");
+        for (input, odd) in table {
+            let expected: Vec<_> = odd.into_iter().chain([message]).collect();
+            assert_eq!(frames(100, &input), expected, "{input}");
+            assert_eq!(frames(100, &input.trim().repeat(2)), expected.repeat(2), "{input} twice");
         }
     }
 
@@ -490,7 +499,7 @@ mod tests {
         assert_eq!(found(&"c".repeat(1_000_000)), 1);
         assert_eq!(found(&format!("x{}", "Content-Length:".repeat(100_000))), 1);
         assert_eq!(found(&"Content-Length: 2{}".repeat(100_000)), 100_000);
-        assert_eq!(found(&format!("Content-Length: x\n\n{{{}", "Content-Length".repeat(30_000))), 1);
+        assert_eq!(found(&format!("Content-Length: -1\n\n{{{}", "Content-Length".repeat(30_000))), 1);
     }
 
     #[test]

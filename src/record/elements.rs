@@ -2,6 +2,7 @@
 
 use super::about::Window;
 use super::decoder::{Decoder, Lines, Passed, Step, leading_blanks, trim_end};
+use super::marked::{Found, KnownMembers, others};
 use super::object::{RawObject, elements};
 use super::scan::Scan;
 use super::value::is_whole;
@@ -58,15 +59,15 @@ pub(super) fn first_element<'a>(window: &Window<'a>) -> Option<RawObject<'a>> {
 }
 
 /// What an object holds, and where in it each begins; `None`: it is not one of the format.
-pub(super) type ReadObject = fn(&[u8], usize) -> Option<Vec<(usize, Entry<'static>)>>;
+pub(super) type ReadObject = fn(&RawObject<'_>, &[u8], usize) -> Option<Vec<Found<'static>>>;
 
 /// An array of objects. One that is not of the format is a record as a whole; other lines are text.
-pub(super) struct ObjectArray(ReadObject);
+pub(super) struct ObjectArray(KnownMembers, ReadObject);
 
 impl ArrayDecoder<ObjectArray> {
-    /// A decoder of an array of objects.
-    pub(super) fn of_objects(limit: usize, read: ReadObject) -> Box<dyn Decoder> {
-        Self::boxed(limit, AROUND, ObjectArray(read))
+    /// A decoder of an array of objects, in which what is in [others](others) than the `known` members is told too.
+    pub(super) fn of_objects(limit: usize, known: KnownMembers, read: ReadObject) -> Box<dyn Decoder> {
+        Self::boxed(limit, AROUND, ObjectArray(known, read))
     }
 }
 
@@ -76,7 +77,7 @@ impl ArrayFormat for ObjectArray {
             [b'{', ..] => {
                 let scan = Scan::object(elements.column());
                 elements.element(input, end, scan, |elements, Element { text, length, .. }| {
-                    match (self.0)(text, elements.limit) {
+                    match self.read(text, elements.limit) {
                         Some(found) => elements.give(found, length),
                         None => Step::entry(0, length, Record::within(elements.limit, text)),
                     }
@@ -96,6 +97,20 @@ impl ArrayFormat for ObjectArray {
     }
 }
 
+impl ObjectArray {
+    fn read(&self, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
+        let object = RawObject::parse(text).filter(RawObject::is_whole)?;
+        let found = (self.1)(&object, text, limit)?;
+        let mut all = others(&object, text, self.0, found.iter().map(|(start, entry)| (*start, entry.bytes().len())));
+        if all.is_empty() {
+            return Some(found);
+        }
+        all = all.into_iter().map(|(start, entry)| (start, entry.within(limit))).chain(found).collect();
+        all.sort_by_key(|(start, _)| *start);
+        Some(all)
+    }
+}
+
 /// The state of reading elements, and lines around them.
 pub(super) struct Elements {
     /// How many bytes a record may have, and how many an element.
@@ -105,8 +120,8 @@ pub(super) struct Elements {
     /// How many blanks the line begins with that is being read, and whether nothing else was in it so far.
     pub indent: usize,
     line_begins: bool,
-    /// The value that is being passed over: an element that is too long, or something that is not an element.
-    long: Option<(Option<Passed>, Scan)>,
+    /// The element that is being passed over because it is too long.
+    long: Option<(Passed, Scan)>,
     /// The entries in the element that the input begins with, where in it each begins, and the element's length.
     found: VecDeque<(usize, Entry<'static>)>,
     length: usize,
@@ -133,19 +148,13 @@ impl Elements {
         if let Some((passed, scan)) = &mut self.long {
             let found = scan.end(input);
             let (bytes, done) = (&input[..found.unwrap_or(input.len())], found.is_some() || end);
-            let step = match passed {
-                Some(passed) => Some(passed.step(bytes, done)),
-                None if bytes.is_empty() => (!done).then_some(Step::NeedMore),
-                None => Some(Step::Skip { consumed: bytes.len() }),
-            };
+            let step = passed.step(bytes, done);
             // Blanks at the end of a string that is cut off belong to it.
-            let whole = passed.as_ref().filter(|_| found.is_none() && scan.in_string).map(|passed| passed.seen);
+            let whole = (found.is_none() && scan.in_string).then_some(passed.seen);
             if done {
                 self.long = None;
             }
-            if let Some(step) = step {
-                return Some(step.map(|entry| whole.map_or(entry, |length| Record::oversized(length).into())));
-            }
+            return Some(step.map(|entry| whole.map_or(entry, |length| Record::oversized(length).into())));
         }
         match leading_blanks(input) {
             0 if input.is_empty() => Some(Step::NeedMore),
@@ -195,7 +204,7 @@ impl Elements {
         let window = &input[..input.len().min(self.most)];
         let found = scan.end(window);
         if found.is_none() && window.len() == self.most {
-            self.long = Some((Some(Passed::new(window)), scan));
+            self.long = Some((Passed::new(window), scan));
             return Step::Begin { start: 0, consumed: window.len() };
         }
         if found.is_none() && !end {
@@ -219,18 +228,6 @@ impl Elements {
                 Step::Entry { start, consumed, entry }
             }
             None => Step::Skip { consumed: self.length },
-        }
-    }
-
-    /// Passes over the value at `start`, which tells nothing.
-    pub(super) fn pass<'a>(&mut self, start: usize, input: &[u8]) -> Step<'a> {
-        let mut scan = Scan::value();
-        match scan.end(&input[start..]) {
-            Some(length) => Step::Skip { consumed: start + length.max(1) },
-            None => {
-                self.long = Some((None, scan));
-                Step::Skip { consumed: input.len() }
-            }
         }
     }
 }

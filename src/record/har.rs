@@ -1,12 +1,13 @@
 //! `har`: an HTTP Archive, from which the entries are cut as they come.
 
 use super::about::{About, Sign, Window};
-use super::decoder::{Step, leading_blanks};
+use super::decoder::{Step, leading_blanks, split_once, trim_end};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
+use super::known::may_hold_message;
 use super::object::RawObject;
 use super::scan::Scan;
 use super::value::{Extent, value};
-use super::{LogLine, Record, har_entry};
+use super::{Entry, LogLine, Record, har_entry};
 
 pub(super) const ABOUT: About = About {
     name: "har",
@@ -43,6 +44,8 @@ struct Har {
     entries_seen: bool,
     /// How many WebSockets there were.
     sockets: u64,
+    /// The value of a member comes next that is neither the log nor its entries; whether archives have that member.
+    value: Option<bool>,
 }
 
 /// The part of an archive that the input stands in.
@@ -57,6 +60,11 @@ enum HarLevel {
 
 impl ArrayFormat for Har {
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
+        if let (Some(is_usual), [_, ..]) = (self.value, input) {
+            let step = Self::value(elements, input, end, is_usual);
+            self.value = self.value.filter(|_| step == Step::NeedMore);
+            return step;
+        }
         match (self.level, input) {
             (HarLevel::Outside, [b'{', ..]) => {
                 self.entries_seen = false;
@@ -76,12 +84,26 @@ impl ArrayFormat for Har {
             }
             (HarLevel::Entries, _) => self.entry(elements, input, end),
             (_, [b'"', ..]) => self.member(elements, input, end),
-            _ => elements.pass(0, input),
+            _ => Self::value(elements, input, end, false),
         }
     }
 }
 
+/// Members of a log that are neither entries nor a message.
+const USUAL: [&[u8]; 5] = [b"\"version\"", b"\"creator\"", b"\"browser\"", b"\"pages\"", b"\"comment\""];
+
 impl Har {
+    /// What stands in place of a member, or the value of one: text, unless archives have it and it cannot hold a message.
+    fn value<'a>(elements: &mut Elements, input: &'a [u8], end: bool, is_usual: bool) -> Step<'a> {
+        elements.element(input, end, Scan::value(), |elements, Element { length, .. }| {
+            let (text, consumed) = (&input[..length.max(1)], length.max(1));
+            match is_usual && !may_hold_message(text) {
+                true => Step::Skip { consumed },
+                false => Step::entry(0, consumed, Entry::from(LogLine::new(trim_end(text))).within(elements.limit)),
+            }
+        })
+    }
+
     fn enter<'a>(&mut self, level: HarLevel, consumed: usize) -> Step<'a> {
         self.level = level;
         Step::Skip { consumed }
@@ -90,19 +112,24 @@ impl Har {
     /// A name, its colon, and the first byte of its value.
     fn member<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
         let window = &input[..input.len().min(NAME)];
-        let unseen = |elements: &mut Elements| match window.len() < NAME && !end {
-            true => Step::NeedMore,
-            false => elements.pass(0, input),
+        let cut = trim_end(split_once(window, b":").map_or(window, |(name, _)| name));
+        let unseen = |elements: &mut Elements| match window.len() < NAME {
+            true if !end => Step::NeedMore,
+            // The input ends in it.
+            true if USUAL.iter().chain([&b"\"log\""[..], b"\"entries\""].iter()).any(|name| name.starts_with(cut)) => {
+                Step::Skip { consumed: input.len() }
+            }
+            _ => Self::value(elements, input, end, false),
         };
         let name = match value(window) {
             Extent::Whole(length) => &window[..length],
             Extent::Incomplete => return unseen(elements),
-            Extent::Broken(_) => return elements.pass(0, input),
+            Extent::Broken(_) => return Self::value(elements, input, end, false),
         };
         let colon = name.len() + leading_blanks(&window[name.len()..]);
         let at = match window.get(colon) {
             Some(b':') => colon + 1 + leading_blanks(&window[colon + 1..]),
-            Some(_) => return elements.pass(0, input),
+            Some(_) => return Self::value(elements, input, end, false),
             None => return unseen(elements),
         };
         match (self.level, name, window.get(at)) {
@@ -114,7 +141,16 @@ impl Har {
             }
             // No value: the brace or bracket closes.
             (_, _, Some(b'}' | b']' | b',')) => Step::Skip { consumed: at },
-            _ => elements.pass(at, input),
+            (level, name, _) => {
+                let is_usual = level == HarLevel::Log && USUAL.contains(&name);
+                self.value = Some(is_usual);
+                match is_usual {
+                    true => Step::Skip { consumed: at },
+                    false => {
+                        Step::entry(0, at, Entry::from(LogLine::new(trim_end(&input[..at]))).within(elements.limit))
+                    }
+                }
+            }
         }
     }
 
@@ -152,7 +188,8 @@ mod tests {
 
     #[test]
     fn entries_wherever_they_are() {
-        let (get, call) = ("# GET http://h/a", r#"{"jsonrpc":1}"#);
+        let none = "# an object without log.entries";
+        let (get, call, pages) = ("# GET http://h/a", r#"{"jsonrpc":1}"#, format!("# [{CALL}]"));
         let table = [
             (format!("{{\"log\":{{\"entries\":[{ENTRY},{CALL}]}}}}"), vec![get, call]),
             (format!("\n {{ \"log\" :\n{{ \"entries\"\t: [ {CALL} ,\n {ENTRY} ] }} }}\n"), vec![call, get]),
@@ -160,7 +197,18 @@ mod tests {
                 format!(
                     "{{\"a\":[\"]\",{{\"log\":1}}],\"log\":{{\"pages\":[{CALL}],\"n\":-1.5,\"entries\":[{CALL}],\"z\":\"\\\"\"}},\"b\":1}}"
                 ),
-                vec![call],
+                vec![
+                    "# \"a\":",
+                    "# [\"]\",{\"log\":1}]",
+                    &pages,
+                    "# \"n\":",
+                    "# -1.5",
+                    call,
+                    "# \"z\":",
+                    "# \"\\\"\"",
+                    "# \"b\":",
+                    "# 1",
+                ],
             ),
             (
                 format!("{{\"log\":{{\"entries\":[{CALL}],\"entries\":[{ENTRY}]}},\"log\":{{\"entries\":[{CALL}]}}}}"),
@@ -175,7 +223,7 @@ mod tests {
                 vec!["# one", "# two {", call, "# three", "# four"],
             ),
             (format!("{{\"log\":{{\"entries\":[{CALL}}}}}\n{{\"log\":{{\"entries\":[{ENTRY}]}}}}"), vec![call, get]),
-            (format!("{{\"log\":{{oops \"entries\":[{CALL}]:}}}}"), vec![call]),
+            (format!("{{\"log\":{{oops \"entries\":[{CALL}]:}}}}"), vec!["# oops", call, "# :"]),
             (format!("{{\"log\":{{\"entries\":[{CALL},{{\"request\":"), vec![call, "{\"request\":"]),
             (
                 format!("{{\"log\":{{\"entries\":[\n {{\"a\":\n \"\n}},\n {CALL},\n {{\"x\":[\n {CALL}\n {{"),
@@ -186,8 +234,11 @@ mod tests {
                 vec!["# {\"x\":[\n{}\n]}", call],
             ),
             ("{\"log\":{\"entries\":[]}}".to_owned(), vec![]),
-            ("{\"log\":{\"entries\":1}}{\"log\":[]}\n{}".to_owned(), vec!["# an object without log.entries"; 3]),
-            ("{\"log\":,\"log\"}".to_owned(), vec!["# an object without log.entries"]),
+            (
+                "{\"log\":{\"entries\":1}}{\"log\":[]}\n{}".to_owned(),
+                vec!["# \"entries\":", "# 1", none, "# \"log\":", "# []", none, none],
+            ),
+            ("{\"log\":,\"log\"}".to_owned(), vec!["# \"log\"", none]),
             ("{\"log\":{\"vers".to_owned(), vec![]),
         ];
         for (input, expected) in table {
@@ -211,9 +262,15 @@ mod tests {
             "a longer line\n{{\"log\":{{\"x\":\"{:2000}\",\"entries\":[{{\"a\":[\"{:60000}\"]}},{CALL}]}}}}",
             "", ""
         );
-        assert_eq!(texts(&drive(&mut *(ABOUT.decoder)(12), long.as_bytes(), &[])), ["# <13>", "<60010>", "<13>"]);
+        assert_eq!(
+            texts(&drive(&mut *(ABOUT.decoder)(12), long.as_bytes(), &[])),
+            ["# <13>", "# \"x\":", "# <2002>", "<60010>", "<13>"]
+        );
         let cut = &long[..long.len() - CALL.len() - 10];
-        assert_eq!(texts(&drive(&mut *(ABOUT.decoder)(12), cut.as_bytes(), &[])), ["# <13>", "<60004>"]);
+        assert_eq!(
+            texts(&drive(&mut *(ABOUT.decoder)(12), cut.as_bytes(), &[])),
+            ["# <13>", "# \"x\":", "# <2002>", "<60004>"]
+        );
     }
 
     #[test]

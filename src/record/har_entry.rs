@@ -6,6 +6,7 @@ use super::value::may_be_message;
 use super::{Entry, LogLine, Record, Sender, Time, sse};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -23,6 +24,8 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usiz
     };
 
     let mut found = Vec::new();
+    // Events that an archive has one by one stand in the body too.
+    let is_alone = !entry.has("_eventSourceMessages");
     let (bodies, is_missing) = bodies(&entry, &requests, &responses, text);
     if bodies.iter().any(HttpBody::holds_message) {
         found.extend(give(bodies, session(&url, &requests, &responses)));
@@ -34,8 +37,17 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usiz
         *sockets += 1;
         found.extend(give(frames, Some(format!("{}#{sockets}", origin(&url)))));
     }
-    if !entry.is_whole() || !requests.iter().chain(&responses).all(RawObject::is_whole) {
+    let is_sound = |object: &RawObject<'_>| object.is_whole() && object.is_proper();
+    let counted = |text: &[u8]| memmem::find_iter(text, b"jsonrpc").count();
+    // Of what is too long, nobody knows.
+    let told =
+        found.iter().map(|(_, entry)| if entry.bytes().is_empty() { text.len() } else { counted(entry.bytes()) });
+    let is_more = is_alone && counted(text) > told.sum();
+    if !is_sound(&entry) || !requests.iter().chain(&responses).all(is_sound) {
         found.push((0, Record::within(limit, text.to_vec()).into()));
+    } else if is_more {
+        // A message may be where archives have none.
+        found.insert(0, (0, Entry::from(LogLine::new(text.to_vec())).within(limit)));
     } else if found.is_empty() {
         found.push((0, comment(&requests, &url, "").unwrap_or_else(|| LogLine::new(text.to_vec()).into())));
     }
@@ -55,8 +67,8 @@ pub(super) struct HttpExchange<'a> {
     pub bodies: [&'a [u8]; 2],
 }
 
-/// What an archive's entry would give that has such an exchange.
-pub(super) fn exchanged(exchange: &HttpExchange<'_>, limit: usize) -> Vec<Entry<'static>> {
+/// What an archive's entry would give that has such an exchange, and which of the bodies each is in.
+pub(super) fn exchanged(exchange: &HttpExchange<'_>, limit: usize) -> Vec<(Option<Sender>, Entry<'static>)> {
     let [sent, received] = exchange.bodies;
     let parts: [&[u8]; 17] = [
         b"{\"startedDateTime\":",
@@ -77,7 +89,13 @@ pub(super) fn exchanged(exchange: &HttpExchange<'_>, limit: usize) -> Vec<Entry<
         received,
         b"}}}",
     ];
-    entries(&parts.concat(), limit, &mut 0).into_iter().map(|(_, entry)| entry).collect()
+    let [before_sent, before_received] = [11, 15].map(|part| parts[..part].concat().len());
+    let side = |start| match start {
+        _ if start >= before_received => Some(Sender::Server),
+        _ if start >= before_sent => Some(Sender::Client),
+        _ => None,
+    };
+    entries(&parts.concat(), limit, &mut 0).into_iter().map(|(start, entry)| (side(start), entry)).collect()
 }
 
 /// The bodies of an entry's request and response, and whether that of the response is missing in the archive.
@@ -377,6 +395,8 @@ mod tests {
         let request = |more: &str| format!(r#""request":{{{more}"url":"http://h","postData":{{"text":"{quoted}"}}}}"#);
         let frame = |members: &str| format!(r#"{{{members}"data":"{{\"jsonrpc\":1}}"}}"#);
         let (got, pushed) = (r#"{"id":1,"result":1}"#, r#"{"jsonrpc":1}"#);
+        let elsewhere = r#"{"request":{"postData":{"text":{"jsonrpc":1}}},"x":{"jsonrpc":2}}"#;
+        let told = format!("# {elsewhere}");
         let whole = [
             (format!("{{{},{answer}}}", request("")), vec![ask, got]),
             (format!("{{{},\"_eventSourceMessages\":[{}],{answer}}}", request(""), frame("")), vec![ask, pushed, got]),
@@ -384,6 +404,7 @@ mod tests {
             (format!("{{{},{},{answer},{answer}}}", request(""), request("")), vec![ask, ask, got, got]),
             (format!("{{\"_webSocketMessages\":[{},{}]}}", frame("\"opcode\":8,"), frame("\"data\":\"[{},{\\\"jsonrpc\\\":2}]\",")), vec![pushed, "[{},{\"jsonrpc\":2}]", pushed]),
             (r#"{"request":{"postData":{"text":{"jsonrpc":1}}}}"#.to_owned(), vec![pushed]),
+            (elsewhere.to_owned(), vec![&told, pushed]),
             (r#"{"_eventSourceMessages":[{"data":"{\"jsonrpc\":1}"}],"response":{"content":{"text":"data: {\"jsonrpc\":1}\n\n"}}}"#.to_owned(), vec![pushed]),
         ];
         for (entry, expected) in whole {
@@ -393,6 +414,7 @@ mod tests {
         let broken = [
             (format!("{{\"x\":\"a\tb\",{},{answer}}}", request("\"a\":\"\t\",")), vec![ask, got]),
             (format!("{{{}oops,{answer}}}", request("oops ")), vec![ask, got]),
+            (format!("{{{}{answer}}}", request("")), vec![ask, got]),
             (
                 format!("{{{},\"_webSocketMessages\":[{{\"data\":oops}},{}]}}", request(""), frame("")),
                 vec![ask, pushed],

@@ -1,10 +1,11 @@
 //! `mcp-inspector-network`: the HTTP requests that the MCP Inspector exports. Each is read as an entry of an archive.
 
+use super::Sender;
 use super::about::{About, Sign, Window};
 use super::elements::{ArrayDecoder, first_element};
 use super::har_entry::{HttpExchange, exchanged};
+use super::marked::Found;
 use super::object::{RawObject, offset_in, string};
-use super::{Entry, LogLine, Sender};
 
 pub(super) const ABOUT: About = About {
     name: "mcp-inspector-network",
@@ -12,7 +13,7 @@ pub(super) const ABOUT: About = About {
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id)",
     sample: include_str!("samples/mcp-inspector-network.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::of_objects(limit, records),
+    decoder: |limit| ArrayDecoder::of_objects(limit, Some(&["requestHeaders", "responseHeaders"]), records),
 };
 
 /// The first value is an array whose first element has a URL and the body of a request or response, or their headers.
@@ -26,8 +27,10 @@ fn has_url(entry: &RawObject<'_>) -> bool {
 }
 
 /// The messages of a request and its response, and where in the entry the body begins that each is in.
-fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
-    let entry = RawObject::parse(text).filter(|entry| entry.is_whole() && has_url(entry))?;
+fn records(entry: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
+    if !has_url(entry) {
+        return None;
+    }
     let value = |name| entry.get(name).unwrap_or(b"null");
     let headers = |name| {
         let headers = entry.object(name)?;
@@ -46,12 +49,14 @@ fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
         bodies: [value("requestBody"), value("responseBody")],
     };
     let start = |name| entry.get(name).map_or(0, |body| offset_in(text, body) + usize::from(body.starts_with(b"\"")));
-    let found = exchanged(&exchange, limit).into_iter().map(|entry| match &entry {
-        Entry::Record(record) if record.sender == Some(Sender::Client) => (start("requestBody"), entry),
-        Entry::Record(_) => (start("responseBody"), entry),
-        Entry::LogLine(_) => (0, entry),
+    let mut last = 0;
+    let found = exchanged(&exchange, limit).into_iter().map(|(sender, entry)| {
+        last = match sender {
+            Some(Sender::Client) => start("requestBody"),
+            Some(Sender::Server) => start("responseBody"),
+            None => last,
+        };
+        (last, entry)
     });
-    // Of an entry with an error in it, nobody knows which of its members say what.
-    let text = (!entry.is_proper()).then(|| (0, Entry::from(LogLine::new(text)).into_owned()));
-    Some(text.into_iter().chain(found).collect())
+    Some(found.collect())
 }

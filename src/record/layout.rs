@@ -141,7 +141,7 @@ impl Layout {
     pub(super) fn decoder(&self, limit: usize) -> Box<dyn Decoder> {
         let layout = self.0.clone();
         match &self.0.place {
-            Place::Envelope(_) => enveloped(limit, move |object, line, more| layout.open(object, line, more)),
+            Place::Envelope(_) => enveloped(limit, None, move |object, line, more| layout.open(object, line, more)),
             Place::Line(_) => MarkedLines::boxed(limit, AROUND, LayoutLines { layout, more: More::new() }),
         }
     }

@@ -12,7 +12,7 @@ pub(super) const ABOUT: About = About {
     carries: "time, sender",
     sample: include_str!("samples/lsp-test.log"),
     sign: Sign::Line(detect),
-    decoder: |limit| enveloped(limit, open),
+    decoder: |limit| enveloped(limit, Some(&[]), open),
 };
 
 /// The first line that is an object is tagged with a side and has contents.
@@ -33,11 +33,15 @@ fn sender(event: &RawObject<'_>) -> Option<Sender> {
 fn open<'a>(event: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
     let sender = sender(event)?;
     let found = |contents| {
-        let mut contents = elements(contents);
-        let time = contents.next().and_then(unescape).and_then(|time| date_time(&time));
+        let mut contents = elements(contents).peekable();
+        let time = contents.next_if(|time| time.starts_with(b"\"")).and_then(unescape);
+        let time = time.and_then(|time| date_time(&time));
         contents.map(move |tagged| {
             // Since lsp-types 1.0 the message stands here itself, without a tag.
-            let inner = RawObject::parse(tagged).filter(|inner| inner.has("tag"));
+            let is_tagged = |inner: &RawObject<'_>| {
+                inner.has("tag") && inner.members().all(|(name, _)| matches!(name, b"tag" | b"contents"))
+            };
+            let inner = RawObject::parse(tagged).filter(is_tagged);
             let message = inner.and_then(|inner| inner.get("contents")).unwrap_or(tagged);
             (offset_in(line, message), Entry::from(Record { time, sender: Some(sender), ..Record::new(message) }))
         })

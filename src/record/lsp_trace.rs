@@ -68,6 +68,7 @@ impl<'a> Headline<'a> {
         let (id, rest) = split_once(rest, b")'").or_else(unquoted)?;
         let headline = Self { method, id, ..headline };
         match kind {
+            HeadlineKind::Response if id.is_empty() => None,
             HeadlineKind::Response => headline.with_outcome(rest, line.len()),
             _ => matches!(rest, b"" | b".").then_some(headline),
         }

@@ -1,11 +1,13 @@
 //! Formats of lines, of which some hold a message: what most logs have in common.
 
 use super::decoder::{Decoder, Line, Lines, Step, is_blank, leading_blanks, trim_end};
-use super::object::RawObject;
+use super::known::may_hold_message;
+use super::object::{RawObject, is_message, offset_in, unescape};
 use super::scan::Scan;
 use super::value::{Extent, value};
 use super::{Entry, LogLine, Record};
 use memchr::{memchr, memchr_iter};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// How many bytes the mark in front of a message may have. A line that is longer than the limit by more is not kept.
@@ -215,15 +217,48 @@ pub(super) const AROUND: usize = 48 * 1024;
 /// A decoder of lines that each are an object with a message inside. `open` finds the message in an object, which may be
 /// cut off, or a line of text; `None`: it is not an envelope.
 ///
-/// What an envelope holds besides its first message is added to the [`More`]. Lines that are not objects are text. An object
-/// that is not an envelope is text too if it is whole, and a record as it is if it has an error in it, is cut off, or is a
-/// message that stands there without envelope. An envelope whose commas are not those of JSON is text besides. What stands
+/// What an envelope holds besides its first message is added to the [`More`], and so is what is in [others](others) than the
+/// `known` members. Lines that are not objects are text. An object that is not an envelope is text too if it is whole, and a
+/// record as it is if it has an error in it, is cut off, or is a message that stands there without envelope. What stands
 /// behind an object, or behind the message in one that does not end, is read as another line: two writers may share a log.
-pub(super) fn enveloped<F>(limit: usize, open: F) -> Box<dyn Decoder>
+pub(super) fn enveloped<F>(limit: usize, known: KnownMembers, open: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
 {
-    MarkedLines::boxed(limit, AROUND, Enveloped { open, more: More::new(), taken: None })
+    MarkedLines::boxed(limit, AROUND, Enveloped { open, known, more: More::new(), taken: None })
+}
+
+/// The members that may hold messages, or words of such, without being messages of the log; `None`: all may.
+pub(super) type KnownMembers = Option<&'static [&'static str]>;
+
+/// What is in an envelope besides the entries that were `found`, each of which begins at a place and has a length: messages
+/// in other members than the `known` ones. Before them, the `text` of the envelope, if a message may be deeper in such a
+/// member, or if it has not the commas of JSON: which of its members say what, nobody knows.
+pub(super) fn others(
+    envelope: &RawObject<'_>,
+    text: &[u8],
+    known: KnownMembers,
+    found: impl Iterator<Item = (usize, usize)> + Clone,
+) -> Vec<Found<'static>> {
+    if found.clone().any(|(_, length)| length >= text.len()) {
+        return Vec::new();
+    }
+    let (mut messages, mut is_text) = (Vec::new(), !envelope.is_proper());
+    let is_known = |name: &[u8]| known.is_none_or(|known| known.iter().any(|known| known.as_bytes() == name));
+    for (_, value) in envelope.members().filter(|(name, value)| !is_known(name) && may_hold_message(value)) {
+        let start = offset_in(text, value);
+        if found.clone().any(|(at, _)| (start..start + value.len()).contains(&at)) {
+            continue;
+        }
+        let (start, inside) = unescape(value).map_or((start, Cow::Borrowed(value)), |text| (start + 1, text));
+        let inside = inside.trim_ascii();
+        match RawObject::parse(inside).is_some_and(|object| is_message(&object)) {
+            true => messages.push((start, Record::new(inside.to_vec()).into())),
+            false => is_text = true,
+        }
+    }
+    let text = is_text.then(|| (0, Entry::from(LogLine::new(text.to_vec()))));
+    text.into_iter().chain(messages).collect()
 }
 
 /// What else was found in an envelope.
@@ -231,6 +266,7 @@ pub(super) type More = VecDeque<Found<'static>>;
 
 struct Enveloped<F> {
     open: F,
+    known: KnownMembers,
     more: More,
     taken: Option<usize>,
 }
@@ -247,18 +283,24 @@ impl<F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> 
         // An envelope that is only cut off has no more to tell.
         let is_cut = |taken| length == line.len() && memchr(b'{', &line[taken..]).is_none() && is_incomplete(line);
         self.taken = self.taken.filter(|&taken| taken < line.len() && !is_cut(taken));
-        match found {
-            // Which of its members say what, nobody knows.
-            Some((start, entry)) if object.is_whole() && !object.is_proper() && entry.bytes().len() < own.len() => {
-                self.more.push_front((start, entry.into_owned()));
-                return Some((0, LogLine::new(own).into()));
-            }
-            found => found,
+        let Some((start, entry)) = found else {
+            return match object.is_whole() && !object.has("jsonrpc") {
+                true => Some((0, LogLine::new(own).into())),
+                false => Some((0, Record::new(own).into())),
+            };
+        };
+        let own = &line[..self.taken.unwrap_or(line.len())];
+        let places = self.more.iter().map(|(start, entry)| (*start, entry.bytes().len()));
+        let places = std::iter::once((start, entry.bytes().len())).chain(places);
+        let others = others(&object, own, self.known, places);
+        if others.is_empty() {
+            return Some((start, entry));
         }
-        .or_else(|| match object.is_whole() && !object.has("jsonrpc") {
-            true => Some((0, LogLine::new(own).into())),
-            false => Some((0, Record::new(own).into())),
-        })
+        let found = std::iter::once((start, entry.into_owned())).chain(self.more.drain(..));
+        let mut all: Vec<_> = others.into_iter().chain(found).collect();
+        all.sort_by_key(|(start, _)| *start);
+        self.more = all.into();
+        self.more.pop_front()
     }
 
     fn further(&mut self) -> Option<Found<'static>> {

@@ -2,9 +2,10 @@
 
 use super::about::{About, Sign, Window};
 use super::elements::{ArrayDecoder, first_element};
-use super::object::{RawObject, is_message, offset_in};
+use super::marked::Found;
+use super::object::{RawObject, offset_in};
 use super::times::{date_time, duration, epoch, from_milliseconds, later};
-use super::{Entry, Record, Sender};
+use super::{Record, Sender};
 
 pub(super) const ABOUT: About = About {
     name: "mcp-inspector",
@@ -12,7 +13,7 @@ pub(super) const ABOUT: About = About {
     carries: "sender, time, latency",
     sample: include_str!("samples/mcp-inspector.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::of_objects(limit, records),
+    decoder: |limit| ArrayDecoder::of_objects(limit, Some(&[]), records),
 };
 
 /// The first value is an array whose first element is an object with the members of an entry, as far as it can be seen.
@@ -27,9 +28,8 @@ fn message<'a>(entry: &RawObject<'a>) -> Option<&'a [u8]> {
 }
 
 /// The message of an entry and its response, and where in the entry they begin.
-fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
-    let entry = RawObject::parse(text).filter(RawObject::is_whole)?;
-    let message = message(&entry)?;
+fn records(entry: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
+    let message = message(entry)?;
     let response = entry.get("response").filter(|&value| value != b"null");
     let sender = match (entry.get("origin"), entry.get("direction")) {
         (Some(b"\"client\""), _) => Some(Sender::Client),
@@ -52,12 +52,6 @@ fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
         let sender = sender.map(Sender::other);
         found.push((offset_in(text, response), Record { time, sender, latency, ..record(response) }.into()));
     }
-    // Messages in members that the Inspector does not write.
-    for (_, value) in entry.members().filter(|(_, value)| *value != message && Some(*value) != response) {
-        if RawObject::parse(value).is_some_and(|object| is_message(&object)) {
-            found.push((offset_in(text, value), record(value).into()));
-        }
-    }
     Some(found)
 }
 
@@ -65,7 +59,7 @@ fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
 mod tests {
     use super::super::decoder::tests::{entries, texts};
     use super::super::elements::AROUND;
-    use super::super::{Format, Time};
+    use super::super::{Entry, Format, Time};
     use super::*;
 
     const CLIENT: Option<Sender> = Some(Sender::Client);
@@ -161,6 +155,22 @@ mod tests {
             "{}",
         ];
         assert_eq!(found(100, log), expected);
+    }
+
+    #[test]
+    fn messages_in_other_members() {
+        let message = r#"{"jsonrpc":"2.0","id":1}"#;
+        let quoted = serde_json::Value::from(message).to_string();
+        let deeper = format!(r#"{{"message":{{"a":1}},"x":[{message}]}}"#);
+        let text = format!("# {deeper}");
+        let table = [
+            (format!(r#"{{"x":{quoted},"message":{{"a":1}},"y":{message}}}"#), vec![message, "{\"a\":1}", message]),
+            (deeper, vec![&text, "{\"a\":1}"]),
+            (r#"{"message":{"a":1}"id":2}"#.to_owned(), vec![r#"# {"message":{"a":1}"id":2}"#, "{\"a\":1}"]),
+        ];
+        for (entry, expected) in table {
+            assert_eq!(found(1000, &format!("[{entry}]")), expected, "{entry}");
+        }
     }
 
     #[test]

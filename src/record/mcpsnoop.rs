@@ -12,7 +12,7 @@ pub(super) const ABOUT: About = About {
     carries: "time, sender, sessions, truncation",
     sample: include_str!("samples/mcpsnoop.log"),
     sign: Sign::Line(detect),
-    decoder: |limit| enveloped(limit, open),
+    decoder: |limit| enveloped(limit, Some(&[]), open),
 };
 
 /// The first line that is an object has a session, a direction and one more of mcpsnoop's members.

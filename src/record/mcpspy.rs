@@ -6,6 +6,7 @@ use super::marked::{Found, More, enveloped};
 use super::object::{NewObject, RawObject, offset_in, unescape};
 use super::value::is_whole;
 use super::{Entry, Flags, LogLine, Record, Sender};
+use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -17,7 +18,8 @@ pub(super) const ABOUT: About = About {
     sign: Sign::Line(detect),
     decoder: |limit| {
         let mut pairs = Pairs::default();
-        enveloped(limit, move |object, line, more| pairs.open(object, line, more))
+        let known = Some(&["method", "params", "result", "error", "request"][..]);
+        enveloped(limit, known, move |object, line, more| pairs.open(object, line, more))
     },
 };
 
@@ -32,6 +34,10 @@ fn detect(window: &Window<'_>) -> bool {
         (message || call) && object.has("timestamp") && !object.has("jsonrpc")
     })
 }
+
+/// What stands around a message.
+const ENVELOPE: [&str; 7] =
+    ["timestamp", "transport_type", "stdio_transport", "http_transport", "session", "type", "raw"];
 
 /// How many pairs of processes are remembered; more than a machine has at a time.
 const PAIRS: usize = 16 * 1024;
@@ -51,16 +57,29 @@ impl Pairs {
             None => (offset_in(line, raw), Cow::Borrowed(raw)),
         });
         let mut on_the_wire = on_the_wire.filter(|(_, text)| !text.trim_ascii().is_empty());
+        // Members that say something else than what was on the wire, or that nobody knows.
+        let own =
+            |text: &[u8]| object.string("method").is_some_and(|method| memmem::find(text, method.as_bytes()).is_none());
+        let is_odd = || object.members().any(|(name, _)| !ENVELOPE.iter().any(|known| known.as_bytes() == name));
+        let mut is_told = false;
         let (start, mut record) = match on_the_wire.next() {
-            // Whole, or cut off with its line.
-            Some((start, text)) if !object.is_whole() || is_whole(text.trim_ascii()) => (start, Record::new(text)),
+            Some((start, text)) if is_whole(text.trim_ascii()) => {
+                is_told = own(&text);
+                (start, Record::new(text))
+            }
+            // Cut off, it may say less than what stands before it.
+            Some((_, text)) if !object.is_whole() && own(&text) => (0, Record::new(line)),
+            Some((start, text)) if !object.is_whole() => (start, Record::new(text)),
             // The other members say the same, as far as there are any.
             Some((start, text)) => match rebuild(object).filter(|record| *record.bytes != *b"{}") {
                 Some(record) => {
                     more.push_back((start, Entry::from(LogLine::new(text)).into_owned()));
                     (0, record)
                 }
-                None => (start, Record::new(text)),
+                None => {
+                    is_told = is_odd();
+                    (start, Record::new(text))
+                }
             },
             None if object.is_whole() => (0, rebuild(object)?),
             None => return None,
@@ -84,6 +103,10 @@ impl Pairs {
             let flags = Flags::default();
             let another = Record { length: text.len() as u64, bytes: text, flags, ..record.clone() };
             more.push_back((start, Entry::from(another).into_owned()));
+        }
+        if is_told && object.is_whole() {
+            more.push_front((start, Entry::from(record).into_owned()));
+            return Some((0, LogLine::new(line).into()));
         }
         Some((start, record.into()))
     }
@@ -189,7 +212,8 @@ mod tests {
 
     fn stdio(from: u32, to: u32, rest: &str) -> String {
         format!(
-            "{{\"transport_type\":\"stdio\",\"stdio_transport\":{{\"from_pid\":{from},\"to_pid\":{to}}},{rest},\"raw\":\"{{}}\"}}"
+            "{{\"transport_type\":\"stdio\",\"stdio_transport\":{{\"from_pid\":{from},\"to_pid\":{to}}},{rest},\"raw\":{}}}",
+            serde_json::Value::from(format!("{{{rest}}}"))
         )
     }
 
@@ -224,6 +248,10 @@ mod tests {
         }
         let cut = http(r#""type":"request","id":1,"raw":"{\"id\":1"#);
         assert_eq!(&*records(&[cut[..cut.len() - 1].to_owned()])[0].bytes, b"{\"id\":1");
+        let cut = http(r#""type":"request","id":1,"method":"a","raw":"{\"id\":1"#);
+        let cut = &cut[..cut.len() - 1];
+        let [record] = &records(&[cut.to_owned()])[..] else { panic!() };
+        assert!(*record.bytes == *cut.as_bytes() && record.time.is_some());
         let table =
             [http(r#""type":"odd""#), "{\"timestamp\":1,\"message_type\":\"request\"}".to_owned(), "# text".to_owned()];
         let found = texts(&entries(|| (ABOUT.decoder)(1000), table.join("\n").as_bytes()));
@@ -237,13 +265,17 @@ mod tests {
         let two = http(r#""type":"request","raw":"{\"id\":2}""#);
         assert_eq!(found(&format!("{one}{two}\n{two}")), ["{\"id\":1}", "{\"id\":2}", "{\"id\":2}"]);
         let broken = r#""type":"response""id":1,"other":"{\"id\":2}""#;
-        let whole = format!("# {}", http(broken));
+        let (told, odd) = (r#""type":"request","method":"a","raw":"{\"id\":1}""#, r#""method":"a","raw":"}""#);
+        let [whole, told_line, odd_line] = [broken, told, odd].map(|rest| format!("# {}", http(rest)));
         let table = [
             (r#""type":"response","raw":"oops""#, vec!["oops"]),
             (r#""type":"odd","raw":"oops""#, vec!["oops"]),
             (r#""type":"notification","method":"a","raw":"{...}""#, vec![r#"{"method":"a"}"#, "# {...}"]),
             (r#""raw":"{\"id\":1}","raw":"[2]""#, vec!["{\"id\":1}", "[2]"]),
             (r#""raw":{"id":1}"#, vec!["{\"id\":1}"]),
+            (told, vec![&told_line, "{\"id\":1}"]),
+            (odd, vec![&odd_line, "}"]),
+            (r#""raw":"{\"id\":1}","more":{"jsonrpc":"2.0"}"#, vec!["{\"id\":1}", "{\"jsonrpc\":\"2.0\"}"]),
             (broken, vec![&whole, "{\"id\":1}"]),
         ];
         for (rest, expected) in table {

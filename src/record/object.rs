@@ -17,7 +17,6 @@ const MOST: usize = 1000;
 pub(super) struct RawObject<'a> {
     members: Vec<(Cow<'a, [u8]>, &'a [u8])>,
     whole: bool,
-    /// Whether every comma is where it has to be, and no other.
     proper: bool,
 }
 
@@ -48,7 +47,11 @@ impl<'a> RawObject<'a> {
             let (gap, next) =
                 rest.split_at(rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len()));
             let commas = gap.iter().filter(|byte| **byte == b',').count();
-            proper &= commas == usize::from(!members.is_empty() && !next.starts_with(b"}"));
+            proper &= match next.first() {
+                Some(b'"') => commas == usize::from(!members.is_empty()),
+                Some(b'}') => commas == 0,
+                _ => true,
+            };
             rest = next;
             if let Some(behind) = rest.strip_prefix(b"}") {
                 let length = if whole { text.len() - behind.len() } else { text.len() };
@@ -82,9 +85,9 @@ impl<'a> RawObject<'a> {
         self.whole
     }
 
-    /// Whether it is JSON: whole, and with the commas that belong there.
+    /// Whether its commas are those of JSON, as far as it goes.
     pub(super) fn is_proper(&self) -> bool {
-        self.whole && self.proper
+        self.proper
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -337,7 +340,8 @@ mod tests {
             ("{\"a\":1,,\"b\":2}", false),
             ("{\"a\":1,}", false),
             ("{,\"a\":1}", false),
-            ("{\"a\":1", false),
+            ("{\"a\":1", true),
+            ("{\"a\":1 \"b\":", false),
         ] {
             assert_eq!(is_proper(text), expected, "{text}");
         }

@@ -2,8 +2,9 @@
 
 use super::about::{About, Sign, Window};
 use super::elements::{ArrayDecoder, first_element};
+use super::marked::Found;
 use super::object::{NewObject, RawObject, plain_name};
-use super::times::{duration, epoch, from_milliseconds, later};
+use super::times::{duration, epoch, from_milliseconds, later, number};
 use super::{Entry, Flags, Record, Sender};
 
 pub(super) const ABOUT: About = About {
@@ -12,7 +13,7 @@ pub(super) const ABOUT: About = About {
     carries: "sender; older: time, latency",
     sample: include_str!("samples/protocol-monitor.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::of_objects(limit, records),
+    decoder: |limit| ArrayDecoder::of_objects(limit, None, records),
 };
 
 /// The first value is an array whose first element was sent or received, or has the time of a request.
@@ -32,9 +33,8 @@ fn sender(entry: &RawObject<'_>) -> Option<Sender> {
 }
 
 /// A message with the member `type`, or a call with its answer.
-fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
-    let entry = RawObject::parse(text).filter(RawObject::is_whole)?;
-    if let Some(sender) = sender(&entry) {
+fn records(entry: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
+    if let Some(sender) = sender(entry) {
         let record = Record { sender: Some(sender), ..Record::within(limit, text.to_vec()) };
         return Some(vec![(0, record.into())]);
     }
@@ -44,7 +44,7 @@ fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
     let [mut call, mut answer] = [NewObject::new(), NewObject::new()];
     for (name, value) in entry.members() {
         match plain_name(name)? {
-            "requestTime" | "elapsedTime" => {}
+            "requestTime" | "elapsedTime" if number(value).is_some() => {}
             name @ ("result" | "error") => answer.member(name, value),
             name => {
                 if has_answer && name == "id" {

@@ -225,8 +225,13 @@ fn log_line_in(event: &[u8], mut at: usize) -> Option<(usize, &[u8], usize)> {
         let blanks = leading_blanks(text);
         let start = at + blanks;
         at += length;
-        // With a blank before it, the name of a field is another name.
-        if blanks < text.len() && !matches!(field(text).0, b"data" | b"event" | b"id" | b"retry") {
+        // With a blank before it, the name of a field is another name. What is JSON is for data alone.
+        let is_field = match field(text) {
+            (b"data", _) => true,
+            (b"event" | b"id" | b"retry", content) => memchr2(b'{', b'"', content).is_none(),
+            _ => false,
+        };
+        if blanks < text.len() && !is_field {
             return Some((start, trim_end(&text[blanks..]), at));
         }
     }

@@ -41,8 +41,11 @@ impl Decoder for Tshark {
         let Some(inner) = &mut self.inner else {
             return match input[leading_blanks(input)..].first() {
                 Some(first) => {
-                    self.inner =
-                        Some(if *first == b'[' { ArrayDecoder::of_objects(self.limit, packet) } else { self.lines() });
+                    self.inner = Some(if *first == b'[' {
+                        ArrayDecoder::of_objects(self.limit, None, packet)
+                    } else {
+                        self.lines()
+                    });
                     self.step(input, end)
                 }
                 None if input.is_empty() => Step::NeedMore,
@@ -55,8 +58,8 @@ impl Decoder for Tshark {
 
 impl Tshark {
     fn lines(&self) -> Box<dyn Decoder> {
-        enveloped(self.limit, |_, line, more| {
-            let mut found = packet(line, usize::MAX)?.into_iter();
+        enveloped(self.limit, None, |object, line, more| {
+            let mut found = packet(object, line, usize::MAX).filter(|_| object.is_whole())?.into_iter();
             let first: Found<'static> = found.next()?;
             more.extend(found);
             Some(first)
@@ -65,8 +68,7 @@ impl Tshark {
 }
 
 /// The messages of a packet; a line of text where it has none.
-fn packet(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
-    let packet = RawObject::parse(text).filter(RawObject::is_whole)?;
+fn packet(packet: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
     let layers = packet.object("layers").or_else(|| packet.object("_source")?.object("layers"))?;
     let field = |layer: &str, names: [&str; 2]| {
         let all = layers.objects(layer).filter_map(|layer| names.iter().find_map(|name| layer.get(name)));
@@ -91,7 +93,7 @@ fn packet(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
         let (null, headers): (&[u8], [&[u8]; 2]) = (b"null", [b"[]"; 2]);
         let exchange = HttpExchange { started: null, took: null, method: null, url: null, headers, bodies };
         let start = offset_in(text, data) + usize::from(data.starts_with(b"\""));
-        let records = exchanged(&exchange, limit).into_iter().filter_map(|entry| match entry {
+        let records = exchanged(&exchange, limit).into_iter().filter_map(|(_, entry)| match entry {
             Entry::Record(record) => Some(record),
             Entry::LogLine(_) => None,
         });

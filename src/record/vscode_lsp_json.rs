@@ -2,6 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::{leading_blanks, split_once};
+use super::known::may_hold_message;
 use super::marked::{Found, HEAD, MarkedLines};
 use super::object::{RawObject, offset_in};
 use super::times::{epoch, from_milliseconds};
@@ -34,13 +35,17 @@ fn marked(line: &[u8]) -> Option<(Option<Time>, usize)> {
     (tagged || named).then_some((stamp.and_then(|stamp| stamp.time), object))
 }
 
-/// Every marked line is a record. Where there is not one message in the object, or an error, it is the object itself.
+/// Every marked line is a record. Where there may be more than one message in the object, or none, or an error, it is the
+/// object itself.
 fn read(line: &[u8]) -> Option<Found<'_>> {
     let (clock, object) = marked(line)?;
     let whole = &line[object..];
-    let envelope = RawObject::parse(whole).filter(RawObject::is_whole);
+    let envelope = RawObject::parse(whole).filter(|envelope| envelope.is_whole() && envelope.is_proper());
     let get = |name| envelope.as_ref()?.get(name);
-    let is_alone = envelope.as_ref().is_some_and(|envelope| envelope.all("message").count() == 1);
+    let holds_message = |(name, value): (&[u8], _)| name == b"message" || may_hold_message(value);
+    let is_alone = envelope
+        .as_ref()
+        .is_some_and(|envelope| envelope.members().filter(|member| holds_message(*member)).count() == 1);
     let message = get("message").filter(|_| is_alone).unwrap_or(whole);
     let sender = match get("type").and_then(|kind| split_once(kind, b"-")) {
         Some((b"\"send", _)) => Some(Sender::Client),
@@ -68,6 +73,18 @@ mod tests {
         let found = entries(|| (ABOUT.decoder)(100), input.as_bytes());
         assert_eq!(texts(&found), [message]);
         assert_eq!(found[0].0, input.find("{ ").unwrap());
+    }
+
+    #[test]
+    fn what_may_hold_more_than_one_message_is_a_record_as_it_is() {
+        let message = r#"{"id":1,"method":"a"}"#;
+        for more in
+            [format!(r#","more":{message}"#), format!(r#" "type":{message}"#), format!(r#","message":{message}"#)]
+        {
+            let object = format!(r#"{{"isLSPMessage":true,"message":{message}{more}}}"#);
+            let found = texts(&entries(|| (ABOUT.decoder)(1000), object.as_bytes()));
+            assert_eq!(found, [object]);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::elements::{ArrayDecoder, first_element};
+use super::marked::Found;
 use super::object::{NewObject, RawObject, plain_name};
 use super::{Entry, Flags, Record, Sender};
 
@@ -11,7 +12,7 @@ pub(super) const ABOUT: About = About {
     carries: "sender",
     sample: include_str!("samples/zed-acp.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::of_objects(limit, records),
+    decoder: |limit| ArrayDecoder::of_objects(limit, None, records),
 };
 
 /// The first value is an array whose first element has a direction and a type.
@@ -20,8 +21,7 @@ fn detect(window: &Window<'_>) -> bool {
 }
 
 /// The message of an entry. A response names the method of its request, and has its result under `params`.
-fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
-    let entry = RawObject::parse(text).filter(RawObject::is_whole)?;
+fn records(entry: &RawObject<'_>, _: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
     let is_response = entry.get("_type")? == b"\"response\"";
     let is_other = entry.has("result") || entry.has("error");
     let sender = match entry.get("_direction")? {
@@ -29,10 +29,12 @@ fn records(text: &[u8], limit: usize) -> Option<Vec<(usize, Entry<'static>)>> {
         b"\"incoming\"" => Some(Sender::Server),
         _ => None,
     };
+    let is_type = |kind: &[u8]| matches!(kind, b"\"request\"" | b"\"notification\"" | b"\"response\"");
     let mut message = NewObject::new();
     for (name, value) in entry.members() {
         let name = match plain_name(name)? {
-            "_direction" | "_type" => continue,
+            "_direction" if sender.is_some() => continue,
+            "_type" if is_type(value) => continue,
             "method" if is_response => continue,
             "params" if is_response && !is_other => "result",
             // The result of none.
