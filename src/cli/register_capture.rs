@@ -22,7 +22,7 @@ use super::{Failure, Outcome, print_failure, say};
 #[command(next_help_heading = "Options with --from-capture")]
 pub struct CaptureArgs {
     /// Make a building block instead, of exchanges in these logs: the shortest for each method and outcome
-    #[arg(long, value_name = "LOG", num_args = 1.., conflicts_with_all = ["base", "identifier", "contexts", "offline"])]
+    #[arg(long, value_name = "LOG", num_args = 1.., conflicts_with_all = ["base", "block", "imports", "online", "identifier", "contexts", "offline"])]
     from_capture: Vec<PathBuf>,
 
     /// Put placeholders in place of strings and long numbers, also in ids and error messages
@@ -30,18 +30,18 @@ pub struct CaptureArgs {
     /// A letter becomes `x`, a digit `0`; punctuation stays, so that dates, URIs and paths keep their shape. What stays:
     /// names of methods, members, tools and prompts that look like names and have few digits, versions of protocols, words
     /// that the protocols define, codes of errors, and numbers of up to 6 digits.
-    #[arg(long, requires = "from_capture", conflicts_with = "block")]
+    #[arg(long, requires = "from_capture", conflicts_with = "path")]
     redact: bool,
 
     #[command(flatten)]
     format: FormatArgs,
 
     /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
-    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size, requires = "from_capture", conflicts_with = "block")]
+    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size, requires = "from_capture", conflicts_with = "path")]
     max_record_size: usize,
 
     /// When to show progress on standard error: `auto` is on a terminal, after a second
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, requires = "from_capture", conflicts_with = "block")]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, requires = "from_capture", conflicts_with = "path")]
     progress: When,
 }
 

@@ -120,6 +120,7 @@ fn every_query_finds_what_is_in_the_logs() {
         ("methods", vec![("session", "#session-a1")]),
         ("methods", vec![("sender", "Server")]),
         ("tools", vec![("session", "mcp.jsonl#session-a1")]),
+        ("resources", vec![("session", "tools.jsonl#session-c3")]),
         ("problems", vec![("session", "plain.ndjson")]),
         ("in-flight", vec![("method", "tools/call")]),
     ];
