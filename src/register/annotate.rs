@@ -127,7 +127,7 @@ fn write_out(context: &mut Map<String, Value>, outer: &[&Map<String, Value>], pr
 }
 
 /// The IRI of a term's definition.
-fn iri(definition: &Value) -> Option<&str> {
+pub fn iri(definition: &Value) -> Option<&str> {
     definition.as_str().or_else(|| definition.get("@id")?.as_str())
 }
 

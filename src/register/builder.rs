@@ -1,6 +1,7 @@
 //! The register of one block in the making: its examples and tests are run, its own files put beside them.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -21,7 +22,7 @@ use super::schema::{Schemas, uri};
 use super::shapes::Shapes;
 use super::site::Site;
 use super::uplift::Uplifter;
-use super::{BlockError, Register, RegisterOptions, absolute, lines, yaml};
+use super::{BlockError, Register, RegisterOptions, absolute, lines, terms, yaml};
 use crate::worker::Worker;
 
 /// An example, and the outcome of each of its snippets.
@@ -43,12 +44,6 @@ pub struct BlockPart {
     pub entry: Value,
     /// Its part of the catalogue.
     pub triples: Vec<oxrdf::Triple>,
-}
-
-#[derive(Debug, Default)]
-struct Built {
-    context: Option<Value>,
-    lacking: Vec<String>,
 }
 
 impl Shown<'_> {
@@ -133,37 +128,34 @@ impl<'b> RegisterBuilder<'b> {
             Some(file) => Some(uri(file)),
             None => library.block(&block.identifier).and_then(|block| block.schema.clone()),
         };
-        let lacking = Vec::new();
-        let mut built = Built { lacking, ..Built::default() };
+        let (mut built, mut lacking) = (None, Vec::new());
         match &schema_uri {
             // What its author wrote is the context of a block that stands alone.
-            Some(uri) if site.is_repository() || block.context_file.is_none() => match library.context(uri) {
+            Some(uri) if site.is_repository() || block.context_file.is_none() => match terms::context(&library, uri) {
                 Ok(found) => {
-                    built.lacking = found.lacking.into_values().collect();
-                    built.context = (!found.context.is_empty()).then_some(Value::Object(found.context));
+                    lacking.extend(found.lacking.into_values());
+                    built = (!found.context.is_empty()).then_some(Value::Object(found.context));
                 }
                 Err(error) => {
-                    built.lacking.push(error.to_string());
+                    lacking.push(error.to_string());
                     or_default(error);
                 }
             },
             _ => {
                 let own = library.block(&block.identifier).filter(|_| site.is_repository());
-                built.context = own.and_then(|block| block.context.clone());
+                built = own.and_then(|block| block.context.clone());
             }
         }
-        if let Some(why) = &block.context_error {
-            built.lacking.push(why.clone());
-        }
+        lacking.extend(block.context_error.clone());
         let by_hand = !site.is_repository() && block.context_file.is_some();
-        let context_file = (by_hand || built.context.is_some()).then_some("context.jsonld");
+        let context_file = (by_hand || built.is_some()).then_some("context.jsonld");
         let own = site.own("context.jsonld");
         let published = site.url(&own).or_else(|| block.metadata.ld_context.clone().filter(|_| by_hand));
         let context = context_file.map(|_| published.clone().unwrap_or_else(|| site.reference(&own)));
         let reference = published.clone().unwrap_or_else(|| site.reference_from_test(&own));
         let uplifter = match by_hand {
             true => Uplifter::open(block, Rc::clone(&library), published, reference),
-            false => Uplifter::with(block, Rc::clone(&library), built.context.take(), reference),
+            false => Uplifter::with(block, Rc::clone(&library), built, reference),
         };
         let uplifter = uplifter.unwrap_or_else(|error| {
             or_default(error);
@@ -194,7 +186,7 @@ impl<'b> RegisterBuilder<'b> {
         };
         Self {
             block,
-            runner: Runner { site, uplifter, schemas, shapes, lacking: built.lacking, steps: block.steps.clone() },
+            runner: Runner { site, uplifter, schemas, shapes, lacking, steps: block.steps.clone() },
             library,
             schema_file,
             context_file,
@@ -230,7 +222,7 @@ impl<'b> RegisterBuilder<'b> {
             self.errors.push(error);
             Vec::new()
         });
-        self.report.errors.extend(self.errors.iter().map(said));
+        self.report.errors.extend(self.errors.iter().map(|error| said(error)));
         self.add_report();
         let page = page(&self, &links);
         let path = self.site().page();
@@ -411,14 +403,12 @@ impl<'b> RegisterBuilder<'b> {
                     "json-full": page("application/json", json_full),
                 },
             });
-            let others = metadata.others.iter().map(|(name, value)| (name.clone(), value.clone()));
-            let more = more.as_object().cloned().unwrap_or_default();
-            entry.as_object_mut().into_iter().for_each(|entry| {
-                entry.extend(more.clone());
-                others.clone().filter(|(name, _)| !name.starts_with('$')).for_each(|(name, value)| {
-                    entry.entry(name).or_insert(value);
-                });
-            });
+            if let (Value::Object(entry), Value::Object(more)) = (&mut entry, more) {
+                entry.extend(more);
+                for (name, value) in metadata.others.iter().filter(|(name, _)| !name.starts_with('$')) {
+                    entry.entry(name).or_insert_with(|| value.clone());
+                }
+            }
         }
         without_nulls(entry)
     }
@@ -566,9 +556,9 @@ impl<'b> RegisterBuilder<'b> {
 }
 
 /// An error with its causes, in one line.
-pub fn said(error: &BlockError) -> String {
+pub fn said(error: &dyn Error) -> String {
     let mut message = error.to_string();
-    let mut cause = std::error::Error::source(error);
+    let mut cause = error.source();
     while let Some(error) = cause {
         message.push_str(&format!(": {error}"));
         cause = error.source();

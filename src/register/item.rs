@@ -6,6 +6,7 @@ use oxrdf::Triple;
 use serde_json::json;
 
 use super::block::{ANY_BASE, read_turtle};
+use super::builder::said;
 use super::examples::Prefixes;
 use super::language::Language;
 use super::pretty::pretty;
@@ -189,12 +190,7 @@ impl Runner {
                 }
             }
             Err(error) => {
-                let mut message = format!("Error found when uplifting JSON-LD: {error}");
-                let mut cause = std::error::Error::source(&error);
-                while let Some(error) = cause {
-                    message.push_str(&format!(": {error}"));
-                    cause = error.source();
-                }
+                let message = format!("Error found when uplifting JSON-LD: {}", said(&error));
                 let message = without_place(&message, &self.uplifter.place);
                 done.item.fail(Section::JsonLd, message, json!({ "op": "jsonld-uplift-error" }));
                 if *job.language == Language::JsonLd {

@@ -14,7 +14,6 @@ use super::annotate::annotate;
 use super::folder::Folder;
 use super::references::percent_decode;
 use super::schema::ROOT;
-use super::terms::{BuiltContext, context};
 use super::{BlockError, yaml};
 use crate::context::Loader;
 
@@ -39,8 +38,10 @@ pub struct LocalBlock {
 /// All that references may lead to.
 #[derive(Debug, Default)]
 pub struct Library {
-    folder: Folder,
-    loader: Loader,
+    /// The folder whose files are in it.
+    pub folder: Folder,
+    /// What loads contexts and documents from elsewhere.
+    pub loader: Loader,
     blocks: BTreeMap<String, LocalBlock>,
     /// The identifiers of the blocks, by the URIs of their schemas and by the URLs that those will have.
     by_schema: BTreeMap<String, String>,
@@ -67,11 +68,6 @@ impl Library {
         Self { folder, loader, ..Self::default() }
     }
 
-    /// The folder whose files are in it, for what the program has of them.
-    pub fn folder_mut(&mut self) -> &mut Folder {
-        &mut self.folder
-    }
-
     /// Adds the blocks of a repository by identifier, and the URLs of the registers that it imports.
     #[must_use]
     pub fn with(mut self, blocks: BTreeMap<String, LocalBlock>, imports: &[String]) -> Self {
@@ -80,19 +76,8 @@ impl Library {
             block.published.iter().for_each(|url| drop(self.by_url.insert(url.clone(), id.clone())));
         }
         self.blocks = blocks;
-        let named = |import: &String| if import == "default" { MAIN_REGISTER.to_owned() } else { import.clone() };
-        self.imports.get_mut().queue = imports.iter().map(named).collect();
+        self.imports.get_mut().queue = imports.iter().cloned().collect();
         self
-    }
-
-    /// The folder whose files are in it.
-    pub fn folder(&self) -> &Folder {
-        &self.folder
-    }
-
-    /// What loads contexts and documents from elsewhere.
-    pub fn loader(&self) -> &Loader {
-        &self.loader
     }
 
     /// A block of the repository.
@@ -193,11 +178,6 @@ impl Library {
             false => Value::from(self.resolve(uri, reference)?),
         };
         Ok(self.loader.load_value(&place, context)?.value().clone())
-    }
-
-    /// The context of a block of the repository, made from its annotated schema.
-    pub fn context(&self, schema: &str) -> Result<BuiltContext, BlockError> {
-        context(self, schema)
     }
 
     /// The entry of an imported block.

@@ -88,19 +88,13 @@ impl Repository {
     /// Opens a repository. Fails where its configuration cannot be read, and where there is no block in it.
     pub fn open(path: &Path) -> Result<Self, BlockError> {
         let folder = Folder::open(path)?;
-        let read = |names: &[&'static str]| folder.find(names).map(|name| (name, folder.read(name, "the repository")));
-        let config = match read(CONFIG) {
-            Some((name, text)) => {
-                super::yaml::read::<Option<Config>>(&text?).map_err(|error| BlockError::syntax(name, error))?
-            }
-            None => None,
-        };
-        let config = config.unwrap_or_default();
+        let by = "the repository";
+        let config = folder.find(CONFIG).map(|name| folder.read_data::<Option<Config>>(name, by)).transpose()?;
+        let config = config.flatten().unwrap_or_default();
         let mut notes = Vec::new();
         let mut mapped = Vec::new();
-        if let Some((name, text)) = read(LOCAL_CONFIG) {
-            let local =
-                super::yaml::read::<Option<LocalConfig>>(&text?).map_err(|error| BlockError::syntax(name, error))?;
+        if let Some(name) = folder.find(LOCAL_CONFIG) {
+            let local: Option<LocalConfig> = folder.read_data(name, by)?;
             for (url, path) in local.unwrap_or_default().url_mappings {
                 match folder.locate(&path, name) {
                     Ok(path) => mapped.push((url, path)),
@@ -158,12 +152,12 @@ impl Repository {
         for (id, below) in &self.blocks {
             let block = Folder::open_within(&self.folder.path().join(below), &self.folder)
                 .and_then(|folder| Block::read_from(folder, None, &empty));
-            let (mut local, error) = self.local(id, below, block.as_ref().ok(), empty.loader(), &mut notes);
+            let (mut local, error) = self.local(id, below, block.as_ref().ok(), &empty.loader, &mut notes);
             local.published = local.schema.is_some().then(|| site(id).url(&site(id).own("schema.yaml"))).flatten();
             locals.insert(id.clone(), local);
             match block {
                 Ok(mut block) => {
-                    empty.folder_mut().provide_below(below, &block.folder);
+                    empty.folder.provide_below(below, &block.folder);
                     block.context_error = error;
                     (block.key, block.below, block.identifier) = (path_of(id), below.clone(), id.clone());
                     read.insert(id.clone(), block);
@@ -171,7 +165,9 @@ impl Repository {
                 Err(error) => drop(errors.insert(id.clone(), error)),
             }
         }
-        let imports = self.config.imports.clone().unwrap_or_else(|| vec![MAIN_REGISTER.to_owned()]);
+        let named = |import: String| if import == "default" { MAIN_REGISTER.to_owned() } else { import };
+        let imports = self.config.imports.clone().unwrap_or_else(|| vec!["default".to_owned()]);
+        let imports: Vec<_> = imports.into_iter().map(named).collect();
         let library = Rc::new(empty.with(locals, &imports));
         if let Some(id) = only.filter(|id| !self.blocks.contains_key(*id)) {
             let message =
@@ -183,7 +179,7 @@ impl Repository {
             progress(id);
             parts.push(match (read.get(id), errors.get(id)) {
                 (Some(block), _) => RegisterBuilder::open(block, site(id), Rc::clone(&library), &options).within(),
-                (None, error) => unread(id, &site(id), error.map(said).unwrap_or_default(), &options),
+                (None, error) => unread(id, &site(id), error.map(|error| said(error)).unwrap_or_default(), &options),
             });
         }
         Ok(self.joined(parts, &site(""), &sources, &title, &imports, notes))
@@ -237,7 +233,7 @@ impl Repository {
 
     /// An error, without the path of the repository.
     fn said(&self, error: LoadError) -> String {
-        said(&error.into()).replace(&format!("{}/", self.folder.path().display()), "")
+        said(&BlockError::from(error)).replace(&format!("{}/", self.folder.path().display()), "")
     }
 
     /// The URLs of the register's folder and of the repository: as the options say, else by the repository on GitHub, else by
@@ -302,7 +298,6 @@ impl Repository {
         files.insert("tests/report.json".to_owned(), lines(&summary));
         files.insert("tests/report.html".to_owned(), html(&reports, title));
         files.insert("bblocks.ttl".to_owned(), catalogue::text(&catalogue));
-        let named = |import: &String| if import == "default" { MAIN_REGISTER.to_owned() } else { import.clone() };
         let mut register = without_nulls(json!({
             "name": title,
             "abstract": self.config.r#abstract,
@@ -311,7 +306,7 @@ impl Repository {
             "baseURL": sources,
             "validationReport": site.reference("tests/report.html"),
             "validationReportJson": site.reference("tests/report.json"),
-            "imports": imports.iter().map(named).collect::<Vec<_>>(),
+            "imports": imports,
             "bblocks": entries,
         }));
         register["tooling"] = Product::REGISTER.tooling(&files);

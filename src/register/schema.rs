@@ -57,7 +57,7 @@ pub enum Validated {
 type WorkerAnswer = Result<Option<SchemaViolation>, String>;
 
 /// The schemas of a block.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Schemas {
     files: SchemaFiles,
     /// The block's own schema.
@@ -82,19 +82,8 @@ pub struct Schemas {
 
 impl Schemas {
     fn new(library: Rc<Library>, file: Option<String>, worker: Option<Worker>) -> Self {
-        let files = SchemaFiles { folder: library.folder().clone(), read: Arc::default() };
-        Self {
-            files,
-            file,
-            validators: BTreeMap::new(),
-            worker,
-            sent: 0,
-            hopeless: BTreeMap::new(),
-            library,
-            below: String::new(),
-            collected: BTreeSet::new(),
-            broken: None,
-        }
+        let files = SchemaFiles { folder: library.folder.clone(), read: Arc::default() };
+        Self { files, file, worker, library, ..Self::default() }
     }
 
     /// The schemas of a block whose own cannot be used, for this reason.
@@ -312,7 +301,7 @@ pub(super) fn uri(file: &str) -> String {
 }
 
 /// Files of the block, for the validator.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct SchemaFiles {
     folder: Folder,
     read: Arc<Mutex<ReadSchemas>>,

@@ -11,7 +11,7 @@ use json_ld::syntax::is_keyword;
 use serde_json::{Map, Value, json};
 
 use super::BlockError;
-use super::annotate::{ANNOTATION, CONTEXT, EXTRA_TERMS, MAX_DEPTH, MAX_STEPS, PREFIXES, too_large};
+use super::annotate::{ANNOTATION, CONTEXT, EXTRA_TERMS, MAX_DEPTH, MAX_STEPS, PREFIXES, iri, too_large};
 use super::library::{Library, shown};
 use super::references::Anchors;
 
@@ -33,7 +33,15 @@ pub struct BuiltContext {
 pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError> {
     let full = library.annotated(uri)?;
     let place = Place { uri: uri.to_owned(), fragment: String::new(), reference: String::new(), full, from: None };
-    let mut builder = TermsBuilder::new(library);
+    let mut builder = TermsBuilder {
+        library,
+        lacking: BTreeMap::new(),
+        prefixes: IndexMap::new(),
+        extra_terms: IndexMap::new(),
+        contexts: HashMap::new(),
+        anchors: HashMap::new(),
+        steps: 0,
+    };
     let place = Rc::new(place);
     let mut terms = builder.subschema(&place.full, &place, Scope::default());
     if builder.steps > MAX_STEPS || size(&terms) > MAX_TERMS {
@@ -103,19 +111,7 @@ struct TermsBuilder<'l> {
     steps: usize,
 }
 
-impl<'l> TermsBuilder<'l> {
-    fn new(library: &'l Library) -> Self {
-        Self {
-            library,
-            lacking: BTreeMap::new(),
-            prefixes: IndexMap::new(),
-            extra_terms: IndexMap::new(),
-            contexts: HashMap::new(),
-            anchors: HashMap::new(),
-            steps: 0,
-        }
-    }
-
+impl TermsBuilder<'_> {
     /// The terms of a subschema. An identifier that is not known yet is null.
     fn subschema(&mut self, schema: &Value, place: &Rc<Place>, mut scope: Scope<'_>) -> Terms {
         let mut terms = Terms::new();
@@ -183,52 +179,43 @@ impl<'l> TermsBuilder<'l> {
         }
     }
 
-    /// The terms of the schema that a reference leads to; none where it leads back to where it came from.
+    /// The terms of the schema that a reference leads to; none where it leads nowhere, or back to where it came from.
     fn reference(&mut self, reference: &str, place: &Rc<Place>, scope: Scope<'_>) -> Option<Terms> {
+        self.referred(reference, place, scope).unwrap_or_else(|why| {
+            self.lacking.insert(reference.to_owned(), why);
+            None
+        })
+    }
+
+    /// The same, or why there is nothing.
+    fn referred(&mut self, reference: &str, place: &Rc<Place>, scope: Scope<'_>) -> Result<Option<Terms>, String> {
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let lacking = |this: &mut Self, why: String| drop(this.lacking.insert(reference.to_owned(), why));
         let base = place.full.get("$id").and_then(Value::as_str).filter(|_| !self.library.is_local(&place.uri));
         let uri = match uri {
             "" => place.uri.clone(),
-            uri => match self.library.resolve(base.unwrap_or(&place.uri), uri) {
-                Ok(uri) => uri,
-                Err(error) => {
-                    lacking(self, error.to_string());
-                    return None;
-                }
-            },
+            uri => self.library.resolve(base.unwrap_or(&place.uri), uri).map_err(|error| error.to_string())?,
         };
         let mut ancestor = place.from.as_ref();
         while let Some(above) = ancestor {
             if above.uri == uri && above.fragment == fragment {
-                return None;
+                return Ok(None);
             }
             ancestor = above.from.as_ref();
         }
         let key = (uri.clone(), fragment.to_owned());
         if let Some(known) = self.contexts.get(&key) {
             self.steps += size(known);
-            return Some(known.clone());
+            return Ok(Some(known.clone()));
         }
-        let full = if uri == place.uri { Ok(Rc::clone(&place.full)) } else { self.library.annotated(&uri) };
-        let full = match full {
-            Ok(full) => full,
-            Err(error) => {
-                lacking(self, error.to_string());
-                return None;
-            }
+        let full = match uri == place.uri {
+            true => Rc::clone(&place.full),
+            false => self.library.annotated(&uri).map_err(|error| error.to_string())?,
         };
-        let at = match self.anchors.entry(uri.clone()).or_default().pointer(&full, fragment) {
-            Ok(at) => at,
-            Err(message) => {
-                lacking(self, format!("{reference}, named by {}: {message}", shown(&place.uri)));
-                return None;
-            }
-        };
+        let at = self.anchors.entry(uri.clone()).or_default().pointer(&full, fragment);
+        let at = at.map_err(|message| format!("{reference}, named by {}: {message}", shown(&place.uri)))?;
         let (fragment, reference) = (fragment.to_owned(), reference.to_owned());
         let found = Rc::new(Place { uri, fragment, reference, full, from: Some(Rc::clone(place)) });
-        let schema = found.full.pointer(&at)?;
-        Some(self.subschema(schema, &found, scope))
+        Ok(found.full.pointer(&at).map(|schema| self.subschema(schema, &found, scope)))
     }
 
     fn properties(&mut self, entries: &Terms, place: &Rc<Place>, terms: &mut Terms, scope: Scope<'_>) {
@@ -287,7 +274,8 @@ impl<'l> TermsBuilder<'l> {
                 definition.shift_remove("@id");
             }
             let known = terms.get(name).or_else(|| scope.siblings?.get(name));
-            let is_bound = known.is_some_and(|known| is_truthy(known.get("@id").unwrap_or(known)) && iri(known));
+            let is_bound =
+                known.is_some_and(|known| is_truthy(known.get("@id").unwrap_or(known)) && iri(known).is_some());
             let local_only = !is_bound && !definition.contains_key("@id") && !scope.is_vocab;
             let siblings = Siblings { terms: &*terms, outer: scope.siblings };
             let found = self.subschema(property, place, Scope { local_only, siblings: Some(&siblings), ..inner });
@@ -318,11 +306,6 @@ fn define(terms: &mut Terms, name: &str, mut definition: Terms, id: Option<Strin
         }
         None => drop(terms.insert(name.to_owned(), Value::Object(definition))),
     }
-}
-
-/// Whether a definition names an IRI.
-fn iri(definition: &Value) -> bool {
-    definition.as_str().or_else(|| definition.get("@id")?.as_str()).is_some()
 }
 
 /// Neither null nor empty.
@@ -488,11 +471,9 @@ fn compact(terms: &mut Terms, prefixes: &[(String, String)]) {
                 *value = short(value).unwrap_or(value.take());
             }
         }
-        definition
-            .get_mut("@context")
-            .and_then(Value::as_object_mut)
-            .into_iter()
-            .for_each(|terms| compact(terms, prefixes));
+        if let Some(Value::Object(scoped)) = definition.get_mut("@context") {
+            compact(scoped, prefixes);
+        }
         if let (1, Some(iri)) = (definition.len(), definition.get_mut("@id")) {
             *value = iri.take();
         }

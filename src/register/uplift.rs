@@ -105,7 +105,7 @@ impl Uplifter {
         published: Option<String>,
         reference: String,
     ) -> Result<Self, BlockError> {
-        let (folder, loader) = (block.folder.path(), library.loader());
+        let (folder, loader) = (block.folder.path(), &library.loader);
         let file = block.context_file.unwrap_or("context.jsonld");
         let (context_path, named) = if block.folder.is_built_in(file) {
             (folder.join(file), Reference::Url(JSON_RPC_URL.to_owned()))
@@ -128,7 +128,7 @@ impl Uplifter {
         reference: String,
     ) -> Result<Self, BlockError> {
         let context_path = block.folder.path().join("context.jsonld");
-        let context = library.loader().load_value(&context_path, context.unwrap_or_else(|| json!({})))?;
+        let context = library.loader.load_value(&context_path, context.unwrap_or_else(|| json!({})))?;
         Self::checked(block, library, context, context_path, reference)
     }
 
@@ -215,7 +215,7 @@ impl Uplifter {
         }
         let mut lost = lost::lost(value, &inlined, document_base).map_err(UpliftError::Expansion)?;
         lost.extend(nulls);
-        let shown = (!layers.is_empty()).then(|| one_context(layers.iter().map(|layer| &layer.shown)));
+        let shown = (!layers.is_empty()).then(|| joined(layers.iter().map(|layer| &layer.shown)).to_string());
         let document = compose(value, shown.as_deref())?;
         let losses = describe(&losses, &quads);
         let triples = quads.into_iter().filter(|quad| quad.graph_name.is_default_graph()).map(Triple::from).collect();
@@ -229,7 +229,7 @@ impl Uplifter {
         let context: serde_json::Value = serde_json::from_str(&pretty(context)).map_err(not_read)?;
         let mut layers = Vec::new();
         for item in definitions(&context).iter().cloned() {
-            let inlined = self.library.loader().load_value(&self.place, item.clone())?.value().clone();
+            let inlined = self.library.loader.load_value(&self.place, item.clone())?.value().clone();
             // A path leads elsewhere from the folder of the results.
             let path = item.as_str().filter(|item| !item.contains("://")).map(|item| self.place.with_file_name(item));
             let shown = match path.map(|path| path == self.context_path) {
@@ -277,11 +277,6 @@ fn resolve(base: Option<&str>, reference: &str) -> Option<String> {
         return Some(reference.to_owned());
     }
     Some(Iri::parse(base?).ok()?.resolve(&parsed).ok()?.into_inner())
-}
-
-/// The text of contexts as one: alone, or in an array without arrays.
-fn one_context<'c>(contexts: impl Iterator<Item = &'c serde_json::Value>) -> String {
-    joined(contexts).to_string()
 }
 
 /// Contexts as one: alone, or in an array without arrays.
