@@ -48,11 +48,16 @@ use crate::triples::{Blank, Triples};
 
 /// Which mapping.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Mapping {
-    /// Sessions, exchanges, times and problems; a named graph for each session; nothing lost.
+    /// Sessions, exchanges, times and problems; nothing lost
+    ///
+    /// Each session has a named graph.
     #[default]
     Session,
-    /// The building block to the letter: every message a document of its own under the context, in the default graph.
+    /// The building block to the letter: every message by itself under its context
+    ///
+    /// Each is a document of its own, in the default graph.
     Bblock,
 }
 

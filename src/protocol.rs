@@ -37,13 +37,14 @@ use crate::vocab::{mcp as terms, prov, rpcg};
 
 /// Whose messages are told in the terms of their protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Protocol {
-    /// Those of every protocol that is known here.
+    /// Those of every protocol that is known here
     #[default]
     Auto,
-    /// Those of the Model Context Protocol.
+    /// Those of the Model Context Protocol
     Mcp,
-    /// Nobody's.
+    /// Nobody's: messages and what JSON-RPC says of them, no more
     None,
 }
 

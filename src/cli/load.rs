@@ -70,7 +70,7 @@ impl Load {
 
         let (mut loaded, mut spools) = (Loaded::default(), Vec::new());
         for source in &sources {
-            let mut spool = Spool::new(NamedNode::new(&source.iri)?, self.read.mapping());
+            let mut spool = Spool::new(NamedNode::new(&source.iri)?, self.read.mapping);
             let mut sink = Sink::quads(&mut spool);
             let attempt = run.attempt(source, &mut sink)?;
             sink.finish()?;
@@ -139,7 +139,7 @@ impl Load {
 
     fn say_loaded(&self, loaded: &Loaded, name: &str) {
         if !self.summary.quiet {
-            let noun = match self.read.mapping() {
+            let noun = match self.read.mapping {
                 Mapping::Session => "session",
                 Mapping::Bblock => "graph",
             };

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use rpcgraph::context::{self, Context, Loader};
 use rpcgraph::convert::{ConvertError, Converter, Input, Options, processors};
 use rpcgraph::diagnostic::Finding;
@@ -41,11 +41,11 @@ pub struct ReadArgs {
 
     /// How messages become triples
     #[arg(short, long, value_name = "NAME", value_enum, default_value_t)]
-    mapping: MappingName,
+    pub mapping: Mapping,
 
     /// Whose messages are told in the terms of their protocol, too: as operations, tools and so on
     #[arg(long, value_name = "NAME", value_enum, default_value_t)]
-    protocol: ProtocolName,
+    protocol: Protocol,
 
     /// A further JSON-LD context, a file or a URL, applied after the built-in ones; repeatable
     #[arg(short, long = "context", value_name = "FILE|URL")]
@@ -102,36 +102,6 @@ pub struct SummaryArgs {
     pub verbose: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-enum MappingName {
-    /// Sessions, exchanges, times and problems; nothing lost
-    #[default]
-    Session,
-    /// The building block to the letter: every message by itself under its context
-    Bblock,
-}
-
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-enum ProtocolName {
-    /// Those of every protocol that is known here
-    #[default]
-    Auto,
-    /// Those of the Model Context Protocol
-    Mcp,
-    /// Nobody's: messages and what JSON-RPC says of them, no more
-    None,
-}
-
-impl From<ProtocolName> for Protocol {
-    fn from(name: ProtocolName) -> Self {
-        match name {
-            ProtocolName::Auto => Self::Auto,
-            ProtocolName::Mcp => Self::Mcp,
-            ProtocolName::None => Self::None,
-        }
-    }
-}
-
 impl ReadArgs {
     /// The inputs, none of them opened.
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
@@ -148,13 +118,13 @@ impl ReadArgs {
 
     /// A run over inputs. Without `quiet`, it also shows findings that the graph holds.
     pub fn run(&self, graph: &GraphArgs, quiet: bool) -> Result<Run<'_>, Failure> {
-        let mapper = Mapper::new(self.mapping(), &self.load_contexts()?)?.with_provenance(graph.provenance);
+        let mapper = Mapper::new(self.mapping, &self.load_contexts()?)?.with_provenance(graph.provenance);
         let options = Options {
             reader: self.format.options(self.max_record_size)?,
             strict: graph.strict,
             log_lines: graph.log_lines,
-            protocol: self.protocol.into(),
-            jobs: self.jobs(),
+            protocol: self.protocol,
+            jobs: self.jobs.map_or_else(processors, usize::from),
         };
         let findings = Findings { quiet, in_graph: 0 };
         let is_stated = options.reader.is_stated();
@@ -167,21 +137,6 @@ impl ReadArgs {
         let log = source.open()?;
         let size = log.size();
         Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, self.progress)))
-    }
-
-    /// How messages become triples.
-    pub fn mapping(&self) -> Mapping {
-        match self.mapping {
-            MappingName::Session => Mapping::Session,
-            MappingName::Bblock => Mapping::Bblock,
-        }
-    }
-
-    fn jobs(&self) -> usize {
-        match self.jobs {
-            Some(jobs) => jobs.into(),
-            None => processors(),
-        }
     }
 
     fn load_contexts(&self) -> Result<Vec<Context>, Failure> {

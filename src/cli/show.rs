@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 use rpcgraph::json::indented;
 use rpcgraph::log::{Log, LoggedEntry, LoggedMessage};
 use rpcgraph::message::Id;
-use rpcgraph::record::{Location, Sender};
+use rpcgraph::record::Location;
 use rpcgraph::session::Name;
 use rpcgraph::sink::Output;
 
@@ -77,11 +77,9 @@ enum Selector {
 }
 
 fn parse_name(text: &str) -> Option<Name> {
-    let (record, element) = match text.trim_start_matches('m').split_once('.') {
-        Some((record, element)) => (record, Some(element.parse().ok()?)),
-        None => (text.trim_start_matches('m'), None),
-    };
-    Some(Name { record: record.parse().ok()?, element })
+    let name = text.trim_start_matches('m');
+    let (record, element) = name.split_once('.').map_or((name, None), |(record, element)| (record, Some(element)));
+    Some(Name { record: record.parse().ok()?, element: element.map(str::parse).transpose().ok()? })
 }
 
 fn parse_selector(text: &str) -> Result<Selector, String> {
@@ -92,20 +90,12 @@ fn parse_selector(text: &str) -> Result<Selector, String> {
     }
 }
 
-/// What a message says of itself.
-fn id_text(message: &LoggedMessage) -> Option<&str> {
-    match message.id.as_ref()? {
-        Id::String(text) | Id::Number(text) => Some(text),
-        Id::Null => None,
-    }
-}
-
 impl Selector {
     fn selects(&self, message: &LoggedMessage) -> bool {
         match self {
             Self::Names(from, to) if from == to && from.element.is_some() => message.name == *from,
             Self::Names(from, to) => (from.record..=to.record).contains(&message.name.record),
-            Self::Id(id) => id_text(message) == Some(id),
+            Self::Id(id) => matches!(&message.id, Some(Id::String(text) | Id::Number(text)) if *text == *id),
             Self::Line(_) => false,
         }
     }
@@ -280,10 +270,7 @@ fn heading(message: &LoggedMessage) -> String {
     let mut parts = vec![message.name.to_string(), format!("line {line}, byte {byte}")];
     parts.extend(message.session.as_ref().map(|session| format!("session {session}")));
     parts.extend(message.time.clone());
-    parts.extend(message.sender.map(|sender| match sender {
-        Sender::Client => "Client".to_owned(),
-        Sender::Server => "Server".to_owned(),
-    }));
+    parts.extend(message.sender.map(|sender| format!("{sender:?}")));
     let mut kind = message.kind.map_or("not a message".to_owned(), |kind| format!("{kind:?}"));
     if let Some(request) = message.responds_to {
         kind.push_str(&format!(" to {request}"));

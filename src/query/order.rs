@@ -33,16 +33,17 @@ pub(super) fn in_record_order(query: &Query) -> Option<Query> {
         [session, number, index] => Keys { session, number, index: Some(index) },
         _ => return None,
     };
-    let (looked_up, _, has_index) = keys.looked_up((**inner).clone())?;
+    let mut looked_up = std::mem::replace(&mut **inner, GraphPattern::Bgp { patterns: Vec::new() });
+    let (_, has_index) = keys.look_up(&mut looked_up)?;
     (has_index || keys.index.is_none()).then(|| *pattern = looked_up)?;
     Some(query)
 }
 
 impl Keys<'_> {
-    /// The pattern as look-ups for each record, the record, and whether they give the index.
-    fn looked_up(&self, pattern: GraphPattern) -> Option<(GraphPattern, TermPattern, bool)> {
-        Some(match pattern {
-            GraphPattern::Bgp { mut patterns } => {
+    /// Makes the pattern look-ups for each record. Gives the record, and whether they give the index.
+    fn look_up(&self, pattern: &mut GraphPattern) -> Option<(TermPattern, bool)> {
+        match pattern {
+            GraphPattern::Bgp { patterns } => {
                 let number = patterns.iter().position(|triple| is(triple, rpcg::SEQUENCE, self.number))?;
                 let first = patterns.remove(number);
                 let record = first.subject.clone();
@@ -50,27 +51,21 @@ impl Keys<'_> {
                 patterns.iter().find(|triple| triple.subject == record && is_session(triple))?;
                 let bgp = |triple| GraphPattern::Bgp { patterns: vec![triple] };
                 let look_up = |left, triple| GraphPattern::Lateral { left: Box::new(left), right: bgp(triple).into() };
-                (patterns.into_iter().fold(bgp(first), look_up), record, false)
+                *pattern = patterns.drain(..).fold(bgp(first), look_up);
+                Some((record, false))
             }
-            GraphPattern::Filter { expr, inner } => {
-                let (inner, record, has_index) = self.looked_up(*inner)?;
-                (GraphPattern::Filter { expr, inner: inner.into() }, record, has_index)
-            }
-            GraphPattern::Extend { inner, variable, expression } => {
-                let (inner, record, has_index) = self.looked_up(*inner)?;
-                (GraphPattern::Extend { inner: inner.into(), variable, expression }, record, has_index)
-            }
+            GraphPattern::Filter { inner, .. } | GraphPattern::Extend { inner, .. } => self.look_up(inner),
             GraphPattern::LeftJoin { left, right, expression } => {
-                let (left, record, has_index) = self.looked_up(*left)?;
-                let gives_index = match (&*right, &expression, self.index) {
+                let (record, has_index) = self.look_up(left)?;
+                let gives_index = match (&**right, expression, self.index) {
                     (GraphPattern::Bgp { patterns }, None, Some(index)) => matches!(patterns.as_slice(),
                         [only] if only.subject == record && is(only, rpcg::BATCH_INDEX, index)),
                     _ => false,
                 };
-                (GraphPattern::LeftJoin { left: left.into(), right, expression }, record, has_index || gives_index)
+                Some((record, has_index || gives_index))
             }
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 }
 

@@ -167,9 +167,8 @@ impl Table {
                 page.above.push((name, first.text));
                 continue;
             }
-            let cells = || rows.iter().map(|row| cell(row, index)).filter(|cell| cell.kind != CellKind::Empty);
-            let right = cells().next().is_some() && cells().all(|cell| cell.kind == CellKind::Number);
-            let text = cells().any(|cell| cell.kind == CellKind::Text) && name != "id";
+            let right = is_number(rows, index);
+            let text = rows.iter().any(|row| cell(row, index).kind == CellKind::Text) && name != "id";
             if right {
                 align(rows, index);
             }
@@ -251,12 +250,9 @@ impl Table {
         let mut rows =
             solutions.rows.map(|row| Ok(row?.values().iter().map(|value| whole.cell(value.as_ref())).collect()));
         let measured: Vec<Vec<Cell>> = rows.by_ref().take(PAGE).collect::<Result<_, QueryError>>()?;
-        let is_number = |index: usize| {
-            let kinds = || measured.iter().map(|row| cell(row, index).kind).filter(|kind| *kind != CellKind::Empty);
-            kinds().next().is_some() && kinds().all(|kind| kind == CellKind::Number)
-        };
         writeln!(writer, "| {} |", names.join(" | "))?;
-        let rule: Vec<_> = (0..names.len()).map(|index| if is_number(index) { "--:" } else { "---" }).collect();
+        let rule: Vec<_> =
+            (0..names.len()).map(|index| if is_number(&measured, index) { "--:" } else { "---" }).collect();
         writeln!(writer, "| {} |", rule.join(" | "))?;
         let mut written = WrittenRows::default();
         for row in measured.into_iter().map(Ok).chain(rows) {
@@ -355,6 +351,12 @@ impl Page {
 fn cell(row: &[Cell], index: usize) -> &Cell {
     const NONE: &Cell = &Cell { text: String::new(), kind: CellKind::Empty, cut: false };
     row.get(index).unwrap_or(NONE)
+}
+
+/// Whether a column has numbers, and nothing else.
+fn is_number(rows: &[Vec<Cell>], index: usize) -> bool {
+    let mut kinds = rows.iter().map(|row| cell(row, index).kind).filter(|kind| *kind != CellKind::Empty).peekable();
+    kinds.peek().is_some() && kinds.all(|kind| kind == CellKind::Number)
 }
 
 /// Whether a value says that something failed.
