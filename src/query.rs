@@ -58,8 +58,6 @@ mod syntax;
 mod table;
 mod tokens;
 
-use spargebra::algebra::QueryDataset;
-
 pub use self::answer::{Answer, QueryError, ResultsError, Solutions, Triples};
 pub use self::cancel::{Cancel, Cause};
 use self::catalogue::{CatalogueError, NamedQuery};
@@ -137,21 +135,6 @@ impl Query {
         &self.uses.needs
     }
 
-    /// Whether it can see what is not JSON-RPC in a log: records that are not messages, and lines of text.
-    pub fn sees_unread(&self) -> bool {
-        self.uses.sees_unread()
-    }
-
-    /// Whether it names a class of those.
-    pub fn names_unread(&self) -> bool {
-        self.uses.names_unread()
-    }
-
-    /// Whether a term is in it.
-    pub fn names(&self, term: oxrdf::NamedNodeRef<'_>) -> bool {
-        self.uses.names(term)
-    }
-
     /// Whether it says itself which graphs it is about (`FROM`, `FROM NAMED`).
     pub fn has_dataset(&self) -> bool {
         self.algebra.dataset().is_some()
@@ -172,13 +155,8 @@ impl Query {
     pub fn functions(&self) -> Vec<&'static str> {
         let is_called = |function: &&Function| self.uses.calls.iter().any(|(name, _)| *name == function.iri());
         let items = [("rpcg:element", rpcg::ELEMENT), ("rpcg:member", rpcg::MEMBER)].into_iter();
-        let items = items.filter(|(_, property)| self.uses.items && self.uses.names(*property)).map(|(name, _)| name);
+        let items = items.filter(|(_, property)| self.uses.items && self.names(*property)).map(|(name, _)| name);
         FUNCTIONS.iter().filter(is_called).map(|function| function.name).chain(items).collect()
-    }
-
-    /// Terms in it that are in the namespaces `jrpc:` and `rpcg:`, but are not defined: typing errors, most likely.
-    pub fn unknown_terms(&self) -> Vec<String> {
-        self.uses.unknown_terms()
     }
 
     /// The query as a server takes it: its text, with the prefixes and the base that it need not declare here.
@@ -186,9 +164,5 @@ impl Query {
         let base = self.base.iter().map(|base| format!("BASE <{base}>\n"));
         let prefixes = QUERY_PREFIXES.iter().map(|(prefix, namespace)| format!("PREFIX {prefix}: <{namespace}>\n"));
         base.chain(prefixes).chain([self.text.clone()]).collect()
-    }
-
-    fn dataset(&self) -> Option<&QueryDataset> {
-        self.algebra.dataset()
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use rpcgraph::diagnostic::printable;
-use rpcgraph::query::catalogue::{CATALOGUE, Condition, NamedQuery};
+use rpcgraph::query::catalogue::{CATALOGUE, Condition, NamedQuery, names};
 
 use super::ask::{AskArgs, Question};
 use super::filter::FilterArgs;
@@ -43,11 +43,6 @@ impl NamedArgs {
     pub fn is_given(&self) -> bool {
         !self.parameters.is_empty()
     }
-}
-
-/// The names of all questions that are built in.
-pub fn names() -> Vec<&'static str> {
-    CATALOGUE.iter().map(|query| query.name).collect()
 }
 
 impl OwnQueries {

@@ -105,9 +105,7 @@ impl RegisterCommand {
         }
         Ok(if passed == total { Outcome::Done } else { Outcome::Findings })
     }
-}
 
-impl RegisterCommand {
     fn repository(&self, path: &Path, options: &RegisterOptions) -> Result<Outcome, Failure> {
         let repository = Repository::open(path)?;
         // Shown on a terminal alone.

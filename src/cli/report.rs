@@ -80,7 +80,7 @@ impl ReportCommand {
         }
         let secrets = report.secrets();
         if secrets > 0 && self.fail_on_secrets {
-            say(&format!("{}; there is no page", told(secrets)));
+            say(&format!("{}; there is no page", counted(secrets, "possible secret")));
             return Ok(Outcome::Findings);
         }
         let title = self.title.clone().unwrap_or_else(|| match self.redact {
@@ -94,7 +94,7 @@ impl ReportCommand {
         output.finish()?;
         if !self.quiet {
             if secrets > 0 {
-                say(&format!("note: {}: --redact puts placeholders there", told(secrets)));
+                say(&format!("note: {}: --redact puts placeholders there", counted(secrets, "possible secret")));
             }
             if left.without_text > 0 {
                 let rows = counted(left.rows, "message");
@@ -104,9 +104,4 @@ impl ReportCommand {
         all_read(unread, sources.len())?;
         Ok(Outcome::Done)
     }
-}
-
-/// How many secrets there may be.
-fn told(secrets: u64) -> String {
-    format!("{secrets} possible {}", if secrets == 1 { "secret" } else { "secrets" })
 }

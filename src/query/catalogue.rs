@@ -67,7 +67,8 @@ pub const CATALOGUE: &[NamedQuery<'static>] = catalogue! {
     "biggest",
 };
 
-fn names() -> Vec<&'static str> {
+/// The names of all queries that are built in.
+pub fn names() -> Vec<&'static str> {
     CATALOGUE.iter().map(|query| query.name).collect()
 }
 
@@ -129,11 +130,6 @@ impl<'q> NamedQuery<'q> {
             }
         }
         names
-    }
-
-    /// The query with these parameters.
-    pub fn with_parameters(&self, parameters: &[(String, String)]) -> Result<String, CatalogueError> {
-        self.with(parameters, &[])
     }
 
     /// The query with these parameters, about messages that fulfil these conditions.
@@ -200,7 +196,7 @@ mod tests {
 
     fn with(parameters: &[(&str, &str)]) -> Result<String, CatalogueError> {
         let owned: Vec<_> = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        QUERY.with_parameters(&owned)
+        QUERY.with(&owned, &[])
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Dataset {
     /// An empty dataset for this query. `overlapping` says that a triple may be in several of the graphs that are going
     /// to be loaded, as in RDF files; sessions of logs never share one.
     pub fn new(query: &Query, overlapping: bool) -> Result<Self, StorageError> {
-        let graphs = match query.dataset() {
+        let graphs = match query.algebra.dataset() {
             Some(clause) => Graphs::Clause(clause.clone()),
             None => Graphs::All { merged: overlapping || !query.uses_graphs(), named: query.uses_graphs() },
         };

@@ -46,7 +46,7 @@ pub fn ask<'a>(endpoint: &Endpoint, query: &Query, cancel: &Cancel) -> Result<An
 ///
 /// A server that gives less than it has, as some do beyond a number of rows.
 pub fn fetch(endpoint: &Endpoint, query: &Query, loading: &mut Loading<'_>) -> Result<(), QueryError> {
-    let graphs = match query.dataset() {
+    let graphs = match query.algebra.dataset() {
         Some(clause) => named_graphs(clause),
         None => endpoint.sessions()?,
     };

@@ -10,6 +10,7 @@ use spargebra::algebra::{
 };
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
+use super::Query;
 use super::algebra::parts;
 use super::items::inverse;
 use super::narrow::methods;
@@ -35,6 +36,37 @@ pub(super) struct Uses {
     terms: BTreeSet<String>,
     /// The methods of messages, in every solution of what is being looked at.
     methods: Vec<(Variable, Vec<String>)>,
+}
+
+impl Query {
+    /// Whether it can see what is not JSON-RPC in a log: records that are not messages, and lines of text.
+    pub fn sees_unread(&self) -> bool {
+        let needs = self.needs();
+        let is_seen = |class: &NamedNodeRef<'_>| needs.wants(rdf::TYPE, Some(class.as_str()));
+        UNREAD.iter().any(is_seen) || [rpcg::TEXT, rpcg::BYTES].into_iter().any(|text| needs.wants(text, None))
+    }
+
+    /// Whether it names a class of those.
+    pub fn names_unread(&self) -> bool {
+        UNREAD.iter().any(|class| self.names(*class))
+    }
+
+    /// Whether a term is in it.
+    pub fn names(&self, term: NamedNodeRef<'_>) -> bool {
+        self.uses.terms.contains(term.as_str())
+    }
+
+    /// Terms in it that are in the namespaces `jrpc:` and `rpcg:`, but are not defined: typing errors, most likely.
+    pub fn unknown_terms(&self) -> Vec<String> {
+        let known = |iri: &str| jrpc::ALL.iter().chain(rpcg::ALL).any(|term| term.as_str() == iri);
+        let prefixed = |iri: &String| {
+            let namespaces = [(jrpc::PREFIX, jrpc::NAMESPACE), (rpcg::PREFIX, rpcg::NAMESPACE)];
+            let mut found =
+                namespaces.iter().filter_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
+            found.next().map(|(prefix, local)| format!("{prefix}:{local}"))
+        };
+        self.uses.terms.iter().filter(|iri| !known(iri)).filter_map(prefixed).collect()
+    }
 }
 
 impl Uses {
@@ -64,34 +96,6 @@ impl Uses {
             spargebra::Query::Select { pattern, .. } | spargebra::Query::Ask { pattern, .. } => uses.pattern(pattern),
         }
         uses
-    }
-
-    /// Whether nodes of what is not a message can make a difference: see [`UNREAD`].
-    pub fn sees_unread(&self) -> bool {
-        let is_seen = |class: &NamedNodeRef<'_>| self.needs.wants(rdf::TYPE, Some(class.as_str()));
-        UNREAD.iter().any(is_seen) || [rpcg::TEXT, rpcg::BYTES].into_iter().any(|text| self.needs.wants(text, None))
-    }
-
-    /// Whether a class of those is in the query.
-    pub fn names_unread(&self) -> bool {
-        UNREAD.iter().any(|class| self.names(*class))
-    }
-
-    /// Whether a term is in the query.
-    pub fn names(&self, term: NamedNodeRef<'_>) -> bool {
-        self.terms.contains(term.as_str())
-    }
-
-    /// Terms of our two namespaces that nobody has defined, prefixed.
-    pub fn unknown_terms(&self) -> Vec<String> {
-        let known = |iri: &str| jrpc::ALL.iter().chain(rpcg::ALL).any(|term| term.as_str() == iri);
-        let prefixed = |iri: &String| {
-            let namespaces = [(jrpc::PREFIX, jrpc::NAMESPACE), (rpcg::PREFIX, rpcg::NAMESPACE)];
-            let mut found =
-                namespaces.iter().filter_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
-            found.next().map(|(prefix, local)| format!("{prefix}:{local}"))
-        };
-        self.terms.iter().filter(|iri| !known(iri)).filter_map(prefixed).collect()
     }
 
     fn pattern(&mut self, pattern: &GraphPattern) {
@@ -256,7 +260,6 @@ impl Uses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::Query;
 
     fn uses(text: &str) -> Uses {
         Query::parse(text, None).unwrap().uses
@@ -310,7 +313,7 @@ mod tests {
 
     #[test]
     fn unknown_terms_are_noticed() {
-        let uses = uses("SELECT * { ?r a jrpc:Reqest ; rpcg:sequence ?n ; rpcg:methd ?m }");
-        assert_eq!(uses.unknown_terms(), ["jrpc:Reqest", "rpcg:methd"]);
+        let query = Query::parse("SELECT * { ?r a jrpc:Reqest ; rpcg:sequence ?n ; rpcg:methd ?m }", None).unwrap();
+        assert_eq!(query.unknown_terms(), ["jrpc:Reqest", "rpcg:methd"]);
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! They are strangers' programs. They run in a worker, which has no environment to tell and can read no file.
 
+use std::error::Error;
+
 use jaq_core::load::{Arena, File, Loader};
 use jaq_core::{Compiler, Ctx, Vars, data, unwrap_valr};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
@@ -77,7 +79,7 @@ pub fn read(folder: &Folder) -> Result<Vec<Step>, BlockError> {
 pub fn run(kind: &str, code: &str, input: &str) -> Result<String, String> {
     match kind {
         "jq" => jq(code, input),
-        "sparql-construct" | "sparql-update" => sparql(kind, code, input),
+        "sparql-construct" | "sparql-update" => sparql(kind, code, input).map_err(|error| error.to_string()),
         kind => Err(format!("nothing here runs steps of the type {kind}")),
     }
 }
@@ -102,30 +104,30 @@ fn jq(code: &str, input: &str) -> Result<String, String> {
     }
 }
 
-fn sparql(kind: &str, code: &str, input: &str) -> Result<String, String> {
-    let store = Store::new().map_err(|error| error.to_string())?;
+fn sparql(kind: &str, code: &str, input: &str) -> Result<String, Box<dyn Error>> {
+    let store = Store::new()?;
     for quad in RdfParser::from_format(RdfFormat::NTriples).for_slice(input) {
-        store.insert(&quad.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
+        store.insert(&quad?)?;
     }
     // It is built without a client, so SERVICE and LOAD lead nowhere.
     let evaluator = SparqlEvaluator::new();
     let mut output = RdfSerializer::from_format(RdfFormat::NTriples).for_writer(Vec::new());
     if kind == "sparql-update" {
-        let update = evaluator.parse_update(code).map_err(|error| error.to_string())?;
-        update.on_store(&store).execute().map_err(|error| error.to_string())?;
+        let update = evaluator.parse_update(code)?;
+        update.on_store(&store).execute()?;
         for quad in store.quads_for_pattern(None, None, None, Some(GraphName::DefaultGraph.as_ref())) {
-            let quad = quad.map_err(|error| error.to_string())?;
-            output.serialize_triple(quad.as_ref()).map_err(|error| error.to_string())?;
+            let quad = quad?;
+            output.serialize_triple(quad.as_ref())?;
         }
     } else {
-        let query = evaluator.parse_query(code).map_err(|error| error.to_string())?;
-        let QueryResults::Graph(triples) = query.on_store(&store).execute().map_err(|error| error.to_string())? else {
-            return Err("it is not a CONSTRUCT query".to_owned());
+        let query = evaluator.parse_query(code)?;
+        let QueryResults::Graph(triples) = query.on_store(&store).execute()? else {
+            return Err("it is not a CONSTRUCT query".into());
         };
         for triple in triples {
-            output.serialize_triple(&triple.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
+            output.serialize_triple(&triple?)?;
         }
     }
-    let bytes = output.finish().map_err(|error| error.to_string())?;
-    String::from_utf8(bytes).map_err(|error| error.to_string())
+    let bytes = output.finish()?;
+    Ok(String::from_utf8(bytes)?)
 }

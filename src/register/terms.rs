@@ -436,18 +436,15 @@ fn says(known: &Value, other: &Value) -> bool {
     let names = |whole: &Value, iri: &Value| whole.get("@id") == Some(iri);
     match (known, other) {
         (Value::Object(known), Value::Object(other)) => {
-            let has = |(key, value): (&String, &Value)| known.get(key).is_some_and(|known| says_within(known, value));
+            let has = |(key, value): (&String, &Value)| {
+                known.get(key).is_some_and(|known| {
+                    known == value || (known.is_object() && value.is_object() && says(known, value))
+                })
+            };
             other.iter().all(has)
         }
         (Value::String(_), Value::Object(whole)) => whole.len() == 1 && names(other, known),
         (Value::Object(_), Value::String(_)) => names(known, other),
-        (known, other) => known == other,
-    }
-}
-
-fn says_within(known: &Value, other: &Value) -> bool {
-    match (known, other) {
-        (Value::Object(_), Value::Object(_)) => says(known, other),
         (known, other) => known == other,
     }
 }

@@ -51,7 +51,7 @@ fn convert(logs: &[Log], sink: &mut Sink<'_>) {
 
 fn parse(query: &NamedQuery, parameters: &[(&str, &str)]) -> Query {
     let parameters: Vec<_> = parameters.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-    let text = query.with_parameters(&parameters).unwrap_or_else(|error| panic!("{}: {error}", query.name));
+    let text = query.with(&parameters, &[]).unwrap_or_else(|error| panic!("{}: {error}", query.name));
     Query::parse(&text, Some(FOLDER)).unwrap_or_else(|error| panic!("{}: {error}\n{text}", query.name))
 }
 

@@ -1,0 +1,58 @@
+//! Texts that fit into columns, and into Markdown.
+
+use std::borrow::Cow;
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// The text in lines of at most `width` columns, broken at spaces where it can be; the last of so many ends in `…` if there
+/// is more.
+pub(super) fn folded(text: &str, width: usize, most: usize) -> impl Iterator<Item = Cow<'_, str>> {
+    let mut rest = text;
+    let mut lines = 0;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        lines += 1;
+        if rest.width() <= width || lines == most {
+            return Some(cut(std::mem::take(&mut rest), width));
+        }
+        let mut used = 0;
+        let fits = |(_, character): &(usize, char)| {
+            used += character.width().unwrap_or(0);
+            used <= width
+        };
+        let end = rest.char_indices().take_while(fits).last().map_or(0, |(at, c)| at + c.len_utf8());
+        let end = end.max(rest.chars().next().map_or(0, char::len_utf8));
+        let (line, after) = rest.split_at(end);
+        let space = line.rfind(' ').filter(|space| *space > end / 2 && !after.starts_with(' '));
+        let (line, after) = space.map_or((line, after), |space| rest.split_at(space));
+        rest = after.trim_start();
+        Some(line.trim_end().into())
+    })
+}
+
+/// The text with a backslash before what Markdown would take for more than text.
+pub(super) fn markdown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if "\\`*_[]<>|~&#".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+/// The text in at most `width` columns: the beginning and `…`, if it is longer.
+pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    if text.width() <= width {
+        return text.into();
+    }
+    let mut used = 1;
+    let fits = |character: &char| {
+        used += character.width().unwrap_or(0);
+        used <= width
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
+}
