@@ -20,13 +20,15 @@ mod mcp;
 mod sides;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
 use std::sync::LazyLock;
 
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
 use sha2::{Digest, Sha256};
+use siphasher::sip128::{Hasher128, SipHasher13};
 
 pub(crate) use self::extract::Extract;
 pub(crate) use self::mcp::Linker;
@@ -154,9 +156,30 @@ pub(crate) fn spell(single: &Single<'_>) -> Option<Spelled> {
 type Key = u128;
 
 fn key(of: impl Hash) -> Key {
-    static SECRETS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
-    let [high, low] = SECRETS.each_ref().map(|secret| Key::from(secret.hash_one(&of)));
-    high << 64 | low
+    static EMPTY: LazyLock<SipHasher13> = LazyLock::new(|| {
+        let secret = RandomState::new();
+        SipHasher13::new_with_keys(secret.hash_one(0), secret.hash_one(1))
+    });
+    let mut hasher = *EMPTY;
+    of.hash(&mut hasher);
+    hasher.finish128().as_u128()
+}
+
+/// What is kept by keys.
+type KeyMap<T> = HashMap<Key, T, BuildHasherDefault<KeyHasher>>;
+
+/// Gives the end of a key as its hash: it is one already.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, key: &[u8]) {
+        self.0 = key.first_chunk().map_or(0, |end| u64::from_ne_bytes(*end));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// SHA-256 in lower-case hexadecimal, as SPARQL's function of that name gives it.

@@ -10,6 +10,7 @@ use super::worker::{Paired, ScannedRecord, Worker, Written, bad_element};
 use crate::json::{self, Outline, Value};
 use crate::mapping::{Loss, MapPart, MapTarget, Mapping};
 use crate::message::{Content, Recognized, Single};
+use crate::protocol::Protocol;
 use crate::record::{Entry, KnownMethod, Record};
 use crate::session::OpenBatch;
 use crate::sink::{RecordSink, Rendered};
@@ -101,7 +102,7 @@ impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
         self.rendered.clear();
         let mut failures = Vec::new();
         if let Some(open) = open {
-            if record.sender.is_none() {
+            if record.sender.is_none() || self.shared.protocol != Protocol::None {
                 singles.iter_mut().for_each(Single::look_up_method);
             }
             let spelled = self.spell(singles.iter());

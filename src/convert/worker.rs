@@ -171,7 +171,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                 ScannedRecord::Malformed(error) => Content::Malformed(error.clone()),
                 ScannedRecord::Careful => Content::of(record),
             };
-            if in_session && record.sender.is_none() {
+            if in_session && (record.sender.is_none() || self.shared.protocol != Protocol::None) {
                 content.look_up_methods();
             }
             Some(content)
@@ -293,7 +293,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         if self.shared.protocol == Protocol::None { Vec::new() } else { elements.map(protocol::spell).collect() }
     }
 
-    /// What messages tell of themselves, by their protocols.
+    /// What messages tell of themselves, by their protocols; the methods have been looked up.
     pub(super) fn extract<'e, 'c: 'e>(
         &self,
         elements: impl Iterator<Item = &'e Single<'c>>,

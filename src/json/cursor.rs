@@ -1,5 +1,7 @@
 //! Reading JSON text from front to back.
 
+use memchr::memchr2;
+
 use super::unescape;
 
 /// A place in JSON text, from which on it is read.
@@ -93,6 +95,20 @@ impl<'a> Cursor<'a> {
             }
         }
         Ok(self.text.get(start..self.at - 1).unwrap_or_default())
+    }
+
+    /// A string of text that is known to be JSON, with its escapes and without its quotes.
+    pub fn known_string(&mut self) -> Option<&'a str> {
+        self.take(b'"')?;
+        let start = self.at;
+        loop {
+            self.at += memchr2(b'"', b'\\', self.rest())?;
+            if self.rest().first() == Some(&b'"') {
+                break self.skip();
+            }
+            self.at += 2;
+        }
+        self.text.get(start..self.at - 1)
     }
 
     /// An escape of two letters, as it is, if it is canonical.

@@ -26,7 +26,7 @@ impl MemberName {
 
     /// The member's value, if the text is an object that has it at its top level, and it is a string of Unicode.
     pub fn string_in<'t>(&self, canonical: &'t str) -> Option<Cow<'t, str>> {
-        match Text::decode(self.value_in(canonical)?.string().ok()?) {
+        match Text::decode(self.value_in(canonical)?.known_string()?) {
             Text::Unicode(text) => Some(text),
             Text::Utf16(_) => None,
         }
@@ -105,7 +105,7 @@ fn parts(canonical: &str, open: u8) -> impl Iterator<Item = (&str, &str)> {
         }
         let mut name = "";
         if open == b'{' {
-            name = cursor.string().ok()?;
+            name = cursor.known_string()?;
             cursor.take(b':')?;
         }
         let start = cursor.at();
@@ -122,7 +122,7 @@ fn pass(value: &mut Cursor<'_>) -> Option<()> {
     let mut depth = 0_usize;
     loop {
         match value.peek()? {
-            b'"' => drop(value.string().ok()?),
+            b'"' => drop(value.known_string()?),
             b'{' | b'[' => {
                 depth += 1;
                 value.skip();
@@ -146,19 +146,12 @@ fn pass(value: &mut Cursor<'_>) -> Option<()> {
 
 /// End of the object that a member's value is in, behind its brace.
 fn object_end(mut value: Cursor<'_>) -> Option<usize> {
-    let mut depth = 0_usize;
     loop {
         match value.peek()? {
-            b'"' => {
-                value.string().ok()?;
-                continue;
-            }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth == 0 => return Some(value.at() + 1),
-            b'}' | b']' => depth -= 1,
-            _ => {}
+            b'}' => return Some(value.at() + 1),
+            b',' | b':' => value.skip(),
+            _ => pass(&mut value)?,
         }
-        value.skip();
     }
 }
 

@@ -5,14 +5,13 @@
 //! after the other from the first, and it was on none of them.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::mem;
 
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::{Key, Said, Speaker, Statement, key, sha256};
+use super::{Key, KeyMap, Said, Speaker, Statement, key, sha256};
 use crate::json;
 use crate::session::Name;
 use crate::triples::{NodeRef, Part, PartKind};
@@ -93,11 +92,11 @@ pub(super) fn shown(kind: DefinitionKind, list: &str, interoperable: bool) -> Ve
 /// The definitions of one kind in a session.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
-    in_force: HashMap<Key, InForce>,
+    in_force: KeyMap<InForce>,
     /// Those that were removed, so that what comes back is known to be a revision.
-    gone: HashMap<Key, DefinitionNode>,
+    gone: KeyMap<DefinitionNode>,
     /// What was asked for while no definition of it was in force.
-    undefined: HashMap<Key, DefinitionNode>,
+    undefined: KeyMap<DefinitionNode>,
     pass: Pass,
 }
 

@@ -10,7 +10,7 @@ use super::sides::Introduction;
 use super::{Key, Protocol, Spelled, key};
 use crate::json;
 use crate::message::{Id, Kind, Message, Payload, Single};
-use crate::record::known_method;
+use crate::record::Protocols;
 use crate::vocab::{mcp, rpcg};
 
 /// What a message tells of itself.
@@ -18,7 +18,7 @@ pub(crate) enum Extract<'a> {
     Nothing,
     Request(McpRequest<'a>),
     Notification(McpNotification<'a>),
-    Result(Box<McpResult<'a>>),
+    Result(McpResult<'a>),
 }
 
 /// A request.
@@ -90,11 +90,11 @@ pub(crate) struct McpResult<'a> {
     /// What is in a resource.
     pub contents: Vec<ContentItem<'a>>,
     /// The server, as it tells of itself.
-    pub server: Option<Introduction<'a>>,
+    pub server: Option<Box<Introduction<'a>>>,
 }
 
 impl<'a> Extract<'a> {
-    /// Takes it out of a message. `spelled` is what [`spell`](super::spell) gave.
+    /// Takes it out of a message whose method was looked up. `spelled` is what [`spell`](super::spell) gave.
     pub fn of(protocol: Protocol, single: &Single<'a>, spelled: Option<&'a Spelled>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
         if protocol == Protocol::None {
@@ -200,8 +200,8 @@ fn string(value: Option<&str>) -> Option<Cow<'_, str>> {
 impl<'a> McpRequest<'a> {
     fn of(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
         let method = message.method.as_deref()?;
-        let protocols = known_method(method)?.protocols;
-        if !protocols.has("MCP") {
+        let protocols = message.known?.protocols;
+        if !protocols.has(Protocols::MCP) {
             return None;
         }
         let params = Params::of(message, spelled);
@@ -229,7 +229,7 @@ impl<'a> McpRequest<'a> {
                 (mcp::INITIALIZE_OPERATION, AsksFor::Server)
             }
             "server/discover" => (rpcg::OPERATION, AsksFor::Server),
-            _ if protocols.has("ACP") && params.session_id.is_some() => return None,
+            _ if protocols.has(Protocols::ACP) && params.session_id.is_some() => return None,
             _ => (rpcg::OPERATION, AsksFor::Other),
         };
         let client = Introduction::new(params.client, params.version, params.capabilities, params.interoperable);
@@ -240,7 +240,7 @@ impl<'a> McpRequest<'a> {
 impl<'a> McpNotification<'a> {
     fn of(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
         let method = message.method.as_deref()?;
-        if !known_method(method)?.protocols.has("MCP") {
+        if !message.known?.protocols.has(Protocols::MCP) {
             return None;
         }
         let params = Params::of(message, spelled);
@@ -282,7 +282,7 @@ impl<'a> McpResult<'a> {
             }
             says = true;
         }
-        result.server = Introduction::new(server, version, capabilities, interoperable);
-        says.then(|| Extract::Result(Box::new(result)))
+        result.server = Introduction::new(server, version, capabilities, interoperable).map(Box::new);
+        says.then_some(Extract::Result(result))
     }
 }

@@ -14,7 +14,7 @@
 //!
 //! What the members mean is said in MCP's [specification](https://modelcontextprotocol.io/specification/2025-11-25).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use oxrdf::vocab::xsd;
@@ -23,7 +23,7 @@ use super::content::say_content;
 use super::definitions::{DefinitionKind, Definitions};
 use super::extract::{AsksFor, Extract, McpNotification, McpRequest, McpResult, Tells, Trace};
 use super::sides::KnownSide;
-use super::{Key, Said, Speaker, Statement, key};
+use super::{Key, KeyMap, Said, Speaker, Statement, key};
 use crate::message::{Id, Message};
 use crate::record::Sender;
 use crate::session::{Annotated, Name, Node, Sessions};
@@ -45,8 +45,10 @@ const DEFINITIONS: usize = 1 << 16;
 pub(crate) struct Linker {
     open: BTreeMap<Name, OpenOperation>,
     /// Open requests by their progress tokens.
-    tokens: HashMap<Key, Name>,
-    sessions: HashMap<Arc<str>, McpSession>,
+    tokens: KeyMap<Name>,
+    sessions: KeyMap<McpSession>,
+    /// The reference of the session that messages are linked in, and its key.
+    current: (Arc<str>, Key),
     /// How many definitions all sessions have.
     definitions: usize,
     uses: u64,
@@ -83,12 +85,6 @@ impl McpSession {
     }
 }
 
-/// A message, and where it is.
-struct Place<'p, 'n> {
-    session: &'p Arc<str>,
-    annotated: &'p Annotated<'n>,
-}
-
 impl Linker {
     /// Says what a message is about, of the session with that reference, which is that of the last record.
     pub fn link<'a>(
@@ -100,33 +96,35 @@ impl Linker {
         out: &mut Vec<Statement<'a>>,
     ) {
         let name = annotated.name;
-        let place = Place { session, annotated };
+        if self.current.0 != *session {
+            self.current = (session.clone(), key(session));
+        }
         let answered = annotated.responds_to.and_then(|request| Some((request, self.open.remove(&request)?)));
         if let Some((request, open)) = answered {
             open.token.map(|token| self.tokens.remove(&token));
             let operation = NodeRef::Part(request, Part::OPERATION);
             Speaker::new(out, NodeRef::Message(name)).link(rpcg::IN_OPERATION, operation);
             if let Extract::Result(result) = extract {
-                self.result(&place, *result, open.awaits, out);
+                self.result(name, result, open.awaits, out);
             }
             return;
         }
         match extract {
-            Extract::Request(request) => self.request(&place, request, out),
-            Extract::Notification(notification) => self.notification(&place, sessions, notification, out),
+            Extract::Request(request) => self.request(annotated, request, out),
+            Extract::Notification(notification) => self.notification(annotated, sessions, notification, out),
             Extract::Nothing | Extract::Result(_) => {}
         }
     }
 
-    fn request<'a>(&mut self, place: &Place<'_, 'a>, request: McpRequest<'a>, out: &mut Vec<Statement<'a>>) {
-        let name = place.annotated.name;
+    fn request<'a>(&mut self, annotated: &Annotated<'a>, request: McpRequest<'a>, out: &mut Vec<Statement<'a>>) {
+        let name = annotated.name;
         let operation = NodeRef::Part(name, Part::OPERATION);
         let mut speaker = Speaker::new(out, NodeRef::Message(name));
         speaker.link(rpcg::IN_OPERATION, operation);
         say_trace(&mut speaker, request.trace);
         let mut awaits = Awaits::Other;
         if let Some(client) = request.client {
-            client.say(Sender::Client, &mut self.session(place.session).client, name, out);
+            client.say(Sender::Client, &mut self.session().client, name, out);
         }
         let mut speaker = Speaker::new(out, operation);
         speaker.class(request.class);
@@ -136,9 +134,8 @@ impl Linker {
             AsksFor::List(kind, cursor) => awaits = Awaits::List(kind, cursor),
             AsksFor::Use(kind, property, key) => {
                 let mut defined = Vec::new();
-                let node = self.definitions(place.session, kind, |definitions, room| {
-                    definitions.find(kind, key, name, room > 0, &mut defined)
-                });
+                let node = self
+                    .definitions(kind, |definitions, room| definitions.find(kind, key, name, room > 0, &mut defined));
                 speaker.link(property, node);
                 out.append(&mut defined);
                 awaits = match kind {
@@ -149,10 +146,10 @@ impl Linker {
             }
         }
         // Null never pairs.
-        if let Node::Message(Message { id: Some(Id::Null), .. }) = &place.annotated.node {
+        if let Node::Message(Message { id: Some(Id::Null), .. }) = &annotated.node {
             return;
         }
-        let token = request.token.map(|token| key((place.session, place.annotated.sender, token)));
+        let token = request.token.map(|token| self.token(token, annotated.sender));
         if let Some(token) = token {
             self.tokens.insert(token, name);
         }
@@ -164,20 +161,13 @@ impl Linker {
         }
     }
 
-    fn result<'a>(
-        &mut self,
-        place: &Place<'_, 'a>,
-        result: McpResult<'a>,
-        awaits: Awaits,
-        out: &mut Vec<Statement<'a>>,
-    ) {
-        let name = place.annotated.name;
+    fn result<'a>(&mut self, name: Name, result: McpResult<'a>, awaits: Awaits, out: &mut Vec<Statement<'a>>) {
         match awaits {
             Awaits::Other => {}
             Awaits::List(kind, cursor) => {
                 let page = result.lists.into_iter().find(|(listed, _)| *listed == kind);
                 if let Some((_, page)) = page {
-                    self.definitions(place.session, kind, |definitions, room| {
+                    self.definitions(kind, |definitions, room| {
                         definitions.take(kind, page, (cursor, result.next_cursor), (name, room), out);
                     });
                 }
@@ -196,7 +186,7 @@ impl Linker {
             Awaits::Contents(resource) => say_content(resource, mcp::HAS_CONTENTS, result.contents, name, out),
             Awaits::Server => {
                 if let Some(server) = result.server {
-                    server.say(Sender::Server, &mut self.session(place.session).server, name, out);
+                    server.say(Sender::Server, &mut self.session().server, name, out);
                 }
             }
         }
@@ -204,12 +194,12 @@ impl Linker {
 
     fn notification<'a>(
         &mut self,
-        place: &Place<'_, 'a>,
+        annotated: &Annotated<'a>,
         sessions: &Sessions,
         notification: McpNotification<'a>,
         out: &mut Vec<Statement<'a>>,
     ) {
-        let Annotated { name, sender, .. } = place.annotated;
+        let Annotated { name, sender, .. } = annotated;
         let mut speaker = Speaker::new(out, NodeRef::Message(*name));
         match notification.tells {
             Tells::Other => {}
@@ -217,7 +207,7 @@ impl Linker {
                 // The side that asked, as far as it is known.
                 let asked = [None, Some(Sender::Client), Some(Sender::Server)];
                 let asked = asked.into_iter().filter(|asker| asker.is_none() || sender.is_none() || asker != sender);
-                let mut found = asked.filter_map(|asker| self.tokens.get(&key((place.session, asker, token))));
+                let mut found = asked.filter_map(|asker| self.tokens.get(&self.token(token, asker)));
                 if let (Some(request), None) = (found.next(), found.next()) {
                     speaker.link(rpcg::PROGRESS_OF, NodeRef::Message(*request));
                 }
@@ -235,26 +225,26 @@ impl Linker {
         say_trace(&mut speaker, notification.trace);
     }
 
-    /// What is known of a session.
-    fn session(&mut self, session: &Arc<str>) -> &mut McpSession {
+    /// Stands for the token that the side gave to a request of the session: other bits for each side.
+    fn token(&self, token: Key, asker: Option<Sender>) -> Key {
+        self.current.1.rotate_left(1) ^ token ^ asker.map_or(0, |sender| 1 + sender as Key)
+    }
+
+    /// What is known of the session.
+    fn session(&mut self) -> &mut McpSession {
         self.uses += 1;
         if self.definitions + self.sessions.len() > DEFINITIONS / 2 && self.sessions.len() > 1 {
-            self.forget(session);
+            self.forget();
         }
-        let known = self.sessions.entry(session.clone()).or_default();
+        let known = self.sessions.entry(self.current.1).or_default();
         known.last_used = self.uses;
         known
     }
 
-    /// Uses the definitions of a session, to which so many may be added.
-    fn definitions<R>(
-        &mut self,
-        session: &Arc<str>,
-        kind: DefinitionKind,
-        with: impl FnOnce(&mut Definitions, usize) -> R,
-    ) -> R {
+    /// Uses the definitions of the session, to which so many may be added.
+    fn definitions<R>(&mut self, kind: DefinitionKind, with: impl FnOnce(&mut Definitions, usize) -> R) -> R {
         let room = DEFINITIONS.saturating_sub(self.definitions);
-        let definitions = &mut self.session(session).definitions[kind as usize];
+        let definitions = &mut self.session().definitions[kind as usize];
         let before = definitions.len();
         let result = with(definitions, room);
         let after = definitions.len();
@@ -263,12 +253,12 @@ impl Linker {
     }
 
     /// Forgets those sessions that were used longest ago, half of them, but not this one.
-    fn forget(&mut self, session: &Arc<str>) {
-        let mut others: Vec<_> = self.sessions.iter().filter(|(reference, _)| *reference != session).collect();
+    fn forget(&mut self) {
+        let mut others: Vec<_> = self.sessions.iter().filter(|(key, _)| **key != self.current.1).collect();
         others.sort_unstable_by_key(|(_, known)| known.last_used);
-        let oldest = others.iter().take(others.len().div_ceil(2)).map(|(reference, _)| Arc::clone(reference));
-        for reference in oldest.collect::<Vec<_>>() {
-            let forgotten = self.sessions.remove(&reference);
+        let oldest = others.iter().take(others.len().div_ceil(2)).map(|(key, _)| **key);
+        for key in oldest.collect::<Vec<_>>() {
+            let forgotten = self.sessions.remove(&key);
             self.definitions -= forgotten.map_or(0, |known| known.len());
         }
     }

@@ -22,6 +22,11 @@ const PROTOCOLS: [&str; 3] = ["ACP", "LSP", "MCP"];
 pub(crate) struct Protocols(u8);
 
 impl Protocols {
+    /// The Agent Client Protocol.
+    pub const ACP: Self = Self(1);
+    /// The Model Context Protocol.
+    pub const MCP: Self = Self(1 << 2);
+
     /// Those that are in both, or in either if there are none.
     pub fn narrowed(self, other: Self) -> Self {
         if self.0 & other.0 == 0 { self.or(other) } else { Self(self.0 & other.0) }
@@ -32,9 +37,9 @@ impl Protocols {
         Self(self.0 | other.0)
     }
 
-    /// Whether the protocol of that name is among them.
-    pub fn has(self, name: &str) -> bool {
-        self.names().any(|known| known == name)
+    /// Whether one of those is among them.
+    pub fn has(self, one: Self) -> bool {
+        self.0 & one.0 != 0
     }
 
     /// Their names.
@@ -126,6 +131,7 @@ mod tests {
             assert_eq!((known.sender, known.protocols.names().collect()), (sender, protocols), "{method}");
         }
         assert_eq!(known_method("subtract"), None);
+        assert_eq!(Protocols::ACP.or(Protocols::MCP).names().collect::<Vec<_>>(), ["ACP", "MCP"]);
         let protocols = |method: &str| known_method(method).unwrap().protocols;
         let mcp = protocols("initialize").narrowed(protocols("tools/call"));
         assert_eq!(mcp.names().collect::<Vec<_>>(), ["MCP"]);
