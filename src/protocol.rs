@@ -11,7 +11,7 @@
 //! Nodes are fragments of the session that are named by the message that brings them ([`Part`](crate::triples::Part)), and
 //! hang on messages. Strings of the log stay literals, so that no log can name a node.
 //!
-//! Memory is bounded: [`Linker`] says by what, and what is lost beyond it.
+//! Memory is bounded: its linker says by what, and what is lost beyond it.
 
 mod content;
 mod definitions;

@@ -85,7 +85,7 @@ pub struct RegisterOptions {
     pub worker: Option<PathBuf>,
 }
 
-/// Validates as the other side of a [`Worker`] asks for it, up to the end of standard input.
+/// Validates as the other side of a [`Worker`](crate::worker::Worker) asks for it, up to the end of standard input.
 ///
 /// # Errors
 ///
