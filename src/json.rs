@@ -25,7 +25,7 @@ use std::fmt;
 pub use canonical::{Canonical, NumberOutOfRange, Numbers, write_canonical, write_str, write_string};
 pub(crate) use cursor::{Cursor, special};
 pub(crate) use escape::unescape;
-pub use indent::indented;
+pub use indent::{indented, pretty};
 pub(crate) use member::{MemberName, elements, members, string, unescaped};
 pub use number::{Decimal, Number};
 pub(crate) use outline::{Outline, OutlineMember, OutlineWriter, Place};

@@ -33,6 +33,7 @@ mod answer;
 pub mod context;
 pub mod convert;
 pub mod diagnostic;
+mod digest;
 #[cfg(feature = "http")]
 pub mod endpoint;
 #[cfg(feature = "http")]

@@ -21,13 +21,11 @@ mod sides;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
 use std::sync::LazyLock;
 
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
-use sha2::{Digest, Sha256};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 pub(crate) use self::extract::Extract;
@@ -180,14 +178,4 @@ impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {
         self.0
     }
-}
-
-/// SHA-256 in lower-case hexadecimal, as SPARQL's function of that name gives it.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    let mut hex = String::with_capacity(2 * digest.len());
-    for byte in digest {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
 }

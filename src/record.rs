@@ -169,6 +169,25 @@ pub enum Time {
     Clock(oxsdatatypes::Time),
 }
 
+/// Seconds of a day.
+pub(crate) const DAY: i64 = 86_400;
+
+impl Time {
+    /// Seconds from this time to another of its kind, negative where that is earlier: two clocks, two dates with a timezone
+    /// or two without.
+    pub fn seconds_to(self, other: Self) -> Option<oxsdatatypes::Decimal> {
+        let duration = match (self, other) {
+            (Self::DateTime(one), Self::DateTime(other)) => {
+                let same_kind = one.timezone_offset().is_some() == other.timezone_offset().is_some();
+                same_kind.then(|| other.checked_sub(one))?
+            }
+            (Self::Clock(one), Self::Clock(other)) => other.checked_sub(one),
+            _ => None,
+        };
+        duration.map(|duration| duration.as_seconds())
+    }
+}
+
 /// In the form of its type of XML Schema.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

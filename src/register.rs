@@ -25,7 +25,6 @@ mod library;
 mod lost;
 mod output;
 mod page;
-mod pretty;
 pub mod redact;
 mod references;
 mod report;

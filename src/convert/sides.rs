@@ -13,7 +13,7 @@ use oxsdatatypes::Decimal;
 
 use crate::json::Outline;
 use crate::message::{Id, Kind, LargeSingle, Single};
-use crate::record::{Entry, LogLine, ReadError, Reader, Record, Sender, Time};
+use crate::record::{DAY, Entry, LogLine, ReadError, Reader, Record, Sender, Time};
 
 /// So many seconds may an answer seem to be older than its request.
 const SKEW: i64 = 60;
@@ -173,20 +173,10 @@ impl NextEntry {
 
 /// Seconds from one time to another of the same kind; between clocks, half a day at most.
 fn seconds(one: Time, other: Time) -> Option<Decimal> {
-    let (day, half) = (Decimal::from(86_400), Decimal::from(43_200));
-    match (one, other) {
-        (Time::DateTime(one), Time::DateTime(other)) => {
-            let same_kind = one.timezone_offset().is_some() == other.timezone_offset().is_some();
-            same_kind.then(|| Some(other.checked_sub(one)?.as_seconds()))?
-        }
-        (Time::Clock(one), Time::Clock(other)) => {
-            let seconds = other.checked_sub(one)?.as_seconds();
-            match seconds {
-                _ if seconds > half => seconds.checked_sub(day),
-                _ if seconds < Decimal::from(-43_200) => seconds.checked_add(day),
-                _ => Some(seconds),
-            }
-        }
-        _ => None,
+    let seconds = one.seconds_to(other)?;
+    match other {
+        Time::Clock(_) if seconds > Decimal::from(DAY / 2) => seconds.checked_sub(DAY),
+        Time::Clock(_) if seconds < Decimal::from(-DAY / 2) => seconds.checked_add(DAY),
+        Time::Clock(_) | Time::DateTime(_) => Some(seconds),
     }
 }

@@ -1,11 +1,52 @@
-//! JSON for people: the same text, with line ends and indentation between its tokens.
+//! JSON for people: a text with line ends and indentation between its tokens.
+
+use super::{Value, write_string};
 
 /// The text with each member and element on a line of its own. What is between the tokens is replaced, nothing else; text that
 /// is not JSON is given back.
 pub fn indented(text: &str) -> String {
-    if serde_json::from_str::<&serde_json::value::RawValue>(text).is_err() {
-        return text.to_owned();
+    match serde_json::from_str::<&serde_json::value::RawValue>(text) {
+        Ok(_) => indent(text),
+        Err(_) => text.to_owned(),
     }
+}
+
+/// A value with each member and element on a line of its own, its numbers spelled and its members ordered as they were.
+pub fn pretty(value: &Value<'_>) -> String {
+    let mut text = String::new();
+    write_spelled(value, &mut text);
+    indent(&text)
+}
+
+fn write_spelled(value: &Value<'_>, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Value::Number(number) => out.push_str(number.as_str()),
+        Value::String(text) => write_string(text, out),
+        Value::Array(array) => {
+            out.push('[');
+            for (index, item) in array.items.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                write_spelled(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(object) => {
+            out.push('{');
+            for (index, (name, value)) in object.members.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                write_string(name, out);
+                out.push(':');
+                write_spelled(value, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// Indents what is JSON.
+fn indent(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     let mut depth = 0_usize;
     let mut in_string = false;

@@ -26,10 +26,7 @@ impl MemberName {
 
     /// The member's value, if the text is an object that has it at its top level, and it is a string of Unicode.
     pub fn string_in<'t>(&self, canonical: &'t str) -> Option<Cow<'t, str>> {
-        match Text::decode(self.value_in(canonical)?.known_string()?) {
-            Text::Unicode(text) => Some(text),
-            Text::Utf16(_) => None,
-        }
+        unescaped(self.value_in(canonical)?.known_string()?)
     }
 
     /// The member's value, if the text is an object that has it at its top level, and it is a boolean.

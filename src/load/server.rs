@@ -10,8 +10,8 @@ use std::time::Duration;
 use oxrdf::{NamedNode, NamedNodeRef};
 
 use super::{ReplaceError, SpooledGraph, Target};
+use crate::digest::sha256;
 use crate::endpoint::{Endpoint, EndpointError, Repeat};
-use crate::mapping::terms::sha256;
 
 /// After an update whose answer was lost: how often to look whether it was followed, and the wait before each look.
 const LOOKS: u32 = 5;

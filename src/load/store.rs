@@ -8,7 +8,7 @@ use oxrdfio::RdfFormat;
 
 use super::parts::HashParts;
 use super::{ReplaceError, SpooledGraph, Target};
-use crate::mapping::terms::sha256;
+use crate::digest::sha256;
 use crate::quads::quads;
 use crate::store::with_blanks;
 

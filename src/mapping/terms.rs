@@ -3,7 +3,6 @@
 use oxrdf::NamedNodeRef;
 
 use crate::message::Kind;
-pub(crate) use crate::protocol::sha256;
 use crate::vocab::jrpc;
 
 /// Class of a kind of message.

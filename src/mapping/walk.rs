@@ -21,7 +21,8 @@ use oxrdf::vocab::xsd;
 
 use super::facts::Facts;
 use super::further::{MembersPlan, MessagePlan};
-use super::terms::{class, kind_of_error, sha256};
+use super::terms::{class, kind_of_error};
+use crate::digest::sha256;
 use crate::json::{Object, Value};
 use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Message, Payload, Problem, Problems};
 use crate::protocol::{Said, Statement};

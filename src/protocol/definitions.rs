@@ -11,7 +11,8 @@ use std::mem;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::{Key, KeyMap, Said, Speaker, Statement, key, sha256};
+use super::{Key, KeyMap, Said, Speaker, Statement, key};
+use crate::digest::sha256;
 use crate::json;
 use crate::session::Name;
 use crate::triples::{NodeRef, Part, PartKind};

@@ -185,35 +185,54 @@ pub(super) fn unescape(string: &[u8]) -> Option<Cow<'_, [u8]>> {
 }
 
 /// The same of what stands behind the quote.
-pub(super) fn unescaped(mut rest: &[u8]) -> Cow<'_, [u8]> {
-    let mut text: Vec<u8> = Vec::new();
+pub(super) fn unescaped(rest: &[u8]) -> Cow<'_, [u8]> {
+    let plain = mark(rest);
+    if rest.get(plain) != Some(&b'\\') {
+        return Cow::Borrowed(&rest[..plain]);
+    }
+    // Nothing is longer than what stands for it. Strings that hold JSON have an escape every few bytes: whole words are
+    // copied, and what is behind the escape is written over.
+    let mut text = vec![0; rest.len()];
+    let (mut from, mut to) = (0, 0);
     loop {
-        let plain = mark(rest);
-        if rest.get(plain) != Some(&b'\\') && text.is_empty() {
-            return Cow::Borrowed(&rest[..plain]);
-        }
-        // Nothing is longer than what stands for it.
-        text.reserve(rest.len());
-        text.extend_from_slice(&rest[..plain]);
-        if rest.get(plain) != Some(&b'\\') {
-            return Cow::Owned(text);
-        }
-        let escape = &rest[plain..];
-        let mut buffer = [0; 4];
-        let meant = if matches!(escape, [_, b'"' | b'\\', ..]) { None } else { unescape_one(escape) };
-        let (meaning, length) = match (meant, escape) {
-            (Some((Ok(character), length)), _) => (character.encode_utf8(&mut buffer).as_bytes(), length),
-            // Too short, it may stand in front of another escape.
-            (_, [_, b'u', digits @ ..]) => {
-                let length = 2 + digits.iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
-                (&escape[..length], length)
+        if let (Some(word), Some(space)) = (rest[from..].first_chunk::<8>(), text[to..].first_chunk_mut()) {
+            *space = *word;
+            let plain = special(word);
+            from += plain;
+            to += plain;
+            if plain == word.len() {
+                continue;
             }
-            // A letter that JSON does not escape, or the end.
-            (_, [_, letter @ ..]) if !letter.is_empty() => (&letter[..1], 2),
-            _ => (escape, 1),
+        }
+        let mut buffer = [0; 4];
+        let (meaning, length) = match rest.get(from) {
+            None | Some(b'"') => break,
+            Some(b'\\') => escaped(&rest[from..], &mut buffer),
+            Some(_) => (&rest[from..=from], 1),
         };
-        text.extend_from_slice(meaning);
-        rest = &escape[length..];
+        text[to..to + meaning.len()].copy_from_slice(meaning);
+        to += meaning.len();
+        from += length;
+    }
+    text.truncate(to);
+    Cow::Owned(text)
+}
+
+/// What stands for the escape at the beginning of `text`, and how many bytes it has.
+fn escaped<'a>(text: &'a [u8], buffer: &'a mut [u8; 4]) -> (&'a [u8], usize) {
+    if let [_, itself @ (b'"' | b'\\'), ..] = text {
+        return (std::slice::from_ref(itself), 2);
+    }
+    match (unescape_one(text), text) {
+        (Some((Ok(character), length)), _) => (character.encode_utf8(buffer).as_bytes(), length),
+        // Too short, it may stand in front of another escape.
+        (_, [_, b'u', digits @ ..]) => {
+            let length = 2 + digits.iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
+            (&text[..length], length)
+        }
+        // A letter that JSON does not escape, or the end.
+        (_, [_, letter @ ..]) if !letter.is_empty() => (&letter[..1], 2),
+        _ => (text, 1),
     }
 }
 

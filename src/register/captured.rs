@@ -12,11 +12,10 @@ use serde_json::json;
 use super::capture::{CallOutcome, Capture, Chosen, Side};
 use super::examples::{Example, Examples, Snippet};
 use super::output::{self, Files, Product, WriteError};
-use super::pretty::pretty;
 use super::redact::{redact, redact_name, unique};
 use crate::context::{JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
 use crate::diagnostic;
-use crate::json;
+use crate::json::{self, pretty};
 use crate::record::Sender;
 
 /// Longest method in a title or a file's name, in characters.

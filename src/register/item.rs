@@ -9,7 +9,6 @@ use super::block::{ANY_BASE, read_turtle};
 use super::builder::said;
 use super::examples::Prefixes;
 use super::language::Language;
-use super::pretty::pretty;
 use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted};
 use super::schema::{Schemas, Validated};
 use super::shapes::Shapes;
@@ -18,7 +17,7 @@ use super::steps::{Step, StepKind};
 use super::turtle;
 use super::uplift::{UpliftError, Uplifted, Uplifter};
 use super::{BlockError, yaml};
-use crate::json;
+use crate::json::{self, pretty};
 
 /// An example or test, with all that it needs to be run.
 pub struct Job<'j> {

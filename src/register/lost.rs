@@ -9,8 +9,7 @@ use json_ld::syntax::context::Context;
 use json_ld::syntax::{Keyword, Parse as _, TryFromJson as _, is_keyword_like};
 use json_ld::{BlankIdBuf, Container, IriBuf, Term, Type};
 
-use super::pretty::pretty;
-use crate::json::{self, Numbers, Object, Text, Value, pointer_token};
+use crate::json::{self, Numbers, Object, Text, Value, pointer_token, pretty};
 use crate::mapping::{Active, NumberLiteral, process_with};
 
 /// A place in a document that the graph has nothing, or something else, of.

@@ -20,9 +20,8 @@ use super::block::{ANY_BASE, BLOCK, Block, BlockError};
 use super::examples::Prefixes;
 use super::library::Library;
 use super::lost::{self, Lost, Why, own_members};
-use super::pretty::pretty;
 use crate::context::{Context, JSON_RPC_URL, LoadError, Reference, definitions};
-use crate::json::{self, Object, Text, Value};
+use crate::json::{self, Object, Text, Value, pretty};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
 /// Makes RDF of JSON under one context.

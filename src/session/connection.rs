@@ -10,7 +10,7 @@ use super::pairing::{Exchanges, PairedAnswer};
 use super::sides::Sides;
 use crate::json::ErrorKind;
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
-use crate::record::{KnownMethod, Record, Sender, Time};
+use crate::record::{DAY, KnownMethod, Record, Sender, Time};
 
 /// One connection between a client and a server, as far as it has been read.
 #[derive(Debug, Default)]
@@ -238,16 +238,10 @@ impl OpenBatch {
 /// Seconds from the request to its answer, where both times are of one kind and the log's clock did not run backwards.
 /// A clock without a date that did has passed midnight.
 fn latency(request: Time, answer: Time) -> Option<Decimal> {
-    let zero = Decimal::from(0);
-    match (request, answer) {
-        (Time::DateTime(request), Time::DateTime(answer)) => {
-            let seconds = answer.checked_sub(request)?.as_seconds();
-            (seconds >= zero).then_some(seconds)
-        }
-        (Time::Clock(request), Time::Clock(answer)) => {
-            let seconds = answer.checked_sub(request)?.as_seconds();
-            if seconds >= zero { Some(seconds) } else { seconds.checked_add(Decimal::from(86_400)) }
-        }
-        _ => None,
+    let seconds = request.seconds_to(answer)?;
+    match answer {
+        _ if seconds >= Decimal::from(0) => Some(seconds),
+        Time::Clock(_) => seconds.checked_add(DAY),
+        Time::DateTime(_) => None,
     }
 }
