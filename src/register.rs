@@ -16,6 +16,8 @@ mod builder;
 pub mod capture;
 pub mod captured;
 mod catalogue;
+mod compare;
+mod dependencies;
 pub mod examples;
 mod folder;
 mod html;
@@ -29,6 +31,7 @@ pub mod redact;
 mod references;
 mod report;
 mod repository;
+mod rules;
 mod schema;
 #[cfg(feature = "shacl")]
 mod shapes;
@@ -38,6 +41,7 @@ mod shapes;
 mod site;
 mod steps;
 mod terms;
+mod transforms;
 mod turtle;
 mod uplift;
 pub mod yaml;
@@ -51,6 +55,7 @@ use serde_json::Value;
 
 pub use self::block::{Block, BlockError, BlockSource, BlockTest, Metadata};
 use self::builder::RegisterBuilder;
+pub use self::compare::compare;
 pub use self::folder::{Folder, MAX_FILE};
 pub use self::language::Language;
 use self::library::{Library, LocalBlock};
@@ -71,6 +76,8 @@ pub struct RegisterOptions {
     pub identifier: Option<String>,
     /// When it was made, for the reports. Without it, nothing in a register depends on the time.
     pub generated: Option<String>,
+    /// An example of which something is not in its graph fails.
+    pub strict: bool,
     /// URLs of contexts that may be fetched when the block refers to them.
     pub contexts: Vec<String>,
     /// Never fetch anything.

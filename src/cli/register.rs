@@ -7,7 +7,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use rpcgraph::diagnostic::printable;
 use rpcgraph::register::{
-    Block, Register, RegisterOptions, Report, ReportEntry, ReportItem, Repository, RepositoryBlock,
+    Block, Files, Register, RegisterOptions, Report, ReportEntry, ReportItem, Repository, RepositoryBlock, compare,
 };
 
 use super::input::shown;
@@ -23,8 +23,12 @@ pub struct RegisterCommand {
     path: Option<PathBuf>,
 
     /// Folder for the register, or for the block: new, empty, or with an earlier one that is replaced
-    #[arg(short, long, value_name = "DIR")]
-    output: PathBuf,
+    #[arg(short, long, value_name = "DIR", required_unless_present = "compare")]
+    output: Option<PathBuf>,
+
+    /// Only say how the register differs from that in a folder, and exit with 1 where it does
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "from_capture"])]
+    compare: Option<PathBuf>,
 
     /// URL of the folder where the register will be published [default: what bblock.json tells, else none]
     ///
@@ -47,6 +51,10 @@ pub struct RegisterCommand {
     /// Replace a register that another program wrote
     #[arg(long)]
     replace: bool,
+
+    /// Let an example fail of which something is lost, or which has a prefix that is declared nowhere
+    #[arg(long)]
+    strict: bool,
 
     /// Identifier of the block [default: what bblock.json says, else the name of its folder]
     #[arg(long, value_name = "ID")]
@@ -72,8 +80,14 @@ impl RegisterCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         // A folder that is being written goes too.
         let _ = ctrlc::set_handler(|| leave());
-        let Some(block) = &self.path else { return self.capture.run(&self.output, self.quiet) };
-        check_folder(&self.output, [block.as_path()].into_iter())?;
+        let block = match (&self.path, &self.output) {
+            (Some(block), output) => {
+                output.iter().try_for_each(|output| check_folder(output, [block.as_path()].into_iter()))?;
+                block
+            }
+            (None, Some(output)) => return self.capture.run(output, self.quiet),
+            (None, None) => bail!("name a building block, or a repository of them"),
+        };
         let options = RegisterOptions {
             base: self.base.clone(),
             identifier: self.identifier.clone(),
@@ -82,6 +96,7 @@ impl RegisterCommand {
             offline: self.offline,
             folders: self.imports.clone(),
             online: self.online,
+            strict: self.strict,
             worker: std::env::current_exe().ok(),
         };
         if Repository::is_one(block) {
@@ -89,7 +104,13 @@ impl RegisterCommand {
         }
         let block = Block::read(block)?;
         let register = Register::build(&block, &options)?;
-        register.write(&self.output)?;
+        let place = match &self.output {
+            Some(output) => {
+                register.write(output)?;
+                format!(" in {}", shown(output))
+            }
+            None => String::new(),
+        };
         if !self.quiet {
             for note in register.notes() {
                 say(&format!("note: {}", printable(note)));
@@ -100,10 +121,10 @@ impl RegisterCommand {
         let (passed, total) = (register.report().passed(), register.report().items.len());
         if !self.quiet {
             let files = register.files().len();
-            let (name, output) = (printable(block.name()), shown(&self.output));
-            say(&format!("{name}: {passed} of {total} passed; {files} files in {output}"));
+            let name = printable(block.name());
+            say(&format!("{name}: {passed} of {total} passed; {files} files{place}"));
         }
-        Ok(if passed == total { Outcome::Done } else { Outcome::Findings })
+        self.outcome(passed == total, register.files())
     }
 
     fn repository(&self, path: &Path, options: &RegisterOptions) -> Result<Outcome, Failure> {
@@ -112,7 +133,13 @@ impl RegisterCommand {
         let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         let register = repository.build(self.block.as_deref(), options, &mut |id| bar.set_message(id.to_owned()))?;
         bar.finish_and_clear();
-        register.write(&self.output, self.replace)?;
+        let place = match &self.output {
+            Some(output) => {
+                register.write(output, self.replace)?;
+                format!(" in {}", shown(output))
+            }
+            None => String::new(),
+        };
         let notes = register.notes.iter().map(|note| format!("note: {}", printable(note)));
         notes.filter(|_| !self.quiet).for_each(|note| say(&note));
         let (mut passed, mut total, mut failed) = (0, 0, 0);
@@ -131,12 +158,19 @@ impl RegisterCommand {
         if !self.quiet {
             let (blocks, files) = (register.blocks.len(), register.files().len());
             say(&format!(
-                "{} of {blocks} blocks passed, {passed} of {total} examples and tests; {files} files in {}",
-                blocks - failed,
-                shown(&self.output)
+                "{} of {blocks} blocks passed, {passed} of {total} examples and tests; {files} files{place}",
+                blocks - failed
             ));
         }
-        Ok(if failed == 0 { Outcome::Done } else { Outcome::Findings })
+        self.outcome(failed == 0, register.files())
+    }
+
+    /// What comes of a register: whether it is as it should be, or, where it was only compared, as the other is.
+    fn outcome(&self, passed: bool, files: &Files) -> Result<Outcome, Failure> {
+        let Some(folder) = &self.compare else { return Ok(if passed { Outcome::Done } else { Outcome::Findings }) };
+        let differences = compare(files, folder).with_context(|| format!("cannot read {}", shown(folder)))?;
+        differences.iter().for_each(|difference| say(&format!("differs: {}", printable(difference))));
+        Ok(if differences.is_empty() { Outcome::Done } else { Outcome::Findings })
     }
 }
 

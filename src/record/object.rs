@@ -203,6 +203,13 @@ pub(super) fn unescaped(rest: &[u8]) -> Cow<'_, [u8]> {
             if plain == word.len() {
                 continue;
             }
+            if let (Some([b'\\', itself @ (b'"' | b'\\')]), Some(space)) = (rest.get(from..from + 2), text.get_mut(to))
+            {
+                *space = *itself;
+                from += 2;
+                to += 1;
+                continue;
+            }
         }
         let mut buffer = [0; 4];
         let (meaning, length) = match rest.get(from) {
@@ -220,9 +227,6 @@ pub(super) fn unescaped(rest: &[u8]) -> Cow<'_, [u8]> {
 
 /// What stands for the escape at the beginning of `text`, and how many bytes it has.
 fn escaped<'a>(text: &'a [u8], buffer: &'a mut [u8; 4]) -> (&'a [u8], usize) {
-    if let [_, itself @ (b'"' | b'\\'), ..] = text {
-        return (std::slice::from_ref(itself), 2);
-    }
     match (unescape_one(text), text) {
         (Some((Ok(character), length)), _) => (character.encode_utf8(buffer).as_bytes(), length),
         // Too short, it may stand in front of another escape.

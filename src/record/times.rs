@@ -1,7 +1,8 @@
 //! Times and durations, however logs spell them.
 
 use super::Time;
-use oxsdatatypes::{DayTimeDuration, Decimal};
+use oxsdatatypes::{DateTime, DayTimeDuration, Decimal};
+use std::sync::LazyLock;
 
 /// The value of a number; one with an exponent or too many digits is read as a double, to nine places.
 pub(super) fn number(text: &[u8]) -> Option<Decimal> {
@@ -48,12 +49,43 @@ pub(super) fn from_milliseconds(milliseconds: &[u8]) -> Option<Decimal> {
 
 /// A date and a time.
 pub(super) fn date_time(text: &[u8]) -> Option<Time> {
-    std::str::from_utf8(text).ok()?.parse().ok().map(Time::DateTime)
+    utc(text).or_else(|| std::str::from_utf8(text).ok()?.parse().ok()).map(Time::DateTime)
 }
+
+/// The same of the form that most logs have, `2025-03-10T17:03:18.764Z`, in less than half the time.
+fn utc(text: &[u8]) -> Option<DateTime> {
+    let (whole, fraction) = text.strip_suffix(b"Z")?.split_at_checked(b"0000-00-00T00:00:00".len())?;
+    fits(whole, b"0000-00-00T00:00:00")?;
+    let two = |at: usize| i64::from(10 * (whole[at] - b'0') + whole[at + 1] - b'0');
+    let (year, month, day) = (100 * two(0) + two(2), two(5), two(8));
+    let (hour, minute, second) = (two(11), two(14), two(17));
+    // What not every month, day and minute has takes the longer way.
+    if !(1..=12).contains(&month) || !(1..=28).contains(&day) || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let fraction = match fraction {
+        [] => fraction,
+        [b'.', digits @ ..] if (1..=9).contains(&digits.len()) => digits,
+        _ => return None,
+    };
+    // Years that begin in March have the leap day at their end; 719,468 days of them were before 1970.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    let days = 365 * year + leaps + (153 * month + 2) / 5 + day - 1 - 719_468;
+    let mut count = i128::from(((24 * days + hour) * 60 + minute) * 60 + second);
+    for byte in fraction {
+        count = 10 * count + i128::from(byte.is_ascii_digit().then(|| byte - b'0')?);
+    }
+    let seconds = Decimal::new(count, fraction.len() as u32).ok()?;
+    EPOCH.as_ref()?.checked_add_day_time_duration(DayTimeDuration::new(seconds))
+}
+
+/// When 1970 began, in UTC.
+static EPOCH: LazyLock<Option<DateTime>> = LazyLock::new(|| "1970-01-01T00:00:00Z".parse().ok());
 
 /// That many seconds after 1970 began, in UTC.
 pub(super) fn epoch(seconds: Decimal) -> Option<Time> {
-    later(date_time(b"1970-01-01T00:00:00Z")?, seconds)
+    later(Time::DateTime((*EPOCH)?), seconds)
 }
 
 /// A whole text that is a date and a time, or the number of seconds, milliseconds, microseconds or nanoseconds since 1970
@@ -146,6 +178,38 @@ fn digits(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_quick_way_gives_what_the_other_does() {
+        for text in [
+            "2025-06-01T10:00:00Z",
+            "0000-01-28T23:59:59.000000001Z",
+            "9999-12-01T00:00:09.5Z",
+            "2024-02-28T01:02:03.120Z",
+            "1969-12-28T23:59:59.25Z",
+            "1600-03-01T00:00:00Z",
+            "1999-12-27T12:00:00.1Z",
+        ] {
+            let time = utc(text.as_bytes());
+            assert!(time.is_some() && time == text.parse().ok(), "{text}");
+            assert_eq!(time.map(|time| time.to_string()), text.parse::<DateTime>().ok().map(|time| time.to_string()));
+        }
+        for text in [
+            "2025-06-01T10:00:00",
+            "2025-06-01T10:00:00.Z",
+            "2025-06-01T10:00:00.1234567890Z",
+            "2025-06-31T10:00:00Z",
+            "2025-06-01T24:00:00Z",
+            "2025-06-01T10:00:60Z",
+            "2025-00-01T10:00:00Z",
+            "2025-06-01T10:00:00.5+00:00",
+            "2025-06-01T10:00:00.1:Z",
+            "12025-06-01T10:00:00Z",
+            "Z",
+        ] {
+            assert_eq!(utc(text.as_bytes()), None, "{text}");
+        }
+    }
 
     #[test]
     fn timestamps() {

@@ -10,11 +10,13 @@ use oxttl::{TurtleParser, TurtleSyntaxError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::dependencies::Inherited;
 use super::examples::{Examples, ExamplesFile, Others, SnippetSource};
 use super::folder::Folder;
 use super::language::Language;
 use super::library::Library;
 use super::steps::Step;
+use super::transforms::Transform;
 use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, LoadError};
 use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
 
@@ -29,8 +31,6 @@ const ONTOLOGY: &[&str] = &["ontology.ttl"];
 const SHAPES: &[&str] = &["shapes.shacl", "rules.shacl"];
 const TESTS: &str = "tests";
 const MORE_TESTS: &[&str] = &["tests.yaml", "tests.yml"];
-/// Files that only other programs use.
-const UNUSED: &[&str] = &["transforms.yaml", "transforms.yml"];
 /// The name of the block itself in messages, as what names its files.
 pub const BLOCK: &str = "the building block";
 /// Base of Turtle that is only checked, for its relative references.
@@ -242,12 +242,16 @@ pub struct Block {
     pub tests: Vec<BlockTest>,
     /// Steps beside the uplift.
     pub(super) steps: Vec<Step>,
+    /// What else is made of its examples.
+    pub(super) transforms: Vec<Transform>,
     /// The description, in Markdown.
     pub description: Option<String>,
     /// The ontology, in Turtle.
     pub ontology: Option<String>,
     /// Files or URLs of SHACL shapes.
     pub shapes: Vec<String>,
+    /// What it takes over from other blocks of its repository, and of those that it imports.
+    pub(super) inherited: Inherited,
     /// The parts of the block that are not used, and why.
     pub notes: Vec<String>,
 }
@@ -286,9 +290,6 @@ impl Block {
         };
         let tests = read_tests(&folder, library, &mut notes)?;
         let shapes = shapes(&folder, &metadata, &mut notes);
-        for file in UNUSED.iter().filter(|file| folder.find(&[**file]).is_some()) {
-            notes.push(format!("{file}: there is no use for it"));
-        }
         for names in [METADATA, SCHEMA, own_examples] {
             let mut present = names.iter().filter(|name| folder.find(&[**name]).is_some());
             if let Some(used) = present.next() {
@@ -307,6 +308,7 @@ impl Block {
             identifier: metadata.item_identifier.clone().unwrap_or_else(|| key.clone()),
             key,
             below: String::new(),
+            inherited: Inherited::default(),
             context_error: None,
             metadata,
             context_file,
@@ -315,6 +317,7 @@ impl Block {
             examples,
             tests,
             steps: super::steps::read(&folder)?,
+            transforms: super::transforms::read(&folder, library)?,
             description,
             ontology,
             notes,

@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 
 use super::block::{BLOCK, Block, BlockTest};
 use super::catalogue::catalogue;
+use super::dependencies::{reference, referring, shape_uri};
 use super::examples::{Example, Prefixes, Snippet, SnippetSource};
 use super::html::html;
 use super::item::{Done, Job, Runner};
 use super::language::Language;
-use super::library::Library;
+use super::library::{Library, shown};
 use super::output::{Files, Product};
 use super::page::page;
 use super::references::point;
@@ -32,6 +33,8 @@ pub struct Shown<'b> {
     number: usize,
     pub example: &'b Example,
     pub results: Vec<Done>,
+    /// The example as registers show it: with what was made of its snippets.
+    full: Value,
 }
 
 /// What one block adds to the register of its repository.
@@ -89,6 +92,15 @@ fn stem<'n>(name: &'n str, place: &str) -> Result<&'n str, BlockError> {
         return Err(bad_name(place, name));
     }
     Ok(stem)
+}
+
+/// The name of a snippet's files, without the extension; both numbers are from 1.
+fn snippet_stem(given: Option<&str>, number: usize, index: usize) -> String {
+    match (given, index) {
+        (None, _) => format!("example_{number}_{index}"),
+        (Some(given), 1) => given.to_owned(),
+        (Some(given), _) => format!("{given}-{}", index - 1),
+    }
 }
 
 fn bad_name(place: String, name: &str) -> BlockError {
@@ -168,7 +180,7 @@ impl<'b> RegisterBuilder<'b> {
             or_default(error);
             schemas
         });
-        let shapes = Shapes::open(block).unwrap_or_else(|error| {
+        let shapes = Shapes::open(block, &library).unwrap_or_else(|error| {
             or_default(error);
             Shapes::default()
         });
@@ -186,7 +198,15 @@ impl<'b> RegisterBuilder<'b> {
         };
         Self {
             block,
-            runner: Runner { site, uplifter, schemas, shapes, lacking, steps: block.steps.clone() },
+            runner: Runner {
+                site,
+                uplifter,
+                schemas,
+                shapes,
+                lacking,
+                steps: block.steps.clone(),
+                strict: options.strict,
+            },
             library,
             schema_file,
             context_file,
@@ -233,7 +253,7 @@ impl<'b> RegisterBuilder<'b> {
         full["annotatedSchema"] = text("schema.yaml").into();
         full["jsonldContext"] = text("context.jsonld").into();
         full["descriptionMarkdown"] = self.block.description.clone().into();
-        full["examples"] = json!(self.block.examples.examples);
+        full["examples"] = self.shown.iter().map(|shown| shown.full.clone()).collect();
         let path = self.site().page().replace("markdown", "json-full").replace("index.md", "index.json");
         self.add(&path, lines(&without_nulls(full)));
         let triples = catalogue(&self);
@@ -329,7 +349,7 @@ impl<'b> RegisterBuilder<'b> {
             let target = self.library.resolve(&uri, path).ok().filter(|_| !path.is_empty())?;
             let url = match self.library.block_of(&target) {
                 Some(block) => block.published.clone()?,
-                None if self.library.is_local(&target) => site.source(&super::library::shown(&target))?,
+                None if self.library.is_local(&target) => site.source(&shown(&target))?,
                 None => target,
             };
             Some(fragment.map_or_else(|| url.clone(), |fragment| format!("{url}#{fragment}")))
@@ -383,12 +403,12 @@ impl<'b> RegisterBuilder<'b> {
                 .schema_file
                 .map(|_| json!({ "application/yaml": own("schema.yaml"), "application/json": own("schema.json") }));
             let source = |file: &str| site.source(&format!("{}{file}", block.below));
-            let shapes = block.shapes.iter().filter_map(|shapes| match shapes.contains("://") {
-                true => Some(shapes.clone()),
-                false => source(shapes),
-            });
-            let shapes = shapes.collect::<Vec<_>>();
-            let shapes = if shapes.is_empty() { json!({}) } else { json!({ self.report.id.as_str(): shapes }) };
+            let own: Vec<_> = block.shapes.iter().map(|file| shape_uri(block, file)).collect();
+            let own = (!own.is_empty()).then_some((&self.report.id, &own));
+            let url =
+                |uri: &String| if self.library.is_local(uri) { site.source(&shown(uri)) } else { Some(uri.clone()) };
+            let of = |(id, files): (&String, &Vec<String>)| (id.clone(), files.iter().filter_map(url).collect());
+            let shapes: serde_json::Map<_, _> = block.inherited.shapes.iter().chain(own).map(of).collect();
             let page = |media: &str, path: String| json!({ "mediatype": media, "url": site.reference(&path) });
             let json_full = site.page().replace("markdown", "json-full").replace("index.md", "index.json");
             let more = json!({
@@ -397,6 +417,8 @@ impl<'b> RegisterBuilder<'b> {
                 "sourceLdContext": block.context_file.and_then(source),
                 "sourceFiles": source(""),
                 "shaclShapes": shapes,
+                "dependsOn": block.inherited.depends_on.iter().map(|id| reference(id)).collect::<Vec<_>>(),
+                "transforms": Some(self.transforms()).filter(|transforms| !transforms.is_empty()),
                 "sources": Some(&metadata.sources).filter(|sources| !sources.is_empty()),
                 "documentation": {
                     "markdown": page("text/markdown", site.page()),
@@ -406,11 +428,18 @@ impl<'b> RegisterBuilder<'b> {
             if let (Value::Object(entry), Value::Object(more)) = (&mut entry, more) {
                 entry.extend(more);
                 for (name, value) in metadata.others.iter().filter(|(name, _)| !name.starts_with('$')) {
-                    entry.entry(name).or_insert_with(|| value.clone());
+                    let refers = ["isProfileOf", "extends", "extensionPoints"].contains(&name.as_str());
+                    let value = if refers { referring(value) } else { value.clone() };
+                    entry.entry(name).or_insert(value);
                 }
             }
         }
         without_nulls(entry)
+    }
+
+    fn transforms(&self) -> Vec<Value> {
+        let source = |file: &str| self.site().source(&format!("{}{file}", self.block.below));
+        self.block.transforms.iter().map(|transform| transform.entry(source)).collect()
     }
 
     fn add_examples(&mut self) -> Result<(), BlockError> {
@@ -433,9 +462,63 @@ impl<'b> RegisterBuilder<'b> {
                 let done = self.snippet(example, snippet, &subject, &prefixes, &place);
                 results.push(done.unwrap_or_else(|error| self.failed(subject, &snippet.language, &error)));
             }
-            self.shown.push(Shown { number, example, results });
+            let full = self.transformed(example, number, &results, &prefixes);
+            self.shown.push(Shown { number, example, results, full });
         }
         Ok(())
+    }
+
+    /// Runs the transforms on the snippets of an example, and on what they were uplifted to, which stands behind them.
+    fn transformed(&mut self, example: &Example, number: usize, results: &[Done], prefixes: &Prefixes) -> Value {
+        let mut texts = Vec::new();
+        let mut uplifted = Vec::new();
+        for (snippet, done) in example.snippets.iter().zip(results) {
+            let language = Language::from_name(&snippet.language);
+            if language == Language::Json {
+                for (language, made) in [(Language::JsonLd, &done.jsonld), (Language::Turtle, &done.turtle)] {
+                    let made = made.as_ref().map(|text| {
+                        let stem = done.item.file.rsplit_once('.').map_or("", |(stem, _)| stem);
+                        let url = self.site().reference(&format!("{stem}.{}", language.extension()));
+                        let entry = json!({ "language": language.extension(), "url": url, "code": text });
+                        (language, text.clone(), entry)
+                    });
+                    uplifted.extend(made);
+                }
+            }
+            let text = done.files.first().map_or_else(|| snippet.text().to_owned(), |(_, text)| text.clone());
+            let mut entry = json!(snippet);
+            entry["url"] = done.item.href.clone().into();
+            texts.push((language, text, entry));
+        }
+        texts.extend(uplifted);
+        let given = example.base_output_filename.as_deref().and_then(|name| stem(name, "").ok());
+        let mut snippets = Vec::new();
+        for ((language, text, mut entry), index) in texts.into_iter().zip(1..) {
+            let stem = snippet_stem(given, number, index);
+            let mut outcomes = serde_json::Map::new();
+            for transform in self.block.transforms.iter().filter(|transform| transform.takes(&language)) {
+                let outcome = match transform.run(&text, &language, prefixes, &mut self.runner.schemas) {
+                    Ok(made) => {
+                        let path = self.site().test(&transform.file(&stem));
+                        let url = self.site().reference(&path);
+                        self.add(&path, made);
+                        json!({ "success": true, "url": url })
+                    }
+                    Err(why) => {
+                        self.notes.push(format!("transform {} of {stem}: {why}", transform.id));
+                        json!({ "success": false, "stderr": why })
+                    }
+                };
+                outcomes.insert(transform.id.clone(), outcome);
+            }
+            if !outcomes.is_empty() {
+                entry["transformResults"] = outcomes.into();
+            }
+            snippets.push(entry);
+        }
+        let mut full = json!(example);
+        full["snippets"] = snippets.into();
+        full
     }
 
     fn snippet(
@@ -467,11 +550,7 @@ impl<'b> RegisterBuilder<'b> {
         if let Some(reference) = &snippet.schema_ref {
             self.runner.schemas.prepare(reference, place)?;
         }
-        let stem = match (given, index) {
-            (None, _) => format!("example_{number}_{index}"),
-            (Some(given), 1) => given.to_owned(),
-            (Some(given), _) => format!("{given}-{}", index - 1),
-        };
+        let stem = snippet_stem(given, number, index);
         self.claim(&stem, format!("example {number}, snippet {index}"))?;
         let language = Language::from_name(&snippet.language);
         let document = self.site().document(&format!("{stem}.{}", language.extension()));

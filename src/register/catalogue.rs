@@ -11,11 +11,13 @@ use std::collections::HashSet;
 
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, Term, Triple};
+use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 
 use super::builder::{RegisterBuilder, Shown};
 use super::language::Language;
 use super::site::Site;
 use super::turtle;
+use crate::json::indented;
 
 const PREFIXES: [(&str, &str); 6] = [
     ("bblocks", "https://www.opengis.net/def/bblocks/"),
@@ -82,6 +84,17 @@ pub fn catalogue(register: &RegisterBuilder<'_>) -> Vec<Triple> {
 pub fn text(triples: &[Triple]) -> String {
     let prefixes = PREFIXES.map(|(name, namespace)| (name.to_owned(), namespace.to_owned()));
     turtle::write(triples, &prefixes.into())
+}
+
+/// The same in JSON-LD.
+pub fn jsonld(triples: &[Triple]) -> Option<String> {
+    let serializer = PREFIXES.iter().try_fold(
+        RdfSerializer::from_format(RdfFormat::JsonLd { profile: JsonLdProfileSet::empty() }),
+        |serializer, (name, namespace)| serializer.with_prefix(*name, *namespace),
+    );
+    let mut writer = serializer.ok()?.for_writer(Vec::new());
+    triples.iter().try_for_each(|triple| writer.serialize_triple(triple)).ok()?;
+    Some(indented(&String::from_utf8(writer.finish().ok()?).ok()?) + "\n")
 }
 
 fn node(site: &Site, name: &str) -> String {

@@ -1,5 +1,6 @@
 //! One example or test: read, uplifted, validated; what comes of it are files and an item of the report.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use oxrdf::Triple;
@@ -9,7 +10,8 @@ use super::block::{ANY_BASE, read_turtle};
 use super::builder::said;
 use super::examples::Prefixes;
 use super::language::Language;
-use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted};
+use super::lost::Lost;
+use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted, without_nulls};
 use super::schema::{Schemas, Validated};
 use super::shapes::Shapes;
 use super::site::Site;
@@ -80,6 +82,8 @@ pub struct Runner {
     pub lacking: Vec<String>,
     /// Steps beside the uplift.
     pub steps: Vec<Step>,
+    /// Whether what is lost makes an item fail.
+    pub strict: bool,
 }
 
 impl Runner {
@@ -154,9 +158,7 @@ impl Runner {
         };
         done.item.done(Section::Files, using, json!({}));
         if spelled.evidence().duplicate_member {
-            done.item.losses += 1;
-            let message = "Lost: of members that have one name, only the last is used";
-            done.item.done(Section::JsonLd, message, json!({ "op": "uplift-loss" }));
+            self.loss(&mut done.item, "of members that have one name, only the last is used", None);
         }
         for lacking in &self.lacking {
             let message = format!("The context is not complete: {lacking}");
@@ -207,7 +209,7 @@ impl Runner {
             match step.r#type {
                 StepKind::Jq => prepared = Some(self.step(&step, prepared.as_deref().unwrap_or(text), done)?),
                 StepKind::Other(_) => drop(self.step(&step, "", done)?),
-                StepKind::SparqlConstruct | StepKind::SparqlUpdate => {}
+                StepKind::SparqlConstruct | StepKind::SparqlUpdate | StepKind::Shacl => {}
             }
         }
         Some(prepared)
@@ -215,7 +217,7 @@ impl Runner {
 
     /// What the steps after the uplift make of a graph. None where one cannot be run.
     fn finished(&mut self, job: &Job<'_>, mut uplifted: Uplifted, done: &mut Done) -> Option<Uplifted> {
-        let is_after = |step: &&Step| matches!(step.r#type, StepKind::SparqlConstruct | StepKind::SparqlUpdate);
+        let is_after = |step: &&Step| !matches!(step.r#type, StepKind::Jq | StepKind::Other(_));
         for step in self.steps.clone().iter().filter(|_| *job.language == Language::Json).filter(is_after) {
             let lines: String = uplifted.triples.iter().map(|triple| format!("{triple} .\n")).collect();
             let output = self.step(step, &lines, done)?;
@@ -250,16 +252,26 @@ impl Runner {
         }
         done.jsonld = Some(uplifted.document);
         self.write_turtle(job, turtle::normal(uplifted.triples), done);
-        done.item.losses += uplifted.lost.len() + uplifted.losses.len();
-        for lost in uplifted.lost.iter().take(MAX_LISTED) {
-            let message = format!("Lost: {}: {}", lost.pointer, lost.why);
-            done.item.done(Section::JsonLd, message, json!({ "op": "uplift-loss", "path": lost.pointer }));
+        let before = done.item.losses;
+        let lost = by_place(&uplifted.lost);
+        for (places, first, count) in lost.iter().take(MAX_LISTED) {
+            let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
+            self.loss(&mut done.item, &format!("{places}: {}{times}", first.why), Some(&first.pointer));
         }
-        if let Some(more) = unlisted(uplifted.lost.len()) {
-            done.item.done(Section::JsonLd, format!("Lost: … and {more} more"), json!({ "op": "uplift-loss" }));
+        if let Some(more) = unlisted(lost.len()) {
+            self.loss(&mut done.item, &format!("… and {more} more"), None);
         }
-        for loss in uplifted.losses.iter().take(MAX_LISTED) {
-            done.item.done(Section::JsonLd, format!("Lost: {loss}"), json!({ "op": "uplift-loss" }));
+        uplifted.losses.iter().take(MAX_LISTED).for_each(|loss| self.loss(&mut done.item, loss, None));
+        done.item.losses = before + uplifted.lost.len() + uplifted.losses.len();
+    }
+
+    /// Says what is not in the graph of an item, which is an error to those who are strict.
+    fn loss(&self, item: &mut ReportItem, what: &str, pointer: Option<&String>) {
+        item.losses += 1;
+        let (message, payload) = (format!("Lost: {what}"), json!({ "op": "uplift-loss", "path": pointer }));
+        match self.strict {
+            true => item.fail(Section::JsonLd, message, without_nulls(payload)),
+            false => item.done(Section::JsonLd, message, without_nulls(payload)),
         }
     }
 
@@ -358,4 +370,27 @@ fn without_place(message: &str, file: &Path) -> String {
         Some(_) => message.replace(&format!("`{}/", parent.display()), "`../"),
         None => message,
     }
+}
+
+/// What is lost at places that differ in the indexes of arrays alone, once: the places, with `*` for an index, the first of
+/// them, and how many there are.
+fn by_place(lost: &[Lost]) -> Vec<(String, &Lost, usize)> {
+    let mut found: Vec<(String, &Lost, usize)> = Vec::new();
+    let mut known = HashMap::new();
+    for one in lost {
+        let is_index = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
+        let places: Vec<_> = one.pointer.split('/').map(|token| if is_index(token) { "*" } else { token }).collect();
+        let places = places.join("/");
+        match known.get(&(places.clone(), one.why)).and_then(|place: &usize| found.get_mut(*place)) {
+            Some((shown, _, count)) => {
+                shown.clone_from(&places);
+                *count += 1;
+            }
+            None => {
+                known.insert((places, one.why), found.len());
+                found.push((one.pointer.clone(), one, 1));
+            }
+        }
+    }
+    found
 }

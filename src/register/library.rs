@@ -11,6 +11,7 @@ use oxiri::{Iri, IriRef};
 use serde_json::Value;
 
 use super::annotate::annotate;
+use super::dependencies::extended;
 use super::folder::Folder;
 use super::references::percent_decode;
 use super::schema::ROOT;
@@ -33,6 +34,8 @@ pub struct LocalBlock {
     pub context: Option<Value>,
     /// URL that its annotated schema will have.
     pub published: Option<String>,
+    /// The block that its schema extends, as `bblock.json` names it.
+    pub extends: Option<Value>,
 }
 
 /// All that references may lead to.
@@ -112,6 +115,18 @@ impl Library {
         self.blocks.get(self.by_schema.get(uri)?)
     }
 
+    /// The identifier of the block whose schema a URI is, of the repository or of a register that it imports.
+    pub fn identifier(&self, uri: &str) -> Option<String> {
+        if self.is_local(uri) {
+            return self.by_schema.get(uri).cloned();
+        }
+        // All that is imported has to be read.
+        drop(self.imported(""));
+        let imports = self.imports.borrow();
+        let of = |(_, block): &(&String, &Rc<Value>)| schema_urls(block).any(|url| url == uri);
+        imports.blocks.iter().find(of).map(|(id, _)| id.clone())
+    }
+
     fn unknown(&self, reference: &str, base: &str) -> BlockError {
         let lacking = self.imports.borrow().lacking.join(", ");
         let message = match lacking.is_empty() {
@@ -137,8 +152,19 @@ impl Library {
                 Rc::new(value.map_err(|error| BlockError::syntax(uri, error))?)
             }
         };
+        let extends = self.block_of(uri).and_then(|block| block.extends.as_ref());
+        let document = extends.and_then(|base| extended(base, &document)).map_or(document, Rc::new);
         self.documents.borrow_mut().insert(uri.to_owned(), Rc::clone(&document));
         Ok(document)
+    }
+
+    /// The text of a file of the repository, or of what a URL stands for. `by` is what refers to it, for messages.
+    #[cfg(feature = "shacl")]
+    pub fn source(&self, uri: &str, by: &str) -> Result<String, BlockError> {
+        match uri.strip_prefix(ROOT) {
+            Some(path) => self.folder.read(&percent_decode(path), by),
+            None => self.text(uri, by),
+        }
     }
 
     /// The text that a URL stands for. `by` is what refers to it, for messages.
@@ -223,9 +249,14 @@ impl Library {
 
 /// The URL of a published block's schema.
 fn schema_url(block: &Value) -> Option<String> {
-    let schema = block.get("schema")?;
-    let url = schema.as_str().or_else(|| schema.get("application/yaml")?.as_str());
-    url.or_else(|| schema.get("application/json")?.as_str()).map(str::to_owned)
+    schema_urls(block).next().map(str::to_owned)
+}
+
+/// The URLs of a published block's schema in each of its forms.
+fn schema_urls(block: &Value) -> impl Iterator<Item = &str> {
+    let form = |name| block.get("schema")?.get(name)?.as_str();
+    let one = block.get("schema").and_then(Value::as_str);
+    one.into_iter().chain(form("application/yaml")).chain(form("application/json"))
 }
 
 /// A URI as messages show it.

@@ -22,7 +22,7 @@ pub struct Lost {
 }
 
 /// Why a part of a document is not in its graph, as messages say it of the place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum Why {
     /// A member that no context maps.
     #[error("no context maps it")]

@@ -4,6 +4,7 @@ use oxrdf::Triple;
 use serde_json::json;
 
 use super::block::{Block, BlockError};
+use super::library::{Library, shown};
 use super::report::{ReportItem, Section};
 
 /// The names of the shapes, which nothing is validated with.
@@ -11,9 +12,10 @@ use super::report::{ReportItem, Section};
 pub struct Shapes(Vec<String>);
 
 impl Shapes {
-    /// The shapes of a block, unread.
-    pub fn open(block: &Block) -> Result<Self, BlockError> {
-        Ok(Self(block.shapes.clone()))
+    /// The shapes of a block and those that it takes over, unread.
+    pub fn open(block: &Block, _: &Library) -> Result<Self, BlockError> {
+        let inherited = block.inherited.shapes.values().flatten().map(|uri| shown(uri));
+        Ok(Self(block.shapes.iter().cloned().chain(inherited).collect()))
     }
 
     /// The shapes that are not used, and why.

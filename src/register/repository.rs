@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::block::{BLOCK, Block, CONTEXT, METADATA, SCHEMA, key};
 use super::builder::{BlockPart, RegisterBuilder, said};
 use super::catalogue;
+use super::dependencies;
 use super::folder::Folder;
 use super::html::html;
 use super::library::{Library, LocalBlock, MAIN_REGISTER};
@@ -153,6 +154,7 @@ impl Repository {
             let block = Folder::open_within(&self.folder.path().join(below), &self.folder)
                 .and_then(|folder| Block::read_from(folder, None, &empty));
             let (mut local, error) = self.local(id, below, block.as_ref().ok(), &empty.loader, &mut notes);
+            local.extends = block.as_ref().ok().and_then(|block| block.metadata.others.get("extends").cloned());
             local.published = local.schema.is_some().then(|| site(id).url(&site(id).own("schema.yaml"))).flatten();
             locals.insert(id.clone(), local);
             match block {
@@ -169,6 +171,9 @@ impl Repository {
         let imports = self.config.imports.clone().unwrap_or_else(|| vec!["default".to_owned()]);
         let imports: Vec<_> = imports.into_iter().map(named).collect();
         let library = Rc::new(empty.with(locals, &imports));
+        for (id, inherited) in dependencies::inherited(&read, &library) {
+            read.get_mut(&id).into_iter().for_each(|block| block.inherited = inherited.clone());
+        }
         if let Some(id) = only.filter(|id| !self.blocks.contains_key(*id)) {
             let message =
                 format!("there is no such block; there are {}", self.identifiers().collect::<Vec<_>>().join(", "));
@@ -226,7 +231,9 @@ impl Repository {
             context => context,
         };
         match context {
-            Ok(context) => (LocalBlock { schema, context: Some(context.value().clone()), published: None }, None),
+            Ok(context) => {
+                (LocalBlock { schema, context: Some(context.value().clone()), ..LocalBlock::default() }, None)
+            }
             Err(error) => (LocalBlock { schema, ..LocalBlock::default() }, Some(self.said(error))),
         }
     }
@@ -298,6 +305,7 @@ impl Repository {
         files.insert("tests/report.json".to_owned(), lines(&summary));
         files.insert("tests/report.html".to_owned(), html(&reports, title));
         files.insert("bblocks.ttl".to_owned(), catalogue::text(&catalogue));
+        files.extend(catalogue::jsonld(&catalogue).map(|text| ("bblocks.jsonld".to_owned(), text)));
         let mut register = without_nulls(json!({
             "name": title,
             "abstract": self.config.r#abstract,

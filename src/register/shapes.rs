@@ -13,6 +13,7 @@ use serde_json::json;
 
 use self::validator::Validator;
 use super::block::{Block, BlockError, check_turtle};
+use super::library::{Library, shown};
 use super::report::{MAX_LISTED, ReportItem, Section, unlisted};
 use crate::query::Query;
 use crate::summary::counted;
@@ -93,12 +94,24 @@ struct File {
 }
 
 impl Shapes {
-    /// The shapes of a block, read from its folder and compiled.
-    pub fn open(block: &Block) -> Result<Self, BlockError> {
-        let (remote, names): (Vec<_>, Vec<_>) = block.shapes.iter().cloned().partition(|name| name.contains("://"));
-        let mut files = Vec::new();
-        for name in names {
-            let text = block.folder.read(&name, "the building block's shapes")?;
+    /// The shapes of a block and those that it takes over, read and compiled.
+    pub fn open(block: &Block, library: &Library) -> Result<Self, BlockError> {
+        let by = "the building block's shapes";
+        let (mut remote, mut files) = (Vec::new(), Vec::new());
+        let inherited = block.inherited.shapes.values().flatten();
+        for (name, is_own) in block.shapes.iter().map(|name| (name, true)).chain(inherited.map(|name| (name, false))) {
+            let text = match is_own && !name.contains("://") {
+                true => block.folder.read(name, by),
+                false => library.source(name, by),
+            };
+            let name = shown(name);
+            let text = match text {
+                Err(BlockError::Remote { .. }) => {
+                    remote.push(name);
+                    continue;
+                }
+                text => text?,
+            };
             let graph: Graph = check_turtle(&name, &text)?.into_iter().collect();
             check_shapes(&graph).map_err(|message| broken(&name, &message))?;
             let validator = Validator::new(&graph).map_err(|message| broken(&name, &message))?;

@@ -1,4 +1,4 @@
-//! Steps beside the uplift: jq on an example before it, SPARQL on its graph after it.
+//! Steps beside the uplift: jq on an example before it, SPARQL and rules of SHACL on its graph after it.
 //!
 //! They are strangers' programs. They run in a worker, which has no environment to tell and can read no file.
 
@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::BlockError;
 use super::folder::Folder;
+use super::rules::infer;
 
 /// The file that a block's steps stand in.
 pub const FILES: &[&str] = &["semantic-uplift.yaml", "semantic-uplift.yml"];
@@ -28,6 +29,9 @@ pub enum StepKind {
     SparqlConstruct,
     /// A change of the example's graph.
     SparqlUpdate,
+    /// Rules of SHACL, which add to the example's graph.
+    #[serde(alias = "shacl-af-rule")]
+    Shacl,
     /// What nothing here runs.
     #[serde(untagged)]
     Other(String),
@@ -50,6 +54,13 @@ struct StepsFile {
     additional_steps: Vec<Step>,
 }
 
+impl Step {
+    /// A step with its program.
+    pub fn new(kind: StepKind, code: String) -> Self {
+        Self { r#type: kind, code, r#ref: None }
+    }
+}
+
 impl StepKind {
     /// Its name.
     pub fn name(&self) -> &str {
@@ -57,6 +68,7 @@ impl StepKind {
             Self::Jq => "jq",
             Self::SparqlConstruct => "sparql-construct",
             Self::SparqlUpdate => "sparql-update",
+            Self::Shacl => "shacl",
             Self::Other(name) => name,
         }
     }
@@ -79,7 +91,7 @@ pub fn read(folder: &Folder) -> Result<Vec<Step>, BlockError> {
 pub fn run(kind: &str, code: &str, input: &str) -> Result<String, String> {
     match kind {
         "jq" => jq(code, input),
-        "sparql-construct" | "sparql-update" => sparql(kind, code, input).map_err(|error| error.to_string()),
+        "sparql-construct" | "sparql-update" | "shacl" => sparql(kind, code, input).map_err(|error| error.to_string()),
         kind => Err(format!("nothing here runs steps of the type {kind}")),
     }
 }
@@ -112,9 +124,11 @@ fn sparql(kind: &str, code: &str, input: &str) -> Result<String, Box<dyn Error>>
     // It is built without a client, so SERVICE and LOAD lead nowhere.
     let evaluator = SparqlEvaluator::new();
     let mut output = RdfSerializer::from_format(RdfFormat::NTriples).for_writer(Vec::new());
-    if kind == "sparql-update" {
-        let update = evaluator.parse_update(code)?;
-        update.on_store(&store).execute()?;
+    if kind != "sparql-construct" {
+        match kind {
+            "shacl" => infer(code, &store)?,
+            _ => evaluator.parse_update(code)?.on_store(&store).execute()?,
+        }
         for quad in store.quads_for_pattern(None, None, None, Some(GraphName::DefaultGraph.as_ref())) {
             let quad = quad?;
             output.serialize_triple(quad.as_ref())?;

@@ -6,14 +6,14 @@
 //! the document's own base: there, JSON-LD means the URL that the document is read from.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use json_ld::syntax::{ErrorCode, Parse as _};
 use json_ld::{IriBuf, NoLoader, RemoteDocument};
 use oxiri::{Iri, IriRef};
-use oxrdf::{Quad, Term, Triple};
+use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use serde_json::json;
 
 use super::block::{ANY_BASE, BLOCK, Block, BlockError};
@@ -377,15 +377,32 @@ fn describe(losses: &Losses, quads: &[Quad]) -> Vec<String> {
     if named > 0 {
         described.push(format!("{named} triples of named graphs, which Turtle does not have"));
     }
+    let mut odd = BTreeMap::new();
+    let mut note = |what: String| *odd.entry(what).or_insert(0_u64) += 1;
     for quad in quads {
         if let Term::Literal(literal) = &quad.object
             && is_ill_typed(literal.value(), literal.datatype())
         {
-            described.push(format!("{literal} is no value of its datatype"));
+            note(format!("{literal} is no value of its datatype"));
+        }
+        let subject = if let NamedOrBlankNode::NamedNode(node) = &quad.subject { Some(node) } else { None };
+        let object = if let Term::NamedNode(node) = &quad.object { Some(node) } else { None };
+        for prefix in subject.into_iter().chain(object).chain([&quad.predicate]).filter_map(undeclared) {
+            note(format!("the prefix {prefix} is declared nowhere, so names with it became IRIs as they are"));
         }
     }
-    described.dedup();
     described
+        .extend(odd.into_iter().map(|(what, count)| if count > 1 { format!("{what} ({count} times)") } else { what }));
+    described
+}
+
+/// What looks like a prefix in an IRI that begins with no scheme that is in use.
+fn undeclared(node: &NamedNode) -> Option<&str> {
+    const SCHEMES: &str =
+        "about ark bblocks blob cid data did doi geo info mailto mid news ni orcid sip sips tag tel urn uuid xmpp";
+    let (scheme, rest) = node.as_str().split_once(':')?;
+    let is_known = rest.starts_with("//") || SCHEMES.split(' ').any(|known| known.eq_ignore_ascii_case(scheme));
+    (!is_known).then_some(scheme)
 }
 
 /// Whether a literal is outside of the lexical space of its datatype, for those that JSON-LD gives to numbers.

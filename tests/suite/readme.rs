@@ -230,7 +230,8 @@ fn examples_of_help_are_run() {
                 .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
         );
         // A log may have what an example asks about, or not.
-        let expected: &[i32] = if example.contains("--fail-if") { &[0, 1] } else { &[0] };
+        let expected: &[i32] =
+            if ["--fail-if", "--compare"].iter().any(|option| example.contains(option)) { &[0, 1] } else { &[0] };
         let output = Command::new("sh")
             .args(["-c", &example])
             .current_dir(folder.path())

@@ -163,7 +163,6 @@ fn what_is_not_used_is_noted() {
     register(&place).said(
         0,
         "note: bblock.json: shaclShapes has 3, which names no shapes
-note: transforms.yaml: there is no use for it
 note: schema.json: not used, since there is schema.yaml
 b: 1 of 1 passed; 14 files in out
 ",

@@ -1,0 +1,238 @@
+//! Rules of shapes, [SHACL Advanced Features](https://www.w3.org/TR/shacl-af/#rules): what they infer of a graph.
+//!
+//! | of a rule | what is run |
+//! |---|---|
+//! | `sh:SPARQLRule` | its CONSTRUCT, for each target of its shape |
+//! | `sh:TripleRule` | the triple, of IRIs, literals and `sh:this` |
+//! | `sh:condition` | property shapes with an IRI for a path, and `sh:class`, `sh:datatype`, `sh:hasValue`, `sh:minCount` 1 or `sh:maxCount` 0 |
+//!
+//! All else is refused: without it, other triples would come of it. Rules are run once, in their `sh:order`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+
+use oxigraph::sparql::{QueryResults, SparqlEvaluator, Variable};
+use oxigraph::store::Store;
+use oxrdf::vocab::rdf;
+use oxrdf::{GraphName, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, TermRef};
+use oxttl::TurtleParser;
+
+use super::block::ANY_BASE;
+
+const SHACL: &str = "http://www.w3.org/ns/shacl#";
+const SUBCLASS: &str = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>*";
+const CLASS: NamedNodeRef<'_> = NamedNodeRef::new_unchecked("http://www.w3.org/2000/01/rdf-schema#Class");
+
+type Failure = Box<dyn Error>;
+
+/// Adds what the rules in a Turtle document infer of a store's default graph. Takes any time that they take.
+pub fn infer(shapes: &str, store: &Store) -> Result<(), Failure> {
+    let mut graph = oxrdf::Graph::new();
+    for triple in TurtleParser::new().with_base_iri(ANY_BASE)?.for_slice(shapes) {
+        graph.insert(&triple?);
+    }
+    let rules = Rules { graph, store };
+    let mut all = Vec::new();
+    for triple in rules.graph.triples_for_predicate(&sh("rule")) {
+        let rule = node(triple.object)?;
+        if !rules.is_deactivated(triple.subject) && !rules.is_deactivated(rule) {
+            let order = rules.text(rule, "order").map_or(Ok(0.0), |order| order.parse::<f64>())?;
+            all.push((order, triple.subject.to_string(), triple.subject, rule));
+        }
+    }
+    all.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.cmp(&other.1)));
+    for (_, _, shape, rule) in all {
+        rules.run(shape, rule)?;
+    }
+    Ok(())
+}
+
+struct Rules<'s> {
+    graph: oxrdf::Graph,
+    store: &'s Store,
+}
+
+impl Rules<'_> {
+    fn run(&self, shape: NamedOrBlankNodeRef<'_>, rule: NamedOrBlankNodeRef<'_>) -> Result<(), Failure> {
+        let prefixes = self.prefixes();
+        let conditions = self.conditions(rule)?;
+        let mut inferred = Vec::new();
+        for this in self.targets(shape)?.values() {
+            if !conditions
+                .iter()
+                .try_fold(true, |holds, condition| Ok::<_, Failure>(holds && self.ask(condition, this)?))?
+            {
+                continue;
+            }
+            if let Some(construct) = self.text(rule, "construct") {
+                let QueryResults::Graph(triples) = self.query(&format!("{prefixes}{construct}"), Some(this))? else {
+                    return Err("the sh:construct of a rule is no CONSTRUCT query".into());
+                };
+                for triple in triples {
+                    let triple = triple?;
+                    inferred.push(Quad::new(triple.subject, triple.predicate, triple.object, GraphName::DefaultGraph));
+                }
+                continue;
+            }
+            let (Term::NamedNode(predicate), subject, object) = (
+                self.part(rule, "predicate", this)?,
+                self.part(rule, "subject", this)?,
+                self.part(rule, "object", this)?,
+            ) else {
+                return Err("the sh:predicate of a rule is no IRI".into());
+            };
+            inferred.push(Quad::new(NamedOrBlankNode::try_from(subject)?, predicate, object, GraphName::DefaultGraph));
+        }
+        inferred.iter().try_for_each(|quad| self.store.insert(quad))?;
+        Ok(())
+    }
+
+    /// The nodes that a shape is about, by their spelling.
+    fn targets(&self, shape: NamedOrBlankNodeRef<'_>) -> Result<BTreeMap<String, Term>, Failure> {
+        let mut queries = Vec::new();
+        let of_class = |class: &str| format!("SELECT ?this {{ ?this a/{SUBCLASS} {class} }}");
+        type Pattern = fn(&str) -> String;
+        let patterns: [(&str, Pattern); 3] = [
+            ("targetNode", |node| format!("SELECT ?this {{ VALUES ?this {{ {node} }} }}")),
+            ("targetSubjectsOf", |property| format!("SELECT ?this {{ ?this {property} ?object }}")),
+            ("targetObjectsOf", |property| format!("SELECT ?this {{ ?subject {property} ?this }}")),
+        ];
+        for (name, pattern) in patterns {
+            queries.extend(
+                self.graph.objects_for_subject_predicate(shape, &sh(name)).map(|term| pattern(&term.to_string())),
+            );
+        }
+        let classes = self.graph.objects_for_subject_predicate(shape, &sh("targetClass"));
+        queries.extend(classes.map(|class| of_class(&class.to_string())));
+        if self.graph.objects_for_subject_predicate(shape, rdf::TYPE).any(|class| class == CLASS.into()) {
+            queries.push(of_class(&shape.to_string()));
+        }
+        for target in self.graph.objects_for_subject_predicate(shape, &sh("target")) {
+            let select = self.text(node(target)?, "select").ok_or("a sh:target has no sh:select")?;
+            queries.push(format!("{}{select}", self.prefixes()));
+        }
+        if queries.is_empty() {
+            return Err(format!("the shape {shape} has a rule and no target").into());
+        }
+        let mut targets = BTreeMap::new();
+        for query in queries {
+            let QueryResults::Solutions(solutions) = self.query(&query, None)? else {
+                return Err("the sh:select of a target is no SELECT query".into());
+            };
+            for solution in solutions {
+                targets.extend(solution?.get("this").map(|term| (term.to_string(), term.clone())));
+            }
+        }
+        Ok(targets)
+    }
+
+    /// The conditions of a rule, as queries about `?this`.
+    fn conditions(&self, rule: NamedOrBlankNodeRef<'_>) -> Result<Vec<String>, Failure> {
+        let mut queries = Vec::new();
+        for condition in self.graph.objects_for_subject_predicate(rule, &sh("condition")) {
+            let condition = node(condition)?;
+            for property in self.graph.triples_for_subject(condition).filter(|triple| triple.predicate != rdf::TYPE) {
+                if property.predicate != sh("property").as_ref() {
+                    return Err(
+                        format!("a sh:condition has {}, which is not looked at here", property.predicate).into()
+                    );
+                }
+                let shape = node(property.object)?;
+                let Some(TermRef::NamedNode(path)) = self.graph.object_for_subject_predicate(shape, &sh("path")) else {
+                    return Err("the sh:path in a sh:condition is no IRI".into());
+                };
+                for triple in self.graph.triples_for_subject(shape) {
+                    let value = triple.object;
+                    let query = match triple.predicate.as_str().strip_prefix(SHACL).unwrap_or_default() {
+                        "path" => continue,
+                        "class" => {
+                            format!(
+                                "FILTER NOT EXISTS {{ ?this {path} ?v FILTER NOT EXISTS {{ ?v a/{SUBCLASS} {value} }} }}"
+                            )
+                        }
+                        "datatype" => format!(
+                            "FILTER NOT EXISTS {{ ?this {path} ?v FILTER(!isLiteral(?v) || datatype(?v) != {value}) }}"
+                        ),
+                        "hasValue" => format!("?this {path} {value}"),
+                        "minCount" if is_number(value, "1") => format!("?this {path} ?v"),
+                        "maxCount" if is_number(value, "0") => format!("FILTER NOT EXISTS {{ ?this {path} ?v }}"),
+                        _ => {
+                            return Err(format!(
+                                "a sh:condition has {} {value}, which is not looked at here",
+                                triple.predicate
+                            )
+                            .into());
+                        }
+                    };
+                    queries.push(format!("SELECT ?this {{ {query} }}"));
+                }
+            }
+        }
+        Ok(queries)
+    }
+
+    fn ask(&self, query: &str, this: &Term) -> Result<bool, Failure> {
+        match self.query(query, Some(this))? {
+            QueryResults::Solutions(mut solutions) => Ok(solutions.next().transpose()?.is_some()),
+            _ => Ok(false),
+        }
+    }
+
+    fn query(&self, query: &str, this: Option<&Term>) -> Result<QueryResults<'_>, Failure> {
+        // Built without a client: SERVICE leads nowhere.
+        let mut query = SparqlEvaluator::new().parse_query(query)?;
+        if let Some(this) = this {
+            query = query.substitute_variable(Variable::new("this")?, this.clone());
+        }
+        Ok(query.on_store(self.store).execute()?)
+    }
+
+    /// A part of the triple that a rule says.
+    fn part(&self, rule: NamedOrBlankNodeRef<'_>, name: &str, this: &Term) -> Result<Term, Failure> {
+        match self.graph.object_for_subject_predicate(rule, &sh(name)) {
+            Some(TermRef::NamedNode(node)) if node == sh("this").as_ref() => Ok(this.clone()),
+            Some(TermRef::NamedNode(node)) => Ok(node.into_owned().into()),
+            Some(TermRef::Literal(literal)) => Ok(literal.into_owned().into()),
+            Some(TermRef::BlankNode(_)) => {
+                Err(format!("the sh:{name} of a rule is an expression, which is not run here").into())
+            }
+            None => Err(format!("a rule has neither sh:construct nor sh:{name}").into()),
+        }
+    }
+
+    fn is_deactivated(&self, node: NamedOrBlankNodeRef<'_>) -> bool {
+        self.text(node, "deactivated").is_some_and(|value| value == "true" || value == "1")
+    }
+
+    fn text(&self, subject: NamedOrBlankNodeRef<'_>, name: &str) -> Option<&str> {
+        match self.graph.object_for_subject_predicate(subject, &sh(name)) {
+            Some(TermRef::Literal(literal)) => Some(literal.value()),
+            _ => None,
+        }
+    }
+
+    /// The prefixes that the document declares for queries.
+    fn prefixes(&self) -> String {
+        let declared = self.graph.triples_for_predicate(&sh("prefix")).map(|triple| triple.subject);
+        let prefix = |subject| {
+            Some(format!("PREFIX {}: <{}> ", self.text(subject, "prefix")?, self.text(subject, "namespace")?))
+        };
+        declared.filter_map(prefix).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
+
+fn sh(name: &str) -> NamedNode {
+    NamedNode::new_unchecked(format!("{SHACL}{name}"))
+}
+
+fn node(term: TermRef<'_>) -> Result<NamedOrBlankNodeRef<'_>, Failure> {
+    match term {
+        TermRef::NamedNode(node) => Ok(node.into()),
+        TermRef::BlankNode(node) => Ok(node.into()),
+        other => Err(format!("{other} stands where shapes have a node").into()),
+    }
+}
+
+fn is_number(term: TermRef<'_>, number: &str) -> bool {
+    matches!(term, TermRef::Literal(literal) if literal.value() == number)
+}
