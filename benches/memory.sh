@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Peak memory and CPU time of `convert` at default options for logs that are made to take memory: a table, and a failure
-# where one takes more than 1 GiB.
+# Peak memory and CPU time at default options for logs that are made to take much of them, at four sizes: a table with
+# exponents, and a failure where a run takes more than 1 GiB, or CPU time grows faster than n to the power of 1.5.
 #
-#   benches/memory.sh [MB [ARGUMENT]...]     MB is 64 where it is not given; arguments of `convert`, such as -t turtle
+#   benches/memory.sh [MB [ARGUMENT]...]     MB, the largest of the sizes, is 64 where it is not given; arguments of
+#                                            `convert`, such as -t turtle
 #
-# Needs Linux and python3. benches/support/hostile.py says what the logs are.
+# An exponent is 0 where a log eight times as long takes as much, 1 where it takes eight times as much. Of CPU time it is
+# that of the last doubling. Needs Linux and python3. benches/support/hostile.py says what the logs are.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,15 +20,27 @@ folder=$(mktemp -d "$target/memory.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 
 status=0
-echo '| log | MB | peak memory | times the log | CPU |'
+echo "| log | peak memory for $((megabytes / 8)), $((megabytes / 4)), $((megabytes / 2)) and $megabytes MB, in MiB | exponent | CPU | exponent |"
 echo '|---|--:|--:|--:|--:|'
-for kind in $(benches/support/hostile.py); do
-    benches/support/hostile.py "$kind" "${megabytes}000000" >"$folder/log"
-    # 1: records are malformed, which is said; 2: nothing is JSON-RPC.
-    read -r _ cpu peak < <(WORST=2 python3 benches/support/timed.py "$RPCGRAPH" convert --quiet "${@:2}" "$folder/log" 2>/dev/null || true)
-    [ -n "${peak:-}" ] || { echo "| $kind | $megabytes | failed | | |" && status=1 && continue; }
-    awk -v kind="$kind" -v megabytes="$megabytes" -v peak="$peak" -v cpu="$cpu" \
-        'BEGIN { printf "| %s | %d | %d MiB | %.1f | %.1f s |\n", kind, megabytes, peak / 1024, peak * 1024 / megabytes / 1e6, cpu }'
-    [ "$peak" -le $((1 << 20)) ] || { echo "$kind: more than 1 GiB" >&2 && status=1; }
-done
+while read -r kind file command arguments; do
+    peaks=() times=()
+    [ "$command" != convert ] || arguments+=" ${*:2}"
+    for part in 8 4 2 1; do
+        benches/support/hostile.py "$kind" $((megabytes * 1000000 / part)) >"$folder/$file"
+        # 1: records are malformed, which is said; 2: nothing is JSON-RPC; graphs that grow are refused.
+        # shellcheck disable=SC2086
+        read -r _ cpu peak < <(WORST=2 python3 benches/support/timed.py "$RPCGRAPH" "$command" --quiet $arguments "$folder/$file" 2>/dev/null || true)
+        peaks+=("${peak:-0}") times+=("${cpu:-0}")
+        peak='' cpu=''
+        rm "$folder/$file"
+    done
+    awk -v kind="$kind" -v peaks="${peaks[*]}" -v times="${times[*]}" 'BEGIN {
+        split(peaks, peak, " "); split(times, time, " ")
+        if (!(peak[1] * peak[2] * peak[3] * peak[4])) { print "| " kind " | failed | | | |"; exit 1 }
+        cpu = time[3] > 0.2 ? log(time[4] / time[3]) / log(2) : 0
+        printf "| %s | %d, %d, %d, %d | %.1f | %.1f s | %.1f |\n", kind, peak[1] / 1024, peak[2] / 1024, peak[3] / 1024,
+            peak[4] / 1024, log(peak[4] / peak[1]) / log(8), time[4], cpu
+        exit peak[4] > 1048576 || cpu > 1.5
+    }' || { echo "$kind: too much" >&2 && status=1; }
+done < <(benches/support/hostile.py)
 exit $status

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Writes a log of one kind that is made to take memory, of about so many bytes.
 
-    hostile.py                lists the kinds
+    hostile.py                lists the kinds, each with the file's name and the arguments of the command that takes it
     hostile.py KIND BYTES     writes the log
 
 Each is one record, or as many as its comment says.
 """
+
+import json
 
 import sys
 
@@ -42,6 +44,42 @@ def name(number):
     return digits
 
 
+REQUEST = '{"jsonrpc":"2.0","id":1,"method":"a"}'
+RESPONSE = '{"jsonrpc":"2.0","id":1,"result":1}'
+QUOTED = json.dumps(REQUEST)
+
+
+def times(size, *parts):
+    """Each part so often that all of them have that size."""
+    number = size // sum(map(len, parts))
+    return (part * 1000 for part in parts for _ in range(number // 1000 + 1))
+
+
+def har(member, part, size):
+    """An archive whose one entry has an array of such elements, or a text."""
+    return filled('{"log":{"entries":[{' + member + "[", part, "]}]}}", size)
+
+
+def in_session(number, message):
+    """A message from that side of a session of its own."""
+    side = "s2c" if "result" in message else "c2s"
+    return f'{{"session_id":"{number}","direction":"{side}","raw":{message}}}'
+
+
+def failed(size):
+    """A method with a name of a tenth of the size, and calls of it and others that failed."""
+    yield '{"id":"x","method":"' + "m" * (size // 10) + '"}\n{"id":"x","error":{"code":1,"message":"m"}}\n'
+    answer = '{{"id":{0},"error":{{"code":1,"message":"m"}}}}'
+    yield from lines(lambda n: f'{{"id":{n},"method":"m"}}\n' + answer.format(n), size - size // 10)
+
+
+def entities(size):
+    """Entities of which each is ten times the one before."""
+    yield '<!DOCTYPE r [<!ENTITY e0 "x">'
+    yield from lines(lambda n: f'<!ENTITY e{n + 1} "' + f"&e{n};" * 10 + '">', size)
+    yield "]><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xml:lang='&e9;'/>"
+
+
 KINDS = {
     # A batch of what are no messages.
     "numbers": lambda size: filled("[", "1", "]\n", size),
@@ -74,12 +112,48 @@ KINDS = {
     "open-requests": lambda size: lines(lambda n: f'{{"id":{n},"method":"a"}}', size),
     "one-id": lambda size: lines(lambda _: '{"id":1,"method":"a"}', size),
     "empty-lines-of-text": lambda size: lines(lambda _: "x", size),
+    "requests-of-both": lambda size: times(size, f">> {REQUEST}\n", f"<< {REQUEST}\n", f"<< {RESPONSE}\n"),
+    "requests-between": lambda size: times(size, f">> {REQUEST}\n<< {REQUEST}\n", f">> {RESPONSE}\n", f"<< {RESPONSE}\n"),
+    "sessions": lambda size: lines(lambda n: in_session(n, '{"method":"a"}'), size),
+    "sessions-answered": lambda size: lines(lambda n: in_session(n // 2, (REQUEST, RESPONSE)[n % 2]), size),
+    "sessions-open": lambda size: lines(lambda n: in_session(n, REQUEST), size),
+    # What stands around messages.
+    "lengths-on-a-line": lambda size: iter(["x", "Content-Length: " * (size // 16), "\n"]),
+    "lines-in-an-event": lambda size: iter(["data: {\n", "junk\n" * (size // 5), "data: }\n\n"]),
+    "records-on-a-line": lambda size: (part.strip() for part in lines(lambda n: in_session(1, REQUEST), size)),
+    "frames-of-a-socket": lambda size: har('"_webSocketMessages":', '{"type":"send","data":' + QUOTED + "}", size),
+    "broken-frames": lambda size: har('"_webSocketMessages":', '{"data":oops},{"data":' + QUOTED + "}", size),
+    "events": lambda size: har('"_eventSourceMessages":', '{"data":' + QUOTED + "}", size),
+    "header-too-long": lambda size: iter([f"Content-Length: {size * 10}\r\n\r\n", f"Content-Length: {len(REQUEST)}\r\n\r\n{REQUEST}" * (size // 60)]),
+    # What is asked. A query holds what it joins, 18 kB for each of these: a 32nd of the size.
+    "cancelled": lambda size: lines(lambda n: f'{{"id":{n},"method":"a"}}\n{{"method":"$/cancelRequest","params":{{"id":{n}}}}}', size // 32),
+    "failed": failed,
+    "entities": entities,
+    "deep-json-ld": lambda size: iter(['{"http://e/p":' * (size // 15), "1", "}" * (size // 15)]),
+}
+
+# The file and the command, where it is not `convert log`.
+COMMANDS = {
+    "requests-of-both": "log convert -f arrows",
+    "requests-between": "log convert -f arrows",
+    "sessions": "log convert -f mcpsnoop",
+    "sessions-answered": "log convert -f mcpsnoop",
+    "sessions-open": "log convert -f mcpsnoop",
+    "lengths-on-a-line": "log convert -f content-length --log-lines",
+    "header-too-long": "log convert -f content-length --log-lines",
+    "lines-in-an-event": "log convert -f sse --log-lines",
+    "records-on-a-line": "log convert -f mcpsnoop",
+    "frames-of-a-socket": "log convert -f har",
+    "broken-frames": "log convert -f har",
+    "events": "log convert -f har",
+    "cancelled": "log query --named cancelled",
+    "failed": "log query --named errors",
+    "entities": "graph.rdf query --named overview",
+    "deep-json-ld": "graph.jsonld query --named overview",
 }
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit(__doc__ if len(sys.argv) > 1 else "\n".join(KINDS))
     # Lone halves of surrogate pairs are written as escapes, so all of it is ASCII.
     out = sys.stdout
     pieces = []
@@ -94,8 +168,10 @@ def main():
 if __name__ == "__main__":
     try:
         if len(sys.argv) == 1:
-            print("\n".join(KINDS))
-        else:
+            print("\n".join(f"{kind} {COMMANDS.get(kind, 'log convert')}" for kind in KINDS))
+        elif len(sys.argv) == 3:
             main()
+        else:
+            sys.exit(__doc__)
     except BrokenPipeError:
         sys.exit(1)
