@@ -48,6 +48,7 @@ use std::fmt;
 
 mod about;
 mod arrows;
+mod asked;
 mod carried;
 mod carrier;
 mod claude_desktop;

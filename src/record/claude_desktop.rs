@@ -2,6 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
+use super::known::may_hold_message;
 use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
 use super::object::offset_in;
 use super::times::timestamp;
@@ -68,6 +69,9 @@ impl Marks for ClaudeDesktop {
     fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
         let Header { time, server: name, text } = header(head(line))?;
         let name = name.unwrap_or_default();
+        if may_hold_message(name) {
+            return None;
+        }
         if starts(&line[text..]) {
             self.servers.entry(name.to_vec()).or_default().starting = true;
             return self.text(name, line);
@@ -361,5 +365,8 @@ mod tests {
             texts(&found),
             [format!("# {mark}"), format!("# {mark} {{ metadata: undefined }}"), "{}".to_owned()]
         );
+        // No server is called like a message.
+        let odd = mark.replace("demo", "{\"jsonrpc\":\"2.0\"}") + "{}";
+        assert_eq!(texts(&entries(|| (ABOUT.decoder)(100), odd.as_bytes())), [format!("# {odd}")]);
     }
 }

@@ -133,8 +133,11 @@ impl ContentLength {
     fn header<'a>(&mut self, length: Length, start: usize, text: &'a [u8], consumed: usize) -> Step<'a> {
         self.state = FrameState::Headers(length);
         let value = split_once(text, b":").map_or(text, |(_, value)| &value[leading_blanks(value)..]);
-        let is_type =
-            [&b"application/vscode-jsonrpc"[..], b"application/json"].iter().any(|name| value.starts_with(name));
+        let types = [&b"application/vscode-jsonrpc"[..], b"application/json"];
+        let is_type = types.iter().filter_map(|name| value.strip_prefix(*name)).any(|rest| {
+            let mut parts = rest.split(|byte| b"; ".contains(byte));
+            parts.all(|part| [&b""[..], b"charset=utf-8", b"charset=utf8"].contains(&part))
+        });
         match is_type || value.iter().all(|byte| b"+-0123456789 \t\r".contains(byte)) {
             true => Step::Skip { consumed },
             false => Step::entry(start, consumed, LogLine::new(trim_end(text))),
@@ -395,6 +398,8 @@ mod tests {
             ("Content-L: 7\r\n\r\n{\"a\":1}\n", &["# Content-L: 7", "# {\"a\":1}"]),
             ("Content-Length: 1\r\nContent-Length: 7\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
             ("Content-Type: x\r\n\r\n{\"a\":1}", &["# Content-Type: x", "{\"a\":1}"]),
+            ("Content-Type: application/json; charset=utf8\r\n\r\n{\"a\":1}", &["{\"a\":1}"]),
+            ("Content-Type: application/jsonx\r\n\r\n{\"a\":1}", &["# Content-Type: application/jsonx", "{\"a\":1}"]),
             ("Content-Length: 7\r\n{\"a\":1}", &["{\"a\":1}"]),
             ("Content-Length: 6\r\n\r\n{oops}\n", &["{oops}"]),
             ("Content-Length: 60\r\n\r\n{oops}\n", &["{oops}"]),

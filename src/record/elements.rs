@@ -59,7 +59,7 @@ pub(super) fn first_element<'a>(window: &Window<'a>) -> Option<RawObject<'a>> {
 }
 
 /// What an object holds, and where in it each begins; `None`: it is not one of the format.
-pub(super) type ReadObject = fn(&RawObject<'_>, &[u8], usize) -> Option<Vec<Found<'static>>>;
+pub(super) type ReadObject = Box<dyn FnMut(&RawObject<'_>, &[u8], usize) -> Option<Vec<Found<'static>>> + Send>;
 
 /// An array of objects. One that is not of the format is a record as a whole; other lines are text.
 pub(super) struct ObjectArray(KnownMembers, ReadObject);
@@ -98,7 +98,7 @@ impl ArrayFormat for ObjectArray {
 }
 
 impl ObjectArray {
-    fn read(&self, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
+    fn read(&mut self, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
         let object = RawObject::parse(text).filter(RawObject::is_whole)?;
         let found = (self.1)(&object, text, limit)?;
         let mut all = others(&object, text, self.0, found.iter().map(|(start, entry)| (*start, entry.bytes().len())));

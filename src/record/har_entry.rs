@@ -27,22 +27,25 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usiz
     // Events that an archive has one by one stand in the body too.
     let is_alone = !entry.has("_eventSourceMessages");
     let (bodies, is_missing) = bodies(&entry, &requests, &responses, text);
+    let frames = frames(&entry, text, "_webSocketMessages");
+    let counted = |text: &[u8]| memmem::find_iter(text, b"jsonrpc").count();
+    // What is not in the text as it is.
+    let encoded =
+        bodies.iter().chain(&frames).filter(|body| body.is_encoded).map(|body| counted(&body.bytes)).sum::<usize>();
     if bodies.iter().any(HttpBody::holds_message) {
         found.extend(give(bodies, session(&url, &requests, &responses)));
         let missing = || comment(&requests, &url, ": the response's body is not in the archive");
         found.extend(is_missing.then(missing).flatten().map(|line| (0, line)));
     }
-    let frames = frames(&entry, text, "_webSocketMessages");
     if frames.iter().any(HttpBody::holds_message) {
         *sockets += 1;
         found.extend(give(frames, Some(format!("{}#{sockets}", origin(&url)))));
     }
     let is_sound = |object: &RawObject<'_>| object.is_whole() && object.is_proper();
-    let counted = |text: &[u8]| memmem::find_iter(text, b"jsonrpc").count();
     // Of what is too long, nobody knows.
     let told =
         found.iter().map(|(_, entry)| if entry.bytes().is_empty() { text.len() } else { counted(entry.bytes()) });
-    let is_more = is_alone && counted(text) > told.sum();
+    let is_more = is_alone && counted(text) + encoded > told.sum();
     if !is_sound(&entry) || !requests.iter().chain(&responses).all(is_sound) {
         found.push((0, Record::within(limit, text.to_vec()).into()));
     } else if is_more {
@@ -150,6 +153,8 @@ struct HttpBody {
     /// Where its text begins in the entry.
     start: usize,
     bytes: Vec<u8>,
+    /// It is in Base64.
+    is_encoded: bool,
     is_stream: bool,
     sender: Option<Sender>,
     time: Option<Time>,
@@ -178,9 +183,9 @@ impl HttpBody {
             None => return None,
         };
         let decoded = if is_base64 { STANDARD.decode(text.trim_ascii()).ok() } else { None };
-        let bytes = decoded.unwrap_or_else(|| text.into_owned());
+        let (is_encoded, bytes) = (decoded.is_some(), decoded.unwrap_or_else(|| text.into_owned()));
         let start = offset_in(whole, value) + quote;
-        let body = Self { start, bytes, is_stream: false, sender, time: None, latency: None };
+        let body = Self { start, bytes, is_encoded, is_stream: false, sender, time: None, latency: None };
         (!body.bytes.trim_ascii().is_empty()).then_some(body)
     }
 
@@ -355,7 +360,8 @@ mod tests {
     fn server_sent_events() {
         let events = |text: &str| {
             let (bytes, sender) = (text.as_bytes().to_vec(), Some(Sender::Server));
-            let body = HttpBody { start: 0, bytes, is_stream: true, sender, time: None, latency: None };
+            let body =
+                HttpBody { start: 0, bytes, is_encoded: false, is_stream: true, sender, time: None, latency: None };
             let events = body.events().into_iter().map(|event| String::from_utf8_lossy(&event.bytes).into_owned());
             events.collect::<Vec<_>>()
         };
@@ -397,6 +403,9 @@ mod tests {
         let (got, pushed) = (r#"{"id":1,"result":1}"#, r#"{"jsonrpc":1}"#);
         let elsewhere = r#"{"request":{"postData":{"text":{"jsonrpc":1}}},"x":{"jsonrpc":2}}"#;
         let told = format!("# {elsewhere}");
+        let encoded =
+            r#"{"_webSocketMessages":[{"type":"send","opcode":2,"data":"eyJqc29ucnBjIjoxfQ=="},{"x":{"jsonrpc":2}}]}"#;
+        let encoded_told = format!("# {encoded}");
         let whole = [
             (format!("{{{},{answer}}}", request("")), vec![ask, got]),
             (format!("{{{},\"_eventSourceMessages\":[{}],{answer}}}", request(""), frame("")), vec![ask, pushed, got]),
@@ -405,6 +414,7 @@ mod tests {
             (format!("{{\"_webSocketMessages\":[{},{}]}}", frame("\"opcode\":8,"), frame("\"data\":\"[{},{\\\"jsonrpc\\\":2}]\",")), vec![pushed, "[{},{\"jsonrpc\":2}]", pushed]),
             (r#"{"request":{"postData":{"text":{"jsonrpc":1}}}}"#.to_owned(), vec![pushed]),
             (elsewhere.to_owned(), vec![&told, pushed]),
+            (encoded.to_owned(), vec![&encoded_told, pushed]),
             (r#"{"_eventSourceMessages":[{"data":"{\"jsonrpc\":1}"}],"response":{"content":{"text":"data: {\"jsonrpc\":1}\n\n"}}}"#.to_owned(), vec![pushed]),
         ];
         for (entry, expected) in whole {

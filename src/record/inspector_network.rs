@@ -13,7 +13,7 @@ pub(super) const ABOUT: About = About {
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id)",
     sample: include_str!("samples/mcp-inspector-network.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::of_objects(limit, Some(&["requestHeaders", "responseHeaders"]), records),
+    decoder: |limit| ArrayDecoder::of_objects(limit, Some(&["requestHeaders", "responseHeaders"]), Box::new(records)),
 };
 
 /// The first value is an array whose first element has a URL and the body of a request or response, or their headers.

@@ -49,7 +49,7 @@ fn open<'a>(event: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<Fo
     // Behind the first message of an event without an end, another event may stand.
     let most = if event.is_whole() { usize::MAX } else { 1 };
     let mut all = event.all("contents").flat_map(found).take(most);
-    let first = all.next();
+    let first = all.next().filter(|(_, entry)| event.is_whole() || matches!(entry.bytes(), [b'{' | b'[', ..]));
     more.extend(all.map(|(start, entry)| (start, entry.into_owned())));
     first
 }
@@ -86,6 +86,7 @@ mod tests {
             ),
             (r#"{"tag":"FromClient","contents":["2018-06-03T04:08:38.856591Z",{"tag":"Not"#, "{\"tag\":\"Not"),
             (r#"{"tag":"FromClient","contents":["2018-06"#, r#"{"tag":"FromClient","contents":["2018-06"#),
+            (r#"{"tag":"FromClient","contents":["a"}"#, r#"{"tag":"FromClient","contents":["a"}"#),
             (r#"{"tag":"FromBoth","contents":[]}"#, r##"# {"tag":"FromBoth","contents":[]}"##),
             (r#"{"tag":"FromClient","contents":{}}"#, r##"# {"tag":"FromClient","contents":{}}"##),
             ("a line", "# a line"),

@@ -29,7 +29,7 @@ pub(super) struct Headline<'a> {
     /// Empty where a response answers nothing that is known.
     pub method: &'a [u8],
     /// Empty for a notification.
-    id: &'a [u8],
+    pub id: &'a [u8],
     pub latency: Option<Decimal>,
     /// The text behind `Request failed: `, and where it is.
     failure: Option<(usize, &'a [u8])>,

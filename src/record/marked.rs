@@ -321,6 +321,9 @@ fn behind(line: &[u8], start: usize) -> usize {
     let start = if line[..start].ends_with(b"\"") { start - 1 } else { start };
     match value(&line[start..]) {
         Extent::Whole(length) => start + length,
+        Extent::Broken(_) if line[start..].starts_with(b"\"") => {
+            Scan::value().end(&line[start..]).map_or(line.len(), |length| start + length)
+        }
         Extent::Incomplete | Extent::Broken(_) => line.len(),
     }
 }

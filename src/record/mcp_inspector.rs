@@ -13,7 +13,7 @@ pub(super) const ABOUT: About = About {
     carries: "sender, time, latency",
     sample: include_str!("samples/mcp-inspector.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::of_objects(limit, Some(&[]), records),
+    decoder: |limit| ArrayDecoder::of_objects(limit, Some(&[]), Box::new(records)),
 };
 
 /// The first value is an array whose first element is an object with the members of an entry, as far as it can be seen.

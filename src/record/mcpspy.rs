@@ -18,8 +18,7 @@ pub(super) const ABOUT: About = About {
     sign: Sign::Line(detect),
     decoder: |limit| {
         let mut pairs = Pairs::default();
-        let known = Some(&["method", "params", "result", "error", "request"][..]);
-        enveloped(limit, known, move |object, line, more| pairs.open(object, line, more))
+        enveloped(limit, Some(&MESSAGE[1..]), move |object, line, more| pairs.open(object, line, more))
     },
 };
 
@@ -38,6 +37,9 @@ fn detect(window: &Window<'_>) -> bool {
 /// What stands around a message.
 const ENVELOPE: [&str; 7] =
     ["timestamp", "transport_type", "stdio_transport", "http_transport", "session", "type", "raw"];
+
+/// Members of the message.
+static MESSAGE: [&str; 6] = ["id", "method", "params", "result", "error", "request"];
 
 /// How many pairs of processes are remembered; more than a machine has at a time.
 const PAIRS: usize = 16 * 1024;
@@ -60,7 +62,10 @@ impl Pairs {
         // Members that say something else than what was on the wire, or that nobody knows.
         let own =
             |text: &[u8]| object.string("method").is_some_and(|method| memmem::find(text, method.as_bytes()).is_none());
-        let is_odd = || object.members().any(|(name, _)| !ENVELOPE.iter().any(|known| known.as_bytes() == name));
+        let is_odd = |message: &[&str]| {
+            let is_known = |name| ENVELOPE.iter().chain(message).any(|known| known.as_bytes() == name);
+            object.members().any(|(name, _)| !is_known(name)) || MESSAGE.iter().any(|name| object.all(name).count() > 1)
+        };
         let mut is_told = false;
         let (start, mut record) = match on_the_wire.next() {
             Some((start, text)) if is_whole(text.trim_ascii()) => {
@@ -68,20 +73,24 @@ impl Pairs {
                 (start, Record::new(text))
             }
             // Cut off, it may say less than what stands before it.
-            Some((_, text)) if !object.is_whole() && own(&text) => (0, Record::new(line)),
+            Some((_, text)) if !object.is_whole() && (own(&text) || is_odd(&MESSAGE)) => (0, Record::new(line)),
             Some((start, text)) if !object.is_whole() => (start, Record::new(text)),
             // The other members say the same, as far as there are any.
             Some((start, text)) => match rebuild(object).filter(|record| *record.bytes != *b"{}") {
                 Some(record) => {
+                    is_told = is_odd(&MESSAGE);
                     more.push_back((start, Entry::from(LogLine::new(text)).into_owned()));
                     (0, record)
                 }
                 None => {
-                    is_told = is_odd();
+                    is_told = is_odd(&[]);
                     (start, Record::new(text))
                 }
             },
-            None if object.is_whole() => (0, rebuild(object)?),
+            None if object.is_whole() => {
+                is_told = is_odd(&MESSAGE);
+                (0, rebuild(object)?)
+            }
             None => return None,
         };
         record.time = object.date_time("timestamp");
@@ -252,6 +261,9 @@ mod tests {
         let cut = &cut[..cut.len() - 1];
         let [record] = &records(&[cut.to_owned()])[..] else { panic!() };
         assert!(*record.bytes == *cut.as_bytes() && record.time.is_some());
+        let odd = http(r#""type":"request","":{"a":1},"":"b","raw":"{"#);
+        let odd = &odd[..odd.len() - 1];
+        assert_eq!(*records(&[odd.to_owned()])[0].bytes, *odd.as_bytes());
         let table =
             [http(r#""type":"odd""#), "{\"timestamp\":1,\"message_type\":\"request\"}".to_owned(), "# text".to_owned()];
         let found = texts(&entries(|| (ABOUT.decoder)(1000), table.join("\n").as_bytes()));
@@ -264,8 +276,12 @@ mod tests {
         let one = http(r#""type":"request","raw":"{\"id\":1}""#);
         let two = http(r#""type":"request","raw":"{\"id\":2}""#);
         assert_eq!(found(&format!("{one}{two}\n{two}")), ["{\"id\":1}", "{\"id\":2}", "{\"id\":2}"]);
+        let escape = r#"{"transport_type":"http","raw":"\m"{"jsonrpc":"2.0"}"#;
+        assert_eq!(found(escape), ["m", r#"{"jsonrpc":"2.0"}"#]);
         let broken = r#""type":"response""id":1,"other":"{\"id\":2}""#;
         let (told, odd) = (r#""type":"request","method":"a","raw":"{\"id\":1}""#, r#""method":"a","raw":"}""#);
+        let (unnamed, twice) = (r#""type":"request","id":1,"":"m""#, r#""type":"request","method":"a","method":"b""#);
+        let [unnamed_line, twice_line] = [unnamed, twice].map(|rest| format!("# {}", http(rest)));
         let [whole, told_line, odd_line] = [broken, told, odd].map(|rest| format!("# {}", http(rest)));
         let table = [
             (r#""type":"response","raw":"oops""#, vec!["oops"]),
@@ -275,6 +291,8 @@ mod tests {
             (r#""raw":{"id":1}"#, vec!["{\"id\":1}"]),
             (told, vec![&told_line, "{\"id\":1}"]),
             (odd, vec![&odd_line, "}"]),
+            (unnamed, vec![&unnamed_line, "{\"id\":1}"]),
+            (twice, vec![&twice_line, "{\"method\":\"b\"}"]),
             (r#""raw":"{\"id\":1}","more":{"jsonrpc":"2.0"}"#, vec!["{\"id\":1}", "{\"jsonrpc\":\"2.0\"}"]),
             (broken, vec![&whole, "{\"id\":1}"]),
         ];

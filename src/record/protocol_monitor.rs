@@ -13,7 +13,7 @@ pub(super) const ABOUT: About = About {
     carries: "sender; older: time, latency",
     sample: include_str!("samples/protocol-monitor.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::of_objects(limit, None, records),
+    decoder: |limit| ArrayDecoder::of_objects(limit, None, Box::new(records)),
 };
 
 /// The first value is an array whose first element was sent or received, or has the time of a request.

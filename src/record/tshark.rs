@@ -42,7 +42,7 @@ impl Decoder for Tshark {
             return match input[leading_blanks(input)..].first() {
                 Some(first) => {
                     self.inner = Some(if *first == b'[' {
-                        ArrayDecoder::of_objects(self.limit, None, packet)
+                        ArrayDecoder::of_objects(self.limit, None, Box::new(packet))
                     } else {
                         self.lines()
                     });

@@ -2,6 +2,7 @@
 //! parameters, result or error data behind that. The envelope is not logged, so it is put together again.
 
 use super::about::{About, Sign, Window};
+use super::asked::Asked;
 use super::decoder::{Decoder, Line, Lines, Passed, Step, trim_end};
 use super::lsp_trace::{Headline, HeadlineKind, Parts, TraceText};
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
@@ -14,7 +15,8 @@ pub(super) const ABOUT: About = About {
     sign: Sign::Line(detect),
     decoder: |limit| {
         let lines = Lines::new(limit.saturating_add(AROUND));
-        Box::new(VscodeLspText { limit, lines, server_writes: false, long: None, said: None })
+        let asked = Asked::default();
+        Box::new(VscodeLspText { limit, lines, server_writes: false, long: None, said: None, asked, is_named: false })
     },
 };
 
@@ -36,6 +38,9 @@ struct VscodeLspText {
     long: Option<Passed>,
     /// Time and sender of what is too long: such a message, or a headline.
     said: Option<(Option<Time>, Sender)>,
+    asked: Asked,
+    /// The headline of the response that comes next was given as text: it names a method that no request has.
+    is_named: bool,
 }
 
 impl Decoder for VscodeLspText {
@@ -92,6 +97,7 @@ impl VscodeLspText {
         let most = self.limit.saturating_add(2 * AROUND);
         let window = &input[..input.len().min(most)];
         let text = TraceText { bytes: window, last: end && window.len() == input.len() };
+        let head = trim_end(&window[..length]);
         let (record, length) = match text.body(&headline, length) {
             Some(Ok((parts, length))) => {
                 let message = headline.message(&parts);
@@ -110,6 +116,13 @@ impl VscodeLspText {
                 return Step::Begin { start: 0, consumed: length };
             }
         };
+        let is_answer = headline.kind == HeadlineKind::Response;
+        let said = (headline.sending == is_answer, headline.id, headline.method);
+        let names = headline.kind != HeadlineKind::Notification && !headline.method.is_empty();
+        self.is_named = names && !self.is_named && self.asked.is_news(is_answer, said);
+        if self.is_named {
+            return Step::entry(0, 0, LogLine::new(head));
+        }
         Step::entry(0, length, self.told(record.into()))
     }
 }
@@ -124,12 +137,18 @@ mod tests {
         texts(&entries(|| (ABOUT.decoder)(limit), input.as_bytes()))
     }
 
-    /// The first message, and whether its result is unknown.
+    /// The first message, and whether its result is unknown. That of a response stands behind its headline, since no request
+    /// has the method.
     fn first(input: &str) -> (String, bool) {
         let found = entries(|| (ABOUT.decoder)(1000), input.as_bytes());
-        let Entry::Record(record) = &found[0].1 else { panic!("{input}") };
+        let at = usize::from(input.contains("response '"));
+        assert!(
+            at == 0 || texts(&found)[0].trim_start_matches("# ") == input.lines().next().unwrap().trim_end(),
+            "{input}"
+        );
+        let Entry::Record(record) = &found[at].1 else { panic!("{input}") };
         assert!(record.flags.reconstructed && !record.flags.truncated, "{input}");
-        (texts(&found)[0].clone(), record.flags.result_unknown)
+        (texts(&found)[at].clone(), record.flags.result_unknown)
     }
 
     #[test]
@@ -187,6 +206,28 @@ mod tests {
         ] {
             assert_eq!(first(&format!("[Trace - 1:00:00 PM] {input}")), (r#"{"id":0}"#.to_owned(), true), "{input}");
         }
+    }
+
+    #[test]
+    fn methods_that_only_responses_name() {
+        let asked = "[Trace - 1:00:00] Sending request 'm - (1)'.\n";
+        let back = "[Trace - 1:00:00] Sending response 'm - (1)'. Processing request took 1ms\nResult: 2\n";
+        let [head, other] =
+            ["m", "n"].map(|name| format!("[Trace - 1:00:00] Received response '{name} - (1)' in 1ms."));
+        let answer = format!("{head}\nResult: 1\n");
+        let found = messages(1000, &format!("{asked}{answer}{answer}{asked}{back}{other}\n"));
+        let expected = [
+            r#"{"id":1,"method":"m"}"#,
+            r#"{"id":1,"result":1}"#,
+            &format!("# {head}"),
+            r#"{"id":1,"result":1}"#,
+            r#"{"id":1,"method":"m"}"#,
+            "# [Trace - 1:00:00] Sending response 'm - (1)'. Processing request took 1ms",
+            r#"{"id":1,"result":2}"#,
+            &format!("# {other}"),
+            r#"{"id":1}"#,
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

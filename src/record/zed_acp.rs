@@ -1,10 +1,11 @@
 //! `zed-acp`: what the Zed editor copies of its log of agents (ACP). There is no envelope; it is put together again.
 
 use super::about::{About, Sign, Window};
+use super::asked::Asked;
 use super::elements::{ArrayDecoder, first_element};
 use super::marked::Found;
-use super::object::{NewObject, RawObject, plain_name};
-use super::{Entry, Flags, Record, Sender};
+use super::object::{NewObject, RawObject, offset_in, plain_name};
+use super::{Entry, Flags, LogLine, Record, Sender};
 
 pub(super) const ABOUT: About = About {
     name: "zed-acp",
@@ -12,7 +13,11 @@ pub(super) const ABOUT: About = About {
     carries: "sender",
     sample: include_str!("samples/zed-acp.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::of_objects(limit, None, records),
+    decoder: |limit| {
+        let mut asked = Asked::default();
+        let read = move |entry: &RawObject<'_>, text: &[u8], limit| records(entry, text, limit, &mut asked);
+        ArrayDecoder::of_objects(limit, None, Box::new(read))
+    },
 };
 
 /// The first value is an array whose first element has a direction and a type.
@@ -20,8 +25,9 @@ fn detect(window: &Window<'_>) -> bool {
     first_element(window).is_some_and(|entry| entry.has("_direction") && entry.has("_type"))
 }
 
-/// The message of an entry. A response names the method of its request, and has its result under `params`.
-fn records(entry: &RawObject<'_>, _: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
+/// The message of an entry. A response names the method of its request, and has its result under `params`; where the log has
+/// no such request, the name is text.
+fn records(entry: &RawObject<'_>, text: &[u8], limit: usize, asked: &mut Asked) -> Option<Vec<Found<'static>>> {
     let is_response = entry.get("_type")? == b"\"response\"";
     let is_other = entry.has("result") || entry.has("error");
     let sender = match entry.get("_direction")? {
@@ -45,5 +51,9 @@ fn records(entry: &RawObject<'_>, _: &[u8], limit: usize) -> Option<Vec<Found<'s
     }
     let flags = Flags { reconstructed: true, ..Flags::default() };
     let record = Record { sender, flags, ..Record::new(message.end()) };
-    Some(vec![(0, Entry::from(record).within(limit))])
+    let (is_client, methods) = (sender == Some(Sender::Client), entry.all("method").collect::<Vec<_>>());
+    let is_news = asked.is_news(is_response, (is_client == is_response, entry.get("id"), &methods));
+    let named = methods.into_iter().filter(|_| is_news);
+    let named = named.map(|method| (offset_in(text, method), LogLine::new(method.to_vec()).into()));
+    Some(std::iter::once((0, Entry::from(record).within(limit))).chain(named).collect())
 }
