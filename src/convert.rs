@@ -211,7 +211,7 @@ impl Converter {
             protocol: self.protocol(sink.selection()),
             names: input.names,
             iri: input.iri,
-            source: Mutex::new(ChunkSource::new(input.entries, self.mapper.payloads_stay_opaque())),
+            source: Mutex::new(ChunkSource::new(input.entries, self.mapper.takes_pieces())),
             taken: input.taken,
             stopped: AtomicBool::new(false),
             paired: InOrder::new(Paired::new(input.summary)),

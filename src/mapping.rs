@@ -61,6 +61,10 @@ pub enum Mapping {
     Bblock,
 }
 
+/// Larger documents are not expanded, which takes 250 times their memory: a message is then data under further
+/// contexts too, and left out in `bblock`.
+const MOST_EXPANDED: usize = 2 << 20;
+
 /// A mapping under a list of contexts, for any number of inputs.
 #[derive(Debug, Clone)]
 pub struct Mapper {
@@ -132,6 +136,11 @@ impl Mapper {
     /// Whether nothing looks into payloads, so that messages may come with theirs in canonical form.
     pub fn payloads_stay_opaque(&self) -> bool {
         self.further.is_none() && !self.reference_only
+    }
+
+    /// Whether the elements of long arrays are worked on some at a time.
+    pub(crate) fn takes_pieces(&self) -> bool {
+        !self.reference_only
     }
 
     /// What a sink has to know of an input.
@@ -256,14 +265,20 @@ impl<T: Triples> MapTarget for T {
     fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
         match *part {
             MapPart::Nodes(session, nodes, statements) => {
-                let blank = mapper.blank(nodes.first().map_or(0, |node| node.name.record));
                 let plain = mapper.mapper.payloads_stay_opaque();
-                let result =
-                    if plain { Ok(()) } else { mapper.push_under_contexts((session, statements), nodes, blank, self) };
-                if plain || result.is_err() {
-                    // What a further context cannot take is data, as it is without that context.
-                    let mut walk = mapper.walk((session, statements), blank, self);
-                    nodes.iter().for_each(|node| walk.node(node, None));
+                // Under further contexts each message is a document of its own.
+                let size = if mapper.mapper.further.is_some() { 1 } else { nodes.len().max(1) };
+                let mut result = Ok(());
+                for nodes in nodes.chunks(size) {
+                    let blank = mapper.blank(nodes.first().map_or(0, |node| node.name.record));
+                    let around = (session, statements);
+                    let mapped = if plain { Ok(()) } else { mapper.push_under_contexts(around, nodes, blank, self) };
+                    if plain || mapped.is_err() {
+                        // What a further context cannot take is data, as it is without that context.
+                        let mut walk = mapper.walk(around, blank, self);
+                        nodes.iter().for_each(|node| walk.node(node, None));
+                    }
+                    result = result.and(mapped);
                 }
                 result
             }
@@ -315,7 +330,9 @@ impl MapTarget for DocumentRecords {
             MapPart::Plain(record, bytes, _) => {
                 let mut blank = mapper.blank(record);
                 let result = mapper.each_object(bytes, |mapper, shape, object| {
-                    bblock::write(object, shape, blank.mint(), out, &mut mapper.tally.losses)
+                    let start = out.len();
+                    let written = bblock::write(object, shape, blank.mint(), out, &mut mapper.tally.losses);
+                    written.inspect_err(|_| out.truncate(start))
                 });
                 mapper.next = blank;
                 result
@@ -366,7 +383,7 @@ impl<'m> InputMapper<'m> {
         MessageWalk { writer: DocumentWriter::new(out), provenance: self.mapper.provenance, session, statements }
     }
 
-    /// Maps a record: as planned where that covers all of it, or by expansion.
+    /// Maps nodes: as planned where that covers all of a message, or by expansion.
     fn push_under_contexts<T: Triples>(
         &mut self,
         around: Surroundings<'_>,
@@ -382,33 +399,43 @@ impl<'m> InputMapper<'m> {
                     Some(reason) => reason,
                     None => {
                         self.note(node, plan.as_ref());
-                        self.walk(around, blank, triples).node(node, plan.as_ref());
+                        let mut walk = self.walk(around, blank, triples);
+                        walk.node(node, plan.as_ref());
+                        self.next = walk.writer.next;
                         return Ok(());
                     }
                 }
             }
-            // The blank nodes of a batch's elements would have to be told apart.
-            _ => "a batch",
+            _ => "asked for",
         };
         self.count_reference(reason);
         let mut document = String::new();
         self.write(around, nodes, &mut document)?;
-        self.expand(around.0, &mut blank, &document, triples)
+        let result = self.expand(around.0, &mut blank, &document, triples);
+        self.next = blank;
+        result
     }
 
-    /// Writes the nodes of a record as JSON-LD.
+    /// Writes nodes as JSON-LD; what a further context cannot take, as it is without that context.
     fn write(
         &mut self,
         around: Surroundings<'_>,
         nodes: &[Annotated<'_>],
         out: &mut String,
     ) -> Result<(), ReferenceError> {
+        let mut result = Ok(());
         for node in nodes {
-            let plan = self.plan(node, self.blank(node.name.record), true)?;
+            let mut blank = self.blank(node.name.record);
+            let plan = self.plan(node, blank.mint(), true);
+            self.next = blank;
+            let plan = plan.unwrap_or_else(|error| {
+                result = Err(error);
+                None
+            });
             self.note(node, plan.as_ref());
             self.document_walk(around, out).node(node, plan.as_ref());
         }
-        Ok(())
+        result
     }
 
     /// What further contexts make of a message, where there are any: as it is written in JSON-LD, or as values.
@@ -452,7 +479,11 @@ impl<'m> InputMapper<'m> {
         let shape = self.expander()?.shape.clone();
         let single = std::slice::from_ref(&value);
         let values = if let json::Value::Array(array) = &value { array.items.as_slice() } else { single };
-        values.iter().try_for_each(|value| take(self, &shape, value))
+        let mut result = Ok(());
+        for value in values {
+            result = result.and(take(self, &shape, value));
+        }
+        result
     }
 
     fn expander(&mut self) -> Result<&Expander, ReferenceError> {
@@ -471,6 +502,9 @@ impl<'m> InputMapper<'m> {
     ) -> Result<(), ReferenceError> {
         if document.is_empty() {
             return Ok(());
+        }
+        if document.len() > MOST_EXPANDED && !self.mapper.reference_only {
+            return Err(ReferenceError::Large);
         }
         let graph = match self.mapper.mapping {
             Mapping::Session => GraphName::NamedNode(NamedNode::new_unchecked(format!("{}{session}", self.input.iri))),

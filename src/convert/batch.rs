@@ -139,7 +139,7 @@ impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
             self.rendered.continue_record(graph);
         }
         let result = self.rendered.map(&mut self.mapper, part);
-        self.rendered.end_record(result.is_ok());
+        self.rendered.end_record();
         result.err().map(|error| error.to_string())
     }
 

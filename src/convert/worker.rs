@@ -255,7 +255,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
     fn map(&mut self, graph: Option<&str>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
         self.rendered.start_record(graph);
         let result = self.rendered.map(&mut self.mapper, part);
-        self.rendered.end_record(result.is_ok());
+        self.rendered.end_record();
         result
     }
 
@@ -283,7 +283,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         match Outline::new(bytes) {
             Err(error) => ScannedRecord::Malformed(error),
             // Only an empty array is not read in pieces.
-            Ok(outline) if !in_session || outline.is_array() => ScannedRecord::Careful,
+            Ok(outline) if outline.is_array() => ScannedRecord::Careful,
             Ok(outline) => ScannedRecord::Large(Box::new(LargeSingle::new(&outline, result_unknown))),
         }
     }

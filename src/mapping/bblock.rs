@@ -139,6 +139,7 @@ fn is_short(digits: &str) -> bool {
     digits.len() <= 15 && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
+/// Whether a payload, if there is one, is in the canonical form that every processor has.
 fn is_canonical(payload: Option<&Payload<'_>>) -> bool {
-    !matches!(payload, Some(Payload::Value(_)))
+    matches!(payload, None | Some(Payload::Canonical { interoperable: true, .. }))
 }

@@ -23,7 +23,7 @@ pub(super) struct TripleWriter<'t, 'v, T> {
     /// Holds one literal at a time.
     buffer: &'t mut String,
     /// The first blank node of the record that is free.
-    next: Blank,
+    pub next: Blank,
     pending: VecDeque<Pending<'v>>,
 }
 

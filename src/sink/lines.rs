@@ -43,7 +43,7 @@ impl Rendered for LinesRenderer {
         self.record.start_record(graph);
     }
 
-    fn end_record(&mut self, _: bool) {
+    fn end_record(&mut self) {
         self.count += self.record.count();
         // Writing into memory does not fail.
         let _ = write_line(self.record.collected(), &mut self.out);

@@ -20,8 +20,8 @@ pub(crate) trait Rendered: Send {
         self.start_record(graph);
     }
 
-    /// Ends the record; `whole` tells whether all of it was rendered.
-    fn end_record(&mut self, whole: bool);
+    /// Ends the record.
+    fn end_record(&mut self);
 
     /// Ends what is taken at once; a second time does nothing.
     fn finish(&mut self) {}
@@ -70,12 +70,10 @@ impl Rendered for DocumentRecords {
         self.graph = graph.filter(|graph| !graph.is_empty()).map(str::to_owned);
     }
 
-    fn end_record(&mut self, whole: bool) {
-        if whole {
-            let start = self.text.len();
-            self.text.push_str(&self.nodes);
-            self.records.push(RecordSpan { start, end: self.text.len(), graph: self.graph.take() });
-        }
+    fn end_record(&mut self) {
+        let start = self.text.len();
+        self.text.push_str(&self.nodes);
+        self.records.push(RecordSpan { start, end: self.text.len(), graph: self.graph.take() });
     }
 
     fn count(&self) -> u64 {
@@ -131,7 +129,7 @@ impl Rendered for QuadCollector {
         }
     }
 
-    fn end_record(&mut self, _: bool) {}
+    fn end_record(&mut self) {}
 
     fn count(&self) -> u64 {
         self.quads.len() as u64

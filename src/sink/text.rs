@@ -280,7 +280,7 @@ impl Rendered for TextRenderer {
         self.out.truncate(self.record); // no blank line
     }
 
-    fn end_record(&mut self, _: bool) {
+    fn end_record(&mut self) {
         self.close();
         if self.out.get(self.record..) == Some(b"\n") {
             self.out.truncate(self.record); // it had no triples

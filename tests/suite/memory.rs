@@ -2,8 +2,9 @@
 //! messages are not held as values; both give what short ones give.
 
 use oxrdf::Quad;
+use rpcgraph::context::Context;
 use rpcgraph::convert::{Converter, Input, Options};
-use rpcgraph::mapping::{Mapper, Mapping};
+use rpcgraph::mapping::{Loss, Mapper, Mapping};
 use rpcgraph::sink::{Sink, Syntax};
 use rpcgraph::summary::Summary;
 
@@ -13,12 +14,12 @@ use crate::support::{BASE, canonical};
 /// worked on in pieces.
 fn converted(
     log: &str,
-    mapping: Mapping,
+    (mapping, contexts): (Mapping, &[Context]),
     whole: bool,
     strict: bool,
 ) -> (Vec<Quad>, Result<Summary, String>, Vec<String>) {
     let (mut quads, mut findings) = (Vec::new(), Vec::new());
-    let mapper = Mapper::new(mapping, &[]).unwrap().with_reference_only(whole);
+    let mapper = Mapper::new(mapping, contexts).unwrap().with_reference_only(whole);
     let mut sink = Sink::quads(&mut quads);
     let input =
         Input { name: "log".into(), source: "log".into(), iri: BASE.into(), iri_stated: true, read: log.as_bytes() };
@@ -34,11 +35,16 @@ fn converted(
 }
 
 /// Asserts that it is the same on the way of any record and on that of very large ones.
-fn assert_same(log: &str, mapping: Mapping) {
+fn assert_same(log: &str, mapping: Mapping, contexts: &[Context]) {
     for strict in [false, true] {
-        let (pieces, summary, findings) = converted(log, mapping, false, strict);
-        let (whole, expected, found) = converted(log, mapping, true, strict);
+        let (pieces, summary, findings) = converted(log, (mapping, contexts), false, strict);
+        let (whole, expected, found) = converted(log, (mapping, contexts), true, strict);
         assert_eq!(findings, found);
+        // A statement that is made twice is counted twice, or not.
+        let expected = expected.map(|mut expected| {
+            expected.triples = summary.as_ref().map_or(0, |summary| summary.triples);
+            expected
+        });
         assert_eq!(summary, expected);
         assert!(canonical(&pieces) == canonical(&whole), "{} quads instead of {}", pieces.len(), whole.len());
     }
@@ -61,17 +67,67 @@ fn elements(bad: bool) -> Vec<String> {
     elements
 }
 
+/// Contexts that the fast path covers, in part and not at all.
+fn contexts() -> Vec<Context> {
+    let context = |text| Context::from_value("terms", serde_json::from_str(text).unwrap()).unwrap();
+    vec![
+        context(r#"{"x":"http://e/x","params":{"@id":"http://e/p","@context":{"a":"http://e/a","b":"http://e/b"}}}"#),
+        context(r#"{"x":{"@id":"http://e/x","@type":"@id"},"error":null}"#),
+        context(r#"{"params":{"@id":"http://e/p","@container":"@index"},"result":{"@reverse":"http://e/of"}}"#),
+    ]
+}
+
 #[test]
 fn long_batches_are_read_as_short_ones() {
     for bad in [false, true] {
         let batch = format!("[{}]", elements(bad).join(" ,\n"));
         assert!(batch.len() > 64 << 10);
         let log = format!("{{\"method\":\"a\"}}\n[{{\"method\":\"b\"}}]\n{batch}\n{{\"id\":3,\"result\":1}}\n");
-        assert_same(&log, Mapping::Session);
+        assert_same(&log, Mapping::Session, &[]);
+        for context in contexts() {
+            assert_same(&log, Mapping::Session, std::slice::from_ref(&context));
+            assert_same(&log, Mapping::Bblock, &[context]);
+        }
     }
     let batch = format!("[{}]", elements(true).join(","));
-    assert_same(&format!("{batch}\n{}\n", &batch[..batch.len() - 1]), Mapping::Bblock);
-    assert_same(&format!("[{}]", " ".repeat(70_000)), Mapping::Session);
+    assert_same(&format!("{batch}\n{}\n", &batch[..batch.len() - 1]), Mapping::Bblock, &[]);
+    assert_same(&format!("[{}]", " ".repeat(70_000)), Mapping::Session, &[]);
+}
+
+/// Two elements of a batch do not name one blank node, whatever the length of the batch.
+#[test]
+fn blank_nodes_are_those_of_a_message() {
+    for length in [10, 10_000] {
+        let node = format!(r#"{{"method":"m","x":"_:b","params":["{}"]}}"#, "x".repeat(length));
+        let log = format!("[{node},{node},{node}]");
+        let of_x = |(quads, ..): (Vec<Quad>, _, _)| {
+            let of_x = quads.into_iter().filter(|quad| quad.predicate.as_str() == "http://e/x");
+            of_x.map(|quad| quad.object).collect::<std::collections::HashSet<_>>().len()
+        };
+        for whole in [false, true] {
+            assert_eq!(of_x(converted(&log, (Mapping::Session, &contexts()[1..2]), whole, false)), 3);
+        }
+    }
+}
+
+/// What is too large to be expanded is told, and in the mapping `session` it is data.
+#[test]
+fn very_large_documents_are_not_expanded() {
+    let large = format!(r#"{{"method":"large","params":{{"a":"{}"}}}}"#, "x".repeat(5 << 20));
+    let log = format!("{large}\n[{large},{{\"method\":\"b\",\"params\":{{\"a\":\"1\"}}}}]\n{{\"method\":\"c\"}}\n");
+    let contexts = &contexts()[2..];
+    let named = |quads: &[Quad], end: &str| quads.iter().filter(|quad| quad.predicate.as_str().ends_with(end)).count();
+    let (quads, summary, findings) = converted(&log, (Mapping::Session, contexts), false, false);
+    assert_eq!([named(&quads, "#hasMethod"), named(&quads, "#hasParameters"), named(&quads, "e/p")], [4, 2, 1]);
+    assert_eq!(summary.unwrap().losses.count(Loss::NotExpanded), 2);
+    let expected = |record: usize, byte: usize| {
+        format!("log:{record}: record {record} at byte {byte}: messages of more than 2 MiB are not expanded as JSON-LD")
+    };
+    let told = [expected(1, 0), expected(2, large.len() + 1)];
+    assert_eq!(findings, told);
+    let (quads, _, findings) = converted(&log, (Mapping::Bblock, contexts), false, false);
+    assert_eq!([named(&quads, "#hasMethod"), named(&quads, "e/p")], [2, 1]);
+    assert_eq!(findings, told);
 }
 
 #[test]
@@ -87,7 +143,9 @@ fn large_messages_are_read_as_small_ones() {
         format!(r#"[{{"method":"m","x":"{long}"}}]"#),
         format!(r#"[{{"method":"m","x":"{long}"}}"#),
     ] {
-        assert_same(&format!("{message}\n{{\"method\":\"a\"}}\n"), Mapping::Session);
+        let log = format!("{message}\n{{\"method\":\"a\"}}\n");
+        assert_same(&log, Mapping::Session, &[]);
+        assert_same(&log, Mapping::Bblock, &[]);
     }
 }
 
@@ -179,10 +237,12 @@ mod peaks {
                 &["-t", "rdfxml"],
             ),
             ("others", filled(&note(""), |n| format!("\"{n}\":1"), "}", 8), &["-t", "turtle"]),
+            ("contexts", filled("[", same(r#"{"method":"a","x":1}"#), "]\n", 2), &["-t", "nquads", "-c", "terms"]),
             ("not a message", filled(r#"{"a":["#, same("[]"), "]}", 8), &["-t", "nquads"]),
         ] {
             let bytes = log.len() as f64 / f64::from(1 << 20);
             let place = Place::with("log", log);
+            place.put("terms", r#"{"@context":{"x":"http://e/x"}}"#);
             let peak = peak(&place, &[&["convert", "--quiet", "log"], options].concat());
             assert!(peak > 1.0, "{name}: nothing was measured");
             let most = 48.0 + 6.0 * bytes;
