@@ -17,6 +17,8 @@ mod content;
 mod definitions;
 mod extract;
 mod mcp;
+mod open;
+mod rounds;
 mod sides;
 
 use std::borrow::Cow;
@@ -31,7 +33,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 pub(crate) use self::extract::Extract;
 pub(crate) use self::mcp::Linker;
 use crate::json::Numbers;
-use crate::message::{Payload, Single};
+use crate::message::{ErrorMember, Payload, Single};
 use crate::triples::NodeRef;
 use crate::vocab::{mcp as terms, prov, rpcg};
 
@@ -125,6 +127,16 @@ pub(crate) fn terms() -> impl Iterator<Item = NamedNodeRef<'static>> {
         rpcg::CANCELS,
         rpcg::TRACE_ID,
         rpcg::PARENT_SPAN_ID,
+        rpcg::CONTINUES,
+        rpcg::STATUS,
+        rpcg::ENDED_BY,
+        rpcg::DURATION_SECONDS,
+        rpcg::ASKS,
+        rpcg::INPUT,
+        rpcg::VALUE,
+        rpcg::EXTRA_MEMBERS,
+        rpcg::ERROR_KIND,
+        rpcg::PROBLEM,
     ];
     terms::ALL.iter().copied().chain(ours).chain([prov::WAS_REVISION_OF])
 }
@@ -137,10 +149,14 @@ pub(crate) struct Spelled {
     interoperable: bool,
 }
 
-/// The canonical text of a message's params or result, where the message does not have it.
+/// The canonical text of a message's params or result or its error's data, where the message does not have it.
 pub(crate) fn spell(single: &Single<'_>) -> Option<Spelled> {
     let Single::Message(message) = single else { return None };
-    let payload = message.params.as_ref().or(message.result.as_ref())?;
+    let data = match &message.error {
+        Some(ErrorMember::Object(error)) => error.data.as_ref(),
+        _ => None,
+    };
+    let payload = message.params.as_ref().or(message.result.as_ref()).or(data)?;
     if let Payload::Canonical { .. } = payload {
         return None;
     }

@@ -17,8 +17,8 @@ use percent_encoding::utf8_percent_encode;
 
 pub use self::annotated::{Annotated, IdNode, Name, Node, Origin, SessionEnd};
 use self::answered::RecentAnswers;
-pub(crate) use self::connection::OpenBatch;
 use self::connection::{Connection, Idle, Tally};
+pub(crate) use self::connection::{OpenBatch, seconds_between};
 use crate::message::{Content, Id, Single};
 use crate::record::{KnownMethod, LogLine, Protocols, Record, Sender};
 use crate::vocab::RESERVED;

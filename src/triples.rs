@@ -70,6 +70,8 @@ pub enum PartKind {
     Result,
     /// An item of content.
     Content,
+    /// Something that somebody is asked.
+    Input,
 }
 
 impl PartKind {
@@ -86,6 +88,7 @@ impl PartKind {
             Self::Capability => "-capability",
             Self::Result => "-result",
             Self::Content => "-content",
+            Self::Input => "-input",
         }
     }
 }

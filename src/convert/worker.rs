@@ -346,8 +346,8 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                         findings.push(self.finding(at, message.to_owned(), true));
                     }
                     let added = nodes.get_mut(first..).unwrap_or_default();
-                    paired.count_problems(added);
                     paired.link(&graph, added, &mut extracts, &mut statements);
+                    paired.count_problems(added);
                     steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at });
                 }
                 (Entry::LogLine(line), _) => {

@@ -137,12 +137,11 @@ impl Definitions {
     pub fn find<'a>(
         &mut self,
         kind: DefinitionKind,
-        key_text: Cow<'a, str>,
+        (key, key_text): (Key, Cow<'a, str>),
         request: Name,
         room: bool,
         out: &mut Vec<Statement<'a>>,
     ) -> NodeRef<'static> {
-        let key = key(&key_text);
         let known = self.in_force.get(&key).map(|found| found.node).or_else(|| self.undefined.get(&key).copied());
         let (class, part) = kind.class();
         let (name, index) = known.unwrap_or((request, 0));

@@ -9,7 +9,7 @@ use super::definitions::{DefinitionKind, Shown, shown};
 use super::sides::Introduction;
 use super::{Key, Protocol, Spelled, key};
 use crate::json;
-use crate::message::{Id, Kind, Message, Payload, Single};
+use crate::message::{ErrorMember, Id, Kind, Message, Payload, Single};
 use crate::record::Protocols;
 use crate::vocab::{mcp, rpcg};
 
@@ -19,6 +19,7 @@ pub(crate) enum Extract<'a> {
     Request(McpRequest<'a>),
     Notification(McpNotification<'a>),
     Result(McpResult<'a>),
+    Error(McpError<'a>),
 }
 
 /// A request.
@@ -31,12 +32,19 @@ pub(crate) struct McpRequest<'a> {
     pub trace: Option<Trace<'a>>,
     /// The client, as it tells of itself.
     pub client: Option<Box<Introduction<'a>>>,
+    /// Of a request that goes on with an operation: what stands for the `requestState` that it gives back, and for what it
+    /// responds to.
+    pub state: Option<Key>,
+    pub responses: Option<Key>,
 }
 
 pub(crate) enum AsksFor<'a> {
     Other,
-    /// Something that is defined, by its key; the property that leads from the operation to it.
-    Use(DefinitionKind, NamedNodeRef<'static>, Cow<'a, str>),
+    /// Something that is defined, by its key; the property that leads from the operation to it; and what stands for what it is
+    /// used with.
+    Use(DefinitionKind, NamedNodeRef<'static>, Cow<'a, str>, u64),
+    /// What became of a task, by what stands for its id; and whether that is its result.
+    Task(Key, bool),
     /// A list of definitions, from this cursor on.
     List(DefinitionKind, Option<Key>),
     /// The server, to tell of itself.
@@ -57,6 +65,8 @@ pub(crate) enum Tells<'a> {
     Cancelled(Id<'a>),
     /// A line for a log: how grave it is, and who says it.
     Log(Option<Cow<'a, str>>, Option<Cow<'a, str>>),
+    /// How far a task got.
+    Task(Box<McpResult<'a>>),
 }
 
 /// Where a message belongs in a trace (W3C Trace Context): the trace, and the span that sent it.
@@ -91,6 +101,37 @@ pub(crate) struct McpResult<'a> {
     pub contents: Vec<ContentItem<'a>>,
     /// The server, as it tells of itself.
     pub server: Option<Box<Introduction<'a>>>,
+    /// Where it may be that the operation goes on.
+    pub round: Option<Box<Round<'a>>>,
+}
+
+/// What says that an operation goes on, or how far its task got.
+pub(crate) struct Round<'a> {
+    /// `input_required`, or the status of the task.
+    pub status: Cow<'a, str>,
+    /// What stands for the state that the next request has to give back, and for all that is asked.
+    pub state: Option<Key>,
+    pub asked: Option<Key>,
+    pub inputs: Inputs<'a>,
+    /// What stands for the id of its task.
+    pub task: Option<Key>,
+    /// Whether the task is made by this.
+    pub is_new: bool,
+    /// Whether the outcome of the operation is in it, or there will never be any.
+    pub is_last: bool,
+}
+
+/// What people, or programs that speak for them, are asked: names and requests, in canonical JSON.
+pub(crate) struct Inputs<'a> {
+    pub requests: Vec<(Cow<'a, str>, &'a str)>,
+    pub interoperable: bool,
+}
+
+/// An error that MCP has a name for.
+pub(crate) struct McpError<'a> {
+    pub kind: NamedNodeRef<'static>,
+    /// The URLs that have to be visited first.
+    pub inputs: Inputs<'a>,
 }
 
 impl<'a> Extract<'a> {
@@ -106,7 +147,7 @@ impl<'a> Extract<'a> {
             Kind::Response => {
                 text(message.result.as_ref(), spelled).and_then(|(text, plain)| McpResult::of(text, plain))
             }
-            Kind::ErrorResponse => None,
+            Kind::ErrorResponse => McpError::of(message, spelled).map(Self::Error),
         };
         found.unwrap_or(Self::Nothing)
     }
@@ -137,6 +178,10 @@ struct Params<'a> {
     version: Option<&'a str>,
     client: Option<&'a str>,
     capabilities: Option<&'a str>,
+    arguments: Option<&'a str>,
+    state: Option<&'a str>,
+    responses: Option<&'a str>,
+    task: Option<&'a str>,
 }
 
 impl<'a> Params<'a> {
@@ -157,6 +202,10 @@ impl<'a> Params<'a> {
                 "protocolVersion" => &mut params.version,
                 "clientInfo" => &mut params.client,
                 "capabilities" => &mut params.capabilities,
+                "arguments" => &mut params.arguments,
+                "requestState" => &mut params.state,
+                "inputResponses" => &mut params.responses,
+                "taskId" => &mut params.task,
                 "_meta" => {
                     params.read_meta(value);
                     continue;
@@ -206,7 +255,7 @@ impl<'a> McpRequest<'a> {
         }
         let params = Params::of(message, spelled);
         let uses = |kind, property, key| match string(key) {
-            Some(key) => AsksFor::Use(kind, property, key),
+            Some(key) => AsksFor::Use(kind, property, key, digest(params.arguments.unwrap_or_default())),
             None => AsksFor::Other,
         };
         let list = |kind| AsksFor::List(kind, string(params.cursor).map(key));
@@ -229,11 +278,24 @@ impl<'a> McpRequest<'a> {
                 (mcp::INITIALIZE_OPERATION, AsksFor::Server)
             }
             "server/discover" => (rpcg::OPERATION, AsksFor::Server),
+            _ if method.starts_with("tasks/")
+                && let Some(task) = string(params.task) =>
+            {
+                (rpcg::OPERATION, AsksFor::Task(key(task), method == "tasks/result"))
+            }
             _ if protocols.has(Protocols::ACP) && params.session_id.is_some() => return None,
             _ => (rpcg::OPERATION, AsksFor::Other),
         };
         let client = Introduction::new(params.client, params.version, params.capabilities, params.interoperable);
-        Some(Self { class, asks_for, token: params.token(), trace: params.trace(), client: client.map(Box::new) })
+        Some(Self {
+            class,
+            asks_for,
+            token: params.token(),
+            trace: params.trace(),
+            client: client.map(Box::new),
+            state: params.state.map(key),
+            responses: params.responses.and_then(names),
+        })
     }
 }
 
@@ -252,7 +314,12 @@ impl<'a> McpNotification<'a> {
                 .and_then(|id| Id::from_value(&id))
                 .map(Tells::Cancelled),
             "notifications/message" => Some(Tells::Log(string(params.level), string(params.logger))),
-            _ => None,
+            _ => params.task.and_then(|_| text(message.params.as_ref(), spelled)).and_then(|(text, interoperable)| {
+                match McpResult::of(text, interoperable)? {
+                    Extract::Result(result) => Some(Tells::Task(Box::new(result))),
+                    _ => None,
+                }
+            }),
         };
         Some(Self { trace: params.trace(), tells: tells.unwrap_or(Tells::Other) })
     }
@@ -262,6 +329,7 @@ impl<'a> McpResult<'a> {
     fn of(text: &'a str, interoperable: bool) -> Option<Extract<'a>> {
         let mut result = Self::default();
         let (mut says, mut server, mut version, mut capabilities) = (false, None, None, None);
+        let mut round = RoundParts::default();
         for (name, value) in json::members(text) {
             match name {
                 "nextCursor" => result.next_cursor = string(Some(value)).map(key),
@@ -277,12 +345,115 @@ impl<'a> McpResult<'a> {
                 }
                 _ => match DefinitionKind::listed_by(name).filter(|_| value.starts_with('[')) {
                     Some(kind) => result.lists.push((kind, shown(kind, value, interoperable))),
-                    None => continue,
+                    None => {
+                        round.note(name, value);
+                        continue;
+                    }
                 },
             }
+            says = true;
+        }
+        if let Some(found) = round.read(interoperable) {
+            // What a task gave is where results of tools have it.
+            if result.content.is_empty()
+                && let Some(Extract::Result(outcome)) =
+                    round.result.and_then(|outcome| Self::of(outcome, interoperable))
+            {
+                result = outcome;
+            }
+            result.round = Some(Box::new(found));
             says = true;
         }
         result.server = Introduction::new(server, version, capabilities, interoperable).map(Box::new);
         says.then_some(Extract::Result(result))
     }
+}
+
+/// Members of a result that say that an operation goes on, or how far its task got, in canonical JSON.
+#[derive(Default)]
+struct RoundParts<'a> {
+    result_type: Option<&'a str>,
+    inputs: Option<&'a str>,
+    state: Option<&'a str>,
+    new_task: Option<&'a str>,
+    task: Option<&'a str>,
+    status: Option<&'a str>,
+    result: Option<&'a str>,
+    error: Option<&'a str>,
+}
+
+impl<'a> RoundParts<'a> {
+    #[inline]
+    fn note(&mut self, name: &str, value: &'a str) {
+        let member = match name {
+            "resultType" => &mut self.result_type,
+            "inputRequests" => &mut self.inputs,
+            "requestState" => &mut self.state,
+            "task" => &mut self.new_task,
+            "taskId" => &mut self.task,
+            "status" => &mut self.status,
+            "result" => &mut self.result,
+            "error" => &mut self.error,
+            _ => return,
+        };
+        *member = Some(value);
+    }
+
+    fn read(&mut self, interoperable: bool) -> Option<Round<'a>> {
+        let is_new = self.new_task.is_some() || self.result_type == Some("\"task\"");
+        for (name, value) in self.new_task.into_iter().flat_map(json::members) {
+            self.note(name, value);
+        }
+        let (task, status) = match self.result_type {
+            Some("\"input_required\"") => (None, Some("input_required".into())),
+            _ => (Some(key(string(self.task)?)), string(self.status)),
+        };
+        let status = status?;
+        let requests = self.inputs.into_iter().flat_map(json::members);
+        let requests = requests.filter_map(|(name, request)| Some((json::unescaped(name)?, request))).collect();
+        Some(Round {
+            is_last: task.is_some() && (self.result.is_some() || self.error.is_some() || status == "cancelled"),
+            status,
+            state: self.state.map(key),
+            asked: self.inputs.and_then(names),
+            inputs: Inputs { requests, interoperable },
+            task,
+            is_new,
+        })
+    }
+}
+
+impl<'a> McpError<'a> {
+    fn of(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
+        let Some(ErrorMember::Object(error)) = &message.error else { return None };
+        let kind = match error.code.as_deref()? {
+            "-32020" => rpcg::HEADER_MISMATCH,
+            "-32021" => rpcg::MISSING_REQUIRED_CLIENT_CAPABILITY,
+            "-32022" => rpcg::UNSUPPORTED_PROTOCOL_VERSION,
+            "-32042" => rpcg::URL_ELICITATION_REQUIRED,
+            _ => return None,
+        };
+        let (data, interoperable) = text(error.data.as_ref(), spelled).unwrap_or_default();
+        let urls = json::members(data).filter(|(name, _)| *name == "elicitations");
+        let requests = urls.flat_map(|(_, urls)| json::elements(urls)).filter_map(|request| {
+            let (_, id) = json::members(request).find(|(name, _)| *name == "elicitationId")?;
+            Some((json::string(id)?, request))
+        });
+        Some(Self { kind, inputs: Inputs { requests: requests.collect(), interoperable } })
+    }
+}
+
+/// Stands for the names of an object's members, if it has any.
+fn names(object: &str) -> Option<Key> {
+    let mut names = json::members(object).map(|(name, _)| name).peekable();
+    names.peek()?;
+    Some(key(names.collect::<Vec<_>>()))
+}
+
+/// Tells texts apart, but for those that were made to have one digest.
+fn digest(text: &str) -> u64 {
+    let (chunks, rest) = text.as_bytes().as_chunks();
+    let last = rest.iter().fold(1, |last, byte| last << 8 | u64::from(*byte));
+    let words = chunks.iter().map(|chunk| u64::from_le_bytes(*chunk)).chain([last]);
+    words.fold(0, |digest: u64, word| (digest ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29))
 }

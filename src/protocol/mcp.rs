@@ -11,41 +11,46 @@
 //! | `notifications/progress`, `notifications/cancelled` | `rpcg:progressOf`, `rpcg:cancels` the request |
 //! | `notifications/message` | `mcp:hasLevel`, `mcp:hasLogger` |
 //! | `_meta.traceparent` | `rpcg:traceId`, `rpcg:parentSpanId` |
+//! | a request that goes on with an operation ([`rounds`](super::rounds)) | `rpcg:continues` the answer that left it open |
+//! | what an answer wants to be told first | `rpcg:asks` inputs, each with its name and its request |
+//! | an answer that leaves an operation open, what tells of a task | `rpcg:status` |
+//! | what ends an operation of more than one request | `rpcg:endedBy` of that operation, and its `rpcg:durationSeconds` |
+//! | errors -32020 to -32022, -32042 | `rpcg:errorKind` |
 //!
 //! What the members mean is said in MCP's [specification](https://modelcontextprotocol.io/specification/2025-11-25).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use oxrdf::vocab::xsd;
 
 use super::content::say_content;
 use super::definitions::{DefinitionKind, Definitions};
-use super::extract::{AsksFor, Extract, McpNotification, McpRequest, McpResult, Tells, Trace};
+use super::extract::{AsksFor, Extract, Inputs, McpNotification, McpRequest, McpResult, Round, Tells, Trace};
+use super::open::OpenRequests;
+use super::rounds::{GoesOn, Paused, Rounds, Used};
 use super::sides::KnownSide;
 use super::{Key, KeyMap, Said, Speaker, Statement, key};
-use crate::message::{Id, Message};
+use crate::message::{Id, Message, Problem};
 use crate::record::Sender;
 use crate::session::{Annotated, Name, Node, Sessions};
 use crate::triples::{NodeRef, Part, PartKind};
 use crate::vocab::{mcp, rpcg};
 
-/// How many requests are remembered that are not answered; beyond that, what answers the oldest is in no operation.
-const OPEN: usize = 1 << 18;
 /// How many definitions are remembered, of all sessions together.
 const DEFINITIONS: usize = 1 << 16;
 
 /// Links messages with those before them, in their order.
 ///
-/// Remembers the requests that wait for their answers, 2^18 at most: what answers an older one is in no operation. And at
-/// most 2^16 sessions and definitions, each by digests. Where half of that is reached, the sessions that were used longest
+/// Remembers the requests that wait for their answers, 2^18 at most: what answers an older one is in no operation. Operations
+/// that answers have left open, 2^16 at most: what goes on with an older one is an operation of its own. And at most 2^16 sessions and definitions, each by digests. Where half of that is reached, the sessions that were used longest
 /// ago lose theirs: what is listed there again is new. Further definitions of one session are new in each list, and what is
 /// used of them has only a name.
 #[derive(Default)]
 pub(crate) struct Linker {
-    open: BTreeMap<Name, OpenOperation>,
+    open: OpenRequests<OpenOperation>,
     /// Open requests by their progress tokens.
     tokens: KeyMap<Name>,
+    rounds: Rounds,
     sessions: KeyMap<McpSession>,
     /// The reference of the session that messages are linked in, and its key.
     current: (Arc<str>, Key),
@@ -58,15 +63,18 @@ pub(crate) struct Linker {
 struct OpenOperation {
     awaits: Awaits,
     token: Option<Key>,
+    /// What the request goes on with.
+    before: Option<Box<Paused>>,
 }
 
 /// What the answer to a request can tell.
 enum Awaits {
     Other,
     List(DefinitionKind, Option<Key>),
-    ToolResult,
-    Contents(NodeRef<'static>),
+    Use(Used),
     Server,
+    /// How far a task got, or its result.
+    Task(bool),
 }
 
 /// What is known of the two sides of a session.
@@ -91,60 +99,67 @@ impl Linker {
         &mut self,
         session: &Arc<str>,
         sessions: &Sessions,
-        annotated: &Annotated<'a>,
+        annotated: &mut Annotated<'a>,
         extract: Extract<'a>,
         out: &mut Vec<Statement<'a>>,
     ) {
-        let name = annotated.name;
         if self.current.0 != *session {
             self.current = (session.clone(), key(session));
         }
-        let answered = annotated.responds_to.and_then(|request| Some((request, self.open.remove(&request)?)));
+        let answered = annotated.responds_to.and_then(|request| Some((request, self.open.take(request)?)));
         if let Some((request, open)) = answered {
-            open.token.map(|token| self.tokens.remove(&token));
-            let operation = NodeRef::Part(request, Part::OPERATION);
-            Speaker::new(out, NodeRef::Message(name)).link(rpcg::IN_OPERATION, operation);
-            if let Extract::Result(result) = extract {
-                self.result(name, result, open.awaits, out);
-            }
-            return;
+            return self.answer(annotated, extract, request, open, out);
         }
         match extract {
             Extract::Request(request) => self.request(annotated, request, out),
             Extract::Notification(notification) => self.notification(annotated, sessions, notification, out),
-            Extract::Nothing | Extract::Result(_) => {}
+            Extract::Nothing | Extract::Result(_) | Extract::Error(_) => {}
         }
     }
 
-    fn request<'a>(&mut self, annotated: &Annotated<'a>, request: McpRequest<'a>, out: &mut Vec<Statement<'a>>) {
+    fn request<'a>(&mut self, annotated: &mut Annotated<'a>, request: McpRequest<'a>, out: &mut Vec<Statement<'a>>) {
         let name = annotated.name;
-        let operation = NodeRef::Part(name, Part::OPERATION);
+        let before = if self.rounds.is_empty() { GoesOn::Nothing } else { self.goes_on(&request) };
+        let before = match before {
+            GoesOn::Nothing => None,
+            GoesOn::With(paused) => Some(paused),
+            GoesOn::Doubt => {
+                annotated.problems.insert(Problem::AmbiguousPairing);
+                None
+            }
+        };
+        let operation = NodeRef::Part(before.as_ref().map_or(name, |paused| paused.operation), Part::OPERATION);
         let mut speaker = Speaker::new(out, NodeRef::Message(name));
         speaker.link(rpcg::IN_OPERATION, operation);
+        if let Some(paused) = &before {
+            speaker.link(rpcg::CONTINUES, NodeRef::Message(paused.answer));
+        }
         say_trace(&mut speaker, request.trace);
-        let mut awaits = Awaits::Other;
         if let Some(client) = request.client {
             client.say(Sender::Client, &mut self.session().client, name, out);
         }
         let mut speaker = Speaker::new(out, operation);
-        speaker.class(request.class);
-        match request.asks_for {
-            AsksFor::Other => {}
-            AsksFor::Server => awaits = Awaits::Server,
-            AsksFor::List(kind, cursor) => awaits = Awaits::List(kind, cursor),
-            AsksFor::Use(kind, property, key) => {
-                let mut defined = Vec::new();
-                let node = self
-                    .definitions(kind, |definitions, room| definitions.find(kind, key, name, room > 0, &mut defined));
-                speaker.link(property, node);
-                out.append(&mut defined);
-                awaits = match kind {
-                    DefinitionKind::Tool => Awaits::ToolResult,
-                    DefinitionKind::Resource => Awaits::Contents(node),
-                    DefinitionKind::Template | DefinitionKind::Prompt => Awaits::Other,
-                };
-            }
+        if before.is_none() {
+            speaker.class(request.class);
         }
+        let awaits = match request.asks_for {
+            AsksFor::Other => Awaits::Other,
+            AsksFor::Server => Awaits::Server,
+            AsksFor::List(kind, cursor) => Awaits::List(kind, cursor),
+            AsksFor::Task(_, is_result) => Awaits::Task(is_result),
+            AsksFor::Use(kind, property, text, arguments) => match before.as_ref().and_then(|paused| paused.used) {
+                Some(used) => Awaits::Use(Used { arguments, ..used }),
+                None => {
+                    let (mut defined, key) = (Vec::new(), key(&text));
+                    let node = self.definitions(kind, |definitions, room| {
+                        definitions.find(kind, (key, text), name, room > 0, &mut defined)
+                    });
+                    speaker.link(property, node);
+                    out.append(&mut defined);
+                    Awaits::Use(Used { kind, key, arguments, node })
+                }
+            },
+        };
         // Null never pairs.
         if let Node::Message(Message { id: Some(Id::Null), .. }) = &annotated.node {
             return;
@@ -153,17 +168,131 @@ impl Linker {
         if let Some(token) = token {
             self.tokens.insert(token, name);
         }
-        self.open.insert(name, OpenOperation { awaits, token });
-        if self.open.len() > OPEN
-            && let Some((_, oldest)) = self.open.pop_first()
-        {
-            oldest.token.map(|token| self.tokens.remove(&token));
+        let forgotten = self.open.insert(name, OpenOperation { awaits, token, before });
+        if let Some(token) = forgotten.and_then(|oldest| oldest.token) {
+            self.tokens.remove(&token);
+        }
+    }
+
+    /// What a request goes on with; that is not left open any more, unless it is a task.
+    fn goes_on(&mut self, request: &McpRequest<'_>) -> GoesOn {
+        let session = self.current.1;
+        match &request.asks_for {
+            AsksFor::Task(task, _) => self.rounds.find([task_key(session, *task)]),
+            AsksFor::Use(kind, _, text, arguments) => {
+                let used = (*kind, key(text));
+                let keys = match (request.state, request.responses) {
+                    (None, None) => vec![round_key(session, used, Wants::Again(*arguments))],
+                    (state, responses) => {
+                        let state_key = state.map(|state| round_key(session, used, Wants::State(state)));
+                        let responses = [false, true].map(|stated| {
+                            let fits = responses.filter(|_| state.is_none() || !stated);
+                            fits.map(|responses| round_key(session, used, Wants::Responses(responses, stated)))
+                        });
+                        state_key.into_iter().chain(responses.into_iter().flatten()).collect()
+                    }
+                };
+                let found = self.rounds.find(keys);
+                if let GoesOn::With(paused) = &found {
+                    self.rounds.take(paused.operation);
+                }
+                found
+            }
+            _ => GoesOn::Nothing,
+        }
+    }
+
+    /// Links what answers an open request.
+    fn answer<'a>(
+        &mut self,
+        annotated: &Annotated<'a>,
+        extract: Extract<'a>,
+        request: Name,
+        open: OpenOperation,
+        out: &mut Vec<Statement<'a>>,
+    ) {
+        let OpenOperation { awaits, token, before } = open;
+        token.map(|token| self.tokens.remove(&token));
+        let name = annotated.name;
+        let operation = before.as_ref().map_or(request, |paused| paused.operation);
+        let mut speaker = Speaker::new(out, NodeRef::Message(name));
+        speaker.link(rpcg::IN_OPERATION, NodeRef::Part(operation, Part::OPERATION));
+        let used = match awaits {
+            Awaits::Use(used) => Some(used),
+            _ => before.as_ref().and_then(|paused| paused.used),
+        };
+        // Whether this is the outcome, or what goes on with the operation has these keys.
+        let (mut is_last, mut keys) = (!matches!(awaits, Awaits::Task(false)), Vec::new());
+        match extract {
+            Extract::Result(mut result) => {
+                let round = result.round.take().filter(|round| round.is_told(&awaits));
+                if let Some(round) = &round {
+                    is_last = round.is_last;
+                    keys = self.keys(round, used);
+                    speaker.literal(rpcg::STATUS, Some(round.status.clone()), xsd::STRING);
+                }
+                let inputs = round.map(|round| round.inputs);
+                link_inputs(name, &mut speaker, inputs.as_ref());
+                match (awaits, used) {
+                    (Awaits::Use(_) | Awaits::Task(_), Some(used)) if is_last => give(name, result, used, out),
+                    (Awaits::Use(_) | Awaits::Task(_), _) => {}
+                    (awaits, _) => self.result(name, result, awaits, out),
+                }
+                say_inputs(name, inputs, out);
+            }
+            Extract::Error(error) => {
+                if error.kind == rpcg::URL_ELICITATION_REQUIRED
+                    && let Some(used) = used
+                {
+                    let wants = Wants::Again(used.arguments);
+                    is_last = false;
+                    keys = vec![round_key(self.current.1, (used.kind, used.key), wants)];
+                }
+                link_inputs(name, &mut speaker, Some(&error.inputs));
+                Speaker::new(out, NodeRef::Error(name)).link(rpcg::ERROR_KIND, NodeRef::Iri(error.kind.as_str()));
+                say_inputs(name, Some(error.inputs), out);
+            }
+            _ => {}
+        }
+        if is_last {
+            if let Some(before) = before {
+                self.end(&before, annotated, out);
+            }
+        } else if !keys.is_empty() {
+            let since = match before {
+                Some(before) => annotated.time.and_then(|time| Some((time, before.seconds(Some(time))?))),
+                None => annotated.time.zip(annotated.latency),
+            };
+            self.rounds.pause(Paused { operation, answer: name, used, since, has_ended: false }, keys);
+        }
+    }
+
+    /// What a request has that goes on with an operation that this leaves open.
+    fn keys(&self, round: &Round<'_>, used: Option<Used>) -> Vec<Key> {
+        let session = self.current.1;
+        match (round.task, used) {
+            (Some(task), _) if round.is_new => vec![task_key(session, task)],
+            (None, Some(Used { kind, key, .. })) => {
+                let asked = round.asked.map(|asked| Wants::Responses(asked, round.state.is_some()));
+                let wants = round.state.map(Wants::State).into_iter().chain(asked);
+                wants.map(|wants| round_key(session, (kind, key), wants)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Says that a message is the outcome of an operation that was left open before.
+    fn end<'a>(&mut self, before: &Paused, annotated: &Annotated<'a>, out: &mut Vec<Statement<'a>>) {
+        if self.rounds.end(before.operation) {
+            let mut speaker = Speaker::new(out, NodeRef::Part(before.operation, Part::OPERATION));
+            speaker.link(rpcg::ENDED_BY, NodeRef::Message(annotated.name));
+            let seconds = before.seconds(annotated.time).map(|seconds| seconds.to_string().into());
+            speaker.literal(rpcg::DURATION_SECONDS, seconds, xsd::DECIMAL);
         }
     }
 
     fn result<'a>(&mut self, name: Name, result: McpResult<'a>, awaits: Awaits, out: &mut Vec<Statement<'a>>) {
         match awaits {
-            Awaits::Other => {}
             Awaits::List(kind, cursor) => {
                 let page = result.lists.into_iter().find(|(listed, _)| *listed == kind);
                 if let Some((_, page)) = page {
@@ -172,23 +301,12 @@ impl Linker {
                     });
                 }
             }
-            Awaits::ToolResult => {
-                let node = NodeRef::Part(name, Part { kind: PartKind::Result, index: 0 });
-                let mut speaker = Speaker::new(out, NodeRef::Message(name));
-                speaker.link(rpcg::TOOL_RESULT, node);
-                speaker.subject = node;
-                speaker.class(mcp::TOOL_RESULT);
-                if let Some(is_error) = result.is_error {
-                    speaker.say(mcp::IS_ERROR, Said::Boolean(is_error));
-                }
-                say_content(node, mcp::HAS_CONTENT, result.content, name, out);
-            }
-            Awaits::Contents(resource) => say_content(resource, mcp::HAS_CONTENTS, result.contents, name, out),
             Awaits::Server => {
                 if let Some(server) = result.server {
                     server.say(Sender::Server, &mut self.session().server, name, out);
                 }
             }
+            Awaits::Other | Awaits::Use(_) | Awaits::Task(_) => {}
         }
     }
 
@@ -221,8 +339,35 @@ impl Linker {
                 speaker.literal(mcp::HAS_LEVEL, level, xsd::STRING);
                 speaker.literal(mcp::HAS_LOGGER, logger, xsd::STRING);
             }
+            Tells::Task(result) => return self.task(annotated, *result, notification.trace, out),
         }
         say_trace(&mut speaker, notification.trace);
+    }
+
+    /// Links a notification that tells how far a task got.
+    fn task<'a>(
+        &mut self,
+        annotated: &Annotated<'a>,
+        mut result: McpResult<'a>,
+        trace: Option<Trace<'a>>,
+        out: &mut Vec<Statement<'a>>,
+    ) {
+        let Some(Round { status, task: Some(task), is_last, .. }) = result.round.take().map(|round| *round) else {
+            return;
+        };
+        let mut speaker = Speaker::new(out, NodeRef::Message(annotated.name));
+        let known = self.rounds.find([task_key(self.current.1, task)]);
+        if let GoesOn::With(paused) = &known {
+            speaker.link(rpcg::IN_OPERATION, NodeRef::Part(paused.operation, Part::OPERATION));
+        }
+        speaker.literal(rpcg::STATUS, Some(status), xsd::STRING);
+        say_trace(&mut speaker, trace);
+        if let (GoesOn::With(paused), true) = (known, is_last) {
+            if let Some(used) = paused.used {
+                give(annotated.name, result, used, out);
+            }
+            self.end(&paused, annotated, out);
+        }
     }
 
     /// Stands for the token that the side gave to a request of the session: other bits for each side.
@@ -268,5 +413,74 @@ fn say_trace<'a>(speaker: &mut Speaker<'_, 'a>, trace: Option<Trace<'a>>) {
     if let Some(Trace { trace, span }) = trace {
         speaker.literal(rpcg::TRACE_ID, Some(trace.into()), xsd::STRING);
         speaker.literal(rpcg::PARENT_SPAN_ID, Some(span.into()), xsd::STRING);
+    }
+}
+
+/// What a request has to have that goes on with an operation.
+#[derive(Hash)]
+enum Wants {
+    /// This state.
+    State(Key),
+    /// Responses to all that was asked; and whether a state was given too.
+    Responses(Key, bool),
+    /// What the last one was used with.
+    Again(u64),
+}
+
+fn round_key(session: Key, (kind, used): (DefinitionKind, Key), wants: Wants) -> Key {
+    key((session, kind as u8, used, wants))
+}
+
+fn task_key(session: Key, task: Key) -> Key {
+    key((session, task))
+}
+
+impl Round<'_> {
+    /// Whether what answers such a request tells of an operation that goes on, and does not just look like it.
+    fn is_told(&self, awaits: &Awaits) -> bool {
+        match awaits {
+            Awaits::Use(_) => self.is_new || self.task.is_none(),
+            Awaits::Task(_) => true,
+            _ => self.is_new,
+        }
+    }
+}
+
+/// Says what came of the use of something: what a tool gave, what is in a resource.
+fn give<'a>(name: Name, result: McpResult<'a>, used: Used, out: &mut Vec<Statement<'a>>) {
+    match used.kind {
+        DefinitionKind::Tool => {
+            let node = NodeRef::Part(name, Part { kind: PartKind::Result, index: 0 });
+            let mut speaker = Speaker::new(out, NodeRef::Message(name));
+            speaker.link(rpcg::TOOL_RESULT, node);
+            speaker.subject = node;
+            speaker.class(mcp::TOOL_RESULT);
+            if let Some(is_error) = result.is_error {
+                speaker.say(mcp::IS_ERROR, Said::Boolean(is_error));
+            }
+            say_content(node, mcp::HAS_CONTENT, result.content, name, out);
+        }
+        DefinitionKind::Resource => say_content(used.node, mcp::HAS_CONTENTS, result.contents, name, out),
+        DefinitionKind::Template | DefinitionKind::Prompt => {}
+    }
+}
+
+fn input(message: Name, index: u32) -> NodeRef<'static> {
+    NodeRef::Part(message, Part { kind: PartKind::Input, index })
+}
+
+/// Says that a message asks for inputs, and what these are.
+fn link_inputs<'a>(message: Name, speaker: &mut Speaker<'_, 'a>, inputs: Option<&Inputs<'a>>) {
+    let requests = inputs.into_iter().flat_map(|inputs| &inputs.requests);
+    (1..).zip(requests).for_each(|(index, _)| speaker.link(rpcg::ASKS, input(message, index)));
+}
+
+fn say_inputs<'a>(message: Name, inputs: Option<Inputs<'a>>, out: &mut Vec<Statement<'a>>) {
+    let Some(Inputs { requests, interoperable }) = inputs else { return };
+    for (index, (name, request)) in (1..).zip(requests) {
+        let mut speaker = Speaker::new(out, input(message, index));
+        speaker.class(rpcg::INPUT);
+        speaker.literal(mcp::HAS_NAME, Some(name), xsd::STRING);
+        speaker.say(rpcg::VALUE, Said::Json(request.into(), interoperable));
     }
 }

@@ -59,6 +59,7 @@ pub const CATALOGUE: &[NamedQuery<'static>] = catalogue! {
     "tool-changes",
     "definitions-size",
     "operations",
+    "inputs",
     "resources",
     "capabilities",
     "handshake",

@@ -6,6 +6,7 @@
 
 CORPORA has `mcp-spec/schema/REVISION/schema.json` (modelcontextprotocol/modelcontextprotocol); PROTOCOLS has
 `lsp/metaModel-*.json` (microsoft/language-server-protocol) and `acp/meta-v*.json` (agentclientprotocol/agent-client-protocol).
+What the extension "tasks" of MCP adds is in no schema: it stands below.
 A method that both sides send in any version, or different sides in two protocols, has `-` for its side.
 """
 
@@ -13,6 +14,10 @@ import json
 import sys
 from collections import defaultdict
 from pathlib import Path
+
+
+# https://modelcontextprotocol.io/extensions/tasks
+EXTENSIONS = {"tasks/update": {"client"}, "notifications/tasks": {"server"}}
 
 
 def mcp(file):
@@ -68,6 +73,9 @@ def main():
             for method, side in read(file):
                 sides[method][protocol] |= {side} - {None}
                 sources[method].add("/".join(file.parts[-2:]))
+    for method, senders in EXTENSIONS.items():
+        sides[method]["MCP"] = senders
+        sources[method].add("extensions/tasks")
     for method, by_protocol in sorted(sides.items(), key=lambda item: item[0].encode()):
         senders = set.union(*by_protocol.values())
         agreed = len(senders) == 1 and all(by_protocol.values())

@@ -195,7 +195,7 @@ impl Connection {
         annotated.superseded = superseded;
         if let Some(request) = answer.request {
             annotated.responds_to = Some(request.name);
-            annotated.latency = record.latency.or_else(|| latency(*request.time?, record.time?));
+            annotated.latency = record.latency.or_else(|| seconds_between(*request.time?, record.time?));
         }
         annotated
     }
@@ -235,9 +235,9 @@ impl OpenBatch {
     }
 }
 
-/// Seconds from the request to its answer, where both times are of one kind and the log's clock did not run backwards.
+/// Seconds from a request to its answer, where both times are of one kind and the log's clock did not run backwards.
 /// A clock without a date that did has passed midnight.
-fn latency(request: Time, answer: Time) -> Option<Decimal> {
+pub(crate) fn seconds_between(request: Time, answer: Time) -> Option<Decimal> {
     let seconds = request.seconds_to(answer)?;
     match answer {
         _ if seconds >= Decimal::from(0) => Some(seconds),

@@ -1,0 +1,87 @@
+//! Requests that wait for their answers, in the order of their names.
+
+use std::collections::VecDeque;
+
+use crate::session::Name;
+
+/// How many are remembered; beyond that, the oldest is forgotten.
+const OPEN: usize = 1 << 18;
+
+/// What is remembered of open requests. Most are answered soon, so a queue is enough.
+pub(super) struct OpenRequests<T> {
+    /// Those that were answered meanwhile have nothing any more.
+    requests: VecDeque<(Name, Option<T>)>,
+    count: usize,
+}
+
+impl<T> Default for OpenRequests<T> {
+    fn default() -> Self {
+        Self { requests: VecDeque::new(), count: 0 }
+    }
+}
+
+impl<T> OpenRequests<T> {
+    /// Adds the newest; gives what was remembered of the oldest, if that is forgotten for it.
+    pub fn insert(&mut self, name: Name, remembered: T) -> Option<T> {
+        if self.requests.len() > 2 * self.count + 64 {
+            self.requests.retain(|(_, remembered)| remembered.is_some());
+        }
+        self.requests.push_back((name, Some(remembered)));
+        self.count += 1;
+        if self.count > OPEN {
+            self.requests.front().map(|(oldest, _)| *oldest).and_then(|name| self.take(name))
+        } else {
+            None
+        }
+    }
+
+    /// Takes what is remembered of a request, which is open no more.
+    pub fn take(&mut self, name: Name) -> Option<T> {
+        let at = self.requests.binary_search_by_key(&name, |(name, _)| *name).ok()?;
+        let taken = self.requests.get_mut(at)?.1.take()?;
+        self.count -= 1;
+        while self.requests.front().is_some_and(|(_, remembered)| remembered.is_none()) {
+            self.requests.pop_front();
+        }
+        while self.requests.back().is_some_and(|(_, remembered)| remembered.is_none()) {
+            self.requests.pop_back();
+        }
+        Some(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(record: u64) -> Name {
+        Name { record, element: None }
+    }
+
+    #[test]
+    fn what_is_answered_takes_no_room() {
+        let mut open = OpenRequests::default();
+        open.insert(name(1), 1);
+        for record in 2..10_000 {
+            open.insert(name(record), record);
+            if record % 3 > 0 {
+                assert_eq!(open.take(name(record)), Some(record));
+                assert_eq!(open.take(name(record)), None);
+            }
+            assert!(open.requests.len() <= 2 * open.count + 65);
+        }
+        assert_eq!(open.take(name(1)), Some(1));
+        assert_eq!(open.requests.front().map(|(name, _)| name.record), Some(3));
+    }
+
+    #[test]
+    fn the_oldest_is_forgotten() {
+        let mut open = OpenRequests::default();
+        for record in 0..OPEN as u64 {
+            assert_eq!(open.insert(name(record), record), None);
+        }
+        assert_eq!(open.take(name(0)), Some(0));
+        assert_eq!(open.insert(name(1 << 30), 7), None);
+        assert_eq!(open.insert(name(1 << 31), 8), Some(1));
+    }
+}
