@@ -146,18 +146,23 @@ fn every_query_finds_what_is_in_the_logs() {
 /// However many requests have the id that is taken back, each notification finds the one before it: in a time that grows
 /// with their number, not with its square.
 #[test]
-fn one_id_that_is_taken_back_often() {
-    const COUNT: usize = 12_000;
-    let pair = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}
-{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}
-"#;
-    let log = ("log.ndjson".to_owned(), pair.repeat(COUNT).into_bytes());
-    let found = rows(NamedQuery::find("cancelled").expect("a query"), &[], &[log]);
-    let [message, request] = ["message", "request"].map(|column| found.index(column).expect("a column"));
-    assert_eq!(found.rows.len(), COUNT);
-    for (nth, row) in (1..).zip(&found.rows) {
-        let names = [2 * nth, 2 * nth - 1].map(|record| format!("<{FOLDER}log.ndjson#m{record}>"));
-        assert_eq!([&row[message], &row[request]], [&names[0], &names[1]]);
+fn ids_that_are_taken_back_often() {
+    for (count, ids) in [(12_000, 1), (6_000, 2_000)] {
+        let pair = |nth: usize| {
+            let id = nth % ids;
+            format!(
+                "{{\"id\":{id},\"method\":\"tools/list\"}}\n\
+                 {{\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}\n"
+            )
+        };
+        let log = ("log.ndjson".to_owned(), (0..count).map(pair).collect::<String>().into_bytes());
+        let found = rows(NamedQuery::find("cancelled").expect("a query"), &[], &[log]);
+        let [message, request] = ["message", "request"].map(|column| found.index(column).expect("a column"));
+        assert_eq!(found.rows.len(), count);
+        for (nth, row) in (1..).zip(&found.rows) {
+            let names = [2 * nth, 2 * nth - 1].map(|record| format!("<{FOLDER}log.ndjson#m{record}>"));
+            assert_eq!([&row[message], &row[request]], [&names[0], &names[1]]);
+        }
     }
 }
 
