@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use oxrdf::{BlankNode, Term};
+use oxsdatatypes::Decimal;
 use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
 use super::{functions, items};
@@ -106,10 +107,15 @@ impl QueryableDataset<'static> for Columnar {
     }
 
     fn externalize_expression_term(&self, term: RowTerm) -> Result<ExpressionTerm, Infallible> {
-        if let RowTerm::Known(id) = term
-            && let Some(value) = id.as_integer()
-        {
-            return Ok(ExpressionTerm::IntegerLiteral(value.into()));
+        // Numbers are sorted and summed with no text of them.
+        if let RowTerm::Known(id) = term {
+            if let Some(value) = id.as_integer() {
+                return Ok(ExpressionTerm::IntegerLiteral(value.into()));
+            }
+            let decimal = id.as_decimal().map(|(digits, behind)| Decimal::new(digits.into(), behind));
+            if let Some(Ok(value)) = decimal {
+                return Ok(ExpressionTerm::DecimalLiteral(value));
+            }
         }
         Ok(self.externalize_term(term)?.into())
     }

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use hashbrown::HashTable;
 
@@ -12,6 +12,9 @@ use super::term::TermId;
 const PART: usize = 1 << 12;
 /// How many questions by object are answered by going through all: a query asks once for each class that it names.
 const ASKED: usize = 8;
+
+/// How many rows are looked at one after the other before the subject that is sought is searched for among all.
+const NEAR: usize = 8;
 
 /// Triples in order; a part spans little, so that most numbers fit into half their size.
 struct Part {
@@ -83,6 +86,8 @@ pub(super) struct Column {
     disordered: bool,
     /// How often triples of an object were asked for.
     asked: AtomicUsize,
+    /// The row that was sought last, in 20 and 12 bits.
+    sought: AtomicU32,
     by_object: OnceLock<ByObject>,
 }
 
@@ -153,11 +158,33 @@ impl Column {
         }
     }
 
-    /// The first row whose subject is not less.
+    /// The first row whose subject is not less. Mostly it is near the one that was sought before.
     pub fn seek(&self, subject: TermId) -> Row {
-        let part = self.parts.partition_point(|(part, _)| part.last < subject);
-        let place = self.parts.get(part).map_or(0, |(part, length)| part.subjects.first_not_less(subject, *length));
-        (part, place)
+        let last = unpacked(self.sought.load(Ordering::Relaxed));
+        let row = self.seek_from(last, subject).unwrap_or_else(|| {
+            let part = self.parts.partition_point(|(part, _)| part.last < subject);
+            let place = self.parts.get(part).map_or(0, |(part, length)| part.subjects.first_not_less(subject, *length));
+            (part, place)
+        });
+        if row != last {
+            self.sought.store(packed(row), Ordering::Relaxed);
+        }
+        row
+    }
+
+    /// The same, if it is one of the few rows from that one on.
+    fn seek_from(&self, (part, place): Row, subject: TermId) -> Option<Row> {
+        let (Part { subjects, .. }, length) = self.parts.get(part)?;
+        let before = match place.checked_sub(1) {
+            Some(before) => subjects.get(before),
+            None => part.checked_sub(1).and_then(|before| Some(self.parts.get(before)?.0.last)),
+        };
+        if before.is_some_and(|before| before >= subject) {
+            return None;
+        }
+        let found =
+            (place..*length).take(NEAR).find(|place| subjects.get(*place).is_some_and(|known| known >= subject));
+        found.map(|place| (part, place))
     }
 
     /// Whether triples of an object are asked for so often that it is no longer enough to go through all.
@@ -182,7 +209,6 @@ impl Column {
 
     fn ordered_by_object(&self) -> ByObject {
         let object = |row: u32| self.triple(unpacked(row)).map_or(TermId(0), |(_, object)| object);
-        let packed = |(part, place): Row| u32::try_from(part << 12 | place).unwrap_or(u32::MAX);
         let mut rows: Vec<u32> = self.rows().map(packed).collect();
         if !rows.is_sorted_by_key(|row| object(*row)) {
             rows.sort_by_cached_key(|row| object(*row));
@@ -197,6 +223,11 @@ impl Column {
         }
         ByObject { rows, starts, hashes }
     }
+}
+
+/// Part and place of a row in 20 and 12 bits.
+fn packed((part, place): Row) -> u32 {
+    u32::try_from(part << 12 | place).unwrap_or(u32::MAX)
 }
 
 /// A row whose part and place are in 20 and 12 bits.
@@ -229,8 +260,13 @@ mod tests {
                 let by_object = by_object.map(|(subject, _)| subject.0);
                 let expected = set.iter().filter(|(_, object)| *object == wanted).map(|(subject, _)| *subject);
                 prop_assert_eq!(Vec::from_iter(by_object), Vec::from_iter(expected));
-                let first = column.triple(column.seek(object)).map(|(subject, _)| subject.0);
-                prop_assert_eq!(first, set.iter().map(|(subject, _)| *subject).find(|subject| *subject >= wanted));
+            }
+            // Forwards, again, backwards.
+            for wanted in (0..52).flat_map(|wanted| [wanted, wanted, wanted / 2]) {
+                let row = column.seek(TermId(wanted));
+                let behind = std::iter::successors(Some(row), |row| Some(column.next(*row))).map_while(|row| column.triple(row));
+                let expected = set.iter().filter(|(subject, _)| *subject >= wanted);
+                prop_assert_eq!(behind.map(|(s, o)| (s.0, o.0)).collect::<Vec<_>>(), Vec::from_iter(expected.copied()));
             }
         }
     }

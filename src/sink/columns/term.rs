@@ -280,6 +280,12 @@ impl TermId {
             _ => None,
         }
     }
+
+    /// The digits of a decimal, and how many of them are behind the point.
+    pub fn as_decimal(self) -> Option<(i64, u32)> {
+        (self.0 >> TAG == DECIMAL)
+            .then(|| (to_signed(self.0, 54), u32::try_from(bits(self.0, 54, 6)).unwrap_or_default()))
+    }
 }
 
 /// A number that is counted, without zeros in front.
