@@ -186,9 +186,12 @@ impl Converter {
     /// Whose messages are told in the terms of their protocol, if such a selection of triples is wanted.
     fn protocol(&self, selection: Option<&Selection>) -> Protocol {
         let wanted = selection.is_none_or(|selection| {
-            let is_wanted = |term: NamedNodeRef<'static>| {
-                selection.wants(term, None) || selection.wants(rdf::TYPE, Some(term.as_str()))
+            // What protocols give classes are not records.
+            let is_class = |term: NamedNodeRef<'static>| match self.mapper.payloads_stay_opaque() {
+                true => selection.wants_elsewhere(rdf::TYPE, term.as_str()),
+                false => selection.wants(rdf::TYPE, Some(term.as_str())),
             };
+            let is_wanted = |term: NamedNodeRef<'static>| selection.wants(term, None) || is_class(term);
             protocol::terms().any(is_wanted)
         });
         let in_session = self.mapper.mapping() == Mapping::Session;

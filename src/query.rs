@@ -45,6 +45,7 @@ mod dataset;
 mod fetch;
 mod functions;
 mod items;
+mod missing;
 mod narrow;
 mod needs;
 mod order;

@@ -31,6 +31,7 @@ pub(crate) use self::rdfxml::{RdfXmlSink, not_xml};
 use self::rendered::QuadCollector;
 pub(crate) use self::rendered::{DocumentRecords, Rendered};
 pub use self::selection::Selection;
+pub(crate) use self::selection::{Condition, ValueTest};
 use self::text::{Layout, TextRenderer};
 use crate::vocab::PREFIXES;
 

@@ -8,7 +8,7 @@ use std::fmt;
 use oxrdf::vocab::xsd;
 use oxrdf::{NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 
-use crate::session::Name;
+use crate::session::{Annotated, Name};
 
 /// A node of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,6 +199,10 @@ impl<'a> ObjectRef<'a> {
 
 /// Takes triples, those of a subject one after the other.
 pub trait Triples {
+    /// Tells of a record whose triples are next: its node is the first subject, in the session with that reference.
+    #[inline]
+    fn about(&mut self, _: &Annotated<'_>, _session: &str) {}
+
     /// Starts a subject.
     fn subject(&mut self, node: NodeRef<'_>);
 

@@ -1,6 +1,6 @@
-//! The parts of a pattern that are patterns, those in conditions aside.
+//! The parts of a pattern that are patterns, those in conditions aside, and those of an expression that are expressions.
 
-use spargebra::algebra::GraphPattern;
+use spargebra::algebra::{Expression, GraphPattern};
 
 macro_rules! parts {
     ($(#[$doc:meta])* $name:ident $($mutability:tt)?) => {
@@ -39,3 +39,30 @@ parts!(
     /// The parts, to be changed.
     parts_mut mut
 );
+
+/// The parts of an expression that are expressions.
+pub(super) fn operands(expression: &Expression) -> Vec<&Expression> {
+    match expression {
+        Expression::NamedNode(_)
+        | Expression::Literal(_)
+        | Expression::Variable(_)
+        | Expression::Bound(_)
+        | Expression::Exists(_) => Vec::new(),
+        Expression::Or(left, right)
+        | Expression::And(left, right)
+        | Expression::Equal(left, right)
+        | Expression::SameTerm(left, right)
+        | Expression::Greater(left, right)
+        | Expression::GreaterOrEqual(left, right)
+        | Expression::Less(left, right)
+        | Expression::LessOrEqual(left, right)
+        | Expression::Add(left, right)
+        | Expression::Subtract(left, right)
+        | Expression::Multiply(left, right)
+        | Expression::Divide(left, right) => vec![left, right],
+        Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => vec![inner],
+        Expression::In(left, list) => std::iter::once(&**left).chain(list).collect(),
+        Expression::If(condition, left, right) => vec![condition, left, right],
+        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.iter().collect(),
+    }
+}

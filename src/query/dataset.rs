@@ -24,7 +24,7 @@ use spargebra::algebra::{GraphPattern, QueryDataset};
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use super::columnar::Columnar;
-use super::{Query, functions, order};
+use super::{Query, functions, items, missing, order};
 use crate::sink::columns::{Collector, Columns};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
 use crate::triples::{ObjectRef, Triples as _};
@@ -98,6 +98,10 @@ impl Dataset {
             None => Graphs::All { merged: overlapping || !query.uses_graphs(), named: query.uses_graphs() },
         };
         let mut needs = query.needs().clone();
+        if overlapping {
+            // RDF may say anything of the records of a log.
+            needs.of_anything();
+        }
         if overlapping && (query.uses_graphs() || query.has_dataset()) {
             // Any triple of it makes a graph exist.
             needs.everything();
@@ -160,8 +164,11 @@ impl Dataset {
                 let evaluator = functions::add(QueryEvaluator::new()).with_cancellation_token(cancel.token());
                 let algebra = query.sized.as_ref().unwrap_or(&query.algebra);
                 let in_order = order::in_record_order(algebra).filter(|_| columns.are_in_record_order());
+                let mut algebra = in_order.unwrap_or_else(|| algebra.clone());
+                let is_made = |predicate: &NamedNode| items::PROPERTIES.contains(&predicate.as_ref());
+                missing::leave_out(&mut algebra, &|predicate| columns.has(predicate) || is_made(predicate));
                 return evaluator
-                    .prepare(in_order.as_ref().unwrap_or(algebra))
+                    .prepare(&algebra)
                     .execute(Columnar(columns))
                     .map_err(failed.clone())
                     .map(|results| answer(results, failed));

@@ -1,95 +1,199 @@
-//! What a query can do without: payloads of messages that it does not ask about, and texts whose length is enough.
+//! What a query can do without: triples of records that it does not ask about, and texts whose length is enough.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use oxrdf::vocab::xsd;
-use oxrdf::{Literal, NamedNode, NamedNodeRef, Variable};
+use oxrdf::{Literal, NamedNode, NamedNodeRef, Term, Variable};
+use spareval::QueryEvaluator;
 use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, Function, GraphPattern, PropertyPathExpression};
-use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern};
+use spargebra::term::{NamedNodePattern, TermPattern};
 
-use super::algebra::{parts, parts_mut};
+use super::algebra::{operands, parts, parts_mut};
+use crate::sink::columns::FORESEEN;
+use crate::sink::{Condition, ValueTest};
 use crate::vocab::{jrpc, rpcg};
 
 /// The properties of what may be long.
 const PAYLOADS: [NamedNodeRef<'_>; 5] =
     [jrpc::HAS_PARAMETERS, jrpc::HAS_RESULT, jrpc::HAS_ERROR_DATA, rpcg::VALUE, rpcg::TEXT];
 
-/// Messages, and the methods that they have in every solution of a pattern.
-pub(super) fn methods(pattern: &GraphPattern) -> Vec<(Variable, Vec<String>)> {
-    let (mut messages, mut values) = (Vec::new(), Vec::new());
-    constraints(pattern, &mut messages, &mut values);
-    let methods = messages.into_iter().filter_map(|(message, method)| match method {
-        TermPattern::Literal(literal) => Some((message.clone(), vec![literal.value().to_owned()])),
-        TermPattern::Variable(method) => {
-            let (_, methods) = values.iter().find(|(variable, _)| *variable == method)?;
-            Some((message.clone(), methods.clone()))
-        }
-        _ => None,
-    });
-    methods.collect()
+/// What holds in every solution of a pattern.
+#[derive(Default)]
+struct Certain<'p> {
+    /// The variables that have a value.
+    bound: BTreeSet<&'p Variable>,
+    /// Records with a property that is known before their triples, and its value.
+    values: Vec<(&'p Variable, Vec<NamedNode>, &'p TermPattern)>,
+    /// What a variable is.
+    tests: Vec<(&'p Variable, String, Arc<ValueTest>)>,
+    /// Conditions that records meet.
+    met: Vec<(Variable, Condition)>,
 }
 
-/// Collects messages with their methods, and variables with all the texts that they can have.
-fn constraints<'p>(
-    pattern: &'p GraphPattern,
-    messages: &mut Vec<(&'p Variable, &'p TermPattern)>,
-    values: &mut Vec<(&'p Variable, Vec<String>)>,
-) {
-    match pattern {
-        GraphPattern::Bgp { patterns } => messages.extend(patterns.iter().filter_map(|triple| {
-            let TermPattern::Variable(message) = &triple.subject else { return None };
-            let is_method = matches!(&triple.predicate, NamedNodePattern::NamedNode(name) if *name == jrpc::HAS_METHOD);
-            is_method.then_some((message, &triple.object))
-        })),
-        GraphPattern::Values { variables, bindings } => {
-            values.extend(variables.iter().enumerate().filter_map(|(column, variable)| {
-                let texts = bindings.iter().map(|row| match row.get(column) {
-                    Some(Some(GroundTerm::Literal(literal))) => Some(literal.value().to_owned()),
-                    _ => None,
-                });
-                Some((variable, texts.collect::<Option<_>>()?))
-            }));
-        }
-        GraphPattern::Filter { expr, inner } => {
-            equals(expr, values);
-            constraints(inner, messages, values);
-        }
-        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
-            constraints(left, messages, values);
-            constraints(right, messages, values);
-        }
-        GraphPattern::LeftJoin { left: inner, .. }
-        | GraphPattern::Minus { left: inner, .. }
-        | GraphPattern::Extend { inner, .. } => constraints(inner, messages, values),
-        _ => {}
+/// The conditions that records meet in every solution of a pattern.
+pub(super) fn conditions(pattern: &GraphPattern) -> Vec<(Variable, Condition)> {
+    Certain::of(pattern).met()
+}
+
+/// The variables that have a value in every solution of a pattern.
+pub(super) fn bound(pattern: &GraphPattern) -> BTreeSet<&Variable> {
+    Certain::of(pattern).bound
+}
+
+impl<'p> Certain<'p> {
+    fn of(pattern: &'p GraphPattern) -> Self {
+        let mut certain = Self::default();
+        certain.add(pattern);
+        certain
     }
-}
 
-/// Collects variables that a condition compares with texts.
-fn equals<'p>(condition: &'p Expression, values: &mut Vec<(&'p Variable, Vec<String>)>) {
-    let text = |expression: &Expression| match expression {
-        Expression::Literal(literal) if literal.datatype() == xsd::STRING => Some(literal.value().to_owned()),
-        _ => None,
-    };
-    match condition {
-        Expression::And(left, right) => {
-            equals(left, values);
-            equals(right, values);
-        }
-        Expression::Equal(left, right) | Expression::SameTerm(left, right) => match (&**left, &**right) {
-            (Expression::Variable(variable), other) | (other, Expression::Variable(variable)) => {
-                values.extend(text(other).map(|text| (variable, vec![text])));
+    fn add(&mut self, pattern: &'p GraphPattern) {
+        match pattern {
+            GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| {
+                let property = match &triple.predicate {
+                    NamedNodePattern::NamedNode(property) => Some(vec![property.clone()]),
+                    NamedNodePattern::Variable(_) => None,
+                };
+                self.triple(&triple.subject, property, &triple.object);
+            }),
+            GraphPattern::Path { subject, path, object } => self.triple(subject, choices(path), object),
+            GraphPattern::Values { variables, bindings } => {
+                for (column, variable) in variables.iter().enumerate() {
+                    let terms = bindings.iter().map(|row| Some(Term::from(row.get(column)?.clone()?)));
+                    if let Some(terms) = terms.collect::<Option<Vec<_>>>() {
+                        self.tests.push((variable, format!("{terms:?}"), Arc::new(move |term| terms.contains(term))));
+                    }
+                }
             }
+            GraphPattern::Filter { expr, inner } => {
+                let mut inside = Certain::of(inner);
+                inside.condition(expr);
+                self.bound.extend(inside.bound);
+                self.values.extend(inside.values);
+                self.tests.extend(inside.tests);
+                self.met.extend(inside.met);
+            }
+            GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
+                self.add(left);
+                self.add(right);
+            }
+            GraphPattern::LeftJoin { left: inner, .. }
+            | GraphPattern::Minus { left: inner, .. }
+            | GraphPattern::Extend { inner, .. }
+            | GraphPattern::Graph { inner, .. } => self.add(inner),
             _ => {}
-        },
-        Expression::In(left, list) => {
-            if let (Expression::Variable(variable), Some(texts)) = (&**left, list.iter().map(text).collect()) {
-                values.push((variable, texts));
+        }
+    }
+
+    fn triple(&mut self, subject: &'p TermPattern, properties: Option<Vec<NamedNode>>, object: &'p TermPattern) {
+        for term in [subject, object] {
+            if let TermPattern::Variable(variable) = term {
+                self.bound.insert(variable);
             }
         }
+        if let (TermPattern::Variable(record), Some(properties)) = (subject, properties)
+            && properties.iter().all(|property| FORESEEN.contains(&property.as_ref()))
+        {
+            self.values.push((record, properties, object));
+        }
+    }
+
+    /// Adds a condition of the solutions.
+    fn condition(&mut self, condition: &'p Expression) {
+        match condition {
+            Expression::And(left, right) => {
+                self.condition(left);
+                self.condition(right);
+            }
+            Expression::Exists(pattern) => {
+                let met = conditions(pattern).into_iter().filter(|(record, _)| self.bound.contains(record));
+                self.met.extend(met.collect::<Vec<_>>());
+            }
+            condition => {
+                let mut variables = BTreeSet::new();
+                if is_of_values(condition, &mut variables)
+                    && let (Some(variable), None) = (variables.pop_first(), variables.first())
+                    && self.bound.contains(variable)
+                    && let Some(test) = test(variable, condition)
+                {
+                    self.tests.push((variable, condition.to_string(), test));
+                }
+            }
+        }
+    }
+
+    fn met(self) -> Vec<(Variable, Condition)> {
+        let Self { values, tests, mut met, .. } = self;
+        for (record, properties, value) in values {
+            let fitting: Vec<_> = match value {
+                TermPattern::Variable(value) => tests.iter().filter(|(of, ..)| *of == value).collect(),
+                _ => Vec::new(),
+            };
+            let text = value.to_string() + &fitting.iter().map(|(_, text, _)| text.as_str()).collect::<String>();
+            let test: Option<Arc<ValueTest>> = match (value, fitting.as_slice()) {
+                (TermPattern::NamedNode(node), _) => Some(is_term(node.clone().into())),
+                (TermPattern::Literal(literal), _) => Some(is_term(literal.clone().into())),
+                (_, []) => None,
+                (_, tests) => {
+                    let tests: Vec<_> = tests.iter().map(|(.., test)| Arc::clone(test)).collect();
+                    Some(Arc::new(move |term| tests.iter().all(|test| test(term))))
+                }
+            };
+            met.push((record.clone(), Condition { properties, test, text }));
+        }
+        met
+    }
+}
+
+fn is_term(wanted: Term) -> Arc<ValueTest> {
+    Arc::new(move |term| *term == wanted)
+}
+
+/// The properties that a path chooses from, if that is all that it does.
+fn choices(path: &PropertyPathExpression) -> Option<Vec<NamedNode>> {
+    match path {
+        PropertyPathExpression::NamedNode(property) => Some(vec![property.clone()]),
+        PropertyPathExpression::Alternative(left, right) => Some([choices(left)?, choices(right)?].concat()),
+        _ => None,
+    }
+}
+
+/// Whether what an expression gives depends on the values of variables alone, which are collected.
+fn is_of_values<'p>(expression: &'p Expression, variables: &mut BTreeSet<&'p Variable>) -> bool {
+    match expression {
+        Expression::Variable(variable) | Expression::Bound(variable) => {
+            variables.insert(variable);
+        }
+        Expression::Exists(_)
+        | Expression::FunctionCall(
+            Function::Custom(_)
+            | Function::Rand
+            | Function::Now
+            | Function::Uuid
+            | Function::StrUuid
+            | Function::BNode
+            | Function::Iri,
+            _,
+        ) => return false,
         _ => {}
     }
+    operands(expression).into_iter().all(|operand| is_of_values(operand, variables))
+}
+
+/// The test that a condition of one variable is.
+fn test(variable: &Variable, condition: &Expression) -> Option<Arc<ValueTest>> {
+    let inner = Box::new(GraphPattern::Bgp { patterns: Vec::new() });
+    let sparopt::algebra::GraphPattern::Filter { expression, .. } =
+        (&GraphPattern::Filter { expr: condition.clone(), inner }).into()
+    else {
+        return None;
+    };
+    let (evaluator, variable) = (QueryEvaluator::new(), variable.clone());
+    let fits = move |term: &Term| {
+        evaluator.evaluate_effective_boolean_value_expression(&expression, [(&variable, term.clone())]) == Some(true)
+    };
+    Some(Arc::new(fits))
 }
 
 /// The query as it is asked where of some properties' values only the lengths are there, and those properties. It asks for
@@ -229,34 +333,48 @@ mod tests {
     }
 
     #[test]
-    fn methods_are_those_of_every_solution() {
+    fn conditions_are_those_of_every_solution() {
+        // The conditions under which params are wanted, one use after the other.
         let wanted = |pattern: &str| {
             let query = Query::parse(&format!("SELECT * {{ {pattern} }}"), None).unwrap();
-            query.needs().methods(jrpc::HAS_PARAMETERS).map(|methods| methods.join(" "))
+            let uses = query.needs().uses(jrpc::HAS_PARAMETERS).unwrap_or_default();
+            let terms = ["a", "b"].map(|text| Term::from(Literal::from(text)));
+            let fits = |condition: &Condition| {
+                let fits = |term: &&Term| condition.test.as_ref().is_none_or(|test| test(term));
+                terms.iter().filter(fits).map(|term| term.to_string().replace('"', "")).collect::<String>()
+            };
+            let groups = uses.iter().map(|used| used.of.iter().map(fits).collect::<Vec<_>>().join("&"));
+            groups.collect::<Vec<_>>().join(" ")
         };
-        let some = |methods: &str| Some(methods.to_owned());
-        assert_eq!(wanted("?m jrpc:hasMethod 'a' ; jrpc:hasParameters ?p"), some("a"));
-        assert_eq!(wanted("?m jrpc:hasMethod 'a' OPTIONAL { ?m jrpc:hasParameters ?p }"), some("a"));
-        assert_eq!(wanted("VALUES ?x { 'a' 'b' } ?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p"), some("a b"));
-        assert_eq!(
-            wanted("?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p FILTER(?x IN ('a', 'b') && ?p != 5)"),
-            some("a b")
-        );
-        assert_eq!(
-            wanted(
-                "{ ?m jrpc:hasMethod 'a' ; jrpc:hasParameters ?p } UNION { ?m jrpc:hasMethod 'b' ; jrpc:hasParameters ?p }"
+        for (pattern, methods) in [
+            ("?m jrpc:hasMethod 'a' ; jrpc:hasParameters ?p", "a"),
+            ("?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p", "ab"),
+            ("?m jrpc:hasMethod 'a' OPTIONAL { ?m jrpc:hasParameters ?p }", "a"),
+            ("VALUES ?x { 'a' 'c' } ?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p", "a"),
+            ("?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p FILTER(?x IN ('a', 'c') && ?p != 5)", "a"),
+            ("?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p FILTER(STRSTARTS(UCASE(?x), 'B'))", "b"),
+            ("?m jrpc:hasParameters ?p FILTER EXISTS { ?m jrpc:hasMethod ?x FILTER(?x < 'b') }", "a"),
+            ("?m jrpc:hasMethod 'a' FILTER EXISTS { ?m jrpc:hasParameters ?p }", "a"),
+            ("?m jrpc:hasMethod 'a' ; jrpc:hasParameters|jrpc:hasResult ?p", "a"),
+            (
+                "{ ?m jrpc:hasMethod 'a' ; jrpc:hasParameters ?p } UNION { ?m jrpc:hasMethod 'b' ; jrpc:hasParameters ?p }",
+                "a b",
             ),
-            some("a b")
-        );
-        for any in [
-            "?m jrpc:hasParameters ?p OPTIONAL { ?m jrpc:hasMethod 'a' }",
-            "{ ?m jrpc:hasMethod 'a' } UNION { ?m jrpc:hasParameters ?p }",
-            "?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p FILTER(?x = 'a' || ?p = 5)",
-            "VALUES ?x { 'a' UNDEF } ?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p",
-            "?m jrpc:hasMethod 'a' { SELECT (COUNT(*) AS ?n) { ?m jrpc:hasParameters ?p } }",
-            "?m jrpc:hasMethod 'a' ; jrpc:hasParameters ?p { ?other jrpc:hasParameters ?p }",
+            ("{ ?m jrpc:hasParameters ?p } UNION { ?x jrpc:hasResult ?p } ?m jrpc:hasMethod 'a'", "a"),
+            // Anything.
+            ("?m jrpc:hasParameters ?p OPTIONAL { ?m jrpc:hasMethod 'a' }", ""),
+            ("{ ?m jrpc:hasMethod 'a' } UNION { ?m jrpc:hasParameters ?p }", ""),
+            ("?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p FILTER(?x = 'a' || ?p = 5)", "ab"),
+            ("VALUES ?x { 'a' UNDEF } ?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p", "ab"),
+            ("?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p { FILTER(!BOUND(?x)) }", "ab"),
+            ("?m jrpc:hasMethod 'a' { SELECT (COUNT(*) AS ?n) { ?m jrpc:hasParameters ?p } }", ""),
+            ("?m jrpc:hasMethod 'a' ; jrpc:hasParameters ?p { ?other jrpc:hasParameters ?p }", "a "),
+            // A record without the condition would be one that is not there, and nothing is then optional.
+            ("{ OPTIONAL { ?m jrpc:hasParameters ?p } } ?m jrpc:hasMethod 'a'", ""),
+            ("OPTIONAL { ?m jrpc:hasParameters ?p } FILTER EXISTS { ?m jrpc:hasMethod 'a' }", ""),
+            ("{ ?x a ?y MINUS { ?m jrpc:hasParameters ?p ; rpcg:about ?y } } ?m jrpc:hasMethod 'a'", ""),
         ] {
-            assert_eq!(wanted(any), None, "{any}");
+            assert_eq!(wanted(pattern), methods, "{pattern}");
         }
     }
 }

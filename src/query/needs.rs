@@ -1,7 +1,6 @@
 //! The things that a query uses: triples, graphs, functions, services. All are in its algebra, so nothing has to be run.
 
 use std::collections::BTreeSet;
-use std::iter;
 
 use oxrdf::vocab::rdf;
 use oxrdf::{NamedNode, NamedNodeRef, Term, Variable};
@@ -11,10 +10,10 @@ use spargebra::algebra::{
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::Query;
-use super::algebra::parts;
+use super::algebra::{operands, parts};
 use super::items::inverse;
-use super::narrow::methods;
-use crate::sink::Selection;
+use super::narrow::{bound, conditions};
+use crate::sink::{Condition, Selection};
 use crate::vocab::{jrpc, rpcg};
 
 /// The classes of what is in a log and is not a message.
@@ -34,8 +33,8 @@ pub(super) struct Uses {
     /// The custom functions that are called, each with its number of arguments.
     pub calls: Vec<(NamedNode, usize)>,
     terms: BTreeSet<String>,
-    /// The methods of messages, in every solution of what is being looked at.
-    methods: Vec<(Variable, Vec<String>)>,
+    /// The conditions that records meet, in every solution of what is being looked at.
+    known: Vec<(Variable, Condition)>,
 }
 
 impl Query {
@@ -78,7 +77,7 @@ impl Uses {
             items: false,
             calls: Vec::new(),
             terms: BTreeSet::new(),
-            methods: Vec::new(),
+            known: Vec::new(),
         };
         match query {
             spargebra::Query::Describe { pattern, .. } => {
@@ -98,33 +97,43 @@ impl Uses {
         uses
     }
 
+    /// Looks at a pattern, and finds out what is known in it.
     fn pattern(&mut self, pattern: &GraphPattern) {
-        let known = self.methods.len();
-        match pattern {
-            // What is around a part of its own, which may count, is not known in it.
-            GraphPattern::Project { inner, .. } | GraphPattern::Slice { inner, .. } => {
-                let around = std::mem::take(&mut self.methods);
-                self.pattern(inner);
-                self.methods = around;
-                return;
-            }
-            _ => self.methods.extend(methods(pattern)),
-        }
+        let known = self.known.len();
+        self.known.extend(conditions(pattern));
         self.parts(pattern);
-        self.methods.truncate(known);
+        self.known.truncate(known);
     }
 
     fn parts(&mut self, pattern: &GraphPattern) {
         match pattern {
+            // What is around a part of its own, which may count, is not known in it.
+            GraphPattern::Project { inner, .. } | GraphPattern::Slice { inner, .. } => {
+                let around = std::mem::take(&mut self.known);
+                self.pattern(inner);
+                self.known = around;
+                return;
+            }
             GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| self.triple(triple)),
             GraphPattern::Path { subject, path, object } => {
                 self.term(subject);
                 self.term(object);
-                self.path(path);
+                self.path(path, Some(subject));
             }
-            GraphPattern::LeftJoin { expression: Some(expression), .. }
-            | GraphPattern::Filter { expr: expression, .. }
-            | GraphPattern::Extend { expression, .. } => self.expression(expression),
+            GraphPattern::LeftJoin { left, right, expression } => {
+                self.parts(left);
+                return self.inside(left, |uses| {
+                    uses.pattern(right);
+                    expression.iter().for_each(|expression| uses.expression(expression));
+                });
+            }
+            GraphPattern::Minus { left, right } => {
+                self.parts(left);
+                return self.inside(left, |uses| uses.pattern(right));
+            }
+            GraphPattern::Filter { expr: expression, inner } | GraphPattern::Extend { expression, inner, .. } => {
+                self.inside(inner, |uses| uses.expression(expression));
+            }
             GraphPattern::Graph { name, .. } => {
                 self.graphs = true;
                 if let NamedNodePattern::Variable(_) = name {
@@ -137,26 +146,38 @@ impl Uses {
                     self.iri(node);
                 }
             }),
-            GraphPattern::OrderBy { expression, .. } => {
-                for order in expression {
-                    let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
-                    self.expression(expression);
-                }
+            GraphPattern::OrderBy { expression, inner } => {
+                self.inside(inner, |uses| {
+                    for order in expression {
+                        let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
+                        uses.expression(expression);
+                    }
+                });
             }
-            GraphPattern::Group { aggregates, .. } => {
+            GraphPattern::Group { aggregates, inner, .. } => self.inside(inner, |uses| {
                 for (_, aggregate) in aggregates {
                     if let AggregateExpression::FunctionCall { name, expr, .. } = aggregate {
                         if let AggregateFunction::Custom(name) = name {
-                            self.calls.push((name.clone(), 1));
+                            uses.calls.push((name.clone(), 1));
                         }
-                        self.expression(expr);
+                        uses.expression(expr);
                     }
                 }
-            }
+            }),
             GraphPattern::Service { .. } => self.services = true,
             _ => {}
         }
-        parts(pattern).into_iter().for_each(|part| self.pattern(part));
+        for part in parts(pattern) {
+            match pattern {
+                // What is known of those is known of this.
+                GraphPattern::Join { .. }
+                | GraphPattern::Lateral { .. }
+                | GraphPattern::Filter { .. }
+                | GraphPattern::Extend { .. }
+                | GraphPattern::Graph { .. } => self.parts(part),
+                _ => self.pattern(part),
+            }
+        }
     }
 
     fn triple(&mut self, triple: &TriplePattern) {
@@ -172,31 +193,47 @@ impl Uses {
             // Made of triples that another pattern needs.
             NamedNodePattern::NamedNode(predicate) if inverse(predicate.as_ref()).is_some() => self.items = true,
             NamedNodePattern::NamedNode(predicate) => {
-                let is_known = |message: &Variable| triple.subject == TermPattern::Variable(message.clone());
-                let known = self.methods.iter().find(|(message, _)| is_known(message));
-                let methods =
-                    known.filter(|_| *predicate == jrpc::HAS_PARAMETERS).map(|(_, methods)| methods.as_slice());
-                self.needs.triples_of(predicate.clone(), object, methods);
+                let known = self.known(&triple.subject);
+                self.needs.triples_of(predicate.clone(), object, known);
             }
             NamedNodePattern::Variable(_) => self.needs.everything(),
         }
     }
 
-    fn path(&mut self, path: &PropertyPathExpression) {
+    /// What is known of a record.
+    fn known(&self, record: &TermPattern) -> Vec<Condition> {
+        let is_record =
+            |(known, _): &&(Variable, _)| matches!(record, TermPattern::Variable(record) if record == known);
+        let mut conditions: Vec<Condition> = Vec::new();
+        for (_, condition) in self.known.iter().filter(is_record) {
+            if !conditions.contains(condition) {
+                conditions.push(condition.clone());
+            }
+        }
+        conditions
+    }
+
+    /// Looks at a path from a subject, if that is where it begins.
+    fn path(&mut self, path: &PropertyPathExpression, subject: Option<&TermPattern>) {
         match path {
             PropertyPathExpression::NamedNode(predicate) => {
                 self.iri(predicate);
                 self.items |= inverse(predicate.as_ref()).is_some();
-                self.needs.triples(predicate.clone(), None);
+                let known = subject.map(|subject| self.known(subject)).unwrap_or_default();
+                self.needs.triples_of(predicate.clone(), None, known);
             }
-            PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => self.path(path),
-            PropertyPathExpression::Sequence(left, right) | PropertyPathExpression::Alternative(left, right) => {
-                self.path(left);
-                self.path(right);
+            PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => self.path(path, None),
+            PropertyPathExpression::Sequence(left, right) => {
+                self.path(left, subject);
+                self.path(right, None);
+            }
+            PropertyPathExpression::Alternative(left, right) => {
+                self.path(left, subject);
+                self.path(right, subject);
             }
             // A path of no step joins every node of the graph with itself.
             PropertyPathExpression::ZeroOrMore(path) | PropertyPathExpression::ZeroOrOne(path) => {
-                self.path(path);
+                self.path(path, None);
                 self.needs.everything();
             }
             PropertyPathExpression::NegatedPropertySet(_) => self.needs.everything(),
@@ -222,38 +259,22 @@ impl Uses {
     fn expression(&mut self, expression: &Expression) {
         match expression {
             Expression::NamedNode(node) => self.iri(node),
-            Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => {}
-            Expression::Or(left, right)
-            | Expression::And(left, right)
-            | Expression::Equal(left, right)
-            | Expression::SameTerm(left, right)
-            | Expression::Greater(left, right)
-            | Expression::GreaterOrEqual(left, right)
-            | Expression::Less(left, right)
-            | Expression::LessOrEqual(left, right)
-            | Expression::Add(left, right)
-            | Expression::Subtract(left, right)
-            | Expression::Multiply(left, right)
-            | Expression::Divide(left, right) => {
-                self.expression(left);
-                self.expression(right);
-            }
-            Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => {
-                self.expression(inner);
-            }
-            Expression::In(left, list) => iter::once(&**left).chain(list).for_each(|item| self.expression(item)),
-            Expression::If(condition, left, right) => {
-                [condition, left, right].into_iter().for_each(|item| self.expression(item));
-            }
-            Expression::Coalesce(list) => list.iter().for_each(|item| self.expression(item)),
-            Expression::FunctionCall(function, arguments) => {
-                if let Function::Custom(name) = function {
-                    self.calls.push((name.clone(), arguments.len()));
-                }
-                arguments.iter().for_each(|argument| self.expression(argument));
+            Expression::FunctionCall(Function::Custom(name), arguments) => {
+                self.calls.push((name.clone(), arguments.len()));
             }
             Expression::Exists(pattern) => self.pattern(pattern),
+            _ => {}
         }
+        operands(expression).into_iter().for_each(|operand| self.expression(operand));
+    }
+
+    /// Looks at what sees the solutions of a pattern: of those records that are in all of them, what is known holds there.
+    fn inside(&mut self, around: &GraphPattern, look: impl FnOnce(&mut Self)) {
+        let bound = bound(around);
+        let known = self.known.clone();
+        self.known.retain(|(record, _)| bound.contains(record));
+        look(self);
+        self.known = known;
     }
 }
 

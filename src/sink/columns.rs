@@ -9,6 +9,7 @@
 
 mod collect;
 mod column;
+mod conditions;
 mod kept;
 mod matches;
 mod order;
@@ -21,6 +22,7 @@ use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
 
 pub(crate) use self::collect::Collector;
 use self::column::Column;
+pub(crate) use self::conditions::FORESEEN;
 use self::kept::{Form, Kept};
 pub(crate) use self::matches::Matches;
 use self::packed::Packed;
@@ -95,6 +97,12 @@ impl Columns {
             self.columns.len() - 1
         });
         &mut self.columns[place].1
+    }
+
+    /// Whether any triple has that predicate.
+    pub fn has(&self, predicate: &NamedNode) -> bool {
+        let id = self.kept.find(Form::Iri, predicate.as_str()).map(TermId::kept);
+        self.columns.iter().any(|(known, _)| Some(*known) == id)
     }
 
     /// The number of a term, if any triple may have it.
@@ -177,7 +185,7 @@ impl RecordSink for ColumnsSink<'_> {
     }
 
     fn rendered(&self, input: &SinkInput<'_>) -> Collector {
-        Collector::new(self.columns, input.iri, self.selection.clone(), input.plain)
+        Collector::new(self.columns, input.iri, self.selection.clone(), input.plain && input.named)
     }
 
     fn take(&mut self, collector: &Collector) -> Result<(), SinkError> {

@@ -1,5 +1,8 @@
 //! Which triples are wanted: all, or those of some predicates.
 
+use std::fmt;
+use std::sync::Arc;
+
 use oxrdf::{NamedNode, NamedNodeRef, Term, TermRef};
 
 /// A choice of triples by predicate, and by object where the object is an IRI.
@@ -12,12 +15,55 @@ pub struct Selection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Wanted {
     predicate: NamedNode,
-    /// None: whatever the object is.
-    objects: Option<Vec<Term>>,
-    /// None: whatever the method of the message is.
-    methods: Option<Vec<String>>,
+    uses: Vec<Use>,
     /// Whether it is enough to know how long the object is.
     sizes: bool,
+}
+
+/// What a query does with a predicate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Use {
+    /// None: whatever the object is.
+    object: Option<Term>,
+    /// The subject is a record that meets all of these; of a subject that is nothing in particular, there are none.
+    pub of: Vec<Condition>,
+}
+
+impl Use {
+    /// Whether it is about that object, if that is an IRI and known.
+    pub fn wants(&self, object: Option<&str>) -> bool {
+        match (self.object.as_ref().map(Term::as_ref), object) {
+            (Some(TermRef::NamedNode(node)), Some(iri)) => node.as_str() == iri,
+            _ => true,
+        }
+    }
+}
+
+/// A condition that a record meets which has a value of one of some properties that fits.
+#[derive(Clone)]
+pub(crate) struct Condition {
+    pub properties: Vec<NamedNode>,
+    /// None: any value fits.
+    pub test: Option<Arc<ValueTest>>,
+    /// The test as text: the same text, the same test.
+    pub text: String,
+}
+
+/// Whether a value fits.
+pub(crate) type ValueTest = dyn Fn(&Term) -> bool + Send + Sync;
+
+impl PartialEq for Condition {
+    fn eq(&self, other: &Self) -> bool {
+        self.properties == other.properties && self.text == other.text
+    }
+}
+
+impl Eq for Condition {}
+
+impl fmt::Debug for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {}", self.properties, self.text)
+    }
 }
 
 impl Selection {
@@ -38,32 +84,33 @@ impl Selection {
 
     /// Adds the triples with this predicate, and this object if there is one.
     pub fn triples(&mut self, predicate: NamedNode, object: Option<Term>) {
-        self.triples_of(predicate, object, None);
+        self.triples_of(predicate, object, Vec::new());
     }
 
-    /// Adds the triples with this predicate, and this object if there is one, of messages with one of these methods.
-    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, methods: Option<&[String]>) {
+    /// Adds the triples with this predicate, and this object if there is one, of records that meet all of these conditions.
+    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of: Vec<Condition>) {
         let Some(predicates) = &mut self.predicates else { return };
         let index = predicates.iter().position(|wanted| wanted.predicate == predicate).unwrap_or_else(|| {
-            predicates.push(Wanted { predicate, objects: Some(Vec::new()), methods: Some(Vec::new()), sizes: false });
+            predicates.push(Wanted { predicate, uses: Vec::new(), sizes: false });
             predicates.len() - 1
         });
-        let Some(wanted) = predicates.get_mut(index) else { return };
-        match (methods, &mut wanted.methods) {
-            (Some(more), Some(methods)) => methods.extend_from_slice(more),
-            (None, methods) => *methods = None,
-            (Some(_), None) => {}
-        }
-        match (object, &mut wanted.objects) {
-            (None, objects) => *objects = None,
-            (Some(object), Some(objects)) if !objects.contains(&object) => objects.push(object),
-            (Some(_), _) => {}
+        let new = Use { object, of };
+        if let Some(Wanted { uses, .. }) = predicates.get_mut(index)
+            && !uses.contains(&new)
+        {
+            uses.push(new);
         }
     }
 
-    /// The methods of the messages whose triples with this predicate are wanted; none: any.
-    pub(crate) fn methods(&self, predicate: NamedNodeRef<'_>) -> Option<&[String]> {
-        self.wanted(predicate)?.methods.as_deref()
+    /// What is done with a predicate; none: anything, or nothing at all.
+    pub(crate) fn uses(&self, predicate: NamedNodeRef<'_>) -> Option<&[Use]> {
+        self.wanted(predicate).map(|wanted| wanted.uses.as_slice())
+    }
+
+    /// Wants triples whatever their subjects are.
+    pub(crate) fn of_anything(&mut self) {
+        let uses = self.predicates.iter_mut().flatten().flat_map(|wanted| &mut wanted.uses);
+        uses.for_each(|used| used.of.clear());
     }
 
     /// Wants no more of the objects of these predicates than their lengths.
@@ -86,14 +133,17 @@ impl Selection {
         Some(self.predicates.as_ref()?.iter().map(|wanted| wanted.predicate.as_ref()))
     }
 
+    /// Whether a triple may be wanted of a subject that is not a record.
+    pub(crate) fn wants_elsewhere(&self, predicate: NamedNodeRef<'_>, object: &str) -> bool {
+        self.uses(predicate).map_or(self.predicates.is_none(), |uses| {
+            uses.iter().any(|used| used.of.is_empty() && used.wants(Some(object)))
+        })
+    }
+
     /// Whether a triple may be wanted: its predicate, and its object if that is an IRI and known.
     pub fn wants(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
         let Some(wanted) = self.wanted(predicate) else { return self.predicates.is_none() };
-        let (Some(objects), Some(iri)) = (&wanted.objects, object) else { return true };
-        objects.iter().any(|object| match object.as_ref() {
-            TermRef::NamedNode(node) => node.as_str() == iri,
-            _ => true,
-        })
+        wanted.uses.iter().any(|used| used.wants(object))
     }
 }
 

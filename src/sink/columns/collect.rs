@@ -4,19 +4,20 @@ use oxrdf::{NamedNodeRef, Quad, TermRef};
 
 use super::super::rendered::Rendered;
 use super::super::selection::Selection;
+use super::conditions::Conditions;
 use super::kept::{Form, Kept};
 use super::packed::Packer;
 use super::term::TermId;
 use super::{Columns, is_long};
+use crate::session::Annotated;
 use crate::triples::{NodeRef, ObjectRef, Triples};
-use crate::vocab::jrpc;
 
 /// The triples of one predicate.
 struct Collected {
     predicate: String,
     wanted: bool,
-    /// Only messages with one of the methods that are looked for are asked for it.
-    of_methods: bool,
+    /// Where it is only of some: the groups of conditions of which a record meets one.
+    of: Option<Vec<usize>>,
     /// Only the length of the object is.
     sizes: bool,
     triples: Vec<(TermId, TermId)>,
@@ -31,10 +32,8 @@ pub(crate) struct Collector {
     kept: Kept,
     packer: Packer,
     subject: TermId,
-    /// The methods of the messages whose params are wanted, where not all are.
-    methods: Option<Vec<String>>,
-    /// Whether the message at hand has another method.
-    other_method: bool,
+    /// The conditions of records, if those can be told before their triples.
+    conditions: Option<Conditions>,
     /// The session at hand: its reference and its number.
     session: Option<(String, TermId)>,
     count: u64,
@@ -43,11 +42,10 @@ pub(crate) struct Collector {
 
 impl Collector {
     /// A collector for the input of that IRI, of which the columns know already; `plain` if its messages are mapped with no
-    /// further context.
+    /// further context, each in its session.
     pub fn new(columns: &Columns, iri: &str, selection: Selection, plain: bool) -> Self {
         Self {
-            methods: selection.methods(jrpc::HAS_PARAMETERS).filter(|_| plain).map(<[String]>::to_vec),
-            other_method: false,
+            conditions: plain.then(|| Conditions::new(iri)),
             iri: iri.to_owned(),
             base: columns.bases.find(iri),
             selection,
@@ -132,10 +130,11 @@ impl Collector {
     fn place(&mut self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> Option<usize> {
         let known = self.collected.iter().position(|collected| collected.predicate == predicate.as_str());
         let place = known.unwrap_or_else(|| {
+            let of = self.groups(predicate);
             self.collected.push(Collected {
                 predicate: predicate.as_str().to_owned(),
                 wanted: self.selection.wants(predicate, None),
-                of_methods: self.methods.is_some() && predicate == jrpc::HAS_PARAMETERS,
+                of,
                 sizes: self.selection.wants_size(predicate),
                 triples: Vec::new(),
             });
@@ -143,9 +142,19 @@ impl Collector {
         });
         let collected = self.collected.get(place)?;
         let wanted = collected.wanted
-            && !(collected.of_methods && self.other_method)
-            && (object.is_none() || self.selection.wants(predicate, object));
+            && (object.is_none() || self.selection.wants(predicate, object))
+            && match (&self.conditions, &collected.of) {
+                (Some(conditions), Some(groups)) => conditions.is_any_met(groups),
+                _ => true,
+            };
         wanted.then_some(place)
+    }
+
+    /// The groups of conditions under which triples with a predicate are wanted, if there are any for each use.
+    fn groups(&mut self, predicate: NamedNodeRef<'_>) -> Option<Vec<usize>> {
+        let conditions = self.conditions.as_mut()?;
+        let uses = self.selection.uses(predicate)?;
+        uses.iter().map(|used| (!used.of.is_empty()).then(|| conditions.group(&used.of))).collect()
     }
 }
 
@@ -172,17 +181,21 @@ impl Rendered for Collector {
 }
 
 impl Triples for Collector {
+    #[inline]
+    fn about(&mut self, record: &Annotated<'_>, session: &str) {
+        if let Some(conditions) = &mut self.conditions {
+            conditions.judge(record, session);
+        }
+    }
+
     fn subject(&mut self, node: NodeRef<'_>) {
         self.subject = self.node(node);
-        self.other_method = false;
+        if let Some(conditions) = &mut self.conditions {
+            conditions.subject(node);
+        }
     }
 
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
-        if let (Some(methods), ObjectRef::Text(method)) = (&self.methods, &object)
-            && predicate == jrpc::HAS_METHOD
-        {
-            self.other_method = !methods.iter().any(|known| known == method);
-        }
         let Some(place) = self.place(predicate, object.iri()) else { return };
         let object = match self.collected.get(place).is_some_and(|collected| collected.sizes) {
             true => self.size(object),

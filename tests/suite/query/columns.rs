@@ -8,7 +8,7 @@ use rpcgraph::query::catalogue::CATALOGUE;
 use rpcgraph::query::{Answer, Cancel, Dataset, Query};
 use serde_json::json;
 
-use crate::support::{corpora, logs};
+use crate::support::{corpora, logs, own};
 
 /// What has a number of its own, or just not: spellings, lengths, names, equal terms in many places.
 fn terms() -> String {
@@ -116,6 +116,30 @@ fn columns_answer_as_the_store_does() {
     }
     for query in CATALOGUE {
         assert_same(query.text, &logs, &[]);
+    }
+}
+
+/// Of the records of one session, one side or one time, and of those that have none.
+#[test]
+fn conditions_of_records_change_no_answer() {
+    let timed = std::fs::read(own("tests/queries/mcp.jsonl")).expect("a log");
+    let logs = [timed, terms().into_bytes()];
+    for pattern in [
+        "?m rpcg:sentBy rpcg:Server ; jrpc:hasResult|jrpc:hasParameters ?p",
+        "?m jrpc:hasParameters ?p FILTER EXISTS { ?m rpcg:sentBy ?f FILTER(LCASE(STRAFTER(STR(?f), '#')) = 'client') }",
+        "?m jrpc:hasParameters ?p ; rpcg:capturedAt|rpcg:clockTime ?t FILTER(?t > '2026-01-05T10:00:01Z'^^xsd:dateTime)",
+        "?m jrpc:hasParameters ?p ; rpcg:capturedAt '2026-01-05T10:00:00Z'^^xsd:dateTime",
+        "?m jrpc:hasParameters ?p ; rpcg:inSession ?s FILTER(STRENDS(STR(?s), 'a1'))",
+        "?m rpcg:inSession <https://e/two> OPTIONAL { ?m jrpc:hasParameters ?p }",
+        "?m a ?t ; rpcg:sequence ?n FILTER(?n < 5)",
+        "?m a ?t ; rpcg:inSession ?s . ?m rpcg:problem ?p",
+        "?m rpcg:problem ?p ; rpcg:sequence ?n FILTER(?n IN (1, 2, 3, 7, 8))",
+        "?m rpcg:text ?t ; rpcg:inSession ?s",
+        "?m rpcg:sentBy ?r ; a ?t MINUS { ?m jrpc:hasMethod ?x FILTER(STRSTARTS(?x, 'tools/')) }",
+        "{ OPTIONAL { ?m jrpc:hasParameters 'none' } } ?m jrpc:hasMethod 'a'",
+        "{ SELECT ?m { ?m a ?t } } ?m rpcg:inSession ?s FILTER(STRENDS(STR(?s), 'two'))",
+    ] {
+        assert!(assert_same(&format!("SELECT * {{ {pattern} }}"), &logs, &[]) > 0, "{pattern}");
     }
 }
 
