@@ -6,6 +6,8 @@ mod rows;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use oxiri::{Iri, IriParseError, IriRef};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -18,7 +20,7 @@ use crate::diagnostic::{Finding, printable_path};
 use crate::mapping::{Mapper, Mapping, ReferenceError};
 use crate::protocol::Protocol;
 use crate::query::{Cancel, Dataset, Query, QueryError};
-use crate::record::{Format, Layout, ReaderOptions};
+use crate::record::{Follow, FollowEvent, Format, Layout, ReaderOptions};
 use crate::sink::{Sink, SinkError, Syntax};
 use crate::summary::Summary;
 use crate::vocab::RESERVED;
@@ -125,7 +127,26 @@ impl Log {
     ///
     /// [`LogError::Open`], [`LogError::Folder`], [`LogError::NoIri`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
+        Self::opened(path.as_ref(), |file| Ok(Box::new(file)))
+    }
+
+    /// Opens a file that grows, or a pipe. Whoever reads the log waits where it ends, and comes to its end when `stop` is true;
+    /// see [`Follow`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Log::open`].
+    pub fn follow(
+        path: impl AsRef<Path>,
+        stop: &Arc<AtomicBool>,
+        event: impl FnMut(FollowEvent) + Send + 'static,
+    ) -> Result<Self, LogError> {
         let path = path.as_ref();
+        let log = Self::opened(path, |file| Ok(Box::new(Follow::file(path, file, Arc::clone(stop), event)?)))?;
+        Ok(Self { size: None, ..log })
+    }
+
+    fn opened(path: &Path, read: impl FnOnce(File) -> io::Result<Box<dyn Read + Send>>) -> Result<Self, LogError> {
         let failed = |source| LogError::Open { path: printable_path(path), source };
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
@@ -133,13 +154,27 @@ impl Log {
             return Err(LogError::Folder { path: printable_path(path) });
         }
         let size = metadata.is_file().then_some(metadata.len());
-        let log = Self::read(file_name(path), file).with_name(printable_path(path));
+        let log = Self::read(file_name(path), read(file).map_err(failed)?).with_name(printable_path(path));
         Ok(Self { size, input: Input { iri: file_iri(path)?, ..log.input }, ..log })
     }
 
     /// Standard input. Its session is [`STDIN_IRI`].
     pub fn stdin() -> Self {
-        let log = Self::read("stdin", io::stdin()).with_name("standard input");
+        Self::of_stdin(io::stdin())
+    }
+
+    /// The same, up to its end or until `stop` is true.
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::Open`].
+    pub fn follow_stdin(stop: &Arc<AtomicBool>) -> Result<Self, LogError> {
+        let failed = |source| LogError::Open { path: "standard input".to_owned(), source };
+        Ok(Self::of_stdin(Follow::pipe(io::stdin(), Arc::clone(stop)).map_err(failed)?))
+    }
+
+    fn of_stdin(read: impl Read + Send + 'static) -> Self {
+        let log = Self::read("stdin", read).with_name("standard input");
         Self { input: Input { iri: STDIN_IRI.to_owned(), ..log.input }, ..log }
     }
 
