@@ -6,6 +6,7 @@ mod builtin;
 mod convert;
 mod explain;
 mod filter;
+mod follow;
 mod format;
 mod input;
 mod load;
@@ -72,6 +73,8 @@ enum Command {
     Problems(QuestionArgs),
     /// Tell who talks to whom, in which version (MCP, LSP)
     Handshake(QuestionArgs),
+    /// Tell what differs between two logs
+    Compare(QuestionArgs),
     /// Ask any of the questions that `queries` lists
     Ask(queries::AskCommand),
     /// Show messages as they were, and what belongs to them
@@ -148,6 +151,7 @@ fn run_command(command: &Command) -> Result<Outcome, Failure> {
         Command::Tools(question) => question.run("tools"),
         Command::Problems(question) => question.run("problems"),
         Command::Handshake(question) => question.run("handshake"),
+        Command::Compare(question) => question.run("compare"),
         Command::Ask(command) => command.run(),
         Command::Show(command) => command.run(),
         Command::Rebuild(command) => command.run(),

@@ -57,7 +57,9 @@ pub mod results;
 mod service;
 mod syntax;
 mod table;
+mod times;
 mod tokens;
+mod window;
 
 pub use self::answer::{Answer, QueryError, ResultsError, Solutions, Triples};
 pub use self::cancel::{Cancel, Cause};
@@ -74,6 +76,8 @@ pub use self::rdf::{RdfError, rdf_format};
 pub use self::service::services;
 pub use self::syntax::SyntaxError;
 pub use self::table::Table;
+pub use self::times::{by_time, relative};
+pub use self::window::Window;
 pub use crate::answer::Form;
 use crate::sink::Selection;
 use crate::vocab::rpcg;

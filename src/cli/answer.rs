@@ -1,6 +1,6 @@
 //! Answers to queries: how and where they are written.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
@@ -15,8 +15,8 @@ use super::target::TargetArgs;
 use super::words::Named;
 use super::{Failure, say};
 
-/// The columns of the overview, which is a table of sections.
-const OVERVIEW: [&str; 5] = ["part", "what", "count", "seconds", "first"];
+/// The first columns of a table of sections.
+const SECTIONS: [&str; 2] = ["part", "what"];
 
 /// Options of every command that answers queries.
 #[derive(Debug, Args)]
@@ -92,6 +92,7 @@ pub struct AnswerWriter<'a> {
     syntax: Syntax,
     base: Option<String>,
     limit: Option<usize>,
+    live: bool,
 }
 
 impl AnswerArgs {
@@ -131,11 +132,19 @@ impl AnswerArgs {
         if self.csv_safe && results != ResultsFormat::Csv {
             bail!("--csv-safe is about rows in CSV: name that with -t csv, or leave it out");
         }
-        Ok(AnswerWriter { args: self, results, syntax, base, limit })
+        Ok(AnswerWriter { args: self, results, syntax, base, limit, live: false })
     }
 }
 
 impl AnswerWriter<'_> {
+    /// The same for rows that come one by one, each of which is written at once.
+    pub fn live(self) -> Result<Self, Failure> {
+        if matches!(self.results, ResultsFormat::Json | ResultsFormat::Xml | ResultsFormat::Markdown) {
+            bail!("--follow writes rows as they come: as table, csv, tsv or jsonl, and not as {}", self.results.name());
+        }
+        Ok(Self { live: true, ..self })
+    }
+
     /// Writes the answer, and gives the number of rows or triples in it with the word for them. A boolean is 1 or 0 and
     /// has no word.
     pub fn write(self, answer: Answer<'_>) -> Result<(u64, &'static str), Failure> {
@@ -152,12 +161,15 @@ impl AnswerWriter<'_> {
             Answer::Solutions(solutions) => {
                 let table = Table::default().with_width(self.width()).with_base(self.base.clone());
                 let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
-                let sections = names == OVERVIEW;
-                let table = table.with_colour(self.has_colour()).with_sections(sections);
+                let sections = names.starts_with(&SECTIONS);
+                let table = table.with_colour(self.has_colour()).with_sections(sections).with_live(self.live);
                 let Solutions { variables, rows } = self.columns(solutions)?;
                 let solutions = Solutions { variables, rows: Box::new(rows.take(self.limit.unwrap_or(usize::MAX))) };
                 let solutions = if self.args.csv_safe { guarded(solutions) } else { solutions };
-                let written = write_solutions(solutions, self.results, &table, &mut output);
+                let written = match self.live {
+                    true => write_solutions(solutions, self.results, &table, EachLine(&mut output)),
+                    false => write_solutions(solutions, self.results, &table, &mut output),
+                };
                 written.map(|written| {
                     cut = written.cut;
                     (written.rows, "row")
@@ -186,7 +198,7 @@ impl AnswerWriter<'_> {
             return Ok((None, target.open(xml)?));
         }
         let escaped = (!table).then_some(xml);
-        Ok(match (!no_pager).then(|| Pager::start(*wide)).flatten() {
+        Ok(match (!no_pager && !self.live).then(|| Pager::start(*wide)).flatten() {
             Some((pager, input)) => (Some(pager), Output::shown(input, escaped)),
             None => (None, Output::shown(io::stdout(), escaped)),
         })
@@ -221,5 +233,22 @@ impl AnswerWriter<'_> {
             return None;
         }
         terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into()).or(Some(80))
+    }
+}
+
+/// Lets readers have each line when it is written.
+struct EachLine<'o>(&'o mut Output);
+
+impl Write for EachLine<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(bytes)?;
+        if bytes.ends_with(b"\n") {
+            self.0.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }

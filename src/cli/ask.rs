@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use rpcgraph::Rows;
+use oxrdf::Term;
 use rpcgraph::endpoint::{Credentials, Endpoint};
 use rpcgraph::query::catalogue::Condition;
-use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Loading, Query, QueryError};
+use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Loading, Query, QueryError, Solutions, by_time, relative};
 use rpcgraph::store;
 use rpcgraph::summary::counted;
 use rpcgraph::vocab::rpcg;
@@ -19,7 +19,7 @@ use super::filter::FilterArgs;
 use super::input::{InputSource, is_stdin};
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
 use super::target::leave;
-use super::{Failure, Outcome, pager, print_failure, say};
+use super::{Failure, Outcome, follow, pager, print_failure, say};
 
 /// Options of every command that asks.
 #[derive(Debug, Args)]
@@ -81,6 +81,18 @@ pub struct Question<'q> {
     filter: Option<&'q FilterArgs>,
     /// The file that it is from, if that was named.
     file: Option<PathBuf>,
+    times: RowTimes,
+}
+
+/// What times do to rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RowTimes {
+    /// Rows of several logs stand in the order of their times.
+    pub by_time: bool,
+    /// Times are seconds since the first.
+    pub relative: bool,
+    /// Rows come one by one.
+    pub live: bool,
 }
 
 /// Makes the text of a query with conditions in it.
@@ -89,12 +101,16 @@ type MakeText<'q> = dyn Fn(&[Condition]) -> Result<String, Failure> + 'q;
 impl<'q> Question<'q> {
     /// A query as it was typed, or stands in a file.
     pub fn sparql(text: String, file: Option<PathBuf>) -> Self {
-        Self { text: Box::new(move |_| Ok(text.clone())), filter: None, file }
+        Self { text: Box::new(move |_| Ok(text.clone())), filter: None, file, times: RowTimes::default() }
     }
 
     /// A query that has places for conditions.
-    pub fn named(text: impl Fn(&[Condition]) -> Result<String, Failure> + 'q, filter: Option<&'q FilterArgs>) -> Self {
-        Self { text: Box::new(text), filter, file: None }
+    pub fn named(
+        text: impl Fn(&[Condition]) -> Result<String, Failure> + 'q,
+        filter: Option<&'q FilterArgs>,
+        times: RowTimes,
+    ) -> Self {
+        Self { text: Box::new(text), filter, file: None, times }
     }
 
     /// The query; `end` is the last time that the messages have.
@@ -103,6 +119,23 @@ impl<'q> Question<'q> {
         let text = (self.text)(&conditions.unwrap_or_default())?;
         // Some editors begin a file with a mark of its encoding.
         Ok(Query::parse(text.strip_prefix('\u{FEFF}').unwrap_or(&text), base)?)
+    }
+}
+
+impl RowTimes {
+    /// The rows as these say; `start` is the first time that messages have, if it is known.
+    pub fn apply<'a>(self, solutions: Solutions<'a>, start: Option<&Term>) -> Result<Solutions<'a>, QueryError> {
+        let rows = if self.by_time { by_time(solutions)? } else { solutions };
+        Ok(if self.relative { relative(rows, start) } else { rows })
+    }
+}
+
+/// What a term says: an IRI, or the text of a literal.
+fn value(term: &Term) -> &str {
+    match term {
+        Term::NamedNode(node) => node.as_str(),
+        Term::Literal(literal) => literal.value(),
+        _ => "",
     }
 }
 
@@ -131,7 +164,7 @@ impl AskArgs {
         if self.fetch && self.endpoint.is_none() {
             bail!("--fetch is about the server that --endpoint names");
         }
-        let sources = if self.store.is_some() || self.endpoint.is_some() { Vec::new() } else { self.read.sources()? };
+        let sources = self.sources()?;
         if question.file.as_deref().is_some_and(is_stdin) && sources.iter().any(InputSource::is_stdin) {
             bail!("standard input cannot be both the query and the log: name a file for one of them");
         }
@@ -173,15 +206,24 @@ impl AskArgs {
             Source::Here(dataset)
         };
         if question.filter.is_some_and(FilterArgs::is_relative) {
-            let end = self.end(&source, &cancel)?;
-            query = question.query(end.as_deref(), base.as_deref())?;
+            let end = self.edge("MAX", &source, &cancel)?;
+            query = question.query(end.as_ref().map(value), base.as_deref())?;
         }
-        let (found, noun) = writer.write(self.answer(&source, &query, &cancel)?)?;
+        let mut answer = self.answer(&source, &query, &cancel)?;
+        if let Answer::Solutions(solutions) = answer {
+            let start = if question.times.relative { self.edge("MIN", &source, &cancel)? } else { None };
+            answer = Answer::Solutions(question.times.apply(solutions, start.as_ref())?);
+        }
+        let (found, noun) = writer.write(answer)?;
         if !self.summary.quiet && !noun.is_empty() {
             say(&counted(found, noun));
         }
         if let Some(filter) = question.filter.filter(|_| found == 0 && !self.summary.quiet) {
-            for unmet in filter.unmet(|text| self.texts(&source, text, &cancel))? {
+            let texts = |text: &str| {
+                let values = self.values(&source, text, &cancel)?;
+                Ok(values.iter().map(|term| value(term).to_owned()).collect())
+            };
+            for unmet in filter.unmet(texts)? {
                 say(&format!("note: {unmet}"));
             }
         }
@@ -196,9 +238,45 @@ impl AskArgs {
                 counted((missing.len() + sources.len()) as u64, "input")
             );
         }
+        Ok(self.outcome(found))
+    }
+
+    /// Whether the text between messages is wanted.
+    pub fn has_log_lines(&self) -> bool {
+        self.graph.log_lines
+    }
+
+    /// Asks a question of each message of a log that grows.
+    pub fn follow(&self, question: &Question<'_>) -> Result<Outcome, Failure> {
+        if question.filter.is_some_and(FilterArgs::is_relative) {
+            bail!("a log that is followed has no end yet, for a time before that: name a time such as 10:00:00");
+        }
+        let source = follow::followed(self.sources()?)?;
+        let cancel = Cancel::default();
+        self.bound(&cancel);
+        let base = Some(source.iri.clone());
+        let query = question.query(None, base.as_deref())?;
+        let limit = question.filter.and_then(|filter| filter.limit);
+        let files = self.read.files(std::slice::from_ref(&source));
+        let writer = self.answer.writer(query.form(), base, limit, files)?.live()?;
+        let mut run = self.read.run(&self.graph, self.summary.quiet)?;
+        let (attempt, found) = follow::answer(&source, &mut run, query, (writer, question.times), cancel)?;
+        Ok(match attempt {
+            Attempt::Unread(why) => return Err(why),
+            Attempt::Stopped => Outcome::Findings,
+            Attempt::Done | Attempt::Failed => self.outcome(found),
+        })
+    }
+
+    fn outcome(&self, found: u64) -> Outcome {
         let unwanted = if self.exit_status { Some(FailIf::None) } else { self.fail_if };
         let came = if found > 0 { FailIf::Rows } else { FailIf::None };
-        Ok(if unwanted == Some(came) { Outcome::Findings } else { Outcome::Done })
+        if unwanted == Some(came) { Outcome::Findings } else { Outcome::Done }
+    }
+
+    /// The inputs, unless a store or a server is asked.
+    pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
+        if self.store.is_some() || self.endpoint.is_some() { Ok(Vec::new()) } else { self.read.sources() }
     }
 
     fn answer(&self, source: &Source, query: &Query, cancel: &Cancel) -> Result<Answer<'static>, Failure> {
@@ -212,19 +290,21 @@ impl AskArgs {
     }
 
     /// The first column of the rows that a query has in what was loaded, or on the server.
-    fn texts(&self, source: &Source, text: &str, cancel: &Cancel) -> Result<Vec<String>, Failure> {
-        let rows = Rows::from(self.answer(source, &Query::parse(text, None)?, cancel)?);
-        let column = rows.columns().next().unwrap_or_default().to_owned();
-        let texts = rows.map(|row| Ok(row?.text(&column).map(str::to_owned)));
-        texts.filter_map(Result::transpose).collect()
+    fn values(&self, source: &Source, text: &str, cancel: &Cancel) -> Result<Vec<Term>, Failure> {
+        let Answer::Solutions(solutions) = self.answer(source, &Query::parse(text, None)?, cancel)? else {
+            return Ok(Vec::new());
+        };
+        let values = solutions.rows.map(|row| Ok(row?.get(0).cloned()));
+        values.filter_map(Result::transpose).collect()
     }
 
-    /// The last time that messages have: a date and a time, or where no message has a date, a time of day.
-    fn end(&self, source: &Source, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    /// The last time that messages have, or another aggregate of them: a date and a time, or where no message has a date, a
+    /// time of day.
+    fn edge(&self, aggregate: &str, source: &Source, cancel: &Cancel) -> Result<Option<Term>, Failure> {
         for property in ["capturedAt", "clockTime"] {
-            let text = format!("SELECT (MAX(?time) AS ?end) {{ ?message rpcg:{property} ?time }}");
-            if let Some(end) = self.texts(source, &text, cancel)?.pop() {
-                return Ok(Some(end));
+            let text = format!("SELECT ({aggregate}(?time) AS ?edge) {{ ?message rpcg:{property} ?time }}");
+            if let Some(edge) = self.values(source, &text, cancel)?.pop() {
+                return Ok(Some(edge));
             }
         }
         Ok(None)
@@ -247,6 +327,12 @@ impl AskArgs {
             leave_after(GRACE, Cause::Interrupted);
         })
         .context("cannot listen for Ctrl-C")?;
+        self.bound(&cancel);
+        Ok(cancel)
+    }
+
+    /// Lets a query end after a time, and at so much memory.
+    fn bound(&self, cancel: &Cancel) {
         if let Some(time) = self.timeout {
             cancel.after(time);
             leave_after(time.saturating_add(GRACE), Cause::TimedOut);
@@ -254,7 +340,6 @@ impl AskArgs {
         if let Some(bytes) = self.max_memory {
             cancel.beyond(bytes as u64);
         }
-        Ok(cancel)
     }
 
     fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {

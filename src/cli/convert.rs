@@ -3,6 +3,7 @@
 use clap::Args;
 use rpcgraph::sink::Syntax;
 
+use super::follow::followed;
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
 use super::target::{TargetArgs, parse_syntax};
 use super::{Failure, Outcome, print_failure};
@@ -20,6 +21,10 @@ pub struct Convert {
     #[command(flatten)]
     target: TargetArgs,
 
+    /// Go on as the log grows, until Ctrl-C: triples are written as soon as their message is there
+    #[arg(long)]
+    follow: bool,
+
     #[command(flatten)]
     graph: GraphArgs,
 
@@ -29,7 +34,10 @@ pub struct Convert {
 
 impl Convert {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        let sources = self.read.sources()?;
+        let mut sources = self.read.sources()?;
+        if self.follow {
+            sources = vec![followed(sources)?];
+        }
         let syntax = self.target.kind(self.to, Syntax::from_extension, "--to")?;
         self.target.check(self.read.files(&sources))?;
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;

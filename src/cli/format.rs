@@ -54,7 +54,12 @@ impl FormatArgs {
 fn parse_from(name: &str) -> Result<From, String> {
     match name.ends_with(".toml") {
         true => load(Path::new(name)).map(From::Layout).map_err(|error| told(error.as_ref())),
-        false => named("format", Format::ALL, Format::name, name).map(From::Format),
+        false => named("format", Format::ALL, Format::name, name).map(From::Format).map_err(|wrong| {
+            match Path::new(name).is_file() {
+                true => format!("{name} is a log and not a format: --follow {name} goes on as it grows"),
+                false => wrong,
+            }
+        }),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, anyhow, bail};
 use oxiri::IriRef;
@@ -9,10 +11,11 @@ use oxrdfio::RdfFormat;
 use percent_encoding::utf8_percent_encode;
 use rpcgraph::log::{Log, STDIN_IRI, file_iri, file_name, session_iri};
 use rpcgraph::query::rdf_format;
+use rpcgraph::record::FollowEvent;
 use rpcgraph::vocab::RESERVED;
 
-use super::Failure;
 use super::standard::check_input;
+use super::{Failure, say};
 pub use rpcgraph::diagnostic::printable_path as shown;
 
 /// The path of standard input.
@@ -27,6 +30,8 @@ pub struct InputSource {
     pub iri_stated: bool,
     /// The log of what the server sent, if this one has only what the client sent.
     pub server: Option<Box<Self>>,
+    /// Ends it, where it is followed as it grows.
+    pub follow: Option<Arc<AtomicBool>>,
 }
 
 /// Whether a path stands for standard input, or output.
@@ -43,7 +48,8 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
     let mut sources = Vec::with_capacity(paths.len());
     for path in paths {
         let path = (!is_stdin(path)).then(|| path.clone());
-        let mut source = InputSource { path, iri: String::new(), iri_stated: base.is_some(), server: None };
+        let mut source =
+            InputSource { path, iri: String::new(), iri_stated: base.is_some(), server: None, follow: None };
         source.iri = match &base {
             None => source.path.as_deref().map_or_else(|| Ok(STDIN_IRI.to_owned()), file_iri)?,
             Some(base) if paths.len() == 1 => base.as_str().to_owned(),
@@ -118,11 +124,19 @@ impl InputSource {
 
     /// Opens it.
     pub fn open(&self) -> Result<Log, Failure> {
-        let log = match &self.path {
-            Some(path) => Log::open(path)?,
-            None => {
+        let log = match (&self.path, &self.follow) {
+            (Some(path), None) => Log::open(path)?,
+            (Some(path), Some(stop)) => {
+                let name = self.name();
+                let told = move |event| match event {
+                    FollowEvent::Replaced => say(&format!("note: {name} is another file now, which goes on with it")),
+                    FollowEvent::Truncated => say(&format!("note: {name} was cut off, and is read from its beginning")),
+                };
+                Log::follow(path, stop, told)?
+            }
+            (None, follow) => {
                 check_input()?;
-                Log::stdin()
+                follow.as_ref().map_or_else(|| Ok(Log::stdin()), Log::follow_stdin)?
             }
         };
         Ok(if self.iri_stated { log.with_base(&self.iri)? } else { log })

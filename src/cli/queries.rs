@@ -8,7 +8,7 @@ use clap::Args;
 use rpcgraph::diagnostic::printable;
 use rpcgraph::query::catalogue::{CATALOGUE, Condition, NamedQuery, names};
 
-use super::ask::{AskArgs, Question};
+use super::ask::{AskArgs, Question, RowTimes};
 use super::filter::FilterArgs;
 use super::input::shown;
 use super::words::{Named, nearest};
@@ -25,7 +25,7 @@ pub struct OwnQueries {
 }
 
 /// Parameters of a question with a name.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct NamedArgs {
     /// A parameter of the question; repeatable
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter, hide = true)]
@@ -106,20 +106,20 @@ impl OwnQueries {
         name: &'q str,
         parameters: &'q NamedArgs,
         filter: Option<&'q FilterArgs>,
+        times: RowTimes,
     ) -> Question<'q> {
         let text = move |conditions: &[Condition]| {
             self.find(name, |query| {
                 let mut parameters = parameters.parameters.clone();
                 // Where the query has a number of rows of its own, this takes its place.
-                if let Some(limit) =
-                    filter.and_then(|filter| filter.limit).filter(|_| query.parameters().contains(&"limit"))
-                {
+                let is_first = query.parameters().contains(&"limit") && !times.by_time && !times.live;
+                if let Some(limit) = filter.and_then(|filter| filter.limit).filter(|_| is_first) {
                     parameters.push(("limit".to_owned(), limit.to_string()));
                 }
                 Ok(query.with(&parameters, conditions)?)
             })
         };
-        Question::named(text, filter)
+        Question::named(text, filter, times)
     }
 
     /// What there is to ask, for people.
@@ -195,6 +195,14 @@ pub struct QuestionArgs {
     #[command(flatten)]
     ask: AskArgs,
 
+    /// Go on as the log grows, until Ctrl-C: each row as soon as its message is there (timeline, errors)
+    #[arg(long)]
+    follow: bool,
+
+    /// Show times as seconds since the first
+    #[arg(long)]
+    relative: bool,
+
     #[command(flatten)]
     filter: FilterArgs,
 }
@@ -210,6 +218,25 @@ impl QuestionArgs {
     }
 
     fn ask(&self, name: &str, own: &OwnQueries) -> Result<Outcome, Failure> {
-        self.ask.ask(&own.question(name, &self.parameters, Some(&self.filter)))
+        let mut parameters = self.parameters.clone();
+        let sources = self.ask.sources()?;
+        // Of several logs, the first is one side.
+        if name == "compare"
+            && let [first, _, ..] = sources.as_slice()
+            && first.rdf_format().is_none()
+        {
+            parameters.parameters.insert(0, ("one".to_owned(), first.iri.clone()));
+        }
+        if name == "timeline" && self.ask.has_log_lines() {
+            parameters.parameters.push(("lines".to_owned(), "yes".to_owned()));
+        }
+        let by_time = name == "timeline" && sources.len() > 1;
+        let times = RowTimes { by_time, relative: self.relative, live: self.follow };
+        let question = own.question(name, &parameters, Some(&self.filter), times);
+        match name {
+            _ if !self.follow => self.ask.ask(&question),
+            "timeline" | "errors" => self.ask.follow(&question),
+            _ => bail!("--follow is for timeline and errors: another answer would change as the log grows"),
+        }
     }
 }

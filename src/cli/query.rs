@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
 
-use super::ask::{AskArgs, Question};
+use super::ask::{AskArgs, Question, RowTimes};
 use super::input::{is_stdin, shown};
 use super::queries::{NamedArgs, OwnQueries};
 use super::standard::check_input;
@@ -74,7 +74,7 @@ impl QueryCommand {
             return Ok(Question::sparql(text.clone(), None));
         }
         if let Some(name) = &self.named {
-            return Ok(self.own.question(name, &self.parameters, None));
+            return Ok(self.own.question(name, &self.parameters, None, RowTimes::default()));
         }
         let path = self.query_file.clone().unwrap_or_default();
         let text = match is_stdin(&path) {

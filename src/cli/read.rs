@@ -136,7 +136,9 @@ impl ReadArgs {
     pub fn open(&self, source: &InputSource) -> Result<Input<Watched<Box<dyn Read + Send>>>, Failure> {
         let log = source.open()?;
         let size = log.size();
-        Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, self.progress)))
+        // What is followed has no end to be near to.
+        let when = if source.follow.is_some() { progress::When::Never } else { self.progress };
+        Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, when)))
     }
 
     fn load_contexts(&self) -> Result<Vec<Context>, Failure> {
@@ -265,7 +267,7 @@ impl SummaryArgs {
 
 /// Shows findings: all that are nowhere else, and the first of those that the graph holds.
 pub struct Findings {
-    quiet: bool,
+    pub quiet: bool,
     in_graph: u64,
 }
 

@@ -66,6 +66,7 @@ pub const CATALOGUE: &[NamedQuery<'static>] = catalogue! {
     "cancelled",
     "progress",
     "biggest",
+    "compare",
 };
 
 /// The names of all queries that are built in.

@@ -5,6 +5,7 @@
 //! below that.
 
 mod fit;
+mod live;
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -40,6 +41,7 @@ pub struct Table {
     base: Option<String>,
     colour: bool,
     sections: bool,
+    live: bool,
 }
 
 /// What a cell is: text may be cut, anything else may not.
@@ -114,11 +116,19 @@ impl Table {
         Self { sections, ..self }
     }
 
+    /// Whether rows come one by one, and each is shown at once, as a line of what there is in it.
+    pub fn with_live(self, live: bool) -> Self {
+        Self { live, ..self }
+    }
+
     /// Writes the rows, and counts them.
     pub(super) fn write(&self, solutions: Solutions<'_>, mut writer: impl Write) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
         let mut rows =
             solutions.rows.map(|row| Ok(row?.values().iter().map(|value| self.cell(value.as_ref())).collect()));
+        if self.live {
+            return self.write_live(&names, rows, writer);
+        }
         let mut written = WrittenRows::default();
         let mut shown: Option<Page> = None;
         loop {

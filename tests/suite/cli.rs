@@ -8,6 +8,7 @@ mod builtin;
 mod contexts;
 mod files;
 mod filters;
+mod follow;
 mod inputs;
 mod layouts;
 mod output;

@@ -123,6 +123,9 @@ fn every_query_finds_what_is_in_the_logs() {
         ("resources", vec![("session", "tools.jsonl#session-c3")]),
         ("problems", vec![("session", "plain.ndjson")]),
         ("in-flight", vec![("method", "tools/call")]),
+        ("compare", vec![("one", "mcp.jsonl")]),
+        ("compare", vec![("other", "#session-b2")]),
+        ("compare", vec![("one", "#session-a1"), ("other", "#session-b2")]),
     ];
     let counted = counted.into_iter().map(|(name, parameters)| (NamedQuery::find(name).expect(name), parameters));
     for (query, parameters) in queries.chain(counted) {
@@ -183,6 +186,11 @@ fn parameters_choose_rows() {
                     let count: usize = limit.parse().expect("a number");
                     assert_eq!(first.rows, all.rows[..count.min(all.rows.len())], "{} limit={limit}", query.name);
                 }
+                continue;
+            }
+            if parameter == "lines" {
+                // None of these logs has kept any.
+                assert_eq!(rows(query, &[limit, &[(parameter, "yes")]].concat(), &logs), all);
                 continue;
             }
             let counts_change = matches!((query.name, parameter), ("problems", "session"));

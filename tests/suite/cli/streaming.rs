@@ -12,8 +12,8 @@ use super::{LOG, Place, REQUEST, RESPONSE};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A run whose input is written bit by bit.
-struct Live {
-    child: Child,
+pub(super) struct Live {
+    pub child: Child,
     input: Option<ChildStdin>,
     output: Receiver<Vec<u8>>,
     seen: Vec<u8>,
@@ -21,7 +21,11 @@ struct Live {
 
 impl Live {
     fn start(place: &Place, arguments: &[&str]) -> Self {
-        let mut child = place.command(&[&["convert", "--quiet"], arguments].concat()).spawn().expect("a run");
+        Self::run(place, &[&["convert", "--quiet"], arguments].concat())
+    }
+
+    pub fn run(place: &Place, arguments: &[&str]) -> Self {
+        let mut child = place.command(arguments).spawn().expect("a run");
         let mut pipe = child.stdout.take().expect("a pipe");
         let (sender, output) = mpsc::channel();
         thread::spawn(move || {
@@ -34,17 +38,17 @@ impl Live {
         Self { child, input, output, seen: Vec::new() }
     }
 
-    fn write(&mut self, bytes: &str) {
+    pub fn write(&mut self, bytes: &str) {
         let input = self.input.as_mut().expect("an open input");
         input.write_all(bytes.as_bytes()).and_then(|()| input.flush()).expect("somebody reads");
     }
 
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.seen).into_owned()
     }
 
     /// Waits for a text in the output.
-    fn shows(&mut self, text: &str) -> bool {
+    pub fn shows(&mut self, text: &str) -> bool {
         while !self.text().contains(text) {
             match self.output.recv_timeout(PATIENCE) {
                 Ok(bytes) => self.seen.extend(bytes),
@@ -55,11 +59,23 @@ impl Live {
     }
 
     /// Closes the input and gives all of the output.
-    fn end(mut self) -> String {
+    pub fn end(mut self) -> String {
         drop(self.input.take());
         self.seen.extend(self.output.iter().flatten());
         assert!(self.child.wait().expect("an end").success());
         self.text()
+    }
+
+    /// Presses Ctrl-C and gives all of the output, and what was said.
+    #[cfg(unix)]
+    pub fn interrupted(mut self) -> (String, String) {
+        let pid = self.child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
+        self.seen.extend(self.output.iter().flatten());
+        let mut said = String::new();
+        self.child.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+        assert_eq!(self.child.wait().expect("an end").code(), Some(0), "{said}");
+        (self.text(), said)
     }
 }
 

@@ -1,5 +1,7 @@
 //! What an engineer wants of a log, one command each; plain code says what has to come out.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::Place;
@@ -104,4 +106,110 @@ fn messages_are_counted() {
     // One of them in a batch.
     let called = expected(&seen, |seen| seen.3["params"]["name"] == "forecast").len();
     assert!(row["count"].as_u64().unwrap() as usize >= called, "{row}");
+}
+
+/// How often a log asks or tells what: `requests` or `notifications`, the method, and its tool.
+fn said(log: &str) -> BTreeMap<(&str, String), i64> {
+    let mut said = BTreeMap::new();
+    for line in log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        let messages = line["raw"].as_array().cloned().unwrap_or_else(|| vec![line["raw"].clone()]);
+        for message in &messages {
+            let Some(method) = message["method"].as_str() else { continue };
+            let part = if message.get("id").is_some() { "requests" } else { "notifications" };
+            let tool = message["params"]["name"].as_str().filter(|_| method == "tools/call");
+            *said.entry((part, tool.map_or(method.to_owned(), |tool| format!("{method} {tool}")))).or_default() += 1;
+        }
+    }
+    said
+}
+
+#[test]
+fn two_logs_are_compared() {
+    let (place, _) = place();
+    let whole = String::from_utf8(place.read("mcp.jsonl")).unwrap();
+    let part: String =
+        whole.lines().enumerate().filter(|(n, _)| n % 3 != 2).map(|(_, line)| format!("{line}\n")).collect();
+    place.put("a part.jsonl", &part);
+    let (one, other) = (said(&whole), said(&part));
+    for (a, b, logs) in [(&one, &other, ["mcp.jsonl", "a part.jsonl"]), (&other, &one, ["a part.jsonl", "mcp.jsonl"])] {
+        let ran = place.run(&[&["compare"], &logs[..], &["-t", "jsonl", "--quiet"]].concat());
+        let rows: Vec<Value> = ran.quietly().text().lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+        let found = rows.iter().filter(|row| row["part"] == "requests" || row["part"] == "notifications").map(|row| {
+            let text = |name: &str| row[name].as_str().unwrap().to_owned();
+            ((text("part"), text("what")), (row["a"].as_i64().unwrap(), row["b"].as_i64().unwrap()))
+        });
+        let count = |side: &BTreeMap<_, _>, what| side.get(what).copied().unwrap_or(0);
+        let expected = one
+            .keys()
+            .filter(|what| count(a, *what) != count(b, *what))
+            .map(|what| ((what.0.to_owned(), what.1.clone()), (count(a, what), count(b, what))));
+        let (found, expected): (BTreeMap<_, _>, BTreeMap<_, _>) = (found.collect(), expected.collect());
+        assert!(expected.len() > 3);
+        assert_eq!(found, expected);
+        let sessions: Vec<_> = rows.iter().filter(|row| row["part"] == "sessions").collect();
+        assert!(sessions.iter().all(|row| row["a"] == 2 || row["b"] == 2) && sessions.len() == 2, "{sessions:?}");
+    }
+    // What is the same does not differ.
+    place.put("again.jsonl", &whole);
+    let ran = place.run(&["compare", "mcp.jsonl", "again.jsonl", "-t", "csv", "--quiet", "--columns", "part"]);
+    assert_eq!(ran.quietly().text(), "part\r\nsessions\r\nsessions\r\n");
+}
+
+/// What two programs wrote of one afternoon, in the order in which it happened; a text without a time stays behind the
+/// record before it.
+#[test]
+fn logs_are_interleaved_by_time() {
+    let (place, seen) = place();
+    let line = |(_, time, client, message): &Seen| {
+        let direction = if *client { "c2s" } else { "s2c" };
+        format!("{}\n", serde_json::json!({ "ts": time, "direction": direction, "raw": message }))
+    };
+    for (name, client) in [("client.jsonl", true), ("server.jsonl", false)] {
+        let log: String = seen.iter().filter(|seen| seen.2 == client).map(line).collect();
+        place.put(name, format!("no JSON\n{log}no JSON\n"));
+    }
+    let logs = ["timeline", "server.jsonl", "client.jsonl", "-f", "mcpsnoop", "--log-lines", "--quiet", "-t", "jsonl"];
+    let rows = |more: &[&str]| -> Vec<Value> {
+        let ran = place.run(&[&logs[..], more].concat());
+        ran.quietly().text().lines().map(|row| serde_json::from_str(row).unwrap()).collect()
+    };
+    let all = rows(&[]);
+    let times: Vec<_> = all.iter().filter_map(|row| row["time"].as_str()).collect();
+    let mut expected: Vec<_> = seen.iter().map(|seen| seen.1.trim_end_matches('Z').trim_end_matches('0')).collect();
+    expected.sort_by_key(|time| time.trim_end_matches('.').to_owned());
+    assert_eq!(times.len(), expected.len());
+    let same = |(found, expected): (&&str, &&str)| {
+        found.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.') == expected.trim_end_matches('.')
+    };
+    assert!(times.iter().zip(&expected).all(same), "{times:?} {expected:?}");
+    let lines: Vec<_> = all.iter().enumerate().filter(|(_, row)| row["kind"] == "LogLine").map(|(at, _)| at).collect();
+    assert!(lines.len() == 4 && lines[1] < 5 && lines[2] > 20, "{lines:?}");
+    // As many as are wanted, and not as many of the first log.
+    assert_eq!(rows(&["--limit", "7"]), all[..7]);
+    // The same with the seconds since the first.
+    let relative = rows(&["--relative"]);
+    let seconds = |row: &Value| row["time"].as_f64();
+    assert_eq!(seconds(relative.iter().find(|row| row["kind"] == "Request").unwrap()), Some(0.0));
+    let (row, at) = all.iter().zip(&relative).find(|(row, _)| row["error"] == "Invalid params").unwrap();
+    assert_eq!((row["time"].as_str(), seconds(at)), (Some("2026-01-05T10:00:04.01Z"), Some(4.01)));
+}
+
+/// What a program said on standard error, around what failed.
+#[test]
+fn text_between_messages_stands_in_its_place() {
+    let place = Place::with(
+        "app.log",
+        format!("starting\n<< {}\nworking\nstill\n>> {}\nthe end\n", super::REQUEST, super::RESPONSE),
+    );
+    let ran = place.run(&["timeline", "app.log", "--log-lines", "-t", "jsonl", "--quiet"]);
+    let contents: Vec<String> = ran
+        .quietly()
+        .text()
+        .lines()
+        .map(|row| serde_json::from_str::<Value>(row).unwrap())
+        .map(|row| row["content"].as_str().map_or(row["kind"].to_string(), str::to_owned))
+        .collect();
+    assert_eq!(contents, ["starting", "\"Request\"", "working", "still", "true", "the end"]);
+    let ran = place.run(&["timeline", "app.log", "-t", "csv", "--quiet"]);
+    assert_eq!(ran.quietly().text().lines().count(), 3);
 }

@@ -1,0 +1,80 @@
+//! `--follow`: going on as a log grows.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use anyhow::{Context as _, anyhow, bail};
+use rpcgraph::query::{Answer, Cancel, Dataset, Query, Solutions, Window};
+use rpcgraph::summary::counted;
+
+use super::answer::AnswerWriter;
+use super::ask::RowTimes;
+use super::input::InputSource;
+use super::read::{Attempt, Run};
+use super::target::leave;
+use super::{Failure, is_closed_pipe, say};
+
+/// How many rows may wait to be written.
+const ROWS: usize = 256;
+
+/// The one log that is followed: until it ends, or until Ctrl-C is pressed. Pressed again, that ends the process.
+pub fn followed(mut sources: Vec<InputSource>) -> Result<InputSource, Failure> {
+    let source = sources.pop().filter(|source| sources.is_empty() && source.server.is_none());
+    let Some(mut source) = source.filter(|source| source.rdf_format().is_none()) else {
+        bail!("--follow goes on with one log, a file that grows or a pipe: name that alone");
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    let pressed = move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            leave();
+        }
+    };
+    ctrlc::set_handler(pressed).context("cannot listen for Ctrl-C")?;
+    source.follow = Some(stop);
+    Ok(source)
+}
+
+/// Asks a question of each message of a log as it comes, and writes the rows; gives their number.
+pub fn answer(
+    source: &InputSource,
+    run: &mut Run<'_>,
+    query: Query,
+    (writer, times): (AnswerWriter<'_>, RowTimes),
+    cancel: Cancel,
+) -> Result<(Attempt, u64), Failure> {
+    let Answer::Solutions(Solutions { variables, .. }) = Dataset::new(&query, false)?.answer(&query, &cancel)? else {
+        bail!("--follow is for questions that are answered by rows");
+    };
+    let (sender, rows) = sync_channel(ROWS);
+    let stop = source.follow.clone().unwrap_or_default();
+    let (written, attempt) = thread::scope(|scope| {
+        let writing = scope.spawn(move || {
+            let rows = Box::new(rows.into_iter().map(Ok));
+            let rows = times.apply(Solutions { variables, rows }, None);
+            let written = rows.map_err(Failure::from).and_then(|rows| writer.write(Answer::Solutions(rows)));
+            // Nobody wants more.
+            stop.store(true, Ordering::Relaxed);
+            written
+        });
+        let left = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+        let mut window = Window::new(query, cancel, |row| Ok(sender.send(row).map_err(left)?));
+        let attempt = run.convert(source, &mut window.sink());
+        drop(window);
+        drop(sender);
+        (writing.join(), attempt)
+    });
+    let (found, noun) = written.map_err(|_| anyhow!("the rows could not be written"))??;
+    run.findings.end();
+    let attempt = match attempt {
+        Err(failure) if is_closed_pipe(&failure) => Attempt::Done,
+        attempt => attempt?,
+    };
+    if !run.findings.quiet {
+        say(&counted(found, noun));
+    }
+    Ok((attempt, found))
+}

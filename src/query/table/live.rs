@@ -1,0 +1,57 @@
+//! Rows that come one by one: each is a line of what there is in it.
+
+use std::io::Write;
+
+use unicode_width::UnicodeWidthStr as _;
+
+use super::fit::folded;
+use super::{Cell, CellKind, GAP, LINES, PLAIN, RED, Table, WrittenRows, has_failed, shorten_times};
+use crate::query::answer::{QueryError, ResultsError};
+
+/// Cells that are not wider stand below each other.
+const NARROW: usize = 14;
+
+impl Table {
+    /// Writes rows as they come, and counts them. A day stands above the first time of it; the session, where it is another.
+    pub(super) fn write_live(
+        &self,
+        names: &[&str],
+        rows: impl Iterator<Item = Result<Vec<Cell>, QueryError>>,
+        mut writer: impl Write,
+    ) -> Result<WrittenRows, ResultsError> {
+        let mut written = WrittenRows::default();
+        let mut widths = vec![0; names.len()];
+        let (mut day, mut session) = (None, String::new());
+        for row in rows {
+            let mut row = [row?];
+            for index in 0..names.len() {
+                let this = shorten_times(&mut row, index).filter(|this| day.as_ref() != Some(this));
+                if let Some(this) = this {
+                    writeln!(writer, "{this}")?;
+                    day = Some(this);
+                }
+            }
+            let mut line = String::new();
+            let mut failed = false;
+            for ((cell, name), widest) in row.iter().flatten().zip(names).zip(&mut widths) {
+                if cell.kind == CellKind::Empty || (*name == "session" && session == cell.text) {
+                    continue;
+                }
+                if *name == "session" {
+                    session.clone_from(&cell.text);
+                }
+                failed |= has_failed(name, &cell.text);
+                let width = cell.text.width();
+                *widest = width.max(*widest).min(NARROW);
+                let padding = if *name == "session" { 0 } else { widest.saturating_sub(width) };
+                line.extend([&*cell.text, &" ".repeat(padding), GAP]);
+            }
+            let (style, end) = if failed && self.colour { (RED, PLAIN) } else { ("", "") };
+            for line in folded(line.trim_end(), self.width.unwrap_or(usize::MAX), LINES) {
+                writeln!(writer, "{style}{line}{end}")?;
+            }
+            written.rows += 1;
+        }
+        Ok(written)
+    }
+}

@@ -1,0 +1,76 @@
+//! Rows by their times, and times as seconds since the first.
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use oxigraph::sparql::QuerySolution;
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, Term, Variable};
+use oxsdatatypes::{DateTime, Decimal};
+
+use super::answer::{QueryError, Solutions};
+
+/// A time, and whether it has a date; one without is on the first of all days.
+type Moment = (bool, Decimal);
+
+fn moment(value: &Term) -> Option<Moment> {
+    let Term::Literal(literal) = value else { return None };
+    let has_date = literal.datatype() == xsd::DATE_TIME;
+    if !has_date && literal.datatype() != xsd::TIME {
+        return None;
+    }
+    let text = if has_date { literal.value().to_owned() } else { format!("1970-01-01T{}", literal.value()) };
+    let epoch = DateTime::from_str("1970-01-01T00:00:00Z").ok()?;
+    // One that says no zone is compared with others as it is.
+    let time = [text.clone(), format!("{text}Z")].into_iter().filter_map(|text| DateTime::from_str(&text).ok());
+    let time = time.into_iter().find(|time| time.timezone_offset().is_some())?;
+    Some((has_date, time.checked_sub(epoch)?.as_seconds()))
+}
+
+/// The rows of sessions that stand one after the other, by the column `time`: those of a session stay in their order, and
+/// one without a time stays with the one before it. All of them are in memory.
+///
+/// # Errors
+///
+/// Those of the rows.
+pub fn by_time(solutions: Solutions<'_>) -> Result<Solutions<'_>, QueryError> {
+    let rows: Vec<QuerySolution> = solutions.rows.collect::<Result<_, _>>()?;
+    let is_of_one = |one: &QuerySolution, other: &QuerySolution| one.get("session") == other.get("session");
+    let mut moments: Vec<Option<Moment>> = rows.iter().map(|row| row.get("time").and_then(moment)).collect();
+    for place in 1..rows.len() {
+        if is_of_one(&rows[place - 1], &rows[place]) {
+            moments[place] = moments[place].max(moments[place - 1]);
+        }
+    }
+    for place in (1..rows.len()).rev() {
+        if moments[place - 1].is_none() && is_of_one(&rows[place - 1], &rows[place]) {
+            moments[place - 1] = moments[place];
+        }
+    }
+    let mut timed: Vec<_> = moments.into_iter().zip(rows).collect();
+    timed.sort_by_key(|(moment, _)| *moment);
+    Ok(Solutions { variables: solutions.variables, rows: Box::new(timed.into_iter().map(|(_, row)| Ok(row))) })
+}
+
+/// The rows with the seconds since `start`, or since the first time in them, in place of times.
+pub fn relative<'a>(solutions: Solutions<'a>, start: Option<&Term>) -> Solutions<'a> {
+    let mut start = start.and_then(moment);
+    let variables: Arc<[Variable]> = solutions.variables.clone().into();
+    let rows = solutions.rows.map(move |row| {
+        let row = row?;
+        let values = row.values().iter().map(|value| {
+            let found = value.as_ref().and_then(moment);
+            let since = found.and_then(|(has_date, seconds)| {
+                let (dated, first) = *start.get_or_insert((has_date, seconds));
+                seconds.checked_sub(first).filter(|_| dated == has_date)
+            });
+            since.map_or_else(
+                || value.clone(),
+                |since| Some(Literal::new_typed_literal(since.to_string(), xsd::DECIMAL).into()),
+            )
+        });
+        let values: Vec<Option<Term>> = values.collect();
+        Ok(QuerySolution::from((Arc::clone(&variables), values)))
+    });
+    Solutions { variables: solutions.variables, rows: Box::new(rows) }
+}

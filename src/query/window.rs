@@ -1,0 +1,110 @@
+//! A question asked of a log while it grows: of each message as it comes, with the request that it answers.
+
+use std::collections::{HashMap, HashSet};
+
+use oxigraph::sparql::QuerySolution;
+use oxrdf::{NamedOrBlankNode, Quad, Term};
+
+use super::Query;
+use super::answer::{Answer, QueryError};
+use super::cancel::Cancel;
+use super::dataset::Dataset;
+use crate::sink::{QuadSink, Sink, SinkError};
+use crate::vocab::{jrpc, rpcg};
+
+/// What a question needs of a log that has not ended: the requests that wait for an answer, without their params.
+///
+/// The question has one row at most for each message, which is in its first column, and looks at nothing else than that and
+/// the request that it answers. So what it says of a message is what it says in the whole log.
+pub struct Window<R> {
+    query: Query,
+    cancel: Cancel,
+    open: HashMap<String, Vec<Quad>>,
+    row: R,
+}
+
+impl<R: FnMut(QuerySolution) -> Result<(), SinkError> + Send> Window<R> {
+    /// A window whose rows go to `row`, in the order of the log.
+    pub fn new(query: Query, cancel: Cancel, row: R) -> Self {
+        Self { query, cancel, open: HashMap::new(), row }
+    }
+
+    /// What a converter writes to.
+    pub fn sink(&mut self) -> Sink<'_> {
+        let needs = self.query.needs().clone();
+        Sink::quads(self).selecting(needs)
+    }
+
+    /// What the messages in these quads answer, as far as it is not among them.
+    fn answered(&mut self, quads: &[Quad]) -> Vec<Quad> {
+        let here = places(quads);
+        let answered = quads.iter().filter_map(|quad| match &quad.object {
+            Term::NamedNode(request) if quad.predicate == rpcg::RESPONDS_TO => Some(request.as_str()),
+            _ => None,
+        });
+        let answered: HashSet<&str> = answered.collect();
+        let before = answered.iter().filter(|request| !here.contains_key(*request));
+        let before: Vec<_> = before.filter_map(|request| self.open.remove(*request)).flatten().collect();
+        let of = |predicate| quads.iter().filter(move |quad| quad.predicate == predicate).filter_map(record);
+        let with_id: HashSet<&str> = of(jrpc::HAS_ID).collect();
+        let open: HashSet<&str> =
+            of(jrpc::HAS_METHOD).filter(|request| with_id.contains(request) && !answered.contains(request)).collect();
+        for quad in quads {
+            // Without its place it has no row of its own.
+            if let Some(request) = record(quad).filter(|request| open.contains(request))
+                && quad.predicate != rpcg::SEQUENCE
+                && quad.predicate != jrpc::HAS_PARAMETERS
+            {
+                self.open.entry(request.to_owned()).or_default().push(quad.clone());
+            }
+        }
+        before
+    }
+
+    fn ask(&mut self, quads: &[Quad]) -> Result<Vec<QuerySolution>, QueryError> {
+        let before = self.answered(quads);
+        let dataset = Dataset::new(&self.query, false)?;
+        let mut loading = dataset.load(&self.cancel)?;
+        before.iter().chain(quads).for_each(|quad| loading.insert(quad.as_ref()));
+        loading.commit()?;
+        let Answer::Solutions(solutions) = dataset.answer(&self.query, &self.cancel)? else { return Ok(Vec::new()) };
+        let mut rows: Vec<QuerySolution> = solutions.rows.collect::<Result<_, _>>()?;
+        let places = places(quads);
+        rows.sort_by_key(|row| match row.get(0) {
+            Some(Term::NamedNode(message)) => places.get(message.as_str()).copied(),
+            _ => None,
+        });
+        Ok(rows)
+    }
+}
+
+impl<R: FnMut(QuerySolution) -> Result<(), SinkError> + Send> QuadSink for &mut Window<R> {
+    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
+        let rows = self.ask(quads).map_err(std::io::Error::other)?;
+        rows.into_iter().try_for_each(&mut self.row)
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+/// Where the messages in these quads begin.
+fn places(quads: &[Quad]) -> HashMap<&str, usize> {
+    let mut places = HashMap::new();
+    for (place, quad) in quads.iter().enumerate() {
+        if let Some(message) = record(quad) {
+            places.entry(message).or_insert(place);
+        }
+    }
+    places
+}
+
+/// The message that a node belongs to: `…#m7` of `…#m7-id`.
+fn record(quad: &Quad) -> Option<&str> {
+    let NamedOrBlankNode::NamedNode(node) = &quad.subject else { return None };
+    let node = node.as_str();
+    let fragment = node.rfind('#')?;
+    let end = node.get(fragment..)?.find('-').map_or(node.len(), |dash| fragment + dash);
+    node.get(..end)
+}

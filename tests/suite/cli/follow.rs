@@ -1,0 +1,138 @@
+//! Logs that grow: each row and each triple is there soon after its line, and Ctrl-C ends what follows them.
+#![cfg(unix)]
+
+use std::fs::File;
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use super::streaming::Live;
+use super::{LOG, Place, REQUEST, RESPONSE};
+
+fn append(place: &Place, text: &str) {
+    File::options().append(true).open(place.path("log")).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+const FAILED: &str = r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"no luck"}}"#;
+
+#[test]
+fn rows_come_with_their_lines() {
+    let place = Place::with("log", LOG);
+    let mut live =
+        Live::run(&place, &["errors", "log", "--follow", "-t", "jsonl", "--columns", "message,method,error"]);
+    let first = r##""method":"no","error":"Method not found"}"##;
+    assert!(live.shows(first), "{}", live.text());
+    // In pieces, with what was asked long before.
+    append(&place, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"late\"}\n");
+    let (start, end) = FAILED.split_at(30);
+    append(&place, start);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(!live.text().contains("luck"), "{}", live.text());
+    let written = Instant::now();
+    append(&place, &format!("{end}\n"));
+    assert!(live.shows(r##""method":"late","error":"no luck"}"##), "{}", live.text());
+    assert!(written.elapsed() < Duration::from_secs(1), "{:?}", written.elapsed());
+    // Another file takes its place, and is cut off.
+    append(&place, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"across\"}\n");
+    std::fs::rename(place.path("log"), place.path("log.1")).unwrap();
+    place.put("log", format!("{FAILED}\n"));
+    assert!(live.shows(r##"#m9","method":"across","##), "{}", live.text());
+    place.put("log", "");
+    std::thread::sleep(Duration::from_millis(500));
+    append(&place, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"on\"}\n");
+    append(&place, &format!("{FAILED}\n"));
+    assert!(live.shows(r##"#m11","method":"on","##), "{}", live.text());
+    let (text, said) = live.interrupted();
+    assert_eq!(text.lines().count(), 4);
+    let notes = "note: log is another file now, which goes on with it\n\
+                 note: log was cut off, and is read from its beginning\n4 rows\n";
+    assert_eq!(said, notes);
+}
+
+/// What is found of a log while it grows is what is found in all of it.
+#[test]
+fn rows_are_those_of_the_whole_log() {
+    let whole = std::fs::read_to_string(crate::support::own("tests/queries/mcp.jsonl")).unwrap();
+    let place = Place::with("log", &whole);
+    for options in [
+        &["timeline"][..],
+        &["errors"],
+        &["timeline", "--method", "tools/*", "--kind", "response"],
+        &["timeline", "--tool", "forecast"],
+    ] {
+        let rows = |text: &str| -> Vec<String> {
+            let mut rows: Vec<_> = text.lines().map(str::to_owned).collect();
+            // The sessions take turns there.
+            rows.sort();
+            rows
+        };
+        let all = place.run(&[options, &["log", "-t", "csv", "--quiet", "--base", super::BASE]].concat());
+        let mut live =
+            Live::run(&place, &[options, &["--follow", "-t", "csv", "--quiet", "--base", super::BASE]].concat());
+        for line in whole.lines() {
+            live.write(&format!("{line}\n"));
+            std::thread::sleep(Duration::from_millis(3));
+        }
+        assert_eq!(rows(&live.end()), rows(all.quietly().text()), "{options:?}");
+    }
+}
+
+#[test]
+fn triples_come_with_their_lines() {
+    let place = Place::with("log", format!("{REQUEST}\n"));
+    for syntax in ["ntriples", "nquads", "jsonld-lines", "turtle"] {
+        place.put("log", format!("{REQUEST}\n"));
+        let mut live = Live::run(&place, &["convert", "log", "--follow", "-t", syntax, "--quiet"]);
+        assert!(live.shows("#m1"), "{syntax}: {}", live.text());
+        append(&place, &format!("{RESPONSE}\n"));
+        assert!(live.shows("respondsTo"), "{syntax}: {}", live.text());
+        let (text, said) = live.interrupted();
+        assert!(text.contains("recordCount") && said.is_empty(), "{syntax}: {text} {said}");
+    }
+}
+
+#[test]
+fn people_see_lines() {
+    let place = Place::with("log", std::fs::read(crate::support::own("tests/queries/mcp.jsonl")).unwrap());
+    let mut live = Live::run(&place, &["timeline", "log", "--follow", "--quiet", "--relative"]);
+    assert!(live.shows("m15"), "{}", live.text());
+    let (text, _) = live.interrupted();
+    let line = text.lines().find(|line| line.starts_with("m15 ")).unwrap();
+    let words: Vec<_> = line.split_whitespace().collect();
+    assert_eq!(words[..5], ["m15", "4.01", "Server", "ErrorResponse", "tools/call"], "{text}");
+    assert!(line.contains("Invalid params"), "{line}");
+}
+
+#[test]
+fn what_cannot_be_followed_is_told() {
+    let place = Place::with("log", LOG);
+    place.put("other", LOG);
+    for (arguments, why) in [
+        (&["overview", "log"][..], "--follow is for timeline and errors: another answer would change as the log grows"),
+        (&["errors", "log", "other"], "--follow goes on with one log, a file that grows or a pipe: name that alone"),
+        (
+            &["errors", "log", "--since", "10m"],
+            "a log that is followed has no end yet, for a time before that: name a time such as 10:00:00",
+        ),
+        (
+            &["errors", "log", "-t", "json"],
+            "--follow writes rows as they come: as table, csv, tsv or jsonl, and not as json",
+        ),
+    ] {
+        place.run(&[arguments, &["--follow"]].concat()).said(2, &format!("error: {why}\n"));
+    }
+    let ran = place.run(&["timeline", "-f", "log"]);
+    assert!(ran.stderr.contains("log is a log and not a format: --follow log goes on as it grows"), "{}", ran.stderr);
+}
+
+/// A reader that leaves ends it, also where nothing more comes.
+#[test]
+fn a_reader_may_leave_what_is_followed() {
+    let place = Place::with("log", LOG);
+    let mut live = Live::run(&place, &["timeline", "log", "--follow", "-t", "csv", "--limit", "2"]);
+    assert!(live.shows("#m2,"), "{}", live.text());
+    let asked = Instant::now();
+    while live.child.try_wait().unwrap().is_none() {
+        assert!(asked.elapsed() < Duration::from_secs(5), "it goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
