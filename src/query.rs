@@ -48,6 +48,7 @@ mod items;
 mod missing;
 mod narrow;
 mod needs;
+mod numbers;
 mod order;
 mod overlap;
 mod percentile;
@@ -109,6 +110,9 @@ impl Query {
     /// Understands the text of a query. Relative IRIs in it are resolved against `base`, which has to be absolute.
     pub fn parse(text: &str, base: Option<&str>) -> Result<Self, SyntaxError> {
         let mut algebra = syntax::parse(text, base)?;
+        let asked = algebra.clone();
+        numbers::rewrite(&mut algebra);
+        let text = if algebra == asked { text.to_owned() } else { algebra.to_string() };
         let mut uses = Uses::of(&algebra);
         syntax::check_functions(&uses)?;
         if uses.items {
@@ -118,7 +122,7 @@ impl Query {
             uses.needs.only_sizes(&properties);
             sized
         });
-        Ok(Self { text: text.to_owned(), base: base.map(str::to_owned), algebra, sized, uses })
+        Ok(Self { text, base: base.map(str::to_owned), algebra, sized, uses })
     }
 
     /// A query of the catalogue, without parameters.
