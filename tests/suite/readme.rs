@@ -246,3 +246,19 @@ fn examples_of_help_are_run() {
     }
     assert!(run > 20, "{run}");
 }
+
+/// The picture of a terminal shows what the program prints.
+#[cfg(unix)]
+#[test]
+fn the_picture_of_a_terminal() {
+    let drawn = Command::new("bash")
+        .arg(format!("{ROOT}/examples/terminal.sh"))
+        .env("RPCGRAPH", env!("CARGO_BIN_EXE_rpcgraph"))
+        .env_remove("NO_COLOR")
+        .output()
+        .expect("a shell");
+    assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
+    let drawn = String::from_utf8(drawn.stdout).unwrap();
+    assert_eq!(fs::read_to_string(format!("{ROOT}/examples/terminal.svg")).unwrap(), drawn);
+    assert!(drawn.contains(">Method not found</tspan>"), "{drawn}");
+}

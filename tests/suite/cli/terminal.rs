@@ -73,13 +73,14 @@ fn shown_at(columns: u32, arguments: &str, term: &str) -> Option<String> {
 }
 
 /// Every question over each of three logs: no line is longer than the terminal, no id is cut, and what a terminal obeys is
-/// there only where it was asked for.
+/// there only where it was asked for. What is seen is kept in `tests/terminal/`.
 #[test]
 fn questions_fit_their_terminal() {
-    let mut cut = 0;
+    let (mut cut, mut other) = (0, Vec::new());
     for columns in [60, 80, 120, 200] {
-        for query in rpcgraph::query::catalogue::CATALOGUE {
-            for log in ["lsp.log", "mcp.jsonl", "plain.ndjson"] {
+        for log in ["lsp.log", "mcp.jsonl", "plain.ndjson"] {
+            let mut seen = String::new();
+            for query in rpcgraph::query::catalogue::CATALOGUE {
                 let command = format!("ask {} {log} --quiet", query.name);
                 let Some(text) = shown_at(columns, &command, "dumb") else { return };
                 assert!(!text.contains('\u{1b}'), "{command}: {text:?}");
@@ -90,10 +91,21 @@ fn questions_fit_their_terminal() {
                     assert!(!(first.starts_with('m') && first.ends_with('…')), "{command} at {columns}: {line}");
                 }
                 cut += text.matches('…').count();
+                seen.push_str(&format!("$ rpcgraph {command}\n{}\n", text.replace("\r\n", "\n")));
+            }
+            let path = crate::support::own(&format!("tests/terminal/{log}.{columns}.txt"));
+            if std::fs::read_to_string(&path).unwrap_or_default() != seen {
+                // What is seen now, to compare.
+                std::fs::write(std::env::temp_dir().join(format!("{log}.{columns}.txt")), seen).expect("a file");
+                other.push(path);
             }
         }
     }
     assert!(cut > 20, "{cut}");
+    assert!(
+        other.is_empty(),
+        "what is seen is not as in {other:#?}, but as in the files of that name in the temporary folder"
+    );
 }
 
 #[test]
