@@ -10,6 +10,7 @@ mod follow;
 mod format;
 mod input;
 mod load;
+mod messages;
 mod pager;
 mod progress;
 mod queries;

@@ -237,6 +237,14 @@ pub(crate) fn is_local_name(local: &str) -> bool {
 /// ([RFC 3986, 2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3)). The set holds what it encodes.
 pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// The terms of `jrpc:` and `rpcg:`, as queries name them.
+pub fn own_terms() -> impl Iterator<Item = String> {
+    let of = |prefix, namespace, terms: &'static [NamedNodeRef<'static>]| {
+        terms.iter().filter_map(move |term| Some(format!("{prefix}:{}", term.as_str().strip_prefix(namespace)?)))
+    };
+    of(jrpc::PREFIX, jrpc::NAMESPACE, jrpc::ALL).chain(of(rpcg::PREFIX, rpcg::NAMESPACE, rpcg::ALL))
+}
+
 /// The prefixes of Turtle and TriG output, in the order they are written.
 pub const PREFIXES: &[(&str, &str)] = &[
     (jrpc::PREFIX, jrpc::NAMESPACE),

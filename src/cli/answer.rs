@@ -7,7 +7,7 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use rpcgraph::query::results::{ResultsFormat, guarded, with_columns, write_boolean, write_graph, write_solutions};
 use rpcgraph::query::{Answer, Form, ResultsError, Solutions, Table};
-use rpcgraph::sink::{Output, Syntax};
+use rpcgraph::sink::{Output, OutputError, Syntax};
 use rpcgraph::summary::counted;
 
 use super::pager::{self, Pager};
@@ -21,7 +21,8 @@ const SECTIONS: [&str; 2] = ["part", "what"];
 /// Options of every command that answers queries.
 #[derive(Debug, Args)]
 pub struct AnswerArgs {
-    /// How rows are written (table, csv, tsv, json, jsonl, xml, markdown), or the syntax of a graph, of CONSTRUCT or
+    /// How rows are written (table, csv, tsv, json, jsonl, xml, markdown; messages: the JSON of those in the first column, in
+    /// the order of their logs), or the syntax of a graph, of CONSTRUCT or
     /// DESCRIBE [default: table or turtle, or what the extension of --output says]
     #[arg(short, long, value_name = "NAME", aliases = ["results", "format"], hide_possible_values = true)]
     #[arg(value_parser = Named(parse_output, output_names))]
@@ -64,21 +65,27 @@ enum Color {
 enum OutputName {
     Rows(ResultsFormat),
     Graph(Syntax),
+    Messages,
 }
+
+/// The name of the last of them.
+const MESSAGES: &str = "messages";
 
 fn parse_output(name: &str) -> Result<OutputName, String> {
     let rows = ResultsFormat::ALL.into_iter().find(|format| format.name() == name).map(OutputName::Rows);
     let graph = || Syntax::ALL.into_iter().find(|syntax| syntax.name() == name).map(OutputName::Graph);
     rows.or_else(graph)
+        .or_else(|| (name == MESSAGES).then_some(OutputName::Messages))
         .ok_or_else(|| format!("there is no such format; there are {}, and for graphs {}", row_names(), graph_names()))
 }
 
 fn output_names() -> Vec<&'static str> {
-    ResultsFormat::ALL.into_iter().map(ResultsFormat::name).chain(Syntax::ALL.into_iter().map(Syntax::name)).collect()
+    let rows = ResultsFormat::ALL.into_iter().map(ResultsFormat::name);
+    rows.chain([MESSAGES]).chain(Syntax::ALL.into_iter().map(Syntax::name)).collect()
 }
 
 fn row_names() -> String {
-    ResultsFormat::ALL.map(ResultsFormat::name).join(", ")
+    format!("{}, {MESSAGES}", ResultsFormat::ALL.map(ResultsFormat::name).join(", "))
 }
 
 fn graph_names() -> String {
@@ -99,6 +106,16 @@ impl AnswerArgs {
     /// Whether the answer goes to a file.
     pub fn is_file(&self) -> bool {
         self.target.file().is_some()
+    }
+
+    /// Whether the messages are wanted that rows are about.
+    pub fn are_messages(&self) -> bool {
+        matches!(self.to, Some(OutputName::Messages))
+    }
+
+    /// Where those go.
+    pub fn messages(&self) -> Result<Output, OutputError> {
+        self.target.open(false)
     }
 
     /// Writes an answer of this form, of rows at most `limit`; IRIs are short against `base`.
@@ -122,6 +139,8 @@ impl AnswerArgs {
             (Form::Select | Form::Ask, Some(OutputName::Graph(syntax))) => {
                 bail!("the answer is rows, and {} is for a graph: one of {} is for them", syntax.name(), row_names());
             }
+            (Form::Select, Some(OutputName::Messages)) => {}
+            (_, Some(OutputName::Messages)) => bail!("-t {MESSAGES} is for rows, whose first column names messages"),
             (_, Some(OutputName::Graph(named))) => syntax = named,
             (_, Some(OutputName::Rows(named))) => results = named,
             (Form::Graph, None) => syntax = self.target.kind(None, Syntax::from_extension, "--to")?,
@@ -139,10 +158,12 @@ impl AnswerArgs {
 impl AnswerWriter<'_> {
     /// The same for rows that come one by one, each of which is written at once.
     pub fn live(self) -> Result<Self, Failure> {
-        if matches!(self.results, ResultsFormat::Json | ResultsFormat::Xml | ResultsFormat::Markdown) {
-            bail!("--follow writes rows as they come: as table, csv, tsv or jsonl, and not as {}", self.results.name());
-        }
-        Ok(Self { live: true, ..self })
+        let format = match (self.args.to, self.results) {
+            (Some(OutputName::Messages), _) => MESSAGES,
+            (_, ResultsFormat::Json | ResultsFormat::Xml | ResultsFormat::Markdown) => self.results.name(),
+            _ => return Ok(Self { live: true, ..self }),
+        };
+        bail!("--follow writes rows as they come: as table, csv, tsv or jsonl, and not as {format}")
     }
 
     /// Writes the answer, and gives the number of rows or triples in it with the word for them. A boolean is 1 or 0 and

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use oxrdf::Term;
+use oxrdf::{GraphName, Term};
 use rpcgraph::endpoint::{Credentials, Endpoint};
 use rpcgraph::query::catalogue::Condition;
 use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Loading, Query, QueryError, Solutions, by_time, relative};
@@ -17,8 +17,10 @@ use rpcgraph::vocab::rpcg;
 use super::answer::AnswerArgs;
 use super::filter::FilterArgs;
 use super::input::{InputSource, is_stdin};
+use super::messages::SelectedMessages;
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
 use super::target::leave;
+use super::words::nearest;
 use super::{Failure, Outcome, follow, pager, print_failure, say};
 
 /// Options of every command that asks.
@@ -164,24 +166,27 @@ impl AskArgs {
         if self.fetch && self.endpoint.is_none() {
             bail!("--fetch is about the server that --endpoint names");
         }
-        let sources = self.sources()?;
+        if self.fetch && self.answer.are_messages() {
+            bail!(
+                "--fetch gets what the question needs, which are not whole messages: ask for rows, or without --fetch"
+            );
+        }
+        let mut sources = self.sources()?;
         if question.file.as_deref().is_some_and(is_stdin) && sources.iter().any(InputSource::is_stdin) {
             bail!("standard input cannot be both the query and the log: name a file for one of them");
         }
-        let base = base(&sources).or_else(|| self.read.base.clone());
-        // One that is not there is no reason to say nothing of the others; a file has all of an answer or none.
-        let (sources, missing): (Vec<_>, Vec<_>) = sources.into_iter().partition(InputSource::is_there);
-        for source in &missing {
-            let failure = source.open().map(drop);
-            if sources.is_empty() || self.answer.is_file() {
-                failure?;
-            } else if let Err(failure) = failure {
-                print_failure(&failure);
-            }
+        if self.answer.are_messages() {
+            sources.iter_mut().try_for_each(InputSource::keep)?;
         }
+        let base = base(&sources).or_else(|| self.read.base.clone());
+        let (sources, missing) = self.there(sources)?;
         let mut query = question.query(None, base.as_deref())?;
         for term in query.unknown_terms() {
-            say(&format!("note: no vocabulary has the term {term}; `rpcgraph ontology` prints what there is"));
+            let known: Vec<_> = rpcgraph::vocab::own_terms().collect();
+            let near = nearest(&term, known.iter().map(String::as_str));
+            let advice = near
+                .map_or("`rpcgraph ontology` prints what there is".to_owned(), |near| format!("did you mean {near}?"));
+            say(&format!("note: no vocabulary has the term {term}; {advice}"));
         }
         if query.uses_services() && !self.allow_service {
             bail!("the query calls another server with SERVICE; --allow-service lets it");
@@ -209,12 +214,18 @@ impl AskArgs {
             let end = self.edge("MAX", &source, &cancel)?;
             query = question.query(end.as_ref().map(value), base.as_deref())?;
         }
-        let mut answer = self.answer(&source, &query, &cancel)?;
-        if let Answer::Solutions(solutions) = answer {
-            let start = if question.times.relative { self.edge("MIN", &source, &cancel)? } else { None };
-            answer = Answer::Solutions(question.times.apply(solutions, start.as_ref())?);
-        }
-        let (found, noun) = writer.write(answer)?;
+        let answer = self.answer(&source, &query, &cancel)?;
+        let (found, noun) = match answer {
+            Answer::Solutions(rows) if self.answer.are_messages() => {
+                let selected = SelectedMessages::of(rows, limit.unwrap_or(usize::MAX))?;
+                (self.write_messages(&selected, (&source, &sources), &cancel)?, "message")
+            }
+            Answer::Solutions(rows) => {
+                let start = if question.times.relative { self.edge("MIN", &source, &cancel)? } else { None };
+                writer.write(Answer::Solutions(question.times.apply(rows, start.as_ref())?))?
+            }
+            answer => writer.write(answer)?,
+        };
         if !self.summary.quiet && !noun.is_empty() {
             say(&counted(found, noun));
         }
@@ -231,14 +242,25 @@ impl AskArgs {
         if !query.sees_unread() || (found == 0 && !query.names_unread()) {
             all_read?;
         }
-        if !missing.is_empty() {
-            bail!(
-                "{} of {} could not be read",
-                missing.len(),
-                counted((missing.len() + sources.len()) as u64, "input")
-            );
+        if missing > 0 {
+            bail!("{missing} of {} could not be read", counted((missing + sources.len()) as u64, "input"));
         }
         Ok(self.outcome(found))
+    }
+
+    /// The inputs that are there, and how many are not: which is said, and no reason to say nothing of the others. A file has
+    /// all of an answer or none.
+    fn there(&self, sources: Vec<InputSource>) -> Result<(Vec<InputSource>, usize), Failure> {
+        let (sources, missing): (Vec<_>, Vec<_>) = sources.into_iter().partition(InputSource::is_there);
+        for source in &missing {
+            let failure = source.open().map(drop);
+            if sources.is_empty() || self.answer.is_file() {
+                failure?;
+            } else if let Err(failure) = failure {
+                print_failure(&failure);
+            }
+        }
+        Ok((sources, missing.len()))
     }
 
     /// Whether the text between messages is wanted.
@@ -287,6 +309,28 @@ impl AskArgs {
             }
             Source::Here(dataset) => dataset.answer(query, cancel)?,
         })
+    }
+
+    /// Writes the messages that rows are about, as their logs have them, or as a store or a server gives them back.
+    fn write_messages(
+        &self,
+        selected: &SelectedMessages,
+        (asked, sources): (&Source, &[InputSource]),
+        cancel: &Cancel,
+    ) -> Result<u64, Failure> {
+        let mut output = self.answer.messages()?;
+        let mut count = 0;
+        for source in sources {
+            count += selected.write_of(source, &self.read, &mut output)?;
+        }
+        for query in if sources.is_empty() { selected.queries() } else { Vec::new() } {
+            if let Answer::Graph(triples) = self.answer(asked, &Query::parse(&query, None)?, cancel)? {
+                let quads = triples.map(|triple| Ok(triple?.in_graph(GraphName::DefaultGraph)));
+                count += selected.write_rebuilt(&quads.collect::<Result<Vec<_>, QueryError>>()?, &mut output)?;
+            }
+        }
+        output.finish()?;
+        Ok(count)
     }
 
     /// The first column of the rows that a query has in what was loaded, or on the server.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::{fs, io};
 
 use anyhow::{Context as _, anyhow, bail};
 use oxiri::IriRef;
@@ -13,6 +14,7 @@ use rpcgraph::log::{Log, STDIN_IRI, file_iri, file_name, session_iri};
 use rpcgraph::query::rdf_format;
 use rpcgraph::record::FollowEvent;
 use rpcgraph::vocab::RESERVED;
+use tempfile::NamedTempFile;
 
 use super::standard::check_input;
 use super::{Failure, say};
@@ -32,6 +34,8 @@ pub struct InputSource {
     pub server: Option<Box<Self>>,
     /// Ends it, where it is followed as it grows.
     pub follow: Option<Arc<AtomicBool>>,
+    /// What standard input has given, where it is read more than once.
+    kept: Option<NamedTempFile>,
 }
 
 /// Whether a path stands for standard input, or output.
@@ -48,8 +52,8 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
     let mut sources = Vec::with_capacity(paths.len());
     for path in paths {
         let path = (!is_stdin(path)).then(|| path.clone());
-        let mut source =
-            InputSource { path, iri: String::new(), iri_stated: base.is_some(), server: None, follow: None };
+        let (iri, iri_stated) = (String::new(), base.is_some());
+        let mut source = InputSource { path, iri, iri_stated, server: None, follow: None, kept: None };
         source.iri = match &base {
             None => source.path.as_deref().map_or_else(|| Ok(STDIN_IRI.to_owned()), file_iri)?,
             Some(base) if paths.len() == 1 => base.as_str().to_owned(),
@@ -69,6 +73,41 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
         sources.push(source);
     }
     Ok(sources)
+}
+
+/// The files that paths stand for: a folder for those in it, in the order of their names, and with `recursive` for those in
+/// its folders too. Hidden files and links in it are left out.
+pub fn files(paths: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        let before = files.len();
+        match path.is_dir() && !is_stdin(path) {
+            true => files_in(path, recursive, &mut files)?,
+            false => files.push(path.clone()),
+        }
+        if files.len() == before {
+            let more = if recursive { "" } else { "; -r reads those in its folders, too" };
+            bail!("there are no files in the folder {}{more}", shown(path));
+        }
+    }
+    Ok(files)
+}
+
+fn files_in(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let unreadable = || format!("cannot read {}", shown(folder));
+    let entries: io::Result<Vec<_>> = fs::read_dir(folder).and_then(Iterator::collect);
+    let mut entries = entries.with_context(unreadable)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries.iter().filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b".")) {
+        // That of a link is not that of what it leads to.
+        let kind = entry.file_type().with_context(unreadable)?;
+        if kind.is_file() {
+            files.push(entry.path());
+        } else if kind.is_dir() && recursive {
+            files_in(&entry.path(), recursive, files)?;
+        }
+    }
+    Ok(())
 }
 
 impl InputSource {
@@ -122,6 +161,17 @@ impl InputSource {
         logs.map(|log| log.path.as_deref().unwrap_or(Path::new(STDIN)))
     }
 
+    /// Keeps what standard input gives, so that it can be read again.
+    pub fn keep(&mut self) -> Result<(), Failure> {
+        if self.path.is_none() {
+            check_input()?;
+            let kept = NamedTempFile::new().context("cannot keep standard input")?;
+            io::copy(&mut io::stdin().lock(), &mut kept.as_file()).context("cannot read standard input")?;
+            self.kept = Some(kept);
+        }
+        Ok(())
+    }
+
     /// Opens it.
     pub fn open(&self) -> Result<Log, Failure> {
         let log = match (&self.path, &self.follow) {
@@ -136,7 +186,10 @@ impl InputSource {
             }
             (None, follow) => {
                 check_input()?;
-                follow.as_ref().map_or_else(|| Ok(Log::stdin()), Log::follow_stdin)?
+                match &self.kept {
+                    Some(kept) => Log::read("stdin", kept.reopen()?).with_name(self.name()).with_base(STDIN_IRI)?,
+                    None => follow.as_ref().map_or_else(|| Ok(Log::stdin()), Log::follow_stdin)?,
+                }
             }
         };
         Ok(if self.iri_stated { log.with_base(&self.iri)? } else { log })

@@ -8,13 +8,14 @@ use clap::Args;
 use rpcgraph::context::{self, Context, Loader};
 use rpcgraph::convert::{ConvertError, Converter, Input, Options, processors};
 use rpcgraph::diagnostic::Finding;
+use rpcgraph::log::Log;
 use rpcgraph::mapping::{Mapper, Mapping, ReferenceError};
 use rpcgraph::protocol::Protocol;
 use rpcgraph::sink::{Sink, SinkError};
 use rpcgraph::summary::{Summary, counted};
 
 use super::format::FormatArgs;
-use super::input::{InputSource, sources};
+use super::input::{InputSource, files, sources};
 use super::progress::{self, Watched};
 use super::{Failure, print_failure, say};
 
@@ -24,9 +25,13 @@ const SHOWN_FINDINGS: u64 = 20;
 /// Options of every command that reads logs.
 #[derive(Debug, Args)]
 pub struct ReadArgs {
-    /// Logs to read, compressed or not; `-` or none for standard input
+    /// Logs to read, compressed or not, or folders of them; `-` or none for standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
+
+    /// Of a folder, read the files in its folders, too; links are not followed
+    #[arg(short, long)]
+    recursive: bool,
 
     /// One session, of which each side has a log of what it sent: that of the client
     #[arg(long, value_name = "FILE", requires = "server_log", conflicts_with = "inputs")]
@@ -107,7 +112,7 @@ impl ReadArgs {
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
         match (&self.client_log, &self.server_log) {
             (Some(client), Some(server)) => Ok(vec![InputSource::sides(client, server, self.base.as_deref())?]),
-            _ => sources(&self.inputs, self.base.as_deref()),
+            _ => sources(&files(&self.inputs, self.recursive)?, self.base.as_deref()),
         }
     }
 
@@ -139,6 +144,11 @@ impl ReadArgs {
         // What is followed has no end to be near to.
         let when = if source.follow.is_some() { progress::When::Never } else { self.progress };
         Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, when)))
+    }
+
+    /// Opens one of them, to be read message by message.
+    pub fn log(&self, source: &InputSource) -> Result<Log, Failure> {
+        Ok(source.open()?.with_options(self.format.options(self.max_record_size)?))
     }
 
     fn load_contexts(&self) -> Result<Vec<Context>, Failure> {

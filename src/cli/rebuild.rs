@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{BufReader, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use oxrdf::Quad;
 use oxrdfio::RdfParser;
 use rpcgraph::log::file_iri;
 use rpcgraph::query::rdf_format;
@@ -29,14 +30,7 @@ impl RebuildCommand {
         standard::check_output()?;
         let mut quads = Vec::new();
         for path in &self.graphs {
-            let name = shown(path);
-            let format = rdf_format(path).ok_or_else(|| anyhow!("{name} is not an RDF file, by its extension"))?;
-            let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
-            let read = decompressed(BufReader::new(file)).with_context(|| format!("cannot read {name}"))?;
-            let parser = RdfParser::from_format(format).with_base_iri(file_iri(path)?)?.rename_blank_nodes();
-            for quad in parser.for_reader(read) {
-                quads.push(quad.with_context(|| format!("cannot read {name}"))?);
-            }
+            quads.extend(read_graph(path)?);
         }
         let mut output = Output::stdout(false);
         for record in rebuild(&quads)?.into_iter().flat_map(|session| session.records) {
@@ -53,4 +47,15 @@ impl RebuildCommand {
         output.finish()?;
         Ok(Outcome::Done)
     }
+}
+
+/// The quads of an RDF file.
+pub fn read_graph(path: &Path) -> Result<Vec<Quad>, Failure> {
+    let name = shown(path);
+    let format = rdf_format(path).ok_or_else(|| anyhow!("{name} is not an RDF file, by its extension"))?;
+    let unreadable = || format!("cannot read {name}");
+    let file = File::open(path).with_context(unreadable)?;
+    let read = decompressed(BufReader::new(file)).with_context(unreadable)?;
+    let parser = RdfParser::from_format(format).with_base_iri(file_iri(path)?)?.rename_blank_nodes();
+    parser.for_reader(read).collect::<Result<_, _>>().with_context(unreadable)
 }

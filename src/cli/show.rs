@@ -1,10 +1,10 @@
 //! `show`: messages as they were, and what belongs to them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use percent_encoding::percent_decode_str;
 use rpcgraph::json::indented;
@@ -126,14 +126,10 @@ impl ShowCommand {
         if selectors.is_empty() {
             bail!("name what to show: messages such as m24, --id ID, or LOG:LINE");
         }
+        let mut sources = sources(&[path], None)?;
+        let source = sources.first_mut().ok_or_else(|| anyhow!("there is no log"))?;
         // It is read twice.
-        let spool = tempfile::NamedTempFile::new().context("cannot keep standard input")?;
-        if is_stdin(&path) {
-            super::standard::check_input()?;
-            io::copy(&mut io::stdin().lock(), &mut spool.as_file()).context("cannot read standard input")?;
-        }
-        let source = sources(&[if is_stdin(&path) { spool.path().to_owned() } else { path }], None)?;
-        let source = source.first().ok_or_else(|| anyhow!("there is no log"))?;
+        source.keep()?;
         let found = self.find(source, &selectors)?;
         let (_pager, mut output) = match (pager::is_able() && !self.no_pager).then(|| Pager::start(false)).flatten() {
             Some((pager, input)) => (Some(pager), Output::shown(input, Some(false))),

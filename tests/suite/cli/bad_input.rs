@@ -129,15 +129,16 @@ fn inputs_that_fail_say_why() {
 fn inputs_that_cannot_be_read() {
     let place = Place::new();
     place.put("folder/log", LOG);
-    for (name, problem) in [
-        ("missing", "No such file or directory (os error 2)"),
-        ("folder", "it is a folder; name the logs in it"),
-        ("folder/log/more", "Not a directory (os error 20)"),
-    ] {
+    for (name, problem) in
+        [("missing", "No such file or directory (os error 2)"), ("folder/log/more", "Not a directory (os error 20)")]
+    {
         let failed = format!("error: cannot read {name}: {problem}\nerror: 1 of 1 inputs failed");
         place.convert(&[name]).said(2, &format!("{failed}\n"));
         place.convert(&[name, "-o", "out.ttl"]).said(2, &format!("{failed}, so there is no output file\n"));
     }
+    std::fs::create_dir(place.path("folder/empty")).unwrap();
+    let none = "error: there are no files in the folder folder/empty; -r reads those in its folders, too\n";
+    place.convert(&["folder/empty"]).said(2, none);
     assert_eq!(place.names(), ["folder"]);
 }
 

@@ -222,3 +222,38 @@ fn graphs_give_messages_back() {
     place.run(&["rebuild", "log"]).said(2, "error: log is not an RDF file, by its extension\n");
     place.run(&["rebuild", "gone.nq"]).began(2, "error: cannot read gone.nq: ");
 }
+
+/// A folder stands for the files in it: with `-r` for those in its folders, too; never for what is hidden, or leads elsewhere.
+#[cfg(unix)]
+#[test]
+fn folders_are_read() {
+    let place = place();
+    for name in ["logs/b.ndjson", "logs/a.ndjson", "logs/.hidden", "logs/more/c.ndjson", "elsewhere/d.ndjson"] {
+        place.put(name, LOG);
+    }
+    std::os::unix::fs::symlink(place.path("elsewhere"), place.path("logs/link")).unwrap();
+    std::os::unix::fs::symlink(place.path("elsewhere/d.ndjson"), place.path("logs/d.ndjson")).unwrap();
+    for (options, logs) in [
+        (&[][..], &["logs/a.ndjson", "logs/b.ndjson"][..]),
+        (&["-r"], &["logs/a.ndjson", "logs/b.ndjson", "logs/more/c.ndjson"]),
+    ] {
+        for command in [&["errors", "-t", "csv"][..], &["convert", "-t", "nquads"]] {
+            let expected = place.run(&[command, logs, &["--quiet"]].concat());
+            let ran = place.run(&[command, options, &["logs", "--quiet"]].concat());
+            assert_eq!(ran.quietly().stdout, expected.quietly().stdout, "{command:?} {options:?}");
+        }
+    }
+    assert!(place.run(&["logs", "--quiet"]).quietly().text().contains("sessions  json-lines"));
+}
+
+/// The id 15 is found however it is written.
+#[test]
+fn ids_are_found_by_their_numbers() {
+    let place = Place::with("log", LOG.replace("\"id\":1,", "\"id\":1.50,"));
+    for number in ["1.5", "1.50", "15e-1"] {
+        let query = format!("SELECT ?m {{ ?m jrpc:hasMethod ?name ; jrpc:hasId/jrpc:hasNumberValue {number} }}");
+        let ran = place.run(&["query", "log", "-q", &query, "-t", "csv", "--base", BASE]);
+        ran.said(0, "1 row\n");
+        assert_eq!(ran.text(), format!("m\r\n{BASE}#m1\r\n"));
+    }
+}

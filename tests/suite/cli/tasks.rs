@@ -213,3 +213,34 @@ fn text_between_messages_stands_in_its_place() {
     let ran = place.run(&["timeline", "app.log", "-t", "csv", "--quiet"]);
     assert_eq!(ran.quietly().text().lines().count(), 3);
 }
+
+/// The messages that a question finds, as lines that other programs read: from the log, and the same from its graph.
+#[test]
+fn rows_give_messages() {
+    let (place, seen) = place();
+    let value = |text: &str| -> Vec<Value> { text.lines().map(|line| serde_json::from_str(line).unwrap()).collect() };
+    place.run(&["convert", "mcp.jsonl", "-o", "graph.nq.gz", "--quiet"]);
+    for question in [&["errors"][..], &["timeline", "--method", "tools/*"], &["slowest"], &["unanswered"]] {
+        let numbers = found(&place, question);
+        let ran = place.run(&[question, &["mcp.jsonl", "-t", "messages", "--quiet"]].concat());
+        let lines = value(ran.quietly().text());
+        let expected = seen.iter().filter(|seen| numbers.contains(&seen.0)).map(|seen| &seen.3);
+        // Those in batches are lines, too.
+        assert!(expected.clone().all(|message| lines.contains(message)), "{question:?}: {lines:?}");
+        assert!(lines.len() >= expected.count() && !lines.is_empty());
+        let graph = place.run(&[question, &["graph.nq.gz", "-t", "messages", "--quiet"]].concat());
+        // There, sessions come one after the other.
+        let rebuilt = value(graph.quietly().text());
+        assert!(rebuilt.len() == lines.len() && lines.iter().all(|line| rebuilt.contains(line)), "{question:?}");
+        let log = String::from_utf8(place.read("mcp.jsonl")).unwrap();
+        let piped = place.run_with(&[question, &["-t", "messages", "--quiet"]].concat(), log);
+        assert_eq!(piped.quietly().stdout, ran.stdout);
+    }
+    let log = "{\"jsonrpc\":\"2.0\" , \"id\":1.0,\"method\":\"a\"}\n[{\"jsonrpc\":\"2.0\",\"method\":\"b\"},7]\n";
+    place.put("log", log);
+    let ran = place.run(&["timeline", "log", "-t", "messages"]);
+    assert_eq!(ran.text(), log.replace("[", "").replace("},7]", "}\n7"), "{}", ran.stderr);
+    place
+        .run(&["methods", "log", "-t", "messages"])
+        .said(2, "error: -t messages writes the messages in the first column, and method has something else\n");
+}

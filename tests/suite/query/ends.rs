@@ -70,7 +70,7 @@ fn terms_that_nobody_defined_are_noticed() {
     let place = Place::with("s", LOG);
     place
         .run(&["query", "s", "-q", "SELECT ?x { ?x a jrpc:Reqest }"])
-        .said(0, "note: no vocabulary has the term jrpc:Reqest; `rpcgraph ontology` prints what there is\n0 rows\n");
+        .said(0, "note: no vocabulary has the term jrpc:Reqest; did you mean jrpc:Request?\n0 rows\n");
 }
 
 #[test]
