@@ -133,7 +133,7 @@ impl RowTimes {
 }
 
 /// What a term says: an IRI, or the text of a literal.
-fn value(term: &Term) -> &str {
+pub fn text_of(term: &Term) -> &str {
     match term {
         Term::NamedNode(node) => node.as_str(),
         Term::Literal(literal) => literal.value(),
@@ -167,9 +167,7 @@ impl AskArgs {
             bail!("--fetch is about the server that --endpoint names");
         }
         if self.fetch && self.answer.are_messages() {
-            bail!(
-                "--fetch gets what the question needs, which are not whole messages: ask for rows, or without --fetch"
-            );
+            bail!("--fetch does not get whole messages: ask for rows, or without --fetch");
         }
         let mut sources = self.sources()?;
         if question.file.as_deref().is_some_and(is_stdin) && sources.iter().any(InputSource::is_stdin) {
@@ -181,13 +179,7 @@ impl AskArgs {
         let base = base(&sources).or_else(|| self.read.base.clone());
         let (sources, missing) = self.there(sources)?;
         let mut query = question.query(None, base.as_deref())?;
-        for term in query.unknown_terms() {
-            let known: Vec<_> = rpcgraph::vocab::own_terms().collect();
-            let near = nearest(&term, known.iter().map(String::as_str));
-            let advice = near
-                .map_or("`rpcgraph ontology` prints what there is".to_owned(), |near| format!("did you mean {near}?"));
-            say(&format!("note: no vocabulary has the term {term}; {advice}"));
-        }
+        note_unknown(&query);
         if query.uses_services() && !self.allow_service {
             bail!("the query calls another server with SERVICE; --allow-service lets it");
         }
@@ -212,17 +204,19 @@ impl AskArgs {
         };
         if question.filter.is_some_and(FilterArgs::is_relative) {
             let end = self.edge("MAX", &source, &cancel)?;
-            query = question.query(end.as_ref().map(value), base.as_deref())?;
+            query = question.query(end.as_ref().map(text_of), base.as_deref())?;
         }
-        let answer = self.answer(&source, &query, &cancel)?;
-        let (found, noun) = match answer {
-            Answer::Solutions(rows) if self.answer.are_messages() => {
-                let selected = SelectedMessages::of(rows, limit.unwrap_or(usize::MAX))?;
-                (self.write_messages(&selected, (&source, &sources), &cancel)?, "message")
-            }
+        let (found, noun) = match self.answer(&source, &query, &cancel)? {
             Answer::Solutions(rows) => {
                 let start = if question.times.relative { self.edge("MIN", &source, &cancel)? } else { None };
-                writer.write(Answer::Solutions(question.times.apply(rows, start.as_ref())?))?
+                let rows = question.times.apply(rows, start.as_ref())?;
+                match self.answer.are_messages() {
+                    true => {
+                        let selected = SelectedMessages::of(rows, limit.unwrap_or(usize::MAX))?;
+                        (self.write_messages(&selected, (&source, &sources), &cancel)?, "message")
+                    }
+                    false => writer.write(Answer::Solutions(rows))?,
+                }
             }
             answer => writer.write(answer)?,
         };
@@ -230,11 +224,7 @@ impl AskArgs {
             say(&counted(found, noun));
         }
         if let Some(filter) = question.filter.filter(|_| found == 0 && !self.summary.quiet) {
-            let texts = |text: &str| {
-                let values = self.values(&source, text, &cancel)?;
-                Ok(values.iter().map(|term| value(term).to_owned()).collect())
-            };
-            for unmet in filter.unmet(texts)? {
+            for unmet in filter.unmet(|text| self.values(&source, text, &cancel))? {
                 say(&format!("note: {unmet}"));
             }
         }
@@ -453,6 +443,16 @@ impl AskArgs {
             true => Ok(Some(all_read)),
             false => all_read.map(|()| None),
         }
+    }
+}
+
+/// Notes the terms of a query that our vocabularies do not have.
+fn note_unknown(query: &Query) {
+    let known: Vec<_> = rpcgraph::vocab::own_terms().collect();
+    for term in query.unknown_terms() {
+        let near = nearest(&term, known.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"));
+        let advice = near.unwrap_or_else(|| "`rpcgraph ontology` prints what there is".to_owned());
+        say(&format!("note: no vocabulary has the term {term}; {advice}"));
     }
 }
 

@@ -6,11 +6,13 @@ use std::str::FromStr as _;
 
 use anyhow::anyhow;
 use clap::Args;
+use oxrdf::Term;
 use oxsdatatypes::{DateTime, DayTimeDuration, Decimal, Duration, Time};
 use rpcgraph::json;
 use rpcgraph::query::catalogue::Condition;
 
 use super::Failure;
+use super::ask::text_of;
 use super::words::nearest;
 
 #[derive(Debug, Default, Args)]
@@ -179,7 +181,7 @@ impl FilterArgs {
     }
 
     /// Which of the conditions no message fulfils, for people; `ask` gives the first column of a query's rows.
-    pub fn unmet(&self, mut ask: impl FnMut(&str) -> Result<Vec<String>, Failure>) -> Result<Vec<String>, Failure> {
+    pub fn unmet(&self, mut ask: impl FnMut(&str) -> Result<Vec<Term>, Failure>) -> Result<Vec<String>, Failure> {
         let mut unmet = Vec::new();
         for (property, glob) in self.globs() {
             let Property { name, path, value, .. } = property;
@@ -191,6 +193,7 @@ impl FilterArgs {
             let known = ask(&format!("SELECT DISTINCT ({value} AS ?text) {{ {pattern} }} ORDER BY ?text LIMIT 10000"))?;
             let known: Vec<_> = known
                 .iter()
+                .map(text_of)
                 .map(|text| text.rsplit(['/', '#']).next().filter(|_| property.ending).unwrap_or(text))
                 .collect();
             unmet.push(match (nearest(glob, known.iter().copied()), known.as_slice()) {
