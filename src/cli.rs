@@ -20,6 +20,7 @@ mod rebuild;
 mod register;
 mod register_capture;
 mod report;
+mod serve;
 mod shell;
 mod show;
 mod standard;
@@ -94,6 +95,8 @@ enum Command {
     Register(register::RegisterCommand),
     /// Make a page that shows logs, to open in a browser
     Report(report::ReportCommand),
+    /// Serve that page over live data, and a SPARQL endpoint
+    Serve(serve::ServeCommand),
     /// Print a built-in JSON-LD context, or the JSON Schema it is annotated in
     Context(builtin::ContextCommand),
     /// Print the built-in ontologies
@@ -162,6 +165,7 @@ fn run_command(command: &Command) -> Result<Outcome, Failure> {
         Command::Load(command) => command.run(),
         Command::Register(command) => command.run(),
         Command::Report(command) => command.run(),
+        Command::Serve(command) => command.run(),
         Command::Context(command) => command.run(),
         Command::Ontology(command) => command.run(),
         Command::Formats(command) => command.run(),

@@ -52,6 +52,8 @@ pub mod record;
 pub mod register;
 #[cfg(feature = "register")]
 pub mod report;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod session;
 pub mod sink;
 pub mod store;

@@ -63,7 +63,12 @@ mod tokens;
 mod window;
 
 pub use self::answer::{Answer, QueryError, ResultsError, Solutions, Triples};
+#[cfg(feature = "serve")]
+pub(crate) use self::cancel::resident_bytes;
 pub use self::cancel::{Cancel, Cause};
+use oxrdf::NamedNode;
+use spargebra::algebra::QueryDataset;
+
 use self::catalogue::{CatalogueError, NamedQuery};
 #[cfg(feature = "shacl")]
 pub(crate) use self::dataset::no_services;
@@ -142,6 +147,19 @@ impl Query {
     /// The triples that can make a difference to the answer.
     pub fn needs(&self) -> &Selection {
         &self.uses.needs
+    }
+
+    /// The query, asked of other graphs than those that it names itself: the merge of some, and some by their names.
+    #[must_use]
+    pub fn with_dataset(mut self, default: Vec<NamedNode>, named: Vec<NamedNode>) -> Self {
+        for algebra in [Some(&mut self.algebra), self.sized.as_mut()].into_iter().flatten() {
+            let (spargebra::Query::Select { dataset, .. }
+            | spargebra::Query::Construct { dataset, .. }
+            | spargebra::Query::Describe { dataset, .. }
+            | spargebra::Query::Ask { dataset, .. }) = algebra;
+            *dataset = Some(QueryDataset { default: default.clone(), named: Some(named.clone()) });
+        }
+        self
     }
 
     /// Whether it says itself which graphs it is about (`FROM`, `FROM NAMED`).

@@ -10,7 +10,7 @@
 //! wait in a temporary file.
 
 mod index;
-mod page;
+pub(crate) mod page;
 mod pieces;
 mod secrets;
 
@@ -235,9 +235,22 @@ impl Report {
     /// # Errors
     ///
     /// If it cannot be written.
-    pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<Left> {
+    pub fn write(self, title: &str, out: &mut impl Write) -> io::Result<Left> {
+        self.write_for(title, None, out)
+    }
+
+    /// Writes the page for a server that can be asked about the sessions with these IRIs, in the order of the logs.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn write_served(self, title: &str, sessions: &[String], out: &mut impl Write) -> io::Result<Left> {
+        self.write_for(title, Some(sessions), out)
+    }
+
+    fn write_for(mut self, title: &str, sessions: Option<&[String]>, out: &mut impl Write) -> io::Result<Left> {
         let (secrets, redacted) = (self.secrets.count, self.redaction.is_some());
         let chosen = self.pieces.choose(self.index.marked(), self.limit);
-        page::write(title, &mut self.index, &mut self.pieces, &chosen, secrets, redacted, out)
+        page::write(title, &mut self.index, &mut self.pieces, &chosen, secrets, redacted, sessions, out)
     }
 }

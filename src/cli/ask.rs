@@ -12,7 +12,6 @@ use rpcgraph::query::catalogue::Condition;
 use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Loading, Query, QueryError, Solutions, by_time, relative};
 use rpcgraph::store;
 use rpcgraph::summary::counted;
-use rpcgraph::vocab::rpcg;
 
 use super::answer::AnswerArgs;
 use super::filter::FilterArgs;
@@ -416,8 +415,8 @@ impl AskArgs {
     ) -> Result<Option<Result<(), Failure>>, Failure> {
         // What a query asks by name is made for it.
         let mut graph = self.graph.clone();
-        graph.provenance |= [rpcg::LINE, rpcg::BYTE_OFFSET, rpcg::SHA256].into_iter().any(|term| query.names(term));
-        graph.log_lines |= [rpcg::LOG_LINE, rpcg::AFTER].into_iter().any(|term| query.names(term));
+        graph.provenance |= query.names_provenance();
+        graph.log_lines |= query.names_log_lines();
         let mut run = self.read.run(&graph, self.summary.quiet)?;
         let mut any_read = sources.is_empty() || query.sees_unread();
         for source in sources {
@@ -469,7 +468,7 @@ fn leave_after(time: Duration, cause: Cause) {
 }
 
 /// The base that IRIs are shortened against: the session, or the folder that all sessions are in.
-fn base(sources: &[InputSource]) -> Option<String> {
+pub fn base(sources: &[InputSource]) -> Option<String> {
     let [first, rest @ ..] = sources else { return None };
     if rest.is_empty() {
         return Some(first.iri.clone());

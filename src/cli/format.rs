@@ -14,7 +14,7 @@ use super::read::named;
 use super::{Failure, told};
 
 /// Options of every command that reads logs, and say what they look like.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct FormatArgs {
     /// Format of the logs, or a file NAME.toml that describes one [default: detected from their content]
     #[arg(short, long, value_name = "NAME", value_parser = parse_from)]

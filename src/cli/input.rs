@@ -131,6 +131,16 @@ impl InputSource {
         self.paths().any(|path| path == Path::new(STDIN))
     }
 
+    /// Takes a file for standard input, with the session that this had.
+    pub fn spooled(&mut self, path: &Path) {
+        if self.path.as_deref().is_none_or(|path| path == Path::new(STDIN)) {
+            (self.path, self.iri_stated) = (Some(path.to_owned()), true);
+        }
+        if let Some(server) = &mut self.server {
+            server.spooled(path);
+        }
+    }
+
     /// Whether there is something at its path.
     pub fn is_there(&self) -> bool {
         self.path.as_deref().is_none_or(Path::exists)

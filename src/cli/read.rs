@@ -11,6 +11,7 @@ use rpcgraph::diagnostic::Finding;
 use rpcgraph::log::Log;
 use rpcgraph::mapping::{Mapper, Mapping, ReferenceError};
 use rpcgraph::protocol::Protocol;
+use rpcgraph::record::ReaderOptions;
 use rpcgraph::sink::{Sink, SinkError};
 use rpcgraph::summary::{Summary, counted};
 
@@ -23,7 +24,7 @@ use super::{Failure, print_failure, say};
 const SHOWN_FINDINGS: u64 = 20;
 
 /// Options of every command that reads logs.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ReadArgs {
     /// Logs to read, compressed or not, or folders of them; `-` or none for standard input
     #[arg(value_name = "INPUT")]
@@ -121,11 +122,16 @@ impl ReadArgs {
         sources.iter().flat_map(InputSource::paths).chain(self.contexts.iter().map(Path::new))
     }
 
+    /// How to read.
+    pub fn reader_options(&self) -> Result<ReaderOptions, Failure> {
+        self.format.options(self.max_record_size)
+    }
+
     /// A run over inputs. Without `quiet`, it also shows findings that the graph holds.
     pub fn run(&self, graph: &GraphArgs, quiet: bool) -> Result<Run<'_>, Failure> {
         let mapper = Mapper::new(self.mapping, &self.load_contexts()?)?.with_provenance(graph.provenance);
         let options = Options {
-            reader: self.format.options(self.max_record_size)?,
+            reader: self.reader_options()?,
             strict: graph.strict,
             log_lines: graph.log_lines,
             protocol: self.protocol,

@@ -76,7 +76,7 @@ impl Cancel {
 }
 
 /// The memory of the process that is not swapped out, as Linux tells it (proc(5)).
-fn resident_bytes() -> Option<u64> {
+pub fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let kilobytes =
         status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.strip_suffix("kB")?.trim().parse().ok());

@@ -117,6 +117,12 @@ impl Dataset {
         Ok(Self { data, graphs, needs })
     }
 
+    /// An empty dataset for any query that does not tell graphs apart: everything is to be loaded, into one graph.
+    pub fn of_everything() -> Self {
+        let graphs = Graphs::All { merged: true, named: false };
+        Self { data: Data::Columns(OnceLock::new()), graphs, needs: Selection::all() }
+    }
+
     /// A store of sessions, as it is.
     pub fn stored(store: Store) -> Self {
         Self { data: Data::Store(store), graphs: Graphs::Stored, needs: Selection::all() }
@@ -157,12 +163,13 @@ impl Dataset {
         let store = match &self.data {
             Data::Store(store) if !query.uses.items => store,
             data => {
-                let columns = match data {
-                    Data::Columns(loaded) => loaded.get_or_init(Arc::default).clone(),
-                    Data::Store(store) => Arc::new(copied(store, query.needs(), cancel)?),
+                // Columns that are there for any query have whole texts.
+                let (columns, needs) = match data {
+                    Data::Columns(loaded) => (loaded.get_or_init(Arc::default).clone(), &self.needs),
+                    Data::Store(store) => (Arc::new(copied(store, query.needs(), cancel)?), query.needs()),
                 };
                 let evaluator = functions::add(QueryEvaluator::new()).with_cancellation_token(cancel.token());
-                let algebra = query.sized.as_ref().unwrap_or(&query.algebra);
+                let algebra = query.sized.as_ref().filter(|_| needs.predicates().is_some()).unwrap_or(&query.algebra);
                 let in_order = order::in_record_order(algebra).filter(|_| columns.are_in_record_order());
                 let mut algebra = in_order.unwrap_or_else(|| algebra.clone());
                 let is_made = |predicate: &NamedNode| items::PROPERTIES.contains(&predicate.as_ref());

@@ -83,7 +83,7 @@ impl Function {
         arguments == 1 || arguments == 2 && !self.is_aggregate()
     }
 
-    pub(super) fn iri(&self) -> NamedNode {
+    pub(crate) fn iri(&self) -> NamedNode {
         let local = self.name.strip_prefix("rpcg:").unwrap_or(self.name);
         NamedNode::new_unchecked(format!("{}{local}", rpcg::NAMESPACE))
     }

@@ -50,6 +50,16 @@ impl Query {
         UNREAD.iter().any(|class| self.names(*class))
     }
 
+    /// Whether it names what is said of records only where that is wanted: lines, offsets and digests.
+    pub fn names_provenance(&self) -> bool {
+        [rpcg::LINE, rpcg::BYTE_OFFSET, rpcg::SHA256].into_iter().any(|term| self.names(term))
+    }
+
+    /// Whether it names the text between messages, which is kept only where that is wanted.
+    pub fn names_log_lines(&self) -> bool {
+        [rpcg::LOG_LINE, rpcg::AFTER].into_iter().any(|term| self.names(term))
+    }
+
     /// Whether a term is in it.
     pub fn names(&self, term: NamedNodeRef<'_>) -> bool {
         self.uses.terms.contains(term.as_str())

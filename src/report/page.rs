@@ -14,6 +14,9 @@ use crate::record::page_mark;
 
 const BODY: &str = include_str!("page/body.html");
 const STYLE: &str = include_str!("page/style.css");
+/// What the scripts of all pages begin with.
+#[cfg(feature = "serve")]
+pub(crate) const DATA: &str = include_str!("page/data.js");
 const SCRIPT: &str = concat!(
     "\"use strict\";\n(() => {\n",
     include_str!("page/data.js"),
@@ -35,7 +38,8 @@ pub struct Left {
     pub without_text: u64,
 }
 
-/// Writes the page, of which these pieces are a part, or all.
+/// Writes the page, of which these pieces are a part, or all. Where it is served, it has the IRIs of the sessions, to ask about.
+#[expect(clippy::too_many_arguments, reason = "each is another thing that the page tells")]
 pub(super) fn write(
     title: &str,
     index: &mut Index,
@@ -43,6 +47,7 @@ pub(super) fn write(
     (chosen, are_all): &(Vec<Piece>, bool),
     secrets: u64,
     redacted: bool,
+    sessions: Option<&[String]>,
     out: &mut impl Write,
 ) -> io::Result<Left> {
     let has = |number: &u32| chosen.binary_search_by_key(number, |piece| piece.number).is_ok();
@@ -58,25 +63,12 @@ pub(super) fn write(
     } else {
         "a part of a log"
     };
-    let policy = format!(
-        "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
-        hash(SCRIPT),
-        hash(STYLE)
-    );
     writeln!(out, "{}", page_mark(holds))?;
-    writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
-    writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">")?;
-    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
-    writeln!(out, "<meta name=\"referrer\" content=\"no-referrer\">\n<title>{}</title>", escaped(title))?;
-    writeln!(out, "<style>{STYLE}</style>\n</head>\n{BODY}")?;
+    writeln!(out, "{}{BODY}", head(title, &policy(SCRIPT, "")))?;
     let facts = serde_json::json!({
-        "title": title, "secrets": secrets, "redacted": redacted, "withoutText": left.without_text,
+        "title": title, "secrets": secrets, "redacted": redacted, "withoutText": left.without_text, "sessions": sessions,
     });
-    writeln!(
-        out,
-        "<script type=\"application/json\" id=\"facts\">{}</script>",
-        facts.to_string().replace('<', "\\u003c")
-    )?;
+    writeln!(out, "{}", facts_script(&facts))?;
     let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
     serde_json::to_writer(&mut encoder, index)?;
     data(out, "index", false, &encoder.finish()?)?;
@@ -91,6 +83,34 @@ pub(super) fn write(
 fn data(out: &mut impl Write, id: &str, of_log: bool, bytes: &[u8]) -> io::Result<()> {
     let kind = if of_log { "application/gzip" } else { "application/x-gzip" };
     writeln!(out, "<script type=\"{kind}\" id=\"{id}\">{}</script>", BASE64_STANDARD.encode(bytes))
+}
+
+/// The Content-Security-Policy of a page with this script; `more` is what else it may do.
+pub(crate) fn policy(script: &str, more: &str) -> String {
+    let (script, style) = (hash(script), hash(STYLE));
+    format!("default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'{more}")
+}
+
+/// The beginning of a page, up to its body.
+pub(crate) fn head(title: &str, policy: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n<title>{}</title>\n<style>{STYLE}</style>\n</head>\n",
+        escaped(title)
+    )
+}
+
+/// Data for the script of a page.
+pub(crate) fn facts_script(facts: &serde_json::Value) -> String {
+    format!("<script type=\"application/json\" id=\"facts\">{}</script>", facts.to_string().replace('<', "\\u003c"))
+}
+
+/// The policy of the page, for who sends it.
+#[cfg(feature = "serve")]
+pub(crate) fn own_policy() -> String {
+    policy(SCRIPT, "")
 }
 
 /// The source of a script or a style in a Content-Security-Policy.

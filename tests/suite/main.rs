@@ -36,6 +36,7 @@ mod renderings;
 mod report;
 mod schema;
 mod security;
+mod serve;
 mod servers;
 mod session;
 mod shapes;

@@ -112,6 +112,7 @@ function listen() {
 
 open()
   .then(() => {
+    document.getElementById("ask").hidden = !facts.sessions;
     fillFilter();
     listen();
     draw();

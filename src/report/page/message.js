@@ -23,6 +23,10 @@ async function showMessage(row) {
   if (problems.length) fact("problems", problems.join(", "));
   if (index.answers[row] !== null) fact("answers", link(index.answers[row]));
   if (kind === KIND.request) fact("answer", answer[row] < 0 ? el("span", { class: "open" }, "none") : link(answer[row]));
+  if (facts.sessions && kind !== KIND.text) {
+    const query = `DESCRIBE <${facts.sessions[logOf[row]]}#${nameOf(row).split(":").pop()}>`;
+    fact("triples", el("a", { href: `query#${new URLSearchParams({ q: query })}` }, "ask for them"));
+  }
   panel.replaceChildren(el("header", {}, title, close), list, el("p", { class: "faint" }, "Opening…"));
   panel.hidden = false;
   const text = await textOf(row);

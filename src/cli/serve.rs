@@ -1,0 +1,151 @@
+//! `serve`: a page and a SPARQL endpoint over logs, or a store.
+
+use std::fs::File;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use rpcgraph::query::{Cancel, Dataset, Loading, Query};
+use rpcgraph::report::{Report, ReportOptions};
+use rpcgraph::serve::{Data, Limits, Server, Site};
+use rpcgraph::store;
+use rpcgraph::summary::counted;
+use tempfile::TempDir;
+
+use super::ask::{base, parse_seconds};
+use super::input::InputSource;
+use super::read::{Attempt, GraphArgs, ReadArgs, parse_size};
+use super::standard::check_input;
+use super::{Failure, Outcome, print, print_failure, say};
+
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("help/serve.txt").trim_end())]
+pub struct ServeCommand {
+    #[command(flatten)]
+    read: ReadArgs,
+
+    /// Serve the store in a folder, which `rpcgraph load` has filled
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "client_log"])]
+    store: Option<PathBuf>,
+
+    /// The address to listen at; any but this machine's own lets others in who have the token, and nothing is encrypted
+    #[arg(long, value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST.into())]
+    bind: IpAddr,
+
+    /// The port to listen at [default: one that is free]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+
+    /// End queries after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    timeout: Duration,
+
+    /// End queries that take so much memory beyond that of the logs: bytes, or with K, M or G
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    max_memory: usize,
+
+    /// End queries with more rows, or triples
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    max_rows: u64,
+
+    /// Say nothing but errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// What queries without wishes of their own are asked of.
+const PLAIN: GraphArgs = GraphArgs { strict: false, provenance: false, log_lines: false };
+
+impl ServeCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        // Better now than when all the work is done.
+        let address = SocketAddr::new(self.bind, self.port);
+        let server = Server::bind(address).with_context(|| format!("cannot listen at {address}"))?;
+        let mut sources = if self.store.is_some() { Vec::new() } else { self.read.sources()? };
+        let mut spool = sources.iter().any(InputSource::is_stdin).then(|| spool(&mut sources)).transpose()?;
+        ctrlc::set_handler(move || {
+            drop(spool.take());
+            std::process::exit(0);
+        })
+        .context("cannot listen for Ctrl-C")?;
+        let site = Site {
+            base: base(&sources).or_else(|| self.read.base.clone()),
+            report: self.report(&sources)?,
+            limits: Limits { time: self.timeout, memory: self.max_memory as u64, rows: self.max_rows },
+            data: match &self.store {
+                Some(dir) => Data::Stored(Dataset::stored(store::open_read_only(dir)?)),
+                None => self.data(sources)?,
+            },
+        };
+        if !self.bind.is_loopback() && !self.quiet {
+            say("warning: whoever gets that URL from the network, where it is not encrypted, can read all of the logs");
+        }
+        print(&format!("{}\n", server.url()))?;
+        server.run(site)?;
+        Ok(Outcome::Done)
+    }
+
+    /// The page that shows the logs. One session in two logs has none.
+    fn report(&self, sources: &[InputSource]) -> Result<Option<Vec<u8>>, Failure> {
+        if sources.is_empty() || sources.iter().any(|source| source.server.is_some()) {
+            return Ok(None);
+        }
+        let options = self.read.reader_options()?;
+        let mut report = Report::new(&ReportOptions::default())?;
+        for source in sources {
+            if source.rdf_format().is_some() {
+                bail!("{} is RDF and not a log: load it into a store, and serve that with --store", source.name());
+            }
+            report.read(&source.file_name(), self.read.open(source)?.read, &options).with_context(|| source.name())?;
+        }
+        let title = sources.iter().map(InputSource::file_name).collect::<Vec<_>>().join(", ");
+        let iris: Vec<_> = sources.iter().map(|source| source.iri.clone()).collect();
+        let mut page = Vec::new();
+        let left = report.write_served(&title, &iris, &mut page)?;
+        if left.without_text > 0 && !self.quiet {
+            let rows = counted(left.rows, "message");
+            say(&format!("note: the texts of {} of {rows} are not in the page; /sparql has them", left.without_text));
+        }
+        Ok(Some(page))
+    }
+
+    /// The logs, read once for all queries that do not need them otherwise.
+    fn data(&self, sources: Vec<InputSource>) -> Result<Data, Failure> {
+        let all = Dataset::of_everything();
+        let mut loading = all.load(&Cancel::default())?;
+        let mut run = self.read.run(&PLAIN, self.quiet)?;
+        let mut unread = 0;
+        for source in &sources {
+            if let Attempt::Unread(why) = run.convert(source, &mut loading.sink())? {
+                print_failure(&why);
+                unread += 1;
+            }
+        }
+        run.findings.end();
+        if unread == sources.len() {
+            run.check_read()?;
+        }
+        loading.commit()?;
+        let read = self.read.clone();
+        let load = move |loading: &mut Loading<'_>, query: &Query| {
+            let (provenance, log_lines) = (query.names_provenance(), query.names_log_lines());
+            let mut run = read.run(&GraphArgs { provenance, log_lines, ..PLAIN }, true)?;
+            sources.iter().try_for_each(|source| run.convert(source, &mut loading.sink()).map(drop))?;
+            Ok(())
+        };
+        Ok(Data::Logs { all, load: Box::new(load) })
+    }
+}
+
+/// Keeps standard input in a file, as logs are read more than once.
+fn spool(sources: &mut [InputSource]) -> Result<TempDir, Failure> {
+    check_input()?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("stdin");
+    io::copy(&mut io::stdin(), &mut File::create(&path)?).context("cannot keep standard input in a file")?;
+    sources.iter_mut().for_each(|source| source.spooled(&path));
+    Ok(folder)
+}

@@ -1,0 +1,159 @@
+//! Logs, or a store of them, over HTTP: the page that shows them, and a SPARQL endpoint.
+//!
+//! ```text
+//! connection → gate → page
+//!                   ↘ SPARQL request → query, on a thread of its own → answer, as it is found
+//! ```
+//!
+//! Who asks has to know a random token, which [`Server::url`] has; a browser swaps it for a cookie. `Host` and `Origin` have
+//! to be the server's own, so that no page of another site gets at it, whatever it makes a name of its own stand for. Nothing
+//! is changed, no other server called, no file read that the logs are not in. Connections, threads and bodies are limited in
+//! number and size, and queries in time, memory and rows.
+
+mod answer;
+mod body;
+mod connection;
+mod gate;
+mod media;
+mod pages;
+mod protocol;
+
+use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Notify, Semaphore};
+
+use self::gate::Gate;
+use self::pages::Page;
+use crate::query::{Dataset, Loading, Query, resident_bytes};
+
+/// What a query may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Time from its beginning to the end of its answer.
+    pub time: Duration,
+    /// Bytes of memory beyond what the process has when it starts to serve.
+    pub memory: u64,
+    /// Rows, or triples, of its answer.
+    pub rows: u64,
+}
+
+/// Fills an empty dataset with what a query needs of the logs.
+pub type Load = dyn Fn(&mut Loading<'_>, &Query) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync;
+
+/// The data that is asked.
+pub enum Data {
+    /// Sessions in a store that was opened to be read.
+    Stored(Dataset),
+    /// Logs.
+    Logs {
+        /// All of them, as [`Dataset::of_everything`] is filled.
+        all: Dataset,
+        /// Reads them again, for queries that tell graphs apart or ask for what is made on demand only.
+        load: Box<Load>,
+    },
+}
+
+/// What is served.
+pub struct Site {
+    /// The data that is asked.
+    pub data: Data,
+    /// The IRI that those in queries are relative to.
+    pub base: Option<String>,
+    /// The page that shows the logs ([`Report::write_served`](crate::report::Report::write_served)); without it, the page to
+    /// ask is the first.
+    pub report: Option<Vec<u8>>,
+    /// What queries may use.
+    pub limits: Limits,
+}
+
+/// A server that listens, and serves nothing yet: who connects waits.
+pub struct Server {
+    runtime: Runtime,
+    listener: TcpListener,
+    gate: Gate,
+}
+
+/// What connections share.
+struct Shared {
+    gate: Gate,
+    data: Data,
+    base: Option<String>,
+    limits: Limits,
+    report: Option<Page>,
+    ask: Page,
+    /// Queries that may run at a time.
+    slots: Arc<Semaphore>,
+    /// Bytes of memory that queries may not go beyond together.
+    memory: u64,
+    /// A query goes beyond them and cannot be ended.
+    exhausted: Notify,
+}
+
+/// Threads that run queries, those among them that could not be ended.
+const THREADS: usize = 64;
+/// Bytes of their stacks: queries may be deep.
+const STACK: usize = 16 << 20;
+/// Connections that the system keeps until there is a place for them; of more, it would end some.
+const BACKLOG: u32 = 1024;
+
+impl Server {
+    /// Listens at an address, of which the port may be 0: any that is free.
+    ///
+    /// # Errors
+    ///
+    /// The system has no such address, or the port is taken; or it gives no random bytes.
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(THREADS)
+            .thread_stack_size(STACK)
+            .build()?;
+        let entered = runtime.enter();
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        // A port whose server has ended is free; elsewhere than on Unix this would share one that is not.
+        #[cfg(unix)]
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        let listener = socket.listen(BACKLOG)?;
+        drop(entered);
+        let gate = Gate::new(listener.local_addr()?)?;
+        Ok(Self { runtime, listener, gate })
+    }
+
+    /// Where it is, for a browser: with the token.
+    pub fn url(&self) -> String {
+        self.gate.url()
+    }
+
+    /// Serves until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// The system does not let it; or a query took more memory than it may and could not be ended.
+    pub fn run(self, site: Site) -> io::Result<()> {
+        let Site { data, base, report, limits } = site;
+        // With two, one query that takes long does not keep others waiting.
+        let slots = crate::convert::processors().max(2);
+        let shared = Arc::new(Shared {
+            gate: self.gate,
+            data,
+            base,
+            limits,
+            report: report.map(Page::report),
+            ask: Page::ask(),
+            slots: Arc::new(Semaphore::new(slots)),
+            memory: resident_bytes().unwrap_or_default().saturating_add(limits.memory),
+            exhausted: Notify::new(),
+        });
+        self.runtime.spawn(connection::accept(self.listener, Arc::clone(&shared)));
+        self.runtime.block_on(shared.exhausted.notified());
+        self.runtime.shutdown_background();
+        Err(io::Error::other("a query took more memory than --max-memory allows and could not be ended"))
+    }
+}

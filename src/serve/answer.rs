@@ -1,0 +1,237 @@
+//! Queries, each on a thread of its own, and their answers as they are found.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{Response, StatusCode};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::body::{Outgoing, Refusal, whole};
+use super::media::{GRAPHS, ROWS, choose};
+use super::protocol::Asked;
+use super::{Data, Shared};
+use crate::query::results::{write_boolean, write_graph, write_solutions};
+use crate::query::{
+    Answer, Cancel, Cause, Dataset, Form, Query, QueryError, ResultsError, Solutions, Table, resident_bytes,
+};
+use crate::sink::SinkError;
+
+/// Bytes that are sent together. An answer with no more is sent when it is complete, and can still be refused until then.
+const PART: usize = 64 << 10;
+/// Parts that wait for a client to take them.
+const AHEAD: usize = 4;
+/// How often a query that runs is looked after.
+const TICK: Duration = Duration::from_millis(10);
+/// Time for a query that was ended to end.
+const GRACE: Duration = Duration::from_millis(500);
+
+type Head = Result<Response<Outgoing>, Refusal>;
+
+/// Answers a query.
+pub(super) async fn answer(shared: Arc<Shared>, asked: Asked) -> Head {
+    let time = shared.limits.time;
+    let busy = |_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many queries run already: ask again later");
+    let slot = timeout(time, Arc::clone(&shared.slots).acquire_owned()).await.map_err(busy)?;
+    let deadline = Instant::now() + time;
+    let cancel = Cancel::default();
+    let (head, begun) = oneshot::channel();
+    let mut writer = AnswerWriter {
+        media_type: "",
+        head: Some(head),
+        part: Vec::new(),
+        parts: None,
+        deadline,
+        handle: Handle::current(),
+    };
+    let work = spawn_blocking({
+        let (shared, cancel) = (Arc::clone(&shared), cancel.clone());
+        move || {
+            let ended = write(&shared, &asked, &cancel, &mut writer);
+            // Whatever else failed then is but a consequence.
+            writer.end(ended.map_err(|refusal| cancel.cause().map_or(refusal, |cause| ended_by(&cause))));
+        }
+    });
+    tokio::spawn(watch(work, cancel, deadline, slot, shared));
+    match timeout_at(deadline + GRACE, begun).await {
+        Ok(Ok(head)) => head,
+        Ok(Err(_)) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the query ended without an answer")),
+        Err(_) => Err(ended_by(&Cause::TimedOut)),
+    }
+}
+
+/// Ends a query that takes too long, or too much memory. The next gets its place even where it cannot be ended.
+async fn watch(
+    mut work: JoinHandle<()>,
+    cancel: Cancel,
+    deadline: Instant,
+    slot: Result<OwnedSemaphorePermit, tokio::sync::AcquireError>,
+    shared: Arc<Shared>,
+) {
+    let resident = || resident_bytes().unwrap_or_default();
+    // What allocators keep of queries before it is not its own.
+    let most = shared.memory.max(resident().saturating_add(shared.limits.memory / 8));
+    let mut beyond = None;
+    while timeout(TICK, &mut work).await.is_err() {
+        let now = Instant::now();
+        if now > deadline {
+            cancel.cancel(Cause::TimedOut);
+        }
+        if resident() <= most {
+            beyond = None;
+        } else if *beyond.get_or_insert(now) + GRACE < now {
+            shared.exhausted.notify_one();
+        } else {
+            cancel.cancel(Cause::OutOfMemory);
+        }
+        if now > deadline + GRACE && beyond.is_none() {
+            break;
+        }
+    }
+    drop(slot);
+}
+
+fn ended_by(cause: &Cause) -> Refusal {
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string())
+}
+
+fn bad(error: impl ToString) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, error.to_string())
+}
+
+fn failed(error: impl ToString) -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+}
+
+/// Writes the answer to a query.
+fn write(shared: &Shared, asked: &Asked, cancel: &Cancel, writer: &mut AnswerWriter) -> Result<(), Refusal> {
+    let Asked { query, default_graphs, named_graphs, accept } = asked;
+    let base = shared.base.as_deref();
+    let mut query = Query::parse(query, base).map_err(bad)?;
+    if !default_graphs.is_empty() || !named_graphs.is_empty() {
+        query = query.with_dataset(default_graphs.clone(), named_graphs.clone());
+    }
+    if query.uses_services() {
+        return Err(bad("the query calls another server with SERVICE, which this one never does"));
+    }
+    let own;
+    let dataset = match &shared.data {
+        Data::Stored(dataset) => dataset,
+        Data::Logs { all, .. } if !needs_own(&query) => all,
+        Data::Logs { load, .. } => {
+            own = Dataset::new(&query, false).map_err(failed)?;
+            let mut loading = own.load(cancel).map_err(failed)?;
+            load(&mut loading, &query).map_err(failed)?;
+            loading.commit().map_err(failed)?;
+            &own
+        }
+    };
+    let most = shared.limits.rows;
+    let written = match query.form() {
+        Form::Graph => {
+            let (media_type, syntax) = choose(accept.as_deref(), GRAPHS)?;
+            writer.media_type = media_type;
+            let Answer::Graph(triples) = dataset.answer(&query, cancel).map_err(failed)? else {
+                return Err(failed("the answer is not a graph"));
+            };
+            write_graph(Box::new(limited(triples, most)), syntax, base, &mut *writer).map(drop)
+        }
+        Form::Select | Form::Ask => {
+            let (media_type, format) = choose(accept.as_deref(), ROWS)?;
+            writer.media_type = media_type;
+            match dataset.answer(&query, cancel).map_err(failed)? {
+                Answer::Boolean(truth) => write_boolean(truth, format, &mut *writer),
+                Answer::Solutions(Solutions { variables, rows }) => {
+                    let solutions = Solutions { variables, rows: Box::new(limited(rows, most)) };
+                    let table = Table::default().with_base(shared.base.clone());
+                    write_solutions(solutions, format, &table, &mut *writer).map(drop)
+                }
+                Answer::Graph(_) => return Err(failed("the answer is a graph")),
+            }
+        }
+    };
+    written.map_err(|error| match error {
+        // Of what the format cannot carry.
+        ResultsError::Sink(SinkError::NotXml { .. } | SinkError::NotXmlName { .. }) => {
+            Refusal::new(StatusCode::NOT_ACCEPTABLE, error.to_string())
+        }
+        ResultsError::Query(QueryError::Server(_)) => bad(error),
+        _ => failed(error),
+    })
+}
+
+/// Whether a query tells graphs apart, or asks for what is made on demand only.
+fn needs_own(query: &Query) -> bool {
+    query.has_dataset() || query.uses_graphs() || query.names_provenance() || query.names_log_lines()
+}
+
+/// The items, and an error in place of those beyond a number.
+fn limited<'a, T: 'a>(
+    items: impl Iterator<Item = Result<T, QueryError>> + 'a,
+    most: u64,
+) -> impl Iterator<Item = Result<T, QueryError>> + 'a {
+    let error = move || format!("the answer has more than {most} rows: ask for less, or for more with --max-rows");
+    items.zip(1_u64..).map(move |(item, number)| match number > most {
+        true => Err(QueryError::Server(error().into())),
+        false => item,
+    })
+}
+
+/// Sends an answer as it is written.
+struct AnswerWriter {
+    media_type: &'static str,
+    /// Until it is sent.
+    head: Option<oneshot::Sender<Head>>,
+    part: Vec<u8>,
+    parts: Option<mpsc::Sender<Option<Bytes>>>,
+    deadline: Instant,
+    handle: Handle,
+}
+
+impl AnswerWriter {
+    fn send(&mut self, part: Option<Bytes>) -> io::Result<()> {
+        if let Some(head) = self.head.take() {
+            let (sender, receiver) = mpsc::channel(AHEAD);
+            self.parts = Some(sender);
+            let mut response = Response::new(Outgoing::Parts(receiver));
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(self.media_type));
+            head.send(Ok(response)).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        }
+        let Some(parts) = &self.parts else { return Ok(()) };
+        // A client that does not read gets no more time than a query.
+        let sent = self.handle.block_on(timeout_at(self.deadline, parts.send(part)));
+        sent.map_err(|_| io::ErrorKind::TimedOut)?.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    /// Ends it: with the rest, or without an end where not all could be written.
+    fn end(mut self, ended: Result<(), Refusal>) {
+        let part = std::mem::take(&mut self.part);
+        if let Some(head) = self.head.take() {
+            // Nobody may wait for it any more.
+            drop(head.send(ended.map(|()| whole(self.media_type, part))));
+        } else if ended.is_ok() && self.send(Some(part.into())).is_ok() {
+            let _ = self.send(None);
+        }
+    }
+}
+
+impl Write for AnswerWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.part.extend_from_slice(bytes);
+        if self.part.len() > PART {
+            let part = std::mem::take(&mut self.part);
+            self.send(Some(part.into()))?;
+        }
+        Ok(bytes.len())
+    }
+
+    /// Parts are sent when they are full.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! Bodies of requests and answers.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::header::CONTENT_TYPE;
+use hyper::{Response, StatusCode};
+use tokio::sync::mpsc::Receiver;
+use tokio::time::timeout;
+
+/// Bytes that a request may have: queries are short.
+const LONGEST: usize = 128 << 10;
+/// How long a client may take for a head, and for a body.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The body of an answer.
+pub(super) enum Outgoing {
+    /// All of it; none once it is sent.
+    Whole(Option<Bytes>),
+    /// Parts as they come, and then nothing. Where that does not come, it is an error, which ends the connection: no part is
+    /// taken for the whole.
+    Parts(Receiver<Option<Bytes>>),
+}
+
+impl Body for Outgoing {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        match self.get_mut() {
+            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Parts(parts) => parts.poll_recv(context).map(|part| match part {
+                Some(part) => part.map(|part| Ok(Frame::data(part))),
+                None => Some(Err(io::Error::other("not all of the answer could be written"))),
+            }),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Self::Parts(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// A request that is not followed, and why.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub status: StatusCode,
+    text: String,
+}
+
+impl Refusal {
+    pub fn new(status: StatusCode, text: impl Into<String>) -> Self {
+        Self { status, text: text.into() }
+    }
+}
+
+impl From<Refusal> for Response<Outgoing> {
+    fn from(refusal: Refusal) -> Self {
+        let mut response = whole("text/plain; charset=utf-8", refusal.text + "\n");
+        *response.status_mut() = refusal.status;
+        response
+    }
+}
+
+/// An answer that is all there.
+pub(super) fn whole(media_type: &'static str, body: impl Into<Bytes>) -> Response<Outgoing> {
+    let mut response = Response::new(Outgoing::Whole(Some(body.into())));
+    response.headers_mut().insert(CONTENT_TYPE, hyper::http::HeaderValue::from_static(media_type));
+    response
+}
+
+/// Reads the body of a request.
+pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, Refusal> {
+    let too_long = || {
+        let text = format!("a request has at most {} KiB here", LONGEST >> 10);
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text)
+    };
+    if body.size_hint().lower() > LONGEST as u64 {
+        return Err(too_long());
+    }
+    let reading = async {
+        let mut body = pin!(body);
+        let mut bytes = Vec::new();
+        while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
+            let cut = |error: hyper::Error| Refusal::new(StatusCode::BAD_REQUEST, error.to_string());
+            if let Ok(data) = frame.map_err(cut)?.into_data() {
+                if bytes.len() + data.len() > LONGEST {
+                    return Err(too_long());
+                }
+                bytes.extend_from_slice(&data);
+            }
+        }
+        Ok(bytes)
+    };
+    let too_slow = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the request took too long to arrive");
+    timeout(PATIENCE, reading).await.map_err(too_slow)?
+}
+
+/// What a service never fails with.
+pub(super) type Answered = Result<Response<Outgoing>, Infallible>;

@@ -1,0 +1,122 @@
+// Asks the server, and shows what it answers. Whatever that is, it is text here.
+
+const MOST_ROWS = 1000;
+const MOST_TEXT = 256 * 1024;
+
+const text = document.getElementById("text");
+const said = document.getElementById("said");
+const shown = document.getElementById("answer");
+let running = new AbortController();
+
+/** What a term of a row says; the rest of it is in a tooltip. */
+function plain(term) {
+  const literal = term.match(/^"((?:[^"\\]|\\.)*)"/s);
+  if (!literal) return term.replace(/^<(.*)>$/s, "$1");
+  const escaped = { t: "\t", n: "\n", r: "\r" };
+  return literal[1].replace(/\\(.)/gs, (_, character) => escaped[character] || character);
+}
+
+/** Reads an answer until it ends or `take`, which is given its text so far, has enough; tells whether it ended. */
+async function received(response, take) {
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let all = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    all += decoder.decode(value, { stream: !done });
+    all = take(all, done);
+    if (done) return true;
+    if (all === null) {
+      reader.cancel();
+      return false;
+    }
+  }
+}
+
+async function rows(response) {
+  const body = el("tbody");
+  const table = el("table", {}, body);
+  let count = 0;
+  const ended = await received(response, (all, done) => {
+    const lines = all.split("\n");
+    const rest = lines.pop();
+    for (const line of lines) {
+      const cells = line.split("\t");
+      if (!table.tHead) {
+        table.prepend(el("thead", {}, el("tr", {}, ...cells.map((name) => el("th", { scope: "col" }, name.replace(/^\?/, ""))))));
+        continue;
+      }
+      if (count === MOST_ROWS) return null;
+      body.append(el("tr", {}, ...cells.map((term) => el("td", { title: term }, plain(term)))));
+      count++;
+    }
+    return done ? "" : rest;
+  });
+  shown.replaceChildren(table);
+  return ended ? counted(count, "row") : `The first ${counted(count, "row")}; there are more.`;
+}
+
+async function graph(response) {
+  const pre = el("pre");
+  const ended = await received(response, (all) => {
+    pre.textContent = all.slice(0, MOST_TEXT);
+    return all.length > MOST_TEXT ? null : all;
+  });
+  shown.replaceChildren(pre);
+  return ended ? "" : "The beginning of a graph that is longer.";
+}
+
+async function ask() {
+  running.abort();
+  running = new AbortController();
+  const mine = running;
+  said.textContent = "Asking…";
+  shown.replaceChildren();
+  const began = performance.now();
+  try {
+    const response = await fetch("sparql", {
+      method: "POST",
+      headers: { "Content-Type": "application/sparql-query", Accept: "text/tab-separated-values, text/turtle" },
+      body: text.value,
+      signal: mine.signal,
+    });
+    if (!response.ok) {
+      shown.replaceChildren(el("pre", { class: "failed" }, await response.text()));
+      said.textContent = "There is no answer:";
+      return;
+    }
+    const isGraph = response.headers.get("Content-Type").startsWith("text/turtle");
+    const found = await (isGraph ? graph(response) : rows(response));
+    said.textContent = [found, `after ${duration((performance.now() - began) / 1000)}`].filter(Boolean).join(", ");
+  } catch (error) {
+    if (mine === running) said.textContent = `The answer did not arrive, or ended too early: ${error.message}`;
+  }
+}
+
+/** Asks what the address says. */
+function follow() {
+  const query = new URLSearchParams(location.hash.slice(1)).get("q");
+  if (query === null) return;
+  text.value = query;
+  ask();
+}
+
+function submit() {
+  const hash = `#${new URLSearchParams({ q: text.value })}`;
+  if (hash === location.hash) ask();
+  else location.hash = hash;
+}
+
+const named = document.getElementById("named");
+named.append(...facts.queries.map(({ name, title }) => el("option", { value: name }, `${name}: ${title}`)));
+named.addEventListener("change", () => {
+  const query = facts.queries.find(({ name }) => name === named.value);
+  if (query) text.value = query.text;
+});
+document.getElementById("prefixes").append(...facts.prefixes.map(([prefix, iri]) => el("li", {}, `${prefix}: <${iri}>`)));
+document.getElementById("question").addEventListener("submit", (event) => (event.preventDefault(), submit()));
+text.addEventListener("keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && submit());
+window.addEventListener("hashchange", follow);
+text.value = "SELECT * { ?request a jrpc:Request ; jrpc:hasMethod ?method }\nLIMIT 100";
+follow();
+document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,69 @@
+// Opens what is served in an installed Chromium, asks, and tells as JSON what is there.
+//
+//     RPCGRAPH_BROWSER=FOLDER node ask.mjs CHROMIUM URL
+
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+const require = createRequire(path.join(process.env.RPCGRAPH_BROWSER, "package.json"));
+const puppeteer = require("puppeteer-core");
+const [chromium, url] = process.argv.slice(2);
+const origin = new URL(url).origin;
+
+const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
+const answer = { said: [], violations: [] };
+const tab = await browser.newPage();
+let refused = false;
+tab.on("console", (message) => ["error", "warn"].includes(message.type()) && !refused && answer.said.push(message.text()));
+tab.on("pageerror", (error) => answer.said.push(String(error)));
+tab.on("request", (request) => new URL(request.url()).origin === origin || /^(data|blob):/.test(request.url()) || answer.said.push(`asked for ${request.url()}`));
+await tab.evaluateOnNewDocument(() => (window.alert = (text) => console.error(`alert ${text}`)));
+
+const ready = () => tab.waitForSelector("html[data-ready=yes]", { timeout: 30000 });
+const text = (selector) => tab.$eval(selector, (one) => one.textContent);
+const answered = () => tab.waitForFunction(() => document.getElementById("said").textContent && document.getElementById("said").textContent !== "Asking…");
+
+async function ask(query) {
+  await tab.$eval("#text", (area, value) => (area.value = value), query);
+  await tab.click("#question button");
+  await tab.waitForFunction((value) => new URLSearchParams(location.hash.slice(1)).get("q") === value, {}, query);
+  await answered();
+}
+
+// The favicon, which no page names, is the browser's own idea.
+await tab.setRequestInterception(true);
+tab.on("request", (request) => (request.url().endsWith("/favicon.ico") ? request.abort() : request.continue()));
+
+await tab.goto(url);
+await ready();
+if (tab.url() !== `${origin}/`) answer.said.push(`the token stays in ${tab.url()}`);
+// From a message to its triples.
+await tab.click(".waterfall .row");
+await tab.waitForSelector("#message a[href^='query#']");
+await tab.click("#message a[href^='query#']");
+await tab.waitForSelector("#text");
+await answered();
+answer.described = await text("#answer");
+// From the page to the question.
+await tab.goto(`${origin}/`);
+await ready();
+await tab.click("#ask a");
+await tab.waitForSelector("#text");
+await ready();
+await ask("SELECT ?method { ?request jrpc:hasMethod ?method } ORDER BY ?method");
+answer.methods = await tab.$$eval("#answer td", (all) => all.map((one) => one.textContent));
+answer.status = await text("#said");
+await tab.evaluate(readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
+const { violations } = await tab.evaluate(() => axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }));
+answer.violations.push(...violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.failureSummary).join(" ")}`));
+await ask("CONSTRUCT WHERE { ?s jrpc:hasMethod ?o }");
+answer.graph = await text("#answer");
+await tab.select("#named", "methods");
+answer.named = await tab.$eval("#text", (area) => area.value);
+// The browser itself tells the console of answers that are refusals.
+refused = true;
+await ask("SELECT");
+answer.wrong = await text("#answer");
+await browser.close();
+console.log(JSON.stringify(answer));

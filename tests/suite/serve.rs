@@ -1,0 +1,556 @@
+//! `serve`: who is answered, what, and that nobody keeps others from it.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use oxrdfio::RdfFormat;
+use serde_json::Value;
+
+use crate::cli::{LOG, Place, parse};
+use crate::support::{assert_isomorphic, own};
+
+/// A server that runs until the test ends.
+struct Serving {
+    child: Child,
+    port: u16,
+    token: String,
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a server answers.
+#[derive(Debug)]
+struct Reply {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Reply {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            key.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+}
+
+impl Serving {
+    fn start(place: &Place, arguments: &[&str]) -> Self {
+        let mut child = place.command(&[&["serve"], arguments].concat()).stdin(Stdio::null()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
+        let rest = url.trim().strip_prefix("http://127.0.0.1:").unwrap_or_else(|| panic!("{url:?}"));
+        let (port, token) = rest.split_once("/?token=").unwrap();
+        Self { port: port.parse().unwrap(), token: token.to_owned(), child }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream
+    }
+
+    /// Sends a head as it is, and a body.
+    fn raw(&self, head: &str, body: &[u8]) -> Reply {
+        let mut stream = self.connect();
+        let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+        // The server may have refused it before all is sent.
+        let _ = stream.write_all(format!("{head}\r\n{length}Connection: close\r\n\r\n").as_bytes());
+        let _ = stream.write_all(body);
+        reply(stream)
+    }
+
+    /// Asks with the token: `GET /path`, and more lines.
+    fn ask(&self, request: &str, more: &str, body: &[u8]) -> Reply {
+        let (port, token) = (self.port, &self.token);
+        let more =
+            more.split('\n').filter(|line| !line.is_empty()).map(|line| format!("\r\n{line}")).collect::<String>();
+        self.raw(&format!("{request} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}{more}"), body)
+    }
+
+    fn query(&self, query: &str, accept: &str) -> Reply {
+        let more = format!("Content-Type: application/sparql-query\nAccept: {accept}");
+        self.ask("POST /sparql", &more, query.as_bytes())
+    }
+
+    fn memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    }
+}
+
+fn reply(mut stream: TcpStream) -> Reply {
+    let mut bytes = Vec::new();
+    let whole = stream.read_to_end(&mut bytes);
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| panic!("{whole:?} {bytes:?}"));
+    let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let reply = Reply { status, head, body: bytes[end + 4..].to_vec() };
+    match reply.header("transfer-encoding") {
+        Some("chunked") => Reply { body: unchunked(&reply.body), ..reply },
+        _ => reply,
+    }
+}
+
+/// A body in chunks; what is not ended is marked.
+fn unchunked(mut body: &[u8]) -> Vec<u8> {
+    let mut all = Vec::new();
+    while let Some(end) = body.windows(2).position(|two| two == b"\r\n") {
+        let size = usize::from_str_radix(std::str::from_utf8(&body[..end]).unwrap(), 16).unwrap();
+        if size == 0 {
+            return all;
+        }
+        let Some(chunk) = body.get(end + 2..end + 2 + size) else { break };
+        all.extend_from_slice(chunk);
+        body = body.get(end + 2 + size + 2..).unwrap_or_default();
+    }
+    all.extend_from_slice(b"CUT");
+    all
+}
+
+#[test]
+fn who_is_answered() {
+    let place = Place::with("log.ndjson", LOG);
+    let server = Serving::start(&place, &["log.ndjson"]);
+    let (port, token) = (server.port, server.token.clone());
+    let host = format!("Host: 127.0.0.1:{port}");
+    let bearer = format!("Authorization: Bearer {token}");
+    let status = |lines: &[&str], path: &str| {
+        server.raw(&[&[format!("GET {path} HTTP/1.1").as_str()], lines].concat().join("\r\n"), b"").status
+    };
+    assert_eq!(status(&[&host, &bearer], "/"), 200);
+    assert_eq!(status(&[&format!("Host: localhost:{port}"), &bearer], "/"), 200);
+    // No token, or another.
+    for path in [
+        "/",
+        "/query",
+        "/sparql?query=ASK%7B%7D",
+        "/sparql",
+        "/x",
+        "/?token=",
+        "/?token=0123456789abcdef0123456789abcdef",
+    ] {
+        assert_eq!(status(&[&host], path), 401, "{path}");
+        assert_eq!(status(&[&host, "Authorization: Bearer 0123456789abcdef0123456789abcdef"], path), 401, "{path}");
+    }
+    assert_eq!(status(&[&host], &format!("/sparql?query=ASK%7B%7D&token={token}")), 401);
+    // A name that was made to stand for this address, which the browser sends with all that it has.
+    for other in
+        ["evil.example", &format!("evil.example:{port}"), &format!("127.0.0.1.evil.example:{port}"), "127.0.0.1", ""]
+    {
+        let cookie = format!("Cookie: rpcgraph-{port}={token}");
+        assert_eq!(status(&[&format!("Host: {other}"), &bearer, &cookie], "/"), 421, "{other}");
+    }
+    assert_eq!(status(&[&bearer], "/"), 421);
+    assert_eq!(status(&[&host, "Host: evil.example", &bearer], "/"), 421);
+    assert_eq!(status(&[&host, &bearer], &format!("http://evil.example:{port}/")), 421);
+    // Another site.
+    for other in
+        ["https://evil.example", "null", &format!("https://127.0.0.1:{port}"), &format!("http://localhost:{port}"), ""]
+    {
+        assert_eq!(status(&[&host, &bearer, &format!("Origin: {other}")], "/sparql"), 403, "{other}");
+    }
+    assert_eq!(status(&[&host, &bearer, &format!("Origin: http://127.0.0.1:{port}")], "/sparql"), 200);
+    // The token is swapped for a cookie that scripts and other sites do not get.
+    let swapped = server.raw(&format!("GET /?token={token} HTTP/1.1\r\n{host}"), b"");
+    assert_eq!((swapped.status, swapped.header("location")), (303, Some("/")));
+    let cookie = swapped.header("set-cookie").unwrap();
+    assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"), "{cookie}");
+    let cookie = format!("Cookie: other=1; {}", cookie.split(';').next().unwrap());
+    assert_eq!(status(&[&host, &cookie], "/"), 200);
+    assert_eq!(status(&[&host, &cookie.replace(&port.to_string(), "1")], "/"), 401);
+    // What is said with everything, refusals among it.
+    for reply in
+        [server.ask("GET /", "", b""), server.ask("GET /sparql", "", b""), server.raw("GET / HTTP/1.1", b""), swapped]
+    {
+        for (name, value) in
+            [("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"), ("cache-control", "no-store")]
+        {
+            assert_eq!(reply.header(name), Some(value), "{}", reply.head);
+        }
+        assert!(reply.header("content-security-policy").unwrap().starts_with("default-src 'none'; "), "{}", reply.head);
+        assert_eq!(reply.header("access-control-allow-origin"), None);
+    }
+}
+
+#[test]
+fn the_pages() {
+    let place = Place::with("a.ndjson", LOG);
+    place.put("b.ndjson", LOG);
+    place.run(&["report", "a.ndjson", "b.ndjson", "-o", "both.html"]).quietly();
+    let server = Serving::start(&place, &["a.ndjson", "b.ndjson"]);
+    let page = server.ask("GET /", "", b"");
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    let sessions = format!("\"sessions\":[\"{}\",\"{}\"]", place.iri("a.ndjson"), place.iri("b.ndjson"));
+    // The same page, which knows that it can ask.
+    let plain = page.text().replace(&sessions, "\"sessions\":null");
+    assert_eq!(plain, String::from_utf8(place.read("both.html")).unwrap());
+    let policy = page.text().split("Security-Policy\" content=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(page.header("content-security-policy").unwrap(), format!("{policy}; frame-ancestors 'none'"));
+    let ask = server.ask("GET /query", "", b"");
+    assert!(ask.text().contains("Ask with SPARQL"));
+    assert!(ask.header("content-security-policy").unwrap().contains("connect-src 'self'"));
+    assert_eq!(server.ask("HEAD /", "", b"").body, b"");
+    assert_eq!(server.ask("GET /other", "", b"").status, 404);
+    let refused = server.ask("DELETE /sparql", "", b"");
+    assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD, POST")));
+    // What standard input has is kept for as long as it is served.
+    let mut child = place.command(&["serve"]).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(LOG.as_bytes()).unwrap();
+    let mut url = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
+    let (port, token) = url.trim().trim_start_matches("http://127.0.0.1:").split_once("/?token=").unwrap();
+    let server = Serving { port: port.parse().unwrap(), token: token.to_owned(), child };
+    let found = server.query("SELECT ?g { GRAPH ?g { ?s rpcg:source 'stdin' } }", "text/csv");
+    assert_eq!(found.text(), "g\r\nurn:rpcgraph:stdin\r\n");
+}
+
+#[test]
+fn the_protocol() {
+    let place = Place::with("log.ndjson", LOG);
+    let server = Serving::start(&place, &["log.ndjson", "--base", "https://example.org/s"]);
+    let query = "SELECT ?method { ?request jrpc:hasMethod ?method } ORDER BY ?method";
+    let encoded: String = url::form_urlencoded::Serializer::new(String::new()).append_pair("query", query).finish();
+    let form = "Content-Type: application/x-www-form-urlencoded; charset=utf-8\nAccept: text/csv";
+    let rows = "method\r\nno\r\nnote\r\nsubtract\r\n";
+    assert_eq!(server.ask(&format!("GET /sparql?{encoded}"), "Accept: text/csv", b"").text(), rows);
+    assert_eq!(server.ask("POST /sparql", form, encoded.as_bytes()).text(), rows);
+    let reply = server.query(query, "text/csv");
+    assert_eq!((reply.text(), reply.header("content-type")), (rows, Some("text/csv; charset=utf-8")));
+    // Every format, as the command writes it.
+    for (accept, name) in [
+        ("application/sparql-results+json", "json"),
+        ("application/sparql-results+xml", "xml"),
+        ("text/csv", "csv"),
+        ("text/tab-separated-values", "tsv"),
+        ("application/x-ndjson", "jsonl"),
+        ("text/markdown", "markdown"),
+        ("text/plain", "table"),
+    ] {
+        let asked = ["query", "log.ndjson", "--base", "https://example.org/s", "--quiet", "-t", name, "-q"];
+        for query in [query, "ASK { ?s a jrpc:Request }", "SELECT * { <#m1> ?p ?o } ORDER BY ?p ?o"] {
+            let (served, ran) = (server.query(query, accept), place.run(&[&asked[..], &[query]].concat()));
+            assert_eq!((served.status, served.text()), (200, ran.text()), "{name} {query}");
+            assert_eq!(served.header("content-type").unwrap().split(';').next(), Some(accept));
+        }
+    }
+    for (accept, syntax) in [
+        ("text/turtle", RdfFormat::Turtle),
+        ("application/n-triples", RdfFormat::NTriples),
+        ("application/rdf+xml", RdfFormat::RdfXml),
+        ("application/ld+json", RdfFormat::JsonLd { profile: Default::default() }),
+        ("application/n-quads", RdfFormat::NQuads),
+        ("application/trig", RdfFormat::TriG),
+    ] {
+        let graph = server.query("CONSTRUCT WHERE { ?s a jrpc:Request ; jrpc:hasMethod ?m }", accept);
+        assert_eq!(parse(syntax, &graph.body).len(), 4, "{accept}");
+    }
+    assert_eq!(server.query(query, "image/png").status, 406);
+    // What is not a query.
+    let refused = |reply: Reply, status: u16, text: &str| {
+        assert!(reply.status == status && reply.text().contains(text), "{} {}", reply.status, reply.text());
+    };
+    refused(server.query("SELECT", "*/*"), 400, "not SPARQL, at line 1, column 7");
+    refused(server.query("DELETE WHERE { ?s ?p ?o }", "*/*"), 400, "this is SPARQL Update");
+    refused(server.query("SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }", "*/*"), 400, "SERVICE");
+    refused(server.query("\u{0}", "*/*"), 400, "not SPARQL");
+    refused(server.ask("POST /sparql", "Content-Type: application/sparql-query", b"\xff"), 400, "UTF-8");
+    refused(
+        server.ask("POST /sparql", "Content-Type: application/sparql-update", b"CLEAR ALL"),
+        400,
+        "changes nothing",
+    );
+    refused(server.ask("POST /sparql", "Content-Type: text/plain", b"ASK {}"), 415, "application/sparql-query");
+    refused(server.ask("POST /sparql", form, b"update=CLEAR+ALL"), 400, "changes nothing");
+    refused(server.ask("POST /sparql", form, b"x=y"), 400, "no query");
+    refused(server.ask(&format!("GET /sparql?{encoded}&{encoded}"), "", b""), 400, "several queries");
+    refused(server.ask("GET /sparql?query=%FF", "", b""), 400, "UTF-8");
+    refused(server.ask(&format!("GET /sparql?{encoded}&default-graph-uri=x"), "", b""), 400, "not an IRI");
+    // Without a query it says what it is.
+    let description = server.ask("GET /sparql", "Accept: text/turtle", b"");
+    let service = parse(RdfFormat::Turtle, &description.body);
+    assert!(
+        service
+            .iter()
+            .any(|quad| quad.object.to_string() == "<http://www.w3.org/ns/sparql-service-description#SPARQL11Query>")
+    );
+}
+
+/// A query over what was loaded once has the answer of `query`, which loads what is needed; also where it tells graphs apart.
+#[test]
+fn answers_are_those_of_the_command() {
+    let place = Place::new();
+    place.put("a.ndjson", fs::read(own("examples/mcp-session.ndjson")).unwrap());
+    place.put("b.ndjson", LOG);
+    let server = Serving::start(&place, &["a.ndjson", "b.ndjson", "--quiet"]);
+    let mut queries: Vec<String> =
+        rpcgraph::query::catalogue::CATALOGUE.iter().map(|query| query.text.to_owned()).collect();
+    let graph = place.iri("b.ndjson");
+    queries.extend([
+        "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }".to_owned(),
+        "SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g ORDER BY ?g".to_owned(),
+        format!("SELECT (COUNT(*) AS ?n) FROM <{graph}> {{ ?s ?p ?o }}"),
+        "SELECT (COUNT(*) AS ?n) FROM <file:///etc/passwd> { ?s ?p ?o }".to_owned(),
+        "SELECT ?line { ?s rpcg:line ?line } ORDER BY ?line".to_owned(),
+        "SELECT ?text { ?s a rpcg:LogLine ; rpcg:text ?text }".to_owned(),
+        "SELECT ?t (SUM(STRLEN(STR(?p))) AS ?n) { ?m jrpc:hasParameters|jrpc:hasResult ?p ; a ?t } GROUP BY ?t ORDER BY ?t".to_owned(),
+        "SELECT ?e { ?m jrpc:hasParameters/rpcg:element ?e } ORDER BY ?e".to_owned(),
+    ]);
+    for query in queries {
+        let ran = place.run(&["query", "a.ndjson", "b.ndjson", "--quiet", "-t", "json", "-q", &query]);
+        let served = server.query(&query, "application/json");
+        let [served, ran] = [&served.body, &ran.stdout].map(|json| {
+            serde_json::from_slice::<Value>(json)
+                .unwrap_or_else(|_| panic!("{query}: {}", String::from_utf8_lossy(json)))
+        });
+        assert_eq!(served, ran, "{query}");
+    }
+    let parameters: String = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("query", "SELECT (COUNT(*) AS ?n) { ?s a jrpc:Request }")
+        .append_pair("default-graph-uri", &graph)
+        .finish();
+    assert_eq!(server.ask(&format!("GET /sparql?{parameters}"), "Accept: text/csv", b"").text(), "n\r\n2\r\n");
+}
+
+#[test]
+fn clients_get_answers() {
+    let mut place = Place::with("log.ndjson", LOG);
+    let server = Serving::start(&place, &["log.ndjson"]);
+    let endpoint = format!("http://127.0.0.1:{}/sparql", server.port);
+    place.run(&["query", "--endpoint", &endpoint, "-q", "ASK {}"]).began(2, "error: ");
+    place.set("RPCGRAPH_TOKEN", Box::leak(server.token.clone().into_boxed_str()));
+    let ran = place.run(&[
+        "query",
+        "--endpoint",
+        &endpoint,
+        "-q",
+        "SELECT ?m { ?r jrpc:hasMethod ?m } ORDER BY ?m",
+        "-t",
+        "csv",
+        "--quiet",
+    ]);
+    assert_eq!(ran.text(), "m\r\nno\r\nnote\r\nsubtract\r\n");
+    let graph = place.run(&[
+        "query",
+        "--endpoint",
+        &endpoint,
+        "-q",
+        "DESCRIBE ?m { ?m a jrpc:Request }",
+        "-t",
+        "ntriples",
+        "--quiet",
+    ]);
+    let log =
+        place.run(&["query", "log.ndjson", "-q", "DESCRIBE ?m { ?m a jrpc:Request }", "-t", "ntriples", "--quiet"]);
+    assert_isomorphic(&graph.quads(RdfFormat::NTriples), &log.quads(RdfFormat::NTriples), "DESCRIBE");
+    let mut curl = Command::new("curl");
+    curl.args([
+        "-sS",
+        "--fail",
+        "-G",
+        "-H",
+        "Accept: text/csv",
+        "--data-urlencode",
+        "query=SELECT (COUNT(*) AS ?n) { ?s a jrpc:Request }",
+    ]);
+    match curl.args(["-H", &format!("Authorization: Bearer {}", server.token), &endpoint]).output() {
+        Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout), "n\r\n2\r\n"),
+        Err(_) => println!("skipped: there is no curl"),
+    }
+    let Some(python) = std::env::var_os("RPCGRAPH_SPARQLWRAPPER") else {
+        return println!("skipped: RPCGRAPH_SPARQLWRAPPER names no Python that has SPARQLWrapper");
+    };
+    let script = "import sys\nfrom SPARQLWrapper import *\ns = SPARQLWrapper(sys.argv[1])\ns.addCustomHttpHeader('Authorization', 'Bearer ' + sys.argv[2])\n\
+        found = []\nfor method, send, form in [(GET, URLENCODED, JSON), (POST, URLENCODED, JSON), (POST, POSTDIRECTLY, JSON)]:\n\
+        \x20 s.setMethod(method); s.setRequestMethod(send); s.setReturnFormat(form)\n\
+        \x20 s.setQuery('PREFIX jrpc: <http://json-rpc.org/ontology#> SELECT ?m { ?r jrpc:hasMethod ?m } ORDER BY ?m')\n\
+        \x20 found.append([row['m']['value'] for row in s.query().convert()['results']['bindings']])\n\
+        s.setMethod(GET); s.setRequestMethod(URLENCODED); s.setReturnFormat(XML); s.setQuery('ASK { ?s ?p ?o }')\n\
+        found.append('true' in s.query().convert().toxml())\n\
+        s.setReturnFormat(TURTLE); s.setQuery('CONSTRUCT WHERE { ?s <http://json-rpc.org/ontology#hasMethod> ?o }')\n\
+        found.append(s.query().convert().count(b'hasMethod'))\nprint(found)\n";
+    let output = Command::new(python).args(["-c", script, &endpoint, &server.token]).output().unwrap();
+    let rows = "['no', 'note', 'subtract']";
+    let expected = format!("[{rows}, {rows}, {rows}, True, 3]\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Never ends: every combination of triples.
+const ENDLESS: &str = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n2 ?o . ?p ?q ?r }";
+
+#[test]
+fn what_takes_too_long_is_ended() {
+    let place = Place::with("log.ndjson", LOG);
+    let server = Serving::start(&place, &["log.ndjson", "--timeout", "2", "--max-rows", "40", "--max-memory", "200M"]);
+    thread::scope(|scope| {
+        let endless: Vec<_> = (0..2).map(|_| scope.spawn(|| server.query(ENDLESS, "*/*"))).collect();
+        let began = Instant::now();
+        // Others are answered, at the latest when those are ended.
+        assert_eq!(server.query("ASK {}", "text/csv").text(), "true\n");
+        assert!(began.elapsed() < Duration::from_secs(20));
+        for endless in endless {
+            let reply = endless.join().unwrap();
+            assert_eq!(reply.status, 503);
+            assert!(reply.text().starts_with("the time is up"), "{}", reply.text());
+            assert_eq!(reply.header("retry-after"), Some("1"));
+        }
+    });
+    let many = server.query("SELECT * { ?s ?p ?o }", "text/csv");
+    assert_eq!(many.status, 400);
+    assert!(many.text().starts_with("the answer has more than 40 rows"), "{}", many.text());
+    assert_eq!(server.query("SELECT * { ?s ?p ?o } LIMIT 40", "text/csv").text().lines().count(), 41);
+    let large = server.query("SELECT (GROUP_CONCAT(CONCAT(STR(?a), STR(?d), STR(?g), STR(?j))) AS ?all) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }", "*/*");
+    assert_eq!(large.status, 503);
+    assert!(server.memory() < 800 << 20, "{}", server.memory());
+    assert_eq!(server.query("ASK {}", "text/csv").text(), "true\n");
+    // No data is asked here that a switch could be looked at with: the next query is answered all the same.
+    let values = (0..150).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
+    let values: String = ["a", "b", "c", "d", "e"].map(|name| format!("VALUES ?{name} {{ {values} }} ")).concat();
+    assert_eq!(server.query(&format!("SELECT (SUM(?a * ?e) AS ?n) {{ {values} }}"), "*/*").status, 503);
+    assert_eq!(server.query("ASK {}", "text/csv").text(), "true\n");
+}
+
+/// An answer that breaks off does not look like one that is complete.
+#[test]
+fn an_answer_that_is_cut_is_not_whole() {
+    let place = Place::with("log.ndjson", LOG);
+    let server = Serving::start(&place, &["log.ndjson", "--max-rows", "5000"]);
+    let cut = server.query("SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", "text/csv");
+    assert_eq!(cut.status, 200);
+    assert!(cut.text().ends_with("CUT"));
+    let whole = server.query("SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } LIMIT 5000", "text/csv");
+    assert!(whole.text().lines().count() == 5001 && whole.body.len() > 100_000);
+}
+
+#[test]
+fn nobody_keeps_others_waiting() {
+    let place = Place::with("log.ndjson", LOG);
+    let server = Serving::start(&place, &["log.ndjson"]);
+    let head = |path: &str| {
+        format!("{path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n", server.port, server.token)
+    };
+    // Clients that send nothing, half a head, half a body; and one that does not read.
+    let mut slow: Vec<TcpStream> = (0..60).map(|_| server.connect()).collect();
+    for (number, stream) in slow.iter_mut().enumerate() {
+        let text = match number % 3 {
+            0 => String::new(),
+            1 => head("GET /"),
+            _ => head("POST /sparql") + "Content-Type: application/sparql-query\r\nContent-Length: 100\r\n\r\nASK",
+        };
+        stream.write_all(text.as_bytes()).unwrap();
+    }
+    let mut greedy = server.connect();
+    for _ in 0..100 {
+        greedy.write_all((head("GET /") + "\r\n").as_bytes()).unwrap();
+    }
+    let began = Instant::now();
+    assert_eq!(server.query("ASK {}", "text/csv").text(), "true\n");
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    // Huge ones.
+    let huge = server.ask("POST /sparql", "Content-Type: application/sparql-query", &vec![b' '; 200 << 10]);
+    assert_eq!(huge.status, 413);
+    let mut endless = server.connect();
+    let chunked = "Content-Type: application/sparql-query\r\nTransfer-Encoding: chunked\r\n\r\n";
+    endless.write_all((head("POST /sparql") + chunked).as_bytes()).unwrap();
+    let chunk = [b"10000\r\n", &vec![b' '; 0x10000][..], b"\r\n"].concat();
+    assert!((0..1000).any(|_| endless.write_all(&chunk).is_err()), "it is read without end");
+    let long = server.ask(&format!("GET /sparql?query={}", "x".repeat(100 << 10)), "", b"");
+    assert!([414, 431].contains(&long.status), "{}", long.status);
+    // A thousand at a time.
+    thread::scope(|scope| {
+        let all: Vec<_> =
+            (0..1000).map(|_| scope.spawn(|| server.query("SELECT * { ?s ?p ?o }", "text/csv"))).collect();
+        for one in all {
+            let reply = one.join().unwrap();
+            assert_eq!((reply.status, reply.text().lines().count()), (200, 46));
+        }
+    });
+    assert!(server.memory() < 300 << 20, "{}", server.memory());
+    let threads = fs::read_dir(format!("/proc/{}/task", server.child.id())).unwrap().count();
+    assert!(threads < 80, "{threads}");
+    // Who was slow has been told to go.
+    let told = reply(slow.pop().unwrap());
+    assert_eq!(told.status, 408);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_it() {
+    let place = Place::with("log.ndjson", LOG);
+    let mut server = Serving::start(&place, &["log.ndjson"]);
+    let mut stream = server.connect();
+    let head = format!(
+        "POST /sparql HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\nContent-Type: application/sparql-query\r\nContent-Length: {}\r\n\r\n{ENDLESS}",
+        server.port,
+        server.token,
+        ENDLESS.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    thread::sleep(Duration::from_millis(200));
+    let began = Instant::now();
+    let pid = rustix::process::Pid::from_child(&server.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn what_cannot_be_served() {
+    let place = Place::with("log.ndjson", LOG);
+    place.put("prose.txt", "nothing\nto see\n");
+    place.put("graph.ttl", "<a> <b> <c> .");
+    place.run(&["serve", "prose.txt", "--quiet"]).began(2, "error: prose.txt: ");
+    place.run(&["serve", "missing.ndjson"]).began(2, "error: cannot read missing.ndjson");
+    place.run(&["serve", "graph.ttl"]).began(2, "error: graph.ttl is RDF and not a log");
+    let server = Serving::start(&place, &["log.ndjson"]);
+    let port = server.port.to_string();
+    place.run(&["serve", "log.ndjson", "--port", &port]).began(2, &format!("error: cannot listen at 127.0.0.1:{port}"));
+}
+
+#[test]
+fn a_browser_asks() {
+    let Some(driver) = std::env::var_os("RPCGRAPH_BROWSER").map(PathBuf::from) else {
+        return println!("skipped: RPCGRAPH_BROWSER is not set");
+    };
+    let chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].map(PathBuf::from);
+    let Some(chromium) = chromium.into_iter().find(|path| path.exists()) else {
+        return println!("skipped: there is no Chromium");
+    };
+    let place = Place::new();
+    place
+        .put("log.ndjson", format!("{LOG}{}\n", r#"{"jsonrpc":"2.0","id":9,"method":"<img src=x onerror=alert(1)>"}"#));
+    let server = Serving::start(&place, &["log.ndjson"]);
+    let url = format!("http://127.0.0.1:{}/?token={}", server.port, server.token);
+    let output = Command::new("node")
+        .arg(own("tests/browser/ask.mjs"))
+        .arg(chromium)
+        .arg(url)
+        .env("RPCGRAPH_BROWSER", driver)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&seen["said"], &seen["violations"]), (&serde_json::json!([]), &serde_json::json!([])));
+    assert_eq!(seen["methods"], serde_json::json!(["<img src=x onerror=alert(1)>", "no", "note", "subtract"]));
+    assert!(seen["status"].as_str().unwrap().starts_with("4 rows, after "), "{}", seen["status"]);
+    assert!(seen["wrong"].as_str().unwrap().contains("not SPARQL, at line 1"), "{}", seen["wrong"]);
+    assert!(seen["described"].as_str().unwrap().contains("subtract"), "{}", seen["described"]);
+    assert!(seen["named"].as_str().unwrap().starts_with("# "), "{}", seen["named"]);
+    assert_eq!(seen["graph"].as_str().unwrap().matches("hasMethod").count(), 4);
+}
