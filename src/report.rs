@@ -53,6 +53,7 @@ pub struct Report {
     index: Index,
     pieces: Pieces,
     secrets: Secrets,
+    sessions: Option<Vec<String>>,
 }
 
 /// A log that is being read.
@@ -75,6 +76,7 @@ impl Report {
             index: Index::new(),
             pieces: Pieces::new()?,
             secrets: Secrets::new(),
+            sessions: None,
         })
     }
 
@@ -230,27 +232,22 @@ impl Report {
         Ok(())
     }
 
+    /// Of logs that a server can be asked about: the page has the IRIs of their sessions, in the order of the logs.
+    #[must_use]
+    pub fn served(self, sessions: Vec<String>) -> Self {
+        Self { sessions: Some(sessions), ..self }
+    }
+
     /// Writes the page.
     ///
     /// # Errors
     ///
     /// If it cannot be written.
-    pub fn write(self, title: &str, out: &mut impl Write) -> io::Result<Left> {
-        self.write_for(title, None, out)
-    }
-
-    /// Writes the page for a server that can be asked about the sessions with these IRIs, in the order of the logs.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
-    pub fn write_served(self, title: &str, sessions: &[String], out: &mut impl Write) -> io::Result<Left> {
-        self.write_for(title, Some(sessions), out)
-    }
-
-    fn write_for(mut self, title: &str, sessions: Option<&[String]>, out: &mut impl Write) -> io::Result<Left> {
-        let (secrets, redacted) = (self.secrets.count, self.redaction.is_some());
+    pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<Left> {
+        let facts = serde_json::json!({
+            "title": title, "secrets": self.secrets.count, "redacted": self.redaction.is_some(), "sessions": self.sessions,
+        });
         let chosen = self.pieces.choose(self.index.marked(), self.limit);
-        page::write(title, &mut self.index, &mut self.pieces, &chosen, secrets, redacted, sessions, out)
+        page::write(title, facts, &mut self.index, &mut self.pieces, &chosen, out)
     }
 }

@@ -65,7 +65,7 @@ pub struct Site {
     pub data: Data,
     /// The IRI that those in queries are relative to.
     pub base: Option<String>,
-    /// The page that shows the logs ([`Report::write_served`](crate::report::Report::write_served)); without it, the page to
+    /// The page that shows the logs ([`Report::served`](crate::report::Report::served)); without it, the page to
     /// ask is the first.
     pub report: Option<Vec<u8>>,
     /// What queries may use.

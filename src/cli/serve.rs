@@ -102,9 +102,9 @@ impl ServeCommand {
             report.read(&source.file_name(), self.read.open(source)?.read, &options).with_context(|| source.name())?;
         }
         let title = sources.iter().map(InputSource::file_name).collect::<Vec<_>>().join(", ");
-        let iris: Vec<_> = sources.iter().map(|source| source.iri.clone()).collect();
+        let sessions = sources.iter().map(|source| source.iri.clone()).collect();
         let mut page = Vec::new();
-        let left = report.write_served(&title, &iris, &mut page)?;
+        let left = report.served(sessions).write(&title, &mut page)?;
         if left.without_text > 0 && !self.quiet {
             let rows = counted(left.rows, "message");
             say(&format!("note: the texts of {} of {rows} are not in the page; /sparql has them", left.without_text));

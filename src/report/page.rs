@@ -1,6 +1,6 @@
 //! Writing the page.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, IntoInnerError, Write};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -38,16 +38,13 @@ pub struct Left {
     pub without_text: u64,
 }
 
-/// Writes the page, of which these pieces are a part, or all. Where it is served, it has the IRIs of the sessions, to ask about.
-#[expect(clippy::too_many_arguments, reason = "each is another thing that the page tells")]
+/// Writes the page, of which these pieces are a part, or all; `facts` are for its script.
 pub(super) fn write(
     title: &str,
+    mut facts: serde_json::Value,
     index: &mut Index,
     pieces: &mut Pieces,
     (chosen, are_all): &(Vec<Piece>, bool),
-    secrets: u64,
-    redacted: bool,
-    sessions: Option<&[String]>,
     out: &mut impl Write,
 ) -> io::Result<Left> {
     let has = |number: &u32| chosen.binary_search_by_key(number, |piece| piece.number).is_ok();
@@ -65,13 +62,13 @@ pub(super) fn write(
     };
     writeln!(out, "{}", page_mark(holds))?;
     writeln!(out, "{}{BODY}", head(title, &policy(SCRIPT, "")))?;
-    let facts = serde_json::json!({
-        "title": title, "secrets": secrets, "redacted": redacted, "withoutText": left.without_text, "sessions": sessions,
-    });
+    facts["withoutText"] = left.without_text.into();
     writeln!(out, "{}", facts_script(&facts))?;
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
+    // The encoder clears its output buffer for each write, however small.
+    let mut encoder = BufWriter::with_capacity(64 << 10, GzEncoder::new(Vec::new(), Compression::new(6)));
     serde_json::to_writer(&mut encoder, index)?;
-    data(out, "index", false, &encoder.finish()?)?;
+    let encoded = encoder.into_inner().map_err(IntoInnerError::into_error)?.finish()?;
+    data(out, "index", false, &encoded)?;
     for piece in chosen {
         let bytes = pieces.read(piece)?;
         data(out, &format!("piece-{}", piece.number), piece.of_log, &bytes)?;
