@@ -10,19 +10,33 @@ function virtualList(name, label, rows, fill, head) {
   sheet.style.height = `${rows.length * ROW}px`;
   box.style.maxHeight = `${Math.max(3, rows.length) * ROW + 2}px`;
   let active = 0;
+  /** The rows in the document, by their places. What stays in view is not made again. */
+  const drawn = new Map();
+  const make = (place) => {
+    const row = el("div", { class: "row", role: "option", id: `row-${place}`, "aria-posinset": place + 1, "aria-setsize": rows.length });
+    row.style.top = `${place * ROW}px`;
+    fill(rows[place], row);
+    row.addEventListener("click", () => (move(place), go({ open: nameOf(rows[place]) })));
+    return row;
+  };
   const draw = () => {
     const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
     const last = Math.min(rows.length, first + Math.ceil(box.clientHeight / ROW) + 10);
-    const elements = [];
-    for (let place = first; place < last; place++) {
-      const row = el("div", { class: place === active ? "row active" : "row", role: "option", id: `row-${place}`,
-        "aria-posinset": place + 1, "aria-setsize": rows.length, "aria-selected": String(rows[place] === shownRow) });
-      row.style.top = `${place * ROW}px`;
-      fill(rows[place], row);
-      row.addEventListener("click", () => (move(place), go({ open: nameOf(rows[place]) })));
-      elements.push(row);
+    for (const [place, row] of drawn) {
+      if (place < first || place >= last) row.remove(), drawn.delete(place);
     }
-    sheet.replaceChildren(...elements);
+    let next = null;
+    for (let place = last - 1; place >= first; place--) {
+      let row = drawn.get(place);
+      if (!row) {
+        row = make(place);
+        drawn.set(place, row);
+        sheet.insertBefore(row, next);
+      }
+      row.classList.toggle("active", place === active);
+      row.setAttribute("aria-selected", String(rows[place] === shownRow));
+      next = row;
+    }
     if (rows.length) box.setAttribute("aria-activedescendant", `row-${active}`);
   };
   const move = (place) => {
