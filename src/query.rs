@@ -149,6 +149,13 @@ impl Query {
         &self.uses.needs
     }
 
+    /// Needs what another query needs, too, which will be asked of the same data.
+    #[must_use]
+    pub fn with_needs_of(mut self, other: &Self) -> Self {
+        self.uses.needs.add(other.needs());
+        self
+    }
+
     /// The query, asked of other graphs than those that it names itself: the merge of some, and some by their names.
     #[must_use]
     pub fn with_dataset(mut self, default: Vec<NamedNode>, named: Vec<NamedNode>) -> Self {

@@ -14,7 +14,7 @@ use rpcgraph::store;
 use rpcgraph::summary::counted;
 
 use super::answer::AnswerArgs;
-use super::filter::FilterArgs;
+use super::filter::{FilterArgs, TIMES};
 use super::input::{InputSource, is_stdin};
 use super::messages::SelectedMessages;
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
@@ -121,6 +121,13 @@ impl<'q> Question<'q> {
         // Some editors begin a file with a mark of its encoding.
         Ok(Query::parse(text.strip_prefix('\u{FEFF}').unwrap_or(&text), base)?)
     }
+
+    /// A query that needs what the query and all that is asked beside it needs.
+    fn loading(&self, query: &Query) -> Result<Query, Failure> {
+        let beside = self.filter.into_iter().flat_map(FilterArgs::asked_beside);
+        let times = self.times.relative.then(|| format!("SELECT ?time {{ ?message {TIMES} ?time }}"));
+        beside.chain(times).try_fold(query.clone(), |all, text| Ok(all.with_needs_of(&Query::parse(&text, None)?)))
+    }
 }
 
 impl RowTimes {
@@ -197,7 +204,9 @@ impl AskArgs {
             }
             Source::There(endpoint.into())
         } else {
-            let Some((dataset, read)) = self.dataset(&query, &sources, &cancel)? else { return Ok(Outcome::Findings) };
+            let Some((dataset, read)) = self.dataset(&question.loading(&query)?, &sources, &cancel)? else {
+                return Ok(Outcome::Findings);
+            };
             all_read = read;
             Source::Here(dataset)
         };

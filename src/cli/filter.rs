@@ -109,6 +109,9 @@ const fn property(name: &'static str, path: &'static str, value: &'static str) -
     Property { name, path, value, ending: false }
 }
 
+/// The times of messages.
+pub const TIMES: &str = "rpcg:capturedAt|rpcg:clockTime";
+
 const PAYLOADS: &str = "jrpc:hasMethod|jrpc:hasParameters|jrpc:hasResult|\
     (jrpc:hasError/(jrpc:hasErrorMessage|jrpc:hasErrorData|rpcg:value))|rpcg:value|rpcg:text|rpcg:extraMembers";
 
@@ -167,7 +170,7 @@ impl FilterArgs {
         for (moment, sign) in [(&self.since, ">="), (&self.until, "<=")] {
             let Some(moment) = moment else { continue };
             let fits = moment.fits(sign, end)?;
-            let pattern = format!("FILTER EXISTS {{ $it rpcg:capturedAt|rpcg:clockTime ?filtered FILTER({fits}) }}");
+            let pattern = format!("FILTER EXISTS {{ $it {TIMES} ?filtered FILTER({fits}) }}");
             conditions.push(Condition { pattern, session: None });
         }
         if let Some(text) = &self.contains {
@@ -178,6 +181,15 @@ impl FilterArgs {
             conditions.push(Condition { pattern, session: None });
         }
         Ok(conditions)
+    }
+
+    /// Queries that need what is asked beside the question: [`unmet`](Self::unmet), and the end of the log.
+    pub fn asked_beside(&self) -> impl Iterator<Item = String> {
+        let paths = self.globs().map(|(property, _)| property.path);
+        let times = (self.since.is_some() || self.until.is_some()).then_some(TIMES);
+        paths
+            .chain(times)
+            .map(|path| format!("SELECT ?filtered {{ ?message rpcg:inSession ?session ; {path} ?filtered }}"))
     }
 
     /// Which of the conditions no message fulfils, for people; `ask` gives the first column of a query's rows.
@@ -207,8 +219,7 @@ impl FilterArgs {
             });
         }
         if self.since.is_some() || self.until.is_some() {
-            let timed = "SELECT ?time { ?message rpcg:capturedAt|rpcg:clockTime ?time } LIMIT 1";
-            if ask(timed)?.is_empty() {
+            if ask(&format!("SELECT ?time {{ ?message {TIMES} ?time }} LIMIT 1"))?.is_empty() {
                 unmet.push("no message has a time, for --since and --until".to_owned());
             }
         }
@@ -240,7 +251,8 @@ impl Moment {
                 Some(end) => before(duration, end)
                     .ok_or_else(|| anyhow!("the end of the log, {end}, is not a time that --since can count from"))?
                     .fits(sign, None),
-                None => Ok(format!("STR(?filtered) {sign} \"\"")),
+                // Every time, as long as the end is not known.
+                None => Ok("BOUND(?filtered)".to_owned()),
             },
         }
     }

@@ -102,6 +102,14 @@ impl Selection {
         }
     }
 
+    /// Adds the triples of another choice.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Some(predicates) = &other.predicates else { return self.everything() };
+        for Wanted { predicate, uses, .. } in predicates {
+            uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of.clone()));
+        }
+    }
+
     /// What is done with a predicate; none: anything, or nothing at all.
     pub(crate) fn uses(&self, predicate: NamedNodeRef<'_>) -> Option<&[Use]> {
         self.wanted(predicate).map(|wanted| wanted.uses.as_slice())
