@@ -218,10 +218,9 @@ impl FilterArgs {
                 }
             });
         }
-        if self.since.is_some() || self.until.is_some() {
-            if ask(&format!("SELECT ?time {{ ?message {TIMES} ?time }} LIMIT 1"))?.is_empty() {
-                unmet.push("no message has a time, for --since and --until".to_owned());
-            }
+        let is_timed = self.since.is_some() || self.until.is_some();
+        if is_timed && ask(&format!("SELECT ?time {{ ?message {TIMES} ?time }} LIMIT 1"))?.is_empty() {
+            unmet.push("no message has a time, for --since and --until".to_owned());
         }
         Ok(unmet)
     }

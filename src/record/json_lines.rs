@@ -102,14 +102,24 @@ impl Marks for JsonLines {
     }
 }
 
-/// Where on a line a message may begin that goes on in the lines below, as in `Received: {` and `Received:`.
+/// Where on a line a message may begin that goes on in the lines below, as in `Received: {`, `Received:`, `-->` and `SEND ►`.
 #[inline]
 pub(super) fn opens(line: &[u8]) -> Option<usize> {
     match line.last()? {
         b'{' | b'[' => Some(line.len() - 1),
         b':' => Some(line.len()),
-        _ => None,
+        b'}' | b']' | b',' | b'"' => None,
+        _ => ends_in_direction(line).then_some(line.len()),
     }
+}
+
+/// Whether a line ends in an arrow, or in the name of a direction.
+fn ends_in_direction(line: &[u8]) -> bool {
+    const SIGNS: [&str; 8] = ["->", "=>", "<-", "<=", "→", "←", "►", "◀"];
+    const WORDS: [&[u8]; 6] = [b"send", b"recv", b"sent", b"received", b"request", b"response"];
+    let word = &line[line.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1)..];
+    SIGNS.iter().any(|sign| line.ends_with(sign.as_bytes()))
+        || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 /// The name of an object's first member, as far as `jsonrpc` goes.

@@ -4,8 +4,10 @@ use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
 use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
 use super::times::timestamp;
+use super::value::{Extent, value};
 use super::vscode::level;
 use super::{Record, Sender, Time};
+use memchr::memmem;
 use std::borrow::Cow;
 
 pub(super) const ABOUT: About = About {
@@ -41,6 +43,8 @@ struct VscodeMcp {
     starting: bool,
     /// How many connections had messages.
     connections: u64,
+    /// Where the line goes on with another mark.
+    taken: Option<usize>,
 }
 
 impl Marks for VscodeMcp {
@@ -55,8 +59,23 @@ impl Marks for VscodeMcp {
         }
         let session = (self.connections > 1).then(|| Cow::Owned(self.connections.to_string()));
         let start = text + at;
-        Some((start, Record { time, sender: Some(sender), session, ..Record::new(&line[start..]) }.into()))
+        let end = next_mark(&line[start..]).map_or(line.len(), |length| start + length);
+        self.taken = (end < line.len()).then_some(end);
+        Some((start, Record { time, sender: Some(sender), session, ..Record::new(&line[start..end]) }.into()))
     }
+
+    fn taken(&mut self) -> Option<usize> {
+        self.taken.take()
+    }
+}
+
+/// How long the value is that `text` begins with, if another mark is behind it: lines may have been pasted as one.
+fn next_mark(text: &[u8]) -> Option<usize> {
+    MARKS.iter().find(|(mark, _)| memmem::find(text, mark).is_some())?;
+    let Extent::Whole(length) = value(text) else { return None };
+    let next = length + leading_blanks(&text[length..]);
+    let (_, behind) = prefix(&text[next..]);
+    message(&text[next + behind..]).map(|_| length)
 }
 
 /// Reads `2025-06-01 10:00:00.123 [trace] `, each part of which may be missing: the time, and where the text begins.
@@ -114,6 +133,15 @@ mod tests {
             assert_ne!(Format::detect(line.as_bytes()), Format::VscodeMcp, "{line}");
         }
         assert_ne!(Format::detect(b"[editor -> server] no json\n"), Format::VscodeMcp);
+    }
+
+    #[test]
+    fn lines_that_were_pasted_as_one() {
+        let log = "[Client Says] {\"a\":\"[Server Says] {}\"} 2025-06-01 10:00:00.123 [info] [Server Says] [1] [Client Says] {x} [Server Says] 2\n";
+        let found = entries(|| (ABOUT.decoder)(1000), log.as_bytes());
+        assert_eq!(texts(&found), ["{\"a\":\"[Server Says] {}\"}", "[1]", "{x} [Server Says] 2"]);
+        let places: Vec<_> = found.iter().map(|(place, _)| *place).collect();
+        assert_eq!(places.len(), 3);
     }
 
     #[test]

@@ -120,11 +120,15 @@ pub const TEXTS: [Rendering; 19] = [
 ];
 
 /// Messages that go on in the lines below their prefix.
-const SPREAD: [Rendering; 4] = [
+const SPREAD: [Rendering; 6] = [
     ("a bracket at the end", |_, m| {
         format!("2025-06-01 10:00:00,123 - x - DEBUG - Received message: {}", spread(m, "  "))
     }),
     ("below the prefix", |_, m| format!("2025-06-01 10:00:00,123 - x - DEBUG - Sending:\n{}", spread(m, "\t"))),
+    ("below an arrow", |n, m| {
+        format!("2026-01-05T10:00:00Z {}\n{}", if n % 2 == 0 { "SEND ►" } else { "RECV ◀" }, spread(m, "  "))
+    }),
+    ("below a word", |_, m| format!("[10:00:00] Received\n{}", spread(m, "  "))),
     ("without indentation", |_, m| {
         format!("[10:00:00] recv: {}\nready: {{\n  x\n}}\n\nbanner:\nstarted", spread(m, ""))
     }),
