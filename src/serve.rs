@@ -26,7 +26,8 @@ use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Mutex, Notify, RwLock, Semaphore};
+use tokio::task::spawn_blocking;
 
 use self::gate::Gate;
 use self::pages::Page;
@@ -59,15 +60,26 @@ pub enum Data {
     },
 }
 
-/// What is served.
-pub struct Site {
+/// What there is to see and to ask.
+pub struct Content {
     /// The data that is asked.
     pub data: Data,
-    /// The IRI that those in queries are relative to.
-    pub base: Option<String>,
     /// The page that shows the logs ([`Report::served`](crate::report::Report::served)); without it, the page to
     /// ask is the first.
     pub report: Option<Vec<u8>>,
+}
+
+/// Gives the content anew where the logs have changed. It is asked before each request is answered, one at a time.
+pub type Renew = dyn FnMut() -> Option<Content> + Send;
+
+/// What is served.
+pub struct Site {
+    /// What there is at first.
+    pub content: Content,
+    /// Gives what there is later; without it, that stays what it is.
+    pub renew: Option<Box<Renew>>,
+    /// The IRI that those in queries are relative to.
+    pub base: Option<String>,
     /// What queries may use.
     pub limits: Limits,
 }
@@ -82,17 +94,44 @@ pub struct Server {
 /// What connections share.
 struct Shared {
     gate: Gate,
-    data: Data,
+    live: RwLock<Arc<Live>>,
+    renew: Option<Arc<Mutex<Box<Renew>>>>,
     base: Option<String>,
     limits: Limits,
-    report: Option<Page>,
     ask: Page,
     /// Queries that may run at a time.
     slots: Arc<Semaphore>,
+    /// A query goes beyond the memory that it may take and cannot be ended.
+    exhausted: Notify,
+}
+
+/// The content as it is now.
+struct Live {
+    data: Data,
+    report: Option<Page>,
     /// Bytes of memory that queries may not go beyond together.
     memory: u64,
-    /// A query goes beyond them and cannot be ended.
-    exhausted: Notify,
+}
+
+impl Live {
+    fn new(Content { data, report }: Content, limits: Limits) -> Arc<Self> {
+        let memory = resident_bytes().unwrap_or_default().saturating_add(limits.memory);
+        Arc::new(Self { data, report: report.map(Page::report), memory })
+    }
+}
+
+impl Shared {
+    /// The content, as new as it can be without waiting for another request that makes it anew.
+    async fn live(&self) -> Arc<Live> {
+        if let Some(Ok(mut renew)) = self.renew.as_ref().map(|renew| Arc::clone(renew).try_lock_owned()) {
+            let limits = self.limits;
+            let renewed = spawn_blocking(move || renew().map(|content| Live::new(content, limits)));
+            if let Ok(Some(live)) = renewed.await {
+                *self.live.write().await = live;
+            }
+        }
+        Arc::clone(&*self.live.read().await)
+    }
 }
 
 /// Threads that run queries, those among them that could not be ended.
@@ -137,18 +176,17 @@ impl Server {
     ///
     /// The system does not let it; or a query took more memory than it may and could not be ended.
     pub fn run(self, site: Site) -> io::Result<()> {
-        let Site { data, base, report, limits } = site;
+        let Site { content, renew, base, limits } = site;
         // With two, one query that takes long does not keep others waiting.
         let slots = crate::convert::processors().max(2);
         let shared = Arc::new(Shared {
             gate: self.gate,
-            data,
+            live: RwLock::new(Live::new(content, limits)),
+            renew: renew.map(|renew| Arc::new(Mutex::new(renew))),
             base,
             limits,
-            report: report.map(Page::report),
             ask: Page::ask(),
             slots: Arc::new(Semaphore::new(slots)),
-            memory: resident_bytes().unwrap_or_default().saturating_add(limits.memory),
             exhausted: Notify::new(),
         });
         self.runtime.spawn(connection::accept(self.listener, Arc::clone(&shared)));

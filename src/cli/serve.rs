@@ -3,14 +3,15 @@
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use rpcgraph::query::{Cancel, Dataset, Loading, Query};
 use rpcgraph::report::{Report, ReportOptions};
-use rpcgraph::serve::{Data, Limits, Server, Site};
+use rpcgraph::serve::{Content, Data, Limits, Renew, Server, Site};
 use rpcgraph::store;
 use rpcgraph::summary::counted;
 use tempfile::TempDir;
@@ -30,6 +31,10 @@ pub struct ServeCommand {
     /// Serve the store in a folder, which `rpcgraph load` has filled
     #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "client_log"])]
     store: Option<PathBuf>,
+
+    /// Read the logs again as they grow: who asks gets what they are then
+    #[arg(long, conflicts_with = "store")]
+    follow: bool,
 
     /// The address to listen at; any but this machine's own lets others in who have the token, and nothing is encrypted
     #[arg(long, value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST.into())]
@@ -65,21 +70,26 @@ impl ServeCommand {
         let address = SocketAddr::new(self.bind, self.port);
         let server = Server::bind(address).with_context(|| format!("cannot listen at {address}"))?;
         let mut sources = if self.store.is_some() { Vec::new() } else { self.read.sources()? };
-        let mut spool = sources.iter().any(InputSource::is_stdin).then(|| spool(&mut sources)).transpose()?;
+        let is_stdin = sources.iter().any(InputSource::is_stdin);
+        if self.follow && is_stdin {
+            bail!("--follow reads logs again as they grow, and standard input is read once: name a file");
+        }
+        let mut spool = is_stdin.then(|| spool(&mut sources)).transpose()?;
         ctrlc::set_handler(move || {
             drop(spool.take());
             std::process::exit(0);
         })
         .context("cannot listen for Ctrl-C")?;
-        let site = Site {
-            base: base(&sources).or_else(|| self.read.base.clone()),
-            report: self.report(&sources)?,
-            limits: Limits { time: self.timeout, memory: self.max_memory as u64, rows: self.max_rows },
-            data: match &self.store {
-                Some(dir) => Data::Stored(Dataset::stored(store::open_read_only(dir)?)),
-                None => self.data(sources)?,
-            },
+        let base = base(&sources).or_else(|| self.read.base.clone());
+        let logs = Arc::new(Logs { read: self.read.clone(), sources });
+        // What changes while they are read is read again.
+        let renew = self.follow.then(|| logs.renewal());
+        let content = match &self.store {
+            Some(dir) => Content { data: Data::Stored(Dataset::stored(store::open_read_only(dir)?)), report: None },
+            None => logs.content(self.quiet)?,
         };
+        let limits = Limits { time: self.timeout, memory: self.max_memory as u64, rows: self.max_rows };
+        let site = Site { content, renew, base, limits };
         if !self.bind.is_loopback() && !self.quiet {
             say("warning: whoever gets that URL from the network, where it is not encrypted, can read all of the logs");
         }
@@ -87,9 +97,44 @@ impl ServeCommand {
         server.run(site)?;
         Ok(Outcome::Done)
     }
+}
+
+/// The logs that are served, which may be read many times.
+struct Logs {
+    read: ReadArgs,
+    sources: Vec<InputSource>,
+}
+
+impl Logs {
+    fn content(self: &Arc<Self>, quiet: bool) -> Result<Content, Failure> {
+        Ok(Content { report: self.report(quiet)?, data: self.data(quiet)? })
+    }
+
+    /// Gives the content again where a log is not as it was; where that fails, what there was stays.
+    fn renewal(self: &Arc<Self>) -> Box<Renew> {
+        let (logs, mut seen) = (Arc::clone(self), self.state());
+        Box::new(move || {
+            let now = logs.state();
+            if now == seen {
+                return None;
+            }
+            seen = now;
+            logs.content(true).map_err(|failure| print_failure(&failure)).ok()
+        })
+    }
+
+    /// Length and time of change of each file that is there.
+    fn state(&self) -> Vec<Option<(u64, SystemTime)>> {
+        let state = |path: &Path| {
+            let metadata = path.metadata().ok()?;
+            Some((metadata.len(), metadata.modified().ok()?))
+        };
+        self.sources.iter().flat_map(InputSource::paths).map(state).collect()
+    }
 
     /// The page that shows the logs. One session in two logs has none.
-    fn report(&self, sources: &[InputSource]) -> Result<Option<Vec<u8>>, Failure> {
+    fn report(&self, quiet: bool) -> Result<Option<Vec<u8>>, Failure> {
+        let sources = &self.sources;
         if sources.is_empty() || sources.iter().any(|source| source.server.is_some()) {
             return Ok(None);
         }
@@ -105,7 +150,7 @@ impl ServeCommand {
         let sessions = sources.iter().map(|source| source.iri.clone()).collect();
         let mut page = Vec::new();
         let left = report.served(sessions).write(&title, &mut page)?;
-        if left.without_text > 0 && !self.quiet {
+        if left.without_text > 0 && !quiet {
             let rows = counted(left.rows, "message");
             say(&format!("note: the texts of {} of {rows} are not in the page; /sparql has them", left.without_text));
         }
@@ -113,27 +158,27 @@ impl ServeCommand {
     }
 
     /// The logs, read once for all queries that do not need them otherwise.
-    fn data(&self, sources: Vec<InputSource>) -> Result<Data, Failure> {
+    fn data(self: &Arc<Self>, quiet: bool) -> Result<Data, Failure> {
         let all = Dataset::of_everything();
         let mut loading = all.load(&Cancel::default())?;
-        let mut run = self.read.run(&PLAIN, self.quiet)?;
+        let mut run = self.read.run(&PLAIN, quiet)?;
         let mut unread = 0;
-        for source in &sources {
+        for source in &self.sources {
             if let Attempt::Unread(why) = run.convert(source, &mut loading.sink())? {
                 print_failure(&why);
                 unread += 1;
             }
         }
         run.findings.end();
-        if unread == sources.len() {
+        if unread == self.sources.len() {
             run.check_read()?;
         }
         loading.commit()?;
-        let read = self.read.clone();
+        let logs = Arc::clone(self);
         let load = move |loading: &mut Loading<'_>, query: &Query| {
             let (provenance, log_lines) = (query.names_provenance(), query.names_log_lines());
-            let mut run = read.run(&GraphArgs { provenance, log_lines, ..PLAIN }, true)?;
-            sources.iter().try_for_each(|source| run.convert(source, &mut loading.sink()).map(drop))?;
+            let mut run = logs.read.run(&GraphArgs { provenance, log_lines, ..PLAIN }, true)?;
+            logs.sources.iter().try_for_each(|source| run.convert(source, &mut loading.sink()).map(drop))?;
             Ok(())
         };
         Ok(Data::Logs { all, load: Box::new(load) })

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::body::{Outgoing, Refusal, whole};
 use super::media::{GRAPHS, ROWS, choose};
 use super::protocol::Asked;
-use super::{Data, Shared};
+use super::{Data, Live, Shared};
 use crate::query::results::{write_boolean, write_graph, write_solutions};
 use crate::query::{
     Answer, Cancel, Cause, Dataset, Form, Query, QueryError, ResultsError, Solutions, Table, resident_bytes,
@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_millis(500);
 type Head = Result<Response<Outgoing>, Refusal>;
 
 /// Answers a query.
-pub(super) async fn answer(shared: Arc<Shared>, asked: Asked) -> Head {
+pub(super) async fn answer(shared: Arc<Shared>, live: Arc<Live>, asked: Asked) -> Head {
     let time = shared.limits.time;
     let busy = |_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many queries run already: ask again later");
     let slot = timeout(time, Arc::clone(&shared.slots).acquire_owned()).await.map_err(busy)?;
@@ -50,14 +50,14 @@ pub(super) async fn answer(shared: Arc<Shared>, asked: Asked) -> Head {
         handle: Handle::current(),
     };
     let work = spawn_blocking({
-        let (shared, cancel) = (Arc::clone(&shared), cancel.clone());
+        let (shared, live, cancel) = (Arc::clone(&shared), Arc::clone(&live), cancel.clone());
         move || {
-            let ended = write(&shared, &asked, &cancel, &mut writer);
+            let ended = write(&shared, &live, &asked, &cancel, &mut writer);
             // Whatever else failed then is but a consequence.
             writer.end(ended.map_err(|refusal| cancel.cause().map_or(refusal, |cause| ended_by(&cause))));
         }
     });
-    tokio::spawn(watch(work, cancel, deadline, slot, shared));
+    tokio::spawn(watch(work, cancel, deadline, slot, (shared, live.memory)));
     match timeout_at(deadline + GRACE, begun).await {
         Ok(Ok(head)) => head,
         Ok(Err(_)) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the query ended without an answer")),
@@ -71,11 +71,11 @@ async fn watch(
     cancel: Cancel,
     deadline: Instant,
     slot: Result<OwnedSemaphorePermit, tokio::sync::AcquireError>,
-    shared: Arc<Shared>,
+    (shared, memory): (Arc<Shared>, u64),
 ) {
     let resident = || resident_bytes().unwrap_or_default();
     // What allocators keep of queries before it is not its own.
-    let most = shared.memory.max(resident().saturating_add(shared.limits.memory / 8));
+    let most = memory.max(resident().saturating_add(shared.limits.memory / 8));
     let mut beyond = None;
     while timeout(TICK, &mut work).await.is_err() {
         let now = Instant::now();
@@ -109,7 +109,13 @@ fn failed(error: impl ToString) -> Refusal {
 }
 
 /// Writes the answer to a query.
-fn write(shared: &Shared, asked: &Asked, cancel: &Cancel, writer: &mut AnswerWriter) -> Result<(), Refusal> {
+fn write(
+    shared: &Shared,
+    live: &Live,
+    asked: &Asked,
+    cancel: &Cancel,
+    writer: &mut AnswerWriter,
+) -> Result<(), Refusal> {
     let Asked { query, default_graphs, named_graphs, accept } = asked;
     let base = shared.base.as_deref();
     let mut query = Query::parse(query, base).map_err(bad)?;
@@ -120,7 +126,7 @@ fn write(shared: &Shared, asked: &Asked, cancel: &Cancel, writer: &mut AnswerWri
         return Err(bad("the query calls another server with SERVICE, which this one never does"));
     }
     let own;
-    let dataset = match &shared.data {
+    let dataset = match &live.data {
         Data::Stored(dataset) => dataset,
         Data::Logs { all, .. } if !needs_own(&query) => all,
         Data::Logs { load, .. } => {

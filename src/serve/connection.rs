@@ -95,11 +95,11 @@ async fn follow(head: &Parts, body: Incoming, shared: &Arc<Shared>) -> Result<Re
         "/sparql" if reads || head.method == Method::POST => {
             let body = if reads { Vec::new() } else { read(body).await? };
             match protocol::asked(head, &body)? {
-                Some(asked) => answer::answer(Arc::clone(shared), asked).await,
+                Some(asked) => answer::answer(Arc::clone(shared), shared.live().await, asked).await,
                 None => protocol::description(head),
             }
         }
-        "/" if reads => Ok(shared.report.as_ref().unwrap_or(&shared.ask).response()),
+        "/" if reads => Ok(shared.live().await.report.as_ref().unwrap_or(&shared.ask).response()),
         "/query" if reads => Ok(shared.ask.response()),
         "/" | "/query" | "/sparql" => {
             Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("{} is not for this", head.method)))

@@ -490,6 +490,33 @@ fn nobody_keeps_others_waiting() {
 }
 
 #[cfg(unix)]
+/// Who asks gets what the log is then; a log that cannot be read leaves what there was.
+#[test]
+fn logs_that_grow() {
+    let place = Place::with("log", LOG);
+    let serving = Serving::start(&place, &["log", "--follow"]);
+    let count = || {
+        let reply = serving.query("SELECT (COUNT(?m) AS ?n) { ?m rpcg:inSession ?s }", "text/csv");
+        reply.text().lines().nth(1).map(str::to_owned)
+    };
+    let (before, page) = (count(), serving.ask("GET /", "", b"").body);
+    let message = "{\"jsonrpc\":\"2.0\",\"method\":\"grown\"}\n";
+    place.put("log", format!("{LOG}{message}"));
+    let grown = before.as_ref().and_then(|count| count.parse::<u64>().ok()).map(|count| (count + 1).to_string());
+    assert!(grown.is_some());
+    assert_eq!(count(), grown);
+    assert_ne!(serving.ask("GET /", "", b"").body, page);
+    fs::remove_file(place.path("log")).unwrap();
+    assert_eq!(count(), grown);
+    place.put("log", LOG);
+    assert_eq!(count(), before);
+    let other = Serving::start(&place, &["log"]);
+    place.put("log", message);
+    let reply = other.query("SELECT (COUNT(?m) AS ?n) { ?m rpcg:inSession ?s }", "text/csv");
+    assert_eq!(reply.text().lines().nth(1).map(str::to_owned), before);
+    place.run_with(&["serve", "--follow"], message).began(2, "error: --follow reads logs again as they grow, ");
+}
+
 #[test]
 fn ctrl_c_ends_it() {
     let place = Place::with("log.ndjson", LOG);
