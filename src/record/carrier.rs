@@ -320,14 +320,25 @@ pub(super) fn plain_parts(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
-        let start = at;
-        let end = memmem::find(rest, COLOUR).unwrap_or(rest.len());
-        let behind = rest.get(end + COLOUR.len()..).unwrap_or_default();
-        // Numbers and signs, and then a letter.
-        let code = behind.iter().position(|byte| !(0x20..0x40).contains(byte)).map_or(behind.len(), |last| last + 1);
-        at = start + end + COLOUR.len() + code;
+        let (start, mut from) = (at, 0);
+        let (end, length) = loop {
+            let Some(found) = memmem::find(&rest[from..], COLOUR) else { break (rest.len(), 0) };
+            from += found + COLOUR.len();
+            if let Some(code) = code(&rest[from..]) {
+                break (from - COLOUR.len(), COLOUR.len() + code);
+            }
+        };
+        at = start + end + length;
         Some((start, &rest[..end]))
     })
+}
+
+/// How many bytes an order to a terminal has behind its beginning: numbers and signs, and then a letter. It may be cut off.
+fn code(text: &[u8]) -> Option<usize> {
+    match text.iter().position(|byte| !(0x20..0x40).contains(byte)) {
+        None => Some(text.len()),
+        Some(last) => (0x40..0x7F).contains(&text[last]).then_some(last + 1),
+    }
 }
 
 /// A text without the colours of a terminal.
@@ -392,6 +403,7 @@ mod tests {
             (Compose, "two words | a", None),
             (Colours, "\x1b[1;32ma\x1b[0m b\x1b[K", Some(("a b", false))),
             (Colours, "a\x1b[", Some(("a", false))),
+            (Colours, "a\x1b[¡\x1b[3\x1b[0mb\x1b[\t", Some(("a\x1b[¡\x1b[3b\x1b[\t", false))),
             (Quoted, "> > a", Some(("> a", false))),
             (Quoted, ">", Some(("", false))),
             (Quoted, ">> a", None),
