@@ -115,12 +115,13 @@ impl Sessions {
         (elements.collect(), connection.reference.clone())
     }
 
-    /// In the session of the last record, the newest open request that has an id and may be this side's.
-    pub(crate) fn open_request(&self, sender: Option<Sender>, id: &Id<'_>) -> Option<Name> {
+    /// In the session of the last record, the newest request that has an id and may be this side's: open, or among those that
+    /// were answered last.
+    pub(crate) fn asked(&self, sender: Option<Sender>, id: &Id<'_>) -> Option<Name> {
         match self.last.and_then(|place| self.keyed.get_index(place)) {
-            Some((_, KeyedSession::InUse(connection))) => connection.open_request(sender, id),
+            Some((_, KeyedSession::InUse(connection))) => connection.asked(sender, id, &self.answered),
             Some((_, KeyedSession::Idle(_))) => None,
-            None => self.own.open_request(sender, id),
+            None => self.own.asked(sender, id, &self.answered),
         }
     }
 

@@ -143,7 +143,7 @@ impl<'a> Extract<'a> {
         }
         let found = match message.kind {
             Kind::Request => McpRequest::of(message, spelled).map(Self::Request),
-            Kind::Notification => McpNotification::of(message, spelled).map(Self::Notification),
+            Kind::Notification => McpNotification::of(protocol, message, spelled).map(Self::Notification),
             Kind::Response => {
                 text(message.result.as_ref(), spelled).and_then(|(text, plain)| McpResult::of(text, plain))
             }
@@ -300,19 +300,21 @@ impl<'a> McpRequest<'a> {
 }
 
 impl<'a> McpNotification<'a> {
-    fn of(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
+    fn of(protocol: Protocol, message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
         let method = message.method.as_deref()?;
+        // LSP's are no more than this.
+        if method == "$/cancelRequest" && protocol == Protocol::Auto {
+            let (params, _) = text(message.params.as_ref(), spelled)?;
+            let (_, id) = json::members(params).find(|(name, _)| *name == "id")?;
+            return Some(Self { trace: None, tells: cancelled(id)? });
+        }
         if !message.known?.protocols.has(Protocols::MCP) {
             return None;
         }
         let params = Params::of(message, spelled);
         let tells = match method {
             "notifications/progress" => params.token().map(Tells::Progress),
-            "notifications/cancelled" => params
-                .request_id
-                .and_then(|id| json::parse(id.as_bytes()).ok())
-                .and_then(|id| Id::from_value(&id))
-                .map(Tells::Cancelled),
+            "notifications/cancelled" => params.request_id.and_then(cancelled),
             "notifications/message" => Some(Tells::Log(string(params.level), string(params.logger))),
             _ => params.task.and_then(|_| text(message.params.as_ref(), spelled)).and_then(|(text, interoperable)| {
                 match McpResult::of(text, interoperable)? {
@@ -323,6 +325,10 @@ impl<'a> McpNotification<'a> {
         };
         Some(Self { trace: params.trace(), tells: tells.unwrap_or(Tells::Other) })
     }
+}
+
+fn cancelled(id: &str) -> Option<Tells<'_>> {
+    Id::from_value(&json::parse(id.as_bytes()).ok()?).map(Tells::Cancelled)
 }
 
 impl<'a> McpResult<'a> {

@@ -8,7 +8,7 @@
 //! | the answer to `resources/read` | `mcp:hasContents` of the resource |
 //! | the answer to `tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` | definitions, each `rpcg:definedIn` the lists that show it |
 //! | `initialize`, `server/discover`, `_meta` of a request | `rpcg:introduces` a client or server, with its capabilities |
-//! | `notifications/progress`, `notifications/cancelled` | `rpcg:progressOf`, `rpcg:cancels` the request |
+//! | `notifications/progress`, `notifications/cancelled`, LSP's `$/cancelRequest` | `rpcg:progressOf`, `rpcg:cancels` the request |
 //! | `notifications/message` | `mcp:hasLevel`, `mcp:hasLogger` |
 //! | `_meta.traceparent` | `rpcg:traceId`, `rpcg:parentSpanId` |
 //! | a request that goes on with an operation ([`rounds`](super::rounds)) | `rpcg:continues` the answer that left it open |
@@ -331,7 +331,7 @@ impl Linker {
                 }
             }
             Tells::Cancelled(id) => {
-                if let Some(request) = sessions.open_request(*sender, &id).filter(|request| request < name) {
+                if let Some(request) = sessions.asked(*sender, &id).filter(|request| request < name) {
                     speaker.link(rpcg::CANCELS, NodeRef::Message(request));
                 }
             }

@@ -1,9 +1,10 @@
-//! The ids that were answered last, so that a second answer is recognised.
+//! The ids that were answered last, so that a second answer is recognised, and a cancellation that comes too late.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::Name;
 use super::pairing::small;
 use super::sides::may_answer;
 use crate::message::Id;
@@ -15,24 +16,24 @@ const REMEMBERED_ANSWERS: usize = 65_536;
 /// The last ids that were answered, as digests: an id may be a string of any length.
 #[derive(Debug, Default)]
 pub(super) struct RecentAnswers {
-    /// With the number of the answer that was the last.
-    known: HashMap<u128, u64>,
+    /// With the number of the answer that was the last, and the request.
+    known: HashMap<u128, (u64, Name)>,
     /// Oldest first; of an id that was answered again, only the last answer counts.
     order: VecDeque<(u128, u64)>,
     count: u64,
 }
 
 impl RecentAnswers {
-    /// Remembers an id of a request in the session of that number.
-    pub fn insert(&mut self, session: usize, requester: Option<Sender>, id: &Id<'_>) {
+    /// Remembers a request by its id, in the session of that number.
+    pub fn insert(&mut self, session: usize, requester: Option<Sender>, id: &Id<'_>, request: Name) {
         let digest = digest(session, requester, id);
         self.count += 1;
-        self.known.insert(digest, self.count);
+        self.known.insert(digest, (self.count, request));
         self.order.push_back((digest, self.count));
         while self.known.len() > REMEMBERED_ANSWERS || self.order.len() > 2 * REMEMBERED_ANSWERS {
             let Some((oldest, count)) = self.order.pop_front() else { break };
             if let Entry::Occupied(entry) = self.known.entry(oldest)
-                && *entry.get() == count
+                && entry.get().0 == count
             {
                 entry.remove();
             }
@@ -41,9 +42,13 @@ impl RecentAnswers {
 
     /// Whether a request with the id was answered that `responder` may have answered.
     pub fn contains(&self, session: usize, responder: Option<Sender>, id: &Id<'_>) -> bool {
-        [None, Some(Sender::Client), Some(Sender::Server)].into_iter().any(|requester| {
-            may_answer(responder, requester) && self.known.contains_key(&digest(session, requester, id))
-        })
+        self.find(session, id, |requester| may_answer(responder, requester)).is_some()
+    }
+
+    /// The newest request with the id that was answered, of those whose sender fits.
+    pub fn find(&self, session: usize, id: &Id<'_>, fits: impl Fn(Option<Sender>) -> bool) -> Option<Name> {
+        let senders = [None, Some(Sender::Client), Some(Sender::Server)].into_iter().filter(|sender| fits(*sender));
+        senders.filter_map(|sender| self.known.get(&digest(session, sender, id))).map(|(_, request)| *request).max()
     }
 }
 

@@ -74,9 +74,9 @@ impl Connection {
         Self { reference, last_used: 0, last_record: None, tally, exchanges: Exchanges::new(number) }
     }
 
-    /// The newest open request that has an id and may be this side's.
-    pub fn open_request(&self, sender: Option<Sender>, id: &Id<'_>) -> Option<Name> {
-        self.exchanges.find(sender, id)
+    /// See [`Exchanges::asked`].
+    pub fn asked(&self, sender: Option<Sender>, id: &Id<'_>, answered: &RecentAnswers) -> Option<Name> {
+        self.exchanges.asked(sender, id, answered)
     }
 
     /// Whether a request waits for its answer.

@@ -168,10 +168,11 @@ impl Exchanges {
         }
     }
 
-    /// The newest open request that has an id and may be this side's.
-    pub fn find(&self, sender: Option<Sender>, id: &Id<'_>) -> Option<Name> {
-        let fits = |party: Party| sender.is_none() || party.sender.is_none() || party.sender == sender;
-        self.open.get(&Key::new(id))?.newest_of(fits)
+    /// The newest request that has an id and may be this side's, open or among those that were answered last.
+    pub fn asked(&self, sender: Option<Sender>, id: &Id<'_>, answered: &RecentAnswers) -> Option<Name> {
+        let fits = |asker: Option<Sender>| sender.is_none() || asker.is_none() || asker == sender;
+        let open = self.open.get(&Key::new(id)).and_then(|open| open.newest_of(|party| fits(party.sender)));
+        open.max(answered.find(self.session, id, fits))
     }
 
     /// A response: the newest open request of the other side that has its id.
@@ -191,7 +192,7 @@ impl Exchanges {
             }
         }
         match &answer.request {
-            Some(request) => answered.insert(self.session, request.party.sender, id),
+            Some(request) => answered.insert(self.session, request.party.sender, id, request.name),
             None => answer.duplicate = answered.contains(self.session, party.sender, id),
         }
         answer

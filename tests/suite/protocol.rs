@@ -351,6 +351,8 @@ fn notifications_lead_to_open_requests() {
         "m4 progressOf m1",
         // Of the client's request or of the server's: nobody knows who tells, so there is no link, until one is left.
         "m6 cancels m2",
+        // Too late.
+        "m9 cancels m2",
         "m10 progressOf m3",
         "m11 hasLevel error",
         "m11 hasLogger db",
