@@ -1,0 +1,250 @@
+//! The examples and tests of a block, run one after the other: files and items of the report come of them.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{RegisterBuilder, Shown, said};
+use crate::register::block::{BlockTest, read_snippet};
+use crate::register::examples::{Example, Prefixes, Snippet, SnippetSource, selected};
+use crate::register::item::{Done, Job};
+use crate::register::language::Language;
+use crate::register::report::{ItemSubject, Section};
+use crate::register::{BlockError, absolute};
+
+impl RegisterBuilder<'_> {
+    pub(super) fn add_examples(&mut self) -> Result<(), BlockError> {
+        let block = self.block;
+        let file = block.examples_file.as_deref().unwrap_or_default();
+        check_prefixes(&block.examples.prefixes, file)?;
+        for (example, number) in block.examples.examples.iter().zip(1..) {
+            let place = format!("{file}, example {number}");
+            let prefixes = block.examples.prefixes.iter().chain(&example.prefixes);
+            let prefixes = prefixes.map(|(name, iri)| (name.clone(), iri.clone())).collect();
+            let mut results = Vec::new();
+            if let Err(error) = check_example(example, &place) {
+                let subject = ItemSubject::Example { example: number, snippet: 1, title: example.title.clone() };
+                self.failed(subject, "json", &error);
+                continue;
+            }
+            for (snippet, index) in example.snippets.iter().zip(1..) {
+                let place = format!("{place}, snippet {index}");
+                let subject = ItemSubject::Example { example: number, snippet: index, title: example.title.clone() };
+                let done = self.snippet(example, snippet, &subject, &prefixes, &place);
+                results.push(done.unwrap_or_else(|error| self.failed(subject, &snippet.language, &error)));
+            }
+            let full = self.transformed(example, number, &results, &prefixes);
+            self.shown.push(Shown { number, example, results, full });
+        }
+        Ok(())
+    }
+
+    /// Runs the transforms on the snippets of an example, and on what they were uplifted to, which stands behind them.
+    fn transformed(&mut self, example: &Example, number: usize, results: &[Done], prefixes: &Prefixes) -> Value {
+        let mut texts = Vec::new();
+        let mut uplifted = Vec::new();
+        for (snippet, done) in example.snippets.iter().zip(results) {
+            let language = Language::from_name(&snippet.language);
+            if language == Language::Json {
+                for (language, made) in [(Language::JsonLd, &done.jsonld), (Language::Turtle, &done.turtle)] {
+                    let made = made.as_ref().map(|text| {
+                        let stem = done.item.file.rsplit_once('.').map_or("", |(stem, _)| stem);
+                        let url = self.site().reference(&format!("{stem}.{}", language.extension()));
+                        let entry = json!({ "language": language.extension(), "url": url, "code": text });
+                        (language, text.clone(), entry)
+                    });
+                    uplifted.extend(made);
+                }
+            }
+            let text = done.files.first().map_or_else(|| snippet.text().to_owned(), |(_, text)| text.clone());
+            let mut entry = json!(snippet);
+            entry["url"] = done.item.href.clone().into();
+            texts.push((language, text, entry));
+        }
+        texts.extend(uplifted);
+        let given = example.base_output_filename.as_deref().and_then(|name| stem(name, "").ok());
+        let mut snippets = Vec::new();
+        for ((language, text, mut entry), index) in texts.into_iter().zip(1..) {
+            let stem = snippet_stem(given, number, index);
+            let mut outcomes = serde_json::Map::new();
+            for transform in self.block.transforms.iter().filter(|transform| transform.takes(&language)) {
+                let outcome = match transform.run(&text, &language, prefixes, &mut self.runner.schemas) {
+                    Ok(made) => {
+                        let path = self.site().test(&transform.file(&stem));
+                        let url = self.site().reference(&path);
+                        self.add(&path, made);
+                        json!({ "success": true, "url": url })
+                    }
+                    Err(why) => {
+                        self.notes.push(format!("transform {} of {stem}: {why}", transform.id));
+                        json!({ "success": false, "stderr": why })
+                    }
+                };
+                outcomes.insert(transform.id.clone(), outcome);
+            }
+            if !outcomes.is_empty() {
+                entry["transformResults"] = outcomes.into();
+            }
+            snippets.push(entry);
+        }
+        let mut full = json!(example);
+        full["snippets"] = snippets.into();
+        full
+    }
+
+    fn snippet(
+        &mut self,
+        example: &Example,
+        snippet: &Snippet,
+        subject: &ItemSubject,
+        prefixes: &Prefixes,
+        place: &str,
+    ) -> Result<Done, BlockError> {
+        let &ItemSubject::Example { example: number, snippet: index, .. } = subject else {
+            return Err(bad_name(place.to_owned(), ""));
+        };
+        check_base(snippet.base_uri.as_deref(), place)?;
+        let given = example.base_output_filename.as_deref().map(|name| stem(name, place)).transpose()?;
+        let text = match &snippet.source {
+            SnippetSource::Code(text) => text.clone(),
+            // It could not be read with the block; now the reason is told.
+            SnippetSource::Ref(reference) => read_snippet(&self.block.folder, reference, place, &self.library)?,
+        };
+        let text = match &snippet.json_path {
+            Some(path) => selected(&text, path).map_err(|message| BlockError::unusable(place, message))?,
+            None => text,
+        };
+        if let Some(reference) = &snippet.schema_ref {
+            self.runner.schemas.prepare(reference, place)?;
+        }
+        let stem = snippet_stem(given, number, index);
+        self.claim(&stem, format!("example {number}, snippet {index}"))?;
+        let language = Language::from_name(&snippet.language);
+        let document = self.site().document(&format!("{stem}.{}", language.extension()));
+        let job = Job {
+            subject: subject.clone(),
+            text: &text,
+            language: &language,
+            stem: &stem,
+            prefixes,
+            base: snippet.base_uri.as_deref().or(example.base_uri.as_deref()).or(document.as_deref()),
+            schema_ref: snippet.schema_ref.as_deref(),
+            must_fail: false,
+        };
+        self.run(&job)
+    }
+
+    /// An example or a test that cannot be run.
+    fn failed(&mut self, subject: ItemSubject, language: &str, error: &BlockError) -> Done {
+        let stem = match &subject {
+            ItemSubject::Example { example, snippet, .. } => format!("example_{example}_{snippet}"),
+            ItemSubject::Test { file } => {
+                Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+        };
+        let language = Language::from_name(language);
+        let mut done = self.runner.begin(subject, &stem, &language, false);
+        done.item.fail(Section::Files, said(error), json!({}));
+        self.report.items.push(done.item.clone());
+        done
+    }
+
+    pub(super) fn add_tests(&mut self) {
+        for test in &self.block.tests {
+            if let Err(error) = self.test(test) {
+                let subject = ItemSubject::Test { file: test.file.clone() };
+                self.failed(subject, &test.language.extension(), &error);
+            }
+        }
+    }
+
+    fn test(&mut self, test: &BlockTest) -> Result<(), BlockError> {
+        let text = match &test.text {
+            Some(text) => text.clone(),
+            None => read_snippet(&self.block.folder, &test.path, &test.by, &self.library)?,
+        };
+        self.claim(test.stem(), test.path.clone())?;
+        let document = self.site().document(&test.file);
+        let job = Job {
+            subject: ItemSubject::Test { file: test.file.clone() },
+            text: &text,
+            language: &test.language,
+            stem: test.stem(),
+            prefixes: &Prefixes::new(),
+            base: document.as_deref(),
+            schema_ref: None,
+            must_fail: test.must_fail,
+        };
+        self.run(&job).map(drop)
+    }
+
+    /// Makes sure that no other example or test writes files of that name.
+    fn claim(&mut self, stem: &str, writer: String) -> Result<(), BlockError> {
+        // These names are for reports.
+        if stem == "_report" || stem.ends_with(".validation_passed") || stem.ends_with(".validation_failed") {
+            return Err(bad_name(writer, stem));
+        }
+        match self.writers.insert(stem.to_lowercase(), writer.clone()) {
+            None => Ok(()),
+            Some(one) => Err(BlockError::SameOutput { one, other: writer, file: stem.to_owned() }),
+        }
+    }
+
+    fn run(&mut self, job: &Job<'_>) -> Result<Done, BlockError> {
+        let done = self.runner.run(job)?;
+        self.files.extend(done.files.iter().cloned());
+        // There is nothing to say of an example that is only shown.
+        if job.language.is_validated() {
+            self.report.items.push(done.item.clone());
+        }
+        Ok(done)
+    }
+}
+
+fn check_example(example: &Example, place: &str) -> Result<(), BlockError> {
+    check_prefixes(&example.prefixes, place)?;
+    check_base(example.base_uri.as_deref(), place)?;
+    example.base_output_filename.as_deref().map_or(Ok(()), |name| stem(name, place).map(drop))
+}
+
+fn check_base(base: Option<&str>, place: &str) -> Result<(), BlockError> {
+    base.map_or(Ok(()), |base| absolute(base, || format!("{place}, base-uri")))
+}
+
+fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
+    prefixes.iter().try_for_each(|(name, iri)| {
+        let plain = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
+        // Turtle has the empty one too.
+        let is_prefix = name.chars().all(plain) && name.chars().next().is_none_or(char::is_alphabetic);
+        if !is_prefix || name.ends_with('.') {
+            let problem = "no prefix: begin with a letter, then letters, digits, `.`, `_` and `-`";
+            return Err(BlockError::BadText { place: place.to_owned(), text: name.clone(), problem });
+        }
+        absolute(iri, || format!("{place}, prefix {name:?}"))
+    })
+}
+
+/// A `base-output-filename` without its extension.
+fn stem<'n>(name: &'n str, place: &str) -> Result<&'n str, BlockError> {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let bad = |character: char| character.is_control() || "/\\:*?\"<>|".contains(character);
+    if stem.is_empty() || name.starts_with('.') || stem.contains(bad) || stem.len() > 200 {
+        let place = format!("{place}, base-output-filename");
+        return Err(bad_name(place, name));
+    }
+    Ok(stem)
+}
+
+/// The name of a snippet's files, without the extension; both numbers are from 1.
+fn snippet_stem(given: Option<&str>, number: usize, index: usize) -> String {
+    match (given, index) {
+        (None, _) => format!("example_{number}_{index}"),
+        (Some(given), 1) => given.to_owned(),
+        (Some(given), _) => format!("{given}-{}", index - 1),
+    }
+}
+
+fn bad_name(place: String, name: &str) -> BlockError {
+    let problem = "no name for a file: leave out separators, control characters and a leading dot";
+    BlockError::BadText { place, text: name.to_owned(), problem }
+}
