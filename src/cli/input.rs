@@ -1,6 +1,8 @@
 //! Inputs: files and standard input, and the IRIs of their sessions.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,7 +16,6 @@ use rpcgraph::log::{Log, STDIN_IRI, file_iri, file_name, session_iri};
 use rpcgraph::query::rdf_format;
 use rpcgraph::record::FollowEvent;
 use rpcgraph::vocab::RESERVED;
-use tempfile::NamedTempFile;
 
 use super::standard::check_input;
 use super::{Failure, say};
@@ -35,7 +36,26 @@ pub struct InputSource {
     /// Ends it, where it is followed as it grows.
     pub follow: Option<Arc<AtomicBool>>,
     /// What standard input has given, where it is read more than once.
-    kept: Option<NamedTempFile>,
+    kept: Option<Kept>,
+}
+
+/// What standard input has given, from its beginning. The file has no name: nothing of it stays, however the process ends.
+#[derive(Debug, Clone)]
+struct Kept {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for Kept {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Others read it at the same time.
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
 }
 
 /// Whether a path stands for standard input, or output.
@@ -131,16 +151,6 @@ impl InputSource {
         self.paths().any(|path| path == Path::new(STDIN))
     }
 
-    /// Takes a file for standard input, with the session that this had.
-    pub fn spooled(&mut self, path: &Path) {
-        if self.path.as_deref().is_none_or(|path| path == Path::new(STDIN)) {
-            (self.path, self.iri_stated) = (Some(path.to_owned()), true);
-        }
-        if let Some(server) = &mut self.server {
-            server.spooled(path);
-        }
-    }
-
     /// Whether there is something at its path.
     pub fn is_there(&self) -> bool {
         self.path.as_deref().is_none_or(Path::exists)
@@ -173,13 +183,13 @@ impl InputSource {
 
     /// Keeps what standard input gives, so that it can be read again.
     pub fn keep(&mut self) -> Result<(), Failure> {
-        if self.path.is_none() {
+        if self.path.as_deref().is_none_or(|path| path == Path::new(STDIN)) {
             check_input()?;
-            let kept = NamedTempFile::new().context("cannot keep standard input")?;
-            io::copy(&mut io::stdin().lock(), &mut kept.as_file()).context("cannot read standard input")?;
-            self.kept = Some(kept);
+            let mut file = tempfile::tempfile().context("cannot keep standard input")?;
+            io::copy(&mut io::stdin().lock(), &mut file).context("cannot keep standard input")?;
+            (self.path, self.iri_stated, self.kept) = (None, true, Some(Kept { file: Arc::new(file), at: 0 }));
         }
-        Ok(())
+        self.server.as_mut().map_or(Ok(()), |server| server.keep())
     }
 
     /// Opens it.
@@ -197,7 +207,7 @@ impl InputSource {
             (None, follow) => {
                 check_input()?;
                 match &self.kept {
-                    Some(kept) => Log::read("stdin", kept.reopen()?).with_name(self.name()).with_base(STDIN_IRI)?,
+                    Some(kept) => Log::read("stdin", kept.clone()).with_name(self.name()),
                     None => follow.as_ref().map_or_else(|| Ok(Log::stdin()), Log::follow_stdin)?,
                 }
             }

@@ -1,7 +1,5 @@
 //! `serve`: a page and a SPARQL endpoint over logs, or a store.
 
-use std::fs::File;
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,12 +12,10 @@ use rpcgraph::report::{Report, ReportOptions};
 use rpcgraph::serve::{Content, Data, Limits, Renew, Server, Site};
 use rpcgraph::store;
 use rpcgraph::summary::counted;
-use tempfile::TempDir;
 
 use super::ask::{base, parse_seconds};
 use super::input::InputSource;
 use super::read::{Attempt, GraphArgs, ReadArgs, parse_size};
-use super::standard::check_input;
 use super::{Failure, Outcome, print, print_failure, say};
 
 #[derive(Debug, Args)]
@@ -70,16 +66,11 @@ impl ServeCommand {
         let address = SocketAddr::new(self.bind, self.port);
         let server = Server::bind(address).with_context(|| format!("cannot listen at {address}"))?;
         let mut sources = if self.store.is_some() { Vec::new() } else { self.read.sources()? };
-        let is_stdin = sources.iter().any(InputSource::is_stdin);
-        if self.follow && is_stdin {
+        if self.follow && sources.iter().any(InputSource::is_stdin) {
             bail!("--follow reads logs again as they grow, and standard input is read once: name a file");
         }
-        let mut spool = is_stdin.then(|| spool(&mut sources)).transpose()?;
-        ctrlc::set_handler(move || {
-            drop(spool.take());
-            std::process::exit(0);
-        })
-        .context("cannot listen for Ctrl-C")?;
+        sources.iter_mut().try_for_each(InputSource::keep)?;
+        ctrlc::set_handler(|| std::process::exit(0)).context("cannot listen for Ctrl-C")?;
         let base = base(&sources).or_else(|| self.read.base.clone());
         let logs = Arc::new(Logs { read: self.read.clone(), sources });
         // What changes while they are read is read again.
@@ -183,14 +174,4 @@ impl Logs {
         };
         Ok(Data::Logs { all, load: Box::new(load) })
     }
-}
-
-/// Keeps standard input in a file, as logs are read more than once.
-fn spool(sources: &mut [InputSource]) -> Result<TempDir, Failure> {
-    check_input()?;
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("stdin");
-    io::copy(&mut io::stdin(), &mut File::create(&path)?).context("cannot keep standard input in a file")?;
-    sources.iter_mut().for_each(|source| source.spooled(&path));
-    Ok(folder)
 }
