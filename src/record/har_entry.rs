@@ -24,14 +24,15 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usiz
     };
 
     let mut found = Vec::new();
-    // Events that an archive has one by one stand in the body too.
-    let is_alone = !entry.has("_eventSourceMessages");
-    let (bodies, is_missing) = bodies(&entry, &requests, &responses, text);
+    let HttpBodies { bodies, again, is_missing } = bodies(&entry, &requests, &responses, text);
     let frames = frames(&entry, text, "_webSocketMessages");
     let counted = |text: &[u8]| memmem::find_iter(text, b"jsonrpc").count();
-    // What is not in the text as it is.
-    let encoded =
-        bodies.iter().chain(&frames).filter(|body| body.is_encoded).map(|body| counted(&body.bytes)).sum::<usize>();
+    // What is not in the text as it is, and what is there twice.
+    let counted_in = |bodies: &mut dyn Iterator<Item = &HttpBody>, is_encoded| {
+        bodies.filter(|body| body.is_encoded == is_encoded).map(|body| counted(&body.bytes)).sum::<usize>()
+    };
+    let encoded = counted_in(&mut bodies.iter().chain(&frames), true);
+    let twice = counted_in(&mut again.iter(), false);
     if bodies.iter().any(HttpBody::holds_message) {
         found.extend(give(bodies, session(&url, &requests, &responses)));
         let missing = || comment(&requests, &url, ": the response's body is not in the archive");
@@ -45,7 +46,7 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usiz
     // Of what is too long, nobody knows.
     let told =
         found.iter().map(|(_, entry)| if entry.bytes().is_empty() { text.len() } else { counted(entry.bytes()) });
-    let is_more = is_alone && counted(text) + encoded > told.sum();
+    let is_more = counted(text) + encoded > told.sum::<usize>().saturating_add(twice);
     if !is_sound(&entry) || !requests.iter().chain(&responses).all(is_sound) {
         found.push((0, Record::within(limit, text.to_vec()).into()));
     } else if is_more {
@@ -101,13 +102,16 @@ pub(super) fn exchanged(exchange: &HttpExchange<'_>, limit: usize) -> Vec<(Optio
     entries(&parts.concat(), limit, &mut 0).into_iter().map(|(start, entry)| (side(start), entry)).collect()
 }
 
-/// The bodies of an entry's request and response, and whether that of the response is missing in the archive.
-fn bodies(
-    entry: &RawObject<'_>,
-    requests: &[RawObject<'_>],
-    responses: &[RawObject<'_>],
-    text: &[u8],
-) -> (Vec<HttpBody>, bool) {
+/// The bodies of an entry's request and response.
+struct HttpBodies {
+    bodies: Vec<HttpBody>,
+    /// Events of the response that the archive has one by one too.
+    again: Vec<HttpBody>,
+    /// The body of the response is not in the archive.
+    is_missing: bool,
+}
+
+fn bodies(entry: &RawObject<'_>, requests: &[RawObject<'_>], responses: &[RawObject<'_>], text: &[u8]) -> HttpBodies {
     let started = entry.date_time("startedDateTime");
     let took = entry.get("time").and_then(duration);
     let ended = started.zip(took).and_then(|(started, took)| later(started, took));
@@ -128,9 +132,13 @@ fn bodies(
     // The stream as a whole may be there too.
     let known: HashSet<_> = events.iter().map(|event| event.bytes.trim_ascii().to_vec()).collect();
     bodies.extend(events);
+    let mut again = Vec::new();
     for body in received {
         let is_stream = body.is_stream;
-        let parts = body.events().into_iter().filter(|part| !known.contains(part.bytes.trim_ascii()));
+        let (told, parts): (Vec<_>, Vec<_>) =
+            body.events().into_iter().partition(|part| known.contains(part.bytes.trim_ascii()));
+        again.extend(told);
+        let parts = parts.into_iter();
         bodies.extend(parts.map(|part| {
             let answers = is_answer(&part.bytes, &ids);
             // Of a stream, the archive tells when it began and ended: it ends with the answer, and what came before has no
@@ -138,7 +146,7 @@ fn bodies(
             HttpBody { time: ended.filter(|_| answers || !is_stream), latency: took.filter(|_| answers), ..part }
         }));
     }
-    (bodies, is_missing)
+    HttpBodies { bodies, again, is_missing }
 }
 
 /// Method and URL as a line of text, if the entry has a URL.
@@ -406,6 +414,8 @@ mod tests {
         let encoded =
             r#"{"_webSocketMessages":[{"type":"send","opcode":2,"data":"eyJqc29ucnBjIjoxfQ=="},{"x":{"jsonrpc":2}}]}"#;
         let encoded_told = format!("# {encoded}");
+        let nameless = r#"{"_eventSourceMessages":[{"":{"jsonrpc":2},"data":"{\"jsonrpc\":1}"}],"response":{"content":{"mimeType":"text/event-stream","text":"data: {\"jsonrpc\":1}\n\n"}}}"#;
+        let nameless_told = format!("# {nameless}");
         let whole = [
             (format!("{{{},{answer}}}", request("")), vec![ask, got]),
             (format!("{{{},\"_eventSourceMessages\":[{}],{answer}}}", request(""), frame("")), vec![ask, pushed, got]),
@@ -415,6 +425,7 @@ mod tests {
             (r#"{"request":{"postData":{"text":{"jsonrpc":1}}}}"#.to_owned(), vec![pushed]),
             (elsewhere.to_owned(), vec![&told, pushed]),
             (encoded.to_owned(), vec![&encoded_told, pushed]),
+            (nameless.to_owned(), vec![&nameless_told, pushed]),
             (r#"{"_eventSourceMessages":[{"data":"{\"jsonrpc\":1}"}],"response":{"content":{"text":"data: {\"jsonrpc\":1}\n\n"}}}"#.to_owned(), vec![pushed]),
         ];
         for (entry, expected) in whole {
