@@ -20,6 +20,7 @@ mod walk;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use oxrdf::{GraphName, NamedNode};
 
@@ -61,9 +62,14 @@ pub enum Mapping {
     Bblock,
 }
 
-/// Larger documents are not expanded, which takes 250 times their memory: a message is then data under further
+/// Larger documents are not expanded, which takes up to 450 times their memory: a message is then data under further
 /// contexts too, and left out in `bblock`.
-const MOST_EXPANDED: usize = 2 << 20;
+const MOST_EXPANDED: usize = 1 << 20;
+/// Larger documents are expanded one at a time.
+const ALONE: usize = 64 << 10;
+/// Larger messages are not looked at under further contexts, as the triples of each of their values take memory too: up to
+/// 100 times theirs.
+const MOST_PLANNED: usize = 8 << 20;
 
 /// A mapping under a list of contexts, for any number of inputs.
 #[derive(Debug, Clone)]
@@ -74,6 +80,8 @@ pub struct Mapper {
     /// What a document's `@context` is, but for the base.
     contexts: Vec<serde_json::Value>,
     further: Option<FurtherTerms>,
+    /// Held by whoever expands a large document.
+    alone: Arc<Mutex<()>>,
 }
 
 impl Mapper {
@@ -84,8 +92,14 @@ impl Mapper {
             Mapping::Bblock => context::builtin().get(..1).unwrap_or_default(),
         };
         let terms = (!further.is_empty()).then(|| FurtherTerms::new(further));
-        let mut mapper =
-            Self { mapping, provenance: false, reference_only: false, contexts: Vec::new(), further: terms };
+        let mut mapper = Self {
+            mapping,
+            provenance: false,
+            reference_only: false,
+            contexts: Vec::new(),
+            further: terms,
+            alone: Arc::default(),
+        };
         for context in builtin.iter().chain(further) {
             // A context within an array of contexts must not be an array.
             match context.value() {
@@ -136,6 +150,12 @@ impl Mapper {
     /// Whether nothing looks into payloads, so that messages may come with theirs in canonical form.
     pub fn payloads_stay_opaque(&self) -> bool {
         self.further.is_none() && !self.reference_only
+    }
+
+    /// Whether a message of so many bytes is data whatever the contexts say, so that its payloads may come in canonical
+    /// form.
+    pub(crate) fn is_too_large(&self, length: usize) -> bool {
+        length > MOST_PLANNED && !self.reference_only
     }
 
     /// Whether the elements of long arrays are worked on some at a time.
@@ -449,6 +469,9 @@ impl<'m> InputMapper<'m> {
         if self.mapper.further.is_none() {
             return Ok(None);
         }
+        if message.has_canonical_payload() {
+            return Err(ReferenceError::Large(MOST_PLANNED >> 20));
+        }
         let further = self.expander()?.further.as_ref();
         further.map(|further| MessagePlan::new(further, message, blank, written)).transpose()
     }
@@ -472,6 +495,9 @@ impl<'m> InputMapper<'m> {
         bytes: &[u8],
         mut take: impl FnMut(&mut Self, &Rc<Shape>, &json::Value<'_>) -> Result<(), ReferenceError>,
     ) -> Result<(), ReferenceError> {
+        if self.mapper.is_too_large(bytes.len()) {
+            return Err(ReferenceError::Large(MOST_PLANNED >> 20));
+        }
         let Ok(value) = json::parse(bytes) else {
             self.tally.losses.add(Loss::NoObject);
             return Ok(());
@@ -504,7 +530,7 @@ impl<'m> InputMapper<'m> {
             return Ok(());
         }
         if document.len() > MOST_EXPANDED && !self.mapper.reference_only {
-            return Err(ReferenceError::Large);
+            return Err(ReferenceError::Large(MOST_EXPANDED >> 20));
         }
         let graph = match self.mapper.mapping {
             Mapping::Session => GraphName::NamedNode(NamedNode::new_unchecked(format!("{}{session}", self.input.iri))),
@@ -512,6 +538,7 @@ impl<'m> InputMapper<'m> {
         };
         self.expander()?;
         let Some(expander) = &self.expander else { return Ok(()) };
+        let _alone = (document.len() > ALONE).then(|| self.mapper.alone.lock().unwrap_or_else(PoisonError::into_inner));
         let mut quads = Vec::new();
         let document = format!("[{document}]");
         expander.reference.quads(&document, &graph, blanks, &mut self.tally.losses, &mut quads)?;

@@ -110,6 +110,18 @@ impl Message<'_> {
             known: None,
         }
     }
+
+    /// Whether one of its payloads is in canonical form, and no value.
+    pub(crate) fn has_canonical_payload(&self) -> bool {
+        let is_text = |payload: &Payload<'_>| matches!(payload, Payload::Canonical { .. });
+        let is_extra_text = |extra: &ExtraMembers<'_>| matches!(extra, ExtraMembers::Canonical { .. });
+        let in_error = match &self.error {
+            None => false,
+            Some(ErrorMember::Other(payload)) => is_text(payload),
+            Some(ErrorMember::Object(error)) => error.data.as_ref().is_some_and(is_text) || is_extra_text(&error.extra),
+        };
+        in_error || [&self.params, &self.result].into_iter().flatten().any(is_text) || is_extra_text(&self.extra)
+    }
 }
 
 /// The value of the member `error`.

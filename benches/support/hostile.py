@@ -117,6 +117,10 @@ KINDS = {
     "sessions": lambda size: lines(lambda n: in_session(n, '{"method":"a"}'), size),
     "sessions-answered": lambda size: lines(lambda n: in_session(n // 2, (REQUEST, RESPONSE)[n % 2]), size),
     "sessions-open": lambda size: lines(lambda n: in_session(n, REQUEST), size),
+    # Messages of 8 and 1 MB, as many as it takes, whose every value is a triple or two.
+    "under-contexts": lambda size: lines(lambda _: "".join(filled(NOTE + "[", '{"a":1}', "]}", 8_000_000)), size),
+    "expanded": lambda size: lines(lambda _: "".join(filled(NOTE + "[", '{"a":1}', "]}", 1_000_000)), size // 8),
+    "not-expanded": lambda size: filled(NOTE + "[", '{"a":1}', "]}\n", size),
     # What stands around messages.
     "lengths-on-a-line": lambda size: iter(["x", "Content-Length: " * (size // 16), "\n"]),
     "lines-in-an-event": lambda size: iter(["data: {\n", "junk\n" * (size // 5), "data: }\n\n"]),
@@ -139,6 +143,9 @@ COMMANDS = {
     "sessions": "log convert -f mcpsnoop",
     "sessions-answered": "log convert -f mcpsnoop",
     "sessions-open": "log convert -f mcpsnoop",
+    "under-contexts": "log convert -c benches/support/terms.jsonld",
+    "expanded": "log convert -c benches/support/terms.jsonld -c benches/support/map.jsonld",
+    "not-expanded": "log convert -c benches/support/terms.jsonld -c benches/support/map.jsonld",
     "lengths-on-a-line": "log convert -f content-length --log-lines",
     "header-too-long": "log convert -f content-length --log-lines",
     "lines-in-an-event": "log convert -f sse --log-lines",

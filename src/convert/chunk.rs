@@ -17,6 +17,8 @@ const ARRAY_WEIGHT: usize = 8;
 const LONG_ARRAY: usize = 16 << 10;
 /// Records of more bytes are worked on one at a time.
 pub(super) const HUGE: usize = 16 << 20;
+/// The same under further contexts, which make many triples of a record.
+pub(super) const HUGE_UNDER_CONTEXTS: usize = 1 << 20;
 
 /// Entries with bytes of their own.
 #[derive(Default)]
@@ -118,9 +120,9 @@ impl Chunk {
         self.bytes.shrink_to(4 * BYTES);
     }
 
-    /// Whether there is a record in it that is so large that no other is to be worked on besides.
-    pub fn is_huge(&self) -> bool {
-        self.bytes.len() > HUGE
+    /// How many bytes its records have.
+    pub fn length(&self) -> usize {
+        self.bytes.len()
     }
 
     fn push(&mut self, entry: Entry<'_>, in_pieces: bool) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use super::chunk::{Chunk, HUGE};
+use super::chunk::{Chunk, HUGE, HUGE_UNDER_CONTEXTS};
 use super::{ConvertError, WorkShared};
 use crate::diagnostic::Finding;
 use crate::json::{self, Outline};
@@ -134,7 +134,8 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
             return false;
         }
         // No other is read meanwhile.
-        let _alone = chunk.is_huge().then_some(source);
+        let most = if self.shared.mapper.payloads_stay_opaque() { HUGE } else { HUGE_UNDER_CONTEXTS };
+        let _alone = (chunk.length() > most).then_some(source);
         let entries: Vec<Entry<'_>> = chunk.entries().collect();
         let first_key = entries.iter().find_map(|entry| match entry {
             Entry::Record(record) => Some(record.session.as_deref()),
@@ -267,7 +268,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
         payloads: &mut String,
     ) -> ScannedRecord<'e> {
         let mapper = self.shared.mapper;
-        if !mapper.payloads_stay_opaque() {
+        if !mapper.payloads_stay_opaque() && !mapper.is_too_large(bytes.len()) {
             return ScannedRecord::Careful;
         }
         let in_session = mapper.mapping() == Mapping::Session;

@@ -41,9 +41,9 @@ pub enum ReferenceError {
     /// The JSON-LD 1.1 expansion algorithm refuses the message under the contexts.
     #[error("JSON-LD expansion fails: {0}")]
     Expansion(String),
-    /// The document has too many bytes for it.
-    #[error("messages of more than 2 MiB are not expanded as JSON-LD")]
-    Large,
+    /// The message, or the document made of it, has more than so many MiB.
+    #[error("messages of more than {0} MiB are not expanded as JSON-LD")]
+    Large(usize),
     /// The base is not an absolute IRI.
     #[error("{0:?} is no absolute IRI")]
     Base(String),

@@ -110,10 +110,16 @@ fn blank_nodes_are_those_of_a_message() {
     }
 }
 
-/// What is too large to be expanded is told, and in the mapping `session` it is data.
+/// What is too large to be expanded, or to be looked at for that, is told, and in the mapping `session` it is data.
 #[test]
 fn very_large_documents_are_not_expanded() {
-    let large = format!(r#"{{"method":"large","params":{{"a":"{}"}}}}"#, "x".repeat(5 << 20));
+    not_expanded(5, 1);
+    not_expanded(9, 8);
+}
+
+/// A message of so many MiB, which are more than that.
+fn not_expanded(size: usize, most: usize) {
+    let large = format!(r#"{{"method":"large","params":{{"a":"{}"}}}}"#, "x".repeat(size << 20));
     let log = format!("{large}\n[{large},{{\"method\":\"b\",\"params\":{{\"a\":\"1\"}}}}]\n{{\"method\":\"c\"}}\n");
     let contexts = &contexts()[2..];
     let named = |quads: &[Quad], end: &str| quads.iter().filter(|quad| quad.predicate.as_str().ends_with(end)).count();
@@ -121,7 +127,9 @@ fn very_large_documents_are_not_expanded() {
     assert_eq!([named(&quads, "#hasMethod"), named(&quads, "#hasParameters"), named(&quads, "e/p")], [4, 2, 1]);
     assert_eq!(summary.unwrap().losses.count(Loss::NotExpanded), 2);
     let expected = |record: usize, byte: usize| {
-        format!("log:{record}: record {record} at byte {byte}: messages of more than 2 MiB are not expanded as JSON-LD")
+        format!(
+            "log:{record}: record {record} at byte {byte}: messages of more than {most} MiB are not expanded as JSON-LD"
+        )
     };
     let told = [expected(1, 0), expected(2, large.len() + 1)];
     assert_eq!(findings, told);
@@ -132,20 +140,27 @@ fn very_large_documents_are_not_expanded() {
 
 #[test]
 fn large_messages_are_read_as_small_ones() {
-    let long = "x".repeat(1 << 20);
-    for message in [
-        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":"{long}","\u0061":[{{"c":1,"b":2}}]}}}}"#),
-        format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":1.5,"message":"\ud800","data":"{long}","x":[]}}}}"#),
-        format!(r#"{{"id":1,"result":"{long}","error":null}}"#),
-        format!(r#"{{"method":"m","x":["{long}"],"@type":1}}"#),
-        format!(r#"{{"a":"{long}"}}"#),
-        format!(r#""{long}""#),
-        format!(r#"[{{"method":"m","x":"{long}"}}]"#),
-        format!(r#"[{{"method":"m","x":"{long}"}}"#),
-    ] {
-        let log = format!("{message}\n{{\"method\":\"a\"}}\n");
-        assert_same(&log, Mapping::Session, &[]);
-        assert_same(&log, Mapping::Bblock, &[]);
+    let messages = |long: String| {
+        [
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":"{long}","\u0061":[{{"c":1,"b":2}}]}}}}"#),
+            format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":1.5,"message":"\ud800","data":"{long}","x":[]}}}}"#),
+            format!(r#"{{"id":1,"result":"{long}","error":null}}"#),
+            format!(r#"{{"method":"m","x":["{long}"],"@type":1}}"#),
+            format!(r#"{{"a":"{long}"}}"#),
+            format!(r#""{long}""#),
+            format!(r#"[{{"method":"m","x":"{long}"}}]"#),
+            format!(r#"[{{"method":"m","x":"{long}"}}"#),
+        ]
+    };
+    for (large, less) in messages("x".repeat(1 << 20)).into_iter().zip(messages("x".repeat(1 << 19))) {
+        let [large, less] = [large, less].map(|message| format!("{message}\n{{\"method\":\"a\"}}\n"));
+        assert_same(&large, Mapping::Session, &[]);
+        assert_same(&less, Mapping::Bblock, &[]);
+        // Unless it has to be expanded there.
+        let (_, _, findings) = converted(&large, (Mapping::Bblock, &[]), false, false);
+        if !findings.iter().any(|finding| finding.contains("expanded")) {
+            assert_same(&large, Mapping::Bblock, &[]);
+        }
     }
 }
 
@@ -238,11 +253,22 @@ mod peaks {
             ),
             ("others", filled(&note(""), |n| format!("\"{n}\":1"), "}", 8), &["-t", "turtle"]),
             ("contexts", filled("[", same(r#"{"method":"a","x":1}"#), "]\n", 2), &["-t", "nquads", "-c", "terms"]),
+            (
+                "contexts",
+                filled(&note(r#""params":["#), same(r#"{"a":1}"#), "]}", 10),
+                &["-t", "nquads", "-c", "terms", "-c", "map"],
+            ),
+            (
+                "contexts",
+                filled(r#"{"method":"m","params":["#, same(r#"{"a":1}"#), "]}", 10),
+                &["-m", "bblock", "-t", "ntriples", "-c", "map"],
+            ),
             ("not a message", filled(r#"{"a":["#, same("[]"), "]}", 8), &["-t", "nquads"]),
         ] {
             let bytes = log.len() as f64 / f64::from(1 << 20);
             let place = Place::with("log", log);
             place.put("terms", r#"{"@context":{"x":"http://e/x"}}"#);
+            place.put("map", r#"{"@context":{"params":{"@id":"http://e/p","@container":"@index"}}}"#);
             let peak = peak(&place, &[&["convert", "--quiet", "log"], options].concat());
             assert!(peak > 1.0, "{name}: nothing was measured");
             let most = 48.0 + 6.0 * bytes;
