@@ -1,5 +1,6 @@
 //! The content of an entry of an HTTP Archive: the messages of one HTTP request and its response, or of one WebSocket.
 
+use super::marked::Found;
 use super::object::{RawObject, elements, is_message, offset_in, recovered_elements, unescape};
 use super::times::{duration, epoch, later, number};
 use super::value::may_be_message;
@@ -7,6 +8,7 @@ use super::{Entry, LogLine, Record, Sender, Time, sse};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
+use oxsdatatypes::Decimal;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -14,150 +16,113 @@ use std::collections::HashSet;
 /// where there is none. `sockets` counts the WebSockets that carried messages.
 ///
 /// Of an entry with an error in it, the messages that can be found, and the entry as it is.
-pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<(usize, Entry<'static>)> {
+pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<Found<'static>> {
     let Some(entry) = RawObject::recover(text) else { return Vec::new() };
     let requests: Vec<_> = entry.objects("request").collect();
     let responses: Vec<_> = entry.objects("response").collect();
-    let url = requests.iter().rev().find_map(|request| request.string("url")).unwrap_or_default();
-    let give = |bodies: Vec<HttpBody>, key: Option<String>| {
-        bodies.into_iter().map(move |body| (body.start, body.entry(limit, key.as_deref())))
-    };
-
-    let mut found = Vec::new();
-    let HttpBodies { bodies, again, is_missing } = bodies(&entry, &requests, &responses, text);
-    let frames = frames(&entry, text, "_webSocketMessages");
-    let counted = |text: &[u8]| memmem::find_iter(text, b"jsonrpc").count();
-    // What is not in the text as it is, and what is there twice.
-    let counted_in = |bodies: &mut dyn Iterator<Item = &HttpBody>, is_encoded| {
-        bodies.filter(|body| body.is_encoded == is_encoded).map(|body| counted(&body.bytes)).sum::<usize>()
-    };
-    let encoded = counted_in(&mut bodies.iter().chain(&frames), true);
-    let twice = counted_in(&mut again.iter(), false);
-    if bodies.iter().any(HttpBody::holds_message) {
-        found.extend(give(bodies, session(&url, &requests, &responses)));
-        let missing = || comment(&requests, &url, ": the response's body is not in the archive");
-        found.extend(is_missing.then(missing).flatten().map(|line| (0, line)));
-    }
-    if frames.iter().any(HttpBody::holds_message) {
-        *sockets += 1;
-        found.extend(give(frames, Some(format!("{}#{sockets}", origin(&url)))));
-    }
-    let is_sound = |object: &RawObject<'_>| object.is_whole() && object.is_proper();
-    // Of what is too long, nobody knows.
-    let told =
-        found.iter().map(|(_, entry)| if entry.bytes().is_empty() { text.len() } else { counted(entry.bytes()) });
-    let is_more = counted(text) + encoded > told.sum::<usize>().saturating_add(twice);
-    if !is_sound(&entry) || !requests.iter().chain(&responses).all(is_sound) {
-        found.push((0, Record::within(limit, text.to_vec()).into()));
-    } else if is_more {
-        // A message may be where archives have none.
-        found.insert(0, (0, Entry::from(LogLine::new(text.to_vec())).within(limit)));
-    } else if found.is_empty() {
-        found.push((0, comment(&requests, &url, "").unwrap_or_else(|| LogLine::new(text.to_vec()).into())));
-    }
-    found
-}
-
-/// A request and its response as other logs than archives have them: each part as it is spelled in JSON, `null` if it is
-/// not there; of headers and bodies, first the request's.
-pub(super) struct HttpExchange<'a> {
-    pub started: &'a [u8],
-    /// In milliseconds.
-    pub took: &'a [u8],
-    pub method: &'a [u8],
-    pub url: &'a [u8],
-    /// Arrays of objects with `name` and `value`.
-    pub headers: [&'a [u8]; 2],
-    pub bodies: [&'a [u8]; 2],
-}
-
-/// What an archive's entry would give that has such an exchange, and which of the bodies each is in.
-pub(super) fn exchanged(exchange: &HttpExchange<'_>, limit: usize) -> Vec<(Option<Sender>, Entry<'static>)> {
-    let [sent, received] = exchange.bodies;
-    let parts: [&[u8]; 17] = [
-        b"{\"startedDateTime\":",
-        exchange.started,
-        b",\"time\":",
-        exchange.took,
-        b",\"request\":{\"method\":",
-        exchange.method,
-        b",\"url\":",
-        exchange.url,
-        b",\"headers\":",
-        exchange.headers[0],
-        b",\"postData\":{\"text\":",
-        sent,
-        b"}},\"response\":{\"headers\":",
-        exchange.headers[1],
-        b",\"content\":{\"text\":",
-        received,
-        b"}}}",
-    ];
-    let [before_sent, before_received] = [11, 15].map(|part| parts[..part].concat().len());
-    let side = |start| match start {
-        _ if start >= before_received => Some(Sender::Server),
-        _ if start >= before_sent => Some(Sender::Client),
-        _ => None,
-    };
-    entries(&parts.concat(), limit, &mut 0).into_iter().map(|(start, entry)| (side(start), entry)).collect()
-}
-
-/// The bodies of an entry's request and response.
-struct HttpBodies {
-    bodies: Vec<HttpBody>,
-    /// Events of the response that the archive has one by one too.
-    again: Vec<HttpBody>,
-    /// The body of the response is not in the archive.
-    is_missing: bool,
-}
-
-fn bodies(entry: &RawObject<'_>, requests: &[RawObject<'_>], responses: &[RawObject<'_>], text: &[u8]) -> HttpBodies {
-    let started = entry.date_time("startedDateTime");
-    let took = entry.get("time").and_then(duration);
-    let ended = started.zip(took).and_then(|(started, took)| later(started, took));
-    let sent = HttpBody::all(requests, "postData", text, Sender::Client);
-    let mut bodies: Vec<_> = sent.into_iter().map(|body| HttpBody { time: started, ..body }).collect();
-    let ids: HashSet<_> = bodies.iter().flat_map(|body| ids(&body.bytes)).collect();
-
-    let mut events = frames(entry, text, "_eventSourceMessages");
+    let of_request = |name| requests.iter().rev().find_map(|request| request.string(name)).unwrap_or_default();
+    let (method, url) = (of_request("method"), of_request("url"));
+    let mut events = frames(&entry, text, "_eventSourceMessages");
     if !events.iter().any(HttpBody::holds_message) {
         events.clear();
     }
-    let received = HttpBody::all(responses, "content", text, Sender::Server);
+    let received = HttpBody::all(&responses, "content", text, Sender::Server);
     let size = |content: RawObject<'_>| content.get("size").and_then(number).filter(|size| *size > 0.into());
     let has_size =
         || responses.iter().flat_map(|response| response.objects("content")).any(|content| size(content).is_some());
     let is_missing = received.is_empty() && events.is_empty() && has_size();
+    let exchange = HttpExchange {
+        started: entry.date_time("startedDateTime"),
+        took: entry.get("time").and_then(duration),
+        sent: HttpBody::all(&requests, "postData", text, Sender::Client),
+        received,
+        events,
+    };
+    let (bodies, again) = exchange.bodies();
+    let frames = frames(&entry, text, "_webSocketMessages");
+    // What is not in the text as it is, and what is there twice.
+    let mentioned = |body: &HttpBody, is_encoded| if body.is_encoded == is_encoded { mentions(&body.bytes) } else { 0 };
+    let encoded = bodies.iter().chain(&frames).map(|body| mentioned(body, true)).sum::<usize>();
+    let twice = again.iter().map(|body| mentioned(body, false)).sum::<usize>();
 
-    // The stream as a whole may be there too.
-    let known: HashSet<_> = events.iter().map(|event| event.bytes.trim_ascii().to_vec()).collect();
-    bodies.extend(events);
-    let mut again = Vec::new();
-    for body in received {
-        let is_stream = body.is_stream;
-        let (told, parts): (Vec<_>, Vec<_>) =
-            body.events().into_iter().partition(|part| known.contains(part.bytes.trim_ascii()));
-        again.extend(told);
-        let parts = parts.into_iter();
-        bodies.extend(parts.map(|part| {
+    let mut found = Vec::new();
+    if bodies.iter().any(HttpBody::holds_message) {
+        let headers = requests.iter().chain(&responses).filter_map(|side| side.get("headers"));
+        let id = headers.flat_map(recovered_elements).filter_map(RawObject::parse).find_map(|header| {
+            header.string("name").filter(|name| name.eq_ignore_ascii_case(SESSION))?;
+            header.string("value").filter(|id| !id.is_empty())
+        });
+        found.extend(HttpBody::entries(bodies, limit, session(&url, id.as_deref())));
+        let missing = || comment(&method, &url, ": the response's body is not in the archive");
+        found.extend(is_missing.then(missing).flatten());
+    }
+    if frames.iter().any(HttpBody::holds_message) {
+        *sockets += 1;
+        found.extend(HttpBody::entries(frames, limit, Some(format!("{}#{sockets}", origin(&url)))));
+    }
+    let is_sound = |object: &RawObject<'_>| object.is_whole() && object.is_proper();
+    if !is_sound(&entry) || !requests.iter().chain(&responses).all(is_sound) {
+        found.push((0, Record::within(limit, text.to_vec()).into()));
+    } else if mentions(text) + encoded > told(&found, text).saturating_add(twice) {
+        // A message may be where archives have none.
+        found.insert(0, (0, Entry::from(LogLine::new(text.to_vec())).within(limit)));
+    } else if found.is_empty() {
+        found.push(comment(&method, &url, "").unwrap_or_else(|| (0, LogLine::new(text.to_vec()).into())));
+    }
+    found
+}
+
+/// How often a text may have a message.
+pub(super) fn mentions(text: &[u8]) -> usize {
+    memmem::find_iter(text, b"jsonrpc").count()
+}
+
+/// How often what was found in a text does. Of what is too long, nobody knows.
+pub(super) fn told(found: &[Found<'_>], text: &[u8]) -> usize {
+    let told = |(_, entry): &Found<'_>| if entry.bytes().is_empty() { text.len() } else { mentions(entry.bytes()) };
+    found.iter().map(told).sum()
+}
+
+/// A request and its response.
+pub(super) struct HttpExchange {
+    pub started: Option<Time>,
+    /// In seconds.
+    pub took: Option<Decimal>,
+    pub sent: Vec<HttpBody>,
+    pub received: Vec<HttpBody>,
+    /// The events of the response, where these are told one by one. The stream as a whole may be there too.
+    pub events: Vec<HttpBody>,
+}
+
+impl HttpExchange {
+    /// The bodies, with their times; and those that were told as events already.
+    pub(super) fn bodies(self) -> (Vec<HttpBody>, Vec<HttpBody>) {
+        let (started, took) = (self.started, self.took);
+        let ended = started.zip(took).and_then(|(started, took)| later(started, took));
+        let mut bodies: Vec<_> = self.sent.into_iter().map(|body| HttpBody { time: started, ..body }).collect();
+        let ids: HashSet<_> = bodies.iter().flat_map(|body| ids(&body.bytes)).collect();
+        let known: HashSet<_> = self.events.iter().map(|event| event.bytes.trim_ascii().to_vec()).collect();
+        bodies.extend(self.events);
+        let parts = self.received.into_iter().flat_map(HttpBody::events);
+        let (again, parts): (Vec<_>, Vec<_>) = parts.partition(|part| known.contains(part.bytes.trim_ascii()));
+        bodies.extend(parts.into_iter().map(|part| {
             let answers = is_answer(&part.bytes, &ids);
             // Of a stream, the archive tells when it began and ended: it ends with the answer, and what came before has no
             // time of its own.
-            HttpBody { time: ended.filter(|_| answers || !is_stream), latency: took.filter(|_| answers), ..part }
+            HttpBody { time: ended.filter(|_| answers || !part.is_stream), latency: took.filter(|_| answers), ..part }
         }));
+        (bodies, again)
     }
-    HttpBodies { bodies, again, is_missing }
 }
 
 /// Method and URL as a line of text, if the entry has a URL.
-fn comment(requests: &[RawObject<'_>], url: &str, more: &str) -> Option<Entry<'static>> {
-    let method = requests.iter().rev().find_map(|request| request.string("method")).unwrap_or_default();
+pub(super) fn comment(method: &str, url: &str, more: &str) -> Option<Found<'static>> {
     let text = format!("{method} {url}{more}").trim().to_owned().into_bytes();
-    (!url.is_empty()).then(|| LogLine::new(text).into())
+    (!url.is_empty()).then(|| (0, LogLine::new(text).into()))
 }
 
 /// A body that is not empty, or a part of one, and what is known of the message that it may be.
-struct HttpBody {
+pub(super) struct HttpBody {
     /// Where its text begins in the entry.
     start: usize,
     bytes: Vec<u8>,
@@ -166,7 +131,7 @@ struct HttpBody {
     is_stream: bool,
     sender: Option<Sender>,
     time: Option<Time>,
-    latency: Option<oxsdatatypes::Decimal>,
+    latency: Option<Decimal>,
 }
 
 impl HttpBody {
@@ -176,29 +141,34 @@ impl HttpBody {
             let is_base64 = object.get("encoding") == Some(b"\"base64\"");
             let texts = object.all("text").filter_map(|text| Self::new(text, whole, is_base64, Some(sender)));
             let says_stream = object.string("mimeType").is_some_and(|mime| mime.contains("event-stream"));
-            let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
-            let is_stream = |bytes: &[u8]| says_stream || fields.iter().any(|field| bytes.starts_with(field));
-            texts.map(|body| Self { is_stream: is_stream(&body.bytes), ..body }).collect::<Vec<_>>()
+            texts.map(|body| Self { is_stream: says_stream || body.is_stream, ..body }).collect::<Vec<_>>()
         };
         sides.iter().flat_map(|side| side.objects(name)).flat_map(of).collect()
     }
 
     /// The body that a string in an entry holds, which may be encoded as Base64, or else an object or array itself.
-    fn new(value: &[u8], whole: &[u8], is_base64: bool, sender: Option<Sender>) -> Option<Self> {
+    pub(super) fn new(value: &[u8], whole: &[u8], is_base64: bool, sender: Option<Sender>) -> Option<Self> {
         let (quote, text) = match unescape(value) {
             Some(text) => (1, text),
             None if may_be_message(value) => (0, Cow::Borrowed(value)),
             None => return None,
         };
         let decoded = if is_base64 { STANDARD.decode(text.trim_ascii()).ok() } else { None };
-        let (is_encoded, bytes) = (decoded.is_some(), decoded.unwrap_or_else(|| text.into_owned()));
-        let start = offset_in(whole, value) + quote;
-        let body = Self { start, bytes, is_encoded, is_stream: false, sender, time: None, latency: None };
-        (!body.bytes.trim_ascii().is_empty()).then_some(body)
+        let is_encoded = decoded.is_some();
+        let body = Self::of(offset_in(whole, value) + quote, decoded.unwrap_or_else(|| text.into_owned()), sender);
+        body.map(|body| Self { is_encoded, ..body })
+    }
+
+    /// A body of these bytes.
+    pub(super) fn of(start: usize, bytes: Vec<u8>, sender: Option<Sender>) -> Option<Self> {
+        let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
+        let is_stream = fields.iter().any(|field| bytes.starts_with(field));
+        let is_blank = bytes.trim_ascii().is_empty();
+        (!is_blank).then_some(Self { start, bytes, is_encoded: false, is_stream, sender, time: None, latency: None })
     }
 
     /// Its server-sent events and the lines in them that are something else, if it consists of such, or else itself.
-    fn events(self) -> Vec<Self> {
+    pub(super) fn events(self) -> Vec<Self> {
         if !self.is_stream {
             return vec![self];
         }
@@ -209,8 +179,17 @@ impl HttpBody {
     }
 
     /// Whether it is JSON-RPC.
-    fn holds_message(&self) -> bool {
+    pub(super) fn holds_message(&self) -> bool {
         objects(&self.bytes).any(|object| is_message(&object))
+    }
+
+    /// What such bodies are in a session, and where each begins.
+    pub(super) fn entries(
+        bodies: Vec<Self>,
+        limit: usize,
+        session: Option<String>,
+    ) -> impl Iterator<Item = Found<'static>> {
+        bodies.into_iter().map(move |body| (body.start, body.entry(limit, session.as_deref())))
     }
 
     /// A record if it may be a message, and a line of text if not.
@@ -280,24 +259,13 @@ fn origin(url: &str) -> String {
     format!("{scheme}://{host}")
 }
 
-/// Key of the session: the origin, and the id that the Model Context Protocol has in a header. The response to the first
-/// request brings it.
-fn session(url: &str, requests: &[RawObject<'_>], responses: &[RawObject<'_>]) -> Option<String> {
-    if url.is_empty() {
-        return None;
-    }
-    let id = requests.iter().chain(responses).find_map(|side| {
-        let header = |text| {
-            let header = RawObject::parse(text)?;
-            header.string("name").filter(|name| name.eq_ignore_ascii_case("mcp-session-id"))?;
-            header.string("value").map(Cow::into_owned).filter(|id| !id.is_empty())
-        };
-        recovered_elements(side.get("headers")?).find_map(header)
-    });
-    Some(match id {
-        Some(id) => format!("{}#{id}", origin(url)),
-        None => origin(url),
-    })
+/// The header with the id of a session of the Model Context Protocol. The response to the first request brings it.
+pub(super) const SESSION: &str = "mcp-session-id";
+
+/// Key of the session: the origin, and the id of that header.
+pub(super) fn session(url: &str, id: Option<&str>) -> Option<String> {
+    let origin = (!url.is_empty()).then(|| origin(url))?;
+    Some(id.map_or_else(|| origin.clone(), |id| format!("{origin}#{id}")))
 }
 
 #[cfg(test)]

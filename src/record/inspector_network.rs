@@ -2,11 +2,11 @@
 
 use super::about::{About, Sign, Window};
 use super::elements::{ArrayDecoder, first_element};
-use super::har_entry::{HttpExchange, exchanged};
+use super::har_entry::{HttpBody, HttpExchange, SESSION, comment, mentions, session, told};
 use super::marked::Found;
-use super::object::{RawObject, offset_in, string};
-use super::{LogLine, Sender};
-use memchr::memmem;
+use super::object::{RawObject, scalar};
+use super::times::duration;
+use super::{Entry, LogLine, Sender};
 
 pub(super) const ABOUT: About = About {
     name: "mcp-inspector-network",
@@ -23,51 +23,40 @@ const HEADERS: [&str; 2] = ["requestHeaders", "responseHeaders"];
 /// The first value is an array whose first element has a URL and the body of a request or response, or their headers.
 fn detect(window: &Window<'_>) -> bool {
     let parts = ["requestBody", "responseBody", "responseStatus", "requestHeaders"];
+    let has_url = |entry: &RawObject<'_>| entry.string("url").is_some_and(|url| !url.is_empty());
     first_element(window).is_some_and(|entry| has_url(&entry) && parts.iter().any(|part| entry.has(part)))
-}
-
-fn has_url(entry: &RawObject<'_>) -> bool {
-    entry.string("url").is_some_and(|url| !url.is_empty())
 }
 
 /// The messages of a request and its response, and where in the entry the body begins that each is in.
 fn records(entry: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
-    if !has_url(entry) {
-        return None;
-    }
-    let value = |name| entry.get(name).unwrap_or(b"null");
-    let is_odd = |value: &[u8]| memmem::find(value, b"jsonrpc").is_some();
-    let odd = HEADERS.iter().flat_map(|name| entry.all(name)).any(is_odd);
-    let headers = |name| {
-        let headers = entry.object(name)?;
-        let headers = headers
-            .members()
-            .filter(|(_, value)| !is_odd(value))
-            .map(|(name, value)| [b"{\"name\":", &*string(name), b",\"value\":", value, b"}"].concat());
-        Some([b"[", &*headers.collect::<Vec<_>>().join(&b','), b"]"].concat())
-    };
-    let headers = |name| headers(name).unwrap_or_else(|| b"[]".to_vec());
+    let url = entry.string("url").filter(|url| !url.is_empty())?;
+    let body = |name, sender| entry.get(name).and_then(|body| HttpBody::new(body, text, false, Some(sender)));
     let exchange = HttpExchange {
-        started: value("timestamp"),
-        took: value("duration"),
-        method: value("method"),
-        url: value("url"),
-        headers: [&headers(HEADERS[0]), &headers(HEADERS[1])],
-        bodies: [value("requestBody"), value("responseBody")],
+        started: entry.date_time("timestamp"),
+        took: entry.get("duration").and_then(duration),
+        sent: body("requestBody", Sender::Client).into_iter().collect(),
+        received: body("responseBody", Sender::Server).into_iter().collect(),
+        events: Vec::new(),
     };
-    let start = |name| entry.get(name).map_or(0, |body| offset_in(text, body) + usize::from(body.starts_with(b"\"")));
-    let mut last = 0;
-    let found = exchanged(&exchange, limit).into_iter().map(|(sender, entry)| {
-        last = match sender {
-            Some(Sender::Client) => start("requestBody"),
-            Some(Sender::Server) => start("responseBody"),
-            None => last,
-        };
-        (last, entry)
-    });
-    // A message may be where headers are: the entry is told as it is.
-    let told = odd.then(|| (0, LogLine::new(text.to_vec()).into()));
-    Some(told.into_iter().chain(found).collect())
+    let (bodies, _) = exchange.bodies();
+    let mut found = Vec::new();
+    if bodies.iter().any(HttpBody::holds_message) {
+        let id = HEADERS.iter().filter_map(|name| entry.object(name)).find_map(|headers| {
+            let mut members = headers.members();
+            let (_, id) = members.find(|(name, _)| name.eq_ignore_ascii_case(SESSION.as_bytes()))?;
+            scalar(id).filter(|id| !id.is_empty())
+        });
+        found.extend(HttpBody::entries(bodies, limit, session(&url, id.as_deref())));
+    }
+    let values = HEADERS.iter().flat_map(|name| entry.all(name));
+    let values = values.chain(["requestBody", "responseBody"].iter().filter_map(|name| entry.get(name)));
+    if values.map(mentions).sum::<usize>() > told(&found, text) {
+        // A message may be where headers are, or deeper in a body.
+        found.insert(0, (0, Entry::from(LogLine::new(text.to_vec())).within(limit)));
+    } else if found.is_empty() {
+        found.extend(comment(&entry.string("method").unwrap_or_default(), &url, ""));
+    }
+    Some(found)
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Step, leading_blanks};
 use super::elements::{ArrayDecoder, first_element};
-use super::har_entry::{HttpExchange, exchanged};
+use super::har_entry::HttpBody;
 use super::layout::time;
 use super::marked::{Found, enveloped};
-use super::object::{RawObject, offset_in, scalar, string};
-use super::{Entry, LogLine, Record};
+use super::object::{RawObject, offset_in, scalar};
+use super::{Entry, LogLine, Record, Sender};
 use memchr::memmem;
 
 pub(super) const ABOUT: About = About {
@@ -88,20 +88,17 @@ fn packet(packet: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found
     let stream = scalar_of("tcp", ["tcp.stream", "tcp_tcp_stream"]);
     let mut found = Vec::new();
     for data in bodies {
-        let body = string(&from_hex(&scalar(data)?));
-        let bodies: [&[u8]; 2] = if is_response { [b"null", &body] } else { [&body, b"null"] };
-        let (null, headers): (&[u8], [&[u8]; 2]) = (b"null", [b"[]"; 2]);
-        let exchange = HttpExchange { started: null, took: null, method: null, url: null, headers, bodies };
+        let side = if is_response { Sender::Server } else { Sender::Client };
+        let sender = (is_request || is_response).then_some(side);
         let start = offset_in(text, data) + usize::from(data.starts_with(b"\""));
-        let records = exchanged(&exchange, limit).into_iter().filter_map(|(_, entry)| match entry {
-            Entry::Record(record) => Some(record),
-            Entry::LogLine(_) => None,
-        });
-        found.extend(records.map(|record| {
-            let sender = record.sender.filter(|_| is_request || is_response);
-            let session = stream.clone().map(Into::into);
-            (start, Record { time: captured, session, sender, ..record }.into())
-        }));
+        let parts = HttpBody::of(start, from_hex(&scalar(data)?), sender).map_or_else(Vec::new, HttpBody::events);
+        if parts.iter().any(HttpBody::holds_message) {
+            let entries = HttpBody::entries(parts, limit, stream.clone());
+            found.extend(entries.filter_map(|(start, entry)| match entry {
+                Entry::Record(record) => Some((start, Record { time: captured, ..record }.into())),
+                Entry::LogLine(_) => None,
+            }));
+        }
     }
     if found.is_empty() {
         found.push((0, Entry::from(LogLine::new(text.to_vec())).within(limit)));
