@@ -4,9 +4,8 @@ use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
 use super::known::may_hold_message;
 use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
-use super::object::offset_in;
+use super::object::{extent, offset_in};
 use super::times::timestamp;
-use super::value::{Extent, value};
 use super::{Flags, LogLine, Record, Sender, Time};
 use memchr::memmem;
 use std::borrow::Cow;
@@ -174,10 +173,7 @@ fn metadata(text: &[u8]) -> (usize, usize) {
     }
     // Behind the message's own end it may be other metadata; no JSON text ends like the usual one.
     let blanks = leading_blanks(text);
-    let own = match value(&text[blanks..]) {
-        Extent::Whole(length) => blanks + length,
-        Extent::Incomplete | Extent::Broken(_) => text.len(),
-    };
+    let own = blanks + extent(&text[blanks..], false).0;
     match text[own..].strip_prefix(START).and_then(|_| inspected(&text[own + 1..])) {
         Some(length) => (own, length + 1),
         None => match text.strip_suffix(UNDEFINED) {

@@ -3,8 +3,8 @@
 
 use super::about::{About, Sign, Window};
 use super::marked::{Found, HEAD, MarkedLines, Marks, head};
+use super::object::extent;
 use super::times;
-use super::value::{Extent, value};
 use super::{Record, Sender, Time};
 use std::borrow::Cow;
 
@@ -61,10 +61,7 @@ impl Marks for Lsp4e {
             return None;
         }
         // A stream has no line ends: what comes next may stand behind a message.
-        let length = match value(line) {
-            Extent::Whole(length) => length,
-            Extent::Incomplete | Extent::Broken(_) => line.len(),
-        };
+        let (length, _) = extent(line, false);
         self.taken = (length < line.len()).then_some(length);
         let session = Some(Cow::Owned(heading.server.clone()));
         let (time, sender) = (heading.time, Some(heading.sender));

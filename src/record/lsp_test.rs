@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::marked::{Found, More, enveloped};
-use super::object::{RawObject, elements, offset_in, unescape};
+use super::object::{RawObject, elements, offset_in, side, unescape};
 use super::times::date_time;
 use super::{Entry, Record, Sender};
 
@@ -23,11 +23,7 @@ fn detect(window: &Window<'_>) -> bool {
 }
 
 fn sender(event: &RawObject<'_>) -> Option<Sender> {
-    match event.get("tag")? {
-        b"\"FromClient\"" => Some(Sender::Client),
-        b"\"FromServer\"" => Some(Sender::Server),
-        _ => None,
-    }
+    side(event.get("tag")?, [b"\"FromClient\"", b"\"FromServer\""])
 }
 
 fn open<'a>(event: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {

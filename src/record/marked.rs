@@ -2,7 +2,7 @@
 
 use super::decoder::{Decoder, Line, Lines, Step, is_blank, leading_blanks, trim_end};
 use super::known::may_hold_message;
-use super::object::{RawObject, is_message, offset_in, unescape};
+use super::object::{RawObject, extent, is_message, offset_in, unescape};
 use super::scan::Scan;
 use super::value::{Extent, value};
 use super::{Entry, LogLine, Record};
@@ -319,13 +319,7 @@ fn is_incomplete(line: &[u8]) -> bool {
 /// Where the value ends that begins at `start`, or the string whose text does.
 fn behind(line: &[u8], start: usize) -> usize {
     let start = if line[..start].ends_with(b"\"") { start - 1 } else { start };
-    match value(&line[start..]) {
-        Extent::Whole(length) => start + length,
-        Extent::Broken(_) if line[start..].starts_with(b"\"") => {
-            Scan::value().end(&line[start..]).map_or(line.len(), |length| start + length)
-        }
-        Extent::Incomplete | Extent::Broken(_) => line.len(),
-    }
+    start + extent(&line[start..], line[start..].starts_with(b"\"")).0
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! on the wire in a string.
 
 use super::about::{About, Sign, Window};
+use super::known::known_method;
 use super::marked::{Found, More, enveloped};
 use super::object::{NewObject, RawObject, offset_in, unescape};
 use super::value::is_whole;
@@ -124,11 +125,10 @@ impl Pairs {
     /// earlier one between the two; of one process that is both client and server, the later message counts.
     fn sender(&mut self, object: &RawObject<'_>, from: u64, to: u64) -> Option<Sender> {
         let pair = (from.min(to), from.max(to));
-        let told = match object.string("method") {
-            Some(method) => sender_of(&method),
-            None => {
-                object.object("request").and_then(|request| sender_of(&request.string("method")?)).map(Sender::other)
-            }
+        let of = |object: &RawObject<'_>| known_method(&object.string("method")?)?.sender;
+        let told = match object.string("method").is_some() {
+            true => of(object),
+            false => object.object("request").and_then(|request| of(&request)).map(Sender::other),
         };
         if let Some(sender) = told {
             if self.clients.len() == PAIRS {
@@ -138,21 +138,6 @@ impl Pairs {
         }
         let client = *self.clients.get(&pair)?;
         Some(if client == from { Sender::Client } else { Sender::Server })
-    }
-}
-
-/// The side that sends that method, where the Model Context Protocol leaves it to one side alone.
-fn sender_of(method: &str) -> Option<Sender> {
-    match method {
-        "initialize" | "notifications/initialized" | "notifications/roots/list_changed" => Some(Sender::Client),
-        "completion/complete" | "logging/setLevel" => Some(Sender::Client),
-        "sampling/createMessage" | "roots/list" | "elicitation/create" => Some(Sender::Server),
-        "notifications/message"
-        | "notifications/resources/list_changed"
-        | "notifications/resources/updated"
-        | "notifications/tools/list_changed"
-        | "notifications/prompts/list_changed" => Some(Sender::Server),
-        _ => ["tools/", "resources/", "prompts/"].iter().any(|area| method.starts_with(area)).then_some(Sender::Client),
     }
 }
 

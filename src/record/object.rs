@@ -1,10 +1,10 @@
 //! JSON objects around messages: their members as they are spelled, as far as they go.
 
-use super::Time;
 use super::decoder::{leading_blanks, trim_end};
 use super::scan::Scan;
 use super::times::date_time;
 use super::value::{Extent, value};
+use super::{Sender, Time};
 use crate::json::{special, unescape as unescape_one};
 use memchr::memchr;
 use std::borrow::Cow;
@@ -145,7 +145,7 @@ fn name(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
 
 /// How many bytes the value has that `text` begins with, and whether it is one: one that is cut off is the rest of the
 /// text, and so is one with an error in it, whose end is looked for by its brackets if that `recovers`.
-fn extent(text: &[u8], recovers: bool) -> (usize, bool) {
+pub(super) fn extent(text: &[u8], recovers: bool) -> (usize, bool) {
     match value(text) {
         Extent::Whole(length) => (length, true),
         Extent::Broken(_) if recovers => (Scan::value().end(text).unwrap_or(text.len()), false),
@@ -263,6 +263,11 @@ pub(super) fn is_message(object: &RawObject<'_>) -> bool {
     let call = object.string("method").is_some() && (object.has("id") || object.has("params"));
     let answer = object.has("id") && (object.has("result") || object.has("error"));
     object.has("jsonrpc") || call || answer
+}
+
+/// The side that a value names, of which there is a name for the client and one for the server.
+pub(super) fn side(value: &[u8], [client, server]: [&[u8]; 2]) -> Option<Sender> {
+    if value == client { Some(Sender::Client) } else { (value == server).then_some(Sender::Server) }
 }
 
 /// The characters of a string, a number or a boolean.

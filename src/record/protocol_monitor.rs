@@ -3,7 +3,7 @@
 use super::about::{About, Sign, Window};
 use super::elements::{ArrayDecoder, first_element};
 use super::marked::Found;
-use super::object::{NewObject, RawObject, plain_name};
+use super::object::{NewObject, RawObject, plain_name, side};
 use super::times::{duration, epoch, from_milliseconds, later, number};
 use super::{Entry, Flags, Record, Sender};
 
@@ -25,11 +25,7 @@ fn detect(window: &Window<'_>) -> bool {
 }
 
 fn sender(entry: &RawObject<'_>) -> Option<Sender> {
-    match entry.get("type")? {
-        b"\"send\"" => Some(Sender::Client),
-        b"\"recv\"" => Some(Sender::Server),
-        _ => None,
-    }
+    side(entry.get("type")?, [b"\"send\"", b"\"recv\""])
 }
 
 /// A message with the member `type`, or a call with its answer.

@@ -4,7 +4,7 @@ use super::about::{About, Sign, Window};
 use super::asked::Asked;
 use super::elements::{ArrayDecoder, first_element};
 use super::marked::Found;
-use super::object::{NewObject, RawObject, offset_in, plain_name};
+use super::object::{NewObject, RawObject, offset_in, plain_name, side};
 use super::{Entry, Flags, LogLine, Record, Sender};
 
 pub(super) const ABOUT: About = About {
@@ -30,11 +30,7 @@ fn detect(window: &Window<'_>) -> bool {
 fn records(entry: &RawObject<'_>, text: &[u8], limit: usize, asked: &mut Asked) -> Option<Vec<Found<'static>>> {
     let is_response = entry.get("_type")? == b"\"response\"";
     let is_other = entry.has("result") || entry.has("error");
-    let sender = match entry.get("_direction")? {
-        b"\"outgoing\"" => Some(Sender::Client),
-        b"\"incoming\"" => Some(Sender::Server),
-        _ => None,
-    };
+    let sender = side(entry.get("_direction")?, [b"\"outgoing\"", b"\"incoming\""]);
     let is_type = |kind: &[u8]| matches!(kind, b"\"request\"" | b"\"notification\"" | b"\"response\"");
     let mut message = NewObject::new();
     for (name, value) in entry.members() {
