@@ -151,7 +151,9 @@ pub struct ErrorObject<'a> {
 pub struct Invalid<'a> {
     /// The value.
     pub value: Payload<'a>,
-    /// What is known to be wrong with it; often only that it fits no row of the table.
+    /// Why it is not a message, in a few words: which row of the table it fails to fit.
+    pub reason: &'static str,
+    /// What is known to be wrong with it beside that.
     pub problems: Problems,
     /// The text that it was read from, where the value does not tell all of it (members twice).
     pub text: Option<&'a str>,

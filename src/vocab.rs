@@ -127,6 +127,7 @@ vocabulary! {
         VALUE = "value",
         ELEMENT = "element",
         MEMBER = "member",
+        REASON = "reason",
         TEXT = "text",
         BYTES = "bytes",
         LINE = "line",

@@ -135,6 +135,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 self.annotations(annotated, None, annotated.problems);
                 self.json(rpcg::VALUE, &invalid.value);
                 self.optional_string(rpcg::TEXT, invalid.text);
+                self.string(rpcg::REASON, invalid.reason);
             }
             Node::Batch => {
                 self.start(name, rpcg::BATCH);

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::parse::{is_answer_without_result, is_keyword_like, kind_of, message};
+use super::parse::{is_answer_without_result, is_keyword_like, kind_of, message, not_an_object};
 use super::{ErrorMember, ExtraMembers, Invalid, Kind, Message, Payload, Problem, Problems, Single};
 use crate::json::{Object, Outline, OutlineMember, OutlineWriter, Place, Value};
 
@@ -97,16 +97,21 @@ impl<'a> LargeReader<'_, 'a> {
     fn single(&mut self, result_unknown: bool) -> Single<'a> {
         let root = self.outline.root();
         self.message(root, result_unknown).map_or_else(
-            || {
+            |reason| {
                 self.value(Part::Value, root);
-                Single::Invalid(Invalid { value: Value::Null.into(), problems: Problems::default(), text: None })
+                let (value, problems) = (Value::Null.into(), Problems::default());
+                Single::Invalid(Invalid { value, reason, problems, text: None })
             },
             Single::Message,
         )
     }
 
-    fn message(&mut self, root: Place, result_unknown: bool) -> Option<Message<'a>> {
-        matches!(self.outline.hollow(root), Value::Object(_)).then_some(())?;
+    /// The message, or why it is not one.
+    fn message(&mut self, root: Place, result_unknown: bool) -> Result<Message<'a>, &'static str> {
+        let value = self.outline.hollow(root);
+        if !matches!(value, Value::Object(_)) {
+            return Err(not_an_object(&value));
+        }
         let members = self.members(root);
         let mut object = self.hollow(root, &members, &MEMBERS);
         let mut error = None;
@@ -119,7 +124,7 @@ impl<'a> LargeReader<'_, 'a> {
             }
         }
         let answer = result_unknown && is_answer_without_result(&object);
-        let kind = kind_of(&object).or(answer.then_some(Kind::Response))?;
+        let kind = if answer { Kind::Response } else { kind_of(&object)? };
 
         let mut message = message(object, kind, Problems::default(), None);
         let payloads = [
@@ -138,7 +143,7 @@ impl<'a> LargeReader<'_, 'a> {
             keyword |= self.extra(place, &members, &ERROR_MEMBERS, &mut object.extra, Part::ErrorExtra);
         }
         message.problems.insert_if(keyword, Problem::KeywordMember);
-        Some(message)
+        Ok(message)
     }
 
     fn members(&mut self, object: Place) -> Vec<OutlineMember> {
@@ -156,9 +161,9 @@ impl<'a> LargeReader<'_, 'a> {
         )
     }
 
-    fn place(&self, object: Place, members: &[OutlineMember], name: &str) -> Option<Place> {
-        let member = members.iter().find(|member| self.outline.name(**member).as_str() == Some(name))?;
-        Some(self.outline.value(object, *member))
+    fn place(&self, object: Place, members: &[OutlineMember], name: &str) -> Result<Place, &'static str> {
+        let member = members.iter().find(|member| self.outline.name(**member).as_str() == Some(name));
+        Ok(self.outline.value(object, *member.ok_or("a member is missing")?))
     }
 
     /// Lists or writes the members that are not of these names, and those that are `extra` nevertheless; tells whether a
@@ -225,7 +230,7 @@ mod tests {
         };
         match single {
             Single::Invalid(invalid) => {
-                format!("{} {:?} {:?}", payload(&invalid.value), invalid.problems, invalid.text)
+                format!("{} {} {:?} {:?}", payload(&invalid.value), invalid.reason, invalid.problems, invalid.text)
             }
             Single::Message(message) => {
                 let error = message.error.as_ref().map(|error| match error {

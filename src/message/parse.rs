@@ -39,8 +39,12 @@ impl<'a> Content<'a> {
     /// and nothing else is then a Response too, without a result.
     pub fn parse_without_result(bytes: &'a [u8]) -> Self {
         let mut content = Self::parse(bytes);
-        if let Self::Single(Single::Invalid(Invalid { value: Payload::Value(Value::Object(object)), problems, text })) =
-            &content
+        if let Self::Single(Single::Invalid(Invalid {
+            value: Payload::Value(Value::Object(object)),
+            problems,
+            text,
+            ..
+        })) = &content
             && is_answer_without_result(object)
         {
             content = Self::Single(Single::Message(message(object.clone(), Kind::Response, *problems, *text)));
@@ -69,13 +73,14 @@ impl<'a> Single<'a> {
         problems.insert_if(evidence.lone_surrogate, Problem::LoneSurrogate);
         let text = value.raw().filter(|_| evidence.duplicate_member);
 
-        match value {
+        let (reason, value) = match value {
             Value::Object(object) => match kind_of(&object) {
-                Some(kind) => Self::Message(message(object, kind, problems, text)),
-                None => Self::Invalid(Invalid { value: Value::Object(object).into(), problems, text }),
+                Ok(kind) => return Self::Message(message(object, kind, problems, text)),
+                Err(reason) => (reason, Value::Object(object)),
             },
-            value => Self::Invalid(Invalid { value: value.into(), problems, text }),
-        }
+            value => (not_an_object(&value), value),
+        };
+        Self::Invalid(Invalid { value: value.into(), reason, problems, text })
     }
 }
 
@@ -85,25 +90,47 @@ pub(super) fn is_answer_without_result(object: &Object<'_>) -> bool {
         && ["method", "result", "error"].iter().all(|name| object.get(name).is_none())
 }
 
-/// The kind that the table gives, or nothing where the object is not a message.
-pub(super) fn kind_of(object: &Object<'_>) -> Option<Kind> {
+/// Half of a surrogate pair is where a text belongs.
+const HALF: &str = "half of a surrogate pair in id, method or error message";
+
+/// The kind that the table gives, or why the object is not a message.
+pub(super) fn kind_of(object: &Object<'_>) -> Result<Kind, &'static str> {
     let [method, id, result, error] = ["method", "id", "result", "error"].map(|name| object.get(name));
-    if id.is_some_and(|id| Id::from_value(id).is_none()) {
-        return None;
+    if let Some(id) = id.filter(|id| Id::from_value(id).is_none()) {
+        return Err(match id {
+            Value::String(_) => HALF,
+            Value::Number(_) => "an id of more than 1,024 digits",
+            _ => "an id that is not a string, number or null",
+        });
     }
     match (method, result, error) {
         (Some(method @ Value::String(_)), None, None) => {
-            method.to_cow()?;
-            Some(if id.is_some() { Kind::Request } else { Kind::Notification })
+            method.to_cow().ok_or(HALF)?;
+            Ok(if id.is_some() { Kind::Request } else { Kind::Notification })
         }
-        (None, Some(_), None | Some(Value::Null)) => Some(Kind::Response),
+        (Some(Value::String(_)), ..) => Err("a method, and a result or error"),
+        (Some(_), ..) => Err("a method that is not a string"),
+        (None, Some(_), None | Some(Value::Null)) => Ok(Kind::Response),
         (None, None | Some(Value::Null), Some(error)) if !matches!(error, Value::Null) => {
             if let Some(message @ Value::String(_)) = error.member("message") {
-                message.to_cow()?;
+                message.to_cow().ok_or(HALF)?;
             }
-            Some(Kind::ErrorResponse)
+            Ok(Kind::ErrorResponse)
         }
-        _ => None,
+        (None, Some(_), Some(_)) => Err("both a result and an error"),
+        (None, None, Some(_)) => Err("a null error, and no result"),
+        (None, None, None) => Err("no method, result or error"),
+    }
+}
+
+/// Why a value is not a message that is not even an object.
+pub(super) fn not_an_object(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::Null => "null, not an object",
+        Value::Bool(_) => "a boolean, not an object",
+        Value::Number(_) => "a number, not an object",
+        Value::String(_) => "a string, not an object",
+        Value::Array(_) | Value::Object(_) => "an array, not an object",
     }
 }
 

@@ -277,6 +277,36 @@ fn problems_are_noted() {
 }
 
 #[test]
+fn what_is_not_a_message_has_a_reason() {
+    let half = "half of a surrogate pair in id, method or error message";
+    for (record, expected) in [
+        ("null", "null, not an object"),
+        ("true", "a boolean, not an object"),
+        ("17", "a number, not an object"),
+        ("\"text\"", "a string, not an object"),
+        ("{}", "no method, result or error"),
+        (r#"{"jsonrpc":"2.0","id":1}"#, "no method, result or error"),
+        (r#"{"id":1,"error":null}"#, "a null error, and no result"),
+        (r#"{"id":1,"result":1,"error":{}}"#, "both a result and an error"),
+        (r#"{"method":"m","result":1}"#, "a method, and a result or error"),
+        (r#"{"method":"m","error":null}"#, "a method, and a result or error"),
+        (r#"{"method":null,"id":1}"#, "a method that is not a string"),
+        (r#"{"method":7,"result":1}"#, "a method that is not a string"),
+        (r#"{"id":[1],"result":1}"#, "an id that is not a string, number or null"),
+        (r#"{"id":true,"method":"m"}"#, "an id that is not a string, number or null"),
+        (r#"{"id":1e1024,"method":"m"}"#, "an id of more than 1,024 digits"),
+        (r#"{"id":"\udc00","method":"m"}"#, half),
+        (r#"{"method":"\ud800"}"#, half),
+        (r#"{"error":{"message":"\ud800"}}"#, half),
+    ] {
+        let Content::Single(Single::Invalid(invalid)) = Content::parse(record.as_bytes()) else { panic!("{record}") };
+        assert_eq!(invalid.reason, expected, "{record}");
+    }
+    let Content::Batch(elements) = Content::parse(b"[[]]") else { panic!() };
+    assert!(matches!(&elements[..], [Single::Invalid(array)] if array.reason == "an array, not an object"));
+}
+
+#[test]
 fn ids_are_compared_by_value() {
     let id = |text: &str| match Content::parse(format!(r#"{{"id":{text},"method":"m"}}"#).as_bytes()) {
         Content::Single(Single::Message(message)) => message.id.map(rpcgraph::message::Id::into_owned),

@@ -338,6 +338,7 @@ const FAULTS: &[(&str, &str)] = &[
         "DELETE { ?m rpcg:batchIndex 2 } INSERT { ?m rpcg:batchIndex 1 } WHERE { ?m rpcg:batchIndex 2 }",
     ),
     ("invalid-value", "DELETE { ?m rpcg:value ?v } WHERE { ?m a rpcg:InvalidMessage ; rpcg:value ?v }"),
+    ("invalid-reason", "DELETE { ?m rpcg:reason ?r } WHERE { ?m a rpcg:InvalidMessage ; rpcg:reason ?r }"),
     ("malformed-is-kept", "INSERT { ?m rpcg:bytes '//4='^^xsd:base64Binary } WHERE { ?m a rpcg:MalformedRecord }"),
     ("log-line-session", "DELETE { ?l rpcg:inSession ?s } WHERE { ?l a rpcg:LogLine ; rpcg:inSession ?s }"),
     ("log-line-sequence", "INSERT { ?l rpcg:sequence 1 } WHERE { ?l a rpcg:LogLine }"),

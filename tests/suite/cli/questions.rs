@@ -1,6 +1,6 @@
 //! Questions as commands, and what is a question.
 
-use super::{BASE, LOG, Place};
+use super::{BASE, LOG, Place, REQUEST};
 
 /// A log that fails in one place, and a folder with queries of one's own.
 fn place() -> Place {
@@ -196,7 +196,7 @@ fn places_are_made_for_the_query_that_names_them() {
     let ran = place.run(&["query", "log", "-q", query, "-t", "csv"]);
     ran.said(0, "1 row\n");
     assert_eq!(ran.text(), "line\r\n4\r\n");
-    place.put("app.log", format!("starting\n<< {}\nthe end\n", super::REQUEST));
+    place.put("app.log", format!("starting\n<< {REQUEST}\nthe end\n"));
     let ran = place.run(&[
         "query",
         "app.log",
@@ -256,4 +256,23 @@ fn ids_are_found_by_their_numbers() {
         ran.said(0, "1 row\n");
         assert_eq!(ran.text(), format!("m\r\n{BASE}#m1\r\n"));
     }
+}
+
+/// Records that are wrong in the same way are one row, with their number and the first of them.
+#[test]
+fn problems_are_counted() {
+    let others: String = (0..132).map(|n| format!("{{\"hello\":{n}}}\nno JSON {n}\n")).collect();
+    let place = Place::with("log", format!("{REQUEST}\n{others}[7,8]\n{{\"id\":1,\"result\":1}}\n"));
+    let ran = place.run(&["problems", "log", "-t", "csv", "--quiet", "--columns", "kind,problem,count,text"]);
+    assert_eq!(
+        ran.quietly().text().replace('\r', ""),
+        "kind,problem,count,text\n\
+         Response,MissingVersion,1,\n\
+         InvalidMessage,\"a number, not an object\",2,7\n\
+         MalformedRecord,,132,no JSON 0\n\
+         InvalidMessage,\"no method, result or error\",132,\"{\"\"hello\"\":0}\"\n"
+    );
+    let first = place.run(&["problems", "log", "-t", "csv", "--quiet", "--columns", "message"]);
+    let names: Vec<_> = first.text().lines().filter_map(|line| Some(line.rsplit_once('#')?.1)).collect();
+    assert_eq!(names, ["m267", "m266.1", "m3", "m2"]);
 }
