@@ -3,14 +3,21 @@
 //! That it works for every message is the proof that the mapping `session` loses nothing: each rebuilt value equals the
 //! original, numbers compared as exact decimals, strings by code units, absent members different from null ones.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use oxrdf::vocab::rdf;
 use oxrdf::{NamedNodeRef, NamedOrBlankNode, Quad, Term};
+use percent_encoding::percent_decode_str;
 
 use crate::json;
+use crate::log::{LoggedEntry, LoggedMessage};
+use crate::message::{Content, Problem, Single};
+use crate::record::{Location, Sender};
+use crate::session::Name;
 use crate::vocab::{jrpc, rpcg};
 
 /// A session as its graph tells it.
@@ -73,13 +80,7 @@ pub enum RebuildError {
 
 /// Rebuilds the sessions of a graph, or of several, in the order of their IRIs.
 pub fn rebuild<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> Result<Vec<RebuiltSession>, RebuildError> {
-    let mut nodes: BTreeMap<&'q str, GraphNode<'q>> = BTreeMap::new();
-    for quad in quads {
-        let NamedOrBlankNode::NamedNode(subject) = &quad.subject else { continue };
-        let iri = subject.as_str();
-        let node = nodes.entry(iri).or_insert_with(|| GraphNode { iri, statements: Vec::new() });
-        node.statements.push((quad.predicate.as_ref(), &quad.object));
-    }
+    let nodes = nodes(quads);
     let mut elements: BTreeMap<&str, BTreeMap<u64, &GraphNode<'q>>> = BTreeMap::new();
     for node in nodes.values() {
         if let Some(batch) = node.iri_of(rpcg::IN_BATCH)? {
@@ -110,6 +111,47 @@ pub fn rebuild<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> Result<Vec<Rebu
         session.records.sort_by_key(|record| record.sequence);
     }
     Ok(sessions)
+}
+
+/// What a graph holds of logs, by the IRI of each: messages, what stands where one should, and lines of text, in the order of
+/// the log. A message is as [`Log::messages`](crate::Log::messages) tells it, as far as the graph says that: its text has
+/// the members in the order of the specification, and where it is in the log is known from a graph with provenance alone;
+/// without, its line is 0.
+pub fn messages<'q>(
+    quads: impl IntoIterator<Item = &'q Quad>,
+) -> Result<BTreeMap<&'q str, Vec<LoggedEntry>>, RebuildError> {
+    let nodes = nodes(quads);
+    let graph = SessionGraph { nodes: &nodes, elements: BTreeMap::new() };
+    let mut logs: BTreeMap<&str, BTreeMap<_, LoggedEntry>> = BTreeMap::new();
+    for (iri, node) in &nodes {
+        let Some((log, _)) = iri.rsplit_once('#').filter(|_| !node.is_a(rpcg::BATCH)) else { continue };
+        let Some(session) = node.iri_of(rpcg::IN_SESSION)? else { continue };
+        let (place, entry) = if node.is_a(rpcg::LOG_LINE) {
+            let before = node.iri_of(rpcg::AFTER)?.and_then(|record| nodes.get(record));
+            let record = before.map_or(Ok(0), |record| record.integer(rpcg::SEQUENCE))?;
+            let location = Location { record, line: node.integer(rpcg::LINE)?, byte: 0 };
+            let text = node.literal(rpcg::TEXT)?.unwrap_or_default().to_owned();
+            ((record, Some(u32::MAX), location.line, *iri), LoggedEntry::LogLine(location, text))
+        } else {
+            let message = graph.message(node, session)?;
+            let Name { record, element } = message.name;
+            ((record, element, 0, *iri), LoggedEntry::Message(message.into()))
+        };
+        logs.entry(log).or_default().insert(place, entry);
+    }
+    Ok(logs.into_iter().map(|(log, entries)| (log, entries.into_values().collect())).collect())
+}
+
+/// The nodes that a graph describes, by IRI.
+fn nodes<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> BTreeMap<&'q str, GraphNode<'q>> {
+    let mut nodes: BTreeMap<&'q str, GraphNode<'q>> = BTreeMap::new();
+    for quad in quads {
+        let NamedOrBlankNode::NamedNode(subject) = &quad.subject else { continue };
+        let iri = subject.as_str();
+        let node = nodes.entry(iri).or_insert_with(|| GraphNode { iri, statements: Vec::new() });
+        node.statements.push((quad.predicate.as_ref(), &quad.object));
+    }
+    nodes
 }
 
 struct SessionGraph<'g, 'q> {
@@ -160,6 +202,38 @@ impl<'q> SessionGraph<'_, 'q> {
         Ok(object(members, node.literal(rpcg::EXTRA_MEMBERS)?))
     }
 
+    /// A message, and what its session knows of it.
+    fn message(&self, node: &GraphNode<'q>, session: &str) -> Result<LoggedMessage, RebuildError> {
+        let name = node.name()?;
+        let place = |property| node.literal(property).map(|digits| digits.and_then(|digits| digits.parse().ok()));
+        let (line, byte) = (place(rpcg::LINE)?.unwrap_or_default(), place(rpcg::BYTE_OFFSET)?.unwrap_or_default());
+        let text = match self.content(node)? {
+            RebuiltContent::Json(text) | RebuiltContent::Text(text) => text,
+            RebuiltContent::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            RebuiltContent::Skipped => String::new(),
+        };
+        let mut message = LoggedMessage::new(name, Location { record: name.record, line, byte });
+        if let Content::Single(Single::Message(parsed)) = Content::parse_without_result(text.as_bytes())
+            && !node.is_a(rpcg::INVALID_MESSAGE)
+        {
+            message = message.with_members(&parsed);
+        }
+        let key = session.rsplit_once("#session-").map(|(_, key)| percent_decode_str(key).decode_utf8_lossy());
+        message.session = key.map(Cow::into_owned);
+        message.time = node.literal(rpcg::CAPTURED_AT)?.or(node.literal(rpcg::CLOCK_TIME)?).map(str::to_owned);
+        let role = node.iri_of(rpcg::SENT_BY)?;
+        message.sender = role.map(|role| if role == rpcg::CLIENT.as_str() { Sender::Client } else { Sender::Server });
+        let request = node.iri_of(rpcg::RESPONDS_TO)?.and_then(|request| self.nodes.get(request));
+        message.responds_to = request.map(GraphNode::name).transpose()?;
+        let seconds = node.literal(rpcg::LATENCY_SECONDS)?.and_then(|seconds| seconds.parse().ok());
+        message.latency = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        for problem in Problem::ALL {
+            let is_said = |term: &Term| matches!(term, Term::NamedNode(said) if said.as_ref() == problem.iri());
+            message.problems.insert_if(node.values(rpcg::PROBLEM).any(is_said), *problem);
+        }
+        Ok(LoggedMessage { text, ..message })
+    }
+
     fn linked(&self, from: &GraphNode<'q>, property: NamedNodeRef<'_>) -> Result<Option<&GraphNode<'q>>, RebuildError> {
         let Some(iri) = from.iri_of(property)? else { return Ok(None) };
         self.nodes.get(iri).map(Some).ok_or_else(|| from.unexpected(property, iri))
@@ -167,6 +241,12 @@ impl<'q> SessionGraph<'_, 'q> {
 }
 
 impl<'q> GraphNode<'q> {
+    fn name(&self) -> Result<Name, RebuildError> {
+        let index = self.literal(rpcg::BATCH_INDEX)?;
+        let element = index.map(|index| index.parse().map_err(|_| self.unexpected(rpcg::BATCH_INDEX, index)));
+        Ok(Name { record: self.integer(rpcg::SEQUENCE)?, element: element.transpose()? })
+    }
+
     fn id(&self) -> Result<String, RebuildError> {
         if self.is_a(jrpc::NULL_ID) {
             return Ok("null".to_owned());

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use oxrdf::{GraphName, Term};
+use oxrdf::Term;
 use rpcgraph::endpoint::{Credentials, Endpoint};
-use rpcgraph::query::catalogue::Condition;
+use rpcgraph::query::catalogue::{Condition, NamedQuery};
 use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Loading, Query, QueryError, Solutions, by_time, relative};
 use rpcgraph::store;
 use rpcgraph::summary::counted;
 
 use super::answer::AnswerArgs;
 use super::filter::{FilterArgs, TIMES};
-use super::input::{InputSource, is_stdin};
+use super::input::{InputSource, is_stdin, shown};
 use super::messages::SelectedMessages;
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
 use super::target::leave;
@@ -79,7 +79,7 @@ enum FailIf {
 /// What is asked: SPARQL, of which the text may depend on conditions.
 pub struct Question<'q> {
     text: Box<MakeText<'q>>,
-    filter: Option<&'q FilterArgs>,
+    filter: &'q FilterArgs,
     /// The file that it is from, if that was named.
     file: Option<PathBuf>,
     times: RowTimes,
@@ -100,15 +100,20 @@ pub struct RowTimes {
 type MakeText<'q> = dyn Fn(&[Condition]) -> Result<String, Failure> + 'q;
 
 impl<'q> Question<'q> {
-    /// A query as it was typed, or stands in a file.
-    pub fn sparql(text: String, file: Option<PathBuf>) -> Self {
-        Self { text: Box::new(move |_| Ok(text.clone())), filter: None, file, times: RowTimes::default() }
+    /// A query as it was typed, or stands in a file; it may have places for conditions.
+    pub fn sparql(text: String, file: Option<PathBuf>, filter: &'q FilterArgs) -> Self {
+        let name = file.as_deref().map_or("--query".to_owned(), shown);
+        let text = move |conditions: &[Condition]| match conditions {
+            [] => Ok(text.clone()),
+            conditions => Ok(NamedQuery { name: &name, text: &text }.with(&[], conditions)?),
+        };
+        Self { file, ..Self::named(text, filter, RowTimes::default()) }
     }
 
     /// A query that has places for conditions.
     pub fn named(
         text: impl Fn(&[Condition]) -> Result<String, Failure> + 'q,
-        filter: Option<&'q FilterArgs>,
+        filter: &'q FilterArgs,
         times: RowTimes,
     ) -> Self {
         Self { text: Box::new(text), filter, file: None, times }
@@ -116,15 +121,14 @@ impl<'q> Question<'q> {
 
     /// The query; `end` is the last time that the messages have.
     fn query(&self, end: Option<&str>, base: Option<&str>) -> Result<Query, Failure> {
-        let conditions = self.filter.map(|filter| filter.conditions(end)).transpose()?;
-        let text = (self.text)(&conditions.unwrap_or_default())?;
+        let text = (self.text)(&self.filter.conditions(end)?)?;
         // Some editors begin a file with a mark of its encoding.
         Ok(Query::parse(text.strip_prefix('\u{FEFF}').unwrap_or(&text), base)?)
     }
 
     /// A query that needs what the query and all that is asked beside it needs.
     fn loading(&self, query: &Query) -> Result<Query, Failure> {
-        let beside = self.filter.into_iter().flat_map(FilterArgs::asked_beside);
+        let beside = self.filter.asked_beside();
         let times = self.times.relative.then(|| format!("SELECT ?time {{ ?message {TIMES} ?time }}"));
         beside.chain(times).try_fold(query.clone(), |all, text| Ok(all.with_needs_of(&Query::parse(&text, None)?)))
     }
@@ -138,6 +142,11 @@ impl RowTimes {
     }
 }
 
+/// The server at a URL, which has so much time to answer a request.
+pub fn endpoint(url: &str, time: Duration) -> Result<Endpoint, Failure> {
+    Ok(Endpoint::builder(url).credentials(Credentials::from_environment()?).timeout(time).build()?)
+}
+
 /// What a term says: an IRI, or the text of a literal.
 pub fn text_of(term: &Term) -> &str {
     match term {
@@ -148,9 +157,39 @@ pub fn text_of(term: &Term) -> &str {
 }
 
 /// What is asked a question.
-enum Source {
+pub enum Source {
     Here(Dataset),
     There(Box<Endpoint>),
+}
+
+impl Source {
+    pub fn answer(&self, query: &Query, cancel: &Cancel) -> Result<Answer<'static>, Failure> {
+        Ok(match self {
+            Self::There(endpoint) => rpcgraph::query::ask(endpoint, query, cancel)?,
+            Self::Here(dataset) => dataset.answer(query, cancel)?,
+        })
+    }
+
+    /// The first column of the rows that a query has.
+    pub fn values(&self, text: &str, cancel: &Cancel) -> Result<Vec<Term>, Failure> {
+        let Answer::Solutions(solutions) = self.answer(&Query::parse(text, None)?, cancel)? else {
+            return Ok(Vec::new());
+        };
+        let values = solutions.rows.map(|row| Ok(row?.get(0).cloned()));
+        values.filter_map(Result::transpose).collect()
+    }
+
+    /// The last time that messages have, or another aggregate of them: a date and a time, or where no message has a date, a
+    /// time of day.
+    fn edge(&self, aggregate: &str, cancel: &Cancel) -> Result<Option<Term>, Failure> {
+        for property in ["capturedAt", "clockTime"] {
+            let text = format!("SELECT ({aggregate}(?time) AS ?edge) {{ ?message rpcg:{property} ?time }}");
+            if let Some(edge) = self.values(&text, cancel)?.pop() {
+                return Ok(Some(edge));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// A time in seconds, maybe with a fraction.
@@ -191,7 +230,7 @@ impl AskArgs {
         }
         // Better now than when all the work is done.
         let files = self.read.files(&sources).chain(question.file.as_deref());
-        let limit = question.filter.and_then(|filter| filter.limit);
+        let limit = question.filter.limit;
         let writer = self.answer.writer(query.form(), base.clone(), limit, files)?;
         let mut all_read = Ok(());
         let source = if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
@@ -210,13 +249,13 @@ impl AskArgs {
             all_read = read;
             Source::Here(dataset)
         };
-        if question.filter.is_some_and(FilterArgs::is_relative) {
-            let end = self.edge("MAX", &source, &cancel)?;
+        if question.filter.is_relative() {
+            let end = source.edge("MAX", &cancel)?;
             query = question.query(end.as_ref().map(text_of), base.as_deref())?;
         }
         let (found, noun) = match self.answer(&source, &query, &cancel)? {
             Answer::Solutions(rows) => {
-                let start = if question.times.relative { self.edge("MIN", &source, &cancel)? } else { None };
+                let start = if question.times.relative { source.edge("MIN", &cancel)? } else { None };
                 let rows = question.times.apply(rows, start.as_ref())?;
                 match self.answer.are_messages() {
                     true => {
@@ -231,8 +270,8 @@ impl AskArgs {
         if !self.summary.quiet && !noun.is_empty() {
             say(&counted(found, noun));
         }
-        if let Some(filter) = question.filter.filter(|_| found == 0 && !self.summary.quiet) {
-            for unmet in filter.unmet(|text| self.values(&source, text, &cancel))? {
+        if found == 0 && !self.summary.quiet {
+            for unmet in question.filter.unmet(|text| source.values(text, &cancel))? {
                 say(&format!("note: {unmet}"));
             }
         }
@@ -268,7 +307,7 @@ impl AskArgs {
 
     /// Asks a question of each message of a log that grows.
     pub fn follow(&self, question: &Question<'_>) -> Result<Outcome, Failure> {
-        if question.filter.is_some_and(FilterArgs::is_relative) {
+        if question.filter.is_relative() {
             bail!("a log that is followed has no end yet, for a time before that: name a time such as 10:00:00");
         }
         let source = follow::followed(self.sources()?)?;
@@ -276,7 +315,7 @@ impl AskArgs {
         self.bound(&cancel);
         let base = Some(source.iri.clone());
         let query = question.query(None, base.as_deref())?;
-        let limit = question.filter.and_then(|filter| filter.limit);
+        let limit = question.filter.limit;
         let files = self.read.files(std::slice::from_ref(&source));
         let writer = self.answer.writer(query.form(), base, limit, files)?.live()?;
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
@@ -300,13 +339,12 @@ impl AskArgs {
     }
 
     fn answer(&self, source: &Source, query: &Query, cancel: &Cancel) -> Result<Answer<'static>, Failure> {
-        Ok(match source {
-            Source::There(endpoint) => rpcgraph::query::ask(endpoint, query, cancel)?,
+        match source {
             Source::Here(dataset) if self.allow_service => {
-                dataset.answer_with(query, cancel, rpcgraph::query::services(self.request_timeout()))?
+                Ok(dataset.answer_with(query, cancel, rpcgraph::query::services(self.request_timeout()))?)
             }
-            Source::Here(dataset) => dataset.answer(query, cancel)?,
-        })
+            _ => source.answer(query, cancel),
+        }
     }
 
     /// Writes the messages that rows are about, as their logs have them, or as a store or a server gives them back.
@@ -321,35 +359,11 @@ impl AskArgs {
         for source in sources {
             count += selected.write_of(source, &self.read, &mut output)?;
         }
-        for query in if sources.is_empty() { selected.queries() } else { Vec::new() } {
-            if let Answer::Graph(triples) = self.answer(asked, &Query::parse(&query, None)?, cancel)? {
-                let quads = triples.map(|triple| Ok(triple?.in_graph(GraphName::DefaultGraph)));
-                count += selected.write_rebuilt(&quads.collect::<Result<Vec<_>, QueryError>>()?, &mut output)?;
-            }
+        if sources.is_empty() {
+            count += selected.write_rebuilt(&selected.quads(asked, cancel)?, &mut output)?;
         }
         output.finish()?;
         Ok(count)
-    }
-
-    /// The first column of the rows that a query has in what was loaded, or on the server.
-    fn values(&self, source: &Source, text: &str, cancel: &Cancel) -> Result<Vec<Term>, Failure> {
-        let Answer::Solutions(solutions) = self.answer(source, &Query::parse(text, None)?, cancel)? else {
-            return Ok(Vec::new());
-        };
-        let values = solutions.rows.map(|row| Ok(row?.get(0).cloned()));
-        values.filter_map(Result::transpose).collect()
-    }
-
-    /// The last time that messages have, or another aggregate of them: a date and a time, or where no message has a date, a
-    /// time of day.
-    fn edge(&self, aggregate: &str, source: &Source, cancel: &Cancel) -> Result<Option<Term>, Failure> {
-        for property in ["capturedAt", "clockTime"] {
-            let text = format!("SELECT ({aggregate}(?time) AS ?edge) {{ ?message rpcg:{property} ?time }}");
-            if let Some(edge) = self.values(source, &text, cancel)?.pop() {
-                return Ok(Some(edge));
-            }
-        }
-        Ok(None)
     }
 
     /// The switch that ends the query: Ctrl-C turns it, and the time.
@@ -385,9 +399,7 @@ impl AskArgs {
     }
 
     fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
-        let Some(url) = &self.endpoint else { return Ok(None) };
-        let builder = Endpoint::builder(url).credentials(Credentials::from_environment()?);
-        Ok(Some(builder.timeout(self.request_timeout()).build()?))
+        self.endpoint.as_deref().map(|url| endpoint(url, self.request_timeout())).transpose()
     }
 
     /// The time that a server has to answer a request.

@@ -140,7 +140,7 @@ impl Property {
 }
 
 /// A text as SPARQL has it.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut quoted = String::new();
     json::write_str(text, &mut quoted);
     quoted

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::bail;
-use oxrdf::{Quad, Term};
-use rpcgraph::query::Solutions;
-use rpcgraph::rebuild::{RebuiltContent, rebuild};
-use serde_json::value::RawValue;
+use oxrdf::{GraphName, Quad, Term};
+use rpcgraph::log::LoggedEntry;
+use rpcgraph::query::{Answer, Cancel, Query, QueryError, Solutions};
+use rpcgraph::rebuild::messages;
 
+use super::ask::Source;
 use super::input::InputSource;
 use super::read::ReadArgs;
 use super::{Failure, rebuild::read_graph};
@@ -31,6 +32,11 @@ impl SelectedMessages {
             };
         }
         Ok(Self(names))
+    }
+
+    /// These.
+    pub fn named(messages: BTreeSet<String>) -> Self {
+        Self(messages)
     }
 
     /// Writes those that a log or a graph has, and counts them.
@@ -57,37 +63,38 @@ impl SelectedMessages {
         self.0.contains(message) || self.0.contains(record(message))
     }
 
-    /// Queries for all that a graph holds of them.
-    pub fn queries(&self) -> Vec<String> {
+    /// All that a store or a server holds of them.
+    pub fn quads(&self, source: &Source, cancel: &Cancel) -> Result<Vec<Quad>, Failure> {
         let records: BTreeSet<&str> = self.0.iter().map(|message| record(message)).collect();
         let records: Vec<_> = records.into_iter().collect();
-        let query = |some: &[&str]| {
+        let mut quads = Vec::new();
+        for some in records.chunks(AT_ONCE) {
             let some: String = some.iter().map(|record| format!("<{record}> ")).collect();
-            format!(
-                "CONSTRUCT {{ ?node ?property ?value }} WHERE {{ VALUES ?record {{ {some}}} ?message rpcg:inBatch? ?record . \
+            let query = format!(
+                "CONSTRUCT {{ ?node ?property ?value }} WHERE {{ VALUES ?record {{ {some}}} \
+                 ?message (rpcg:inBatch|rpcg:after)? ?record . \
                  ?message (jrpc:hasId|jrpc:hasError)? ?node . ?node ?property ?value }}"
-            )
-        };
-        records.chunks(AT_ONCE).map(query).collect()
+            );
+            if let Answer::Graph(triples) = source.answer(&Query::parse(&query, None)?, cancel)? {
+                let more = triples.map(|triple| Ok(triple?.in_graph(GraphName::DefaultGraph)));
+                quads.extend(more.collect::<Result<Vec<_>, QueryError>>()?);
+            }
+        }
+        Ok(quads)
     }
 
     /// Writes those that can be rebuilt from these quads, and counts them.
     pub fn write_rebuilt(&self, quads: &[Quad], output: &mut impl Write) -> Result<u64, Failure> {
         let mut count = 0;
-        for built in rebuild(quads)?.into_iter().flat_map(|session| session.records) {
-            let text = match &built.content {
-                RebuiltContent::Json(text) | RebuiltContent::Text(text) => text.as_bytes(),
-                RebuiltContent::Bytes(bytes) => bytes,
-                RebuiltContent::Skipped => continue,
-            };
-            // What is not a batch has none.
-            let elements: Vec<&RawValue> = serde_json::from_slice(text).unwrap_or_default();
-            let names = (1..).map(|nth| format!("{}.{nth}", built.iri));
-            let lines = elements.iter().map(|element| element.get().as_bytes()).zip(names);
-            let whole = elements.is_empty().then(|| (text, built.iri.clone()));
-            for (line, _) in lines.chain(whole).filter(|(_, name)| self.has(name)) {
-                output.write_all(&[line, b"\n"].concat())?;
-                count += 1;
+        for (log, entries) in messages(quads)? {
+            for entry in entries {
+                if let LoggedEntry::Message(message) = entry
+                    && self.has(&format!("{log}#{}", message.name))
+                    && !message.text.is_empty()
+                {
+                    writeln!(output, "{}", message.text)?;
+                    count += 1;
+                }
             }
         }
         Ok(count)

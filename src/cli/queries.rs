@@ -105,7 +105,7 @@ impl OwnQueries {
         &'q self,
         name: &'q str,
         parameters: &'q NamedArgs,
-        filter: Option<&'q FilterArgs>,
+        filter: &'q FilterArgs,
         times: RowTimes,
     ) -> Question<'q> {
         let text = move |conditions: &[Condition]| {
@@ -113,7 +113,7 @@ impl OwnQueries {
                 let mut parameters = parameters.parameters.clone();
                 // Where the query has a number of rows of its own, this takes its place.
                 let is_first = query.parameters().contains(&"limit") && !times.by_time && !times.live;
-                if let Some(limit) = filter.and_then(|filter| filter.limit).filter(|_| is_first) {
+                if let Some(limit) = filter.limit.filter(|_| is_first) {
                     parameters.push(("limit".to_owned(), limit.to_string()));
                 }
                 Ok(query.with(&parameters, conditions)?)
@@ -232,7 +232,7 @@ impl QuestionArgs {
         }
         let by_time = name == "timeline" && sources.len() > 1;
         let times = RowTimes { by_time, relative: self.relative, live: self.follow };
-        let question = own.question(name, &parameters, Some(&self.filter), times);
+        let question = own.question(name, &parameters, &self.filter, times);
         match name {
             _ if !self.follow => self.ask.ask(&question),
             "timeline" | "errors" => self.ask.follow(&question),

@@ -8,6 +8,7 @@ use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
 
 use super::ask::{AskArgs, Question, RowTimes};
+use super::filter::FilterArgs;
 use super::input::{is_stdin, shown};
 use super::queries::{NamedArgs, OwnQueries};
 use super::standard::check_input;
@@ -36,6 +37,9 @@ pub struct QueryCommand {
 
     #[command(flatten)]
     parameters: NamedArgs,
+
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 impl QueryCommand {
@@ -70,11 +74,11 @@ impl QueryCommand {
 
     /// The query as it is asked, before anything is known of the data.
     fn question(&self) -> Result<Question<'_>, Failure> {
-        if let Some(text) = &self.query {
-            return Ok(Question::sparql(text.clone(), None));
-        }
         if let Some(name) = &self.named {
-            return Ok(self.own.question(name, &self.parameters, None, RowTimes::default()));
+            return Ok(self.own.question(name, &self.parameters, &self.filter, RowTimes::default()));
+        }
+        if let Some(text) = &self.query {
+            return Ok(Question::sparql(text.clone(), None, &self.filter));
         }
         let path = self.query_file.clone().unwrap_or_default();
         let text = match is_stdin(&path) {
@@ -88,6 +92,6 @@ impl QueryCommand {
                 fs::read_to_string(&path).with_context(|| format!("cannot read the query from {}", path.display()))?
             }
         };
-        Ok(Question::sparql(text, Some(path)))
+        Ok(Question::sparql(text, Some(path), &self.filter))
     }
 }

@@ -6,18 +6,27 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
+use oxrdf::Quad;
 use percent_encoding::percent_decode_str;
+use rpcgraph::endpoint::TIMEOUT;
 use rpcgraph::json::indented;
-use rpcgraph::log::{Log, LoggedEntry, LoggedMessage};
+use rpcgraph::log::{LogError, LoggedEntry, LoggedMessage};
 use rpcgraph::message::Id;
+use rpcgraph::query::{Cancel, Dataset};
+use rpcgraph::rebuild::messages;
 use rpcgraph::record::Location;
 use rpcgraph::session::Name;
 use rpcgraph::sink::Output;
+use rpcgraph::store::open_read_only;
 
+use super::ask::{Source, endpoint, text_of};
+use super::filter::quoted;
 use super::format::FormatArgs;
-use super::input::{InputSource, is_stdin, sources};
+use super::input::{InputSource, is_stdin, shown, sources};
+use super::messages::SelectedMessages;
 use super::pager::{self, Pager};
 use super::read::parse_size;
+use super::rebuild::read_graph;
 use super::{Failure, Outcome};
 
 /// Of what stands around a message, so many characters are shown.
@@ -26,17 +35,25 @@ const SHOWN: usize = 200;
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/show.txt").trim_end())]
 pub struct ShowCommand {
-    /// The log; LOG:1532 means the message on that line, LOG#m24 that message
-    #[arg(value_name = "LOG")]
-    log: PathBuf,
+    /// The log, or its graph; LOG:1532 means the message on that line, LOG#m24 that message
+    #[arg(value_name = "LOG", required_unless_present_any = ["store", "endpoint"])]
+    log: Option<PathBuf>,
 
-    /// Messages by their names: m24, m32.1 in a batch, m3-m9
+    /// Messages by their names: m24, m32.1 in a batch, m3-m9; of one log of several: session.ndjson#m24
     #[arg(value_name = "MESSAGE", value_parser = parse_selector)]
     messages: Vec<Selector>,
 
     /// The messages with an id
     #[arg(long, value_name = "ID")]
     id: Vec<String>,
+
+    /// Show what the store in a folder holds, which `rpcgraph load` has filled: no LOG is named then
+    #[arg(long, value_name = "DIR", conflicts_with = "endpoint")]
+    store: Option<PathBuf>,
+
+    /// Show what the SPARQL server at a URL holds
+    #[arg(long, value_name = "URL")]
+    endpoint: Option<String>,
 
     /// Also so many messages and lines of text before and after each
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -69,8 +86,15 @@ enum ShowFormat {
     Messages,
 }
 
+/// What was asked for, of the logs alone whose IRIs end like `log`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Selector {
+struct Selector {
+    log: String,
+    chosen: Chosen,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Chosen {
     Names(Name, Name),
     Line(u64),
     Id(String),
@@ -83,31 +107,67 @@ fn parse_name(text: &str) -> Option<Name> {
 }
 
 fn parse_selector(text: &str) -> Result<Selector, String> {
-    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    let (log, names) = text.rsplit_once('#').unwrap_or(("", text));
+    let (from, to) = names.split_once('-').unwrap_or((names, names));
     match (parse_name(from), parse_name(to)) {
-        (Some(from), Some(to)) if from.record <= to.record => Ok(Selector::Names(from, to)),
+        (Some(from), Some(to)) if from.record <= to.record => Ok(Chosen::Names(from, to).of(log)),
         _ => Err("expected the name of a message, such as m24, m32.1 or m3-m9".to_owned()),
     }
 }
 
+impl Chosen {
+    fn of(self, log: &str) -> Selector {
+        Selector { log: log.to_owned(), chosen: self }
+    }
+}
+
 impl Selector {
-    fn selects(&self, message: &LoggedMessage) -> bool {
-        match self {
-            Self::Names(from, to) if from == to && from.element.is_some() => message.name == *from,
-            Self::Names(from, to) => (from.record..=to.record).contains(&message.name.record),
-            Self::Id(id) => matches!(&message.id, Some(Id::String(text) | Id::Number(text)) if *text == *id),
-            Self::Line(_) => false,
-        }
+    fn selects(&self, log: &str, message: &LoggedMessage) -> bool {
+        log.ends_with(&self.log)
+            && match &self.chosen {
+                Chosen::Names(from, to) if from == to && from.element.is_some() => message.name == *from,
+                Chosen::Names(from, to) => (from.record..=to.record).contains(&message.name.record),
+                Chosen::Id(id) => matches!(&message.id, Some(Id::String(text) | Id::Number(text)) if *text == *id),
+                Chosen::Line(_) => false,
+            }
+    }
+
+    /// A query for what it selects, and for the other half of each exchange.
+    fn query(&self) -> String {
+        let chosen = match &self.chosen {
+            Chosen::Names(from, to) if from.record == to.record => format!("?message rpcg:sequence {}", from.record),
+            Chosen::Names(from, to) => {
+                format!("?message rpcg:sequence ?n FILTER(?n >= {} && ?n <= {})", from.record, to.record)
+            }
+            Chosen::Line(line) => format!("?message rpcg:line {line}"),
+            Chosen::Id(id) => format!(
+                "?message jrpc:hasId/(jrpc:hasStringValue|jrpc:hasNumberValue) ?id FILTER(STR(?id) = {})",
+                quoted(id)
+            ),
+        };
+        let log = quoted(&self.log);
+        format!(
+            "SELECT DISTINCT ?shown {{ {chosen} FILTER(STRENDS(STRBEFORE(STR(?message), \"#m\"), {log})) \
+             ?message (rpcg:respondsTo|^rpcg:respondsTo)? ?shown }}"
+        )
     }
 
     fn name(&self) -> String {
-        match self {
-            Self::Names(from, to) if from == to => from.to_string(),
-            Self::Names(from, to) => format!("{from}-{to}"),
-            Self::Line(line) => format!("message on line {line}"),
-            Self::Id(id) => format!("message with the id {id:?}"),
+        match &self.chosen {
+            Chosen::Names(from, to) if from == to => from.to_string(),
+            Chosen::Names(from, to) => format!("{from}-{to}"),
+            Chosen::Line(line) => format!("message on line {line}"),
+            Chosen::Id(id) => format!("message with the id {id:?}"),
         }
     }
+}
+
+/// What messages are shown of.
+enum ShownLog {
+    /// A log, which is read twice.
+    File(Box<InputSource>),
+    /// What a graph holds of a log, by the log's IRI.
+    Graph(String, Vec<LoggedEntry>),
 }
 
 /// What is shown of a log: what was asked for, and the other half of each exchange.
@@ -119,65 +179,122 @@ struct Found {
 
 impl ShowCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        let (path, place) = self.place();
         let mut selectors = self.messages.clone();
-        selectors.extend(place);
-        selectors.extend(self.id.iter().cloned().map(Selector::Id));
+        let place = self.place();
+        selectors.extend(place.1);
+        selectors.extend(self.id.iter().map(|id| Chosen::Id(id.clone()).of("")));
         if selectors.is_empty() {
             bail!("name what to show: messages such as m24, --id ID, or LOG:LINE");
         }
-        let mut sources = sources(&[path], None)?;
-        let source = sources.first_mut().ok_or_else(|| anyhow!("there is no log"))?;
-        // It is read twice.
-        source.keep()?;
-        let found = self.find(source, &selectors)?;
+        let (name, logs) = match place.0 {
+            Some(path) => Self::logs(path)?,
+            None => self.stored(&selectors)?,
+        };
+        let mut missing: Vec<_> = selectors.iter().collect();
+        let mut last = None;
+        let found: Vec<_> =
+            logs.iter().map(|log| self.find(log, &selectors, &mut missing, &mut last)).collect::<Result<_, _>>()?;
+        if let Some(selector) = missing.first() {
+            let last = last.map_or("it has no such messages".to_owned(), |last| format!("the last message is {last}"));
+            bail!("there is no {} in {name}: {last}", selector.name());
+        }
         let (_pager, mut output) = match (pager::is_able() && !self.no_pager).then(|| Pager::start(false)).flatten() {
             Some((pager, input)) => (Some(pager), Output::shown(input, Some(false))),
             None => (None, Output::stdout(false)),
         };
-        self.write(source, &found, &mut output)?;
+        let several = found.iter().filter(|found| !found.selected.is_empty()).count() > 1;
+        for (log, found) in logs.iter().zip(&found).filter(|(_, found)| !found.selected.is_empty()) {
+            if several && self.to == ShowFormat::Text {
+                writeln!(output, "{}\n", log.iri())?;
+            }
+            self.write(log, found, &mut output)?;
+        }
         output.finish()?;
         Ok(Outcome::Done)
     }
 
-    /// The log, and the message that is named with it.
-    fn place(&self) -> (PathBuf, Option<Selector>) {
-        let text = self.log.to_string_lossy();
-        if is_stdin(&self.log) || self.log.exists() {
-            return (self.log.clone(), None);
+    /// The log, if not a store or a server is asked, and the message that is named with it.
+    fn place(&self) -> (Option<PathBuf>, Option<Selector>) {
+        let Some(log) = &self.log else { return (None, None) };
+        let text = log.to_string_lossy();
+        if self.store.is_some() || self.endpoint.is_some() {
+            return (None, parse_selector(&text).ok());
         }
-        let line = text.rsplit_once(':').and_then(|(path, line)| Some((path, Selector::Line(line.parse().ok()?))));
+        if is_stdin(log) || log.exists() {
+            return (Some(log.clone()), None);
+        }
+        let line = text.rsplit_once(':').and_then(|(path, line)| Some((path, Chosen::Line(line.parse().ok()?).of(""))));
         let name = || text.rsplit_once('#').and_then(|(path, name)| Some((path, parse_selector(name).ok()?)));
         match line.or_else(name) {
-            Some((path, place)) if Path::new(path).exists() => (path.into(), Some(place)),
+            Some((path, place)) if Path::new(path).exists() => (Some(path.into()), Some(place)),
             // As IRIs have names of files.
-            Some((path, place)) => (percent_decode_str(path).decode_utf8_lossy().into_owned().into(), Some(place)),
-            None => (self.log.clone(), None),
+            Some((path, place)) => {
+                (Some(percent_decode_str(path).decode_utf8_lossy().into_owned().into()), Some(place))
+            }
+            None => (Some(log.clone()), None),
         }
     }
 
-    fn open(&self, source: &InputSource) -> Result<Log, Failure> {
-        Ok(source.open()?.with_options(self.format.options(self.max_record_size)?))
+    /// The log at a path, or those that a graph is of, and what they are called together.
+    fn logs(path: PathBuf) -> Result<(String, Vec<ShownLog>), Failure> {
+        let mut source = sources(&[path], None)?.pop().ok_or_else(|| anyhow!("there is no log"))?;
+        let name = source.name();
+        if let (Some(_), Some(path)) = (source.rdf_format(), source.paths().next()) {
+            return Ok((name, graphs(&read_graph(path)?)?));
+        }
+        source.keep()?;
+        Ok((name, vec![ShownLog::File(source.into())]))
     }
 
-    fn find(&self, source: &InputSource, selectors: &[Selector]) -> Result<Found, Failure> {
+    /// What a store or a server has of what was asked for.
+    fn stored(&self, selectors: &[Selector]) -> Result<(String, Vec<ShownLog>), Failure> {
+        let (name, source) = match (&self.store, &self.endpoint) {
+            (Some(dir), _) => (shown(dir), Source::Here(Dataset::stored(open_read_only(dir)?))),
+            (None, url) => {
+                let url = url.as_deref().unwrap_or_default();
+                (url.to_owned(), Source::There(endpoint(url, TIMEOUT)?.into()))
+            }
+        };
+        let mut messages = BTreeSet::new();
+        for selector in selectors {
+            for term in source.values(&selector.query(), &Cancel::default())? {
+                // What stands around it is named by the numbers of records.
+                if let Some((log, name)) = text_of(&term).rsplit_once("#m")
+                    && let Some(Name { record, .. }) = parse_name(name)
+                {
+                    let around = record.saturating_sub(self.around as u64)..=record.saturating_add(self.around as u64);
+                    messages.extend(around.map(|record| format!("{log}#m{record}")));
+                }
+            }
+        }
+        let quads = SelectedMessages::named(messages).quads(&source, &Cancel::default())?;
+        Ok((name, graphs(&quads)?))
+    }
+
+    /// Finds what these select in a log; takes out of `missing` those that select something, and tells the last message.
+    fn find<'s>(
+        &self,
+        log: &ShownLog,
+        selectors: &'s [Selector],
+        missing: &mut Vec<&'s Selector>,
+        last: &mut Option<Name>,
+    ) -> Result<Found, Failure> {
         let mut found = Found::default();
-        let mut missing: Vec<_> = selectors.iter().collect();
+        let iri = log.iri();
         // Of each line that was asked for, the last message that begins there or before.
         let mut on_lines: BTreeMap<u64, (u64, Vec<Name>)> = BTreeMap::new();
         let mut requests: BTreeMap<Name, Name> = BTreeMap::new();
-        let mut last = None;
-        for message in self.open(source)?.messages() {
-            let message = message?;
-            if selectors.iter().any(|selector| selector.selects(&message)) {
-                missing.retain(|selector| !selector.selects(&message));
+        for entry in log.entries(self)? {
+            let LoggedEntry::Message(message) = entry? else { continue };
+            if selectors.iter().any(|selector| selector.selects(iri, &message)) {
+                missing.retain(|selector| !selector.selects(iri, &message));
                 found.selected.insert(message.name);
             }
             for selector in selectors {
-                if let Selector::Line(line) = selector
-                    && message.location.line <= *line
+                if let Chosen::Line(line) = selector.chosen
+                    && (1..=line).contains(&message.location.line)
                 {
-                    let at = on_lines.entry(*line).or_default();
+                    let at = on_lines.entry(line).or_default();
                     if at.0 != message.location.line {
                         *at = (message.location.line, Vec::new());
                     }
@@ -192,13 +309,9 @@ impl ShowCommand {
                     requests.insert(message.name, request);
                 }
             }
-            last = Some(message.name);
+            *last = (*last).max(Some(message.name));
         }
-        missing.retain(|selector| !matches!(selector, Selector::Line(line) if on_lines.contains_key(line)));
-        if let Some(selector) = missing.first() {
-            let last = last.map_or("it has no messages".to_owned(), |last| format!("the last message is {last}"));
-            bail!("there is no {} in {}: {last}", selector.name(), source.name());
-        }
+        missing.retain(|selector| !matches!(selector.chosen, Chosen::Line(line) if on_lines.contains_key(&line)));
         found.selected.extend(on_lines.into_values().flat_map(|(_, names)| names));
         for (answer, request) in requests {
             for (one, other) in [(answer, request), (request, answer)] {
@@ -210,11 +323,10 @@ impl ShowCommand {
         Ok(found)
     }
 
-    fn write(&self, source: &InputSource, found: &Found, output: &mut impl Write) -> Result<(), Failure> {
+    fn write(&self, log: &ShownLog, found: &Found, output: &mut impl Write) -> Result<(), Failure> {
         let mut before: VecDeque<String> = VecDeque::new();
         let mut after = 0;
-        let mut messages = self.open(source)?.messages();
-        while let Some(entry) = messages.next_entry() {
+        for entry in log.entries(self)? {
             let entry = entry?;
             if let LoggedEntry::Message(message) = &entry
                 && (found.selected.contains(&message.name) || found.partners.contains(&message.name))
@@ -260,10 +372,38 @@ impl ShowCommand {
     }
 }
 
+impl ShownLog {
+    fn iri(&self) -> &str {
+        match self {
+            Self::File(source) => &source.iri,
+            Self::Graph(iri, _) => iri,
+        }
+    }
+
+    fn entries<'l>(&'l self, show: &ShowCommand) -> Result<Entries<'l>, Failure> {
+        Ok(match self {
+            Self::File(source) => {
+                let log = source.open()?.with_options(show.format.options(show.max_record_size)?);
+                let mut messages = log.messages();
+                Box::new(std::iter::from_fn(move || messages.next_entry()))
+            }
+            Self::Graph(_, entries) => Box::new(entries.iter().cloned().map(Ok)),
+        })
+    }
+}
+
+type Entries<'l> = Box<dyn Iterator<Item = Result<LoggedEntry, LogError>> + 'l>;
+
+/// The logs that a graph is of.
+fn graphs(quads: &[Quad]) -> Result<Vec<ShownLog>, Failure> {
+    Ok(messages(quads)?.into_iter().map(|(log, entries)| ShownLog::Graph(log.to_owned(), entries)).collect())
+}
+
 /// What a message is, and where: `m7 · line 7, byte 812 · Server · ErrorResponse to m6 after 0.418 s`.
 fn heading(message: &LoggedMessage) -> String {
     let Location { line, byte, .. } = message.location;
-    let mut parts = vec![message.name.to_string(), format!("line {line}, byte {byte}")];
+    let mut parts = vec![message.name.to_string()];
+    parts.extend((line > 0).then(|| format!("line {line}, byte {byte}")));
     parts.extend(message.session.as_ref().map(|session| format!("session {session}")));
     parts.extend(message.time.clone());
     parts.extend(message.sender.map(|sender| format!("{sender:?}")));

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::convert::{ConvertError, Input};
 use crate::json::Numbers;
-use crate::message::{Content, ErrorMember, Id, Kind, Payload, Problems};
+use crate::message::{Content, ErrorMember, Id, Kind, Message, Payload, Problems};
 use crate::record::{Entry, Location, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Sessions};
 
@@ -132,42 +132,67 @@ fn read(record: &Record<'_>, sessions: &mut Sessions, ready: &mut VecDeque<Logge
             None => Some(String::from_utf8_lossy(&record.bytes)),
         };
         if !matches!(annotated.node, Node::Batch) {
-            ready.push_back(LoggedMessage::new(record, &annotated, text.unwrap_or_default().into_owned()));
+            ready.push_back(LoggedMessage::of(record, &annotated, text.unwrap_or_default().into_owned()));
         }
     }
 }
 
 impl LoggedMessage {
-    fn new(record: &Record<'_>, annotated: &Annotated<'_>, text: String) -> Self {
-        let seconds = annotated.latency.map(|seconds| f64::from(oxsdatatypes::Double::from(seconds)));
-        let mut logged = Self {
-            name: annotated.name,
-            location: annotated.location,
-            session: record.session.as_deref().map(str::to_owned),
-            time: annotated.time.map(|time| time.to_string()),
-            sender: annotated.sender,
-            kind: annotated.kind(),
+    /// Of which nothing is known but its name and its place.
+    pub(crate) fn new(name: Name, location: Location) -> Self {
+        Self {
+            name,
+            location,
+            session: None,
+            time: None,
+            sender: None,
+            kind: None,
             id: None,
             method: None,
             params: None,
             result: None,
             error: None,
+            responds_to: None,
+            latency: None,
+            problems: Problems::default(),
+            text: String::new(),
+        }
+    }
+
+    /// The same with what a message says.
+    pub(crate) fn with_members(self, message: &Message<'_>) -> Self {
+        let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
+        Self {
+            kind: Some(message.kind),
+            id: message.id.clone().map(Id::into_owned),
+            method: owned(&message.method),
+            params: message.params.as_ref().and_then(canonical),
+            result: message.result.as_ref().and_then(canonical),
+            error: match &message.error {
+                Some(ErrorMember::Object(error)) => Some((owned(&error.code), owned(&error.message))),
+                _ => None,
+            },
+            ..self
+        }
+    }
+
+    fn of(record: &Record<'_>, annotated: &Annotated<'_>, text: String) -> Self {
+        let named = Self::new(annotated.name, annotated.location);
+        let logged = match &annotated.node {
+            Node::Message(message) => named.with_members(message),
+            _ => named,
+        };
+        let seconds = annotated.latency.map(|seconds| f64::from(oxsdatatypes::Double::from(seconds)));
+        Self {
+            session: record.session.as_deref().map(str::to_owned),
+            time: annotated.time.map(|time| time.to_string()),
+            sender: annotated.sender,
             responds_to: annotated.responds_to,
             latency: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             problems: annotated.problems,
             text,
-        };
-        if let Node::Message(message) = &annotated.node {
-            let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
-            logged.id = message.id.clone().map(Id::into_owned);
-            logged.method = owned(&message.method);
-            logged.params = message.params.as_ref().and_then(canonical);
-            logged.result = message.result.as_ref().and_then(canonical);
-            if let Some(ErrorMember::Object(error)) = &message.error {
-                logged.error = Some((owned(&error.code), owned(&error.message)));
-            }
+            ..logged
         }
-        logged
     }
 }
 

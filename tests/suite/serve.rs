@@ -346,6 +346,22 @@ fn clients_get_answers() {
         "--quiet",
     ]);
     assert_eq!(ran.text(), "m\r\nno\r\nnote\r\nsubtract\r\n");
+    // The messages that it has, too: by name and by id, with what stands around them.
+    let shown = |arguments: &[&str]| place.run(&[&["show", "-t", "messages"], arguments].concat());
+    for arguments in [&["m2"][..], &["m4-m5"], &["--id", "1"], &["--id", "a"], &["log.ndjson#m4"], &["m3"]] {
+        let there = shown(&[&["--endpoint", &endpoint], arguments].concat());
+        let log = if arguments[0].contains('#') { &arguments[..0] } else { &["log.ndjson"] };
+        let here = shown(&[log, arguments].concat());
+        assert_eq!(there.quietly().text().lines().count(), here.quietly().text().lines().count(), "{arguments:?}");
+        for (one, other) in there.text().lines().zip(here.text().lines()) {
+            let value = |line| serde_json::from_str::<Value>(line).unwrap();
+            assert_eq!(value(one), value(other));
+        }
+    }
+    let around = place.run(&["show", "--endpoint", &endpoint, "m5", "--around", "1"]);
+    let text = around.quietly().text();
+    assert!(text.starts_with("m3 · Notification\n  {") && text.contains("\nm5 · ErrorResponse to m4\n"), "{text}");
+    place.run(&["show", "--endpoint", &endpoint, "log#m1"]).began(2, "error: there is no m1 in http://127.0.0.1:");
     let graph = place.run(&[
         "query",
         "--endpoint",

@@ -161,7 +161,10 @@ mod on_disk {
 
     #[test]
     fn disk_has_what_is_converted() {
-        let place = Place::new();
+        let place = Place::with("log", LOG);
+        load(&place);
+        let shown = place.run(&["show", "--store", "traffic", "m5", "-t", "messages"]);
+        assert_eq!(shown.quietly().text().lines().count(), 2);
         for log in [LOG.as_bytes(), LOG.as_bytes(), &calls(500), LOG.as_bytes()] {
             place.put("log", log);
             load(&place);

@@ -146,6 +146,41 @@ fn what_no_message_has_is_told() {
     );
 }
 
+/// Queries of one's own take them where they say what they are about, wherever they stand.
+#[test]
+fn every_way_to_ask_takes_filters() {
+    let place = Place::with("mcp.jsonl", std::fs::read(own("tests/queries/mcp.jsonl")).unwrap());
+    let query = "SELECT ?message {\n  ?message a ?kind ; rpcg:sequence ?n\n  #:messages ?message\n}\nORDER BY ?n";
+    place.put("own/mine.rq", query);
+    let filters = ["--method", "tools/*", "--kind", "request", "--since", "15s"];
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let ran = rows(&place, &[arguments, &filters].concat());
+        ran.iter().map(|row| row.split(',').next().unwrap().to_owned()).collect()
+    };
+    let expected = names(&["timeline"]);
+    assert!(expected.len() > 2, "{expected:?}");
+    for asked in [
+        &["query", "--named", "timeline"][..],
+        &["ask", "mine", "--queries", "own"],
+        &["query", "--named", "mine", "--queries", "own"],
+        &["query", "--query-file", "own/mine.rq"],
+        &["query", "-q", query],
+    ] {
+        assert_eq!(names(asked), expected, "{asked:?}");
+        assert_eq!(names(&[asked, &["--limit", "2"]].concat()), expected[..2], "{asked:?}");
+    }
+    let why = "does not say what conditions would be about: it needs a line `#:messages ?message`";
+    place
+        .run(&["query", "mcp.jsonl", "-q", "SELECT * { ?m a jrpc:Request }", "--method", "a"])
+        .said(2, &format!("error: the query --query {why}\n"));
+    let ran = place.run(&["query", "mcp.jsonl", "-q", query, "--method", "tools/cal"]);
+    assert!(
+        ran.stderr.ends_with("note: no message has the method \"tools/cal\"; did you mean tools/call?\n"),
+        "{}",
+        ran.stderr
+    );
+}
+
 /// A value is text, whatever stands in it.
 #[test]
 fn values_are_no_sparql() {

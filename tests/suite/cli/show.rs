@@ -1,5 +1,7 @@
 //! `show`: messages as they were, with what belongs to them.
 
+use serde_json::Value;
+
 use super::Place;
 use crate::support::own;
 
@@ -72,6 +74,73 @@ m7 · line 7, byte 696 · ErrorResponse to m6
     );
     let problem = place.run(&["show", "mcp.jsonl", "m27"]);
     assert!(problem.text().contains("\nproblems: DuplicateAnswer\n"), "{}", problem.text());
+}
+
+/// What a graph says of messages is shown of them: the same but for the order of members, and for places that it does not know.
+#[test]
+fn graphs_show_their_messages() {
+    let place = place();
+    // Heading, problems, and the JSON or text of each.
+    let blocks = |text: &str| -> Vec<(String, String, Value)> {
+        let block = |block: &str| {
+            let (heading, text) = block.split_once('\n').unwrap();
+            let parts: Vec<_> = heading.split(" · ").filter(|part| !part.starts_with("line ")).collect();
+            let (problems, text) = match text.split_once('\n').filter(|_| text.starts_with("problems: ")) {
+                Some((problems, text)) => (problems, text),
+                None => ("", text),
+            };
+            let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+            (parts.join(" · "), problems.to_owned(), value)
+        };
+        text.split("\n\n").filter(|text| !text.is_empty()).map(block).collect()
+    };
+    for (log, arguments) in [
+        ("log", &["m7"][..]),
+        ("log", &["m6-m8"]),
+        ("log", &["--id", "retry-1"]),
+        ("log", &["m1-m9"]),
+        ("mcp.jsonl", &["m11"]),
+        ("mcp.jsonl", &["m33"]),
+        ("mcp.jsonl", &["m33.1"]),
+        ("mcp.jsonl", &["--id", "3"]),
+        ("mcp.jsonl", &["m27", "m1-m35"]),
+    ] {
+        place.run(&["convert", log, "-o", "graph.ttl", "--quiet"]).quietly();
+        place.run(&["convert", log, "-o", "places.nq.gz", "--provenance", "--quiet"]).quietly();
+        let shown = |input: &str| place.run(&[&["show", input], arguments].concat());
+        let (of_log, of_graph) = (shown(log), shown("graph.ttl"));
+        assert_eq!(blocks(of_graph.quietly().text()), blocks(of_log.quietly().text()), "{log} {arguments:?}");
+        assert!(!of_graph.text().contains(" · line "));
+        let headings = |ran: &super::Ran| -> Vec<String> {
+            ran.text().lines().filter(|line| line.contains(" · ")).map(str::to_owned).collect()
+        };
+        // Where elements of batches are is not said of them.
+        if !headings(&of_log).iter().any(|heading| heading.contains("m33.")) {
+            assert_eq!(headings(&shown("places.nq.gz")), headings(&of_log));
+        }
+    }
+    place.run(&["convert", "log", "-o", "places.ttl", "--provenance", "--quiet"]).quietly();
+    let by_line = place.run(&["show", "places.ttl:7", "-t", "messages"]);
+    assert_eq!(by_line.stdout, place.run(&["show", "places.ttl#m7", "-t", "messages"]).stdout);
+    assert_eq!(by_line.quietly().text().lines().count(), 2);
+    // Text between messages stands in its place.
+    place.run(&["convert", "app.log", "-o", "app.ttl", "--log-lines", "--quiet"]).quietly();
+    let around = place.run(&["show", "app.ttl", "m2", "--around", "1"]);
+    let text = around.quietly().text();
+    assert!(text.starts_with("line 1\n  starting\n\nm1 · Server · Request\n"), "{text}");
+    assert!(text.contains("\n\nline 3\n  it  [2J fails\n\nm2 · Client · ErrorResponse to m1\n"), "{text}");
+    // Of two logs, each has such a message.
+    place.run(&["convert", "log", "app.log", "-o", "both.nq", "--quiet"]).quietly();
+    let both = place.run(&["show", "both.nq", "m2"]);
+    let text = both.quietly().text();
+    assert!(
+        text.starts_with("file://") && text.contains("/app.log\n\nm1 · ") && text.contains("/log\n\nm1 · "),
+        "{text}"
+    );
+    let one = place.run(&["show", "both.nq", "/log#m2"]);
+    assert_eq!(blocks(one.quietly().text()), blocks(place.run(&["show", "log", "m2"]).text()));
+    place.run(&["show", "graph.ttl", "m99"]).said(2, "error: there is no m99 in graph.ttl: the last message is m42\n");
+    place.run(&["show", "graph.ttl:7"]).began(2, "error: there is no message on line 7 in graph.ttl: ");
 }
 
 /// Lines of the log too, with nothing that a terminal obeys on one.
