@@ -1,19 +1,24 @@
 //! Questions: where they are asked, how long they may take, and what becomes of the answer.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use oxrdf::Term;
+use oxrdf::vocab::rdfs;
+use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
+use oxrdfio::{RdfFormat, RdfParser};
 use rpcgraph::endpoint::{Credentials, Endpoint};
 use rpcgraph::query::catalogue::{Condition, NamedQuery};
 use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Loading, Query, QueryError, Solutions, by_time, relative};
 use rpcgraph::store;
 use rpcgraph::summary::counted;
+use rpcgraph::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
 
 use super::answer::AnswerArgs;
+use super::builtin::{ALIGNMENT, RPCGRAPH_ONTOLOGY};
 use super::filter::{FilterArgs, TIMES};
 use super::input::{InputSource, is_stdin, shown};
 use super::messages::SelectedMessages;
@@ -271,6 +276,7 @@ impl AskArgs {
             say(&counted(found, noun));
         }
         if found == 0 && !self.summary.quiet {
+            note_superclasses(&query);
             for unmet in question.filter.unmet(|text| source.values(text, &cancel))? {
                 say(&format!("note: {unmet}"));
             }
@@ -466,14 +472,43 @@ impl AskArgs {
     }
 }
 
-/// Notes the terms of a query that our vocabularies do not have.
+/// Notes what in a query finds nothing in any log: terms that our vocabularies do not have, pointers without their slash.
 fn note_unknown(query: &Query) {
+    for text in query.no_pointers() {
+        say(&format!("note: {text:?} is not a JSON Pointer and finds nothing: did you mean \"/{text}\"?"));
+    }
     let known: Vec<_> = rpcgraph::vocab::own_terms().collect();
     for term in query.unknown_terms() {
         let near = nearest(&term, known.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"));
         let advice = near.unwrap_or_else(|| "`rpcgraph ontology` prints what there is".to_owned());
         say(&format!("note: no vocabulary has the term {term}; {advice}"));
     }
+}
+
+/// Notes the classes in a query that nothing may have, since what has one of their subclasses is not said to have both.
+fn note_superclasses(query: &Query) {
+    let mut subclasses: BTreeMap<NamedNode, Vec<String>> = BTreeMap::new();
+    let ontologies = [JSON_RPC_ONTOLOGY, RPCGRAPH_ONTOLOGY, ALIGNMENT];
+    for quad in ontologies.into_iter().flat_map(|text| RdfParser::from_format(RdfFormat::Turtle).for_slice(text)) {
+        if let Ok(Quad { subject: NamedOrBlankNode::NamedNode(class), predicate, object: Term::NamedNode(all), .. }) =
+            quad
+            && predicate == rdfs::SUB_CLASS_OF
+            && query.names(all.as_ref())
+            && !query.names(class.as_ref())
+        {
+            subclasses.entry(all).or_default().push(prefixed(&class));
+        }
+    }
+    for (class, classes) in subclasses {
+        let (class, classes) = (prefixed(&class), classes.join(", "));
+        say(&format!("note: what is a {class} is said to be one of its subclasses: ask for {classes}"));
+    }
+}
+
+/// A term as queries name it.
+fn prefixed(term: &NamedNode) -> String {
+    let local = |(prefix, namespace): &(_, _)| Some(format!("{prefix}:{}", term.as_str().strip_prefix(*namespace)?));
+    PREFIXES.iter().find_map(local).unwrap_or_else(|| term.to_string())
 }
 
 /// Data, and whether something was read of each input.

@@ -11,8 +11,8 @@ use super::explain::explain;
 use super::format::FormatArgs;
 use super::{Failure, Outcome, print};
 
-const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
-const ALIGNMENT: &str = include_str!("../../ontology/alignment.ttl");
+pub const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
+pub const ALIGNMENT: &str = include_str!("../../ontology/alignment.ttl");
 const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command};
+use rpcgraph::query::catalogue::names;
 
 use super::input::{is_stdin, shown};
 use super::{Failure, say};
@@ -84,8 +85,10 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
         return Ok(arguments);
     }
     let name = shown(path);
+    let questions: Vec<_> = names().iter().map(|question| format!("ask {question}")).collect();
     let commands = root.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
-    let command = nearest(&name, commands).map(|near| format!("the command {near}"));
+    let command = nearest(&name, commands.chain(questions.iter().map(String::as_str)));
+    let command = command.map(|near| format!("the command {near}"));
     let near: Vec<_> = command.into_iter().chain(near_file(path).map(|near| format!("the file {near}"))).collect();
     let advice = match near.as_slice() {
         [] => "rpcgraph --help lists the commands".to_owned(),

@@ -32,6 +32,8 @@ pub(super) struct Uses {
     pub items: bool,
     /// The custom functions that are called, each with its number of arguments.
     pub calls: Vec<(NamedNode, usize)>,
+    /// Their second arguments that are texts and not JSON Pointers.
+    no_pointers: BTreeSet<String>,
     terms: BTreeSet<String>,
     /// The conditions that records meet, in every solution of what is being looked at.
     known: Vec<(Variable, Condition)>,
@@ -65,6 +67,11 @@ impl Query {
         self.uses.terms.contains(term.as_str())
     }
 
+    /// Texts in it that stand where JSON Pointers belong and are none, since these begin with a slash: they find nothing.
+    pub fn no_pointers(&self) -> impl Iterator<Item = &str> {
+        self.uses.no_pointers.iter().map(String::as_str)
+    }
+
     /// Terms in it that are in the namespaces `jrpc:` and `rpcg:`, but are not defined: typing errors, most likely.
     pub fn unknown_terms(&self) -> Vec<String> {
         let known = |iri: &str| jrpc::ALL.iter().chain(rpcg::ALL).any(|term| term.as_str() == iri);
@@ -86,6 +93,7 @@ impl Uses {
             services: false,
             items: false,
             calls: Vec::new(),
+            no_pointers: BTreeSet::new(),
             terms: BTreeSet::new(),
             known: Vec::new(),
         };
@@ -271,6 +279,12 @@ impl Uses {
             Expression::NamedNode(node) => self.iri(node),
             Expression::FunctionCall(Function::Custom(name), arguments) => {
                 self.calls.push((name.clone(), arguments.len()));
+                if let Some(Expression::Literal(pointer)) = arguments.get(1)
+                    && !pointer.value().is_empty()
+                    && !pointer.value().starts_with('/')
+                {
+                    self.no_pointers.insert(pointer.value().to_owned());
+                }
             }
             Expression::Exists(pattern) => self.pattern(pattern),
             _ => {}
@@ -340,6 +354,12 @@ mod tests {
         let uses = uses("SELECT * { ?r a jrpc:Request SERVICE <http://example.org/> { ?s ?p ?o } }");
         assert!(uses.services);
         assert!(!uses.needs.wants(jrpc::HAS_METHOD, None));
+    }
+
+    #[test]
+    fn texts_that_are_no_pointers_are_noticed() {
+        let query = "SELECT (rpcg:json(?p, 'a/b') AS ?a) (rpcg:jsonType(?p, '') AS ?t) { ?m jrpc:hasParameters ?p FILTER(rpcg:json(?p, '/c')) }";
+        assert_eq!(Query::parse(query, None).unwrap().no_pointers().collect::<Vec<_>>(), ["a/b"]);
     }
 
     #[test]

@@ -276,3 +276,36 @@ fn problems_are_counted() {
     let names: Vec<_> = first.text().lines().filter_map(|line| Some(line.rsplit_once('#')?.1)).collect();
     assert_eq!(names, ["m267", "m266.1", "m3", "m2"]);
 }
+
+/// No rows have a reason, where the program can know it.
+#[test]
+fn no_rows_are_explained() {
+    let place = Place::with("log", LOG);
+    for (query, note) in [
+        (
+            "SELECT * { ?m a jrpc:Message }",
+            "0 rows\nnote: what is a jrpc:Message is said to be one of its subclasses: ask for jrpc:Request, \
+             jrpc:Notification, jrpc:Response, jrpc:ErrorResponse\n",
+        ),
+        (
+            "SELECT * { ?m jrpc:hasId ?id . ?id a jrpc:RequestId }",
+            "0 rows\nnote: what is a jrpc:RequestId is said to be one of its subclasses: ask for jrpc:StringId, \
+             jrpc:NumberId, jrpc:NullId\n",
+        ),
+        (
+            "SELECT * { ?m jrpc:hasParameters ?p FILTER(rpcg:json(?p, 'x') = 1.5) }",
+            "note: \"x\" is not a JSON Pointer and finds nothing: did you mean \"/x\"?\n0 rows\n",
+        ),
+        ("SELECT * { ?m jrpc:hasParameters ?p FILTER(rpcg:json(?p, '/x') = 1.5) }", "1 row\n"),
+        ("SELECT * { ?m a ?c VALUES ?c { jrpc:Message jrpc:Request } }", "2 rows\n"),
+    ] {
+        place.run(&["query", "log", "-q", query]).said(0, note);
+    }
+    place
+        .run(&["errors", "log", "--session", "no"])
+        .said(0, "0 rows\nnote: no message has the session \"no\"; there are log\n");
+    place.run(&["tool-failures"]).said(
+        2,
+        "error: there is no command and no file \"tool-failures\": did you mean the command ask tool-failures?\n",
+    );
+}

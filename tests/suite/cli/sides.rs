@@ -164,3 +164,17 @@ fn asked_and_refused() {
     let missing = place.run(&["convert", "--client-log", "client.log", "--server-log", "none"]);
     assert!(missing.status == Some(2) && missing.stderr.contains("cannot read none"), "{}", missing.stderr);
 }
+
+/// One timeline of both, in the order of their times.
+#[test]
+fn one_timeline_of_two_logs() {
+    let place = place(timed);
+    let ran = place.run(&[&["timeline", "-t", "jsonl", "--quiet"], &BOTH[..]].concat());
+    let rows = ran.quietly().text().lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
+    // Elements of batches are not records of their own.
+    let rows = rows.filter(|row| !row["message"].as_str().unwrap().rsplit('#').next().unwrap().contains('.'));
+    let rows: Vec<_> =
+        rows.map(|row| (row["sender"].as_str() == Some("Client"), row["time"].as_str().unwrap().to_owned())).collect();
+    let expected = SESSION.map(|(side, time, _)| (side == 'c', format!("2026-01-05T10:00:{time:02}Z")));
+    assert_eq!(rows, expected);
+}

@@ -244,3 +244,161 @@ fn rows_give_messages() {
         .run(&["methods", "log", "-t", "messages"])
         .said(2, "error: -t messages writes the messages in the first column, and method has something else\n");
 }
+
+/// Each message, those of batches one by one: its session, whether the client sent it, and the message.
+fn each(log: &str) -> Vec<(String, bool, Value)> {
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let each = |line: Value| {
+        let messages = line["raw"].as_array().cloned().unwrap_or_else(|| vec![line["raw"].clone()]);
+        let session = line["session_id"].as_str().unwrap_or_default().to_owned();
+        messages.into_iter().map(move |message| (session.clone(), line["direction"] == "c2s", message))
+    };
+    lines.flat_map(each).filter(|(.., message)| message.is_object()).collect()
+}
+
+fn rows(place: &Place, arguments: &[&str]) -> Vec<Value> {
+    let ran = place.run(&[arguments, &["-t", "jsonl", "--quiet"]].concat());
+    ran.quietly().text().lines().map(|row| serde_json::from_str(row).unwrap()).collect()
+}
+
+/// A number of each name; the name may have parts.
+fn counted<'r>(rows: &'r [Value], name: &[&str], number: &str) -> BTreeMap<Vec<&'r str>, u64> {
+    let count = |row: &'r Value| {
+        (name.iter().map(|name| row[*name].as_str().unwrap()).collect(), row[number].as_u64().unwrap())
+    };
+    rows.iter().map(count).collect()
+}
+
+/// Calls to which tool have which argument.
+#[test]
+fn arguments_are_counted_by_tool() {
+    let (place, _) = place();
+    let log = String::from_utf8(place.read("mcp.jsonl")).unwrap();
+    let each = each(&log);
+    let mut expected = BTreeMap::new();
+    for (.., message) in each.iter().filter(|(.., message)| message["method"] == "tools/call") {
+        for argument in message["params"]["arguments"].as_object().unwrap().keys() {
+            let key = vec![message["params"]["name"].as_str().unwrap(), argument];
+            *expected.entry(key).or_default() += 1;
+        }
+    }
+    assert!(expected.len() > 1);
+    let query = "SELECT ?tool ?argument (COUNT(*) AS ?count) { ?call rpcg:toolName ?tool ; jrpc:hasParameters ?params \
+                 BIND(rpcg:json(?params, \"/arguments\") AS ?arguments) ?arguments rpcg:member ?member \
+                 BIND(rpcg:json(?member, \"/0\") AS ?argument) } GROUP BY ?tool ?argument";
+    let rows = rows(&place, &["query", "mcp.jsonl", "-q", query]);
+    assert_eq!(counted(&rows, &["tool", "argument"], "count"), expected);
+}
+
+/// How many characters of JSON the calls of a method and their answers have; and how many of its requests wait at once.
+#[test]
+fn methods_are_measured() {
+    let (place, _) = place();
+    let log = String::from_utf8(place.read("mcp.jsonl")).unwrap();
+    let each = each(&log);
+    let mut sizes: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
+    // Open requests by session, side and id: the newest answers first.
+    let mut open: BTreeMap<(&str, bool, String), Vec<&str>> = BTreeMap::new();
+    let mut most: BTreeMap<(&str, bool), usize> = BTreeMap::new();
+    for (session, client, message) in &each {
+        let id = message["id"].to_string();
+        let method = match message["method"].as_str() {
+            Some(method) => {
+                if message.get("id").is_some() {
+                    open.entry((session, *client, id)).or_default().push(method);
+                }
+                Some(method)
+            }
+            None => open.get_mut(&(&**session, !client, id)).and_then(Vec::pop),
+        };
+        let waiting: usize =
+            open.iter().filter(|((s, c, _), _)| (*s, c) == (session, client)).map(|(_, open)| open.len()).sum();
+        let before = most.entry((session, *client)).or_default();
+        *before = waiting.max(*before);
+        let Some(method) = method else { continue };
+        for payload in ["/params", "/result", "/error/data"].iter().filter_map(|at| message.pointer(at)) {
+            *sizes.entry(vec![method]).or_default() += payload.to_string().chars().count() as u64;
+        }
+    }
+    let query = "SELECT ?method (SUM(STRLEN(STR(?payload))) AS ?size) { ?message (rpcg:respondsTo?)/jrpc:hasMethod ?method ; \
+                 jrpc:hasParameters|jrpc:hasResult|(jrpc:hasError/jrpc:hasErrorData) ?payload } GROUP BY ?method";
+    assert!(sizes.len() > 5);
+    let rows_of_sizes = rows(&place, &["query", "mcp.jsonl", "-q", query]);
+    assert_eq!(counted(&rows_of_sizes, &["method"], "size"), sizes);
+    let waiting = rows(&place, &["ask", "in-flight", "mcp.jsonl"]);
+    assert!(waiting.len() > 2);
+    for row in &waiting {
+        let session = row["session"].as_str().unwrap().rsplit_once("session-").unwrap().1;
+        assert_eq!(row["most"].as_u64().unwrap() as usize, most[&(session, row["sender"] == "Client")], "{row}");
+    }
+}
+
+/// What goes on about one document, answers as well.
+#[test]
+fn documents_have_their_traffic() {
+    let uri = |n: usize| format!("file:///src/{}.rs", n % 3);
+    let mut log = String::new();
+    let mut expected = Vec::new();
+    let (mut named, mut line) = (Vec::new(), 0);
+    for n in 0..30 {
+        let document = format!(r#"{{"textDocument":{{"uri":"{}"}}}}"#, uri(n));
+        let messages = match n % 4 {
+            0 => vec![format!(r#"{{"jsonrpc":"2.0","method":"textDocument/didChange","params":{document}}}"#)],
+            1 => vec![format!(
+                r#"{{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{{"uri":"{}"}}}}"#,
+                uri(n)
+            )],
+            _ => vec![
+                format!(r#"{{"jsonrpc":"2.0","id":{n},"method":"textDocument/hover","params":{document}}}"#),
+                format!(r#"{{"jsonrpc":"2.0","id":{n},"result":null}}"#),
+            ],
+        };
+        for (place, message) in messages.iter().enumerate() {
+            line += 1;
+            log.push_str(&format!("{message}\n"));
+            if n % 3 == 1 {
+                expected.push(line);
+                named.extend((place == 0).then_some(line));
+            }
+        }
+    }
+    let place = Place::with("mcp.jsonl", log);
+    let query = "SELECT ?message { ?message (rpcg:respondsTo?)/jrpc:hasParameters ?params \
+                 FILTER(\"file:///src/1.rs\" IN (rpcg:json(?params, \"/textDocument/uri\"), rpcg:json(?params, \"/uri\"))) }";
+    assert_eq!(found(&place, &["query", "-q", query]), expected);
+    // Those alone that name it.
+    assert_eq!(found(&place, &["timeline", "--contains", "\"file:///src/1.rs\""]), named);
+}
+
+/// What a later list of tools has and an earlier one has not, and the other way round.
+#[test]
+fn lists_of_tools_are_compared() {
+    let lists = [&[("a", 1), ("b", 1)][..], &[("a", 1), ("b", 1)], &[("a", 2), ("c", 1)]];
+    let mut log = String::new();
+    for (id, tools) in lists.iter().enumerate() {
+        let tool = |(name, version): &(&str, usize)| serde_json::json!({ "name": name, "description": format!("{version}"), "inputSchema": {} });
+        let tools: Vec<_> = tools.iter().map(tool).collect();
+        log.push_str(&format!("{}\n", serde_json::json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" })));
+        log.push_str(&format!("{}\n", serde_json::json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": tools } })));
+    }
+    let place = Place::with("log", log);
+    let changes: Vec<String> = rows(&place, &["ask", "tool-changes", "log"])
+        .iter()
+        .map(|row| ["change", "tool"].map(|name| row[name].as_str().unwrap().to_owned()).join(" "))
+        .collect();
+    let names = |list: usize| lists[list].iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    let mut expected = Vec::new();
+    for (before, after) in [(0, 1), (1, 2)] {
+        let changed = |tool: &&(&str, usize)| names(before).contains(&tool.0) && !lists[before].contains(tool);
+        expected.extend(
+            names(after).iter().filter(|name| !names(before).contains(name)).map(|name| format!("added {name}")),
+        );
+        expected.extend(lists[after].iter().filter(changed).map(|(name, _)| format!("changed {name}")));
+        expected.extend(
+            names(before).iter().filter(|name| !names(after).contains(name)).map(|name| format!("removed {name}")),
+        );
+    }
+    let mut changes = changes;
+    changes.sort();
+    assert_eq!(changes, expected);
+}
