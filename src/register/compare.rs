@@ -10,14 +10,12 @@ use oxrdf::graph::CanonicalizationAlgorithm;
 use serde_json::Value;
 
 use super::block::{ANY_BASE, read_turtle};
-use super::output::Files;
+use super::output::{Files, list};
 use super::report::{MAX_LISTED, unlisted};
 use crate::json::pointer_token;
 
 /// Members that tell when something was made.
 const TIMES: [&str; 3] = ["generated", "modified", "dateOfLastChange"];
-/// How deep folders may be nested.
-const MAX_FOLDERS: usize = 32;
 
 /// What differs between the files of a register and a folder, a line each: files that only one of them has, graphs that are not
 /// isomorphic, members of JSON, and other files whose bytes differ. Times at which something was made are not looked at, nor
@@ -27,8 +25,8 @@ const MAX_FOLDERS: usize = 32;
 ///
 /// If the folder or a file in it cannot be read.
 pub fn compare(files: &Files, folder: &Path) -> io::Result<Vec<String>> {
-    let mut there = BTreeSet::new();
-    list(folder, "", 0, &mut there)?;
+    let is_file = |path: &String| folder.join(path).symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+    let there: BTreeSet<_> = list(folder)?.into_iter().filter(is_file).collect();
     let mut differences: Vec<_> = there
         .iter()
         .filter(|path| !files.contains_key(*path))
@@ -46,20 +44,6 @@ pub fn compare(files: &Files, folder: &Path) -> io::Result<Vec<String>> {
     }
     differences.sort();
     Ok(differences)
-}
-
-fn list(folder: &Path, below: &str, depth: usize, found: &mut BTreeSet<String>) -> io::Result<()> {
-    for entry in fs::read_dir(folder.join(below))? {
-        let entry = entry?;
-        let path = format!("{below}{}", entry.file_name().to_string_lossy());
-        let kind = entry.file_type()?;
-        if kind.is_dir() && depth < MAX_FOLDERS {
-            list(folder, &format!("{path}/"), depth + 1, found)?;
-        } else if kind.is_file() {
-            found.insert(path);
-        }
-    }
-    Ok(())
 }
 
 fn different(path: &str, ours: &str, theirs: &str) -> Vec<String> {

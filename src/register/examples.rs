@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{self, MapAccess, SeqAccess, Visitor, value};
+use serde::de::{IntoDeserializer as _, MapAccess, SeqAccess, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::yaml::{self, YamlError};
@@ -137,7 +137,8 @@ pub enum UpliftFormat {
 }
 
 /// Several uplifted formats; both, where nothing is said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "FormatNames")]
 pub struct UpliftFormats(pub Vec<UpliftFormat>);
 
 impl Default for UpliftFormats {
@@ -222,32 +223,26 @@ impl UpliftFormats {
     }
 }
 
-impl<'de> Deserialize<'de> for UpliftFormats {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FormatsVisitor)
-    }
+/// The formats as files have them.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected `jsonld`, `ttl`, a list of these, or null")]
+enum FormatNames {
+    None(()),
+    One(String),
+    Several(Vec<String>),
 }
 
-struct FormatsVisitor;
+impl TryFrom<FormatNames> for UpliftFormats {
+    type Error = value::Error;
 
-impl<'de> Visitor<'de> for FormatsVisitor {
-    type Value = UpliftFormats;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("`jsonld`, `ttl`, a list of these, or null")
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<UpliftFormats, E> {
-        Ok(UpliftFormats(Vec::new()))
-    }
-
-    fn visit_str<E: de::Error>(self, name: &str) -> Result<UpliftFormats, E> {
-        let format = UpliftFormat::deserialize(value::StrDeserializer::new(name))?;
-        Ok(UpliftFormats(vec![format]))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<UpliftFormats, A::Error> {
-        Deserialize::deserialize(value::SeqAccessDeserializer::new(seq)).map(UpliftFormats)
+    fn try_from(names: FormatNames) -> Result<Self, Self::Error> {
+        let names = match names {
+            FormatNames::None(()) => Vec::new(),
+            FormatNames::One(name) => vec![name],
+            FormatNames::Several(names) => names,
+        };
+        let formats = names.into_iter().map(|name| UpliftFormat::deserialize(name.into_deserializer()));
+        formats.collect::<Result<_, _>>().map(Self)
     }
 }
 

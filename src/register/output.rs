@@ -145,22 +145,21 @@ fn check_replaceable(folder: &Path, product: Product, replace: bool) -> Result<(
     let known = marker.as_ref().and_then(|marker| marker.pointer("/tooling/rpcgraph/files")?.as_array());
     let Some(known) = known else { return Err(WriteError::NotARegister { folder: shown(folder), product }) };
     let known: BTreeSet<_> = known.iter().filter_map(Value::as_str).collect();
-    match list(folder)?.into_iter().find(|file| !known.contains(file.as_str())) {
+    match list(folder).map_err(failed(folder))?.into_iter().find(|file| !known.contains(file.as_str())) {
         Some(file) => Err(WriteError::NotOurs { folder: shown(folder), product, file }),
         None => Ok(()),
     }
 }
 
 /// Everything below a folder that is not a folder itself, as paths with slashes, in order. Links are not followed.
-fn list(folder: &Path) -> Result<Vec<String>, WriteError> {
+pub fn list(folder: &Path) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(below) = folders.pop() {
-        let path = folder.join(&below);
-        for entry in fs::read_dir(&path).map_err(failed(&path))? {
-            let entry = entry.map_err(failed(&path))?;
+        for entry in fs::read_dir(folder.join(&below))? {
+            let entry = entry?;
             let name = below.join(entry.file_name());
-            if entry.file_type().map_err(failed(&path))?.is_dir() {
+            if entry.file_type()?.is_dir() {
                 folders.push(name);
             } else {
                 let parts: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
