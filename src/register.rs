@@ -53,18 +53,19 @@ use std::rc::Rc;
 use oxsdatatypes::{DateTime, DayTimeDuration};
 use serde_json::Value;
 
+use self::block::BLOCK;
 pub use self::block::{Block, BlockError, BlockSource, BlockTest, Metadata};
 use self::builder::RegisterBuilder;
 pub use self::compare::compare;
 pub use self::folder::{Folder, MAX_FILE};
 pub use self::language::Language;
-use self::library::{Library, LocalBlock};
+use self::library::{Library, LocalBlock, uri};
 pub use self::output::{Files, Product, WriteError};
 pub use self::report::{ItemSubject, Report, ReportEntry, ReportItem, Section};
 pub use self::repository::{Repository, RepositoryBlock, RepositoryRegister};
-use self::schema::{Schemas, uri};
+use self::schema::Schemas;
 use self::site::Site;
-use crate::context::{Loader, Reference};
+use crate::context::{JSON_RPC_URL, Loader, Reference};
 use crate::worker::serve;
 
 /// The choices that a register is made with.
@@ -116,8 +117,9 @@ impl Register {
     pub fn build(block: &Block, options: &RegisterOptions) -> Result<Self, BlockError> {
         let site = site(block, options)?;
         let library = Library::new(block.folder.clone(), loader(options, block.folder.path())?);
-        let schema = block.schema_file.map(uri);
-        let local = LocalBlock { schema, ..LocalBlock::default() };
+        let context =
+            block.context_file.map(|file| written_context(block, file, &site, &library.loader)).transpose()?;
+        let local = LocalBlock { schema: block.schema_file.map(uri), context, ..LocalBlock::default() };
         let library = Rc::new(library.with([(block.identifier.clone(), local)].into(), &[]));
         let mut builder = RegisterBuilder::open(block, site, library, options);
         options.identifier.iter().for_each(|id| builder.report.id.clone_from(id));
@@ -157,6 +159,18 @@ fn loader(options: &RegisterOptions, folder: &Path) -> Result<Loader, BlockError
         loader.load(&Reference::Url(url.clone()))?;
     }
     Ok(loader)
+}
+
+/// The context that the author of a block wrote, which from now on also stands for the URLs where it is published.
+fn written_context(block: &Block, file: &str, site: &Site, loader: &Loader) -> Result<Value, BlockError> {
+    if block.folder.is_built_in(file) {
+        return Ok(loader.load(&Reference::Url(JSON_RPC_URL.to_owned()))?.value().clone());
+    }
+    let path = block.folder.locate(file, BLOCK)?;
+    for url in site.url(&site.own("context.jsonld")).iter().chain(&block.metadata.ld_context) {
+        loader.publish(url, &path)?;
+    }
+    Ok(loader.load(&Reference::File(path))?.value().clone())
 }
 
 /// Where the register will be: what the options say, or what the published context's URL tells.

@@ -14,12 +14,12 @@ use super::dependencies::{reference, referring, shape_uri};
 use super::examples::Example;
 use super::html::html;
 use super::item::{Done, Runner};
-use super::library::{Library, shown};
+use super::library::{Library, shown, uri};
 use super::output::{Files, Product};
 use super::page::page;
 use super::references::point;
 use super::report::{Report, without_nulls};
-use super::schema::{Schemas, uri};
+use super::schema::Schemas;
 use super::shapes::Shapes;
 use super::site::Site;
 use super::uplift::Uplifter;
@@ -87,9 +87,8 @@ impl<'b> RegisterBuilder<'b> {
         let mut errors = Vec::new();
         let mut or_default = |error: BlockError| errors.push(error);
         let below = &block.below;
-        let schema = block.schema_file.map(|file| format!("{below}{file}"));
-        let schema_uri = match &schema {
-            Some(file) => Some(uri(file)),
+        let schema_uri = match block.schema_file {
+            Some(file) => Some(uri(&format!("{below}{file}"))),
             None => library.block(&block.identifier).and_then(|block| block.schema.clone()),
         };
         let (mut built, mut lacking) = (None, Vec::new());
@@ -105,10 +104,7 @@ impl<'b> RegisterBuilder<'b> {
                     or_default(error);
                 }
             },
-            _ => {
-                let own = library.block(&block.identifier).filter(|_| site.is_repository());
-                built = own.and_then(|block| block.context.clone());
-            }
+            _ => built = library.block(&block.identifier).and_then(|block| block.context.clone()),
         }
         lacking.extend(block.context_error.clone());
         let by_hand = !site.is_repository() && block.context_file.is_some();
@@ -116,19 +112,16 @@ impl<'b> RegisterBuilder<'b> {
         let own = site.own("context.jsonld");
         let published = site.url(&own).or_else(|| block.metadata.ld_context.clone().filter(|_| by_hand));
         let context = context_file.map(|_| published.clone().unwrap_or_else(|| site.reference(&own)));
-        let reference = published.clone().unwrap_or_else(|| site.reference_from_test(&own));
-        let uplifter = match by_hand {
-            true => Uplifter::open(block, Rc::clone(&library), published, reference),
-            false => Uplifter::with(block, Rc::clone(&library), built, reference),
-        };
+        let reference = published.unwrap_or_else(|| site.reference_from_test(&own));
+        let without = || Uplifter::new(block, Rc::clone(&library));
+        let uplifter = built.map_or_else(|| Ok(without()), |built| without().with_context(&built, reference));
         let uplifter = uplifter.unwrap_or_else(|error| {
             or_default(error);
-            Uplifter::without_context(block, Rc::clone(&library))
+            without()
         });
         let worker = || options.worker.clone().map(Worker::new);
-        let file = schema.or_else(|| schema_uri.clone());
-        let schemas = Schemas::open(Rc::clone(&library), below, file.as_deref(), worker()).unwrap_or_else(|error| {
-            let schemas = Schemas::unusable(Rc::clone(&library), below, error.to_string(), worker());
+        let schemas = Schemas::open(Rc::clone(&library), below, schema_uri.clone(), worker()).unwrap_or_else(|error| {
+            let schemas = Schemas::unusable(Rc::clone(&library), below, Some(error.to_string()), worker());
             or_default(error);
             schemas
         });
@@ -276,7 +269,8 @@ impl<'b> RegisterBuilder<'b> {
 
     fn add_schemas(&mut self, link: &mut impl FnMut(&'static str, &str)) -> Result<(), BlockError> {
         let (block, site) = (self.block, self.site().clone());
-        for (file, source) in self.runner.schemas.files() {
+        for uri in self.runner.schemas.files() {
+            let file = shown(&uri);
             let path = site.own(&file);
             self.add(&path, block.folder.read(&file, BLOCK)?);
             if Some(file.as_str()) == block.schema_file {
@@ -284,7 +278,7 @@ impl<'b> RegisterBuilder<'b> {
                 if !file.ends_with(".json") {
                     let path = site.own("schema.json");
                     link("JSON Schema, as JSON", &path);
-                    self.add(&path, lines(&source));
+                    self.add(&path, lines(&*self.library.document(&uri, BLOCK)?));
                 }
             }
         }

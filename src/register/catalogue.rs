@@ -15,6 +15,7 @@ use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 
 use super::builder::{RegisterBuilder, Shown};
 use super::language::Language;
+use super::library::shown;
 use super::site::Site;
 use super::turtle;
 use crate::json::indented;
@@ -121,7 +122,8 @@ fn example_triples(
     for (snippet, done) in example.example.snippets.iter().zip(&example.results) {
         if done.is_validated() {
             let reference = snippet.schema_ref.as_deref().unwrap_or_default();
-            if let Some((file, fragment)) = register.runner.schemas.target(reference) {
+            if let Some((uri, fragment)) = register.runner.schemas.target(reference) {
+                let file = shown(&uri);
                 let path = if fragment.is_empty() { file } else { format!("{file}#{fragment}") };
                 writer.link(&node, "dct:conformsTo", &site.reference(&site.own(&path)));
             }

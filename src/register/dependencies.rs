@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::block::Block;
-use super::library::{BLOCKS, Library};
+use super::library::{BLOCKS, Library, uri};
 use super::references::point;
-use super::schema::uri;
 
 /// What a block takes over from others.
 #[derive(Debug, Clone, Default)]
@@ -111,7 +110,8 @@ fn direct(id: &str, block: &Block, library: &Library) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     while let Some(document) = documents.pop() {
         // What cannot be read is told where it is used.
-        let Some(schema) = library.document(&document).ok().filter(|_| known.insert(document.clone())) else {
+        let Some(schema) = library.document(&document, "a schema").ok().filter(|_| known.insert(document.clone()))
+        else {
             continue;
         };
         point(&mut (*schema).clone(), &mut |reference| {

@@ -13,11 +13,14 @@ use serde_json::Value;
 use super::annotate::annotate;
 use super::dependencies::extended;
 use super::folder::Folder;
-use super::references::percent_decode;
-use super::schema::ROOT;
+use super::references::{percent_decode, percent_encode};
 use super::{BlockError, yaml};
 use crate::context::Loader;
 
+/// The folder above the library's folder. A path of this machine would show in messages.
+const ABOVE: &str = "block:///";
+/// The library's folder: below another, so that references that lead out of it are told.
+pub const ROOT: &str = "block:///block/";
 /// What references to blocks begin with; their identifier follows.
 pub const BLOCKS: &str = "bblocks://";
 /// The register that is imported where nothing else is said.
@@ -139,15 +142,18 @@ impl Library {
         BlockError::unusable(&format!("{reference}, named by {}", shown(base)), message)
     }
 
-    /// A document as it was written.
-    pub fn document(&self, uri: &str) -> Result<Rc<Value>, BlockError> {
+    /// A document as it was written. `by` is what refers to it, for messages.
+    pub fn document(&self, uri: &str, by: &str) -> Result<Rc<Value>, BlockError> {
         if let Some(known) = self.documents.borrow().get(uri) {
             return Ok(Rc::clone(known));
         }
         let document: Rc<Value> = match uri.strip_prefix(ROOT) {
-            Some(path) => Rc::new(self.folder.read_data(&percent_decode(path), "a schema")?),
+            Some(path) => Rc::new(self.folder.read_data(&percent_decode(path), by)?),
             None => {
-                let text = self.text(uri, "a schema")?;
+                if let Some(path) = uri.strip_prefix(ABOVE) {
+                    return Err(BlockError::Outside { reference: format!("../{path}"), by: by.to_owned() });
+                }
+                let text = self.text(uri, by)?;
                 let value = serde_json::from_str(&text).or_else(|_| yaml::read(&text));
                 Rc::new(value.map_err(|error| BlockError::syntax(uri, error))?)
             }
@@ -182,7 +188,7 @@ impl Library {
         if let Some(known) = self.annotated.borrow().get(uri) {
             return Ok(Rc::clone(known));
         }
-        let mut document = self.document(uri)?;
+        let mut document = self.document(uri, "a schema")?;
         if let Some(block) = self.block_of(uri) {
             let schema = Rc::make_mut(&mut document);
             let nothing = Value::Array(Vec::new());
@@ -229,7 +235,7 @@ impl Library {
             false => vec![format!("{folder}/build/register.json"), format!("{folder}/register.json"), named.to_owned()],
         };
         let read = |url: &String| {
-            let register = self.document(url).ok()?;
+            let register = self.document(url, "the repository").ok()?;
             register.get("bblocks").is_some_and(Value::is_array).then_some(register)
         };
         let Some(register) = candidates.iter().find_map(read) else {
@@ -262,4 +268,9 @@ fn schema_urls(block: &Value) -> impl Iterator<Item = &str> {
 /// A URI as messages show it.
 pub fn shown(uri: &str) -> String {
     uri.strip_prefix(ROOT).map_or_else(|| uri.to_owned(), percent_decode)
+}
+
+/// A file of the library's folder as a URI.
+pub fn uri(file: &str) -> String {
+    format!("{ROOT}{}", percent_encode(file))
 }

@@ -1,33 +1,29 @@
-//! JSON Schemas of a block: which part of which file a reference means, and what is wrong with a value under it.
+//! JSON Schemas of a block: which part of which document a reference means, and what is wrong with a value under it.
 //!
-//! Schemas are files of the block's folder, in YAML or JSON. Nothing is fetched. Validation itself is the `jsonschema`
-//! crate's, which knows every draft from 4 to 2020-12.
+//! Schemas are documents of the library, in YAML or JSON. Validation itself is the `jsonschema` crate's, which knows every
+//! draft from 4 to 2020-12.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::error::Error;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{Retrieve, Uri, ValidationError, Validator};
+use jsonschema::{ReferencingError, Retrieve, Uri, ValidationError, Validator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::BlockError;
 use super::block::BLOCK;
-use super::folder::Folder;
-use super::library::{BLOCKS, Library};
+use super::library::{Library, ROOT, shown, uri};
 use super::references::{Anchors, is_without_anchors, percent_decode, percent_encode, point};
 use super::report::without_nulls;
 use super::steps::{self, Step};
 use crate::worker::{Worker, WorkerError};
 
-/// The folder above the block's folder, to the schemas in it. A path of this machine would show in messages.
-const ABOVE: &str = "block:///";
-
-/// The block's folder, to the schemas in it: below another, so that references that lead out of it are told.
-pub(super) const ROOT: &str = "block:///block/";
-
+/// What refers to most schemas, for messages.
+const BY: &str = "the schema";
 /// Longest message that shows the value it is about.
 const MAX_MESSAGE: usize = 300;
 
@@ -59,133 +55,201 @@ type WorkerAnswer = Result<Option<SchemaViolation>, String>;
 /// The schemas of a block.
 #[derive(Debug, Default)]
 pub struct Schemas {
-    files: SchemaFiles,
-    /// The block's own schema.
-    file: Option<String>,
-    /// Validators by reference, made when first asked for.
-    validators: BTreeMap<String, Validator>,
+    library: Rc<Library>,
+    /// URI of the block's folder.
+    folder: String,
+    /// URI of the block's own schema.
+    own: Option<String>,
+    /// The identifier that the own schema has of itself: URLs beside it are files beside the schema.
+    published: Option<String>,
+    /// Why the own schema cannot be used.
+    broken: Option<String>,
+    documents: SchemaDocuments,
+    /// What validates by reference, made when first asked for, and what the reference leads to.
+    validators: BTreeMap<String, (String, Validator)>,
     /// Validates, where there is one.
     worker: Option<Worker>,
-    /// How many schemas the worker has.
+    /// How many documents the worker has.
     sent: usize,
     /// References that lead to schemas which the worker cannot validate with, and why.
     hopeless: BTreeMap<String, String>,
-    /// Schemas beyond the folder.
-    library: Rc<Library>,
-    /// The block's folder below that of the schemas, with a slash at its end.
-    below: String,
-    /// Files whose references were followed into the library.
-    collected: BTreeSet<String>,
-    /// Why the block's own schema cannot be used.
-    broken: Option<String>,
+    /// What was passed over.
+    notes: BTreeSet<String>,
 }
 
+/// Schemas by URI as they are validated with, or why they cannot be: references are whole URIs, and lead to JSON Pointers where a
+/// draft has no anchors.
+#[derive(Debug, Clone, Default)]
+struct SchemaDocuments(Arc<BTreeMap<String, Result<Value, String>>>);
+
 impl Schemas {
-    fn new(library: Rc<Library>, file: Option<String>, worker: Option<Worker>) -> Self {
-        let files = SchemaFiles { folder: library.folder.clone(), read: Arc::default() };
-        Self { files, file, worker, library, ..Self::default() }
+    /// The schemas of a block whose own cannot be used, for this reason. `below` is the path of its folder in the library's.
+    pub fn unusable(library: Rc<Library>, below: &str, why: Option<String>, worker: Option<Worker>) -> Self {
+        Self { folder: uri(below), library, broken: why, worker, ..Self::default() }
     }
 
-    /// The schemas of a block whose own cannot be used, for this reason.
-    pub fn unusable(library: Rc<Library>, below: &str, why: String, worker: Option<Worker>) -> Self {
-        Self { below: below.to_owned(), broken: Some(why), ..Self::new(library, None, worker) }
-    }
-
-    /// What was passed over.
-    pub fn notes(&self) -> Vec<String> {
-        self.files.known().notes.iter().cloned().collect()
-    }
-
-    /// The schemas of a library, of which `file` is the block's own: a path in the library's folder, or a URL. `below` is the
-    /// path of the block's folder there.
+    /// The schemas of a library, of which `own` is the URI of the block's own.
     pub fn open(
         library: Rc<Library>,
         below: &str,
-        file: Option<&str>,
+        own: Option<String>,
         worker: Option<Worker>,
     ) -> Result<Self, BlockError> {
-        let mut schemas = Self::new(library, file.map(str::to_owned), worker);
-        schemas.below = below.to_owned();
-        if let Some(file) = file {
-            schemas.collect(file);
-            let schema = schemas.files.get(file, BLOCK)?;
-            schemas.files.publish(file, &schema);
+        let mut schemas = Self { own, ..Self::unusable(library, below, None, worker) };
+        if let Some(own) = &schemas.own {
+            let schema = schemas.library.document(own, BLOCK)?;
+            schemas.published = absolute_id(&schema).filter(|_| schemas.library.is_local(own));
             // Now, not only when an example asks for it.
             schemas.prepare("", BLOCK)?;
         }
         Ok(schemas)
     }
 
+    /// What was passed over.
+    pub fn notes(&self) -> Vec<String> {
+        self.notes.iter().cloned().collect()
+    }
+
     /// Whether the block has a schema of its own.
     pub fn has_own(&self) -> bool {
-        self.file.is_some() || self.broken.is_some()
+        self.own.is_some() || self.broken.is_some()
     }
 
-    /// The files that were read, by their names in the folder; each schema as it was read.
-    pub fn files(&self) -> BTreeMap<String, Value> {
-        self.files.known().schemas.clone()
+    /// The URIs of the files that were read.
+    pub fn files(&self) -> Vec<String> {
+        self.documents.0.keys().filter(|uri| self.library.is_local(uri)).cloned().collect()
     }
 
-    /// The file that a reference leads to, and what follows it after `#`, percent-decoded. Without a file before `#`, it
-    /// is the block's own schema; so the empty reference is that schema.
+    /// The URI of the document that a reference leads to, and what follows it after `#`, percent-decoded. Without a document
+    /// before `#`, it is the block's own schema; so the empty reference is that schema.
     pub fn target(&self, reference: &str) -> Option<(String, String)> {
         let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let file = match file {
-            "" => self.file.clone()?,
-            file => match self.files.local(file) {
-                Some(local) => local,
-                None => {
-                    let here = uri(&format!("{}schema", self.below));
-                    let found = self.library.resolve(&here, file).unwrap_or_else(|_| file.to_owned());
-                    self.files
-                        .local(&found)
-                        .unwrap_or_else(|| if found.starts_with(ABOVE) { file.to_owned() } else { found })
-                }
-            },
+        let uri = match file {
+            "" => self.own.clone()?,
+            file => {
+                let in_folder = |_| format!("{}{}", self.folder, percent_encode(file));
+                self.local(self.library.resolve(&self.folder, file).unwrap_or_else(in_folder))
+            }
         };
-        Some((file, percent_decode(fragment)))
+        Some((uri, percent_decode(fragment)))
     }
 
-    /// Reads a schema and those that its references lead to, as far as the library has them.
-    fn collect(&mut self, file: &str) {
-        let mut files = vec![file.to_owned()];
-        while let Some(file) = files.pop() {
-            if !self.collected.insert(file.clone()) {
-                continue;
-            }
-            let here = if file.contains("://") { file.clone() } else { uri(&file) };
-            if file.contains("://") {
-                let Ok(document) = self.library.document(&file) else { continue };
-                self.files.add(&file, &document);
-            }
-            // What cannot be read is said when the reference is followed.
-            let Ok(mut schema) = self.files.read(&file, BLOCK) else { continue };
-            let base = absolute_id(&schema).filter(|_| file.contains("://")).unwrap_or(here);
-            let mut renamed = false;
-            point(&mut schema, &mut |reference| {
-                let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-                let found = self.library.resolve(&base, path).ok().filter(|_| !path.is_empty())?;
-                let local = self.files.local(&found);
-                files.extend(local.or_else(|| (!found.starts_with(ABOVE)).then(|| found.clone())));
-                renamed |= path.starts_with(BLOCKS);
-                path.starts_with(BLOCKS).then(|| format!("{found}#{fragment}"))
-            });
-            if renamed {
-                self.files.add(&file, &schema);
-            }
+    /// The file of the block that a URL stands for, if it is beside the own schema's identifier.
+    fn local(&self, url: String) -> String {
+        let Some((id, own)) = self.published.as_ref().zip(self.own.as_ref()).filter(|_| !self.library.is_local(&url))
+        else {
+            return url;
+        };
+        let folder = |uri: &str| uri.rfind('/').map_or(0, |end| end + 1);
+        match url.strip_prefix(id.split_at(folder(id)).0) {
+            _ if url == *id => own.clone(),
+            Some(below) => format!("{}{below}", own.split_at(folder(own)).0),
+            None => url,
         }
     }
 
-    /// Makes sure that a reference leads to a schema that can be used. `by` is what refers to it, for messages.
-    pub fn prepare(&mut self, reference: &str, by: &str) -> Result<&Validator, BlockError> {
-        let validator = match self.validators.remove(reference) {
+    /// Takes a document and those that its references lead to, as far as the library has them.
+    fn collect(&mut self, uri: &str, by: &str) -> Result<(), BlockError> {
+        self.library.document(uri, by)?;
+        let mut next = vec![uri.to_owned()];
+        while let Some(uri) = next.pop() {
+            if self.documents.0.contains_key(&uri) {
+                continue;
+            }
+            let source = self.library.document(&uri, by)?;
+            let (mut schema, anchors) = ((*source).clone(), Anchors::default());
+            point(&mut schema, &mut |reference| self.whole(reference, &uri, &source, &anchors, &mut next));
+            let checked = self.checked(&uri, schema);
+            Arc::make_mut(&mut self.documents.0).insert(uri, checked);
+        }
+        Ok(())
+    }
+
+    /// A reference in a document as a whole URI, which is added to those that are found. What cannot be read stays as it is: it
+    /// may be part of the document, and else is told when the reference is followed.
+    fn whole(
+        &self,
+        reference: &str,
+        uri: &str,
+        source: &Rc<Value>,
+        anchors: &Anchors,
+        found: &mut Vec<String>,
+    ) -> Option<String> {
+        let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let mut bases: Vec<_> = [uri.to_owned()].into_iter().chain(absolute_id(source)).collect();
+        if !self.library.is_local(uri) {
+            bases.reverse();
+        }
+        let read = |base: &String| {
+            let target = self.local(self.library.resolve(base, path).ok()?);
+            Some((self.library.document(&target, BY).ok()?, target))
+        };
+        let (schema, target) = match path {
+            "" => (Rc::clone(source), String::new()),
+            _ => bases.iter().find_map(read)?,
+        };
+        let mut fragment = fragment.to_owned();
+        if !fragment.is_empty() && !fragment.starts_with('/') && is_without_anchors(&schema) {
+            let other = Anchors::default();
+            let anchors = if path.is_empty() { anchors } else { &other };
+            fragment = percent_encode(&anchors.pointer(&schema, &fragment).ok()?).to_string();
+        }
+        let whole = format!("{target}#{fragment}");
+        found.extend(Some(target).filter(|target| !target.is_empty()));
+        Some(whole)
+    }
+
+    /// A schema of a draft that is known.
+    fn checked(&mut self, uri: &str, mut schema: Value) -> Result<Value, String> {
+        let is_unknown = |error: &ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Referencing(_));
+        let check = |schema: &Value| {
+            jsonschema::meta::validate(schema).map_err(|error| (is_unknown(&error), schema_error(&error)))
+        };
+        let mut valid = check(&schema);
+        if matches!(valid, Err((true, _))) {
+            let draft = schema.as_object_mut().and_then(|entries| entries.shift_remove("$schema")).unwrap_or_default();
+            let note = format!("{}: $schema {draft} is no draft that is known; 2020-12 is used", shown(uri));
+            self.notes.insert(note);
+            valid = check(&schema);
+        }
+        valid.map_err(|(_, why)| format!("it is no valid JSON Schema: {why}"))?;
+        Ok(schema)
+    }
+
+    /// What a reference leads to, and what validates by it. `by` is what refers to it, for messages.
+    ///
+    /// # Errors
+    ///
+    /// Where it leads to nothing that can be validated with.
+    pub fn prepare(&mut self, reference: &str, by: &str) -> Result<&(String, Validator), BlockError> {
+        let known = match self.validators.remove(reference) {
             Some(known) => known,
             None => {
-                self.target(reference).into_iter().for_each(|(file, _)| self.collect(&file));
-                self.compile(reference, by)?
+                let no_file =
+                    || format!("schema-ref {reference:?} has no file before `#`, and the building block no schema");
+                let (uri, fragment) = self.target(reference).ok_or_else(|| BlockError::unusable(by, no_file()))?;
+                self.collect(&uri, by)?;
+                self.compile(&uri, &fragment, by)?
             }
         };
-        Ok(self.validators.entry(reference.to_owned()).or_insert(validator))
+        Ok(self.validators.entry(reference.to_owned()).or_insert(known))
+    }
+
+    fn compile(&self, uri: &str, fragment: &str, by: &str) -> Result<(String, Validator), BlockError> {
+        let schema = self.documents.get(uri).map_err(|message| BlockError::unusable(&shown(uri), message))?;
+        let pointer = Anchors::default().pointer(schema, fragment);
+        let pointer = pointer.map_err(|message| BlockError::unusable(by, format!("{}: {message}", shown(uri))))?;
+        let target = format!("{uri}#{}", percent_encode(&pointer));
+        let error = match self.documents.validator(&target) {
+            Ok(validator) => return Ok((target, validator)),
+            Err(error) => error,
+        };
+        if let ValidationErrorKind::Referencing(ReferencingError::Unretrievable { uri: lacking, .. }) = error.kind() {
+            self.library.document(lacking, BY)?;
+            let why = self.documents.get(lacking).err().unwrap_or_else(|| error.to_string());
+            return Err(BlockError::unusable(&shown(lacking), why));
+        }
+        Err(BlockError::unusable(&shown(uri), schema_error(&error)))
     }
 
     /// What is wrong with a value, under the schema that a reference leads to. A worker finds out, where there is one: strangers'
@@ -195,17 +259,15 @@ impl Schemas {
             return Ok(Validated::Not(why.clone()));
         }
         let is_here = self.worker.is_none();
-        let validator = self.prepare(reference, "an example")?;
+        let (target, validator) = self.prepare(reference, "an example")?;
         if is_here {
-            return Ok(
-                best(&validator.iter_errors(value).collect::<Vec<_>>()).map_or(Validated::Passed, Validated::Failed)
-            );
+            return Ok(violation(validator, value).map_or(Validated::Passed, Validated::Failed));
         }
+        let request = json!({ "schema": target, "value": value.to_string() });
         if let Some(why) = self.hopeless.get(reference) {
             return Ok(Validated::Not(why.clone()));
         }
-        let answer = self.ask(&json!({ "reference": reference, "value": value.to_string() }));
-        let answer = answer.map_err(|error| error.to_string()).and_then(|answer| {
+        let answer = self.ask(&request).map_err(|error| error.to_string()).and_then(|answer| {
             serde_json::from_value::<WorkerAnswer>(answer).unwrap_or_else(|error| Err(error.to_string()))
         });
         Ok(match answer {
@@ -232,60 +294,37 @@ impl Schemas {
     /// Asks the worker, which is given the schemas that were read since it was set up.
     fn ask(&mut self, request: &Value) -> Result<Value, WorkerError> {
         let Some(worker) = &mut self.worker else { return Ok(Value::Null) };
-        let known = self.files.known();
-        if known.schemas.len() != self.sent {
-            self.sent = known.schemas.len();
+        let documents = &self.documents.0;
+        if documents.len() != self.sent {
+            self.sent = documents.len();
             // As text: JSON may be nested only so deep.
-            let schemas: BTreeMap<_, _> =
-                known.schemas.iter().map(|(file, schema)| (file, schema.to_string())).collect();
-            worker.set_up(json!({ "file": self.file, "schemas": schemas }));
+            let text = |(uri, schema): (_, &Result<Value, String>)| Some((uri, schema.as_ref().ok()?.to_string()));
+            worker.set_up(json!(documents.iter().filter_map(text).collect::<BTreeMap<&String, _>>()));
         }
         worker.ask(request)
     }
 
     /// What a worker answers requests with, by the schemas that it is set up with.
     pub fn worker(setup: Value) -> Result<impl FnMut(Value) -> Value, Box<dyn Error + Send + Sync>> {
-        let (file, texts): (Option<String>, Option<BTreeMap<String, String>>) =
-            serde_json::from_value(json!([setup["file"], setup["schemas"]]))?;
-        let mut schemas = Self::new(Rc::default(), file, None);
-        for (file, text) in &texts.unwrap_or_default() {
-            let schema: Value = serde_json::from_str(text)?;
-            if Some(file) == schemas.file.as_ref() {
-                schemas.files.publish(file, &schema);
-            }
-            schemas.files.add(file, &schema);
-        }
+        let texts: Option<BTreeMap<String, String>> = serde_json::from_value(setup)?;
+        let read = |(uri, text): (String, String)| Ok((uri, Ok(serde_json::from_str(&text)?)));
+        let documents = texts.unwrap_or_default().into_iter().map(read).collect::<Result<_, serde_json::Error>>()?;
+        let documents = SchemaDocuments(Arc::new(documents));
+        let mut validators = BTreeMap::new();
+        let mut validate = move |schema: &str, value: &str| -> WorkerAnswer {
+            let value = serde_json::from_str(value).map_err(|error| error.to_string())?;
+            let validator = match validators.entry(schema.to_owned()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(documents.validator(schema).map_err(|error| error.to_string())?),
+            };
+            Ok(violation(validator, &value))
+        };
         Ok(move |request: Value| {
             let text = |name: &str| request[name].as_str().unwrap_or_default();
-            if request.get("step").is_some() {
-                return json!(steps::run(text("step"), text("code"), text("input")));
+            match request.get("step") {
+                Some(_) => json!(steps::run(text("step"), text("code"), text("input"))),
+                None => json!(validate(text("schema"), text("value"))),
             }
-            let value = serde_json::from_str(text("value")).map_err(|error| error.to_string());
-            let answer: WorkerAnswer = value.and_then(|value| match schemas.validate(text("reference"), &value) {
-                Ok(Validated::Passed) => Ok(None),
-                Ok(Validated::Failed(violation)) => Ok(Some(violation)),
-                Ok(Validated::Not(why)) => Err(why),
-                Err(error) => Err(error.to_string()),
-            });
-            json!(answer)
-        })
-    }
-
-    fn compile(&self, reference: &str, by: &str) -> Result<Validator, BlockError> {
-        let no_file = || format!("schema-ref {reference:?} has no file before `#`, and the building block no schema");
-        let (file, fragment) = self.target(reference).ok_or_else(|| BlockError::unusable(by, no_file()))?;
-        let schema = self.files.get(&file, by)?;
-        let pointer = Anchors::default()
-            .pointer(&schema, &fragment)
-            .map_err(|message| BlockError::unusable(by, format!("{file}: {message}")))?;
-        let here = || if file.contains("://") { file.clone() } else { uri(&file) };
-        let uri = absolute_id(&schema).unwrap_or_else(here);
-        let target = format!("{uri}#{}", percent_encode(&pointer));
-        let entry = without_nulls(json!({ "$schema": schema.get("$schema"), "$ref": target }));
-        let options = jsonschema::options().with_base_uri(ROOT).with_retriever(self.files.clone());
-        options.build(&entry).map_err(|error| {
-            let failure = self.files.known().failure.take();
-            failure.unwrap_or_else(|| BlockError::unusable(&file, schema_error(&error)))
         })
     }
 }
@@ -295,113 +334,25 @@ fn schema_error(error: &ValidationError<'_>) -> String {
     if place.is_empty() { error.to_string() } else { format!("{error}, at {place}") }
 }
 
-/// A file of the block as a URI.
-pub(super) fn uri(file: &str) -> String {
-    format!("{ROOT}{}", percent_encode(file))
+impl SchemaDocuments {
+    /// A schema, or why there is none.
+    fn get(&self, uri: &str) -> Result<&Value, String> {
+        let found = self.0.get(uri).map(|schema| schema.as_ref().map_err(Clone::clone));
+        found.unwrap_or_else(|| Err("it is not read".to_owned()))
+    }
+
+    /// What validates by the schema at a URI.
+    fn validator(&self, target: &str) -> Result<Validator, ValidationError<'static>> {
+        let schema = target.split('#').next().and_then(|uri| self.get(uri).ok());
+        let dialect = schema.and_then(|schema| schema.get("$schema"));
+        let entry = without_nulls(json!({ "$schema": dialect, "$ref": target }));
+        jsonschema::options().with_base_uri(ROOT).with_retriever(self.clone()).build(&entry)
+    }
 }
 
-/// Files of the block, for the validator.
-#[derive(Debug, Clone, Default)]
-struct SchemaFiles {
-    folder: Folder,
-    read: Arc<Mutex<ReadSchemas>>,
-}
-
-/// The schemas that were read, and what they said of themselves.
-#[derive(Debug, Default)]
-struct ReadSchemas {
-    /// Schemas by the names of their files.
-    schemas: BTreeMap<String, Value>,
-    /// The names of their files, by their own identifiers.
-    ids: BTreeMap<String, String>,
-    /// Where the block's schema says that its folder is (`$id`).
-    published: Option<String>,
-    /// Why a file could not be had, in our words.
-    failure: Option<BlockError>,
-    /// What was passed over.
-    notes: BTreeSet<String>,
-}
-
-impl SchemaFiles {
-    /// The schemas that were read so far. None may be read while the guard lives.
-    fn known(&self) -> MutexGuard<'_, ReadSchemas> {
-        self.read.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A schema as it is validated with: anchors are pointers where its draft would not find them.
-    fn get(&self, file: &str, by: &str) -> Result<Value, BlockError> {
-        let source = self.read(file, by)?;
-        let mut prepared = source.clone();
-        let own = Anchors::default();
-        point(&mut prepared, &mut |reference| {
-            let (path, fragment) = reference.split_once('#')?;
-            if fragment.is_empty() || fragment.starts_with('/') {
-                return None;
-            }
-            let found = match path {
-                "" => is_without_anchors(&source).then(|| own.pointer(&source, fragment).ok())??,
-                // What is not there is said when the reference is followed.
-                path => {
-                    let target = self.read(&sibling(file, path)?, by).ok()?;
-                    is_without_anchors(&target).then(|| Anchors::default().pointer(&target, fragment).ok())??
-                }
-            };
-            let encoded = percent_encode(&found);
-            Some(format!("{path}#{encoded}"))
-        });
-        let checked = match jsonschema::meta::validate(&prepared) {
-            Err(error) if matches!(error.kind(), ValidationErrorKind::Referencing(_)) => {
-                let entry = prepared.as_object_mut().and_then(|entries| entries.shift_remove("$schema"));
-                let note =
-                    format!("{file}: $schema {} is no draft that is known; 2020-12 is used", entry.unwrap_or_default());
-                self.known().notes.insert(note);
-                jsonschema::meta::validate(&prepared)
-            }
-            checked => checked,
-        };
-        if let Err(error) = checked {
-            return Err(BlockError::unusable(file, format!("it is no valid JSON Schema: {}", schema_error(&error))));
-        }
-        Ok(prepared)
-    }
-
-    /// A schema as it stands in its file.
-    fn read(&self, file: &str, by: &str) -> Result<Value, BlockError> {
-        if let Some(known) = self.known().schemas.get(file) {
-            return Ok(known.clone());
-        }
-        let source: Value = self.folder.read_data(file, by)?;
-        self.add(file, &source);
-        Ok(source)
-    }
-
-    /// Takes a schema as it stands in its file.
-    fn add(&self, file: &str, source: &Value) {
-        let mut known = self.known();
-        if let Some(id) = absolute_id(source) {
-            known.ids.insert(id, file.to_owned());
-        }
-        known.schemas.insert(file.to_owned(), source.clone());
-    }
-
-    /// The file that a URL stands for.
-    fn local(&self, url: &str) -> Option<String> {
-        let known = self.known();
-        if let Some(file) = known.ids.get(url) {
-            return Some(file.clone());
-        }
-        if known.schemas.contains_key(url) {
-            return Some(url.to_owned());
-        }
-        url.strip_prefix(ROOT).or_else(|| url.strip_prefix(known.published.as_deref()?)).map(percent_decode)
-    }
-
-    /// Takes URLs beside the schema's own identifier for files beside the schema.
-    fn publish(&self, file: &str, schema: &Value) {
-        let id = absolute_id(schema);
-        if let (Some((folder, _)), false) = (id.as_deref().and_then(|id| id.rsplit_once('/')), file.contains('/')) {
-            self.known().published = Some(format!("{folder}/"));
-        }
+impl Retrieve for SchemaDocuments {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
+        Ok(self.get(uri.as_str().split('#').next().unwrap_or_default())?.clone())
     }
 }
 
@@ -412,30 +363,9 @@ fn absolute_id(schema: &Value) -> Option<String> {
     id.contains("://").then(|| id.to_owned())
 }
 
-/// The name of a file that another refers to by a relative path.
-fn sibling(file: &str, path: &str) -> Option<String> {
-    let base = oxiri::Iri::parse(uri(file)).ok()?;
-    let resolved = base.resolve(&oxiri::IriRef::parse(path).ok()?).ok()?.into_inner();
-    resolved.strip_prefix(ROOT).map(percent_decode)
-}
-
-impl Retrieve for SchemaFiles {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
-        let uri = uri.as_str();
-        let by = "the schema";
-        let found = match self.local(uri.split('#').next().unwrap_or_default()) {
-            Some(file) => self.get(&file, by),
-            None => Err(match uri.strip_prefix(ABOVE) {
-                Some(path) => BlockError::Outside { reference: format!("../{path}"), by: by.to_owned() },
-                None => BlockError::Remote { reference: uri.to_owned(), by: by.to_owned() },
-            }),
-        };
-        found.map_err(|failure| {
-            let text = failure.to_string();
-            self.known().failure = Some(failure);
-            text.into()
-        })
-    }
+/// What is wrong with a value.
+fn violation(validator: &Validator, value: &Value) -> Option<SchemaViolation> {
+    best(&validator.iter_errors(value).collect::<Vec<_>>())
 }
 
 impl SchemaViolation {

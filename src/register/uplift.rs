@@ -16,11 +16,11 @@ use oxiri::{Iri, IriRef};
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use serde_json::json;
 
-use super::block::{ANY_BASE, BLOCK, Block, BlockError};
+use super::block::{ANY_BASE, Block, BlockError};
 use super::examples::Prefixes;
 use super::library::Library;
 use super::lost::{self, Lost, Why, own_members};
-use crate::context::{Context, JSON_RPC_URL, LoadError, Reference, definitions};
+use crate::context::{Context, LoadError, definitions};
 use crate::json::{self, Object, Text, Value, pretty};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
@@ -32,8 +32,6 @@ pub struct Uplifter {
     pub place: PathBuf,
     /// The block's context, with all that is remote in place.
     pub context: Context,
-    /// Where the context is.
-    context_path: PathBuf,
     /// How the JSON-LD names the context.
     reference: String,
 }
@@ -96,56 +94,17 @@ impl ContextLayer {
 }
 
 impl Uplifter {
-    /// Loads the context that the author of a block wrote. JSON-LD names it by the URL where it is published, or else by the
-    /// reference.
-    pub fn open(
-        block: &Block,
-        library: Rc<Library>,
-        published: Option<String>,
-        reference: String,
-    ) -> Result<Self, BlockError> {
-        let (folder, loader) = (block.folder.path(), &library.loader);
-        let file = block.context_file.unwrap_or("context.jsonld");
-        let (context_path, named) = if block.folder.is_built_in(file) {
-            (folder.join(file), Reference::Url(JSON_RPC_URL.to_owned()))
-        } else {
-            let path = block.folder.locate(file, BLOCK)?;
-            for url in published.iter().chain(&block.metadata.ld_context) {
-                loader.publish(url, &path)?;
-            }
-            (path.clone(), Reference::File(path))
-        };
-        let context = loader.load(&named)?;
-        Self::checked(block, library, context, context_path, published.unwrap_or(reference))
+    /// Uplifts what has a context of its own, and refers to things from beside a block's examples.
+    pub fn new(block: &Block, library: Rc<Library>) -> Self {
+        let place = block.folder.path().join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
+        Self { library, place, context: Context::empty(), reference: String::new() }
     }
 
-    /// Takes a context in which nothing is remote.
-    pub fn with(
-        block: &Block,
-        library: Rc<Library>,
-        context: Option<serde_json::Value>,
-        reference: String,
-    ) -> Result<Self, BlockError> {
-        let context_path = block.folder.path().join("context.jsonld");
-        let context = library.loader.load_value(&context_path, context.unwrap_or_else(|| json!({})))?;
-        Self::checked(block, library, context, context_path, reference)
-    }
-
-    /// Uplifts what has a context of its own.
-    pub fn without_context(block: &Block, library: Rc<Library>) -> Self {
-        let place = block.folder.path().join("examples.yaml");
-        let (context, reference) = (Context::empty(), String::new());
-        Self { library, context_path: place.clone(), place, context, reference }
-    }
-
-    fn checked(
-        block: &Block,
-        library: Rc<Library>,
-        context: Context,
-        context_path: PathBuf,
-        reference: String,
-    ) -> Result<Self, BlockError> {
-        // JSON-LD has to allow it, whatever is uplifted. A relative base is for those examples that have a base.
+    /// Uplifts under a context in which nothing is remote, and which JSON-LD names by the reference. Fails where JSON-LD does
+    /// not allow it.
+    pub fn with_context(self, context: &serde_json::Value, reference: String) -> Result<Self, BlockError> {
+        let context = self.library.loader.load_value(&self.place, context.clone())?;
+        // Whatever is uplifted. A relative base is for those examples that have a base.
         let nothing = Value::Object(Object::from_members(Vec::new()));
         if let Err(UpliftError::Expansion(message)) = expand(&nothing, &context.value().to_string(), Some(ANY_BASE)) {
             return Err(BlockError::unusable(
@@ -153,8 +112,7 @@ impl Uplifter {
                 format!("JSON-LD does not allow this context: {message}"),
             ));
         }
-        let place = block.folder.path().join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
-        Ok(Self { library, place, context, context_path, reference })
+        Ok(Self { context, reference, ..self })
     }
 
     /// Whether the block has a context.
@@ -231,7 +189,7 @@ impl Uplifter {
             let inlined = self.library.loader.load_value(&self.place, item.clone())?.value().clone();
             // A path leads elsewhere from the folder of the results.
             let path = item.as_str().filter(|item| !item.contains("://")).map(|item| self.place.with_file_name(item));
-            let shown = match path.map(|path| path == self.context_path) {
+            let shown = match path.map(|path| path == self.place.with_file_name("context.jsonld")) {
                 None => item,
                 Some(true) => json!(self.reference),
                 Some(false) => inlined.clone(),
