@@ -15,7 +15,9 @@
 
 mod content;
 mod definitions;
+mod documents;
 mod extract;
+mod lsp;
 mod mcp;
 mod open;
 mod rounds;
@@ -35,7 +37,7 @@ pub(crate) use self::mcp::Linker;
 use crate::json::Numbers;
 use crate::message::{ErrorMember, Payload, Single};
 use crate::triples::NodeRef;
-use crate::vocab::{mcp as terms, prov, rpcg};
+use crate::vocab::{lsp as lsp_terms, mcp as terms, prov, rpcg};
 
 /// Whose messages are told in the terms of their protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub enum Protocol {
     Auto,
     /// Those of the Model Context Protocol
     Mcp,
+    /// Those of the Language Server Protocol
+    Lsp,
     /// Nobody's: messages and what JSON-RPC says of them, no more
     None,
 }
@@ -138,7 +142,7 @@ pub(crate) fn terms() -> impl Iterator<Item = NamedNodeRef<'static>> {
         rpcg::ERROR_KIND,
         rpcg::PROBLEM,
     ];
-    terms::ALL.iter().copied().chain(ours).chain([prov::WAS_REVISION_OF])
+    terms::ALL.iter().chain(lsp_terms::ALL).copied().chain(ours).chain([prov::WAS_REVISION_OF])
 }
 
 /// The canonical text of a payload that a message does not have as such.

@@ -93,6 +93,7 @@ pub const QUERY_PREFIXES: &[(&str, &str)] = &[
     ("jrpc", crate::vocab::jrpc::NAMESPACE),
     ("rpcg", rpcg::NAMESPACE),
     ("mcp", crate::vocab::mcp::NAMESPACE),
+    ("lsp", crate::vocab::lsp::NAMESPACE),
     ("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
     ("rdfs", "http://www.w3.org/2000/01/rdf-schema#"),
     ("xsd", "http://www.w3.org/2001/XMLSchema#"),

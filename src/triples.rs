@@ -72,6 +72,12 @@ pub enum PartKind {
     Content,
     /// Something that somebody is asked.
     Input,
+    /// A document.
+    Document,
+    /// What a message says of a document.
+    Mention,
+    /// Something that was found in a document.
+    Diagnostic,
 }
 
 impl PartKind {
@@ -89,6 +95,9 @@ impl PartKind {
             Self::Result => "-result",
             Self::Content => "-content",
             Self::Input => "-input",
+            Self::Document => "-document",
+            Self::Mention => "-mention",
+            Self::Diagnostic => "-diagnostic",
         }
     }
 }

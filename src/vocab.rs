@@ -1,7 +1,7 @@
 //! The IRIs that the program knows, one constant each.
 //!
 //! Every term here is declared in `ontology/json-rpc.ttl`, in `ontology/rpcgraph.ttl`, by the OGC building block for MCP or in
-//! `ontology/alignment.ttl`, or by the W3C; tests check it.
+//! `ontology/alignment.ttl`, `ontology/lsp.ttl`, or by the W3C; tests check it.
 
 use oxrdf::NamedNodeRef;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
@@ -219,6 +219,40 @@ vocabulary! {
 }
 
 vocabulary! {
+    /// Ours, for the Language Server Protocol.
+    lsp "https://w3id.org/rpcgraph/lsp#" "lsp" {
+        CLIENT = "Client",
+        SERVER = "Server",
+        CAPABILITY = "Capability",
+        HAS_CAPABILITY = "hasCapability",
+        REGISTERS = "registers",
+        UNREGISTERS = "unregisters",
+        NAME = "name",
+        VERSION = "version",
+        DOCUMENT_CLASS = "Document",
+        DOCUMENT = "document",
+        URI = "uri",
+        MENTION = "Mention",
+        MENTIONS = "mentions",
+        DOCUMENT_VERSION = "documentVersion",
+        LANGUAGE_ID = "languageId",
+        REPORT_KIND = "reportKind",
+        RESULT_ID = "resultId",
+        DIAGNOSTIC = "Diagnostic",
+        SEVERITY = "severity",
+        CODE = "code",
+        SOURCE = "source",
+        MESSAGE = "message",
+        START_LINE = "startLine",
+        START_CHARACTER = "startCharacter",
+        END_LINE = "endLine",
+        END_CHARACTER = "endCharacter",
+        REPORTED_IN = "reportedIn",
+        REPLACED_IN = "replacedIn",
+    }
+}
+
+vocabulary! {
     /// The RDF terms that oxrdf has no constant for.
     rdf "http://www.w3.org/1999/02/22-rdf-syntax-ns#" "rdf" {
         JSON = "JSON",
@@ -238,12 +272,13 @@ pub(crate) fn is_local_name(local: &str) -> bool {
 /// ([RFC 3986, 2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3)). The set holds what it encodes.
 pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The terms of `jrpc:` and `rpcg:`, as queries name them.
+/// The terms of `jrpc:`, `rpcg:` and `lsp:`, as queries name them.
 pub fn own_terms() -> impl Iterator<Item = String> {
     let of = |prefix, namespace, terms: &'static [NamedNodeRef<'static>]| {
         terms.iter().filter_map(move |term| Some(format!("{prefix}:{}", term.as_str().strip_prefix(namespace)?)))
     };
-    of(jrpc::PREFIX, jrpc::NAMESPACE, jrpc::ALL).chain(of(rpcg::PREFIX, rpcg::NAMESPACE, rpcg::ALL))
+    let ours = of(rpcg::PREFIX, rpcg::NAMESPACE, rpcg::ALL).chain(of(lsp::PREFIX, lsp::NAMESPACE, lsp::ALL));
+    of(jrpc::PREFIX, jrpc::NAMESPACE, jrpc::ALL).chain(ours)
 }
 
 /// The prefixes of Turtle and TriG output, in the order they are written.
@@ -251,6 +286,7 @@ pub const PREFIXES: &[(&str, &str)] = &[
     (jrpc::PREFIX, jrpc::NAMESPACE),
     (rpcg::PREFIX, rpcg::NAMESPACE),
     (mcp::PREFIX, mcp::NAMESPACE),
+    (lsp::PREFIX, lsp::NAMESPACE),
     (prov::PREFIX, prov::NAMESPACE),
     (rdf::PREFIX, rdf::NAMESPACE),
     ("xsd", "http://www.w3.org/2001/XMLSchema#"),

@@ -6,6 +6,8 @@ use oxrdf::NamedNodeRef;
 
 use super::content::ContentItem;
 use super::definitions::{DefinitionKind, Shown, shown};
+use super::documents::Reports;
+use super::lsp::LspMessage;
 use super::sides::Introduction;
 use super::{Key, Protocol, Spelled, key};
 use crate::json;
@@ -20,6 +22,7 @@ pub(crate) enum Extract<'a> {
     Notification(McpNotification<'a>),
     Result(McpResult<'a>),
     Error(McpError<'a>),
+    Lsp(Box<LspMessage<'a>>),
 }
 
 /// A request.
@@ -101,6 +104,8 @@ pub(crate) struct McpResult<'a> {
     pub contents: Vec<ContentItem<'a>>,
     /// The server, as it tells of itself.
     pub server: Option<Box<Introduction<'a>>>,
+    /// Diagnostics of documents (LSP).
+    pub reports: Option<Box<Reports<'a>>>,
     /// Where it may be that the operation goes on.
     pub round: Option<Box<Round<'a>>>,
 }
@@ -142,15 +147,32 @@ impl<'a> Extract<'a> {
             return Self::Nothing;
         }
         let found = match message.kind {
+            Kind::Request | Kind::Notification if protocol != Protocol::Mcp => Self::lsp(message, spelled),
+            _ => None,
+        };
+        let found = found.or_else(|| match message.kind {
+            Kind::Request if protocol == Protocol::Lsp => None,
             Kind::Request => McpRequest::of(message, spelled).map(Self::Request),
             Kind::Notification => McpNotification::of(protocol, message, spelled).map(Self::Notification),
             Kind::Response => {
                 text(message.result.as_ref(), spelled).and_then(|(text, plain)| McpResult::of(text, plain))
             }
             Kind::ErrorResponse => McpError::of(message, spelled).map(Self::Error),
-        };
+        });
         found.unwrap_or(Self::Nothing)
     }
+
+    /// What a request or a notification of LSP tells.
+    fn lsp(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
+        let method = message.method.as_deref().filter(|_| has(message, Protocols::LSP))?;
+        let (params, interoperable) = text(message.params.as_ref(), spelled)?;
+        LspMessage::of(method, params, (message.kind == Kind::Request, interoperable)).map(Box::new).map(Self::Lsp)
+    }
+}
+
+/// Whether the protocol has a message's method.
+fn has(message: &Message<'_>, protocol: Protocols) -> bool {
+    message.known.is_some_and(|known| known.protocols.has(protocol))
 }
 
 /// The canonical text of a payload, and whether it is interoperable.
@@ -303,12 +325,12 @@ impl<'a> McpNotification<'a> {
     fn of(protocol: Protocol, message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
         let method = message.method.as_deref()?;
         // LSP's are no more than this.
-        if method == "$/cancelRequest" && protocol == Protocol::Auto {
+        if method == "$/cancelRequest" && protocol != Protocol::Mcp {
             let (params, _) = text(message.params.as_ref(), spelled)?;
             let (_, id) = json::members(params).find(|(name, _)| *name == "id")?;
             return Some(Self { trace: None, tells: cancelled(id)? });
         }
-        if !message.known?.protocols.has(Protocols::MCP) {
+        if protocol == Protocol::Lsp || !has(message, Protocols::MCP) {
             return None;
         }
         let params = Params::of(message, spelled);
@@ -335,6 +357,7 @@ impl<'a> McpResult<'a> {
     fn of(text: &'a str, interoperable: bool) -> Option<Extract<'a>> {
         let mut result = Self::default();
         let (mut says, mut server, mut version, mut capabilities) = (false, None, None, None);
+        let mut may_report = false;
         let mut round = RoundParts::default();
         for (name, value) in json::members(text) {
             match name {
@@ -345,6 +368,7 @@ impl<'a> McpResult<'a> {
                 "serverInfo" => server = Some(value),
                 "protocolVersion" => version = Some(value),
                 "capabilities" => capabilities = Some(value),
+                "kind" | "items" | "relatedDocuments" => may_report = true,
                 "_meta" => {
                     let found = json::members(value).find(|(name, _)| *name == "io.modelcontextprotocol/serverInfo");
                     server = server.or(found.map(|(_, info)| info));
@@ -369,6 +393,9 @@ impl<'a> McpResult<'a> {
             }
             result.round = Some(Box::new(found));
             says = true;
+        }
+        if may_report {
+            result.reports = Reports::read(text).map(Box::new);
         }
         result.server = Introduction::new(server, version, capabilities, interoperable).map(Box::new);
         says.then_some(Extract::Result(result))

@@ -26,36 +26,39 @@ use oxrdf::vocab::xsd;
 use super::content::say_content;
 use super::definitions::{DefinitionKind, Definitions};
 use super::extract::{AsksFor, Extract, Inputs, McpNotification, McpRequest, McpResult, Round, Tells, Trace};
+use super::lsp::{LspAwaits, LspMessage, LspSession};
 use super::open::OpenRequests;
 use super::rounds::{GoesOn, Paused, Rounds, Used};
-use super::sides::KnownSide;
+use super::sides::{KnownSide, MCP_SIDES};
 use super::{Key, KeyMap, Said, Speaker, Statement, key};
-use crate::message::{Id, Message, Problem};
+use crate::message::{Id, Kind, Message, Problem};
 use crate::record::Sender;
 use crate::session::{Annotated, Name, Node, Sessions};
 use crate::triples::{NodeRef, Part, PartKind};
 use crate::vocab::{mcp, rpcg};
 
-/// How many definitions are remembered, of all sessions together.
-const DEFINITIONS: usize = 1 << 16;
+/// How many definitions, documents, diagnostics and the like are remembered, of all sessions together.
+const REMEMBERED: usize = 1 << 16;
 
 /// Links messages with those before them, in their order.
 ///
 /// Remembers the requests that wait for their answers, 2^18 at most: what answers an older one is in no operation. Operations
-/// that answers have left open, 2^16 at most: what goes on with an older one is an operation of its own. And at most 2^16 sessions and definitions, each by digests. Where half of that is reached, the sessions that were used longest
-/// ago lose theirs: what is listed there again is new. Further definitions of one session are new in each list, and what is
-/// used of them has only a name.
+/// that answers have left open, 2^16 at most: what goes on with an older one is an operation of its own. And at most 2^16
+/// sessions, definitions, documents, diagnostics, registrations and tokens of LSP, each by digests. Where half of that is
+/// reached, the sessions that were used longest ago lose theirs: what is listed or named there again is new. Further
+/// definitions of one session are new in each list, and what is used of them has only a name; further documents are new in
+/// each message; further diagnostics are new in each report, and not replaced.
 #[derive(Default)]
 pub(crate) struct Linker {
     open: OpenRequests<OpenOperation>,
     /// Open requests by their progress tokens.
     tokens: KeyMap<Name>,
     rounds: Rounds,
-    sessions: KeyMap<McpSession>,
+    sessions: KeyMap<ProtocolSession>,
     /// The reference of the session that messages are linked in, and its key.
     current: (Arc<str>, Key),
-    /// How many definitions all sessions have.
-    definitions: usize,
+    /// How many definitions, documents and the like all sessions have.
+    remembered: usize,
     uses: u64,
 }
 
@@ -75,21 +78,23 @@ enum Awaits {
     Server,
     /// How far a task got, or its result.
     Task(bool),
+    Lsp(Box<LspAwaits>),
 }
 
 /// What is known of the two sides of a session.
 #[derive(Default)]
-struct McpSession {
+struct ProtocolSession {
     last_used: u64,
     client: Option<KnownSide>,
     server: Option<KnownSide>,
     /// What the server offers.
     definitions: [Definitions; DefinitionKind::ALL.len()],
+    lsp: LspSession,
 }
 
-impl McpSession {
+impl ProtocolSession {
     fn len(&self) -> usize {
-        self.definitions.iter().map(Definitions::len).sum()
+        self.lsp.len() + self.definitions.iter().map(Definitions::len).sum::<usize>()
     }
 }
 
@@ -113,6 +118,7 @@ impl Linker {
         match extract {
             Extract::Request(request) => self.request(annotated, request, out),
             Extract::Notification(notification) => self.notification(annotated, sessions, notification, out),
+            Extract::Lsp(message) => self.lsp(annotated, *message, out),
             Extract::Nothing | Extract::Result(_) | Extract::Error(_) => {}
         }
     }
@@ -136,7 +142,7 @@ impl Linker {
         }
         say_trace(&mut speaker, request.trace);
         if let Some(client) = request.client {
-            client.say(Sender::Client, &mut self.session().client, name, out);
+            client.say(Sender::Client, &MCP_SIDES, &mut self.session().client, name, out);
         }
         let mut speaker = Speaker::new(out, operation);
         if before.is_none() {
@@ -151,8 +157,8 @@ impl Linker {
                 Some(used) => Awaits::Use(Used { arguments, ..used }),
                 None => {
                     let (mut defined, key) = (Vec::new(), key(&text));
-                    let node = self.definitions(kind, |definitions, room| {
-                        definitions.find(kind, (key, text), name, room > 0, &mut defined)
+                    let node = self.remember(|session, room| {
+                        session.definitions[kind as usize].find(kind, (key, text), name, room > 0, &mut defined)
                     });
                     speaker.link(property, node);
                     out.append(&mut defined);
@@ -160,17 +166,32 @@ impl Linker {
                 }
             },
         };
+        let token = request.token.map(|token| self.token(token, annotated.sender));
+        self.await_answer(annotated, OpenOperation { awaits, token, before });
+    }
+
+    fn await_answer(&mut self, annotated: &Annotated<'_>, open: OpenOperation) {
         // Null never pairs.
         if let Node::Message(Message { id: Some(Id::Null), .. }) = &annotated.node {
             return;
         }
-        let token = request.token.map(|token| self.token(token, annotated.sender));
-        if let Some(token) = token {
-            self.tokens.insert(token, name);
+        if let Some(token) = open.token {
+            self.tokens.insert(token, annotated.name);
         }
-        let forgotten = self.open.insert(name, OpenOperation { awaits, token, before });
+        let forgotten = self.open.insert(annotated.name, open);
         if let Some(token) = forgotten.and_then(|oldest| oldest.token) {
             self.tokens.remove(&token);
+        }
+    }
+
+    /// Links a request or a notification of LSP.
+    fn lsp<'a>(&mut self, annotated: &Annotated<'a>, message: LspMessage<'a>, out: &mut Vec<Statement<'a>>) {
+        let awaits = self.remember(|ProtocolSession { lsp, client, .. }, room| {
+            lsp.link(annotated.name, message, (client, room), out)
+        });
+        if annotated.kind() == Some(Kind::Request) && awaits.is_any() {
+            let awaits = Awaits::Lsp(Box::new(awaits));
+            self.await_answer(annotated, OpenOperation { awaits, token: None, before: None });
         }
     }
 
@@ -212,6 +233,17 @@ impl Linker {
         out: &mut Vec<Statement<'a>>,
     ) {
         let OpenOperation { awaits, token, before } = open;
+        if let Awaits::Lsp(awaits) = awaits {
+            let told = match extract {
+                Extract::Result(result) => {
+                    (result.server.map(|server| *server), result.reports.map(|reports| *reports))
+                }
+                _ => (None, None),
+            };
+            return self.remember(|ProtocolSession { lsp, server, .. }, room| {
+                lsp.answer(annotated.name, &awaits, told, (server, room), out);
+            });
+        }
         token.map(|token| self.tokens.remove(&token));
         let name = annotated.name;
         let operation = before.as_ref().map_or(request, |paused| paused.operation);
@@ -296,17 +328,23 @@ impl Linker {
             Awaits::List(kind, cursor) => {
                 let page = result.lists.into_iter().find(|(listed, _)| *listed == kind);
                 if let Some((_, page)) = page {
-                    self.definitions(kind, |definitions, room| {
-                        definitions.take(kind, page, (cursor, result.next_cursor), (name, room), out);
+                    self.remember(|session, room| {
+                        session.definitions[kind as usize].take(
+                            kind,
+                            page,
+                            (cursor, result.next_cursor),
+                            (name, room),
+                            out,
+                        );
                     });
                 }
             }
             Awaits::Server => {
                 if let Some(server) = result.server {
-                    server.say(Sender::Server, &mut self.session().server, name, out);
+                    server.say(Sender::Server, &MCP_SIDES, &mut self.session().server, name, out);
                 }
             }
-            Awaits::Other | Awaits::Use(_) | Awaits::Task(_) => {}
+            Awaits::Other | Awaits::Use(_) | Awaits::Task(_) | Awaits::Lsp(_) => {}
         }
     }
 
@@ -376,9 +414,9 @@ impl Linker {
     }
 
     /// What is known of the session.
-    fn session(&mut self) -> &mut McpSession {
+    fn session(&mut self) -> &mut ProtocolSession {
         self.uses += 1;
-        if self.definitions + self.sessions.len() > DEFINITIONS / 2 && self.sessions.len() > 1 {
+        if self.remembered + self.sessions.len() > REMEMBERED / 2 && self.sessions.len() > 1 {
             self.forget();
         }
         let known = self.sessions.entry(self.current.1).or_default();
@@ -386,14 +424,14 @@ impl Linker {
         known
     }
 
-    /// Uses the definitions of the session, to which so many may be added.
-    fn definitions<R>(&mut self, kind: DefinitionKind, with: impl FnOnce(&mut Definitions, usize) -> R) -> R {
-        let room = DEFINITIONS.saturating_sub(self.definitions);
-        let definitions = &mut self.session().definitions[kind as usize];
-        let before = definitions.len();
-        let result = with(definitions, room);
-        let after = definitions.len();
-        self.definitions = (self.definitions + after).saturating_sub(before);
+    /// Uses what is known of the session, to which so many things may be added.
+    fn remember<R>(&mut self, with: impl FnOnce(&mut ProtocolSession, usize) -> R) -> R {
+        let room = REMEMBERED.saturating_sub(self.remembered);
+        let session = self.session();
+        let before = session.len();
+        let result = with(session, room);
+        let after = session.len();
+        self.remembered = (self.remembered + after).saturating_sub(before);
         result
     }
 
@@ -404,7 +442,7 @@ impl Linker {
         let oldest = others.iter().take(others.len().div_ceil(2)).map(|(key, _)| **key);
         for key in oldest.collect::<Vec<_>>() {
             let forgotten = self.sessions.remove(&key);
-            self.definitions -= forgotten.map_or(0, |known| known.len());
+            self.remembered -= forgotten.map_or(0, |known| known.len());
         }
     }
 }

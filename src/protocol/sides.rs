@@ -1,5 +1,7 @@
 //! Clients and servers, as they tell of themselves.
 
+use std::borrow::Cow;
+
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
@@ -8,7 +10,55 @@ use crate::json;
 use crate::record::Sender;
 use crate::session::Name;
 use crate::triples::{NodeRef, Part, PartKind};
-use crate::vocab::{mcp, rpcg};
+use crate::vocab::{lsp, mcp, rpcg};
+
+/// The terms that a protocol has for a client and for a server.
+pub(crate) struct SideTerms {
+    class: NamedNodeRef<'static>,
+    has_capability: NamedNodeRef<'static>,
+    capability: NamedNodeRef<'static>,
+    words: &'static Words,
+}
+
+/// Properties of a side, and the members with capabilities that stand for those in them.
+struct Words {
+    name: NamedNodeRef<'static>,
+    title: Option<NamedNodeRef<'static>>,
+    version: NamedNodeRef<'static>,
+    groups: &'static [&'static str],
+}
+
+const MCP_WORDS: Words =
+    Words { name: mcp::HAS_NAME, title: Some(mcp::HAS_TITLE), version: mcp::HAS_VERSION, groups: &[] };
+const LSP_WORDS: Words = Words {
+    name: lsp::NAME,
+    title: None,
+    version: lsp::VERSION,
+    groups: &["workspace", "textDocument", "notebookDocument", "window", "general"],
+};
+
+/// Those of MCP.
+pub(super) const MCP_SIDES: [SideTerms; 2] = [
+    SideTerms {
+        class: mcp::MCP_CLIENT,
+        has_capability: rpcg::CLIENT_CAPABILITIES,
+        capability: mcp::CLIENT_CAPABILITIES,
+        words: &MCP_WORDS,
+    },
+    SideTerms {
+        class: mcp::MCP_SERVER,
+        has_capability: mcp::HAS_CAPABILITIES,
+        capability: mcp::SERVER_CAPABILITIES,
+        words: &MCP_WORDS,
+    },
+];
+
+/// Those of LSP.
+pub(super) const LSP_SIDES: [SideTerms; 2] = [lsp_side(lsp::CLIENT), lsp_side(lsp::SERVER)];
+
+const fn lsp_side(class: NamedNodeRef<'static>) -> SideTerms {
+    SideTerms { class, has_capability: lsp::HAS_CAPABILITY, capability: lsp::CAPABILITY, words: &LSP_WORDS }
+}
 
 /// What a side tells of itself, in canonical JSON.
 pub(crate) struct Introduction<'a> {
@@ -35,49 +85,69 @@ impl<'a> Introduction<'a> {
         says.then(|| Self { info, version, capabilities, interoperable, key: key((info, version, capabilities)) })
     }
 
-    /// Says that a message introduces a side: the one that is known, if it says the same.
-    pub fn say(self, side: Sender, known: &mut Option<KnownSide>, message: Name, out: &mut Vec<Statement<'a>>) {
+    /// Says that a message introduces a side: the one that is known, if it says the same. `terms` has those for clients, then
+    /// those for servers.
+    pub fn say(
+        self,
+        side: Sender,
+        [client, server]: &'static [SideTerms; 2],
+        known: &mut Option<KnownSide>,
+        message: Name,
+        out: &mut Vec<Statement<'a>>,
+    ) {
         let same = known.filter(|(_, key)| *key == self.key);
         let (name, _) = *known.insert(same.unwrap_or((message, self.key)));
-        let (kind, class, property, capability) = match side {
-            Sender::Client => (PartKind::Client, mcp::MCP_CLIENT, rpcg::CLIENT_CAPABILITIES, mcp::CLIENT_CAPABILITIES),
-            Sender::Server => (PartKind::Server, mcp::MCP_SERVER, mcp::HAS_CAPABILITIES, mcp::SERVER_CAPABILITIES),
+        let (kind, terms) = match side {
+            Sender::Client => (PartKind::Client, client),
+            Sender::Server => (PartKind::Server, server),
         };
         let node = NodeRef::Part(name, Part { kind, index: 0 });
         let mut speaker = Speaker::new(out, NodeRef::Message(message));
         speaker.link(rpcg::INTRODUCES, node);
         if same.is_none() {
             speaker.subject = node;
-            speaker.class(class);
-            self.describe(&mut speaker, message, property, capability);
+            speaker.class(terms.class);
+            self.describe(&mut speaker, message, terms);
         }
     }
 
-    fn describe(
-        &self,
-        speaker: &mut Speaker<'_, 'a>,
-        message: Name,
-        property: NamedNodeRef<'static>,
-        class: NamedNodeRef<'static>,
-    ) {
+    fn describe(&self, speaker: &mut Speaker<'_, 'a>, message: Name, terms: &SideTerms) {
         for (name, value) in self.info.into_iter().flat_map(json::members) {
             let property = match name {
-                "name" => mcp::HAS_NAME,
-                "title" => mcp::HAS_TITLE,
-                "version" => mcp::HAS_VERSION,
-                _ => continue,
+                "name" => Some(terms.words.name),
+                "title" => terms.words.title,
+                "version" => Some(terms.words.version),
+                _ => None,
             };
-            speaker.literal(property, json::string(value), xsd::STRING);
+            if let Some(property) = property {
+                speaker.literal(property, json::string(value), xsd::STRING);
+            }
         }
         speaker.literal(mcp::HAS_PROTOCOL_VERSION, self.version.and_then(json::string), xsd::STRING);
+        let capabilities = self.capabilities(terms.words.groups);
         let node = |index| NodeRef::Part(message, Part { kind: PartKind::Capability, index });
-        let capabilities = || (1..).zip(self.capabilities.into_iter().flat_map(json::members));
-        capabilities().for_each(|(index, _)| speaker.link(property, node(index)));
-        for (index, (name, value)) in capabilities() {
+        (1..).zip(&capabilities).for_each(|(index, _)| speaker.link(terms.has_capability, node(index)));
+        for (index, (name, value)) in (1..).zip(capabilities) {
             speaker.subject = node(index);
-            speaker.class(class);
-            speaker.literal(mcp::HAS_NAME, json::unescaped(name), xsd::STRING);
+            speaker.class(terms.capability);
+            speaker.literal(terms.words.name, name, xsd::STRING);
             speaker.say(rpcg::VALUE, Said::Json(value.into(), self.interoperable));
         }
+    }
+
+    /// The name and the settings of each; of those in a group, its name stands before theirs.
+    fn capabilities(&self, groups: &[&str]) -> Vec<(Option<Cow<'a, str>>, &'a str)> {
+        let mut found = Vec::new();
+        for (name, value) in self.capabilities.into_iter().flat_map(json::members) {
+            if groups.contains(&name) && value.starts_with('{') {
+                let inside = json::members(value);
+                found.extend(inside.map(|(inner, value)| {
+                    (json::unescaped(inner).map(|inner| format!("{name}.{inner}").into()), value)
+                }));
+            } else {
+                found.push((json::unescaped(name), value));
+            }
+        }
+        found
     }
 }

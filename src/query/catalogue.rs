@@ -61,6 +61,8 @@ pub const CATALOGUE: &[NamedQuery<'static>] = catalogue! {
     "operations",
     "inputs",
     "resources",
+    "documents",
+    "diagnostics",
     "capabilities",
     "handshake",
     "cancelled",

@@ -24,6 +24,8 @@ pub(crate) struct Protocols(u8);
 impl Protocols {
     /// The Agent Client Protocol.
     pub const ACP: Self = Self(1);
+    /// The Language Server Protocol.
+    pub const LSP: Self = Self(1 << 1);
     /// The Model Context Protocol.
     pub const MCP: Self = Self(1 << 2);
 

@@ -22,6 +22,7 @@ mod http;
 mod json;
 mod library;
 mod load;
+mod lsp;
 mod memory;
 mod messages;
 mod paths;

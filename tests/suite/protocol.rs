@@ -17,7 +17,7 @@ fn short(text: &str) -> &str {
 }
 
 /// Statements of a graph with one of these properties, as `subject property object`.
-fn said(quads: &[Quad], properties: &[&str]) -> BTreeSet<String> {
+pub(crate) fn said(quads: &[Quad], properties: &[&str]) -> BTreeSet<String> {
     let shown = quads.iter().filter(|quad| properties.contains(&short(quad.predicate.as_str()))).map(|quad| {
         let NamedOrBlankNode::NamedNode(subject) = &quad.subject else { panic!("{quad}") };
         let object = match &quad.object {
@@ -30,11 +30,11 @@ fn said(quads: &[Quad], properties: &[&str]) -> BTreeSet<String> {
     shown.collect()
 }
 
-fn set<const N: usize>(lines: [&str; N]) -> BTreeSet<String> {
+pub(crate) fn set<const N: usize>(lines: [&str; N]) -> BTreeSet<String> {
     lines.map(str::to_owned).into()
 }
 
-fn with_protocol(log: &[u8], protocol: Protocol) -> BTreeSet<String> {
+pub(crate) fn with_protocol(log: &[u8], protocol: Protocol) -> BTreeSet<String> {
     let quads = convert_with(log, &[], Options { protocol, ..Options::default() });
     quads.iter().map(Quad::to_string).collect()
 }

@@ -1,8 +1,8 @@
 //! The catalogue of queries: what each answers, that it answers at all, and that other ways come to the same answer.
 //!
-//! `tests/queries/` has four logs, and beside them what each query finds in all of them together, as CSV:
-//! `mcp.jsonl` has two sessions with times and senders, `tools.jsonl` one whose tools change, `lsp.log` has times of day,
-//! `plain.ndjson` has neither and is broken in places.
+//! `tests/queries/` has five logs, and beside them what each query finds in all of them together, as CSV:
+//! `mcp.jsonl` has two sessions with times and senders, `tools.jsonl` one whose tools change, `documents.jsonl` one of a
+//! language server, `lsp.log` has times of day, `plain.ndjson` has neither and is broken in places.
 
 mod documented;
 mod referee;
@@ -34,7 +34,7 @@ fn folder() -> PathBuf {
 }
 
 fn fixtures() -> Vec<Log> {
-    ["lsp.log", "mcp.jsonl", "plain.ndjson", "tools.jsonl"]
+    ["documents.jsonl", "lsp.log", "mcp.jsonl", "plain.ndjson", "tools.jsonl"]
         .map(|name| (name.to_owned(), fs::read(folder().join(name)).expect("a log")))
         .into()
 }

@@ -6,7 +6,7 @@
 use oxrdf::vocab::{rdf, rdfs, xsd};
 use oxrdf::{Graph, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
 use oxrdfio::{RdfFormat, RdfParser};
-use rpcgraph::vocab::{jrpc, mcp, rpcg};
+use rpcgraph::vocab::{jrpc, lsp, mcp, rpcg};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -19,6 +19,7 @@ const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/context/json-rpc.sche
 const OUR_CONTEXT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/context/rpcgraph.jsonld");
 const ONTOLOGY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/ontology/json-rpc.ttl");
 const OUR_ONTOLOGY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/ontology/rpcgraph.ttl");
+const LSP_ONTOLOGY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/ontology/lsp.ttl");
 const ALIGNMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/ontology/alignment.ttl");
 
 const OBJECT_PROPERTY: NamedNodeRef<'_> = NamedNodeRef::new_unchecked("http://www.w3.org/2002/07/owl#ObjectProperty");
@@ -140,12 +141,14 @@ fn read_turtle(path: impl AsRef<Path>) -> Outcome<Graph> {
 
 fn both_ontologies() -> Outcome<Graph> {
     let mut graph = read_turtle(ONTOLOGY)?;
-    graph.extend(read_turtle(OUR_ONTOLOGY)?.iter().map(oxrdf::TripleRef::into_owned));
+    for path in [OUR_ONTOLOGY, LSP_ONTOLOGY] {
+        graph.extend(read_turtle(path)?.iter().map(oxrdf::TripleRef::into_owned));
+    }
     Ok(graph)
 }
 
 fn is_ours(iri: &str) -> bool {
-    iri.starts_with(jrpc::NAMESPACE) || iri.starts_with(rpcg::NAMESPACE)
+    [jrpc::NAMESPACE, rpcg::NAMESPACE, lsp::NAMESPACE].iter().any(|namespace| iri.starts_with(namespace))
 }
 
 /// The `jrpc:` and `rpcg:` terms that a graph gives a type.
@@ -327,10 +330,18 @@ fn our_context_has_prefixes_and_nothing_else() -> Outcome {
 
 #[test]
 fn constants_and_ontologies_have_the_same_terms() -> Outcome {
-    for (all, namespace, path) in [(jrpc::ALL, jrpc::NAMESPACE, ONTOLOGY), (rpcg::ALL, rpcg::NAMESPACE, OUR_ONTOLOGY)] {
+    let ontologies = [
+        (jrpc::ALL, jrpc::NAMESPACE, ONTOLOGY),
+        (rpcg::ALL, rpcg::NAMESPACE, OUR_ONTOLOGY),
+        (lsp::ALL, lsp::NAMESPACE, LSP_ONTOLOGY),
+    ];
+    for (all, namespace, path) in ontologies {
         let constants: BTreeSet<&str> = all.iter().map(|term| term.as_str()).collect();
         assert_eq!(constants.len(), all.len(), "two constants of {namespace} are one term");
-        assert_eq!(constants, declared(&read_turtle(path)?), "{namespace}");
+        let graph = read_turtle(path)?;
+        let declared: BTreeSet<&str> =
+            declared(&graph).into_iter().filter(|term| term.starts_with(namespace)).collect();
+        assert_eq!(constants, declared, "{namespace}");
     }
     Ok(())
 }
@@ -372,7 +383,7 @@ fn terms_of_mcp_are_published_or_declared() -> Outcome {
 #[test]
 fn every_term_has_one_label_and_one_comment() -> Outcome {
     let graph = both_ontologies()?;
-    for term in jrpc::ALL.iter().chain(rpcg::ALL) {
+    for term in jrpc::ALL.iter().chain(rpcg::ALL).chain(lsp::ALL) {
         for predicate in [rdfs::LABEL, rdfs::COMMENT] {
             let words: Vec<TermRef<'_>> = graph.objects_for_subject_predicate(*term, predicate).collect();
             let [TermRef::Literal(literal)] = words.as_slice() else {
@@ -408,11 +419,11 @@ fn ontologies_mention_no_undeclared_term() -> Outcome {
 
 #[test]
 fn every_property_of_ours_has_kind_domain_and_range() -> Outcome {
-    let graph = read_turtle(OUR_ONTOLOGY)?;
+    let graph = both_ontologies()?;
     let is_property = |term: NamedNodeRef<'_>| {
-        term.as_str().strip_prefix(rpcg::NAMESPACE).is_some_and(|name| name.starts_with(|c: char| c.is_lowercase()))
+        term.as_str().rsplit('#').next().is_some_and(|name| name.starts_with(|c: char| c.is_lowercase()))
     };
-    for property in rpcg::ALL.iter().copied().filter(|term| is_property(*term)) {
+    for property in rpcg::ALL.iter().chain(lsp::ALL).copied().filter(|term| is_property(*term)) {
         let object_property = is_a(&graph, property, OBJECT_PROPERTY);
         assert_ne!(object_property, is_a(&graph, property, DATATYPE_PROPERTY), "{property} is of both kinds or none");
         // Several domains would mean their intersection, which is never meant here.
@@ -502,6 +513,10 @@ fn a_broken_session_gains_no_false_triple() -> Outcome {
         r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text"}],"isError":true}}"#,
         "\n",
         r#"{"id":1,"error":"no"}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"clientInfo":{"name":"a"},"capabilities":{"window":{"showDocument":{}}}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///a","version":1,"diagnostics":[{"message":"m"}]}}"#,
         "\n[]\n{}\n"
     );
     let folder = tempfile::tempdir()?;
@@ -521,10 +536,10 @@ print([str(value) for predicate, value in graph.predicate_objects() if str(predi
 print([subject for subject in graph.subjects(rdflib.RDF.type, rdflib.OWL.Nothing) if subject != rdflib.OWL.Nothing])
 ";
     let mut python = std::process::Command::new(pyshacl.with_file_name("python3"));
-    let output = python.args(["-c", script, ONTOLOGY, OUR_ONTOLOGY, ALIGNMENT]).arg(&graph).output()?;
+    let output = python.args(["-c", script, ONTOLOGY, OUR_ONTOLOGY, LSP_ONTOLOGY, ALIGNMENT]).arg(&graph).output()?;
     let said = String::from_utf8(output.stdout)?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(said, "[('m1', '1.0'), ('m2', '2.0')]\n[]\n[]\n");
+    assert_eq!(said, "[('m1', '1.0'), ('m2', '2.0'), ('m4', '2.0'), ('m5', '2.0')]\n[]\n[]\n");
     Ok(())
 }
 

@@ -1,0 +1,216 @@
+//! Which documents messages of the Language Server Protocol name, and what is reported of them.
+//!
+//! `documents.txt` says by the method where; `documents.py` makes it of the types in the protocol's metaModel.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::{Key, key};
+use crate::json;
+
+/// A line each with a method, `params` or `result`, and paths.
+const DOCUMENTS: &str = include_str!("documents.txt");
+
+static PATHS: LazyLock<HashMap<(&str, &str), Vec<&str>>> = LazyLock::new(|| {
+    let read = |line: &'static str| {
+        let mut words = line.split(' ');
+        Some(((words.next()?, words.next()?), words.collect()))
+    };
+    DOCUMENTS.lines().filter_map(read).collect()
+});
+
+/// Where a message names a document, with what it says of it there.
+pub(crate) struct Mention<'a> {
+    pub uri: Cow<'a, str>,
+    /// Stands for the document, however its URI is spelled.
+    pub document: Key,
+    pub told: Told<'a>,
+}
+
+/// What an object says of a document.
+#[derive(Default)]
+pub(crate) struct Told<'a> {
+    uri: Option<Cow<'a, str>>,
+    /// An integer.
+    pub version: Option<&'a str>,
+    pub language: Option<Cow<'a, str>>,
+    /// `full` or `unchanged`, of a report that was asked for.
+    pub kind: Option<Cow<'a, str>>,
+    pub result_id: Option<Cow<'a, str>>,
+    /// All that was found in it: each with what stands for it, in canonical JSON.
+    pub diagnostics: Option<Vec<(Key, &'a str)>>,
+}
+
+/// The answer to a request for diagnostics, or a part of it.
+pub(crate) struct Reports<'a> {
+    /// That of the document that was asked about.
+    pub own: Option<Told<'a>>,
+    pub others: Vec<Mention<'a>>,
+}
+
+/// The documents that a method's `params` or `result`, a canonical text, names.
+pub(super) fn mentions<'a>(method: &str, part: &str, text: &'a str) -> Vec<Mention<'a>> {
+    let mut found = Vec::new();
+    for path in PATHS.get(&(method, part)).into_iter().flatten() {
+        walk(text, path, &mut found);
+    }
+    found
+}
+
+fn walk<'a>(text: &'a str, path: &str, found: &mut Vec<Mention<'a>>) {
+    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+    match step {
+        "" => found.extend(json::string(text).map(|uri| Mention::new(uri, Told::default()))),
+        "uri" => {
+            let mut told = Told::read(text);
+            found.extend(told.uri.take().map(|uri| Mention::new(uri, told)));
+        }
+        "[]" => json::elements(text).for_each(|element| walk(element, rest, found)),
+        "{}" => json::members(text).for_each(|(_, value)| walk(value, rest, found)),
+        "{key}" => {
+            let read = |(name, value)| Some(Mention::new(json::unescaped(name)?, Told::read(value)));
+            found.extend(json::members(text).filter_map(read));
+        }
+        name => member(text, name).into_iter().for_each(|value| walk(value, rest, found)),
+    }
+}
+
+fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
+    json::members(object).find(|(found, _)| *found == name).map(|(_, value)| value)
+}
+
+impl<'a> Mention<'a> {
+    fn new(uri: Cow<'a, str>, told: Told<'a>) -> Self {
+        Self { document: document_key(&uri), uri, told }
+    }
+}
+
+impl<'a> Told<'a> {
+    fn read(object: &'a str) -> Self {
+        let mut told = Self::default();
+        for (name, value) in json::members(object) {
+            match name {
+                "uri" => told.uri = json::string(value),
+                "version" => told.version = Some(value).filter(|value| value.parse::<i64>().is_ok()),
+                "languageId" => told.language = json::string(value),
+                "kind" => told.kind = json::string(value).filter(|_| is_kind_of_report(value)),
+                "resultId" => told.result_id = json::string(value),
+                "diagnostics" | "items" if value.starts_with('[') => {
+                    told.diagnostics = Some(json::elements(value).map(|text| (key(text), text)).collect());
+                }
+                _ => {}
+            }
+        }
+        told
+    }
+}
+
+fn is_kind_of_report(text: &str) -> bool {
+    matches!(text, "\"full\"" | "\"unchanged\"")
+}
+
+impl<'a> Reports<'a> {
+    /// Those that a result is, or a part of one, in canonical text.
+    pub fn read(text: &'a str) -> Option<Self> {
+        let is_report = |object| member(object, "kind").is_some_and(is_kind_of_report);
+        let is_own = is_report(text);
+        let mut items = member(text, "items").into_iter().flat_map(json::elements);
+        let of_workspace = !is_own && items.next().is_some_and(is_report);
+        if !is_own && !of_workspace && member(text, "relatedDocuments").is_none() {
+            return None;
+        }
+        let method = if of_workspace { "workspace/diagnostic" } else { "textDocument/diagnostic" };
+        Some(Self { own: is_own.then(|| Told::read(text)), others: mentions(method, "result", text) })
+    }
+}
+
+/// Stands for the document of a URI: percent-encoding is taken off where it changes nothing, and neither the case of a
+/// scheme nor that of a drive matters.
+fn document_key(uri: &str) -> Key {
+    let scheme = uri.find(':').unwrap_or(0);
+    let mut plain = uri.get(..scheme).unwrap_or_default().to_ascii_lowercase().into_bytes();
+    let mut rest = uri.as_bytes().get(scheme..).unwrap_or_default();
+    while let Some((byte, after)) = rest.split_first() {
+        let digits = after.first_chunk::<2>().filter(|_| *byte == b'%');
+        let decoded = digits.and_then(|digits| u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok());
+        match decoded {
+            // Delimiters are others without it.
+            Some(delimiter @ (b'%' | b'/' | b'?' | b'#')) => plain.extend([b'%', delimiter]),
+            Some(decoded) => plain.push(decoded),
+            None => plain.push(*byte),
+        }
+        rest = after.get(if decoded.is_some() { 2 } else { 0 }..).unwrap_or_default();
+    }
+    if plain.starts_with(b"file:///")
+        && plain.get(9) == Some(&b':')
+        && let Some(drive) = plain.get_mut(8)
+    {
+        drive.make_ascii_lowercase();
+    }
+    key(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_uri() {
+        for (one, other, same) in [
+            ("file:///c%3A/a%20b", "file:///C:/a b", true),
+            ("FILE:///c:/%e4%bd%a0", "file:///c:/你", true),
+            ("file:///a/%41", "file:///a/A", true),
+            ("untitled:Untitled-1", "untitled:untitled-1", false),
+            ("file:///a%2Fb", "file:///a/b", false),
+            ("file:///a%252F", "file:///a%2F", false),
+            ("file:///a%2f", "file:///a%2F", true),
+            ("file:///a%", "file:///a%25", false),
+            ("file:///A", "file:///a", false),
+            ("c:", "C:", true),
+            ("", "%", false),
+        ] {
+            assert_eq!(document_key(one) == document_key(other), same, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn documents_are_found_where_the_table_says() {
+        let found = |method, part, text| {
+            let found = mentions(method, part, text).into_iter();
+            found.map(|mention| format!("{} {:?}", mention.uri, mention.told.version)).collect::<Vec<_>>().join(", ")
+        };
+        for (method, text, expected) in [
+            ("textDocument/didChange", r#"{"textDocument":{"uri":"a","version":3}}"#, "a Some(\"3\")"),
+            ("textDocument/didChange", r#"{"textDocument":{"uri":["a"]},"uri":"b"}"#, ""),
+            ("textDocument/didOpen", r#"{"textDocument":{"uri":"a","version":1.5}}"#, "a None"),
+            ("workspace/didRenameFiles", r#"{"files":[{"newUri":"b","oldUri":"a"},7]}"#, "b None, a None"),
+            (
+                "workspace/applyEdit",
+                r#"{"edit":{"changes":{"a":[]},"documentChanges":[{"textDocument":{"uri":"b","version":null}},{"kind":"create","uri":"c"}]}}"#,
+                "a None, c None, b None",
+            ),
+            ("workspace/configuration", r#"{"items":[{"scopeUri":"a"}]}"#, ""),
+            ("initialize", r#"{"rootUri":"a"}"#, ""),
+            ("subtract", r#"{"textDocument":{"uri":"a"}}"#, ""),
+        ] {
+            assert_eq!(found(method, "params", text), expected, "{text}");
+        }
+        let report = r#"{"items":[],"kind":"full","relatedDocuments":{"a":{"items":[{"relatedInformation":[{"location":{"uri":"b"}}]}],"kind":"full"}}}"#;
+        assert_eq!(found("textDocument/diagnostic", "result", report), "a None, b None");
+    }
+
+    /// The table is what the metaModels say, where they are: beside the corpora.
+    #[test]
+    fn documents_are_those_of_the_meta_models() {
+        let Some(corpora) = std::env::var_os("RPCGRAPH_CORPORA").map(std::path::PathBuf::from) else { return };
+        let protocols = corpora.join("../reference/protocols");
+        if !protocols.is_dir() {
+            return;
+        }
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/protocol/documents.py");
+        let Ok(output) = std::process::Command::new("python3").arg(script).arg(&protocols).output() else { return };
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), DOCUMENTS);
+    }
+}

@@ -1,0 +1,446 @@
+//! The Language Server Protocol, 3.17 and 3.18.
+//!
+//! | of | becomes |
+//! |---|---|
+//! | a message that names documents ([`documents`](super::documents)) | `lsp:document`: a node for each document, by whatever spelling of its URI |
+//! | the version, language or result id of a document there | `lsp:mentions` a node that has them and leads to the document |
+//! | `textDocument/publishDiagnostics`; reports that answer `textDocument/diagnostic` or `workspace/diagnostic`, or are a part of that | diagnostics, each a node from the report that it is `lsp:reportedIn` to the one that it is `lsp:replacedIn` |
+//! | `initialize` and its answer | `rpcg:introduces` a client or server, with its capabilities |
+//! | `client/registerCapability`, `client/unregisterCapability` | `lsp:registers`, `lsp:unregisters` a capability of the server |
+//! | `$/progress` | `rpcg:progressOf` the request |
+//!
+//! A report replaces the one before it of the same document: what is pushed, what is pushed before; what is asked for, what
+//! was answered before under the same `identifier`. A diagnostic that both have, as it was, stays one node, and so does one
+//! that a report has twice.
+
+use std::borrow::Cow;
+
+use oxrdf::NamedNodeRef;
+use oxrdf::vocab::xsd;
+
+use super::documents::{Mention, Reports, mentions};
+use super::sides::{Introduction, KnownSide, LSP_SIDES};
+use super::{Key, KeyMap, Said, Speaker, Statement, key};
+use crate::json;
+use crate::record::Sender;
+use crate::session::Name;
+use crate::triples::{NodeRef, Part, PartKind};
+use crate::vocab::{lsp, rpcg};
+
+/// What a request or a notification tells of itself.
+pub(crate) struct LspMessage<'a> {
+    mentions: Vec<Mention<'a>>,
+    tells: LspTells<'a>,
+    /// What its progress and parts of its result are told by.
+    tokens: [Option<Key>; 2],
+}
+
+enum LspTells<'a> {
+    Other,
+    Client(Option<Introduction<'a>>),
+    /// By which token; whether that is the end; what is found so far.
+    Progress(Key, bool, Option<Reports<'a>>),
+    /// That progress will be told by this token.
+    Token(Key),
+    /// Canonical JSON, and whether it is interoperable.
+    Registers(&'a str, bool),
+    Unregisters(&'a str),
+    /// That diagnostics are wanted, of those that this stands for.
+    Asks(Key),
+}
+
+/// What the answer to a request can tell.
+pub(super) struct LspAwaits {
+    is_introduction: bool,
+    asks: Option<Asked>,
+    tokens: [Option<Key>; 2],
+}
+
+/// A request for diagnostics: which those are, and of which document, if it is one.
+#[derive(Clone, Copy)]
+struct Asked {
+    stream: Key,
+    document: Option<Key>,
+}
+
+/// The message that brought something, and its place there.
+type Brought = (Name, u32);
+
+/// What is known in a session.
+#[derive(Default)]
+pub(super) struct LspSession {
+    documents: KeyMap<Brought>,
+    /// The diagnostics of each document and stream that are in force.
+    reports: KeyMap<KeyMap<Brought>>,
+    diagnostics: usize,
+    registrations: KeyMap<Brought>,
+    /// Requests by the tokens of their progress.
+    tokens: KeyMap<(Name, Option<Asked>)>,
+}
+
+/// A message that says something of documents.
+struct Saying {
+    message: Name,
+    stream: Option<Key>,
+    /// How much more may be remembered.
+    room: usize,
+    diagnostics: u32,
+}
+
+impl<'a> LspMessage<'a> {
+    /// Takes it out of the params, canonical text, of a message with a method of the protocol.
+    pub fn of(method: &str, text: &'a str, (is_request, interoperable): (bool, bool)) -> Option<Self> {
+        let mentions = mentions(method, "params", text);
+        let mut tokens = [None; 2];
+        let mut tells = LspTells::Other;
+        if is_request || method == "$/progress" {
+            let params = LspParams::of(text);
+            tokens = [params.work_done, params.partial].map(|token| token.map(key));
+            tells = params.tell(method, interoperable)?;
+        }
+        let says = !matches!(tells, LspTells::Other) || !mentions.is_empty() || tokens != [None; 2];
+        says.then_some(Self { mentions, tells, tokens })
+    }
+}
+
+/// Members of params, in canonical JSON.
+#[derive(Default)]
+struct LspParams<'a> {
+    work_done: Option<&'a str>,
+    partial: Option<&'a str>,
+    token: Option<&'a str>,
+    value: Option<&'a str>,
+    identifier: Option<&'a str>,
+    registrations: Option<&'a str>,
+    info: Option<&'a str>,
+    capabilities: Option<&'a str>,
+    version: Option<&'a str>,
+}
+
+impl<'a> LspParams<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut params = Self::default();
+        for (name, value) in json::members(text) {
+            let member = match name {
+                "workDoneToken" => &mut params.work_done,
+                "partialResultToken" => &mut params.partial,
+                "token" => &mut params.token,
+                "value" => &mut params.value,
+                "identifier" => &mut params.identifier,
+                // The protocol spells it like that.
+                "registrations" | "unregisterations" => &mut params.registrations,
+                "clientInfo" => &mut params.info,
+                "capabilities" => &mut params.capabilities,
+                "protocolVersion" => &mut params.version,
+                _ => continue,
+            };
+            *member = Some(value);
+        }
+        params
+    }
+
+    /// Nothing, if it is not a message of the protocol.
+    fn tell(self, method: &str, interoperable: bool) -> Option<LspTells<'a>> {
+        let told = match method {
+            // MCP's and ACP's have a version.
+            "initialize" if self.version.is_some() => return None,
+            "initialize" => {
+                Some(LspTells::Client(Introduction::new(self.info, None, self.capabilities, interoperable)))
+            }
+            "$/progress" => self.token.zip(self.value).map(|(token, value)| {
+                let is_end = json::members(value).any(|member| member == ("kind", "\"end\""));
+                LspTells::Progress(key(token), is_end, Reports::read(value))
+            }),
+            "window/workDoneProgress/create" => self.token.map(|token| LspTells::Token(key(token))),
+            "client/registerCapability" => self.registrations.map(|all| LspTells::Registers(all, interoperable)),
+            "client/unregisterCapability" => self.registrations.map(LspTells::Unregisters),
+            "textDocument/diagnostic" | "workspace/diagnostic" => Some(LspTells::Asks(key((method, self.identifier)))),
+            _ => None,
+        };
+        Some(told.unwrap_or(LspTells::Other))
+    }
+}
+
+impl LspAwaits {
+    /// Whether there is anything to wait for.
+    pub fn is_any(&self) -> bool {
+        self.is_introduction || self.asks.is_some() || self.tokens != [None; 2]
+    }
+}
+
+impl LspSession {
+    /// How much is remembered.
+    pub fn len(&self) -> usize {
+        self.documents.len() + self.diagnostics + self.registrations.len() + self.tokens.len()
+    }
+
+    /// Says what a request or a notification is about; gives what its answer can tell. `room` is how
+    /// much more may be remembered.
+    pub fn link<'a>(
+        &mut self,
+        name: Name,
+        message: LspMessage<'a>,
+        (client, room): (&mut Option<KnownSide>, usize),
+        out: &mut Vec<Statement<'a>>,
+    ) -> LspAwaits {
+        let LspMessage { mut mentions, tells, tokens } = message;
+        let mut awaits = LspAwaits { is_introduction: false, asks: None, tokens };
+        let mut saying = Saying { message: name, stream: Some(key("pushed")), room, diagnostics: 0 };
+        let mut speaker = Speaker::new(out, NodeRef::Message(name));
+        match tells {
+            LspTells::Other => {}
+            LspTells::Client(client_says) => {
+                awaits.is_introduction = true;
+                client_says.into_iter().for_each(|says| says.say(Sender::Client, &LSP_SIDES, client, name, out));
+            }
+            LspTells::Progress(token, is_end, reports) => {
+                if let Some((request, asked)) = self.tokens.get(&token).copied() {
+                    speaker.link(rpcg::PROGRESS_OF, NodeRef::Message(request));
+                    saying.stream = asked.map(|asked| asked.stream);
+                    mentions.extend(reports.filter(|_| asked.is_some()).into_iter().flat_map(|reports| reports.others));
+                }
+                if is_end {
+                    self.tokens.remove(&token);
+                }
+            }
+            LspTells::Token(token) => self.await_progress(token, (name, None), &mut saying),
+            LspTells::Registers(all, interoperable) => self.register(all, interoperable, &mut saying, out),
+            LspTells::Unregisters(all) => {
+                for found in registered(all).filter_map(|(id, _)| self.registrations.remove(&id)) {
+                    speaker.link(lsp::UNREGISTERS, part(PartKind::Capability, found));
+                }
+            }
+            LspTells::Asks(stream) => {
+                let document = mentions.first().map(|mention| mention.document);
+                awaits.asks = Some(Asked { stream, document });
+            }
+        }
+        for token in tokens.into_iter().flatten() {
+            self.await_progress(token, (name, awaits.asks), &mut saying);
+        }
+        self.mention(mentions, saying, out);
+        awaits
+    }
+
+    /// Links the answer to a request: what a server tells of itself, what it reports.
+    pub fn answer<'a>(
+        &mut self,
+        name: Name,
+        awaits: &LspAwaits,
+        (introduction, reports): (Option<Introduction<'a>>, Option<Reports<'a>>),
+        (server, room): (&mut Option<KnownSide>, usize),
+        out: &mut Vec<Statement<'a>>,
+    ) {
+        for token in awaits.tokens.iter().flatten() {
+            self.tokens.remove(token);
+        }
+        if let Some(introduction) = introduction.filter(|_| awaits.is_introduction) {
+            introduction.say(Sender::Server, &LSP_SIDES, server, name, out);
+        }
+        let (Some(asked), Some(mut reports)) = (awaits.asks, reports) else { return };
+        // The request has said what its URI is.
+        let document = asked.document.filter(|document| self.documents.contains_key(document));
+        if let (Some(document), Some(told)) = (document, reports.own) {
+            reports.others.insert(0, Mention { uri: Cow::Borrowed(""), document, told });
+        }
+        let saying = Saying { message: name, stream: Some(asked.stream), room, diagnostics: 0 };
+        self.mention(reports.others, saying, out);
+    }
+
+    fn await_progress(&mut self, token: Key, request: (Name, Option<Asked>), saying: &mut Saying) {
+        if saying.has_room() {
+            self.tokens.insert(token, request);
+        }
+    }
+
+    fn register<'a>(&mut self, all: &'a str, interoperable: bool, saying: &mut Saying, out: &mut Vec<Statement<'a>>) {
+        let node = |index| part(PartKind::Capability, (saying.message, index));
+        let mut speaker = Speaker::new(out, NodeRef::Message(saying.message));
+        (1..).zip(registered(all)).for_each(|(index, _)| speaker.link(lsp::REGISTERS, node(index)));
+        for (index, (_, registration)) in (1..).zip(registered(all)) {
+            speaker.subject = node(index);
+            speaker.class(lsp::CAPABILITY);
+            for (name, value) in json::members(registration) {
+                match name {
+                    "method" => speaker.literal(lsp::NAME, json::string(value), xsd::STRING),
+                    "registerOptions" => speaker.say(rpcg::VALUE, Said::Json(value.into(), interoperable)),
+                    _ => {}
+                }
+            }
+        }
+        for (index, (id, _)) in (1..).zip(registered(all)) {
+            if saying.has_room() {
+                self.registrations.insert(id, (saying.message, index));
+            }
+        }
+    }
+
+    /// Says which documents a message names, and what of them.
+    fn mention<'a>(&mut self, mentions: Vec<Mention<'a>>, mut saying: Saying, out: &mut Vec<Statement<'a>>) {
+        let (message, mut others) = (saying.message, Vec::new());
+        let (mut documents, mut told) = (KeyMap::default(), Vec::new());
+        for (index, Mention { uri, document, told: says }) in (1..).zip(mentions) {
+            let node = *documents.entry(document).or_insert_with(|| {
+                let node = self.document((document, uri), index, &mut saying, &mut others);
+                Speaker::new(out, NodeRef::Message(message)).link(lsp::DOCUMENT, node);
+                node
+            });
+            told.push((index, document, node, says));
+        }
+        for (index, document, node, says) in told {
+            if says.version.is_some() || says.language.is_some() || says.result_id.is_some() || says.kind.is_some() {
+                let mention = part(PartKind::Mention, (message, index));
+                Speaker::new(out, NodeRef::Message(message)).link(lsp::MENTIONS, mention);
+                let mut speaker = Speaker::new(&mut others, mention);
+                speaker.class(lsp::MENTION);
+                speaker.link(lsp::DOCUMENT, node);
+                speaker.literal(lsp::DOCUMENT_VERSION, says.version.map(Cow::Borrowed), xsd::INTEGER);
+                speaker.literal(lsp::LANGUAGE_ID, says.language, xsd::STRING);
+                speaker.literal(lsp::REPORT_KIND, says.kind, xsd::STRING);
+                speaker.literal(lsp::RESULT_ID, says.result_id, xsd::STRING);
+            }
+            if let (Some(stream), Some(diagnostics)) = (saying.stream, says.diagnostics) {
+                self.report((key((document, stream)), node), diagnostics, &mut saying, &mut others);
+            }
+        }
+        out.append(&mut others);
+    }
+
+    /// The node of a document, which is the message's, if none is known.
+    fn document<'a>(
+        &mut self,
+        (document, uri): (Key, Cow<'a, str>),
+        index: u32,
+        saying: &mut Saying,
+        out: &mut Vec<Statement<'a>>,
+    ) -> NodeRef<'static> {
+        let known = self.documents.get(&document).copied();
+        let node = part(PartKind::Document, known.unwrap_or((saying.message, index)));
+        if known.is_none() {
+            let mut speaker = Speaker::new(out, node);
+            speaker.class(lsp::DOCUMENT_CLASS);
+            speaker.literal(lsp::URI, Some(uri), xsd::ANY_URI);
+            if saying.has_room() {
+                self.documents.insert(document, (saying.message, index));
+            }
+        }
+        node
+    }
+
+    /// Takes all diagnostics of a document, in place of those before.
+    fn report<'a>(
+        &mut self,
+        (report, document): (Key, NodeRef<'static>),
+        diagnostics: Vec<(Key, &'a str)>,
+        saying: &mut Saying,
+        out: &mut Vec<Statement<'a>>,
+    ) {
+        let mut before = self.reports.remove(&report).unwrap_or_default();
+        self.diagnostics -= before.len();
+        saying.room += before.len();
+        let (message, mut now) = (NodeRef::Message(saying.message), KeyMap::default());
+        for (key, text) in diagnostics {
+            if now.contains_key(&key) {
+                continue;
+            }
+            let known = before.remove(&key);
+            let found = known.unwrap_or_else(|| {
+                saying.diagnostics += 1;
+                (saying.message, saying.diagnostics)
+            });
+            if known.is_none() {
+                let mut speaker = Speaker::new(out, part(PartKind::Diagnostic, found));
+                speaker.class(lsp::DIAGNOSTIC);
+                speaker.link(lsp::DOCUMENT, document);
+                describe(&mut speaker, text);
+                speaker.link(lsp::REPORTED_IN, message);
+            }
+            now.insert(key, found);
+        }
+        let mut replaced: Vec<_> = before.into_values().collect();
+        replaced.sort_unstable();
+        for found in replaced {
+            Speaker::new(out, part(PartKind::Diagnostic, found)).link(lsp::REPLACED_IN, message);
+        }
+        if now.len() > saying.room {
+            // Those of this report are not replaced by any.
+            now.clear();
+        }
+        saying.room -= now.len();
+        self.diagnostics += now.len();
+        if !now.is_empty() {
+            self.reports.insert(report, now);
+        }
+    }
+}
+
+impl Saying {
+    /// Whether another thing may be remembered, and counts it.
+    fn has_room(&mut self) -> bool {
+        let has_room = self.room > 0;
+        self.room = self.room.saturating_sub(1);
+        has_room
+    }
+}
+
+fn part(kind: PartKind, (message, index): Brought) -> NodeRef<'static> {
+    NodeRef::Part(message, Part { kind, index })
+}
+
+/// What is registered: what stands for its id, and all of it.
+fn registered(all: &str) -> impl Iterator<Item = (Key, &str)> {
+    json::elements(all).filter_map(|text| {
+        let (_, id) = json::members(text).find(|(name, _)| *name == "id")?;
+        Some((key(id), text))
+    })
+}
+
+/// Says what a diagnostic tells.
+fn describe<'a>(speaker: &mut Speaker<'_, 'a>, text: &'a str) {
+    for (name, value) in json::members(text) {
+        match name {
+            "severity" => {
+                let name = match value {
+                    "1" => Some("Error"),
+                    "2" => Some("Warning"),
+                    "3" => Some("Information"),
+                    "4" => Some("Hint"),
+                    _ => None,
+                };
+                speaker.literal(lsp::SEVERITY, name.map(Cow::Borrowed), xsd::STRING);
+            }
+            // A string or a number.
+            "code" => {
+                let number =
+                    Some(value).filter(|value| value.starts_with(|first: char| first == '-' || first.is_ascii_digit()));
+                speaker.literal(lsp::CODE, json::string(value).or(number.map(Cow::Borrowed)), xsd::STRING);
+            }
+            "source" => speaker.literal(lsp::SOURCE, json::string(value), xsd::STRING),
+            // A string, or one of a kind of markup.
+            "message" => {
+                let markup = || json::members(value).find(|(name, _)| *name == "value").map(|(_, text)| text);
+                let text = json::string(value).or_else(|| markup().and_then(json::string));
+                speaker.literal(lsp::MESSAGE, text, xsd::STRING);
+            }
+            "range" => describe_range(speaker, value),
+            _ => {}
+        }
+    }
+}
+
+fn describe_range<'a>(speaker: &mut Speaker<'_, 'a>, range: &'a str) {
+    const PLACES: [(&str, &str, NamedNodeRef<'static>); 4] = [
+        ("start", "line", lsp::START_LINE),
+        ("start", "character", lsp::START_CHARACTER),
+        ("end", "line", lsp::END_LINE),
+        ("end", "character", lsp::END_CHARACTER),
+    ];
+    for (end, position) in json::members(range) {
+        for (member, value) in json::members(position) {
+            let place = PLACES.iter().find(|(of, name, _)| (*of, *name) == (end, member));
+            if let (Some((.., property)), Ok(number)) = (place, value.parse()) {
+                speaker.say(*property, Said::Count(number));
+            }
+        }
+    }
+}
