@@ -269,6 +269,82 @@ fn a_browser_shows_it() {
     assert_eq!(seen["failed"].as_array().unwrap().len(), 2);
 }
 
+/// What the first screen says of a session of an editor: its server, what was slow, and the traffic of each document.
+#[test]
+fn a_browser_shows_what_an_editor_does() {
+    let messages = [
+        (0, "client", r#""id":0,"method":"initialize","params":{"clientInfo":{"name":"ed","version":"1"}}"#),
+        (500, "server", r#""id":0,"result":{"capabilities":{},"serverInfo":{"name":"analyzer","version":"0.3"}}"#),
+        (
+            600,
+            "client",
+            r#""method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///src/a.rs","text":""}}"#,
+        ),
+        (
+            700,
+            "server",
+            r#""method":"textDocument/publishDiagnostics","params":{"uri":"file:///src/a.rs","diagnostics":[]}"#,
+        ),
+        (
+            1000,
+            "client",
+            r#""id":1,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///src/a.rs"},"at":{"line":{"n":[0]}}}"#,
+        ),
+        (1250, "server", r#""id":1,"result":null"#),
+        (
+            2000,
+            "client",
+            r#""id":2,"method":"textDocument/references","params":{"textDocument":{"uri":"file:///src/b.rs"}}"#,
+        ),
+        (2010, "client", r#""method":"$/cancelRequest","params":{"id":2}"#),
+        (4000, "server", r#""id":2,"error":{"code":-32800,"message":"cancelled"}"#),
+    ];
+    let messages = messages.map(|(time, side, members)| (time, side, format!(r#"{{"jsonrpc":"2.0",{members}}}"#)));
+    let line = |(time, side, message): &(u32, &str, String)| {
+        format!(
+            "{{\"time\":\"2026-01-05T10:00:0{}.{:03}Z\",\"from\":\"{side}\",\"message\":{message}}}\n",
+            time / 1000,
+            time % 1000
+        )
+    };
+    let Some(seen) = looked_at(&messages.iter().map(line).collect::<String>(), "editor") else { return };
+    assert_eq!(seen["totals"]["server"], "analyzer 0.3");
+    assert_eq!(
+        seen["lists"]["Slowest by method (3)"],
+        serde_json::json!([
+            "textDocument/references 2.00 s (p95 of 1)",
+            "initialize 500 ms (p95 of 1)",
+            "textDocument/hover 250 ms (p95 of 1)"
+        ])
+    );
+    let bytes = |numbers: &[usize]| numbers.iter().map(|number| messages[*number].2.len()).sum::<usize>();
+    let (a, b) = (bytes(&[2, 3, 4, 5]), bytes(&[6, 8]));
+    assert_eq!(
+        seen["lists"]["Traffic by document (2)"],
+        serde_json::json!([
+            format!("file:///src/a.rs 4 messages, {a} B, diagnostics told 1 time"),
+            format!("file:///src/b.rs 2 messages, {b} B")
+        ])
+    );
+    assert_eq!(seen["lists"]["Cancellations (1)"], serde_json::json!(["m8 $/cancelRequest 10:00:02.010"]));
+    assert!(seen["rows"][3].as_str().unwrap().contains("textDocument/hover a.rs✓ ok250 ms"), "{}", seen["rows"]);
+}
+
+/// Tools of MCP: their calls and failures, and the bytes of what they gave and of their definitions.
+#[test]
+fn a_browser_shows_what_tools_do() {
+    let tool = r#"{"name":"b","description":"\u00e9"}"#;
+    let log = format!(
+        "{{\"id\":1,\"method\":\"tools/list\"}}\n{{\"id\":1,\"result\":{{\"tools\":[{tool}]}}}}\n\
+         {{\"id\":2,\"method\":\"tools/call\",\"params\":{{\"name\":\"a\"}}}}\n{{\"id\":2,\"result\":{{\"isError\":true}}}}\n"
+    );
+    let Some(seen) = looked_at(&log, "tools") else { return };
+    assert_eq!(
+        seen["lists"]["Tools (2)"],
+        serde_json::json!(["a 1 call, 1 failed, 34 B of results", "b 0 calls, 31 B of definition"])
+    );
+}
+
 #[test]
 fn a_browser_is_not_misled() {
     let hostile = concat!(

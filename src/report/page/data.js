@@ -67,6 +67,13 @@ function subjectOf(row) {
   return [word("method", call) || KINDS[index.kind[call]], word("detail", call)].filter(Boolean).join(" ");
 }
 
+/** The same, of a document its file's name alone. */
+function briefly(row) {
+  const [method, detail] = [word("method", callOf(row)), word("detail", callOf(row))];
+  const file = /^[a-z][\w+.-]*:\/\/.*\/([^/]+)$/i.exec(detail);
+  return file ? `${method} ${file[1]}` : subjectOf(row);
+}
+
 /** How a row of the waterfall ended: a word, and what else there is to say. */
 function outcomeOf(row) {
   const kind = index.kind[row];
@@ -82,7 +89,7 @@ function outcomeOf(row) {
 function duration(seconds) {
   if (seconds === null || seconds === undefined) return "";
   if (seconds < 0.0005) return `${Math.round(seconds * 1e6)} µs`;
-  if (seconds < 1) return `${(seconds * 1e3).toPrecision(3).replace(/\.?0+$/, "")} ms`;
+  if (seconds < 1) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
   if (seconds < 120) return `${seconds.toFixed(2)} s`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }

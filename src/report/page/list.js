@@ -95,7 +95,7 @@ function waterfall(rows) {
     bar.style.width = `${outcome === "open" ? 100 - start * 100 : Math.max(0, ((end(row) ?? at(row)) - at(row)) / span) * 100}%`;
     const size = index.length[row] + (answer[row] < 0 ? 0 : index.length[answer[row]]);
     element.append(
-      el("span", { class: "mono" }, nameOf(row)), el("span", { class: "faint" }, clock(row)), el("span", {}, visible(subjectOf(row))),
+      el("span", { class: "mono" }, nameOf(row)), el("span", { class: "faint" }, clock(row)), el("span", { title: visible(subjectOf(row)) }, visible(briefly(row))),
       el("span", { class: outcome }, visible(mark + (told || outcome))),
       el("span", {}, answer[row] < 0 ? "" : duration(index.latency[answer[row]])), el("span", {}, bytes(size)),
       el("span", { class: "track", "aria-hidden": "true" }, bar));

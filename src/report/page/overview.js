@@ -39,11 +39,43 @@ async function overview() {
   list("Failures", failures, (row) => ` ${visible(word("error", row))}`, { outcome: "failed", view: "waterfall" });
   list("Never answered", unanswered, (row) => ` ${clock(row)}`, { outcome: "open", view: "waterfall" });
   list("Slowest", slowest, (row) => ` ${duration(index.latency[row])}`, null);
-  const methods = byMethod().filter((one) => one.failures).slice(0, LISTED);
-  if (methods.length > 1) {
-    const items = methods.map((one) => el("li", {}, el("a", { href: address({ q: one.method, view: "waterfall" }) }, one.method), ` ${one.failures} of ${one.calls} failed`));
-    lists.append(el("section", {}, el("h3", {}, "Failures by method"), el("ul", {}, ...items)));
+  groups("Failures by method", byMethod().filter((one) => one.failures), { least: 2 }, (one) => `${one.failures} of ${one.calls} failed`);
+  const p95 = (one) => percentile(one.latencies.sort((low, high) => low - high), 0.95);
+  const timed = byMethod().filter((one) => one.latencies.length).sort((one, other) => p95(other) - p95(one));
+  groups("Slowest by method", timed, { least: 2 }, (one) => `${duration(p95(one))} (p95 of ${one.latencies.length})`);
+  const defined = await definitions();
+  groups("Tools", byDetail((row) => word("method", row) === "tools/call", defined.keys()), {}, (one) =>
+    [counted(one.calls, "call"), one.failures && `${one.failures} failed`, one.calls && `${bytes(one.bytesOfAnswers)} of results`,
+      defined.has(one.name) && `${bytes(defined.get(one.name))} of definition`].filter(Boolean).join(", "));
+  const documents = byDetail((row) => /^(textDocument|notebookDocument|workspace|codeAction)\//.test(word("method", row)));
+  groups("Traffic by document", documents.sort((one, other) => other.bytes - one.bytes), {}, (one) =>
+    [counted(one.calls + one.answers, "message"), bytes(one.bytes), one.diagnosed && `diagnostics told ${one.diagnosed} ${one.diagnosed === 1 ? "time" : "times"}`].filter(Boolean).join(", "));
+  const cancelled = [...index.kind.keys()].filter((row) => ["$/cancelRequest", "notifications/cancelled"].includes(word("method", row)));
+  if (cancelled.length) list("Cancellations", cancelled, (row) => ` ${clock(row)}`, { q: word("method", cancelled[0]), view: "waterfall" });
+}
+
+/** A list of what calls have in common, each a link to the calls. */
+function groups(title, all, { least = 1 }, told) {
+  if (all.length < least) return;
+  const item = (one) => el("li", {}, el("a", { href: address({ q: one.name, view: "waterfall" }) }, visible(one.name)), el("span", { class: "faint" }, ` ${told(one)}`));
+  const more = all.length > LISTED ? [el("li", { class: "faint" }, `and ${all.length - LISTED} more`)] : [];
+  document.getElementById("lists").append(el("section", {}, el("h3", {}, `${title} (${all.length})`), el("ul", {}, ...all.slice(0, LISTED).map(item), ...more)));
+}
+
+/** The bytes of each tool's definition, in the last list that shows it; of the last lists alone where there are many. */
+async function definitions() {
+  const lists = [...index.kind.keys()].filter((row) => index.kind[row] === KIND.response && methodOf(row) === "tools/list");
+  const sizes = new Map();
+  for (const row of lists.slice(-5)) {
+    try {
+      const record = JSON.parse(await textOf(row));
+      const message = index.element[row] ? record[index.element[row] - 1] : record;
+      for (const tool of message.result.tools) sizes.set(tool.name, new TextEncoder().encode(JSON.stringify(tool)).length);
+    } catch {
+      // The page does not have it, or it is not a list.
+    }
   }
+  return sizes;
 }
 
 function sentence(failures, unanswered, requests) {
@@ -96,21 +128,30 @@ function logs(failures, unanswered) {
 }
 
 /** Calls by method: how many, how they ended, how long they took, and their bytes. */
-function byMethod(rows = index.kind.keys()) {
-  const methods = new Map();
+const byMethod = (rows = index.kind.keys()) => grouped(rows, (row) => word("method", row));
+
+/** The same by what they are about, of some calls, and of what else there is. */
+const byDetail = (isWanted, names = []) => grouped([...index.kind.keys()].filter(isWanted), (row) => word("detail", row), names).filter((one) => one.name);
+
+function grouped(rows, groupOf, names = []) {
+  const empty = (name) => ({ name, calls: 0, answers: 0, failures: 0, diagnosed: 0, bytes: 0, bytesOfAnswers: 0, latencies: [], ends: [] });
+  const groups = new Map(Array.from(names, (name) => [name, empty(name)]));
   for (const row of rows) {
     if (!isCall(row)) continue;
-    const method = word("method", row);
-    const one = methods.get(method) || { method, calls: 0, failures: 0, bytes: 0, latencies: [], ends: [] };
-    methods.set(method, one);
+    const name = groupOf(row);
+    const one = groups.get(name) || empty(name);
+    groups.set(name, one);
     one.calls++;
     one.bytes += index.length[row];
+    if (word("method", row) === "textDocument/publishDiagnostics") one.diagnosed++;
     const end = answer[row];
     if (end < 0) continue;
     one.bytes += index.length[end];
+    one.answers++;
+    one.bytesOfAnswers += index.length[end];
     if (isFailure(end)) one.failures++;
     if (index.latency[end] !== null) one.latencies.push(index.latency[end]), one.ends.push(end);
   }
-  return [...methods.values()].sort((one, other) => other.failures - one.failures || other.calls - one.calls);
+  return [...groups.values()].sort((one, other) => other.failures - one.failures || other.calls - one.calls);
 }
 

@@ -47,7 +47,7 @@ function latencies(methods) {
   const lines = shown.map((one, place) => {
     const y = place * 24 + 14;
     const label = svg("text", { x: 200, y: y + 4, "text-anchor": "end" });
-    label.textContent = visible(one.method.length > 30 ? `${one.method.slice(0, 29)}…` : one.method);
+    label.textContent = visible(one.name.length > 30 ? `${one.name.slice(0, 29)}…` : one.name);
     picture.append(label);
     one.latencies.forEach((seconds, number) => {
       const failed = isFailure(one.ends[number]);
@@ -56,7 +56,7 @@ function latencies(methods) {
     const sorted = [...one.latencies].sort((low, high) => low - high);
     const [half, late] = [percentile(sorted, 0.5), percentile(sorted, 0.95)];
     picture.append(svg("line", { class: "half", x1: x(half), x2: x(half), y1: y - 9, y2: y + 9 }), svg("line", { class: "most", x1: x(late), x2: x(late), y1: y - 9, y2: y + 9 }));
-    return [one.method, one.calls, one.failures, duration(half), duration(late), duration(sorted[sorted.length - 1])];
+    return [one.name, one.calls, one.failures, duration(half), duration(late), duration(sorted[sorted.length - 1])];
   });
   const note = every > 1 ? `Of ${calls} calls each ${every}th has a dot.` : "A dot a call; larger ones failed. The first stroke is the median, the second the 95th percentile.";
   return figure("Latency by method", picture, el("p", { class: "faint" }, note), table(["method", "calls", "failures", "median", "p95", "longest"], lines));
@@ -109,9 +109,9 @@ function sizes(methods) {
   const picture = svg("svg", { viewBox: `0 0 800 ${shown.length * 22 + 6}`, role: "img", "aria-label": "Bytes of calls and answers by method" });
   shown.forEach((one, place) => {
     const label = svg("text", { x: 200, y: place * 22 + 17, "text-anchor": "end" });
-    label.textContent = visible(one.method.length > 30 ? `${one.method.slice(0, 29)}…` : one.method);
+    label.textContent = visible(one.name.length > 30 ? `${one.name.slice(0, 29)}…` : one.name);
     picture.append(label, svg("rect", { class: "fill", x: 210, y: place * 22 + 5, width: Math.max(1, (one.bytes / most) * 580), height: 14 }));
   });
-  return figure("Bytes by method", picture, table(["method", "calls", "bytes"], shown.map((one) => [one.method, one.calls, bytes(one.bytes)])));
+  return figure("Bytes by method", picture, table(["method", "calls", "bytes"], shown.map((one) => [one.name, one.calls, bytes(one.bytes)])));
 }
 
