@@ -180,6 +180,8 @@ impl Converter {
             SinkKind::Lines(sink) => self.run(input, sink, report),
             SinkKind::Quads(sink) => self.run(input, sink, report),
             SinkKind::Columns(sink) => self.run(input, sink, report),
+            #[cfg(feature = "parquet")]
+            SinkKind::Tables(sink) => self.run(input, *sink, report),
         }
     }
 
@@ -204,7 +206,7 @@ impl Converter {
         sink: &mut S,
         report: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<Summary, ConvertError> {
-        let head = self.mapper.sink_input(input.iri);
+        let head = self.mapper.sink_input(input.iri, &input.origin.source);
         sink.start(&head)?;
         let mut rendered: Vec<_> = (1..self.options.jobs.max(1)).map(|_| sink.rendered(&head)).collect();
         let first = sink.rendered(&head);

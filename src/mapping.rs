@@ -13,6 +13,8 @@ mod further;
 mod loss;
 mod number;
 mod reference;
+#[cfg(feature = "parquet")]
+mod rows;
 mod shape;
 pub(crate) mod terms;
 mod triples;
@@ -164,9 +166,10 @@ impl Mapper {
     }
 
     /// What a sink has to know of an input.
-    pub(crate) fn sink_input<'i>(&self, input: &'i InputIri) -> SinkInput<'i> {
+    pub(crate) fn sink_input<'i>(&self, input: &'i InputIri, source: &'i str) -> SinkInput<'i> {
         SinkInput {
             iri: &input.iri,
+            source,
             named: self.mapping == Mapping::Session,
             plain: self.payloads_stay_opaque(),
             context: self.context(input),

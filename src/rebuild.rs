@@ -3,6 +3,9 @@
 //! That it works for every message is the proof that the mapping `session` loses nothing: each rebuilt value equals the
 //! original, numbers compared as exact decimals, strings by code units, absent members different from null ones.
 
+#[cfg(feature = "parquet")]
+mod tables;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,6 +16,8 @@ use oxrdf::vocab::rdf;
 use oxrdf::{NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use percent_encoding::percent_decode_str;
 
+#[cfg(feature = "parquet")]
+pub use self::tables::{TableError, TableRecords};
 use crate::json;
 use crate::log::{LoggedEntry, LoggedMessage};
 use crate::message::{Content, Problem, Single};
@@ -300,11 +305,7 @@ impl<'q> GraphNode<'q> {
 
     /// The JSON string of a literal.
     fn string(&self, property: NamedNodeRef<'_>) -> Result<Option<String>, RebuildError> {
-        Ok(self.literal(property)?.map(|text| {
-            let mut quoted = String::with_capacity(text.len() + 2);
-            json::write_str(text, &mut quoted);
-            quoted
-        }))
+        Ok(self.literal(property)?.map(quoted))
     }
 
     fn required(&self, property: NamedNodeRef<'_>) -> Result<&'q str, RebuildError> {
@@ -320,6 +321,12 @@ impl<'q> GraphNode<'q> {
     fn unexpected(&self, property: NamedNodeRef<'_>, value: &str) -> RebuildError {
         RebuildError::Unexpected { node: self.iri.to_owned(), property: property.to_string(), value: value.to_owned() }
     }
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    json::write_str(text, &mut quoted);
+    quoted
 }
 
 /// JSON text of an object: the members that are there, and those of another object, which is canonical.

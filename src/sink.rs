@@ -8,6 +8,8 @@ pub(crate) mod columns;
 mod jsonld;
 mod lines;
 mod output;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
 mod rdfxml;
 mod rendered;
 mod selection;
@@ -21,12 +23,16 @@ use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 
 pub use self::beside::discard_unfinished;
 #[cfg(feature = "register")]
-pub(crate) use self::beside::{begin, unfinished};
+pub(crate) use self::beside::{begin, put_folder, unfinished};
 use self::columns::{Columns, ColumnsSink};
 use self::jsonld::JsonLdWriter;
 use self::lines::LinesSink;
 pub(crate) use self::lines::write_line;
 pub use self::output::{Compression, Output, OutputError};
+#[cfg(feature = "parquet")]
+use self::parquet::TablesSink;
+#[cfg(feature = "parquet")]
+pub use self::parquet::{Tables, describe_tables};
 pub(crate) use self::rdfxml::{RdfXmlSink, not_xml};
 use self::rendered::QuadCollector;
 pub(crate) use self::rendered::{DocumentRecords, Rendered};
@@ -184,6 +190,8 @@ pub(crate) fn serializer(syntax: Syntax, base: Option<&str>) -> RdfSerializer {
 /// What a sink has to know of an input.
 pub(crate) struct SinkInput<'i> {
     pub iri: &'i str,
+    /// Its name without folders.
+    pub source: &'i str,
     /// Whether its triples are in named graphs, those of its sessions. What is relative is so to its IRI then.
     pub named: bool,
     /// Whether its messages are mapped as they are, a message's method before its params: no further context has a say.
@@ -210,7 +218,7 @@ pub(crate) trait RecordSink: Send {
     fn rendered(&self, input: &SinkInput<'_>) -> Self::Rendered;
 
     /// Takes rendered records.
-    fn take(&mut self, rendered: &Self::Rendered) -> Result<(), SinkError>;
+    fn take(&mut self, rendered: &mut Self::Rendered) -> Result<(), SinkError>;
 
     /// Ends the output.
     fn finish(&mut self) -> Result<(), SinkError>;
@@ -226,6 +234,8 @@ pub(crate) enum SinkKind<'w> {
     Lines(LinesSink<'w>),
     Quads(Selected<'w>),
     Columns(ColumnsSink<'w>),
+    #[cfg(feature = "parquet")]
+    Tables(&'w mut TablesSink),
 }
 
 impl<'w> Sink<'w> {
@@ -259,6 +269,8 @@ impl<'w> Sink<'w> {
             SinkKind::Lines(sink) => sink.finish(),
             SinkKind::Quads(sink) => sink.finish(),
             SinkKind::Columns(sink) => sink.finish(),
+            #[cfg(feature = "parquet")]
+            SinkKind::Tables(sink) => sink.finish(),
         }
     }
 }
@@ -286,7 +298,7 @@ impl RecordSink for Selected<'_> {
         QuadCollector::new(input.iri, self.selection.clone())
     }
 
-    fn take(&mut self, collector: &QuadCollector) -> Result<(), SinkError> {
+    fn take(&mut self, collector: &mut QuadCollector) -> Result<(), SinkError> {
         self.sink.quads(collector.collected())
     }
 
@@ -345,7 +357,7 @@ impl RecordSink for TextSink<'_> {
         TextRenderer::new(layout, input.iri)
     }
 
-    fn take(&mut self, rendered: &TextRenderer) -> Result<(), SinkError> {
+    fn take(&mut self, rendered: &mut TextRenderer) -> Result<(), SinkError> {
         let text = rendered.text();
         let mut start = 0;
         if self.syntax == Syntax::TriG {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use rpcgraph::context::{JSON_RPC, JSON_RPC_SCHEMA, RPCGRAPH};
 use rpcgraph::record::Format;
+use rpcgraph::sink::describe_tables;
 use rpcgraph::vocab::JSON_RPC_ONTOLOGY;
 
 use super::explain::explain;
@@ -13,6 +14,7 @@ use super::{Failure, Outcome, print};
 
 pub const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
 pub const ALIGNMENT: &str = include_str!("../../ontology/alignment.ttl");
+const R2RML: &str = include_str!("../../ontology/messages.r2rml.ttl");
 const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 
 #[derive(Debug, Args)]
@@ -62,6 +64,8 @@ enum OntologyName {
     Alignment,
     /// What a session's graph has to look like, in SHACL
     Shapes,
+    /// Tables of messages (`convert -t parquet`) as that graph, in R2RML
+    R2rml,
 }
 
 impl OntologyCommand {
@@ -71,6 +75,7 @@ impl OntologyCommand {
             Some(OntologyName::Rpcgraph) => print(RPCGRAPH_ONTOLOGY),
             Some(OntologyName::Alignment) => print(ALIGNMENT),
             Some(OntologyName::Shapes) => print(SHAPES),
+            Some(OntologyName::R2rml) => print(R2RML),
             None => print(&format!("{JSON_RPC_ONTOLOGY}\n{RPCGRAPH_ONTOLOGY}")),
         }
     }
@@ -83,12 +88,19 @@ pub struct FormatsCommand {
     #[arg(value_name = "LOG")]
     log: Option<PathBuf>,
 
+    /// Print the tables of `convert -t parquet`: their columns, their types and what is in them
+    #[arg(long, conflicts_with = "log")]
+    parquet: bool,
+
     #[command(flatten)]
     format: FormatArgs,
 }
 
 impl FormatsCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
+        if self.parquet {
+            return print(&describe_tables());
+        }
         if let Some(log) = &self.log {
             return explain(log, &self.format);
         }

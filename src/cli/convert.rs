@@ -1,7 +1,9 @@
-//! `convert`: logs to RDF.
+//! `convert`: logs to RDF and tables.
 
+use anyhow::bail;
 use clap::Args;
-use rpcgraph::sink::Syntax;
+use rpcgraph::mapping::Mapping;
+use rpcgraph::sink::{Output, OutputError, Sink, Syntax, Tables};
 
 use super::follow::followed;
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
@@ -14,9 +16,9 @@ pub struct Convert {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Syntax of the output [default: turtle, or what the extension of --output says]
-    #[arg(short, long, value_name = "NAME", value_parser = parse_syntax)]
-    to: Option<Syntax>,
+    /// Syntax of the output, or `parquet` for a folder of tables [default: turtle, or what the extension of --output says]
+    #[arg(short, long, value_name = "NAME", value_parser = ConvertTo::parse)]
+    to: Option<ConvertTo>,
 
     #[command(flatten)]
     target: TargetArgs,
@@ -32,17 +34,81 @@ pub struct Convert {
     summary: SummaryArgs,
 }
 
+/// What logs are converted to.
+#[derive(Debug, Clone, Copy)]
+enum ConvertTo {
+    Graph(Syntax),
+    Parquet,
+}
+
+impl Default for ConvertTo {
+    fn default() -> Self {
+        Self::Graph(Syntax::default())
+    }
+}
+
+impl ConvertTo {
+    fn parse(name: &str) -> Result<Self, String> {
+        match name {
+            "parquet" => Ok(Self::Parquet),
+            _ => parse_syntax(name).map(Self::Graph).map_err(|error| format!("{error}, parquet")),
+        }
+    }
+}
+
+/// Where the results go.
+enum ConvertOutput {
+    Stream(Box<Output>, Syntax),
+    Tables(Box<Tables>),
+}
+
+impl ConvertOutput {
+    fn sink(&mut self, inputs: usize) -> Sink<'_> {
+        match self {
+            Self::Stream(output, syntax) => syntax.sink(output, inputs),
+            Self::Tables(tables) => tables.sink(),
+        }
+    }
+
+    fn finish(self) -> Result<(), OutputError> {
+        match self {
+            Self::Stream(output, _) => output.finish(),
+            Self::Tables(tables) => tables.finish(),
+        }
+    }
+}
+
 impl Convert {
+    fn open(&self, to: ConvertTo) -> Result<ConvertOutput, Failure> {
+        Ok(match to {
+            ConvertTo::Graph(syntax) => {
+                ConvertOutput::Stream(Box::new(self.target.open(syntax == Syntax::RdfXml)?), syntax)
+            }
+            ConvertTo::Parquet => ConvertOutput::Tables(Box::new(self.tables()?)),
+        })
+    }
+
+    fn tables(&self) -> Result<Tables, Failure> {
+        let Some(folder) = self.target.folder() else {
+            bail!("tables are files in a folder: name it with --output DIR")
+        };
+        if self.read.mapping == Mapping::Bblock || self.read.has_contexts() || self.follow {
+            bail!("tables are of whole sessions as they are: leave out --mapping bblock, --context and --follow");
+        }
+        Ok(Tables::create(folder)?)
+    }
+
     pub fn run(&self) -> Result<Outcome, Failure> {
         let mut sources = self.read.sources()?;
         if self.follow {
             sources = vec![followed(sources)?];
         }
-        let syntax = self.target.kind(self.to, Syntax::from_extension, "--to")?;
+        let from_extension = |extension: &str| Syntax::from_extension(extension).map(ConvertTo::Graph);
+        let to = self.target.kind(self.to, from_extension, "--to")?;
         self.target.check(self.read.files(&sources))?;
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
-        let mut output = self.target.open(syntax == Syntax::RdfXml)?;
-        let mut sink = syntax.sink(&mut output, sources.len());
+        let mut output = self.open(to)?;
+        let mut sink = output.sink(sources.len());
         let mut outcome = Outcome::Done;
         for source in &sources {
             let attempt = run.attempt(source, &mut sink).map_err(|failure| self.target.unwritable(failure))?;

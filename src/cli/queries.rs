@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use rpcgraph::diagnostic::printable;
-use rpcgraph::query::catalogue::{CATALOGUE, Condition, NamedQuery, names};
+use rpcgraph::query::catalogue::{CATALOGUE, Condition, NamedQuery, SqlDialect, names, names_with_sql};
 
 use super::ask::{AskArgs, Question, RowTimes};
 use super::filter::FilterArgs;
@@ -151,6 +151,14 @@ pub struct QueriesCommand {
     #[arg(value_name = "NAME", value_parser = Named(|name| Ok(name.to_owned()), names), hide_possible_values = true)]
     name: Option<String>,
 
+    /// Print it in SQL, over the tables of `convert -t parquet`
+    #[arg(long, requires = "name")]
+    sql: bool,
+
+    /// Whose SQL
+    #[arg(long, value_name = "NAME", value_enum, default_value_t, requires = "sql")]
+    dialect: SqlDialect,
+
     #[command(flatten)]
     own: OwnQueries,
 }
@@ -158,9 +166,19 @@ pub struct QueriesCommand {
 impl QueriesCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         match &self.name {
-            Some(name) => print(&self.own.find(name, |query| Ok(query.text.to_owned()))?),
+            Some(name) => print(&self.own.find(name, |query| self.text(query))?),
             None => print(&self.own.list()?),
         }
+    }
+
+    fn text(&self, query: &NamedQuery<'_>) -> Result<String, Failure> {
+        if !self.sql {
+            return Ok(query.text.to_owned());
+        }
+        query.sql(self.dialect).with_context(|| {
+            let (name, others) = (printable(query.name), names_with_sql().join(", "));
+            format!("the columns of tables do not answer {name}: ask it of the log or of its graph; there is SQL for {others}")
+        })
     }
 }
 

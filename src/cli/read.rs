@@ -122,6 +122,11 @@ impl ReadArgs {
         sources.iter().flat_map(InputSource::paths).chain(self.contexts.iter().map(Path::new))
     }
 
+    /// Whether there are further contexts.
+    pub fn has_contexts(&self) -> bool {
+        !self.contexts.is_empty()
+    }
+
     /// How to read.
     pub fn reader_options(&self) -> Result<ReaderOptions, Failure> {
         self.format.options(self.max_record_size)

@@ -1,4 +1,4 @@
-//! `rebuild`: the messages of graphs.
+//! `rebuild`: the messages of graphs and tables.
 
 use std::fs::File;
 use std::io::{BufReader, Write as _};
@@ -10,7 +10,7 @@ use oxrdf::Quad;
 use oxrdfio::RdfParser;
 use rpcgraph::log::file_iri;
 use rpcgraph::query::rdf_format;
-use rpcgraph::rebuild::{RebuiltContent, rebuild};
+use rpcgraph::rebuild::{RebuiltContent, RebuiltRecord, TableRecords, rebuild};
 use rpcgraph::record::decompressed;
 use rpcgraph::sink::Output;
 
@@ -20,7 +20,8 @@ use super::{Failure, Outcome, say, standard};
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/rebuild.txt").trim_end())]
 pub struct RebuildCommand {
-    /// RDF files that `rpcgraph convert` has written, compressed or not; their extensions tell the syntax
+    /// What `rpcgraph convert` has written: RDF files, compressed or not, whose extensions tell the syntax, or folders of
+    /// tables
     #[arg(value_name = "GRAPH", required = true)]
     graphs: Vec<PathBuf>,
 }
@@ -28,25 +29,44 @@ pub struct RebuildCommand {
 impl RebuildCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         standard::check_output()?;
+        let mut output = Output::stdout(false);
         let mut quads = Vec::new();
         for path in &self.graphs {
-            quads.extend(read_graph(path)?);
-        }
-        let mut output = Output::stdout(false);
-        for record in rebuild(&quads)?.into_iter().flat_map(|session| session.records) {
-            match &record.content {
-                RebuiltContent::Json(text) | RebuiltContent::Text(text) => output.write_all(text.as_bytes())?,
-                RebuiltContent::Bytes(bytes) => output.write_all(bytes)?,
-                RebuiltContent::Skipped => {
-                    say(&format!("note: the graph does not hold what {} was: it was too large", record.iri));
-                    continue;
-                }
+            let Some(table) = messages_table(path) else {
+                quads.extend(read_graph(path)?);
+                continue;
+            };
+            let unreadable = || format!("cannot read {}", shown(&table));
+            for record in TableRecords::open(File::open(&table).with_context(unreadable)?).with_context(unreadable)? {
+                write_record(&record.with_context(unreadable)?, &mut output)?;
             }
-            output.write_all(b"\n")?;
+        }
+        for record in rebuild(&quads)?.into_iter().flat_map(|session| session.records) {
+            write_record(&record, &mut output)?;
         }
         output.finish()?;
         Ok(Outcome::Done)
     }
+}
+
+/// The table of messages that a path means: a file of Parquet, or the one in a folder of tables.
+fn messages_table(path: &Path) -> Option<PathBuf> {
+    if path.is_dir() {
+        return Some(path.join("messages.parquet"));
+    }
+    path.extension().is_some_and(|extension| extension == "parquet").then(|| path.to_owned())
+}
+
+fn write_record(record: &RebuiltRecord, output: &mut Output) -> Result<(), Failure> {
+    match &record.content {
+        RebuiltContent::Json(text) | RebuiltContent::Text(text) => output.write_all(text.as_bytes())?,
+        RebuiltContent::Bytes(bytes) => output.write_all(bytes)?,
+        RebuiltContent::Skipped => {
+            say(&format!("note: nothing holds what {} was: it was too large", record.iri));
+            return Ok(());
+        }
+    }
+    Ok(output.write_all(b"\n")?)
 }
 
 /// The quads of an RDF file.

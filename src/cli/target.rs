@@ -50,6 +50,12 @@ impl TargetArgs {
         }
     }
 
+    /// The folder to write, if one is named. Where the command does not listen for Ctrl-C itself, it ends there.
+    pub fn folder(&self) -> Option<&Path> {
+        let _ = ctrlc::set_handler(|| leave());
+        self.file()
+    }
+
     /// The format that the file's extension stands for, after that of a compression: `named` if it is given, the default
     /// where there is no extension.
     ///

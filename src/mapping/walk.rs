@@ -147,14 +147,9 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 self.text_or_bytes(bytes);
             }
             Node::LogLine { bytes, after } => {
-                let line = NodeRef::LogLine(annotated.location.line, annotated.name.element);
                 match annotated.sender {
-                    // The client's log has such lines too.
-                    Some(Sender::Server) => {
-                        let name = line.to_string().replacen('#', "#server-", 1);
-                        self.start(NodeRef::Session(&name), rpcg::LOG_LINE);
-                    }
-                    _ => self.start(line, rpcg::LOG_LINE),
+                    Some(Sender::Server) => self.start(NodeRef::Session(&log_line(annotated)), rpcg::LOG_LINE),
+                    _ => self.start(NodeRef::LogLine(annotated.location.line, annotated.name.element), rpcg::LOG_LINE),
                 }
                 self.annotations(annotated, None, annotated.problems);
                 if let Some(record) = after {
@@ -345,11 +340,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
             None => {}
         }
         if let Some(sender) = annotated.sender {
-            let role = match sender {
-                Sender::Client => rpcg::CLIENT,
-                Sender::Server => rpcg::SERVER,
-            };
-            self.writer.link(rpcg::SENT_BY, NodeRef::Iri(role.as_str()));
+            self.writer.link(rpcg::SENT_BY, NodeRef::Iri(role(sender).as_str()));
         }
         if let Some(index) = annotated.batch_index {
             let batch = Name { element: None, ..annotated.name };
@@ -444,8 +435,22 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
     }
 }
 
+/// The name of a text between messages. Where each side has a log, both have such lines.
+pub(super) fn log_line(annotated: &Annotated<'_>) -> String {
+    let line = NodeRef::LogLine(annotated.location.line, annotated.name.element).to_string();
+    if annotated.sender == Some(Sender::Server) { line.replacen('#', "#server-", 1) } else { line }
+}
+
+/// The individual that a side is.
+pub(super) fn role(sender: Sender) -> NamedNodeRef<'static> {
+    match sender {
+        Sender::Client => rpcg::CLIENT,
+        Sender::Server => rpcg::SERVER,
+    }
+}
+
 /// The object of the members that JSON-RPC does not know and no further context maps, if there are any.
-fn extra<'e>(all: &'e ExtraMembers<'_>, plan: Option<&'e MembersPlan<'_>>) -> Option<Payload<'e>> {
+pub(super) fn extra<'e>(all: &'e ExtraMembers<'_>, plan: Option<&'e MembersPlan<'_>>) -> Option<Payload<'e>> {
     let listed = match (plan, all) {
         (Some(plan), _) => &plan.extra,
         (None, ExtraMembers::Listed(members)) => members,

@@ -8,7 +8,7 @@ use crate::session::Name;
 const OPEN: usize = 1 << 18;
 
 /// What is remembered of open requests. Most are answered soon, so a queue is enough.
-pub(super) struct OpenRequests<T> {
+pub(crate) struct OpenRequests<T> {
     /// Those that were answered meanwhile have nothing any more.
     requests: VecDeque<(Name, Option<T>)>,
     count: usize,

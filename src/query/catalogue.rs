@@ -71,6 +71,47 @@ pub const CATALOGUE: &[NamedQuery<'static>] = catalogue! {
     "compare",
 };
 
+macro_rules! twins {
+    ($($name:literal,)*) => {
+        &[$(($name, include_str!(concat!("../../examples/queries/sql/", $name, ".sql")))),*]
+    };
+}
+
+/// Those that columns answer, in SQL over the tables of `convert -t parquet`, as DuckDB and Spark speak it.
+const TWINS: &[(&str, &str)] = twins! {
+    "sessions",
+    "timeline",
+    "methods",
+    "errors",
+    "slowest",
+    "in-flight",
+    "unanswered",
+    "unsolicited",
+    "repeated-ids",
+    "problems",
+    "batches",
+    "tool-failures",
+    "biggest",
+};
+
+/// Whose SQL it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum SqlDialect {
+    /// DuckDB's
+    #[default]
+    Duckdb,
+    /// Spark's
+    Spark,
+    /// Trino's
+    Trino,
+}
+
+/// The names of the queries that have a twin in SQL.
+pub fn names_with_sql() -> Vec<&'static str> {
+    TWINS.iter().map(|(name, _)| *name).collect()
+}
+
 /// The names of all queries that are built in.
 pub fn names() -> Vec<&'static str> {
     CATALOGUE.iter().map(|query| query.name).collect()
@@ -123,6 +164,17 @@ impl<'q> NamedQuery<'q> {
     /// The first line of the comment that the file starts with.
     pub fn title(&self) -> &'q str {
         self.text.lines().next().and_then(|line| line.strip_prefix('#')).unwrap_or_default().trim()
+    }
+
+    /// The same question in SQL over the tables of `convert -t parquet`, without parameters; none where columns cannot
+    /// answer it.
+    pub fn sql(&self, dialect: SqlDialect) -> Option<String> {
+        let (_, text) = TWINS.iter().find(|(name, _)| *name == self.name)?;
+        let text = match dialect {
+            SqlDialect::Duckdb | SqlDialect::Spark => (*text).to_owned(),
+            SqlDialect::Trino => text.replace("BASE64(", "TO_BASE64("),
+        };
+        Some(format!("-- {}\n{text}", self.title()))
     }
 
     /// The names of its parameters.

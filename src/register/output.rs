@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::folder::shown;
-use crate::sink::{begin, unfinished};
+use crate::sink::{begin, put_folder, unfinished};
 
 /// A kind of files that is put into a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,8 +94,7 @@ pub fn write(files: &Files, folder: &Path, product: Product, replace: bool) -> R
         Err(error) if error.kind() == io::ErrorKind::NotFound => std::path::absolute(folder).map_err(failed(folder))?,
         Err(error) => return Err(failed(folder)(error)),
     };
-    let exists = target.symlink_metadata().is_ok();
-    if exists {
+    if target.symlink_metadata().is_ok() {
         check_replaceable(&target, product, replace)?;
         let current = std::env::current_dir().and_then(fs::canonicalize);
         if current.is_ok_and(|current| current.starts_with(&target)) {
@@ -112,20 +111,7 @@ pub fn write(files: &Files, folder: &Path, product: Product, replace: bool) -> R
         fs::create_dir_all(path.parent().unwrap_or(&complete)).map_err(failed(&path))?;
         fs::write(&path, text).map_err(failed(&path))?;
     }
-    let old = beside.path().join("old");
-    // The only copy of the earlier product is in it for a moment.
-    let mut unfinished = unfinished();
-    unfinished.retain(|unfinished| unfinished != beside.path());
-    if exists {
-        fs::rename(&target, &old).map_err(failed(folder))?;
-    }
-    if let Err(error) = fs::rename(&complete, &target) {
-        if exists {
-            fs::rename(&old, &target).map_err(failed(folder))?;
-        }
-        return Err(failed(folder)(error));
-    }
-    beside.close().map_err(failed(folder))
+    put_folder(beside, &complete, &target).map_err(failed(folder))
 }
 
 /// Whether nothing is lost with a folder: it is empty, or a register with all its files known.

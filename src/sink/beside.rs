@@ -56,7 +56,7 @@ impl Unfinished for NamedTempFile {
     }
 }
 
-#[cfg(feature = "register")]
+#[cfg(any(feature = "parquet", feature = "register"))]
 impl Unfinished for tempfile::TempDir {
     fn make(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
         builder.tempdir_in(folder)
@@ -94,6 +94,26 @@ pub(crate) fn begin<U: Unfinished>(folder: &Path, mode: u32) -> io::Result<(U, F
             return Ok((made, handle));
         }
     }
+}
+
+/// Puts a complete folder, which is in one that is beside its target, there in place of what is there.
+#[cfg(any(feature = "parquet", feature = "register"))]
+pub(crate) fn put_folder(beside: tempfile::TempDir, complete: &Path, target: &Path) -> io::Result<()> {
+    let exists = target.symlink_metadata().is_ok();
+    let old = beside.path().join("old");
+    // The only copy of what was there is in it for a moment.
+    let mut unfinished = unfinished();
+    unfinished.retain(|unfinished| unfinished != beside.path());
+    if exists {
+        fs::rename(target, &old)?;
+    }
+    if let Err(error) = fs::rename(complete, target) {
+        if exists {
+            fs::rename(&old, target)?;
+        }
+        return Err(error);
+    }
+    beside.close()
 }
 
 /// Removes what nobody has locked, but for the earlier of two folders that were to change places.

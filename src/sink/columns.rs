@@ -188,7 +188,7 @@ impl RecordSink for ColumnsSink<'_> {
         Collector::new(self.columns, input.iri, self.selection.clone(), input.plain && input.named)
     }
 
-    fn take(&mut self, collector: &Collector) -> Result<(), SinkError> {
+    fn take(&mut self, collector: &mut Collector) -> Result<(), SinkError> {
         (self.check)()?;
         self.columns.take(collector);
         Ok(())

@@ -51,7 +51,7 @@ impl RecordSink for JsonLdWriter<'_> {
         DocumentRecords::default()
     }
 
-    fn take(&mut self, rendered: &DocumentRecords) -> Result<(), SinkError> {
+    fn take(&mut self, rendered: &mut DocumentRecords) -> Result<(), SinkError> {
         for (nodes, graph) in rendered.records().filter(|(nodes, _)| !nodes.is_empty()) {
             self.writer.write_all(if std::mem::take(&mut self.empty) { b"\n" } else { b",\n" })?;
             match graph {

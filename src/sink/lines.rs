@@ -21,7 +21,7 @@ impl RecordSink for LinesSink<'_> {
         LinesRenderer { record, out: Vec::new(), count: 0 }
     }
 
-    fn take(&mut self, lines: &LinesRenderer) -> Result<(), SinkError> {
+    fn take(&mut self, lines: &mut LinesRenderer) -> Result<(), SinkError> {
         self.0.write_all(&lines.out)?;
         Ok(self.0.flush()?)
     }

@@ -44,5 +44,6 @@ mod shapes;
 mod sparql;
 mod stored;
 mod support;
+mod tables;
 mod vocabulary;
 mod w3c;

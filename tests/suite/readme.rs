@@ -84,7 +84,7 @@ fn commands_of_the_readme() {
         assert!(matches(&expected, &lines), "{command} prints\n{text}");
         run += 1;
     }
-    assert_eq!(run, 15);
+    assert_eq!(run, 18);
 }
 
 /// The long options that a text names.

@@ -1,24 +1,31 @@
 //! The proof that nothing is lost: every message of every corpus comes back out of its graph.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 
 use rpcgraph::convert::Options;
 use rpcgraph::json::{self, Value};
 use rpcgraph::message::Id;
-use rpcgraph::rebuild::{RebuiltContent, RebuiltSession, rebuild};
+use rpcgraph::rebuild::{RebuiltContent, RebuiltSession, TableRecords, rebuild};
 use rpcgraph::record::{Format, ReaderOptions};
 
-use crate::support::{BASE, convert, convert_with, corpora, files, logs, own, same_value};
+use crate::support::{BASE, convert, convert_to_tables, convert_with, corpora, files, logs, own, same_value};
 
 fn rebuilt(log: &[u8]) -> RebuiltSession {
     // Lines of any text are records here, whatever their content looks like.
     let reader = ReaderOptions { format: Some(Format::JsonLines), ..ReaderOptions::default() };
-    let quads = convert_with(log, &[], Options { reader, ..Options::default() });
+    let options = Options { reader, ..Options::default() };
+    let quads = convert_with(log, &[], options.clone());
     let mut sessions = rebuild(&quads).expect("a session's graph");
     assert_eq!(sessions.len(), 1);
     let session = sessions.remove(0);
     assert_eq!(session.iri, BASE);
+    // So do tables.
+    let folder = tempfile::tempdir().expect("a folder");
+    convert_to_tables(log, options, &folder.path().join("tables"));
+    let messages = File::open(folder.path().join("tables/messages.parquet")).expect("a table");
+    let records = TableRecords::open(messages).expect("Parquet").collect::<Result<Vec<_>, _>>();
+    assert!(records.expect("rows") == session.records);
     session
 }
 

@@ -11,7 +11,7 @@ use rpcgraph::json::{Object, Value};
 use rpcgraph::mapping::{Mapper, Mapping};
 use rpcgraph::message::Member;
 use rpcgraph::record::{Entry, Location, Sender, Time};
-use rpcgraph::sink::Sink;
+use rpcgraph::sink::{Sink, Tables};
 
 /// A file or folder of the project.
 pub fn own(path: &str) -> PathBuf {
@@ -57,6 +57,22 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 
 pub const BASE: &str = "https://example.org/captures/session.ndjson";
 
+/// Converts a log to a folder of tables, in the session [`BASE`].
+pub fn convert_to_tables(log: &[u8], options: Options, folder: &Path) {
+    let mapper = Mapper::new(Mapping::Session, &[]).expect("contexts work");
+    let mut tables = Tables::create(folder).expect("a folder");
+    let mut sink = tables.sink();
+    Converter::new(mapper, options).convert(input(log), &mut sink, &mut |_| {}).expect("a conversion");
+    sink.finish().expect("tables");
+    drop(sink);
+    tables.finish().expect("a folder");
+}
+
+fn input(log: &[u8]) -> Input<&[u8]> {
+    let name = "session.ndjson".to_owned();
+    Input { source: name.clone(), name, iri: BASE.into(), iri_stated: true, read: log }
+}
+
 /// Converts a log to quads, in the session [`BASE`].
 pub fn convert(log: &[u8]) -> Vec<Quad> {
     convert_with(log, &[], Options::default())
@@ -66,14 +82,7 @@ pub fn convert_with(log: &[u8], contexts: &[Context], options: Options) -> Vec<Q
     let mut quads = Vec::new();
     let mapper = Mapper::new(Mapping::Session, contexts).expect("contexts work");
     let mut sink = Sink::quads(&mut quads);
-    let input = Input {
-        name: "session.ndjson".into(),
-        source: "session.ndjson".into(),
-        iri: BASE.into(),
-        iri_stated: true,
-        read: log,
-    };
-    Converter::new(mapper, options).convert(input, &mut sink, &mut |_| {}).expect("a conversion");
+    Converter::new(mapper, options).convert(input(log), &mut sink, &mut |_| {}).expect("a conversion");
     drop(sink);
     quads
 }

@@ -44,8 +44,8 @@ fn columns_and_parameters_are_explained() {
 #[test]
 fn every_file_is_in_the_catalogue_with_a_title_of_its_own() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/queries");
-    let files: BTreeSet<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let files: BTreeSet<_> = entries.filter(|name| name != "sql").collect();
     let names: BTreeSet<_> = CATALOGUE.iter().map(|query| format!("{}.rq", query.name)).collect();
     assert_eq!(files, names);
     let titles: BTreeSet<_> = CATALOGUE.iter().map(|query| query.title()).collect();

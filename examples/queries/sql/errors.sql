@@ -1,0 +1,7 @@
+SELECT m.message_iri AS message, m.session_iri AS session, COALESCE(m.time_text, m.clock) AS time, m.sender,
+       m.responds_to AS request, r.method, COALESCE(m.id_string, m.id_number) AS id, m.error_code AS code,
+       m.error_kind AS kind, COALESCE(m.error_message, m.value) AS error, m.error_data AS data, m.latency_text AS seconds
+FROM messages m
+LEFT JOIN messages r ON r.message_iri = m.responds_to
+WHERE m.kind = 'ErrorResponse'
+ORDER BY m.session_iri, m.seq, m.batch_index NULLS FIRST

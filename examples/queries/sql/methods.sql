@@ -1,0 +1,34 @@
+WITH asked AS (
+  SELECT r.method, a.kind AS answer, a.latency_s AS latency
+  FROM messages r
+  LEFT JOIN messages a ON a.responds_to = r.message_iri
+  WHERE r.kind = 'Request'
+), ranked AS (
+  SELECT method, latency, ROW_NUMBER() OVER (PARTITION BY method ORDER BY latency) AS place,
+         COUNT(*) OVER (PARTITION BY method) AS number
+  FROM asked
+  WHERE latency IS NOT NULL
+), latencies AS (
+  SELECT method, MIN(latency) AS least, ROUND(AVG(latency), 6) AS average,
+         MIN(CASE WHEN place * 2 >= number THEN latency END) AS median,
+         MIN(CASE WHEN place * 100 >= number * 95 THEN latency END) AS high, MAX(latency) AS most
+  FROM ranked
+  GROUP BY method
+), counts AS (
+  SELECT method, COUNT(*) AS requests, SUM(CASE WHEN answer = 'ErrorResponse' THEN 1 ELSE 0 END) AS errors,
+         SUM(CASE WHEN answer IS NULL THEN 1 ELSE 0 END) AS unanswered
+  FROM asked
+  GROUP BY method
+), told AS (
+  SELECT method, COUNT(*) AS notifications
+  FROM messages
+  WHERE kind = 'Notification'
+  GROUP BY method
+)
+SELECT COALESCE(c.method, t.method) AS method, COALESCE(c.requests, 0) AS count, COALESCE(c.errors, 0) AS errors,
+       COALESCE(c.unanswered, 0) AS unanswered, COALESCE(t.notifications, 0) AS notifications,
+       l.least AS min, l.average AS mean, l.median AS p50, l.high AS p95, l.most AS max
+FROM counts c
+FULL OUTER JOIN told t ON t.method = c.method
+LEFT JOIN latencies l ON l.method = c.method
+ORDER BY 2 DESC, 5 DESC, 1

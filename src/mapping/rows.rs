@@ -1,0 +1,245 @@
+//! Annotated messages as rows of tables: what the walk says of them, but for the nodes of protocols.
+
+use oxrdf::NamedNodeRef;
+
+use super::facts::Facts;
+use super::terms::kind_of_error;
+use super::walk::{extra, log_line, role};
+use super::{InputMapper, MapPart, MapTarget, ReferenceError};
+use crate::digest::sha256;
+use crate::json::Numbers;
+use crate::message::{ErrorMember, Id, Kind, Message, Payload, Problem};
+use crate::protocol::{Said, Statement};
+use crate::record::{Time, known_method};
+use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
+use crate::sink::parquet::schema::{messages, problems, sessions};
+use crate::sink::parquet::{InExchange, RecordRows, micros, scaled};
+use crate::triples::NodeRef;
+use crate::vocab::{jrpc, rpcg};
+
+impl MapTarget for RecordRows {
+    fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
+        match *part {
+            MapPart::Nodes(session, nodes, statements) => {
+                for node in nodes {
+                    let statements = statements.get(node.meaning.clone()).unwrap_or_default();
+                    self.node(node, session, statements, mapper.mapper.provenance);
+                }
+            }
+            MapPart::End(ref end) => self.session(end),
+            // Tables are of sessions.
+            MapPart::Plain(..) => {}
+        }
+        Ok(())
+    }
+}
+
+impl RecordRows {
+    fn node(&mut self, annotated: &Annotated<'_>, session: &str, statements: &[Statement<'_>], provenance: bool) {
+        let is_line = matches!(annotated.node, Node::LogLine { .. });
+        let whole = annotated.batch_index.is_none();
+        let name = if is_line { log_line(annotated) } else { NodeRef::Message(annotated.name).to_string() };
+        self.iri(messages::SESSION_IRI, session);
+        self.messages.number(messages::SEQ, signed(annotated.name.record));
+        self.messages.text(messages::MESSAGE, name.trim_start_matches('#'));
+        self.iri(messages::MESSAGE_IRI, &name);
+        self.times(annotated);
+        let rows = &mut self.messages;
+        rows.optional(messages::SENDER, annotated.sender.map(|sender| local(role(sender))));
+        rows.text(messages::SOURCE, &self.source);
+        if whole && let Some(record) = annotated.record {
+            rows.number(messages::SIZE_BYTES, signed(record.len() as u64));
+            if provenance {
+                rows.text(messages::SHA256, sha256(record));
+            }
+        }
+        if is_line || whole && provenance {
+            rows.number(messages::LINE, signed(annotated.location.line));
+        }
+        if whole && provenance {
+            rows.number(messages::BYTE_OFFSET, signed(annotated.location.byte));
+        }
+        if let Some(index) = annotated.batch_index {
+            rows.number(messages::BATCH_INDEX, index.into());
+            self.iri(messages::BATCH_IRI, &NodeRef::Message(Name { element: None, ..annotated.name }).to_string());
+        }
+        let kind = match &annotated.node {
+            Node::Message(message) => self.message(annotated, message, statements),
+            Node::Invalid(invalid) => {
+                self.payload(messages::VALUE, Some(&invalid.value));
+                self.messages.optional(messages::TEXT, invalid.text);
+                rpcg::INVALID_MESSAGE
+            }
+            Node::Batch => rpcg::BATCH,
+            Node::Malformed(bytes) => {
+                self.text_or_bytes(bytes);
+                rpcg::MALFORMED_RECORD
+            }
+            Node::LogLine { bytes, after } => {
+                self.text_or_bytes(bytes);
+                if let Some(record) = after {
+                    self.iri(messages::AFTER_IRI, &NodeRef::Message(*record).to_string());
+                }
+                rpcg::LOG_LINE
+            }
+        };
+        self.messages.text(messages::KIND, local(kind));
+        self.messages.end_row();
+        self.exchanges.push(match (annotated.kind(), annotated.responds_to, annotated.id_node()) {
+            (_, Some(request), _) => InExchange::Answers(request),
+            (Some(Kind::Request), _, Some(_)) => InExchange::Asks(annotated.name),
+            _ => InExchange::Apart,
+        });
+        annotated.problems.iter().for_each(|problem| self.problem(session, &name, problem));
+        if let Some(older) = annotated.superseded {
+            self.problem(session, &NodeRef::Message(older).to_string(), Problem::IdReusedWhileOpen);
+        }
+    }
+
+    fn message(
+        &mut self,
+        annotated: &Annotated<'_>,
+        message: &Message<'_>,
+        statements: &[Statement<'_>],
+    ) -> NamedNodeRef<'static> {
+        let rows = &mut self.messages;
+        rows.optional(messages::JSONRPC, message.version.as_deref());
+        rows.optional(messages::METHOD, message.method.as_deref());
+        rows.optional(messages::TEXT, message.text);
+        let kind = match &message.id {
+            None => None,
+            Some(Id::String(text)) => {
+                rows.text(messages::ID_STRING, &**text);
+                Some("String")
+            }
+            Some(Id::Number(digits)) => {
+                rows.text(messages::ID_NUMBER, &**digits);
+                Some("Number")
+            }
+            Some(Id::Null) => Some("Null"),
+        };
+        rows.optional(messages::ID_KIND, kind);
+        let known = message.method.as_deref().and_then(known_method);
+        let protocols = known.map(|known| known.protocols.names().collect::<Vec<_>>().join(","));
+        rows.optional(messages::PROTOCOL, protocols);
+        let facts = Facts::of(message);
+        rows.optional(messages::TOOL, facts.tool_name.as_deref());
+        rows.optional(messages::PROTOCOL_VERSION, facts.protocol_version.as_deref());
+        if let Some(is_error) = facts.is_error {
+            rows.number(messages::IS_ERROR, is_error.into());
+        }
+        for (column, property) in
+            [(messages::TRACE_ID, rpcg::TRACE_ID), (messages::PARENT_SPAN_ID, rpcg::PARENT_SPAN_ID)]
+        {
+            let own = |said: &&Statement<'_>| said.subject == NodeRef::Message(annotated.name);
+            let said = statements.iter().take_while(own).find(|said| said.property == property);
+            if let Some(Statement { said: Said::Literal(text, _), .. }) = said {
+                rows.text(column, &**text);
+            }
+        }
+        if let Some(latency) = annotated.latency {
+            let billionths = i64::try_from(scaled(latency, 9)).ok();
+            if let Some(latency) = billionths.filter(|number| number.unsigned_abs() < 10_u64.pow(18)) {
+                rows.number(messages::LATENCY_S, latency);
+            }
+            rows.text(messages::LATENCY_TEXT, latency.to_string());
+        }
+        self.payload(messages::PARAMS, message.params.as_ref());
+        self.payload(messages::RESULT, message.result.as_ref());
+        self.payload(messages::EXTRA, extra(&message.extra, None).as_ref());
+        if let Some(id) = annotated.id_node() {
+            self.iri(messages::ID_IRI, &NodeRef::Id(id.owner).to_string());
+        }
+        if let Some(request) = annotated.responds_to {
+            self.iri(messages::RESPONDS_TO, &NodeRef::Message(request).to_string());
+        }
+        if let Some(error) = &message.error {
+            self.iri(messages::ERROR_IRI, &NodeRef::Error(annotated.name).to_string());
+            self.error(error);
+        }
+        super::terms::class(message.kind)
+    }
+
+    fn error(&mut self, error: &ErrorMember<'_>) {
+        let error = match error {
+            ErrorMember::Object(error) => error,
+            ErrorMember::Other(value) => return self.payload(messages::VALUE, Some(value)),
+        };
+        let (_, kind) = kind_of_error(error.code.as_deref());
+        self.messages.optional(messages::ERROR_CODE, error.code.as_deref());
+        self.messages.optional(messages::ERROR_MESSAGE, error.message.as_deref());
+        self.messages.optional(messages::ERROR_KIND, kind.map(local));
+        self.payload(messages::ERROR_DATA, error.data.as_ref());
+        self.payload(messages::ERROR_EXTRA, extra(&error.extra, None).as_ref());
+    }
+
+    fn session(&mut self, end: &SessionEnd<'_>) {
+        let iri = format!("{}{}", self.iri, session_reference(end.key));
+        let rows = &mut self.sessions;
+        rows.text(sessions::SESSION_IRI, iri);
+        rows.text(sessions::SOURCE, end.source);
+        rows.text(sessions::FORMAT, end.format.name());
+        rows.number(sessions::RECORD_COUNT, signed(end.record_count));
+        rows.number(sessions::SENDER_INFERRED, end.sender_inferred.into());
+        for (column, text, time) in [
+            (sessions::STARTED, sessions::STARTED_TEXT, end.started),
+            (sessions::ENDED, sessions::ENDED_TEXT, end.ended),
+        ] {
+            rows.optional(text, time.map(|time| time.to_string()));
+            time.and_then(micros).into_iter().for_each(|micros| rows.number(column, micros));
+        }
+        rows.end_row();
+    }
+
+    fn times(&mut self, annotated: &Annotated<'_>) {
+        match annotated.time {
+            Some(Time::DateTime(time)) => {
+                micros(time).into_iter().for_each(|micros| self.messages.number(messages::TIME, micros));
+                self.messages.text(messages::TIME_TEXT, time.to_string());
+            }
+            Some(Time::Clock(time)) => self.messages.text(messages::CLOCK, time.to_string()),
+            None => {}
+        }
+    }
+
+    fn problem(&mut self, session: &str, name: &str, problem: Problem) {
+        let rows = &mut self.problems;
+        rows.text(problems::SESSION_IRI, format!("{}{session}", self.iri));
+        rows.text(problems::MESSAGE, name.trim_start_matches('#'));
+        rows.text(problems::PROBLEM, problem.name());
+        rows.text(problems::MESSAGE_IRI, format!("{}{name}", self.iri));
+        rows.end_row();
+    }
+
+    fn text_or_bytes(&mut self, bytes: &[u8]) {
+        match str::from_utf8(bytes) {
+            Ok("") => {}
+            Ok(text) => self.messages.text(messages::TEXT, text),
+            Err(_) => self.messages.text(messages::RAW, bytes),
+        }
+    }
+
+    fn payload(&mut self, column: usize, payload: Option<&Payload<'_>>) {
+        // Exact numbers never fail.
+        if let Some(payload) = payload
+            && let Ok((text, _)) = payload.canonical(Numbers::Exact, &mut self.buffer)
+        {
+            self.messages.text(column, text);
+        }
+    }
+
+    /// Fills a cell with the IRI of a node.
+    fn iri(&mut self, column: usize, reference: &str) {
+        self.messages.text_of(column, [&self.iri, reference]);
+    }
+}
+
+/// The name of a term of our vocabularies within its namespace.
+fn local(term: NamedNodeRef<'static>) -> &'static str {
+    let local = [jrpc::NAMESPACE, rpcg::NAMESPACE].iter().find_map(|namespace| term.as_str().strip_prefix(namespace));
+    local.unwrap_or(term.as_str())
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,161 @@
+//! Parquet: messages, sessions and problems as tables, for engines that ask columns.
+//!
+//! [`schema`] says what is in them. Workers fill columns on their own; here they are put one after the other, and answers
+//! get what is repeated of their requests.
+
+mod rows;
+pub(crate) mod schema;
+mod table;
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+pub(crate) use self::rows::{InExchange, RecordRows, micros, scaled};
+pub use self::schema::describe_tables;
+use self::schema::{TABLES, messages};
+use self::table::TableWriter;
+use super::beside::{begin, put_folder};
+use super::output::OutputError;
+use super::{RecordSink, Sink, SinkError, SinkInput, SinkKind};
+use crate::protocol::OpenRequests;
+
+/// How many bytes a row group holds at most before compression, unless one row has more. It is what a writer keeps in
+/// memory, and a reader has to.
+const ROW_GROUP: usize = 128 << 20;
+/// Methods and tools of requests are repeated by their answers up to so many bytes, which bounds what is remembered.
+const REPEATED: usize = 256;
+
+/// Method and tool of a request.
+type Repeated = [Option<Box<str>>; 2];
+
+/// A folder of tables. Nothing of it is there before [`Tables::finish`]; dropped before that, it leaves no trace.
+pub struct Tables {
+    sink: TablesSink,
+    beside: TempDir,
+    _lock: File,
+    /// As it was named, and where it is.
+    named: PathBuf,
+    target: PathBuf,
+}
+
+impl Tables {
+    /// Tables that will be in a folder, in place of such tables if there are some.
+    ///
+    /// # Errors
+    ///
+    /// The folder holds anything else, or cannot be written.
+    pub fn create(folder: &Path) -> Result<Self, OutputError> {
+        let failed = |cause| OutputError::new(folder, cause);
+        let target = match fs::canonicalize(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => std::path::absolute(folder),
+            found => found,
+        };
+        let target = target.map_err(failed)?;
+        check_replaceable(&target).map_err(failed)?;
+        let parent = target.parent().ok_or_else(|| failed(io::ErrorKind::NotADirectory.into()))?;
+        let (beside, lock) = begin::<TempDir>(parent, 0o777).map_err(failed)?;
+        let sink = TablesSink::new(&complete(&beside)).map_err(failed)?;
+        Ok(Self { sink, beside, _lock: lock, named: folder.to_owned(), target })
+    }
+
+    /// What fills them.
+    pub fn sink(&mut self) -> Sink<'_> {
+        Sink(SinkKind::Tables(&mut self.sink))
+    }
+
+    /// Puts them into the folder; their sink has been finished.
+    pub fn finish(self) -> Result<(), OutputError> {
+        let complete = complete(&self.beside);
+        put_folder(self.beside, &complete, &self.target).map_err(|cause| OutputError::new(&self.named, cause))
+    }
+}
+
+/// Where the tables of a folder that is beside their target are.
+fn complete(beside: &TempDir) -> PathBuf {
+    beside.path().join("new")
+}
+
+/// Fails if a folder has anything in it but tables.
+fn check_replaceable(folder: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let name = entry?.file_name();
+        if !TABLES.iter().any(|table| name.to_str() == Some(&table.file())) {
+            let name = name.to_string_lossy();
+            let advice = "name a folder that is new, empty or holds such tables only";
+            return Err(io::Error::other(format!(
+                "the folder holds {name:?}, which is not one of its tables: {advice}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Writes the tables of any number of inputs.
+pub(crate) struct TablesSink {
+    writers: Vec<TableWriter>,
+    /// Method and tool of the input's requests that wait for their answers.
+    open: OpenRequests<Repeated>,
+}
+
+impl TablesSink {
+    fn new(folder: &Path) -> io::Result<Self> {
+        fs::create_dir(folder)?;
+        let writer = |table| TableWriter::new(table, File::create_new(folder.join(table.file()))?, ROW_GROUP);
+        Ok(Self { writers: TABLES.into_iter().map(writer).collect::<io::Result<_>>()?, open: OpenRequests::default() })
+    }
+}
+
+impl RecordSink for TablesSink {
+    type Rendered = RecordRows;
+
+    fn start(&mut self, _: &SinkInput<'_>) -> Result<(), SinkError> {
+        self.open = OpenRequests::default();
+        Ok(())
+    }
+
+    fn rendered(&self, input: &SinkInput<'_>) -> RecordRows {
+        RecordRows::new(input.iri, input.source)
+    }
+
+    fn take(&mut self, rendered: &mut RecordRows) -> Result<(), SinkError> {
+        rendered.repeat_requests(&mut self.open);
+        for (writer, rows) in self.writers.iter_mut().zip(rendered.tables()) {
+            if rows.too_large {
+                let message = "a value has more than 2 GiB, which Parquet does not hold: lower --max-record-size";
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, message).into());
+            }
+            writer.take(rows)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.writers.iter_mut().try_for_each(TableWriter::finish).map_err(SinkError::from)
+    }
+}
+
+impl RecordRows {
+    /// Fills in what answers repeat of their requests.
+    fn repeat_requests(&mut self, open: &mut OpenRequests<Repeated>) {
+        let (messages, exchanges) = (&mut self.messages, &self.exchanges);
+        let repeated = exchanges.iter().enumerate().map(|(row, exchange)| match exchange {
+            InExchange::Asks(name) => {
+                let short = |column| messages.get(column, row).filter(|text| text.len() <= REPEATED).map(Box::from);
+                open.insert(*name, [short(messages::METHOD), short(messages::TOOL)]);
+                Repeated::default()
+            }
+            InExchange::Answers(request) => open.take(*request).unwrap_or_default(),
+            InExchange::Apart => Repeated::default(),
+        });
+        let repeated: Vec<Repeated> = repeated.collect();
+        messages.refill(messages::REQUEST_METHOD, repeated.iter().map(|[method, _]| method.as_deref()));
+        messages.refill(messages::REQUEST_TOOL, repeated.iter().map(|[_, tool]| tool.as_deref()));
+    }
+}

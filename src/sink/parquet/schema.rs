@@ -1,0 +1,224 @@
+//! The tables, defined once: what is written, what is read back and what `rpcgraph formats --parquet` prints.
+//!
+//! They are only ever extended, by columns at their end; [`VERSION`] counts that.
+
+use std::sync::Arc;
+
+use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as PhysicalType};
+use parquet::errors::ParquetError;
+use parquet::schema::types::{Type, TypePtr};
+
+/// The version of the tables, under `rpcgraph.schema` in each file's metadata.
+pub(super) const VERSION: &str = "1";
+
+/// A view of requests with their answers.
+const EXCHANGES: &str = include_str!("../../../examples/lake/exchanges.sql");
+
+/// What a column's cells are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CellType {
+    Text,
+    Bytes,
+    Boolean,
+    Integer,
+    /// Microseconds since 1970, UTC.
+    Timestamp,
+    /// Billionths.
+    Decimal,
+}
+
+impl CellType {
+    /// Its name in SQL.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "STRING",
+            Self::Bytes => "BINARY",
+            Self::Boolean => "BOOLEAN",
+            Self::Integer => "BIGINT",
+            Self::Timestamp => "TIMESTAMP",
+            Self::Decimal => "DECIMAL(18,9)",
+        }
+    }
+
+    /// Whether cells are numbers, and not bytes.
+    pub fn is_number(self) -> bool {
+        !matches!(self, Self::Text | Self::Bytes)
+    }
+
+    fn parquet(self, name: &str, repetition: Repetition) -> Result<Type, ParquetError> {
+        let (physical, logical) = match self {
+            Self::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+            Self::Bytes => (PhysicalType::BYTE_ARRAY, None),
+            Self::Boolean => (PhysicalType::BOOLEAN, None),
+            Self::Integer => (PhysicalType::INT64, None),
+            Self::Timestamp => (PhysicalType::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS))),
+            Self::Decimal => (PhysicalType::INT64, Some(LogicalType::decimal(9, 18))),
+        };
+        let builder = Type::primitive_type_builder(name, physical).with_repetition(repetition);
+        let builder = if self == Self::Decimal { builder.with_precision(18).with_scale(9) } else { builder };
+        builder.with_logical_type(logical).build()
+    }
+}
+
+/// A column of a table.
+#[derive(Debug)]
+pub(crate) struct TableColumn {
+    pub name: &'static str,
+    pub cells: CellType,
+    pub required: bool,
+    /// What is in it, in a line.
+    about: &'static str,
+}
+
+/// A table: its name, what its rows are, its columns.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub name: &'static str,
+    about: &'static str,
+    pub columns: &'static [TableColumn],
+}
+
+impl Table {
+    pub fn file(&self) -> String {
+        format!("{}.parquet", self.name)
+    }
+
+    pub fn schema(&self) -> Result<TypePtr, ParquetError> {
+        let field = |column: &TableColumn| {
+            let repetition = if column.required { Repetition::REQUIRED } else { Repetition::OPTIONAL };
+            Ok(Arc::new(column.cells.parquet(column.name, repetition)?))
+        };
+        let fields = self.columns.iter().map(field).collect::<Result<_, ParquetError>>()?;
+        Ok(Arc::new(Type::group_type_builder(self.name).with_fields(fields).build()?))
+    }
+}
+
+macro_rules! nullable {
+    (required) => {
+        true
+    };
+    (nullable) => {
+        false
+    };
+}
+
+macro_rules! table {
+    ($(#[$meta:meta])* $module:ident $about:literal { $($column:ident $name:literal $cells:ident $null:ident $text:literal,)* }) => {
+        $(#[$meta])*
+        pub(crate) mod $module {
+            use super::{CellType, Table, TableColumn};
+
+            #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "they number the constants below")]
+            enum Place { $($column),* }
+
+            $(pub const $column: usize = Place::$column as usize;)*
+
+            pub(crate) const TABLE: Table = Table {
+                name: stringify!($module),
+                about: $about,
+                columns: &[$(
+                    TableColumn { name: $name, cells: CellType::$cells, required: nullable!($null), about: $text }
+                ),*],
+            };
+        }
+    };
+}
+
+table! {
+    /// Messages, and what stands in their place.
+    messages "A row for each message, batch, invalid message and malformed record, and each log line with --log-lines." {
+        SESSION_IRI "session_iri" Text required "The session, which is also its named graph.",
+        SEQ "seq" Integer required "The record's number in its input, from 1; of a log line, that it stands behind.",
+        MESSAGE "message" Text required "Its name: m7, and m7.2 in a batch; a log line's is l12.",
+        MESSAGE_IRI "message_iri" Text nullable "Its IRI.",
+        ID_IRI "id_iri" Text nullable "The node of its id; an answer's is that of its request.",
+        ERROR_IRI "error_iri" Text nullable "The node of its error.",
+        TIME "time" Timestamp nullable "When it was seen; null where the log has no time, no date or no zone.",
+        TIME_TEXT "time_text" Text nullable "The same with all digits and the log's zone, as xsd:dateTime; also without a zone.",
+        CLOCK "clock" Text nullable "The time of the day, as xsd:time, where the log has no date.",
+        SENDER "sender" Text nullable "Client or Server.",
+        KIND "kind" Text required
+            "Request, Notification, Response, ErrorResponse, Batch, InvalidMessage, MalformedRecord or LogLine.",
+        JSONRPC "jsonrpc" Text nullable "The member jsonrpc, if it is a string.",
+        METHOD "method" Text nullable "The method.",
+        ID_KIND "id_kind" Text nullable "String, Number or Null.",
+        ID_STRING "id_string" Text nullable "The id that is a string.",
+        ID_NUMBER "id_number" Text nullable "The id that is a number: its plain decimal digits, of any size.",
+        RESPONDS_TO "responds_to" Text nullable "The request that is answered: its message_iri.",
+        REQUEST_METHOD "request_method" Text nullable
+            "The method of that request; null if it has more than 256 bytes or if 262,144 later requests were open.",
+        REQUEST_TOOL "request_tool" Text nullable "The tool of that request, within the same bounds.",
+        LATENCY_S "latency_s" Decimal nullable "Seconds from that request to this answer, to nine places.",
+        LATENCY_TEXT "latency_text" Text nullable "The same with all digits.",
+        ERROR_CODE "error_code" Text nullable "The error's code: its plain decimal digits, of any size.",
+        ERROR_MESSAGE "error_message" Text nullable "The error's message.",
+        ERROR_KIND "error_kind" Text nullable "The standard error that the code stands for, as MethodNotFound.",
+        ERROR_DATA "error_data" Text nullable "The error's data, as JSON.",
+        ERROR_EXTRA "error_extra" Text nullable "Other members of the error, as a JSON object.",
+        PARAMS "params" Text nullable "The params, as JSON.",
+        RESULT "result" Text nullable "The result, as JSON.",
+        EXTRA "extra" Text nullable "Other members of the message, as a JSON object.",
+        VALUE "value" Text nullable "Of an InvalidMessage its JSON; of an ErrorResponse an error that is not an object.",
+        RAW "raw" Bytes nullable "A malformed record or log line that is not UTF-8.",
+        TEXT "text" Text nullable "A malformed record, a log line, or a record that the other columns do not hold whole.",
+        TOOL "tool" Text nullable "The tool that is called (MCP).",
+        IS_ERROR "is_error" Boolean nullable "Whether a tool says in its result that it failed (MCP).",
+        PROTOCOL "protocol" Text nullable "The published protocols that have the method: LSP; ACP,LSP,MCP.",
+        PROTOCOL_VERSION "protocol_version" Text nullable "The version that is offered or agreed (MCP).",
+        TRACE_ID "trace_id" Text nullable "The trace of its traceparent (MCP).",
+        PARENT_SPAN_ID "parent_span_id" Text nullable "The span of its traceparent (MCP).",
+        SIZE_BYTES "size_bytes" Integer nullable "The bytes of its record; null in a batch.",
+        SOURCE "source" Text nullable "The name of its input, without folders.",
+        LINE "line" Integer nullable "The line of its record, with --provenance; of a log line, always.",
+        BYTE_OFFSET "byte_offset" Integer nullable "The offset of its record in the input, with --provenance.",
+        SHA256 "sha256" Text nullable "The SHA-256 of its record, with --provenance.",
+        BATCH_IRI "batch_iri" Text nullable "The batch that it is in.",
+        BATCH_INDEX "batch_index" Integer nullable "Its place there, from 1.",
+        AFTER_IRI "after_iri" Text nullable "Of a log line: the record before it.",
+    }
+}
+
+table! {
+    /// Sessions.
+    sessions "A row for each session." {
+        SESSION_IRI "session_iri" Text required "Its IRI.",
+        SOURCE "source" Text nullable "The name of its input, without folders.",
+        FORMAT "format" Text nullable "The format that the input was read as.",
+        RECORD_COUNT "record_count" Integer nullable "How many records it has.",
+        STARTED "started" Timestamp nullable "Its earliest time, if that has a zone.",
+        STARTED_TEXT "started_text" Text nullable "The same with all digits, as xsd:dateTime; also without a zone.",
+        ENDED "ended" Timestamp nullable "Its latest time, if that has a zone.",
+        ENDED_TEXT "ended_text" Text nullable "The same with all digits, as xsd:dateTime; also without a zone.",
+        SENDER_INFERRED "sender_inferred" Boolean nullable "Whether senders were inferred from methods.",
+    }
+}
+
+table! {
+    /// Problems of messages.
+    problems "A row for each problem of a message." {
+        SESSION_IRI "session_iri" Text required "The session.",
+        MESSAGE "message" Text required "The name of the message.",
+        PROBLEM "problem" Text required "The problem: the local name of its individual of rpcg:Problem.",
+        MESSAGE_IRI "message_iri" Text nullable "The IRI of the message.",
+    }
+}
+
+/// Every table.
+pub(super) const TABLES: [&Table; 3] = [&messages::TABLE, &sessions::TABLE, &problems::TABLE];
+
+/// The tables for people: each with its columns, their types and what is in them.
+pub fn describe_tables() -> String {
+    let mut text = format!(
+        "Tables of `convert -t parquet`, version {VERSION}. JSON is text: its null is `null`, what is absent is NULL.\n"
+    );
+    for table in TABLES {
+        text.push_str(&format!("\n{}\n    {}\n", table.file(), table.about));
+        for TableColumn { name, cells, required, about } in table.columns {
+            let cells = format!("{}{}", cells.name(), if *required { " NOT NULL" } else { "" });
+            text.push_str(&format!("    {name:<17} {cells:<16} {about}\n"));
+        }
+    }
+    text.push('\n');
+    text.push_str(EXCHANGES);
+    text
+}

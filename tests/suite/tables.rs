@@ -1,0 +1,245 @@
+//! Tables of messages: what is in them, how they get to their place, and what other engines make of them.
+//!
+//! Those engines are Python's: `RPCGRAPH_TABLES` names a Python that has DuckDB, pyarrow and morph-kgc. Without it the tests
+//! that need it print that they are skipped.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use parquet::file::reader::FileReader as _;
+use parquet::file::serialized_reader::SerializedFileReader;
+use rpcgraph::query::catalogue::names_with_sql;
+
+use crate::cli::{BASE, LOG, Place};
+use crate::support::{files, logs, own};
+
+const TABLES: [&str; 3] = ["messages.parquet", "problems.parquet", "sessions.parquet"];
+
+/// The cells of a table that are not null, row by row, as they are printed.
+fn rows(table: &Path) -> Vec<BTreeMap<String, String>> {
+    let reader = SerializedFileReader::new(File::open(table).expect("a table")).expect("Parquet");
+    let rows = reader.into_iter().map(|row| row.expect("a row").into_columns());
+    let printed = rows.map(|cells| cells.into_iter().map(|(name, cell)| (name, cell.to_string())));
+    printed.map(|cells| cells.filter(|(_, cell)| cell != "null").collect()).collect()
+}
+
+/// The cells of a row under these columns; `-` where there is none.
+fn cells<'c>(row: &'c BTreeMap<String, String>, columns: &[&str]) -> Vec<&'c str> {
+    columns.iter().map(|column| row.get(*column).map_or("-", |cell| cell.trim_matches('"'))).collect()
+}
+
+#[test]
+fn messages_are_rows() {
+    let place = Place::with("log", LOG);
+    let ran = place.convert(&["log", "--base", BASE, "-t", "parquet", "-o", "tables", "--provenance"]);
+    ran.said(0, "5 records (json-lines): 2 requests, 1 notification, 1 response, 1 error response\n").printed_nothing();
+    let messages = rows(&place.path("tables/messages.parquet"));
+    let columns = ["message", "kind", "method", "request_method", "id_kind", "id_number", "error_code", "error_kind"];
+    let found: Vec<_> = messages.iter().map(|row| cells(row, &columns)).collect();
+    assert_eq!(
+        found,
+        [
+            ["m1", "Request", "subtract", "-", "Number", "1", "-", "-"],
+            ["m2", "Response", "-", "subtract", "Number", "1", "-", "-"],
+            ["m3", "Notification", "note", "-", "-", "-", "-", "-"],
+            ["m4", "Request", "no", "-", "String", "-", "-", "-"],
+            ["m5", "ErrorResponse", "-", "no", "String", "-", "-32601", "MethodNotFound"],
+        ]
+    );
+    let columns = ["id_iri", "responds_to", "result", "line", "byte_offset", "size_bytes", "source"];
+    let (id, request) = (format!("{BASE}#m1-id"), format!("{BASE}#m1"));
+    assert_eq!(cells(&messages[1], &columns), [&id, &request, "19", "2", "62", "36", "log"]);
+    let sessions = rows(&place.path("tables/sessions.parquet"));
+    assert_eq!(cells(&sessions[0], &["session_iri", "format", "record_count"]), [BASE, "json-lines", "5"]);
+    assert!(rows(&place.path("tables/problems.parquet")).is_empty());
+}
+
+#[test]
+fn times_are_exact() {
+    let log = concat!(
+        r#"{"timestamp":"2026-01-05T10:00:00.1234567+02:00","message":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}}"#,
+        "\n",
+        r#"{"timestamp":"2026-01-05T08:00:01.1234568Z","message":{"jsonrpc":"2.0","id":1,"result":{"isError":true}}}"#,
+        "\n"
+    );
+    let place = Place::with("log", log);
+    let envelope = "message=/message time=/timestamp";
+    place.convert(&["log", "--envelope", envelope, "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+    let messages = rows(&place.path("tables/messages.parquet"));
+    let columns = ["time_text", "latency_s", "latency_text", "request_tool", "is_error"];
+    assert_eq!(cells(&messages[0], &columns), ["2026-01-05T10:00:00.1234567+02:00", "-", "-", "-", "-"]);
+    assert_eq!(
+        cells(&messages[1], &columns),
+        ["2026-01-05T08:00:01.1234568Z", "1.000000100", "1.0000001", "t", "true"]
+    );
+    assert!(messages[0]["time"].starts_with("2026-01-05 08:00:00"), "{messages:?}");
+}
+
+#[test]
+fn columns_are_documented() {
+    let place = Place::with("log", LOG);
+    place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+    let ran = place.run(&["formats", "--parquet"]);
+    for table in TABLES {
+        let described = ran.text().split("\n\n").find(|text| text.starts_with(table)).expect("a description");
+        let names: Vec<_> = described.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
+        let reader = SerializedFileReader::new(File::open(place.path("tables").join(table)).unwrap()).unwrap();
+        let schema = reader.metadata().file_metadata().schema();
+        let columns: Vec<_> = schema.get_fields().iter().map(|field| field.name()).collect();
+        assert_eq!(names, columns, "{table}");
+    }
+}
+
+#[test]
+fn a_folder_appears_as_a_whole() {
+    let place = Place::with("log", LOG);
+    let convert = ["log", "-t", "parquet", "--quiet", "-o", "tables"];
+    place.convert(&convert).quietly();
+    assert_eq!(place.names(), ["log", "tables"]);
+    let names = || -> BTreeSet<_> {
+        let entries = fs::read_dir(place.path("tables")).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    assert_eq!(names(), BTreeSet::from(TABLES.map(str::to_owned)));
+    // Again, in place of those; not in place of anything else.
+    place.put("log", LOG.repeat(2));
+    place.convert(&convert).quietly();
+    assert_eq!(rows(&place.path("tables/messages.parquet")).len(), 10);
+    place.put("tables/own", "");
+    place.convert(&convert).began(2, "error: cannot write tables: the folder holds \"own\"");
+    fs::remove_file(place.path("tables/own")).unwrap();
+    let before = place.read("tables/messages.parquet");
+    place.put("log", "[]\n{}\n");
+    place.convert(&[&convert[..], &["--strict"]].concat()).began(1, "log:1: record 1 at byte 0: a batch without");
+    place.convert(&[&convert[..], &["missing"]].concat()).began(2, "error: cannot read missing");
+    assert_eq!((place.names(), place.read("tables/messages.parquet")), (vec!["log".into(), "tables".into()], before));
+}
+
+#[test]
+fn what_tables_are_not() {
+    let place = Place::with("log", LOG);
+    place.put("c.jsonld", r#"{"@context":{}}"#);
+    place.convert(&["log", "-t", "parquet"]).began(2, "error: tables are files in a folder");
+    for option in [&["-m", "bblock"][..], &["-c", "c.jsonld"], &["--follow"]] {
+        let arguments = [&["log", "-t", "parquet", "-o", "tables"], option].concat();
+        place.convert(&arguments).began(2, "error: tables are of whole sessions");
+    }
+    place.put("no.parquet", "PAR1");
+    place.run(&["rebuild", "no.parquet"]).began(2, "error: cannot read no.parquet: ");
+    place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+    let ran = place.run(&["rebuild", "tables/sessions.parquet"]);
+    ran.began(2, "error: cannot read tables/sessions.parquet: it is not the table of messages that");
+}
+
+#[test]
+fn threads_change_nothing() {
+    let line = |number: u32| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"m{}\"}}\n{{\"jsonrpc\":\"2.0\",\"id\":{number},\"result\":{number}}}\n",
+            number % 7
+        )
+    };
+    let log: String = (0..20_000).map(line).collect();
+    let place = Place::with("log", log);
+    for (jobs, folder) in [("1", "one"), ("4", "four")] {
+        place.convert(&["log", "--jobs", jobs, "-t", "parquet", "--quiet", "-o", folder]).quietly();
+    }
+    for table in TABLES {
+        let read = |folder: &str| place.read(&format!("{folder}/{table}"));
+        assert!(read("one") == read("four"), "{table}");
+    }
+    let messages = rows(&place.path("one/messages.parquet"));
+    let answers = messages.iter().filter(|row| row["kind"] == "\"Response\"");
+    assert!(answers.clone().all(|row| row.contains_key("request_method")));
+    assert_eq!((messages.len(), answers.count()), (40_000, 20_000));
+    let rebuilt = place.run(&["rebuild", "one"]);
+    assert_eq!(rebuilt.text().lines().count(), 40_000);
+}
+
+/// A Python with engines that read tables.
+fn python() -> Option<PathBuf> {
+    let python = std::env::var_os("RPCGRAPH_TABLES").map(PathBuf::from);
+    if python.is_none() {
+        println!(
+            "skipped: RPCGRAPH_TABLES names no Python that has DuckDB, pyarrow and morph-kgc"
+        );
+    }
+    python
+}
+
+/// Runs a script of `tests/tables`, which says what is wrong.
+fn judge(python: &Path, script: &str, arguments: &[PathBuf]) {
+    let mut command = Command::new(python);
+    let output = command.arg(own("tests/tables").join(script)).args(arguments).output().expect("Python");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    println!("{said}");
+}
+
+/// What the mapping says that [`ontology/messages.r2rml.ttl`] tells is the graph without protocols.
+#[test]
+fn the_mapping_gives_the_graph() {
+    let Some(python) = python() else { return };
+    let place = Place::new();
+    let all = [logs("messages.ndjson"), logs("not-json.txt"), logs("edge.log"), logs("plain.ndjson")].concat();
+    let all: Vec<_> = all.iter().map(|log| log.to_str().expect("text")).collect();
+    let options = ["--quiet", "--protocol", "none", "--provenance", "--log-lines"];
+    place.convert(&[&["-t", "parquet", "-o", "tables"], &options[..], &all].concat());
+    place.convert(&[&["-o", "graph.nq"], &options[..], &all].concat());
+    let arguments = [own("ontology/messages.r2rml.ttl"), place.path("tables"), place.path("graph.nq")];
+    judge(&python, "mapping.py", &arguments);
+}
+
+#[test]
+fn engines_read_what_was_written() {
+    let Some(python) = python() else { return };
+    let digits = "7".repeat(100);
+    let mut log = format!("{{\"jsonrpc\":\"2.0\",\"id\":{digits},\"method\":\"m\",\"params\":null}}\n").into_bytes();
+    log.extend_from_slice(b"{\"a\":\"\xff\"}\n");
+    log.extend(
+        format!("{{\"jsonrpc\":\"2.0\",\"method\":\"big\",\"params\":[\"{}\"]}}\n", "x".repeat(30 << 20)).bytes(),
+    );
+    log.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":\"m\"}\n");
+    let place = Place::with("log", log);
+    place.convert(&["log", "--base", BASE, "-t", "parquet", "--quiet", "-o", "tables"]);
+    judge(&python, "engines.py", &[place.path("tables")]);
+}
+
+/// The named queries that have a twin give the same rows of tables in SQL.
+#[test]
+fn twins_say_the_same() {
+    let Some(python) = python() else { return };
+    let place = Place::new();
+    let some = ["mined-mcp-sdks", "eth-execution-apis", "examples-2026-07-28", "logs/mcp"];
+    let mut all = logs("messages.ndjson");
+    all.retain(|log| some.iter().any(|name| log.parent().expect("a folder").ends_with(name)));
+    all.extend([logs("plain.ndjson"), logs("lsp.log"), logs("edge.log")].concat());
+    let all: Vec<_> = all.iter().map(|log| log.to_str().expect("text")).collect();
+    place.convert(&[&["--quiet", "-t", "parquet", "-o", "tables"], &all[..]].concat());
+    for query in names_with_sql() {
+        place.put(&format!("{query}.sql"), place.run(&["queries", query, "--sql"]).quietly().text());
+        let rows = place.run(&[&["query", "--quiet", "--named", query, "-t", "csv"], &all[..]].concat());
+        place.put(&format!("{query}.csv"), rows.text());
+    }
+    judge(&python, "twins.py", &[place.path("")]);
+}
+
+#[test]
+fn queries_are_printed_in_sql() {
+    let place = Place::new();
+    let print = |arguments: &[&str]| place.run(&[&["queries"], arguments].concat());
+    let duckdb = print(&["problems", "--sql"]);
+    assert!(duckdb.quietly().text().starts_with("-- What is wrong with the log: "), "{}", duckdb.text());
+    assert_eq!(print(&["problems", "--sql", "--dialect", "spark"]).text(), duckdb.text());
+    let trino = print(&["problems", "--sql", "--dialect", "trino"]);
+    assert_eq!(trino.text(), duckdb.text().replace("BASE64", "TO_BASE64"));
+    let refused =
+        "error: the columns of tables do not answer tools: ask it of the log or of its graph; there is SQL for ";
+    print(&["tools", "--sql"]).began(2, refused);
+    // Whoever changes a query looks at its twin.
+    let files = files(&own("examples/queries/sql"), ".sql");
+    let names: BTreeSet<_> = files.iter().map(|file| file.file_stem().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, BTreeSet::from_iter(names_with_sql()));
+}
