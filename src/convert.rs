@@ -180,6 +180,7 @@ impl Converter {
             SinkKind::Lines(sink) => self.run(input, sink, report),
             SinkKind::Quads(sink) => self.run(input, sink, report),
             SinkKind::Columns(sink) => self.run(input, sink, report),
+            SinkKind::Spans(sink) => self.run(input, sink, report),
             #[cfg(feature = "parquet")]
             SinkKind::Tables(sink) => self.run(input, *sink, report),
         }

@@ -16,6 +16,7 @@ mod reference;
 #[cfg(feature = "parquet")]
 mod rows;
 mod shape;
+mod spans;
 pub(crate) mod terms;
 mod triples;
 mod walk;

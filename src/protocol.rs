@@ -34,7 +34,6 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 
 pub(crate) use self::extract::Extract;
 pub(crate) use self::mcp::Linker;
-#[cfg(feature = "parquet")]
 pub(crate) use self::open::OpenRequests;
 use crate::json::Numbers;
 use crate::message::{ErrorMember, Payload, Single};

@@ -7,6 +7,7 @@ mod beside;
 pub(crate) mod columns;
 mod jsonld;
 mod lines;
+pub(crate) mod otlp;
 mod output;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
@@ -15,6 +16,7 @@ mod rendered;
 mod selection;
 mod terminal;
 mod text;
+pub(crate) mod units;
 
 use std::io::{self, Write};
 
@@ -28,6 +30,8 @@ use self::columns::{Columns, ColumnsSink};
 use self::jsonld::JsonLdWriter;
 use self::lines::LinesSink;
 pub(crate) use self::lines::write_line;
+pub use self::otlp::SpanCounts;
+use self::otlp::Spans;
 pub use self::output::{Compression, Output, OutputError};
 #[cfg(feature = "parquet")]
 use self::parquet::TablesSink;
@@ -234,6 +238,7 @@ pub(crate) enum SinkKind<'w> {
     Lines(LinesSink<'w>),
     Quads(Selected<'w>),
     Columns(ColumnsSink<'w>),
+    Spans(Spans<'w>),
     #[cfg(feature = "parquet")]
     Tables(&'w mut TablesSink),
 }
@@ -242,6 +247,20 @@ impl<'w> Sink<'w> {
     /// A sink for quads as such.
     pub fn quads(sink: impl QuadSink + 'w) -> Self {
         Self(SinkKind::Quads(Selected::all(sink)))
+    }
+
+    /// A sink that writes exchanges with times as spans, in OTLP/JSON a line each; with `payloads`, also error messages,
+    /// URIs and arguments of tools.
+    pub fn spans(writer: impl Write + Send + 'w, payloads: bool) -> Self {
+        Self(SinkKind::Spans(Spans::new(writer, payloads)))
+    }
+
+    /// How many spans it has written, if it writes spans, and what is in none of them.
+    pub fn span_counts(&self) -> Option<SpanCounts> {
+        match &self.0 {
+            SinkKind::Spans(spans) => Some(spans.counts),
+            _ => None,
+        }
     }
 
     /// A sink that fills columns with a selection of the triples, as long as `check` does not fail.
@@ -269,6 +288,7 @@ impl<'w> Sink<'w> {
             SinkKind::Lines(sink) => sink.finish(),
             SinkKind::Quads(sink) => sink.finish(),
             SinkKind::Columns(sink) => sink.finish(),
+            SinkKind::Spans(sink) => sink.finish(),
             #[cfg(feature = "parquet")]
             SinkKind::Tables(sink) => sink.finish(),
         }

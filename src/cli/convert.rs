@@ -3,12 +3,13 @@
 use anyhow::bail;
 use clap::Args;
 use rpcgraph::mapping::Mapping;
-use rpcgraph::sink::{Output, OutputError, Sink, Syntax, Tables};
+use rpcgraph::sink::{Output, OutputError, Sink, SpanCounts, Syntax, Tables};
+use rpcgraph::summary::counted;
 
 use super::follow::followed;
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
 use super::target::{TargetArgs, parse_syntax};
-use super::{Failure, Outcome, print_failure};
+use super::{Failure, Outcome, print_failure, say};
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/convert.txt").trim_end())]
@@ -16,9 +17,14 @@ pub struct Convert {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Syntax of the output, or `parquet` for a folder of tables [default: turtle, or what the extension of --output says]
+    /// Syntax of the output; `parquet` for a folder of tables, `otlp` for OpenTelemetry's spans [default: turtle, or what the
+    /// extension of --output says]
     #[arg(short, long, value_name = "NAME", value_parser = ConvertTo::parse)]
     to: Option<ConvertTo>,
+
+    /// With `-t otlp`: also error messages, URIs and arguments of tools, up to 4,096 characters of each
+    #[arg(long)]
+    payloads: bool,
 
     #[command(flatten)]
     target: TargetArgs,
@@ -39,6 +45,7 @@ pub struct Convert {
 enum ConvertTo {
     Graph(Syntax),
     Parquet,
+    Otlp,
 }
 
 impl Default for ConvertTo {
@@ -51,7 +58,8 @@ impl ConvertTo {
     fn parse(name: &str) -> Result<Self, String> {
         match name {
             "parquet" => Ok(Self::Parquet),
-            _ => parse_syntax(name).map(Self::Graph).map_err(|error| format!("{error}, parquet")),
+            "otlp" => Ok(Self::Otlp),
+            _ => parse_syntax(name).map(Self::Graph).map_err(|error| format!("{error}, parquet, otlp")),
         }
     }
 }
@@ -59,6 +67,8 @@ impl ConvertTo {
 /// Where the results go.
 enum ConvertOutput {
     Stream(Box<Output>, Syntax),
+    /// With payloads or not.
+    Spans(Box<Output>, bool),
     Tables(Box<Tables>),
 }
 
@@ -66,13 +76,14 @@ impl ConvertOutput {
     fn sink(&mut self, inputs: usize) -> Sink<'_> {
         match self {
             Self::Stream(output, syntax) => syntax.sink(output, inputs),
+            Self::Spans(output, payloads) => Sink::spans(output, *payloads),
             Self::Tables(tables) => tables.sink(),
         }
     }
 
     fn finish(self) -> Result<(), OutputError> {
         match self {
-            Self::Stream(output, _) => output.finish(),
+            Self::Stream(output, _) | Self::Spans(output, _) => output.finish(),
             Self::Tables(tables) => tables.finish(),
         }
     }
@@ -85,6 +96,10 @@ impl Convert {
                 ConvertOutput::Stream(Box::new(self.target.open(syntax == Syntax::RdfXml)?), syntax)
             }
             ConvertTo::Parquet => ConvertOutput::Tables(Box::new(self.tables()?)),
+            ConvertTo::Otlp if self.read.mapping == Mapping::Bblock => {
+                bail!("spans are of sessions: leave out --mapping bblock")
+            }
+            ConvertTo::Otlp => ConvertOutput::Spans(Box::new(self.target.open(false)?), self.payloads),
         })
     }
 
@@ -132,10 +147,22 @@ impl Convert {
             run.check(", so there is no output file")?;
         }
         sink.finish().map_err(|error| self.target.unwritable(error.into()))?;
+        let spans = sink.span_counts();
         drop(sink);
         output.finish()?;
         self.summary.say(run.total.as_ref());
+        if let Some(counts) = spans.filter(|_| !self.summary.quiet) {
+            say(&told(&counts));
+        }
         run.check("")?;
         Ok(outcome)
     }
+}
+
+/// What is said of spans.
+fn told(counts: &SpanCounts) -> String {
+    let SpanCounts { spans, untimed, unanswered, apart } = *counts;
+    let (spans, untimed) = (counted(spans, "span"), counted(untimed, "message"));
+    let (unanswered, apart) = (counted(unanswered, "request"), counted(apart, "other message"));
+    format!("{spans}; in none: {untimed} without a time, {unanswered} without an answer, {apart}")
 }

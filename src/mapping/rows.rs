@@ -1,6 +1,7 @@
 //! Annotated messages as rows of tables: what the walk says of them, but for the nodes of protocols.
 
 use oxrdf::NamedNodeRef;
+use oxsdatatypes::DateTime;
 
 use super::facts::Facts;
 use super::terms::kind_of_error;
@@ -13,7 +14,8 @@ use crate::protocol::{Said, Statement};
 use crate::record::{Time, known_method};
 use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
 use crate::sink::parquet::schema::{messages, problems, sessions};
-use crate::sink::parquet::{InExchange, RecordRows, micros, scaled};
+use crate::sink::parquet::{InExchange, RecordRows};
+use crate::sink::units::{scaled, since_1970};
 use crate::triples::NodeRef;
 use crate::vocab::{jrpc, rpcg};
 
@@ -238,6 +240,10 @@ impl RecordRows {
 fn local(term: NamedNodeRef<'static>) -> &'static str {
     let local = [jrpc::NAMESPACE, rpcg::NAMESPACE].iter().find_map(|namespace| term.as_str().strip_prefix(namespace));
     local.unwrap_or(term.as_str())
+}
+
+fn micros(time: DateTime) -> Option<i64> {
+    since_1970(time, 6).and_then(|micros| i64::try_from(micros).ok())
 }
 
 fn signed(number: u64) -> i64 {

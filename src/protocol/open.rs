@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::session::Name;
 
-/// How many are remembered; beyond that, the oldest is forgotten.
+/// How many are remembered if nothing else is said; beyond that, the oldest is forgotten.
 const OPEN: usize = 1 << 18;
 
 /// What is remembered of open requests. Most are answered soon, so a queue is enough.
@@ -12,15 +12,33 @@ pub(crate) struct OpenRequests<T> {
     /// Those that were answered meanwhile have nothing any more.
     requests: VecDeque<(Name, Option<T>)>,
     count: usize,
+    limit: usize,
 }
 
 impl<T> Default for OpenRequests<T> {
     fn default() -> Self {
-        Self { requests: VecDeque::new(), count: 0 }
+        Self::new(OPEN)
     }
 }
 
 impl<T> OpenRequests<T> {
+    /// At most so many.
+    pub fn new(limit: usize) -> Self {
+        Self { requests: VecDeque::new(), count: 0, limit }
+    }
+
+    /// Forgets them all; tells how many there were.
+    pub fn clear(&mut self) -> u64 {
+        self.requests.clear();
+        std::mem::take(&mut self.count) as u64
+    }
+
+    /// What is remembered of a request.
+    pub fn get_mut(&mut self, name: Name) -> Option<&mut T> {
+        let at = self.requests.binary_search_by_key(&name, |(name, _)| *name).ok()?;
+        self.requests.get_mut(at)?.1.as_mut()
+    }
+
     /// Adds the newest; gives what was remembered of the oldest, if that is forgotten for it.
     pub fn insert(&mut self, name: Name, remembered: T) -> Option<T> {
         if self.requests.len() > 2 * self.count + 64 {
@@ -28,7 +46,7 @@ impl<T> OpenRequests<T> {
         }
         self.requests.push_back((name, Some(remembered)));
         self.count += 1;
-        if self.count > OPEN {
+        if self.count > self.limit {
             self.requests.front().map(|(oldest, _)| *oldest).and_then(|name| self.take(name))
         } else {
             None

@@ -3,43 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 
 use parquet::errors::ParquetError;
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
-use parquet::schema::types::Type;
 
 use super::{RebuiltContent, RebuiltRecord, object, quoted};
-
-/// The columns that messages are rebuilt from.
-const COLUMNS: [&str; 23] = [
-    "session_iri",
-    "seq",
-    "message",
-    "message_iri",
-    "kind",
-    "jsonrpc",
-    "method",
-    "id_kind",
-    "id_string",
-    "id_number",
-    "error_iri",
-    "error_code",
-    "error_message",
-    "error_data",
-    "error_extra",
-    "params",
-    "result",
-    "extra",
-    "value",
-    "raw",
-    "text",
-    "batch_iri",
-    "batch_index",
-];
+use crate::sink::parquet::schema::messages;
 
 /// Why messages cannot be rebuilt from a file.
 #[derive(Debug, thiserror::Error)]
@@ -75,15 +47,13 @@ impl TableRecords {
     /// Those of a file.
     pub fn open(file: File) -> Result<Self, TableError> {
         let reader = SerializedFileReader::new(file)?;
-        let schema = reader.metadata().file_metadata().schema();
-        let find = |name: &'static str| {
-            let found = schema.get_fields().iter().find(|field| field.name() == name);
-            found.cloned().ok_or(TableError::NoColumn(name))
-        };
-        let fields = COLUMNS.into_iter().map(find).collect::<Result<Vec<Arc<Type>>, _>>()?;
-        let projection = Type::group_type_builder(schema.name()).with_fields(fields).build()?;
+        let fields = reader.metadata().file_metadata().schema().get_fields();
+        let missing = |name: &&str| !fields.iter().any(|field| field.name() == *name);
+        if let Some(name) = messages::TABLE.columns.iter().map(|column| column.name).find(missing) {
+            return Err(TableError::NoColumn(name));
+        }
         // Few rows at once: each may be large.
-        let rows = RowIter::from_file_into(Box::new(reader)).project(Some(projection))?.with_batch_size(16);
+        let rows = RowIter::from_file_into(Box::new(reader)).with_batch_size(16);
         Ok(Self { rows, next: None })
     }
 

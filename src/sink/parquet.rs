@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-pub(crate) use self::rows::{InExchange, RecordRows, micros, scaled};
+pub(crate) use self::rows::{InExchange, RecordRows};
 pub use self::schema::describe_tables;
 use self::schema::{TABLES, messages};
 use self::table::TableWriter;

@@ -1,7 +1,5 @@
 //! What a worker renders records into: rows of each table.
 
-use oxsdatatypes::{DateTime, Decimal};
-
 use super::schema::{messages, problems, sessions};
 use super::table::TableRows;
 use crate::session::Name;
@@ -65,17 +63,4 @@ impl Rendered for RecordRows {
         self.problems.clear();
         self.exchanges.clear();
     }
-}
-
-/// Microseconds since 1970, of a time with a zone.
-pub(crate) fn micros(time: DateTime) -> Option<i64> {
-    time.timezone_offset()?;
-    let epoch: DateTime = "1970-01-01T00:00:00Z".parse().ok()?;
-    i64::try_from(scaled(time.checked_sub(epoch)?.as_seconds(), 6)).ok()
-}
-
-/// A decimal in units of that many places after the point; what is smaller is cut off.
-pub(crate) fn scaled(number: Decimal, places: u32) -> i128 {
-    // Oxigraph's decimals count by 18 places.
-    i128::from_be_bytes(number.to_be_bytes()).div_euclid(10_i128.pow(18 - places))
 }

@@ -1,0 +1,147 @@
+//! Annotated messages as parts of spans, in the terms of OpenTelemetry's conventions for JSON-RPC and MCP.
+//!
+//! | of | becomes |
+//! |---|---|
+//! | every request | `rpc.system.name`, `rpc.method`, `jsonrpc.request.id`, `jsonrpc.protocol.version`, `session.id` |
+//! | one of MCP | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.tool.name`, `gen_ai.operation.name` |
+//! | an error, a tool that failed | `rpc.status_code`, `error.type`, and the span's status |
+//! | payloads, if they are wanted | the status' message, `mcp.resource.uri`, `gen_ai.tool.call.arguments` |
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+use super::facts::Facts;
+use super::{InputMapper, MapPart, MapTarget, ReferenceError};
+use crate::json::{self, MemberName, Numbers};
+use crate::message::{ErrorMember, Id, Kind, Message};
+use crate::protocol::{Said, Statement};
+use crate::record::{Protocols, Time, known_method};
+use crate::session::{Annotated, Node};
+use crate::sink::otlp::{Asked, SpanPart, SpanRecords, attribute};
+use crate::sink::units::{scaled, since_1970};
+use crate::triples::NodeRef;
+use crate::vocab::rpcg;
+
+static URI: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("uri"));
+
+impl MapTarget for SpanRecords {
+    fn map(&mut self, _: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
+        if let MapPart::Nodes(session, nodes, statements) = *part {
+            for node in nodes {
+                if let Node::Message(message) = &node.node {
+                    let statements = statements.get(node.meaning.clone()).unwrap_or_default();
+                    let part = self.part(node, message, session, statements);
+                    self.parts.extend(part);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SpanRecords {
+    fn part(
+        &self,
+        annotated: &Annotated<'_>,
+        message: &Message<'_>,
+        session: &str,
+        statements: &[Statement<'_>],
+    ) -> Option<SpanPart> {
+        let time = match annotated.time {
+            Some(Time::DateTime(time)) => since_1970(time, 9),
+            _ => None,
+        };
+        Some(match (message.kind, time, annotated.responds_to) {
+            (Kind::Response | Kind::ErrorResponse, _, None) => SpanPart::Apart,
+            (Kind::Response | Kind::ErrorResponse, _, Some(request)) => match annotated.latency {
+                Some(latency) => {
+                    let (attributes, status) = self.outcome(message);
+                    SpanPart::Answers(request, scaled(latency, 9), attributes, status)
+                }
+                None => SpanPart::Untimed,
+            },
+            (_, None, _) => SpanPart::Untimed,
+            (Kind::Notification, Some(time), _) => {
+                let about = statements.iter().find_map(|statement| match statement.said {
+                    Said::Node(NodeRef::Message(request))
+                        if [rpcg::PROGRESS_OF, rpcg::CANCELS].contains(&statement.property) =>
+                    {
+                        Some(request)
+                    }
+                    _ => None,
+                });
+                SpanPart::Tells(about, json!({ "timeUnixNano": time.to_string(), "name": message.method }))
+            }
+            (Kind::Request, Some(start), _) => {
+                let own = NodeRef::Message(annotated.name);
+                let said = |property| {
+                    let own = statements.iter().find(|said| said.subject == own && said.property == property)?;
+                    if let Said::Literal(text, _) = &own.said { Some(text.to_string()) } else { None }
+                };
+                let facts = Facts::of(message);
+                let name = [message.method.as_deref(), facts.tool_name.as_deref()];
+                let asked = Asked {
+                    start,
+                    iri: format!("{}{own}", self.iri),
+                    name: name.into_iter().flatten().collect::<Vec<_>>().join(" "),
+                    trace: said(rpcg::TRACE_ID).zip(said(rpcg::PARENT_SPAN_ID)).map(<[String; 2]>::from),
+                    attributes: self.request(message, &facts, session),
+                    events: Vec::new(),
+                };
+                SpanPart::Asks(annotated.name, Box::new(asked))
+            }
+        })
+    }
+
+    fn request(&self, message: &Message<'_>, facts: &Facts<'_>, session: &str) -> Vec<Value> {
+        let method = message.method.as_deref().unwrap_or_default();
+        let id = match &message.id {
+            Some(Id::String(text) | Id::Number(text)) => Some(&**text),
+            _ => None,
+        };
+        let is_mcp = known_method(method).is_some_and(|known| known.protocols.has(Protocols::MCP));
+        let mut attributes = vec![
+            attribute("rpc.system.name", "jsonrpc"),
+            attribute("rpc.method", method),
+            attribute("session.id", &format!("{}{session}", self.iri)),
+        ];
+        let tool = facts.tool_name.as_deref();
+        let params = message.params.as_ref().filter(|_| self.payloads && is_mcp);
+        let arguments = params.filter(|_| tool.is_some()).and_then(|params| {
+            let mut text = String::new();
+            json::write_canonical(params.value().member("arguments")?, Numbers::Exact, &mut text).ok()?;
+            Some(text)
+        });
+        let uri = params.and_then(|params| params.string_member(&URI));
+        for (key, text) in [
+            ("jsonrpc.request.id", id),
+            ("jsonrpc.protocol.version", message.version.as_deref()),
+            ("mcp.method.name", is_mcp.then_some(method)),
+            ("mcp.protocol.version", facts.protocol_version.as_deref()),
+            ("gen_ai.tool.name", tool),
+            ("gen_ai.operation.name", tool.map(|_| "execute_tool")),
+            ("gen_ai.tool.call.arguments", arguments.as_deref()),
+            ("mcp.resource.uri", uri.as_deref()),
+        ] {
+            attributes.extend(text.map(|text| attribute(key, text)));
+        }
+        attributes
+    }
+
+    /// What an answer says of its span: attributes and the status.
+    fn outcome(&self, message: &Message<'_>) -> (Vec<Value>, Value) {
+        let (code, text) = match &message.error {
+            Some(ErrorMember::Object(error)) => (error.code.as_deref(), error.message.as_deref()),
+            Some(ErrorMember::Other(_)) => (None, None),
+            None if Facts::of(message).is_error == Some(true) => {
+                return (vec![attribute("error.type", "tool_error")], json!({ "code": 2 }));
+            }
+            None => return (Vec::new(), json!({})),
+        };
+        let mut attributes = vec![attribute("error.type", code.unwrap_or("_OTHER"))];
+        attributes.extend(code.map(|code| attribute("rpc.status_code", code)));
+        let message = text.filter(|_| self.payloads).unwrap_or_default();
+        (attributes, json!({ "code": 2, "message": message }))
+    }
+}
