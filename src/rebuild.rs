@@ -217,7 +217,8 @@ impl<'q> SessionGraph<'_, 'q> {
             RebuiltContent::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             RebuiltContent::Skipped => String::new(),
         };
-        let mut message = LoggedMessage::new(name, Location { record: name.record, line, byte });
+        let location = Location { record: name.record, line, byte };
+        let mut message = LoggedMessage { name, location, ..LoggedMessage::default() };
         if let Content::Single(Single::Message(parsed)) = Content::parse_without_result(text.as_bytes())
             && !node.is_a(rpcg::INVALID_MESSAGE)
         {

@@ -119,7 +119,7 @@ pub use reader::{ReadError, Reader, ReaderOptions};
 
 /// Where something is in its input, after decompression and with its carriers. What stands in a string there is at the
 /// start of that string.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     /// Number of the record, from 1; for a [`LogLine`] that of the record before it, or 0.
     pub record: u64,

@@ -21,7 +21,7 @@ use super::answer::AnswerArgs;
 use super::builtin::{ALIGNMENT, RPCGRAPH_ONTOLOGY};
 use super::filter::{FilterArgs, TIMES};
 use super::input::{InputSource, is_stdin, shown};
-use super::messages::SelectedMessages;
+use super::messages::{MessageSource, SelectedMessages};
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
 use super::target::leave;
 use super::words::nearest;
@@ -361,13 +361,14 @@ impl AskArgs {
         cancel: &Cancel,
     ) -> Result<u64, Failure> {
         let mut output = self.answer.messages()?;
-        let mut count = 0;
-        for source in sources {
-            count += selected.write_of(source, &self.read, &mut output)?;
-        }
-        if sources.is_empty() {
-            count += selected.write_rebuilt(&selected.quads(asked, cancel)?, &mut output)?;
-        }
+        let logs = match sources {
+            [] => MessageSource::of_graph(&selected.quads(asked, cancel)?)?,
+            sources => {
+                sources.iter().map(MessageSource::of).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()
+            }
+        };
+        let options = self.read.reader_options()?;
+        let count = logs.iter().map(|log| selected.write(log, &options, &mut output)).sum::<Result<_, _>>()?;
         output.finish()?;
         Ok(count)
     }

@@ -5,13 +5,13 @@ use std::io::Write;
 
 use anyhow::bail;
 use oxrdf::{GraphName, Quad, Term};
-use rpcgraph::log::LoggedEntry;
+use rpcgraph::log::{LogError, LoggedEntry};
 use rpcgraph::query::{Answer, Cancel, Query, QueryError, Solutions};
 use rpcgraph::rebuild::messages;
+use rpcgraph::record::ReaderOptions;
 
 use super::ask::Source;
 use super::input::InputSource;
-use super::read::ReadArgs;
 use super::{Failure, rebuild::read_graph};
 
 /// How many messages are asked for at once.
@@ -39,18 +39,19 @@ impl SelectedMessages {
         Self(messages)
     }
 
-    /// Writes those that a log or a graph has, and counts them.
-    pub fn write_of(&self, source: &InputSource, read: &ReadArgs, output: &mut impl Write) -> Result<u64, Failure> {
-        if let (Some(_), Some(path)) = (source.rdf_format(), source.paths().next()) {
-            return self.write_rebuilt(&read_graph(path)?, output);
-        }
-        if source.server.is_some() {
-            bail!("-t messages is for one log at a time: ask that of the client or of the server alone");
-        }
+    /// Writes those that a log has, and counts them.
+    pub fn write(
+        &self,
+        log: &MessageSource<'_>,
+        options: &ReaderOptions,
+        output: &mut impl Write,
+    ) -> Result<u64, Failure> {
         let mut count = 0;
-        for message in read.log(source)?.messages() {
-            let message = message?;
-            if self.has(&format!("{}#{}", source.iri, message.name)) {
+        for entry in log.entries(options)? {
+            if let LoggedEntry::Message(message) = entry?
+                && self.has(&format!("{}#{}", log.iri(), message.name))
+                && !message.text.is_empty()
+            {
                 writeln!(output, "{}", message.text.replace(['\n', '\r'], " "))?;
                 count += 1;
             }
@@ -82,22 +83,51 @@ impl SelectedMessages {
         }
         Ok(quads)
     }
+}
 
-    /// Writes those that can be rebuilt from these quads, and counts them.
-    pub fn write_rebuilt(&self, quads: &[Quad], output: &mut impl Write) -> Result<u64, Failure> {
-        let mut count = 0;
-        for (log, entries) in messages(quads)? {
-            for entry in entries {
-                if let LoggedEntry::Message(message) = entry
-                    && self.has(&format!("{log}#{}", message.name))
-                    && !message.text.is_empty()
-                {
-                    writeln!(output, "{}", message.text)?;
-                    count += 1;
-                }
-            }
+/// Where messages are.
+pub enum MessageSource<'s> {
+    /// In a log.
+    Log(&'s InputSource),
+    /// In what a graph holds of a log, by the log's IRI.
+    Graph(String, Vec<LoggedEntry>),
+}
+
+/// Messages and lines of a log.
+pub type Entries<'e> = Box<dyn Iterator<Item = Result<LoggedEntry, LogError>> + 'e>;
+
+impl<'s> MessageSource<'s> {
+    /// The log that an input is, or those that its graph is of.
+    pub fn of(source: &'s InputSource) -> Result<Vec<Self>, Failure> {
+        if source.server.is_some() {
+            bail!("-t messages is for one log at a time: ask that of the client or of the server alone");
         }
-        Ok(count)
+        match (source.rdf_format(), source.paths().next()) {
+            (Some(_), Some(path)) => Self::of_graph(&read_graph(path)?),
+            _ => Ok(vec![Self::Log(source)]),
+        }
+    }
+
+    /// The logs that a graph is of.
+    pub fn of_graph(quads: &[Quad]) -> Result<Vec<Self>, Failure> {
+        Ok(messages(quads)?.into_iter().map(|(log, entries)| Self::Graph(log.to_owned(), entries)).collect())
+    }
+
+    pub fn iri(&self) -> &str {
+        match self {
+            Self::Log(source) => &source.iri,
+            Self::Graph(iri, _) => iri,
+        }
+    }
+
+    pub fn entries(&self, options: &ReaderOptions) -> Result<Entries<'_>, Failure> {
+        Ok(match self {
+            Self::Log(source) => {
+                let mut messages = source.open()?.with_options(options.clone()).messages();
+                Box::new(std::iter::from_fn(move || messages.next_entry()))
+            }
+            Self::Graph(_, entries) => Box::new(entries.iter().cloned().map(Ok)),
+        })
     }
 }
 

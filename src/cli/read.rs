@@ -8,7 +8,6 @@ use clap::Args;
 use rpcgraph::context::{self, Context, Loader};
 use rpcgraph::convert::{ConvertError, Converter, Input, Options, processors};
 use rpcgraph::diagnostic::Finding;
-use rpcgraph::log::Log;
 use rpcgraph::mapping::{Mapper, Mapping, ReferenceError};
 use rpcgraph::protocol::Protocol;
 use rpcgraph::record::ReaderOptions;
@@ -155,11 +154,6 @@ impl ReadArgs {
         // What is followed has no end to be near to.
         let when = if source.follow.is_some() { progress::When::Never } else { self.progress };
         Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, when)))
-    }
-
-    /// Opens one of them, to be read message by message.
-    pub fn log(&self, source: &InputSource) -> Result<Log, Failure> {
-        Ok(source.open()?.with_options(self.format.options(self.max_record_size)?))
     }
 
     fn load_contexts(&self) -> Result<Vec<Context>, Failure> {

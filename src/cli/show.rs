@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use oxrdf::Quad;
 use percent_encoding::percent_decode_str;
 use rpcgraph::endpoint::TIMEOUT;
 use rpcgraph::json::indented;
-use rpcgraph::log::{LogError, LoggedEntry, LoggedMessage};
+use rpcgraph::log::{LoggedEntry, LoggedMessage};
 use rpcgraph::message::Id;
 use rpcgraph::query::{Cancel, Dataset};
-use rpcgraph::rebuild::messages;
 use rpcgraph::record::Location;
 use rpcgraph::session::Name;
 use rpcgraph::sink::Output;
@@ -23,10 +21,9 @@ use super::ask::{Source, endpoint, text_of};
 use super::filter::quoted;
 use super::format::FormatArgs;
 use super::input::{InputSource, is_stdin, shown, sources};
-use super::messages::SelectedMessages;
+use super::messages::{Entries, MessageSource, SelectedMessages};
 use super::pager::{self, Pager};
 use super::read::parse_size;
-use super::rebuild::read_graph;
 use super::{Failure, Outcome};
 
 /// Of what stands around a message, so many characters are shown.
@@ -162,14 +159,6 @@ impl Selector {
     }
 }
 
-/// What messages are shown of.
-enum ShownLog {
-    /// A log, which is read twice.
-    File(Box<InputSource>),
-    /// What a graph holds of a log, by the log's IRI.
-    Graph(String, Vec<LoggedEntry>),
-}
-
 /// What is shown of a log: what was asked for, and the other half of each exchange.
 #[derive(Default)]
 struct Found {
@@ -179,75 +168,68 @@ struct Found {
 
 impl ShowCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
+        let (path, place) = self.place()?;
         let mut selectors = self.messages.clone();
-        let place = self.place();
-        selectors.extend(place.1);
+        selectors.extend(place);
         selectors.extend(self.id.iter().map(|id| Chosen::Id(id.clone()).of("")));
         if selectors.is_empty() {
             bail!("name what to show: messages such as m24, --id ID, or LOG:LINE");
         }
-        let (name, logs) = match place.0 {
-            Some(path) => Self::logs(path)?,
+        let mut sources = path.map_or(Ok(Vec::new()), |path| sources(&[path], None))?;
+        sources.iter_mut().try_for_each(InputSource::keep)?;
+        let (name, logs) = match sources.first() {
+            Some(source) => (source.name(), MessageSource::of(source)?),
             None => self.stored(&selectors)?,
         };
-        let mut missing: Vec<_> = selectors.iter().collect();
-        let mut last = None;
-        let found: Vec<_> =
-            logs.iter().map(|log| self.find(log, &selectors, &mut missing, &mut last)).collect::<Result<_, _>>()?;
+        let options = self.format.options(self.max_record_size)?;
+        let (mut missing, mut last) = (selectors.iter().collect(), None);
+        let mut found = Vec::new();
+        for log in &logs {
+            found.push((log, self.find(log.iri(), log.entries(&options)?, (&selectors, &mut missing, &mut last))?));
+        }
         if let Some(selector) = missing.first() {
             let last = last.map_or("it has no such messages".to_owned(), |last| format!("the last message is {last}"));
             bail!("there is no {} in {name}: {last}", selector.name());
         }
+        found.retain(|(_, found)| !found.selected.is_empty());
         let (_pager, mut output) = match (pager::is_able() && !self.no_pager).then(|| Pager::start(false)).flatten() {
             Some((pager, input)) => (Some(pager), Output::shown(input, Some(false))),
             None => (None, Output::stdout(false)),
         };
-        let several = found.iter().filter(|found| !found.selected.is_empty()).count() > 1;
-        for (log, found) in logs.iter().zip(&found).filter(|(_, found)| !found.selected.is_empty()) {
-            if several && self.to == ShowFormat::Text {
+        for (log, shown) in &found {
+            if found.len() > 1 && self.to == ShowFormat::Text {
                 writeln!(output, "{}\n", log.iri())?;
             }
-            self.write(log, found, &mut output)?;
+            self.write(log.entries(&options)?, shown, &mut output)?;
         }
         output.finish()?;
         Ok(Outcome::Done)
     }
 
     /// The log, if not a store or a server is asked, and the message that is named with it.
-    fn place(&self) -> (Option<PathBuf>, Option<Selector>) {
-        let Some(log) = &self.log else { return (None, None) };
+    fn place(&self) -> Result<(Option<PathBuf>, Option<Selector>), Failure> {
+        let Some(log) = &self.log else { return Ok((None, None)) };
         let text = log.to_string_lossy();
         if self.store.is_some() || self.endpoint.is_some() {
-            return (None, parse_selector(&text).ok());
+            return Ok((None, Some(parse_selector(&text).map_err(|expected| anyhow!("{text}: {expected}"))?)));
         }
         if is_stdin(log) || log.exists() {
-            return (Some(log.clone()), None);
+            return Ok((Some(log.clone()), None));
         }
         let line = text.rsplit_once(':').and_then(|(path, line)| Some((path, Chosen::Line(line.parse().ok()?).of(""))));
         let name = || text.rsplit_once('#').and_then(|(path, name)| Some((path, parse_selector(name).ok()?)));
-        match line.or_else(name) {
+        Ok(match line.or_else(name) {
             Some((path, place)) if Path::new(path).exists() => (Some(path.into()), Some(place)),
             // As IRIs have names of files.
             Some((path, place)) => {
                 (Some(percent_decode_str(path).decode_utf8_lossy().into_owned().into()), Some(place))
             }
             None => (Some(log.clone()), None),
-        }
+        })
     }
 
-    /// The log at a path, or those that a graph is of, and what they are called together.
-    fn logs(path: PathBuf) -> Result<(String, Vec<ShownLog>), Failure> {
-        let mut source = sources(&[path], None)?.pop().ok_or_else(|| anyhow!("there is no log"))?;
-        let name = source.name();
-        if let (Some(_), Some(path)) = (source.rdf_format(), source.paths().next()) {
-            return Ok((name, graphs(&read_graph(path)?)?));
-        }
-        source.keep()?;
-        Ok((name, vec![ShownLog::File(source.into())]))
-    }
-
-    /// What a store or a server has of what was asked for.
-    fn stored(&self, selectors: &[Selector]) -> Result<(String, Vec<ShownLog>), Failure> {
+    /// What a store or a server has of what was asked for, by the name of it.
+    fn stored(&self, selectors: &[Selector]) -> Result<(String, Vec<MessageSource<'static>>), Failure> {
         let (name, source) = match (&self.store, &self.endpoint) {
             (Some(dir), _) => (shown(dir), Source::Here(Dataset::stored(open_read_only(dir)?))),
             (None, url) => {
@@ -268,51 +250,47 @@ impl ShowCommand {
             }
         }
         let quads = SelectedMessages::named(messages).quads(&source, &Cancel::default())?;
-        Ok((name, graphs(&quads)?))
+        Ok((name, MessageSource::of_graph(&quads)?))
     }
 
     /// Finds what these select in a log; takes out of `missing` those that select something, and tells the last message.
     fn find<'s>(
         &self,
-        log: &ShownLog,
-        selectors: &'s [Selector],
-        missing: &mut Vec<&'s Selector>,
-        last: &mut Option<Name>,
+        log: &str,
+        entries: Entries<'_>,
+        (selectors, missing, last): (&'s [Selector], &mut Vec<&'s Selector>, &mut Option<Name>),
     ) -> Result<Found, Failure> {
         let mut found = Found::default();
-        let iri = log.iri();
-        // Of each line that was asked for, the last message that begins there or before.
-        let mut on_lines: BTreeMap<u64, (u64, Vec<Name>)> = BTreeMap::new();
+        // On the line that was asked for: the last messages that begin there or before.
+        let line = selectors.iter().find_map(|selector| match selector.chosen {
+            Chosen::Line(line) => Some(line),
+            _ => None,
+        });
+        let (mut begin, mut on_line) = (0, Vec::new());
         let mut requests: BTreeMap<Name, Name> = BTreeMap::new();
-        for entry in log.entries(self)? {
+        for entry in entries {
             let LoggedEntry::Message(message) = entry? else { continue };
-            if selectors.iter().any(|selector| selector.selects(iri, &message)) {
-                missing.retain(|selector| !selector.selects(iri, &message));
+            if selectors.iter().any(|selector| selector.selects(log, &message)) {
+                missing.retain(|selector| !selector.selects(log, &message));
                 found.selected.insert(message.name);
             }
-            for selector in selectors {
-                if let Chosen::Line(line) = selector.chosen
-                    && (1..=line).contains(&message.location.line)
-                {
-                    let at = on_lines.entry(line).or_default();
-                    if at.0 != message.location.line {
-                        *at = (message.location.line, Vec::new());
-                    }
-                    at.1.push(message.name);
+            let at = message.location.line;
+            if at > 0 && line.is_some_and(|line| at <= line) {
+                if begin != at {
+                    (begin, on_line) = (at, Vec::new());
                 }
+                on_line.push(message.name);
             }
             if let Some(request) = message.responds_to {
-                let is_shown = |name: &Name| {
-                    found.selected.contains(name) || on_lines.values().any(|(_, names)| names.contains(name))
-                };
+                let is_shown = |name: &Name| found.selected.contains(name) || on_line.contains(name);
                 if is_shown(&request) || is_shown(&message.name) {
                     requests.insert(message.name, request);
                 }
             }
             *last = (*last).max(Some(message.name));
         }
-        missing.retain(|selector| !matches!(selector.chosen, Chosen::Line(line) if on_lines.contains_key(&line)));
-        found.selected.extend(on_lines.into_values().flat_map(|(_, names)| names));
+        missing.retain(|selector| !matches!(selector.chosen, Chosen::Line(_) if begin > 0));
+        found.selected.extend(on_line);
         for (answer, request) in requests {
             for (one, other) in [(answer, request), (request, answer)] {
                 if found.selected.contains(&one) {
@@ -323,10 +301,10 @@ impl ShowCommand {
         Ok(found)
     }
 
-    fn write(&self, log: &ShownLog, found: &Found, output: &mut impl Write) -> Result<(), Failure> {
+    fn write(&self, entries: Entries<'_>, found: &Found, output: &mut impl Write) -> Result<(), Failure> {
         let mut before: VecDeque<String> = VecDeque::new();
         let mut after = 0;
-        for entry in log.entries(self)? {
+        for entry in entries {
             let entry = entry?;
             if let LoggedEntry::Message(message) = &entry
                 && (found.selected.contains(&message.name) || found.partners.contains(&message.name))
@@ -370,33 +348,6 @@ impl ShowCommand {
         }
         Ok(())
     }
-}
-
-impl ShownLog {
-    fn iri(&self) -> &str {
-        match self {
-            Self::File(source) => &source.iri,
-            Self::Graph(iri, _) => iri,
-        }
-    }
-
-    fn entries<'l>(&'l self, show: &ShowCommand) -> Result<Entries<'l>, Failure> {
-        Ok(match self {
-            Self::File(source) => {
-                let log = source.open()?.with_options(show.format.options(show.max_record_size)?);
-                let mut messages = log.messages();
-                Box::new(std::iter::from_fn(move || messages.next_entry()))
-            }
-            Self::Graph(_, entries) => Box::new(entries.iter().cloned().map(Ok)),
-        })
-    }
-}
-
-type Entries<'l> = Box<dyn Iterator<Item = Result<LoggedEntry, LogError>> + 'l>;
-
-/// The logs that a graph is of.
-fn graphs(quads: &[Quad]) -> Result<Vec<ShownLog>, Failure> {
-    Ok(messages(quads)?.into_iter().map(|(log, entries)| ShownLog::Graph(log.to_owned(), entries)).collect())
 }
 
 /// What a message is, and where: `m7 · line 7, byte 812 · Server · ErrorResponse to m6 after 0.418 s`.

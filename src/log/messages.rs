@@ -16,7 +16,7 @@ use crate::session::{Annotated, Name, Node, Sessions};
 use super::LogError;
 
 /// A message of a log, and what its session knows of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct LoggedMessage {
     /// What the graph calls it: `m7`, or `m7.2` in a batch.
     pub name: Name,
@@ -138,27 +138,6 @@ fn read(record: &Record<'_>, sessions: &mut Sessions, ready: &mut VecDeque<Logge
 }
 
 impl LoggedMessage {
-    /// Of which nothing is known but its name and its place.
-    pub(crate) fn new(name: Name, location: Location) -> Self {
-        Self {
-            name,
-            location,
-            session: None,
-            time: None,
-            sender: None,
-            kind: None,
-            id: None,
-            method: None,
-            params: None,
-            result: None,
-            error: None,
-            responds_to: None,
-            latency: None,
-            problems: Problems::default(),
-            text: String::new(),
-        }
-    }
-
     /// The same with what a message says.
     pub(crate) fn with_members(self, message: &Message<'_>) -> Self {
         let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
@@ -177,7 +156,7 @@ impl LoggedMessage {
     }
 
     fn of(record: &Record<'_>, annotated: &Annotated<'_>, text: String) -> Self {
-        let named = Self::new(annotated.name, annotated.location);
+        let named = Self { name: annotated.name, location: annotated.location, ..Self::default() };
         let logged = match &annotated.node {
             Node::Message(message) => named.with_members(message),
             _ => named,

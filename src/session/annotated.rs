@@ -9,7 +9,7 @@ use crate::message::{Id, Invalid, Kind, Message, Problems};
 use crate::record::{Format, Location, LogLine, Record, Sender, Time, stated_time};
 
 /// What a node is called within its input: `m7` for the seventh record, `m7.2` for the second element of that batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     /// The record, from 1.
     pub record: u64,
