@@ -162,6 +162,36 @@ plain hunter2 text
     assert_eq!((summary.records, summary.messages), (2, [1, 0, 0, 1]));
 }
 
+/// Each is counted, wherever it stands; of a redacted page none is left.
+#[test]
+fn planted_secrets_are_counted_and_taken_out() {
+    let secrets = [
+        "ghp_0123456789abcdefghij0123",
+        "AKIA0123456789ABCDEF",
+        "Bearer abcdefghijklmnop.qrst",
+        "sk-abcdefghijklmnop0123",
+        "-----BEGIN RSA PRIVATE KEY-----MIIEow",
+        "glpat-0123456789abcdefghij",
+    ];
+    let mut log = String::new();
+    for (id, secret) in secrets.iter().enumerate() {
+        log.push_str(&format!(
+            "{{\"id\":{id},\"method\":\"m\",\"params\":{{\"deep\":[{{\"note\":\"see {secret} there\"}}]}}}}\n\
+             {{\"id\":{id},\"result\":\"{{\\\"db_password\\\":\\\"hunter{id}\\\"}}\"}}\n\
+             {{\"id\":\"{secret}\",\"error\":{{\"code\":1,\"message\":\"{secret}\"}}}}\ntext {secret}\n"
+        ));
+    }
+    let mut report = Report::new(&ReportOptions::default()).unwrap();
+    report.read("log", log.as_bytes(), &ReaderOptions::default()).unwrap();
+    assert_eq!(report.secrets(), secrets.len() as u64 * 5);
+    let (page, _) = page(log.as_bytes(), &options(true, None));
+    let all = [page.clone().into_bytes(), inflated(&page, "index"), inflated(&page, "piece-")].concat();
+    let all = String::from_utf8(all).unwrap();
+    for secret in secrets.iter().copied().chain(["hunter"]) {
+        assert!(!all.contains(secret), "{secret}");
+    }
+}
+
 #[test]
 fn a_page_that_would_be_too_large_keeps_failures() {
     let mut log = String::new();
@@ -354,6 +384,11 @@ fn a_browser_is_not_misled() {
     );
     let Some(seen) = looked_at(hostile, "hostile") else { return };
     assert!(seen["rows"][0].as_str().unwrap().contains("</script><script>alert(1)</script> javascript:alert(1)"));
+    // Ten megabytes of it.
+    let long = format!(r#"{{"id":1,"method":"m","params":{{"text":"{}"}}}}"#, "</script>\u{202e}".repeat(850_000));
+    let Some(seen) = looked_at(&long, "long") else { return };
+    assert!(seen["rows"][0].as_str().unwrap().starts_with("m1m… no answer10.2 MB"), "{}", seen["rows"]);
+    assert!(seen["shown"].as_str().unwrap().contains("</script>"));
     let Some(seen) = looked_at("", "empty") else { return };
     assert_eq!(seen["verdict"], "There are no requests. ");
     let timed: String = (0..3000)
