@@ -19,6 +19,7 @@ mod catalogue;
 mod compare;
 mod dependencies;
 pub mod examples;
+mod extension;
 mod folder;
 mod html;
 mod item;
@@ -44,6 +45,7 @@ mod terms;
 mod transforms;
 mod turtle;
 mod uplift;
+mod uplift_definition;
 pub mod yaml;
 
 use std::error::Error;
@@ -194,7 +196,7 @@ fn site(block: &Block, options: &RegisterOptions) -> Result<Site, BlockError> {
 fn absolute(iri: &str, place: impl Fn() -> String) -> Result<(), BlockError> {
     match oxiri::Iri::parse(iri) {
         Ok(_) => Ok(()),
-        Err(_) => Err(BlockError::BadText { place: place(), text: iri.to_owned(), problem: "no absolute IRI" }),
+        Err(_) => Err(BlockError::unusable(&place(), format!("{iri:?} is no absolute IRI"))),
     }
 }
 

@@ -124,7 +124,7 @@ impl RegisterCommand {
             let name = printable(block.name());
             say(&format!("{name}: {passed} of {total} passed; {files} files{place}"));
         }
-        self.outcome(passed == total, register.files())
+        self.outcome(register.report().is_success(), register.files())
     }
 
     fn repository(&self, path: &Path, options: &RegisterOptions) -> Result<Outcome, Failure> {
@@ -147,9 +147,6 @@ impl RegisterCommand {
             let id = printable(&report.id).to_string();
             if !self.quiet {
                 notes.iter().for_each(|note| say(&format!("note: {id}: {}", printable(note))));
-            }
-            for error in &report.errors {
-                say(&format!("failed: {id}: {}", printable(error)));
             }
             say_failed(report, &format!("{id}: "));
             (passed, total) = (passed + report.passed(), total + report.items.len());
@@ -187,6 +184,9 @@ fn import(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 fn say_failed(report: &Report, before: &str) {
+    for error in &report.errors {
+        say(&format!("failed: {before}{}", printable(error)));
+    }
     for item in report.failed() {
         for reason in item.reasons() {
             say(&format!("failed: {before}{}: {}", printable(&item.title()), printable(&reason)));

@@ -137,7 +137,11 @@ impl Inliner<'_, '_> {
             Some(import) => self.import(here, import)?,
             None => Map::new(),
         };
-        for (key, value) in entries.iter().filter(|(key, _)| *key != "@import") {
+        // What is only like a keyword defines nothing, and authors comment with it; the processor would take it for a term.
+        let audience = self.audience;
+        let is_comment = |key: &str| audience == Audience::Authors && is_keyword_like(key) && !is_keyword(key);
+        let counts = |key: &str| key != "@import" && !is_comment(key);
+        for (key, value) in entries.iter().filter(|(key, _)| counts(key)) {
             if self.audience == Audience::Logs {
                 check(here, key, value)?;
             }

@@ -134,11 +134,12 @@ impl Loader {
             None if self.is_named(&url) => {
                 remote::check(&url, || by.to_owned())?;
                 let answer = match self.cache.get(&url, false) {
-                    Some(copy) => copy,
-                    None => fetch(&url, self.time_limit, self.hosts.borrow().clone())?,
+                    Some(copy) => Ok(copy),
+                    // A copy ages from now on, and not from each time that it is used.
+                    None => fetch(&url, self.time_limit, self.hosts.borrow().clone())
+                        .inspect(|answer| self.cache.put(&url, answer)),
                 };
-                self.cache.put(&url, &answer);
-                answer.body
+                answer?.body
             }
             None => return Err(LoadError::RemoteFromFile { url: origin, origin: by.to_owned() }),
         };

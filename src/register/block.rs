@@ -88,27 +88,7 @@ pub enum BlockError {
         /// What is wrong, and on which line.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// A text that cannot be what it has to be: an IRI, a prefix or a name for files.
-    #[error("{place}: {text:?} is {problem}")]
-    BadText {
-        /// Where it stands.
-        place: String,
-        /// The text.
-        text: String,
-        /// What it is instead.
-        problem: &'static str,
-    },
-    /// Two things that would be written to one file.
-    #[error("{one} and {other} would both be written to `{file}`: give one of them another name")]
-    SameOutput {
-        /// The first.
-        one: String,
-        /// The second.
-        other: String,
-        /// The file.
-        file: String,
-    },
-    /// A context, a JSON Schema or SHACL shapes that cannot be used.
+    /// A context, a JSON Schema, SHACL shapes, an IRI, a prefix or a name for files that cannot be used.
     #[error("{place}: {message}")]
     Unusable {
         /// What asked for it, or its file.

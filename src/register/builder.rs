@@ -91,12 +91,13 @@ impl<'b> RegisterBuilder<'b> {
             Some(file) => Some(uri(&format!("{below}{file}"))),
             None => library.block(&block.identifier).and_then(|block| block.schema.clone()),
         };
-        let (mut built, mut lacking) = (None, Vec::new());
+        let (mut built, mut lacking, mut clashes) = (None, Vec::new(), Vec::new());
         match &schema_uri {
             // What its author wrote is the context of a block that stands alone.
             Some(uri) if site.is_repository() || block.context_file.is_none() => match terms::context(&library, uri) {
                 Ok(found) => {
                     lacking.extend(found.lacking.into_values());
+                    clashes = found.clashes;
                     built = (!found.context.is_empty()).then_some(Value::Object(found.context));
                 }
                 Err(error) => {
@@ -129,7 +130,10 @@ impl<'b> RegisterBuilder<'b> {
             or_default(error);
             Shapes::default()
         });
-        let notes = [block.notes.clone(), schemas.notes(), shapes.notes()].concat();
+        let mut notes = [block.notes.clone(), schemas.notes(), shapes.notes()].concat();
+        if !options.strict {
+            notes.append(&mut clashes);
+        }
         let schema_file = match site.is_repository() {
             true => schema_uri.is_some().then_some("schema.yaml"),
             false => block.schema_file,
@@ -139,7 +143,7 @@ impl<'b> RegisterBuilder<'b> {
             name: block.name().to_owned(),
             generated: options.generated.clone(),
             items: Vec::new(),
-            errors: Vec::new(),
+            errors: clashes,
         };
         Self {
             block,
@@ -199,6 +203,9 @@ impl<'b> RegisterBuilder<'b> {
         full["jsonldContext"] = text("context.jsonld").into();
         full["descriptionMarkdown"] = self.block.description.clone().into();
         full["examples"] = self.shown.iter().map(|shown| shown.full.clone()).collect();
+        let source = |file: &str| self.site().source(&format!("{}{file}", self.block.below));
+        let steps: Vec<_> = self.block.steps.iter().map(|step| step.entry(source)).collect();
+        full["semanticUplift"] = (!steps.is_empty()).then(|| json!({ "additionalSteps": steps })).into();
         let path = self.site().page().replace("markdown", "json-full").replace("index.md", "index.json");
         self.add(&path, lines(&without_nulls(full)));
         let triples = catalogue(&self);

@@ -246,39 +246,6 @@ impl TryFrom<FormatNames> for UpliftFormats {
     }
 }
 
-/// The first value that a JSONPath leads to in a JSON document: names and indices, of which `*` is the first.
-pub fn selected(text: &str, path: &str) -> Result<String, String> {
-    let mut value =
-        serde_json::from_str::<serde_json::Value>(text).map_err(|error| format!("it is not JSON: {error}"))?;
-    let unknown = || format!("json-path {path:?} has more than names, indices and `*`, which are all that is known");
-    let mut rest = path.strip_prefix('$').ok_or_else(unknown)?;
-    while !rest.is_empty() {
-        let (step, after) = match rest.strip_prefix('[') {
-            Some(inner) => inner.split_once(']').ok_or_else(unknown)?,
-            None => {
-                let inner = rest.strip_prefix('.').ok_or_else(unknown)?;
-                inner.split_at(inner.find(['.', '[']).unwrap_or(inner.len()))
-            }
-        };
-        let name = step.trim_matches(['\'', '"']);
-        if name.is_empty() || name.contains([':', '?', '(', ',', '\'', '"']) || step.starts_with('-') {
-            return Err(unknown());
-        }
-        let found = match (&mut value, step) {
-            (serde_json::Value::Array(items), "*") => items.first_mut(),
-            (serde_json::Value::Object(entries), "*") => entries.values_mut().next(),
-            (serde_json::Value::Array(items), index) => {
-                index.parse::<usize>().ok().and_then(|index| items.get_mut(index))
-            }
-            (serde_json::Value::Object(entries), _) => entries.get_mut(name),
-            _ => None,
-        };
-        value = found.ok_or_else(|| format!("json-path {path:?} leads nowhere at `{step}`"))?.take();
-        rest = after;
-    }
-    Ok(format!("{value:#}\n"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

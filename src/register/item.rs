@@ -208,7 +208,7 @@ impl Runner {
         for step in self.steps.clone() {
             match step.r#type {
                 StepKind::Jq => prepared = Some(self.step(&step, prepared.as_deref().unwrap_or(text), done)?),
-                StepKind::Other(_) => drop(self.step(&step, "", done)?),
+                StepKind::SemanticUplift | StepKind::Other(_) => drop(self.step(&step, "", done)?),
                 StepKind::SparqlConstruct | StepKind::SparqlUpdate | StepKind::Shacl => {}
             }
         }
@@ -217,8 +217,8 @@ impl Runner {
 
     /// What the steps after the uplift make of a graph. None where one cannot be run.
     fn finished(&mut self, job: &Job<'_>, mut uplifted: Uplifted, done: &mut Done) -> Option<Uplifted> {
-        let is_after = |step: &&Step| !matches!(step.r#type, StepKind::Jq | StepKind::Other(_));
-        for step in self.steps.clone().iter().filter(|_| *job.language == Language::Json).filter(is_after) {
+        for step in self.steps.clone().iter().filter(|step| *job.language == Language::Json && step.r#type.takes_rdf())
+        {
             let lines: String = uplifted.triples.iter().map(|triple| format!("{triple} .\n")).collect();
             let output = self.step(step, &lines, done)?;
             // N-Triples are Turtle.

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::annotate::annotate;
 use super::dependencies::extended;
+use super::extension;
 use super::folder::Folder;
 use super::references::{percent_decode, percent_encode};
 use super::{BlockError, yaml};
@@ -39,6 +40,8 @@ pub struct LocalBlock {
     pub published: Option<String>,
     /// The block that its schema extends, as `bblock.json` names it.
     pub extends: Option<Value>,
+    /// The extension points that make its schema.
+    pub points: Option<Value>,
 }
 
 /// All that references may lead to.
@@ -54,6 +57,8 @@ pub struct Library {
     by_url: BTreeMap<String, String>,
     documents: RefCell<BTreeMap<String, Rc<Value>>>,
     annotated: RefCell<BTreeMap<String, Rc<Value>>>,
+    /// Schemas that are being made of extension points.
+    open: RefCell<BTreeSet<String>>,
     imports: RefCell<Imports>,
 }
 
@@ -84,6 +89,23 @@ impl Library {
         self.blocks = blocks;
         self.imports.get_mut().queue = imports.iter().cloned().collect();
         self
+    }
+
+    /// Gives a block of the repository the schema that extension points make of another one, where that other has one: for APIs
+    /// they are only said. Returns whether it is so.
+    pub fn extend(&mut self, id: &str, points: &Value, schema: String, published: Option<String>) -> bool {
+        let base = points.get("baseBuildingBlock").and_then(Value::as_str).unwrap_or_default();
+        let is_schema = match self.blocks.get(base) {
+            Some(base) => base.schema.is_some(),
+            // What is unknown is told where it is used.
+            None => self.imported(base).is_none_or(|base| schema_url(&base).is_some()),
+        };
+        if let Some(block) = self.blocks.get_mut(id).filter(|_| is_schema) {
+            self.by_schema.insert(schema.clone(), id.to_owned());
+            published.iter().for_each(|url| drop(self.by_url.insert(url.clone(), id.to_owned())));
+            (block.schema, block.published, block.points) = (Some(schema), published, Some(points.clone()));
+        }
+        is_schema
     }
 
     /// A block of the repository.
@@ -146,6 +168,15 @@ impl Library {
     pub fn document(&self, uri: &str, by: &str) -> Result<Rc<Value>, BlockError> {
         if let Some(known) = self.documents.borrow().get(uri) {
             return Ok(Rc::clone(known));
+        }
+        if let Some(points) = self.block_of(uri).and_then(|block| block.points.as_ref()) {
+            if !self.open.borrow_mut().insert(uri.to_owned()) {
+                let message = "its extension points lead back to it".to_owned();
+                return Err(BlockError::unusable(&shown(uri), message));
+            }
+            let made = extension::schema(points, uri, self).map(Rc::new);
+            self.open.borrow_mut().remove(uri);
+            return made.inspect(|made| drop(self.documents.borrow_mut().insert(uri.to_owned(), Rc::clone(made))));
         }
         let document: Rc<Value> = match uri.strip_prefix(ROOT) {
             Some(path) => Rc::new(self.folder.read_data(&percent_decode(path), by)?),
@@ -223,22 +254,24 @@ impl Library {
         }
     }
 
+    /// The URL of a register that the repository imports, where it is found; else the most likely one.
+    pub fn register_url(&self, named: &str) -> String {
+        let found = candidates(named).into_iter().find_map(|url| self.register(url));
+        found.map_or_else(|| candidates(named).swap_remove(0), |(url, _)| url)
+    }
+
+    fn register(&self, url: String) -> Option<(String, Rc<Value>)> {
+        let register = self.document(&url, "the repository").ok()?;
+        register.get("bblocks").is_some_and(Value::is_array).then_some((url, register))
+    }
+
     fn import(&self, named: &str) {
         if self.imports.borrow().known.len() >= MAX_REGISTERS
             || !self.imports.borrow_mut().known.insert(named.to_owned())
         {
             return;
         }
-        let folder = named.trim_end_matches('/');
-        let candidates = match named.ends_with(".json") {
-            true => vec![named.to_owned()],
-            false => vec![format!("{folder}/build/register.json"), format!("{folder}/register.json"), named.to_owned()],
-        };
-        let read = |url: &String| {
-            let register = self.document(url, "the repository").ok()?;
-            register.get("bblocks").is_some_and(Value::is_array).then_some(register)
-        };
-        let Some(register) = candidates.iter().find_map(read) else {
+        let Some((_, register)) = candidates(named).into_iter().find_map(|url| self.register(url)) else {
             self.imports.borrow_mut().lacking.push(named.to_owned());
             return;
         };
@@ -250,6 +283,15 @@ impl Library {
         }
         let further = register.get("imports").and_then(Value::as_array).into_iter().flatten();
         imports.queue.extend(further.filter_map(Value::as_str).map(str::to_owned));
+    }
+}
+
+/// The URLs where a register is looked for.
+fn candidates(named: &str) -> Vec<String> {
+    let folder = named.trim_end_matches('/');
+    match named.ends_with(".json") {
+        true => vec![named.to_owned()],
+        false => vec![format!("{folder}/build/register.json"), format!("{folder}/register.json"), named.to_owned()],
     }
 }
 

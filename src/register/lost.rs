@@ -6,7 +6,7 @@
 use json_ld::context::TermDefinitionRef;
 use json_ld::context_processing::Options;
 use json_ld::syntax::context::Context;
-use json_ld::syntax::{Keyword, Parse as _, TryFromJson as _, is_keyword_like};
+use json_ld::syntax::{ErrorCode, Keyword, Parse as _, TryFromJson as _, is_keyword_like};
 use json_ld::{BlankIdBuf, Container, IriBuf, Term, Type};
 
 use crate::json::{self, Numbers, Object, Text, Value, pointer_token, pretty};
@@ -54,9 +54,22 @@ pub enum Why {
 /// place, the document's own included. Fails where JSON-LD does not allow a context, which expansion would have said
 /// before.
 pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<Vec<Lost>, String> {
+    let mut lost = walk(document, context, base)?.lost;
+    lost.sort();
+    lost.dedup();
+    Ok(lost)
+}
+
+/// The JSON Pointer of the first member for which expansion fails with a code, where a member alone tells that.
+pub fn fault(document: &Value<'_>, context: &str, base: Option<&str>, code: ErrorCode) -> Option<String> {
+    let faults = walk(document, context, base).ok()?.faults;
+    faults.into_iter().find(|(fault, _)| *fault == code).map(|(_, pointer)| pointer)
+}
+
+fn walk(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<LostWalk, String> {
     let base = base.map(|base| IriBuf::new(base.to_owned())).transpose().map_err(|error| error.to_string())?;
     let active = local(context, &Active::new(base), Options::default())?;
-    let mut walk = LostWalk { lost: Vec::new() };
+    let mut walk = LostWalk::default();
     let top = LostPlace { property: None, active: &active, in_map: false, at: "" };
     match document {
         Value::Object(object) => {
@@ -64,9 +77,7 @@ pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<V
         }
         several => walk.items(one_or_several(several), top)?,
     }
-    walk.lost.sort();
-    walk.lost.dedup();
-    Ok(walk.lost)
+    Ok(walk)
 }
 
 /// The members of a document but for its context.
@@ -83,8 +94,11 @@ fn apply(context: &Context, active: &Active, options: Options) -> Result<Active,
     process_with(context, active, options).map_err(|error| error.to_string())
 }
 
+#[derive(Default)]
 struct LostWalk {
     lost: Vec<Lost>,
+    /// Members that JSON-LD does not allow where they are, with the codes of the errors.
+    faults: Vec<(ErrorCode, String)>,
 }
 
 /// Where a value stands.
@@ -241,24 +255,53 @@ impl LostWalk {
         if has(Keyword::Value, &active) {
             return Ok(());
         }
-        self.members(object, LostPlace { active: &active, in_map: false, ..place })
+        self.members(object, LostPlace { active: &active, in_map: false, ..place }, &mut Vec::new())
     }
 
-    fn members(&mut self, object: &Object<'_>, place: LostPlace<'_>) -> Result<(), String> {
+    /// `known` are the keywords that the node has already.
+    fn members(&mut self, object: &Object<'_>, place: LostPlace<'_>, known: &mut Vec<Keyword>) -> Result<(), String> {
         for (name, value) in &object.members {
             let at = &below(place.at, name);
             let place = LostPlace { at, ..place };
             match name.as_str().map(|name| (name, expand(name, place.active))) {
                 None | Some((_, Expanded::Unmapped)) => self.add(at, Why::Unmapped),
                 Some((_, Expanded::KeywordLike)) => self.add(at, Why::KeywordLike),
-                Some((_, Expanded::Keyword(keyword))) => self.keyword(keyword, value, place)?,
+                Some((_, Expanded::Keyword(keyword))) => {
+                    if known.contains(&keyword) {
+                        self.faults.push((ErrorCode::CollidingKeywords, at.clone()));
+                    }
+                    // Others may stand several times.
+                    known.extend(
+                        Some(keyword).filter(|_| matches!(keyword, Keyword::Id | Keyword::Graph | Keyword::Index)),
+                    );
+                    self.keyword(keyword, value, place, known)?;
+                }
                 Some((name, Expanded::Property)) => self.property(name, value, place)?,
             }
         }
         Ok(())
     }
 
-    fn keyword(&mut self, keyword: Keyword, value: &Value<'_>, place: LostPlace<'_>) -> Result<(), String> {
+    fn keyword(
+        &mut self,
+        keyword: Keyword,
+        value: &Value<'_>,
+        place: LostPlace<'_>,
+        known: &mut Vec<Keyword>,
+    ) -> Result<(), String> {
+        let is_text = |value: &Value<'_>| matches!(value, Value::String(_));
+        let is_object = |value: &Value<'_>| matches!(value, Value::Object(_));
+        let (is_right, code) = match keyword {
+            Keyword::Id => (is_text(value), ErrorCode::InvalidIdValue),
+            Keyword::Index => (is_text(value), ErrorCode::InvalidIndexValue),
+            Keyword::Type => (one_or_several(value).iter().all(is_text), ErrorCode::InvalidTypeValue),
+            Keyword::Reverse => (is_object(value), ErrorCode::InvalidReverseValue),
+            Keyword::Nest => (one_or_several(value).iter().all(is_object), ErrorCode::InvalidNestValue),
+            _ => (true, ErrorCode::CollidingKeywords),
+        };
+        if !is_right {
+            self.faults.push((code, place.at.to_owned()));
+        }
         match (keyword, value) {
             (Keyword::Index, _) => self.add(place.at, Why::Index),
             (Keyword::List, Value::Array(list)) if list.items.is_empty() => {}
@@ -267,7 +310,8 @@ impl LostWalk {
             (Keyword::Nest | Keyword::Reverse, _) => {
                 for nested in one_or_several(value) {
                     if let Value::Object(nested) = nested {
-                        self.members(nested, place)?;
+                        let mut own = Vec::new();
+                        self.members(nested, place, if keyword == Keyword::Nest { &mut *known } else { &mut own })?;
                     }
                 }
             }

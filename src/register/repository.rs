@@ -169,7 +169,19 @@ impl Repository {
         let named = |import: String| if import == "default" { MAIN_REGISTER.to_owned() } else { import };
         let imports = self.config.imports.clone().unwrap_or_else(|| vec!["default".to_owned()]);
         let imports: Vec<_> = imports.into_iter().map(named).collect();
-        let library = Rc::new(empty.with(locals, &imports));
+        let mut library = empty.with(locals, &imports);
+        let points = |block: &Block| block.metadata.others.get("extensionPoints").cloned();
+        let mut extended: Vec<_> = read.values().filter_map(|block| Some((block, points(block)?))).collect();
+        // One may extend another that does.
+        for _ in 0..extended.len() {
+            extended.retain(|(block, points)| {
+                let (site, schema) = (site(&block.identifier), uri(&format!("{}schema.yaml", block.below)));
+                !library.extend(&block.identifier, points, schema, site.url(&site.own("schema.yaml")))
+            });
+        }
+        let only_said = "extensionPoints are only said: what they extend has no JSON Schema";
+        notes.extend(extended.iter().map(|(block, _)| format!("{}: {only_said}", block.identifier)));
+        let library = Rc::new(library);
         for (id, inherited) in dependencies::inherited(&read, &library) {
             read.get_mut(&id).into_iter().for_each(|block| block.inherited = inherited.clone());
         }
@@ -186,6 +198,7 @@ impl Repository {
                 (None, error) => unread(id, &site(id), error.map(|error| said(error)).unwrap_or_default(), &options),
             });
         }
+        let imports: Vec<_> = imports.iter().map(|named| library.register_url(named)).collect();
         Ok(self.joined(parts, &site(""), &sources, &title, &imports, notes))
     }
 

@@ -11,9 +11,11 @@ use oxigraph::store::Store;
 use oxrdf::GraphName;
 use oxrdfio::{RdfFormat, RdfParser, RdfSerializer};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::BlockError;
 use super::folder::Folder;
+use super::report::without_nulls;
 use super::rules::infer;
 
 /// The file that a block's steps stand in.
@@ -32,6 +34,8 @@ pub enum StepKind {
     /// Rules of SHACL, which add to the example's graph.
     #[serde(alias = "shacl-af-rule")]
     Shacl,
+    /// Of transforms: jq, types and a context, which make a graph of JSON.
+    SemanticUplift,
     /// What nothing here runs.
     #[serde(untagged)]
     Other(String),
@@ -55,6 +59,14 @@ struct StepsFile {
 }
 
 impl Step {
+    /// What registers say of it. `source` gives the URL of a file of the block.
+    pub fn entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
+        let stage = if self.r#type.takes_rdf() { "post" } else { "pre" };
+        let url = self.r#ref.as_deref().and_then(source);
+        let code = Some(&self.code).filter(|_| url.is_none());
+        without_nulls(json!({ "type": self.r#type.name(), "code": code, "ref": url, "stage": stage }))
+    }
+
     /// A step with its program.
     pub fn new(kind: StepKind, code: String) -> Self {
         Self { r#type: kind, code, r#ref: None }
@@ -62,6 +74,11 @@ impl Step {
 }
 
 impl StepKind {
+    /// Whether it goes from RDF to RDF.
+    pub fn takes_rdf(&self) -> bool {
+        matches!(self, Self::SparqlConstruct | Self::SparqlUpdate | Self::Shacl)
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         match self {
@@ -69,6 +86,7 @@ impl StepKind {
             Self::SparqlConstruct => "sparql-construct",
             Self::SparqlUpdate => "sparql-update",
             Self::Shacl => "shacl",
+            Self::SemanticUplift => "semantic-uplift",
             Self::Other(name) => name,
         }
     }

@@ -3,7 +3,7 @@
 //! Where a property stands within another, its term is scoped to the other's, unless an outer scope says the same. The walk is
 //! that of `ogc.na.annotate_schema`, step by step, as what a context has depends on the order in which schemas are met.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -19,6 +19,8 @@ use super::references::Anchors;
 const MAX_TERMS: usize = 50_000;
 
 type Terms = Map<String, Value>;
+/// Terms that stand for two things in one scope, with both.
+type Clashes = BTreeSet<(String, String, String)>;
 
 /// A context, and what it could not be made of.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +29,8 @@ pub struct BuiltContext {
     pub context: Terms,
     /// References that lead nowhere, each with the reason.
     pub lacking: BTreeMap<String, String>,
+    /// The terms that two schemas define differently, in words.
+    pub clashes: Vec<String>,
 }
 
 /// The context of the schema that a URI leads to.
@@ -36,6 +40,8 @@ pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError>
     let mut builder = TermsBuilder {
         library,
         lacking: BTreeMap::new(),
+        clashes: Clashes::new(),
+        defined: HashMap::new(),
         prefixes: IndexMap::new(),
         extra_terms: IndexMap::new(),
         contexts: HashMap::new(),
@@ -47,6 +53,7 @@ pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError>
     if builder.steps > MAX_STEPS || size(&terms) > MAX_TERMS {
         return Err(BlockError::unusable(&shown(uri), too_large()));
     }
+    let clashes = builder.clashes();
     for (term, definition) in builder.extra_terms.into_iter().flat_map(|(_, terms)| terms) {
         terms.entry(&term).or_insert_with(|| keywords(&definition));
     }
@@ -64,7 +71,7 @@ pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError>
     if !terms.is_empty() {
         terms.insert("@version".to_owned(), json!(1.1));
     }
-    Ok(BuiltContext { context: terms, lacking: builder.lacking })
+    Ok(BuiltContext { context: terms, lacking: builder.lacking, clashes })
 }
 
 /// A schema or a part of one, and the way that led there.
@@ -101,6 +108,9 @@ impl Siblings<'_> {
 struct TermsBuilder<'l> {
     library: &'l Library,
     lacking: BTreeMap<String, String>,
+    clashes: Clashes,
+    /// The schemas that define a term, by the term and what it stands for.
+    defined: HashMap<(String, String), BTreeSet<String>>,
     /// Prefixes and extra terms, by the reference that led to them.
     prefixes: IndexMap<String, Terms>,
     extra_terms: IndexMap<String, Terms>,
@@ -128,7 +138,9 @@ impl TermsBuilder<'_> {
         let siblings = scope.siblings.take();
         if let Some(reference) = entries.get("$ref").and_then(Value::as_str) {
             if !scope.local_only || reference.starts_with('#') {
-                self.reference(reference, place, scope).into_iter().for_each(|found| merge(&mut terms, found));
+                self.reference(reference, place, scope)
+                    .into_iter()
+                    .for_each(|found| merge(&mut terms, found, &mut self.clashes));
             } else {
                 // Its prefixes and extra terms count, its properties do not, nor what it lacks.
                 let lacking = self.lacking.clone();
@@ -140,7 +152,7 @@ impl TermsBuilder<'_> {
             for branch in entries.get(keyword).and_then(Value::as_array).into_iter().flatten() {
                 let siblings = Siblings { terms: &terms, outer: None };
                 let found = self.subschema(branch, place, Scope { siblings: Some(&siblings), ..scope });
-                merge(&mut terms, found);
+                merge(&mut terms, found, &mut self.clashes);
             }
         }
         let one = ["prefixItems", "items", "contains", "additionalProperties", "unevaluatedProperties", "then", "else"];
@@ -148,7 +160,7 @@ impl TermsBuilder<'_> {
         let patterns = entries.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::values);
         for below in one.chain(patterns).filter(|below| below.is_object()) {
             let found = self.subschema(below, place, scope);
-            merge(&mut terms, found);
+            merge(&mut terms, found, &mut self.clashes);
         }
         for (term, definition) in entries.get(EXTRA_TERMS).and_then(Value::as_object).into_iter().flatten() {
             let is_open = terms.get(term).is_none_or(|known| known.get("@id").is_some_and(Value::is_null));
@@ -258,10 +270,10 @@ impl TermsBuilder<'_> {
             definition.shift_remove("@id");
             let found = self.subschema(property, place, inner);
             let mut nested = definition.shift_remove("@context").map(object).unwrap_or_default();
-            merge(&mut nested, found);
-            merge(terms, nested);
+            merge(&mut nested, found, &mut self.clashes);
+            merge(terms, nested, &mut self.clashes);
             if !definition.is_empty() {
-                define(terms, name, definition, None);
+                self.define(terms, name, definition, None, place);
             }
             return;
         }
@@ -280,31 +292,57 @@ impl TermsBuilder<'_> {
             let siblings = Siblings { terms: &*terms, outer: scope.siblings };
             let found = self.subschema(property, place, Scope { local_only, siblings: Some(&siblings), ..inner });
             match scope.is_vocab {
-                true => merge_value(&mut definition["@context"], found),
-                false => merge(terms, found),
+                true => merge_value(&mut definition["@context"], found, &mut self.clashes),
+                false => merge(terms, found, &mut self.clashes),
             }
         } else {
             let local_only = !definition.contains_key("@id");
             let found = self.subschema(property, place, Scope { local_only, ..inner });
-            merge_value(&mut definition["@context"], found);
+            merge_value(&mut definition["@context"], found, &mut self.clashes);
         }
         if definition.len() > 1 || definition.get("@context").is_none_or(is_truthy) {
-            define(terms, name, definition, id);
+            self.define(terms, name, definition, id, place);
         }
     }
-}
 
-/// Adds a definition to what is known of a term.
-fn define(terms: &mut Terms, name: &str, mut definition: Terms, id: Option<String>) {
-    match terms.get_mut(name) {
-        Some(Value::Object(known)) => merge(known, definition),
-        Some(known) => {
-            let own = definition.shift_remove("@id").filter(is_truthy);
-            let mut whole = Map::from_iter([("@id".to_owned(), own.or(id.map(Value::String)).unwrap_or(known.take()))]);
-            whole.extend(definition);
-            *known = Value::Object(whole);
+    /// Adds a definition to what is known of a term.
+    fn define(&mut self, terms: &mut Terms, name: &str, mut definition: Terms, id: Option<String>, place: &Place) {
+        if let Some(iri) = definition.get("@id").and_then(Value::as_str) {
+            let places = self.defined.entry((name.to_owned(), iri.to_owned())).or_default();
+            places.insert(shown(&place.uri));
         }
-        None => drop(terms.insert(name.to_owned(), Value::Object(definition))),
+        match terms.get_mut(name) {
+            Some(Value::Object(known)) => merge(known, definition, &mut self.clashes),
+            Some(known) => {
+                let own = definition.shift_remove("@id").filter(is_truthy);
+                let whole = own.or(id.map(Value::String)).unwrap_or(known.take());
+                let mut whole = Map::from_iter([("@id".to_owned(), whole)]);
+                whole.extend(definition);
+                *known = Value::Object(whole);
+            }
+            None => drop(terms.insert(name.to_owned(), Value::Object(definition))),
+        }
+    }
+
+    /// The terms that two schemas define differently, in words.
+    fn clashes(&self) -> Vec<String> {
+        let whole = |iri: &str| {
+            let (prefix, local) = iri.split_once(':')?;
+            let namespace = self.prefixes.values().find_map(|prefixes| prefixes.get(prefix)?.as_str())?;
+            Some(format!("{namespace}{local}"))
+        };
+        let describe = |(term, one, other): &(String, String, String)| {
+            let [one_iri, other_iri] = [one, other].map(|iri| whole(iri).unwrap_or_else(|| iri.clone()));
+            let places = |iri: &String| {
+                let places = self.defined.get(&(term.clone(), iri.clone()))?;
+                Some(format!(" in {}", places.iter().map(String::as_str).collect::<Vec<_>>().join(", ")))
+            };
+            (one_iri != other_iri).then(|| {
+                let [here, there] = [one, other].map(|iri| places(iri).unwrap_or_default());
+                format!("the term {term:?} is <{one_iri}>{here} and <{other_iri}>{there}: only one can count")
+            })
+        };
+        self.clashes.iter().filter_map(describe).collect()
     }
 }
 
@@ -340,7 +378,7 @@ fn keywords(definition: &Value) -> Value {
 }
 
 /// Adds terms to those of a context: where both have one, the new one goes over it, and what is scoped to it is merged.
-fn merge(into: &mut Terms, more: Terms) {
+fn merge(into: &mut Terms, more: Terms, clashes: &mut Clashes) {
     for (term, value) in more {
         let Some(known) = into.get_mut(&term) else {
             into.insert(term, value);
@@ -357,10 +395,16 @@ fn merge(into: &mut Terms, more: Terms) {
         if value.get("@id").is_some_and(Value::is_null) && whole.contains_key("@id") {
             value.shift_remove("@id");
         }
+        let iri = |definition: &Terms| definition.get("@id").and_then(Value::as_str).map(str::to_owned);
+        if let (Some(one), Some(other)) = (iri(&whole), iri(&value))
+            && one != other
+        {
+            clashes.insert((term.clone(), one.clone().min(other.clone()), one.max(other)));
+        }
         for (key, value) in value {
             match whole.get_mut(&key) {
                 Some(context) if key == "@context" => match value {
-                    Value::Object(value) => merge_value(context, value),
+                    Value::Object(value) => merge_value(context, value, clashes),
                     other => *context = other,
                 },
                 _ => drop(whole.insert(key, value)),
@@ -370,9 +414,9 @@ fn merge(into: &mut Terms, more: Terms) {
     }
 }
 
-fn merge_value(into: &mut Value, more: Terms) {
+fn merge_value(into: &mut Value, more: Terms, clashes: &mut Clashes) {
     match into {
-        Value::Object(into) => merge(into, more),
+        Value::Object(into) => merge(into, more, clashes),
         other => *other = Value::Object(more),
     }
 }
@@ -392,7 +436,7 @@ fn lift_nested(terms: &mut Terms) {
         if definition.get("@id").is_some_and(|id| id == "@nest")
             && let Some(Value::Object(scoped)) = definition.shift_remove("@context")
         {
-            merge(terms, scoped);
+            merge(terms, scoped, &mut Clashes::new());
         }
     }
 }

@@ -10,14 +10,16 @@ use serde_json::{Value, json};
 
 use super::BlockError;
 use super::block::{ANY_BASE, BLOCK, key, read_snippet, read_turtle};
+use super::builder::said;
 use super::examples::{Others, Prefixes};
 use super::folder::Folder;
+use super::item::Runner;
 use super::language::Language;
 use super::library::Library;
 use super::report::without_nulls;
-use super::schema::Schemas;
 use super::steps::{Step, StepKind};
 use super::turtle;
+use super::uplift_definition::program;
 use crate::json::{self, pretty};
 
 /// The file that a block's transforms stand in.
@@ -117,13 +119,15 @@ pub fn read(folder: &Folder, library: &Library) -> Result<Vec<Transform>, BlockE
 impl Transform {
     fn new(entry: Entry, folder: &Folder, file: &str, library: &Library) -> Self {
         let Entry { id, r#type, code, r#ref: reference, inputs, outputs, others } = entry;
-        let default: &[&str] = match r#type {
-            StepKind::Jq => &["application/json"],
-            StepKind::SparqlConstruct | StepKind::SparqlUpdate | StepKind::Shacl => &["text/turtle"],
-            StepKind::Other(_) => &[],
+        let (json, turtle) = ("application/json", "text/turtle");
+        let [input, output] = match r#type {
+            StepKind::Jq => [Some(json); 2],
+            StepKind::SemanticUplift => [Some(json), Some(turtle)],
+            StepKind::SparqlConstruct | StepKind::SparqlUpdate | StepKind::Shacl => [Some(turtle); 2],
+            StepKind::Other(_) => [None; 2],
         };
-        let or_default = |medias: Medias| match medias.media_types.is_empty() {
-            true => default.iter().map(|name| MediaEntry::Name((*name).to_owned()).into()).collect(),
+        let or_default = |medias: Medias, default: Option<&str>| match medias.media_types.is_empty() {
+            true => default.map(|name| MediaEntry::Name(name.to_owned()).into()).into_iter().collect(),
             false => medias.media_types,
         };
         let by = format!("{file}, transform {id}");
@@ -132,10 +136,10 @@ impl Transform {
             (None, Some(reference)) => read_snippet(folder, reference, &by, library),
             (None, None) => Err(BlockError::unusable(&by, "it has neither `code` nor `ref`".to_owned())),
         };
-        let (code, lacking) =
-            read.map_or_else(|error| (String::new(), Some(super::builder::said(&error))), |code| (code, None));
+        let (code, lacking) = read.map_or_else(|error| (String::new(), Some(said(&error))), |code| (code, None));
         let step = Step::new(r#type, code);
-        Self { id, step, reference, lacking, inputs: or_default(inputs), outputs: or_default(outputs), others }
+        let (inputs, outputs) = (or_default(inputs, input), or_default(outputs, output));
+        Self { id, step, reference, lacking, inputs, outputs, others }
     }
 
     /// Whether it takes texts of a language.
@@ -149,18 +153,27 @@ impl Transform {
         format!("transforms/{stem}.{}.{extension}", key(&self.id))
     }
 
-    /// What it makes of a text in a language that it takes, or why that is nothing.
+    /// What it makes of a text in a language that it takes, or why that is nothing. `url` is where the outcome will be.
     pub fn run(
         &self,
         text: &str,
         language: &Language,
         prefixes: &Prefixes,
-        schemas: &mut Schemas,
+        url: Option<&str>,
+        runner: &mut Runner,
     ) -> Result<String, String> {
         if let Some(lacking) = &self.lacking {
             return Err(lacking.clone());
         }
-        let is_rdf = !matches!(self.step.r#type, StepKind::Jq | StepKind::Other(_));
+        if self.step.r#type == StepKind::SemanticUplift {
+            let program = program(&self.step.code).map_err(|error| error.to_string())?;
+            let document = runner.schemas.step(&Step::new(StepKind::Jq, program), text)?;
+            let document = json::parse(document.as_bytes()).map_err(|error| error.to_string())?;
+            let uplifted = runner.uplifter.convert_jsonld(&document, &Prefixes::new(), url);
+            let uplifted = uplifted.map_err(|error| said(&error))?;
+            return Ok(turtle::write(&turtle::normal(uplifted.triples), prefixes));
+        }
+        let is_rdf = self.step.r#type.takes_rdf();
         let input = match (is_rdf, language) {
             (true, Language::Turtle) => {
                 let triples = read_turtle(text, ANY_BASE).map_err(|error| error.to_string())?;
@@ -169,7 +182,7 @@ impl Transform {
             (true, _) => return Err("it takes RDF, and is run on Turtle alone".to_owned()),
             (false, _) => Cow::Borrowed(text),
         };
-        let output = schemas.step(&self.step, &input)?;
+        let output = runner.schemas.step(&self.step, &input)?;
         if is_rdf {
             // N-Triples are Turtle.
             let triples = read_turtle(&output, ANY_BASE).map_err(|error| error.to_string())?;

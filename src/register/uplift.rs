@@ -68,8 +68,8 @@ pub enum UpliftError {
     #[error("a context below the top of the document refers to another: write it out, or name it at the top")]
     Nested,
     /// What a term for `@nest` holds is not an object.
-    #[error("JSON-LD expansion fails: a term for `@nest` holds something else than objects")]
-    Nest,
+    #[error("JSON-LD expansion fails: a term for `@nest` holds something else than objects{0}")]
+    Nest(String),
     /// The JSON-LD algorithms refuse it.
     #[error("JSON-LD expansion fails: {0}")]
     Expansion(String),
@@ -159,7 +159,7 @@ impl Uplifter {
         let (inlined, mut without_nulls) = (context.to_string(), value.clone());
         let mut nulls = Vec::new();
         let (quads, losses) = match expand(value, &inlined, document_base) {
-            Err(UpliftError::Nest) => {
+            Err(UpliftError::Nest(_)) => {
                 drop_nulls(&mut without_nulls, &nest_terms(&context), "", &mut nulls);
                 expand(&without_nulls, &inlined, document_base)?
             }
@@ -269,14 +269,17 @@ fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<(Vec<Q
     let text = compose(value, Some(context))?;
     let (parsed, _) = json_ld::syntax::Value::parse_str(&text).map_err(not_read)?;
     let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| UpliftError::Base(base.to_owned()));
-    let base = base.map(iri).transpose()?;
-    let document = RemoteDocument::new(base.clone(), None, parsed);
+    let base_iri = base.map(iri).transpose()?;
+    let document = RemoteDocument::new(base_iri.clone(), None, parsed);
     // In the order of names, so that every run writes the same.
-    let options = json_ld::Options { base, ordered: true, ..json_ld::Options::default() };
-    document_to_rdf(&document, options, &NoLoader).map_err(|error| match error.code() {
-        ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => UpliftError::Nested,
-        ErrorCode::InvalidNestValue => UpliftError::Nest,
-        _ => UpliftError::Expansion(error.to_string()),
+    let options = json_ld::Options { base: base_iri, ordered: true, ..json_ld::Options::default() };
+    document_to_rdf(&document, options, &NoLoader).map_err(|error| {
+        let at = lost::fault(value, context, base, error.code()).map_or_else(String::new, |at| format!(", at {at}"));
+        match error.code() {
+            ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => UpliftError::Nested,
+            ErrorCode::InvalidNestValue => UpliftError::Nest(at),
+            _ => UpliftError::Expansion(format!("{error}{at}")),
+        }
     })
 }
 

@@ -5,11 +5,14 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{RegisterBuilder, Shown, said};
+use crate::json::indented;
 use crate::register::block::{BlockTest, read_snippet};
-use crate::register::examples::{Example, Prefixes, Snippet, SnippetSource, selected};
+use crate::register::examples::{Example, Prefixes, Snippet, SnippetSource};
 use crate::register::item::{Done, Job};
 use crate::register::language::Language;
 use crate::register::report::{ItemSubject, Section};
+use crate::register::steps::{Step, StepKind};
+use crate::register::uplift_definition::jq;
 use crate::register::{BlockError, absolute};
 
 impl RegisterBuilder<'_> {
@@ -68,10 +71,11 @@ impl RegisterBuilder<'_> {
             let stem = snippet_stem(given, number, index);
             let mut outcomes = serde_json::Map::new();
             for transform in self.block.transforms.iter().filter(|transform| transform.takes(&language)) {
-                let outcome = match transform.run(&text, &language, prefixes, &mut self.runner.schemas) {
+                let path = self.site().test(&transform.file(&stem));
+                let url = self.site().reference(&path);
+                let base = self.site().url(&path);
+                let outcome = match transform.run(&text, &language, prefixes, base.as_deref(), &mut self.runner) {
                     Ok(made) => {
-                        let path = self.site().test(&transform.file(&stem));
-                        let url = self.site().reference(&path);
                         self.add(&path, made);
                         json!({ "success": true, "url": url })
                     }
@@ -111,7 +115,12 @@ impl RegisterBuilder<'_> {
             SnippetSource::Ref(reference) => read_snippet(&self.block.folder, reference, place, &self.library)?,
         };
         let text = match &snippet.json_path {
-            Some(path) => selected(&text, path).map_err(|message| BlockError::unusable(place, message))?,
+            Some(path) => {
+                let first = format!("first({} | values)", jq(path));
+                let found = self.runner.schemas.step(&Step::new(StepKind::Jq, first), &text);
+                let found = found.map_err(|why| BlockError::unusable(place, format!("json-path {path:?}: {why}")))?;
+                indented(&found) + "\n"
+            }
             None => text,
         };
         if let Some(reference) = &snippet.schema_ref {
@@ -186,7 +195,10 @@ impl RegisterBuilder<'_> {
         }
         match self.writers.insert(stem.to_lowercase(), writer.clone()) {
             None => Ok(()),
-            Some(one) => Err(BlockError::SameOutput { one, other: writer, file: stem.to_owned() }),
+            Some(one) => Err(BlockError::unusable(
+                &format!("{one} and {writer} would both be written to `{stem}`"),
+                "give one of them another name".to_owned(),
+            )),
         }
     }
 
@@ -218,7 +230,7 @@ fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
         let is_prefix = name.chars().all(plain) && name.chars().next().is_none_or(char::is_alphabetic);
         if !is_prefix || name.ends_with('.') {
             let problem = "no prefix: begin with a letter, then letters, digits, `.`, `_` and `-`";
-            return Err(BlockError::BadText { place: place.to_owned(), text: name.clone(), problem });
+            return Err(BlockError::unusable(place, format!("{name:?} is {problem}")));
         }
         absolute(iri, || format!("{place}, prefix {name:?}"))
     })
@@ -246,5 +258,5 @@ fn snippet_stem(given: Option<&str>, number: usize, index: usize) -> String {
 
 fn bad_name(place: String, name: &str) -> BlockError {
     let problem = "no name for a file: leave out separators, control characters and a leading dot";
-    BlockError::BadText { place, text: name.to_owned(), problem }
+    BlockError::unusable(&place, format!("{name:?} is {problem}"))
 }

@@ -39,7 +39,7 @@ fn contexts(register: &Register) -> BTreeMap<String, String> {
 
 /// What jsonld.js is asked about: to start node takes longer than most answers.
 #[derive(Default)]
-struct Questions {
+pub struct Questions {
     lines: Vec<String>,
     expected: Vec<(String, Vec<Quad>)>,
 }
@@ -53,22 +53,33 @@ impl Questions {
             let reasons: Vec<_> = register.report().failed().flat_map(|item| item.reasons()).collect();
             assert_eq!(pairs.len(), count, "{reasons:?}");
             let contexts = contexts(&register);
-            let parsed: BTreeMap<_, _> = contexts.iter().map(|(url, text)| (url, super::json(text))).collect();
             for (path, document, expected) in pairs {
                 // It goes on with a context that does not propagate, where the property that leads on has one, too.
                 if path != "tests/calculator/lossy.jsonld" {
                     assert_isomorphic(&oxjsonld(path, document, contexts.clone()), &expected, path);
                 }
-                let base = format!("{BASE}{path}");
-                let question = json!({ "document": super::json(document), "base": base, "contexts": parsed });
-                self.lines.push(question.to_string());
-                self.expected.push((path.to_owned(), expected));
+                self.add(path, document, &format!("{BASE}{path}"), &contexts, expected);
             }
         }
     }
 
+    /// JSON-LD, the contexts that it names, and the graph that is expected of it.
+    pub fn add(
+        &mut self,
+        path: &str,
+        document: &str,
+        base: &str,
+        contexts: &BTreeMap<String, String>,
+        expected: Vec<Quad>,
+    ) {
+        let contexts: BTreeMap<_, _> = contexts.iter().map(|(url, text)| (url, super::json(text))).collect();
+        let question = json!({ "document": super::json(document), "base": base, "contexts": contexts });
+        self.lines.push(question.to_string());
+        self.expected.push((path.to_owned(), expected));
+    }
+
     /// Asks jsonld.js, where it is installed.
-    fn ask(self) {
+    pub fn ask(self) {
         let Some(folder) = std::env::var_os("RPCGRAPH_JSONLD_JS") else {
             println!("jsonld.js is not asked: RPCGRAPH_JSONLD_JS is not set");
             return;

@@ -9,17 +9,37 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Dataset, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use rpcgraph::register::{RegisterOptions, Repository, RepositoryRegister};
 
-use super::{json, turtle};
+use serde_json::json as value;
+
+use super::agreement::Questions;
+use super::{build, json, turtle};
 use crate::cli::Place;
 use crate::support::{corpora, files};
 
-/// Graphs that are not the published ones although all that they are made of is here, with the reason.
-const OTHERWISE: &[(&str, &str)] =
-    &[("modelcontextprotocol/mcp/example_14_1.ttl", OLDER), ("modelcontextprotocol/mcp/example_1_1.ttl", OLDER)];
-/// `ogc-na` 0.5.36 makes of the block's sources the context that is made here, and not the published one.
-const OLDER: &str = "published with a context that an older ogc-na made";
+/// Graphs that are not the published ones although all that they are made of is here, with what the published ones lack.
+///
+/// They were published with a context that an older ogc-na made; of the block's sources, 0.5.36 makes the one that is made here
+/// (`contexts::contexts_of_repositories_are_those_of_ogc_na`). Under each of the two contexts the specification supports the graph
+/// that stands beside it: under ours jsonld.js makes ours, and the published context makes here what was published.
+const OTHERWISE: &[(&str, &str)] = &[
+    (
+        "modelcontextprotocol/mcp/example_14_1.ttl",
+        "`progressToken` and `total`, which its context does not map below `params`",
+    ),
+    ("modelcontextprotocol/mcp/example_1_1.ttl", "`logging`, which its context does not map below `capabilities`"),
+];
 
-fn repositories() -> Option<(PathBuf, Vec<(String, PathBuf)>)> {
+/// The Turtle of a JSON document under a context.
+pub fn under(context: &serde_json::Value, document: &str, url: &str) -> String {
+    let place = Place::new();
+    place.put("b/context.jsonld", context.to_string());
+    let snippet = value!({ "language": "json", "code": document, "base-uri": url });
+    place.put("b/examples.yaml", value!([{ "snippets": [snippet] }]).to_string());
+    let register = build(&place.path("b"), &RegisterOptions { offline: true, ..RegisterOptions::default() });
+    register.files().get("tests/b/example_1_1.ttl").cloned().unwrap_or_default()
+}
+
+pub fn repositories() -> Option<(PathBuf, Vec<(String, PathBuf)>)> {
     let folder = corpora()?.join("bblocks");
     let below = |folder: &Path| -> Vec<PathBuf> {
         let mut below: Vec<_> =
@@ -50,7 +70,7 @@ pub fn made(
 
 /// A graph in which numbers stand for their values to seven digits, which is what the official tool keeps of them, and what is
 /// beside the example stands where that tool ran.
-fn canonical(text: &str, key: &str) -> Dataset {
+pub fn canonical(text: &str, key: &str) -> Dataset {
     let place = format!("/build/tests/{key}/");
     let name = |iri: &str| match iri.split_once(&place) {
         Some((_, file)) => NamedNode::new_unchecked(format!("file:///github/workspace/{file}")),
@@ -86,7 +106,7 @@ fn canonical(text: &str, key: &str) -> Dataset {
 fn the_published_graphs() {
     let Some((folder, imports)) = repositories() else { return };
     let otherwise: BTreeMap<_, _> = OTHERWISE.iter().copied().collect();
-    let mut wrong = Vec::new();
+    let (mut wrong, mut questions) = (Vec::new(), Questions::default());
     let (mut all_equal, mut all_whole) = (0, 0);
     println!("{:<24}{:>8}{:>11}{:>8}{:>15}", "repository", "blocks", "published", "equal", "lacking input");
     for (name, blocks) in [
@@ -125,16 +145,39 @@ fn the_published_graphs() {
             equal += usize::from(is_equal);
             let is_lacking = lacks.get(key) == Some(&true) && !is_equal;
             lacking += usize::from(is_lacking);
+            if let (Some(ours), true) = (ours, otherwise.contains_key(format!("{name}/{file}").as_str())) {
+                let beside = |extension: &str| &register.files()[&format!("tests/{file}").replace(".ttl", extension)];
+                let url = format!("https://example.org/build/tests/{file}");
+                let contexts = register.files().iter().filter(|(path, _)| path.ends_with("context.jsonld"));
+                let contexts = contexts.map(|(path, text)| (format!("https://example.org/build/{path}"), text.clone()));
+                questions.add(file, beside(".jsonld"), &url, &contexts.collect(), turtle(ours, &url));
+                let context = folder.join(name).join(format!("build/annotated/{key}/context.jsonld"));
+                let context = json(&fs::read_to_string(context).expect("a context"));
+                let jsonld = json(beside(".jsonld"));
+                let bases = jsonld["@context"]
+                    .as_array()
+                    .expect("contexts")
+                    .iter()
+                    .filter_map(|context| context["@base"].as_str());
+                let under = under(&context, beside(".json"), bases.last().unwrap_or(&url));
+                assert!(canonical(&under, key) == canonical(&theirs, key), "{file}: {under}");
+            }
             let file = format!("{name}/{file}");
             if !is_lacking && is_equal == otherwise.contains_key(file.as_str()) {
                 wrong.push(format!("{file}: {}", if is_equal { "equal" } else { "another graph" }));
             }
         }
+        if name == "modelcontextprotocol" {
+            let passed: Vec<_> = register.blocks.iter().flat_map(|block| &block.report.items).collect();
+            assert_eq!((passed.len(), passed.iter().filter(|item| item.passed()).count()), (23, 23));
+            assert_eq!((published.len(), equal + otherwise.len(), lacking), (23, 23, 0));
+        }
         println!("{name:<24}{:>8}{:>11}{equal:>8}{lacking:>15}", register.blocks.len(), published.len());
         (all_equal, all_whole) = (all_equal + equal, all_whole + published.len() - lacking);
     }
+    questions.ask();
     println!("{all_equal} of {all_whole} graphs whose inputs are here");
-    OTHERWISE.iter().for_each(|(file, why)| println!("{file}: {why}"));
+    OTHERWISE.iter().for_each(|(file, why)| println!("{file}: the published one lacks {why}"));
     assert_eq!(wrong, Vec::<String>::new());
     assert!(all_equal * 10 >= all_whole * 9, "{all_equal} of {all_whole}");
 }
@@ -240,7 +283,7 @@ fn blocks_refer_to_each_other_and_to_what_is_imported() {
     let context = json(&read("annotated/small/things/derived/context.jsonld"));
     assert_eq!(context["@context"]["a"]["@id"], "ex:a");
     let register = json(&read("register.json"));
-    assert_eq!(register["imports"][0], "https://example.org/other/");
+    assert_eq!(register["imports"][0], "https://example.org/other/build/register.json");
     let ids: Vec<_> = register["bblocks"]
         .as_array()
         .expect("blocks")
@@ -258,9 +301,13 @@ fn blocks_refer_to_each_other_and_to_what_is_imported() {
     );
     assert_eq!(json(&read("tests/small/bad/examples/_report.json"))["result"], false);
     // The same again, and one block alone.
-    let first = read("register.json");
+    let all = || -> BTreeMap<_, _> {
+        let files = files(&place.path("deep/out"), "");
+        files.into_iter().map(|path| (path.clone(), fs::read(path).expect("a file"))).collect()
+    };
+    let first = all();
     assert_eq!(place.run(&SMALL).status, Some(1));
-    assert_eq!(read("register.json"), first);
+    assert!(all() == first && first.len() > 50, "{}", first.len());
     let ran = place.run(&[&SMALL[..], &["--block", "eg.small.things.base", "--quiet"]].concat());
     ran.said(0, "");
     let ran = place.run(&[&SMALL[..], &["--block", "eg.none"]].concat());
