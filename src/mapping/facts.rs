@@ -20,7 +20,6 @@ use crate::message::{Kind, Message};
 
 static NAME: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("name"));
 static PROTOCOL_VERSION: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("protocolVersion"));
-static IS_ERROR: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("isError"));
 
 /// The facts of a message.
 #[derive(Default)]
@@ -44,7 +43,7 @@ impl<'a> Facts<'a> {
             }
             (Kind::Response, _, _, Some(result)) => {
                 facts.protocol_version = result.string_member(&PROTOCOL_VERSION);
-                facts.is_error = result.boolean_member(&IS_ERROR);
+                facts.is_error = result.is_error();
             }
             _ => {}
         }

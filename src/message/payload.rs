@@ -1,6 +1,7 @@
 //! Values that a message carries and JSON-RPC says nothing about: `params`, `result`, an error's `data`.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use crate::json::{self, Canonical, MemberName, NumberOutOfRange, Numbers, Value};
 
@@ -50,6 +51,12 @@ impl<'a> Payload<'a> {
         }
     }
 
+    /// Whether it says, as a result, that a tool failed: the boolean `isError` of MCP, if it has it.
+    pub(crate) fn is_error(&self) -> Option<bool> {
+        static IS_ERROR: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("isError"));
+        self.boolean_member(&IS_ERROR)
+    }
+
     /// Whether it is an object.
     pub(crate) fn is_object(&self) -> bool {
         match self {
@@ -75,7 +82,7 @@ impl<'a> Payload<'a> {
     }
 
     /// The value of a member, if the payload is an object that has it, and it is a boolean.
-    pub(crate) fn boolean_member(&self, name: &MemberName) -> Option<bool> {
+    fn boolean_member(&self, name: &MemberName) -> Option<bool> {
         match self {
             Self::Canonical { text, .. } => name.boolean_in(text),
             Self::Value(value) => match value.member(name.as_str())? {

@@ -328,9 +328,7 @@ fn outcome(message: &Message<'_>) -> CallOutcome {
         Some(ErrorMember::Object(error)) => CallOutcome::Error(error.code.as_deref().unwrap_or_default().to_owned()),
         Some(ErrorMember::Other(_)) => CallOutcome::Error(String::new()),
         None => {
-            let failed = message.result.as_ref().is_some_and(|result| {
-                matches!(&*result.value(), Value::Object(object) if matches!(object.get("isError"), Some(Value::Bool(true))))
-            });
+            let failed = message.result.as_ref().is_some_and(|result| result.is_error() == Some(true));
             if failed { CallOutcome::ToolFailure } else { CallOutcome::Result }
         }
     }

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 
 use super::pieces::Place;
 use crate::json::{Value, write_str};
-use crate::message::{ErrorMember, Id, Message, Payload, Problem};
+use crate::message::{ErrorMember, Id, Message, Problem};
 use crate::record::{Format, LogLine, Sender, Time};
 use crate::register::redact::{Redaction, redact_version};
 use crate::session::Annotated;
@@ -257,7 +257,7 @@ pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<Cow<'m, 
             Some((error.code.as_deref().unwrap_or("error").into(), error.message.as_deref().map(Cow::Borrowed)))
         }
         Some(ErrorMember::Other(_)) => Some(("error".into(), None)),
-        None => message.result.as_ref().filter(|result| is_tool_failure(result)).map(|result| {
+        None => message.result.as_ref().filter(|result| result.is_error() == Some(true)).map(|result| {
             let value = result.value();
             let text = value.member("content").and_then(|content| match content {
                 Value::Array(items) => items.items.first()?.member("text")?.to_cow().map(Cow::into_owned),
@@ -273,8 +273,4 @@ pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<Cow<'m, 
         of("name").or_else(|| of("uri")).or_else(document)
     });
     (detail.map(Cow::Owned), error)
-}
-
-fn is_tool_failure(result: &Payload<'_>) -> bool {
-    matches!(result.value().member("isError"), Some(Value::Bool(true)))
 }
