@@ -52,6 +52,7 @@ pub mod record;
 pub mod register;
 #[cfg(feature = "register")]
 pub mod report;
+mod secrets;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod session;

@@ -67,6 +67,7 @@ pub const CATALOGUE: &[NamedQuery<'static>] = catalogue! {
     "handshake",
     "cancelled",
     "progress",
+    "secrets",
     "biggest",
     "compare",
 };

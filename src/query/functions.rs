@@ -8,6 +8,7 @@ use spareval::QueryEvaluator;
 use super::overlap::MostAtOnce;
 use super::percentile::Percentile;
 use crate::json::{self, Decimal, Number, Numbers, Value, pointer_name};
+use crate::secrets::masked;
 use crate::vocab::{rdf, rpcg};
 
 /// A function that queries can call.
@@ -26,6 +27,7 @@ pub(super) enum FunctionKind {
     Length,
     Keys,
     Type,
+    Secrets,
     Percentile(usize),
     MostAtOnce,
 }
@@ -46,6 +48,11 @@ pub const FUNCTIONS: &[Function] = &[
         "rpcg:jsonType",
         "\"object\", \"array\", \"string\", \"number\", \"boolean\" or \"null\"",
         FunctionKind::Type,
+    ),
+    function(
+        "rpcg:secrets",
+        "what looks like a password, a token or a key: an array of objects with its JSON Pointer, at, and how it begins, looks",
+        FunctionKind::Secrets,
     ),
     function("rpcg:median", "the median, as one of the numbers", FunctionKind::Percentile(50)),
     function("rpcg:p90", "the 90th percentile, as one of the numbers", FunctionKind::Percentile(90)),
@@ -73,6 +80,7 @@ impl Function {
         let arguments = match self.kind {
             FunctionKind::Percentile(_) => "?number",
             FunctionKind::MostAtOnce => "?span",
+            FunctionKind::Secrets => "?json",
             _ => "?json, \"/pointer\"",
         };
         format!("{}({arguments})", self.name)
@@ -80,7 +88,7 @@ impl Function {
 
     /// Whether it takes this number of arguments.
     pub(super) fn takes(&self, arguments: usize) -> bool {
-        arguments == 1 || arguments == 2 && !self.is_aggregate()
+        arguments == 1 || arguments == 2 && !self.is_aggregate() && !matches!(self.kind, FunctionKind::Secrets)
     }
 
     pub(crate) fn iri(&self) -> NamedNode {
@@ -136,6 +144,9 @@ fn apply(kind: FunctionKind, arguments: &[Term]) -> Option<Term> {
         [json, Term::Literal(pointer)] if pointer.datatype() == xsd::STRING => (json, pointer.value()),
         _ => return None,
     };
+    if let FunctionKind::Secrets = kind {
+        return secrets(text_of(json)?);
+    }
     let value = json::parse(text_of(json)?.as_bytes()).ok()?;
     match pointer.contains("/*") {
         false => apply_to(kind, at(&value, pointer)?),
@@ -152,6 +163,20 @@ fn apply_to(kind: FunctionKind, value: &Value<'_>) -> Option<Term> {
         (FunctionKind::Type, value) => Some(Literal::from(type_name(value)).into()),
         _ => None,
     }
+}
+
+/// Of any text; none, if there are none.
+fn secrets(text: &str) -> Option<Term> {
+    let found = masked(text).into_iter().map(|(at, looks)| {
+        let mut object = String::from("{\"at\":");
+        json::write_str(&at, &mut object);
+        object.push_str(",\"looks\":");
+        json::write_str(&looks, &mut object);
+        object + "}"
+    });
+    let mut found = found.peekable();
+    found.peek()?;
+    array(found)
 }
 
 /// The JSON that a term holds.

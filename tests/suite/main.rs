@@ -21,6 +21,7 @@ mod formats;
 mod http;
 mod json;
 mod library;
+mod lifted;
 mod load;
 mod lsp;
 mod memory;
