@@ -23,7 +23,7 @@ mod inline;
 mod loader;
 mod remote;
 
-pub use builtin::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, RPCGRAPH, builtin};
+pub use builtin::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, MCP, RPCGRAPH, builtin};
 pub use loader::Loader;
 #[cfg(feature = "http")]
 pub(crate) use remote::is_loopback;
@@ -38,15 +38,19 @@ pub enum Reference {
     File(PathBuf),
     /// An absolute URL, as typed.
     Url(String),
+    /// `builtin:mcp`, [`MCP`]
+    Mcp,
 }
 
 impl Reference {
-    /// An argument that begins with `http://` or `https://` (in any case) is a URL, any other a path.
+    /// An argument that begins with `http://` or `https://` (in any case) is a URL, any other but `builtin:mcp` a path.
     pub fn parse(argument: &str) -> Self {
         let starts_with =
             |scheme: &str| argument.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
         if starts_with("http://") || starts_with("https://") {
             Self::Url(argument.to_owned())
+        } else if argument == "builtin:mcp" {
+            Self::Mcp
         } else {
             Self::File(PathBuf::from(argument))
         }
@@ -58,6 +62,7 @@ impl fmt::Display for Reference {
         match self {
             Self::File(path) => path.display().fmt(f),
             Self::Url(url) => f.write_str(url),
+            Self::Mcp => f.write_str("builtin:mcp"),
         }
     }
 }

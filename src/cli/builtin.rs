@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rpcgraph::context::{JSON_RPC, JSON_RPC_SCHEMA, RPCGRAPH};
+use rpcgraph::context::{JSON_RPC, JSON_RPC_SCHEMA, MCP, RPCGRAPH};
 use rpcgraph::record::Format;
 use rpcgraph::sink::describe_tables;
 use rpcgraph::vocab::JSON_RPC_ONTOLOGY;
@@ -15,6 +15,7 @@ use super::{Failure, Outcome, print};
 pub const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
 pub const ALIGNMENT: &str = include_str!("../../ontology/alignment.ttl");
 const R2RML: &str = include_str!("../../ontology/messages.r2rml.ttl");
+const LSP_ONTOLOGY: &str = include_str!("../../ontology/lsp.ttl");
 const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 
 #[derive(Debug, Args)]
@@ -32,6 +33,8 @@ enum ContextName {
     JsonRpc,
     /// The prefixes of the terms that this program adds
     Rpcgraph,
+    /// Terms for the payloads of MCP, which `-c builtin:mcp` puts them in
+    Mcp,
     /// The JSON Schema that the building block's context comes from
     Schema,
 }
@@ -41,6 +44,7 @@ impl ContextCommand {
         print(match self.name {
             ContextName::JsonRpc => JSON_RPC,
             ContextName::Rpcgraph => RPCGRAPH,
+            ContextName::Mcp => MCP,
             ContextName::Schema => JSON_RPC_SCHEMA,
         })
     }
@@ -49,7 +53,7 @@ impl ContextCommand {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/ontology.txt").trim_end())]
 pub struct OntologyCommand {
-    /// Which [default: both ontologies]
+    /// Which [default: the first three]
     #[arg(value_enum)]
     name: Option<OntologyName>,
 }
@@ -60,6 +64,8 @@ enum OntologyName {
     JsonRpc,
     /// The terms that this program adds, `rpcg:`
     Rpcgraph,
+    /// The terms for language servers, `lsp:`
+    Lsp,
     /// The terms of others that graphs of MCP traffic need, and no ontology declares
     Alignment,
     /// What a session's graph has to look like, in SHACL
@@ -73,10 +79,11 @@ impl OntologyCommand {
         match self.name {
             Some(OntologyName::JsonRpc) => print(JSON_RPC_ONTOLOGY),
             Some(OntologyName::Rpcgraph) => print(RPCGRAPH_ONTOLOGY),
+            Some(OntologyName::Lsp) => print(LSP_ONTOLOGY),
             Some(OntologyName::Alignment) => print(ALIGNMENT),
             Some(OntologyName::Shapes) => print(SHAPES),
             Some(OntologyName::R2rml) => print(R2RML),
-            None => print(&format!("{JSON_RPC_ONTOLOGY}\n{RPCGRAPH_ONTOLOGY}")),
+            None => print(&format!("{JSON_RPC_ONTOLOGY}\n{RPCGRAPH_ONTOLOGY}\n{LSP_ONTOLOGY}")),
         }
     }
 }

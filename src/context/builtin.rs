@@ -12,6 +12,10 @@ pub const JSON_RPC: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/co
 /// The prefixes of our own terms, `context/rpcgraph.jsonld`, for further contexts to use: a JSON-LD document.
 pub const RPCGRAPH: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/rpcgraph.jsonld"));
 
+/// Terms of the OGC building block "Model Context Protocol" for params and results, `context/mcp.jsonld`: a JSON-LD document that
+/// is a further context where `builtin:mcp` is asked for.
+pub const MCP: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/mcp.jsonld"));
+
 /// The building block's JSON Schema, `context/json-rpc.schema.json`.
 pub const JSON_RPC_SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/json-rpc.schema.json"));
 
@@ -28,6 +32,11 @@ static BUILTIN: LazyLock<[Context; 2]> =
 /// The built-in contexts in the order of their application: [`JSON_RPC`], [`RPCGRAPH`].
 pub fn builtin() -> &'static [Context] {
     &*BUILTIN
+}
+
+/// [`MCP`] as a further context.
+pub(super) fn mcp() -> Context {
+    parse("builtin:mcp", MCP)
 }
 
 /// The `@context` of [`JSON_RPC`].

@@ -188,6 +188,7 @@ impl Loader {
     pub fn load(&self, reference: &Reference) -> Result<Context, LoadError> {
         let mut fetched = Vec::new();
         let root = match reference {
+            Reference::Mcp => return Ok(super::builtin::mcp()),
             Reference::File(path) => self.file(&file_url(path)?, path, by_command_line)?,
             Reference::Url(url) => {
                 let url = parse_url(url)?;

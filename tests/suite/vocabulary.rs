@@ -374,6 +374,22 @@ fn terms_of_mcp_are_published_or_declared() -> Outcome {
         return Ok(());
     };
     let theirs = read_turtle(folder.join("../../../../ogc-mcp/_sources/mcp/ontology/mcp.ttl"))?;
+    // So does the context for payloads.
+    let mut context: Vec<&Value> = Vec::new();
+    let ours_for_payloads = Value::Object(read_context(concat!(env!("CARGO_MANIFEST_DIR"), "/context/mcp.jsonld"))?);
+    let published = std::fs::read_to_string(folder.join("../../../../ogc-mcp/build/annotated/mcp/context.jsonld"))?;
+    context.push(&ours_for_payloads);
+    let mut terms = 0;
+    while let Some(value) = context.pop() {
+        context.extend(value.as_object().into_iter().flat_map(Map::values));
+        if let Some(term) = value.as_str().filter(|text| text.starts_with("mcp:")) {
+            let iri = term.replace("mcp:", mcp::NAMESPACE);
+            let known = published.contains(&format!("\"{term}\"")) || declared(&theirs, NamedNodeRef::new(&iri)?);
+            assert!(known, "{term}");
+            terms += 1;
+        }
+    }
+    assert!(terms > 80, "{terms}");
     for term in mcp::ALL {
         assert_ne!(declared(&theirs, *term), declared(&ours, *term), "{term}");
     }

@@ -259,6 +259,7 @@ fn loaded() -> Vec<(&'static str, Context)> {
     if let Some(corpora) = corpora() {
         let file = corpora.join("../reference/ogc-mcp/build/annotated/mcp/context.jsonld");
         loaded.push(("MCP", Loader::new().load(&Reference::File(file)).expect("the MCP context")));
+        loaded.push(("builtin:mcp", Loader::new().load(&Reference::Mcp).expect("the built-in context")));
     }
     loaded
 }

@@ -21,12 +21,13 @@ fn contexts_and_the_schema() {
         (&["context"][..], "context/json-rpc.jsonld"),
         (&["context", "json-rpc"], "context/json-rpc.jsonld"),
         (&["context", "rpcgraph"], "context/rpcgraph.jsonld"),
+        (&["context", "mcp"], "context/mcp.jsonld"),
         (&["context", "schema"], "context/json-rpc.schema.json"),
     ] {
         assert_eq!(place.run(arguments).quietly().text(), file(name), "{arguments:?}");
     }
     let ran = place.run(&["context", "nope"]);
-    let stderr = "error: invalid value 'nope' for '[NAME]'\n  [possible values: json-rpc, rpcgraph, schema]\n";
+    let stderr = "error: invalid value 'nope' for '[NAME]'\n  [possible values: json-rpc, rpcgraph, mcp, schema]\n";
     ran.began(2, stderr);
 }
 
@@ -42,10 +43,36 @@ fn a_printed_context_can_be_used() {
     }
 }
 
+/// Payloads of MCP stand under its terms, and under no others.
+#[test]
+fn the_context_for_mcp_maps_payloads() {
+    let log = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"name":1},"other":2}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"x"}],"isError":false}}"#,
+        "\n"
+    );
+    let place = Place::with("log", log);
+    let ran =
+        place.run(&["convert", "log", "--protocol", "none", "-c", "builtin:mcp", "-t", "nquads", "--base", "urn:log"]);
+    let text = ran.text();
+    let said = |property: &str, object: &str| {
+        assert!(
+            text.contains(&format!(" <http://modelcontextprotocol.io/ontology#{property}> {object} ")),
+            "{property}: {text}"
+        );
+    };
+    said("hasName", "\"a\"");
+    said("hasArguments", "\"{\\\"name\\\":1}\"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>");
+    said("hasText", "\"x\"");
+    said("hasContentType", "\"text\"");
+    said("isError", "\"false\"^^<http://www.w3.org/2001/XMLSchema#boolean>");
+}
+
 #[test]
 fn ontologies() {
     let place = Place::new();
-    for name in ["json-rpc", "rpcgraph", "alignment", "shapes"] {
+    for name in ["json-rpc", "rpcgraph", "lsp", "alignment", "shapes"] {
         let ran = place.run(&["ontology", name]);
         assert_eq!(ran.quietly().text(), file(&format!("ontology/{name}.ttl")));
         assert!(ran.quads(RdfFormat::Turtle).len() > 50);
