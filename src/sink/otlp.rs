@@ -153,14 +153,6 @@ impl RecordSink for Spans<'_> {
 }
 
 impl Rendered for SpanRecords {
-    fn start_record(&mut self, _: Option<&str>) {}
-
-    fn end_record(&mut self) {}
-
-    fn count(&self) -> u64 {
-        0
-    }
-
     fn clear(&mut self) {
         self.parts.clear();
     }

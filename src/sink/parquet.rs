@@ -36,8 +36,6 @@ pub struct Tables {
     sink: TablesSink,
     beside: TempDir,
     _lock: File,
-    /// As it was named, and where it is.
-    named: PathBuf,
     target: PathBuf,
 }
 
@@ -58,7 +56,7 @@ impl Tables {
         let parent = target.parent().ok_or_else(|| failed(io::ErrorKind::NotADirectory.into()))?;
         let (beside, lock) = begin::<TempDir>(parent, 0o777).map_err(failed)?;
         let sink = TablesSink::new(&complete(&beside)).map_err(failed)?;
-        Ok(Self { sink, beside, _lock: lock, named: folder.to_owned(), target })
+        Ok(Self { sink, beside, _lock: lock, target })
     }
 
     /// What fills them.
@@ -69,7 +67,7 @@ impl Tables {
     /// Puts them into the folder; their sink has been finished.
     pub fn finish(self) -> Result<(), OutputError> {
         let complete = complete(&self.beside);
-        put_folder(self.beside, &complete, &self.target).map_err(|cause| OutputError::new(&self.named, cause))
+        put_folder(self.beside, &complete, &self.target).map_err(|cause| OutputError::new(&self.target, cause))
     }
 }
 
@@ -84,6 +82,9 @@ fn check_replaceable(folder: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
     };
+    if std::env::current_dir().and_then(fs::canonicalize).is_ok_and(|current| current.starts_with(folder)) {
+        return Err(io::Error::other("it is the current folder, or holds it: go to another folder"));
+    }
     for entry in entries {
         let name = entry?.file_name();
         if !TABLES.iter().any(|table| name.to_str() == Some(&table.file())) {

@@ -13,7 +13,7 @@ pub(super) const KEPT: usize = 4 << 20;
 pub(crate) trait Rendered: Send {
     /// Starts a record. `graph` is the reference of the graph that its triples are in against the input's IRI, if that is
     /// not the default graph.
-    fn start_record(&mut self, graph: Option<&str>);
+    fn start_record(&mut self, _graph: Option<&str>) {}
 
     /// Goes on with the record that ended last.
     fn continue_record(&mut self, graph: Option<&str>) {
@@ -21,13 +21,15 @@ pub(crate) trait Rendered: Send {
     }
 
     /// Ends the record.
-    fn end_record(&mut self);
+    fn end_record(&mut self) {}
 
     /// Ends what is taken at once; a second time does nothing.
     fn finish(&mut self) {}
 
-    /// How many triples were rendered; none of documents.
-    fn count(&self) -> u64;
+    /// How many triples were rendered; none of what is not triples.
+    fn count(&self) -> u64 {
+        0
+    }
 
     /// Forgets the records.
     fn clear(&mut self);
@@ -74,10 +76,6 @@ impl Rendered for DocumentRecords {
         let start = self.text.len();
         self.text.push_str(&self.nodes);
         self.records.push(RecordSpan { start, end: self.text.len(), graph: self.graph.take() });
-    }
-
-    fn count(&self) -> u64 {
-        0
     }
 
     fn clear(&mut self) {
@@ -128,8 +126,6 @@ impl Rendered for QuadCollector {
             };
         }
     }
-
-    fn end_record(&mut self) {}
 
     fn count(&self) -> u64 {
         self.quads.len() as u64

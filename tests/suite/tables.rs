@@ -127,6 +127,7 @@ fn what_tables_are_not() {
         let arguments = [&["log", "-t", "parquet", "-o", "tables"], option].concat();
         place.convert(&arguments).began(2, "error: tables are of whole sessions");
     }
+    place.convert(&["log", "-t", "parquet", "-o", "."]).began(2, "error: cannot write .: it is the current folder");
     place.put("no.parquet", "PAR1");
     place.run(&["rebuild", "no.parquet"]).began(2, "error: cannot read no.parquet: ");
     place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();

@@ -159,10 +159,6 @@ impl Collector {
 }
 
 impl Rendered for Collector {
-    fn start_record(&mut self, _: Option<&str>) {}
-
-    fn end_record(&mut self) {}
-
     fn finish(&mut self) {
         self.packer.close();
     }

@@ -49,14 +49,6 @@ impl RecordRows {
 }
 
 impl Rendered for RecordRows {
-    fn start_record(&mut self, _: Option<&str>) {}
-
-    fn end_record(&mut self) {}
-
-    fn count(&self) -> u64 {
-        0
-    }
-
     fn clear(&mut self) {
         self.messages.clear();
         self.sessions.clear();
