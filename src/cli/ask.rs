@@ -18,7 +18,7 @@ use rpcgraph::summary::counted;
 use rpcgraph::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
 
 use super::answer::AnswerArgs;
-use super::builtin::{ALIGNMENT, RPCGRAPH_ONTOLOGY};
+use super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
 use super::filter::{FilterArgs, TIMES};
 use super::input::{InputSource, is_stdin, shown};
 use super::messages::{MessageSource, SelectedMessages};
@@ -489,7 +489,7 @@ fn note_unknown(query: &Query) {
 /// Notes the classes in a query that nothing may have, since what has one of their subclasses is not said to have both.
 fn note_superclasses(query: &Query) {
     let mut subclasses: BTreeMap<NamedNode, Vec<String>> = BTreeMap::new();
-    let ontologies = [JSON_RPC_ONTOLOGY, RPCGRAPH_ONTOLOGY, ALIGNMENT];
+    let ontologies = [JSON_RPC_ONTOLOGY, RPCGRAPH_ONTOLOGY, LSP_ONTOLOGY, ALIGNMENT];
     for quad in ontologies.into_iter().flat_map(|text| RdfParser::from_format(RdfFormat::Turtle).for_slice(text)) {
         if let Ok(Quad { subject: NamedOrBlankNode::NamedNode(class), predicate, object: Term::NamedNode(all), .. }) =
             quad

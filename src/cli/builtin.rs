@@ -15,7 +15,7 @@ use super::{Failure, Outcome, print};
 pub const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
 pub const ALIGNMENT: &str = include_str!("../../ontology/alignment.ttl");
 const R2RML: &str = include_str!("../../ontology/messages.r2rml.ttl");
-const LSP_ONTOLOGY: &str = include_str!("../../ontology/lsp.ttl");
+pub const LSP_ONTOLOGY: &str = include_str!("../../ontology/lsp.ttl");
 const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 
 #[derive(Debug, Args)]
