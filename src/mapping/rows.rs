@@ -157,20 +157,24 @@ impl RecordRows {
         }
         if let Some(error) = &message.error {
             self.iri(messages::ERROR_IRI, &NodeRef::Error(annotated.name).to_string());
-            self.error(error);
+            let said =
+                statements.iter().find(|said| said.property == rpcg::ERROR_KIND).map(|statement| &statement.said);
+            let kind = if let Some(Said::Node(NodeRef::Iri(iri))) = said { iri.rsplit('#').next() } else { None };
+            self.error(error, kind);
         }
         super::terms::class(message.kind)
     }
 
-    fn error(&mut self, error: &ErrorMember<'_>) {
+    /// Fills in an error; `kind` is what its protocol calls the code.
+    fn error(&mut self, error: &ErrorMember<'_>, kind: Option<&str>) {
         let error = match error {
             ErrorMember::Object(error) => error,
             ErrorMember::Other(value) => return self.payload(messages::VALUE, Some(value)),
         };
-        let (_, kind) = kind_of_error(error.code.as_deref());
+        let (_, standard) = kind_of_error(error.code.as_deref());
         self.messages.optional(messages::ERROR_CODE, error.code.as_deref());
         self.messages.optional(messages::ERROR_MESSAGE, error.message.as_deref());
-        self.messages.optional(messages::ERROR_KIND, kind.map(local));
+        self.messages.optional(messages::ERROR_KIND, standard.map(local).or(kind));
         self.payload(messages::ERROR_DATA, error.data.as_ref());
         self.payload(messages::ERROR_EXTRA, extra(&error.extra, None).as_ref());
     }

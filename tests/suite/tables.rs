@@ -217,8 +217,11 @@ fn twins_say_the_same() {
     let some = ["mined-mcp-sdks", "eth-execution-apis", "examples-2026-07-28", "logs/mcp"];
     let mut all = logs("messages.ndjson");
     all.retain(|log| some.iter().any(|name| log.parent().expect("a folder").ends_with(name)));
-    all.extend([logs("plain.ndjson"), logs("lsp.log"), logs("edge.log")].concat());
+    all.extend([logs("plain.ndjson"), logs("lsp.log"), logs("edge.log"), vec![place.path("errors")]].concat());
     let all: Vec<_> = all.iter().map(|log| log.to_str().expect("text")).collect();
+    // What only MCP has a name for.
+    let code = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"no"}}"#;
+    place.put("errors", format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}}\n{code}\n"));
     place.convert(&[&["--quiet", "-t", "parquet", "-o", "tables"], &all[..]].concat());
     for query in names_with_sql() {
         place.put(&format!("{query}.sql"), place.run(&["queries", query, "--sql"]).quietly().text());

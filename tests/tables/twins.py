@@ -7,6 +7,7 @@ multiset: of some queries the order of equal rows is nobody's. The exit status i
 import csv
 import pathlib
 import sys
+from collections import Counter
 from decimal import Decimal, InvalidOperation
 
 import duckdb
@@ -41,7 +42,8 @@ for folder in map(pathlib.Path, sys.argv[1:]):
         compared += len(found)
         if not same:
             print(query, list(result.columns), names)
-            print("".join(f"  - {row}\n" for row in rows(expected) if row not in found)[:2000], end="")
-            print("".join(f"  + {row}\n" for row in found if row not in rows(expected))[:2000])
+            lacks, more = Counter(rows(expected)), Counter(found)
+            print("".join(f"  - {row}\n" for row in lacks - more)[:2000], end="")
+            print("".join(f"  + {row}\n" for row in more - lacks)[:2000])
 print(compared, "rows compared")
 sys.exit(differ > 0)

@@ -152,7 +152,7 @@ table! {
         LATENCY_TEXT "latency_text" Text nullable "The same with all digits.",
         ERROR_CODE "error_code" Text nullable "The error's code: its plain decimal digits, of any size.",
         ERROR_MESSAGE "error_message" Text nullable "The error's message.",
-        ERROR_KIND "error_kind" Text nullable "The standard error that the code stands for, as MethodNotFound.",
+        ERROR_KIND "error_kind" Text nullable "The error that the code stands for in JSON-RPC, as MethodNotFound, or in MCP, as HeaderMismatch.",
         ERROR_DATA "error_data" Text nullable "The error's data, as JSON.",
         ERROR_EXTRA "error_extra" Text nullable "Other members of the error, as a JSON object.",
         PARAMS "params" Text nullable "The params, as JSON.",
