@@ -193,9 +193,7 @@ impl Rules<'_> {
             Some(TermRef::NamedNode(node)) if node == sh("this").as_ref() => Ok(this.clone()),
             Some(TermRef::NamedNode(node)) => Ok(node.into_owned().into()),
             Some(TermRef::Literal(literal)) => Ok(literal.into_owned().into()),
-            Some(TermRef::BlankNode(_)) => {
-                Err(format!("the sh:{name} of a rule is an expression, which is not run here").into())
-            }
+            Some(_) => Err(format!("the sh:{name} of a rule is an expression, which is not run here").into()),
             None => Err(format!("a rule has neither sh:construct nor sh:{name}").into()),
         }
     }
