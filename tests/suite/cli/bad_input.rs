@@ -198,7 +198,7 @@ fn options_that_do_not_exist() {
         (
             ["--to", "nope"],
             format!(
-                "invalid value 'nope' for '--to <NAME>': there is no such syntax; there are {}",
+                "invalid value 'nope' for '--to <NAME>': there is no such syntax; there are {}, parquet, otlp",
                 syntaxes.join(", ")
             ),
         ),
