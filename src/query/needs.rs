@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use oxrdf::vocab::rdf;
+use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{NamedNode, NamedNodeRef, Term, Variable};
 use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression,
@@ -281,6 +281,7 @@ impl Uses {
                 self.calls.push((name.clone(), arguments.len()));
                 if let Some(Expression::Literal(pointer)) = arguments.get(1)
                     && !pointer.value().is_empty()
+                    && pointer.datatype() == xsd::STRING
                     && !pointer.value().starts_with('/')
                 {
                     self.no_pointers.insert(pointer.value().to_owned());
