@@ -16,6 +16,8 @@ pub struct Inherited {
     pub depends_on: BTreeSet<String>,
     /// The shapes of all that it depends on, at whatever distance: identifiers, and the URIs of the files.
     pub shapes: BTreeMap<String, Vec<String>>,
+    /// Whether what it depends on depends on it.
+    pub is_in_circle: bool,
 }
 
 /// A reference to a block as registers have it.
@@ -67,9 +69,11 @@ pub fn inherited(blocks: &BTreeMap<String, Block>, library: &Library) -> BTreeMa
     let direct: BTreeMap<_, _> = blocks.iter().map(|(id, block)| (id.as_str(), direct(id, block, library))).collect();
     let take_over = |(id, depends_on): (&&str, &BTreeSet<String>)| {
         let (mut shapes, mut known) = (BTreeMap::new(), BTreeSet::from([(*id).to_owned()]));
-        let mut next: Vec<_> = depends_on.iter().cloned().collect();
-        // Blocks may depend on each other in circles.
+        // A schema may refer to itself.
+        let mut next: Vec<_> = depends_on.iter().filter(|other| other != id).cloned().collect();
+        let mut is_in_circle = false;
         while let Some(other) = next.pop() {
+            is_in_circle |= other == **id;
             if !known.insert(other.clone()) {
                 continue;
             }
@@ -84,7 +88,7 @@ pub fn inherited(blocks: &BTreeMap<String, Block>, library: &Library) -> BTreeMa
                 next.extend(entry.get("dependsOn").map(identifiers).into_iter().flatten().map(str::to_owned));
             }
         }
-        ((*id).to_owned(), Inherited { depends_on: depends_on.clone(), shapes })
+        ((*id).to_owned(), Inherited { depends_on: depends_on.clone(), shapes, is_in_circle })
     };
     direct.iter().map(take_over).collect()
 }

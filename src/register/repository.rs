@@ -183,6 +183,11 @@ impl Repository {
         notes.extend(extended.iter().map(|(block, _)| format!("{}: {only_said}", block.identifier)));
         let library = Rc::new(library);
         for (id, inherited) in dependencies::inherited(&read, &library) {
+            if inherited.is_in_circle {
+                notes.push(format!(
+                    "{id}: what it depends on depends on it: whatever it takes over, it takes over once"
+                ));
+            }
             read.get_mut(&id).into_iter().for_each(|block| block.inherited = inherited.clone());
         }
         if let Some(id) = only.filter(|id| !self.blocks.contains_key(*id)) {

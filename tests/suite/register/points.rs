@@ -209,3 +209,21 @@ fn comments_in_contexts_and_parts_of_files() {
         assert!(text.contains(&format!("\"a\": {value}\n")), "{text}");
     }
 }
+
+#[test]
+fn circles_of_dependencies_are_told() {
+    let place = repository(&[
+        ("hen", &[("bblock.json", r#"{"dependsOn": ["eg.p.egg"]}"#)]),
+        ("egg", &[("bblock.json", r#"{"isProfileOf": ["bblocks://eg.p.hen"]}"#)]),
+        ("nest", &[("bblock.json", r#"{"dependsOn": ["eg.p.hen"]}"#)]),
+        // A schema that goes on in itself.
+        ("tree", &[("schema.yaml", "items: {$ref: 'bblocks://eg.p.tree'}\n")]),
+    ]);
+    let ran = place.run(&MADE);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let told: Vec<_> = ran.stderr.lines().filter(|line| line.contains("depends on it: ")).collect();
+    let expected = ["egg", "hen"].map(|id| {
+        format!("note: eg.p.{id}: what it depends on depends on it: whatever it takes over, it takes over once")
+    });
+    assert_eq!(told, expected);
+}
