@@ -70,6 +70,7 @@ impl RecordRows {
             Node::Invalid(invalid) => {
                 self.payload(messages::VALUE, Some(&invalid.value));
                 self.messages.optional(messages::TEXT, invalid.text);
+                self.messages.text(messages::REASON, invalid.reason);
                 rpcg::INVALID_MESSAGE
             }
             Node::Batch => rpcg::BATCH,

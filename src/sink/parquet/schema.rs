@@ -175,6 +175,7 @@ table! {
         BATCH_IRI "batch_iri" Text nullable "The batch that it is in.",
         BATCH_INDEX "batch_index" Integer nullable "Its place there, from 1.",
         AFTER_IRI "after_iri" Text nullable "Of a log line: the record before it.",
+        REASON "reason" Text nullable "Why an InvalidMessage is not a message.",
     }
 }
 
