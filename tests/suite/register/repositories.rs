@@ -154,12 +154,12 @@ fn the_published_graphs() {
                 let context = folder.join(name).join(format!("build/annotated/{key}/context.jsonld"));
                 let context = json(&fs::read_to_string(context).expect("a context"));
                 let jsonld = json(beside(".jsonld"));
-                let bases = jsonld["@context"]
+                let mut bases = jsonld["@context"]
                     .as_array()
                     .expect("contexts")
                     .iter()
                     .filter_map(|context| context["@base"].as_str());
-                let under = under(&context, beside(".json"), bases.last().unwrap_or(&url));
+                let under = under(&context, beside(".json"), bases.next_back().unwrap_or(&url));
                 assert!(canonical(&under, key) == canonical(&theirs, key), "{file}: {under}");
             }
             let file = format!("{name}/{file}");
