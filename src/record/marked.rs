@@ -133,7 +133,7 @@ impl<M: Marks> MarkedLines<M> {
     /// The message that may begin at this place of the line that the input begins with, and goes on in the lines below it.
     fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool) -> Option<Step<'a>> {
         let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
-        let is_all = end || window.len() < input.len() || window.len() > self.limit;
+        let is_all = end || window.len() < input.len();
         let start = at + leading_blanks(&window[at..]);
         match window.get(start) {
             None => return (!is_all).then_some(Step::NeedMore),
