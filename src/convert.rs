@@ -23,9 +23,9 @@ use oxrdf::vocab::rdf;
 use self::chunk::{Chunk, ChunkSource, EntrySource};
 use self::order::InOrder;
 use self::sides::BothSides;
-use self::worker::{Paired, Worker, Written};
+use self::worker::{Paired, Worker, WorkerSink, WorkerTarget, Written};
 use crate::diagnostic::Finding;
-use crate::mapping::{InputIri, MapTally, MapTarget, Mapper, Mapping, ReferenceError};
+use crate::mapping::{InputIri, MapTally, Mapper, Mapping, ReferenceError};
 use crate::protocol::{self, Protocol};
 use crate::record::{ReadError, Reader, ReaderOptions, Sender};
 use crate::session::Origin;
@@ -51,6 +51,13 @@ impl<R> Input<R> {
     pub fn map<S>(self, map: impl FnOnce(R) -> S) -> Input<S> {
         let Self { name, source, iri, iri_stated, read } = self;
         Input { name, source, iri, iri_stated, read: map(read) }
+    }
+
+    fn boxed<'r>(self) -> Input<Box<dyn Read + Send + 'r>>
+    where
+        R: Read + Send + 'r,
+    {
+        self.map(|read| Box::new(read) as _)
     }
 }
 
@@ -124,7 +131,7 @@ impl Converter {
         sink: &mut Sink<'_>,
         report: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<Summary, ConvertError> {
-        self.convert_logs(input, None, sink, report)
+        self.convert_logs(input.boxed(), None, sink, report)
     }
 
     /// Converts one session of which each side has a log of its own, with what that side sent. The session's IRI is that of
@@ -140,13 +147,14 @@ impl Converter {
         sink: &mut Sink<'_>,
         report: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<Summary, ConvertError> {
-        self.convert_logs(client, Some(server), sink, report)
+        self.convert_logs(client.boxed(), Some(server.boxed()), sink, report)
     }
 
-    fn convert_logs<R: Read + Send>(
+    /// Not generic: the workers are compiled for each kind of sink once, and for no kind of reader.
+    fn convert_logs(
         &mut self,
-        input: Input<R>,
-        server: Option<Input<R>>,
+        input: Input<Box<dyn Read + Send + '_>>,
+        server: Option<Input<Box<dyn Read + Send + '_>>>,
         sink: &mut Sink<'_>,
         report: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<Summary, ConvertError> {
@@ -156,7 +164,6 @@ impl Converter {
         let taken = AtomicU64::new(0);
         let options = &self.options.reader;
         let open = |name: &str, read| {
-            // One kind of reader for every kind of input: the workers are compiled for each kind of sink as it is.
             let read: Box<dyn Read + Send + '_> = Box::new(Counted { read, taken: &taken });
             Reader::new(read, options).map_err(|error| ConvertError::Read { input: name.to_owned(), error })
         };
@@ -201,7 +208,7 @@ impl Converter {
         if wanted && in_session { self.options.protocol } else { Protocol::None }
     }
 
-    fn run<S: RecordSink<Rendered: MapTarget>>(
+    fn run<S: RecordSink<Rendered: WorkerTarget>>(
         &self,
         input: OpenInput<'_>,
         sink: &mut S,
@@ -209,12 +216,24 @@ impl Converter {
     ) -> Result<Summary, ConvertError> {
         let head = self.mapper.sink_input(input.iri, &input.origin.source);
         sink.start(&head)?;
-        let mut rendered: Vec<_> = (1..self.options.jobs.max(1)).map(|_| sink.rendered(&head)).collect();
-        let first = sink.rendered(&head);
+        let first = Box::new(sink.rendered(&head));
+        let further = (1..self.options.jobs.max(1)).map(|_| Box::new(sink.rendered(&head)) as _).collect();
+        let protocol = self.protocol(sink.selection());
+        self.work((input, protocol), (first, further), sink, report)
+    }
+
+    /// Takes an input to a sink, with a worker for each target that the sink gave to be rendered into.
+    fn work(
+        &self,
+        (input, protocol): (OpenInput<'_>, Protocol),
+        (first, further): (Box<dyn WorkerTarget>, Vec<Box<dyn WorkerTarget>>),
+        sink: &mut dyn WorkerSink,
+        report: &mut (dyn FnMut(Finding) + Send),
+    ) -> Result<Summary, ConvertError> {
         let shared = WorkShared {
             mapper: &self.mapper,
             options: &self.options,
-            protocol: self.protocol(sink.selection()),
+            protocol,
             names: input.names,
             iri: input.iri,
             source: Mutex::new(ChunkSource::new(input.entries, self.mapper.takes_pieces())),
@@ -228,7 +247,7 @@ impl Converter {
         // What fits in one chunk is done before another thread would have started.
         if worker.step(&mut chunk) {
             thread::scope(|scope| {
-                for rendered in rendered.drain(..) {
+                for rendered in further {
                     let shared = &shared;
                     // Fewer threads than asked for do as well.
                     let _ = thread::Builder::new()
@@ -285,7 +304,7 @@ impl<R: Read> Read for Counted<'_, R> {
 }
 
 /// What the workers of an input share.
-struct WorkShared<'s, S> {
+struct WorkShared<'s> {
     mapper: &'s Mapper,
     options: &'s Options,
     protocol: Protocol,
@@ -297,5 +316,5 @@ struct WorkShared<'s, S> {
     /// No further chunk is wanted.
     stopped: AtomicBool,
     paired: InOrder<Paired>,
-    written: InOrder<Written<'s, S>>,
+    written: InOrder<Written<'s>>,
 }

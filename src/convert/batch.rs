@@ -8,19 +8,18 @@ use std::sync::atomic::Ordering;
 use super::ConvertError;
 use super::worker::{Paired, ScannedRecord, Worker, Written, bad_element};
 use crate::json::{self, Outline, Value};
-use crate::mapping::{Loss, MapPart, MapTarget, Mapping};
+use crate::mapping::{Loss, MapPart, Mapping};
 use crate::message::{Content, Recognized, Single};
 use crate::protocol::Protocol;
 use crate::record::{Entry, KnownMethod, Record};
 use crate::session::OpenBatch;
-use crate::sink::{RecordSink, Rendered};
 
 /// How many bytes of elements are a piece, about.
 const BYTES: usize = 64 << 10;
 /// How many elements are a piece at most.
 const ELEMENTS: usize = 2_048;
 
-impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
+impl Worker<'_, '_> {
     /// Takes a record that begins as an array to the sink, when it is the turn of that index.
     pub(super) fn run_array(&mut self, index: usize, record: &Record<'_>) {
         let outline = match Outline::new(&record.bytes) {
@@ -46,7 +45,7 @@ impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
         record: &Record<'_>,
         outline: &Outline<'_>,
         paired: &mut Paired,
-        written: &mut Written<'_, S>,
+        written: &mut Written<'_>,
     ) -> Result<(), ConvertError> {
         let in_session = self.shared.mapper.mapping() == Mapping::Session;
         if let Some(index) = self.first_bad(outline) {
@@ -88,7 +87,7 @@ impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
         (first, last): (bool, bool),
         open: &mut Option<OpenBatch>,
         paired: &mut Paired,
-        written: &mut Written<'_, S>,
+        written: &mut Written<'_>,
     ) -> Result<Option<Recognized>, ConvertError> {
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
@@ -126,7 +125,7 @@ impl<S: RecordSink<Rendered: MapTarget>> Worker<'_, '_, S> {
             let in_session = self.shared.mapper.mapping() == Mapping::Session;
             (written.report)(self.finding((record.location, record.sender), failure, in_session));
         }
-        written.take(&mut self.rendered)?;
+        written.take(&mut *self.rendered)?;
         self.keep(payloads);
         Ok(most)
     }

@@ -1,5 +1,6 @@
 //! A worker: takes a chunk at a time through the program.
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -56,18 +57,36 @@ impl Paired {
 /// How many sessions' nodes are written at once.
 const ENDS: usize = 4_096;
 
+/// What a worker renders into, whatever the sink: workers are compiled once, not for each kind of sink.
+pub(super) trait WorkerTarget: Rendered + MapTarget + Any {}
+
+impl<R: Rendered + MapTarget + Any> WorkerTarget for R {}
+
+/// A sink that takes back what it gave to be rendered into.
+pub(super) trait WorkerSink: Send {
+    fn take(&mut self, rendered: &mut dyn WorkerTarget) -> Result<(), SinkError>;
+}
+
+impl<S: RecordSink<Rendered: WorkerTarget>> WorkerSink for S {
+    fn take(&mut self, rendered: &mut dyn WorkerTarget) -> Result<(), SinkError> {
+        let rendered: &mut dyn Any = rendered;
+        // It never is that of another.
+        rendered.downcast_mut().map_or(Ok(()), |rendered| RecordSink::take(self, rendered))
+    }
+}
+
 /// What writing needs, in the order of records.
-pub(super) struct Written<'s, S> {
-    pub sink: &'s mut S,
+pub(super) struct Written<'s> {
+    pub sink: &'s mut dyn WorkerSink,
     pub report: &'s mut (dyn FnMut(Finding) + Send),
     pub triples: u64,
     pub tally: MapTally,
     pub error: Option<ConvertError>,
 }
 
-impl<S: RecordSink> Written<'_, S> {
+impl Written<'_> {
     /// Takes what a worker has rendered.
-    pub fn take(&mut self, rendered: &mut S::Rendered) -> Result<(), SinkError> {
+    pub fn take(&mut self, rendered: &mut dyn WorkerTarget) -> Result<(), SinkError> {
         rendered.finish();
         self.triples += rendered.count();
         self.sink.take(rendered)
@@ -103,16 +122,16 @@ pub(super) enum ScannedRecord<'e> {
 }
 
 /// One thread's part of a conversion.
-pub(super) struct Worker<'w, 's, S: RecordSink> {
-    pub(super) shared: &'w WorkShared<'s, S>,
+pub(super) struct Worker<'w, 's> {
+    pub(super) shared: &'w WorkShared<'s>,
     pub(super) mapper: InputMapper<'w>,
-    pub(super) rendered: S::Rendered,
+    pub(super) rendered: Box<dyn WorkerTarget>,
     pub(super) scanner: message::Scanner,
     pub(super) payloads: String,
 }
 
-impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
-    pub fn new(shared: &'w WorkShared<'s, S>, rendered: S::Rendered) -> Self {
+impl<'w, 's> Worker<'w, 's> {
+    pub fn new(shared: &'w WorkShared<'s>, rendered: Box<dyn WorkerTarget>) -> Self {
         let mapper = InputMapper::new(shared.mapper, shared.iri);
         let scanner = message::Scanner::new(shared.mapper.numbers());
         Self { shared, mapper, rendered, scanner, payloads: String::new() }
@@ -213,7 +232,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
             }
             findings.into_iter().for_each(&mut written.report);
             written.tally.merge(&tally);
-            written.error = match written.take(&mut self.rendered) {
+            written.error = match written.take(&mut *self.rendered) {
                 Err(error) => Some(error.into()),
                 Ok(()) => stop.map(ConvertError::NotAMessage),
             };
@@ -242,7 +261,7 @@ impl<'w, 's, S: RecordSink<Rendered: MapTarget>> Worker<'w, 's, S> {
                 self.rendered.clear();
                 let mut some = ends.by_ref().take(ENDS);
                 some.try_for_each(|end| self.map(Some(&session_reference(end.key)), &MapPart::End(end)))?;
-                shared.written.after_all(|written| written.take(&mut self.rendered))?;
+                shared.written.after_all(|written| written.take(&mut *self.rendered))?;
             }
             Ok(())
         });
@@ -420,7 +439,7 @@ pub(super) fn bad_element(index: usize) -> String {
 }
 
 /// Lets the others go if this one cannot take its turns any more.
-impl<S: RecordSink> Drop for Worker<'_, '_, S> {
+impl Drop for Worker<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.shared.paired.give_up();
@@ -429,7 +448,7 @@ impl<S: RecordSink> Drop for Worker<'_, '_, S> {
     }
 }
 
-impl<S> WorkShared<'_, S> {
+impl WorkShared<'_> {
     /// What came of it all.
     pub(super) fn end(self) -> Result<Summary, ConvertError> {
         let written = self.written.into_inner();
