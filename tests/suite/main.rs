@@ -31,6 +31,7 @@ mod protocol;
 mod queries;
 mod query;
 mod readme;
+mod reasoners;
 mod rebuild;
 mod record;
 mod register;
