@@ -22,11 +22,11 @@ mod text;
 use std::borrow::Cow;
 use std::fmt;
 
-pub use canonical::{Canonical, NumberOutOfRange, Numbers, write_canonical, write_str, write_string};
+pub use canonical::{Canonical, NumberOutOfRange, Numbers, quoted, write_canonical, write_str, write_string};
 pub(crate) use cursor::{Cursor, special};
 pub(crate) use escape::unescape;
 pub use indent::{indented, pretty};
-pub(crate) use member::{MemberName, elements, members, string, unescaped};
+pub(crate) use member::{MemberName, elements, member, members, string, unescaped};
 pub use number::{Decimal, Number};
 pub(crate) use outline::{Outline, OutlineMember, OutlineWriter, Place};
 pub use parse::parse;

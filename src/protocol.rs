@@ -78,6 +78,16 @@ pub(crate) enum Said<'a> {
     Boolean(bool),
 }
 
+/// The literal that is said of a node with a property.
+pub(crate) fn literal_of<'s>(
+    statements: &'s [Statement<'_>],
+    node: NodeRef<'_>,
+    property: NamedNodeRef<'_>,
+) -> Option<&'s str> {
+    let said = statements.iter().find(|said| said.subject == node && said.property == property)?;
+    if let Said::Literal(text, _) = &said.said { Some(text) } else { None }
+}
+
 /// Says something of one node after the other.
 struct Speaker<'s, 'a> {
     statements: &'s mut Vec<Statement<'a>>,

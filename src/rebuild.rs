@@ -18,7 +18,7 @@ use percent_encoding::percent_decode_str;
 
 #[cfg(feature = "parquet")]
 pub use self::tables::{TableError, TableRecords};
-use crate::json;
+use crate::json::quoted;
 use crate::log::{LoggedEntry, LoggedMessage};
 use crate::message::{Content, Problem, Single};
 use crate::record::{Location, Sender};
@@ -322,12 +322,6 @@ impl<'q> GraphNode<'q> {
     fn unexpected(&self, property: NamedNodeRef<'_>, value: &str) -> RebuildError {
         RebuildError::Unexpected { node: self.iri.to_owned(), property: property.to_string(), value: value.to_owned() }
     }
-}
-
-fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    json::write_str(text, &mut quoted);
-    quoted
 }
 
 /// JSON text of an object: the members that are there, and those of another object, which is canonical.

@@ -116,6 +116,7 @@ pub(crate) use nature::nature;
 #[cfg(feature = "register")]
 pub(crate) use page::page_mark;
 pub use reader::{ReadError, Reader, ReaderOptions};
+pub(crate) use times::unix_epoch;
 
 /// Where something is in its input, after decompression and with its carriers. What stands in a string there is at the
 /// start of that string.

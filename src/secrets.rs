@@ -29,7 +29,7 @@ pub(crate) fn ranges(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
 /// Those in a text: a JSON Pointer to the string that each is in, or to the member whose name has it, and how it begins. The
 /// pointer is empty, if the text is not JSON.
 pub(crate) fn masked(text: &str) -> Vec<(String, String)> {
-    let (mut places, mut path) = (Vec::new(), Vec::new());
+    let mut path = Vec::new();
     let mut cursor = Cursor::new(text, 0);
     let is_json = json::parse(text.as_bytes()).is_ok();
     let ranges = ranges(text.as_bytes()).map(|range| {
@@ -38,8 +38,7 @@ pub(crate) fn masked(text: &str) -> Vec<(String, String)> {
         let pointer = if is_json { path.iter().map(Step::token).collect() } else { String::new() };
         (pointer, mask(text.get(range).unwrap_or_default()))
     });
-    places.extend(ranges);
-    places
+    ranges.collect()
 }
 
 /// A step from an array or an object to what is in it.

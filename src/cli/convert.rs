@@ -8,7 +8,7 @@ use rpcgraph::summary::counted;
 
 use super::follow::followed;
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
-use super::target::{TargetArgs, parse_syntax};
+use super::target::{TargetArgs, leave_on_ctrl_c, parse_syntax};
 use super::{Failure, Outcome, print_failure, say};
 
 #[derive(Debug, Args)]
@@ -104,12 +104,11 @@ impl Convert {
     }
 
     fn tables(&self) -> Result<Tables, Failure> {
-        let Some(folder) = self.target.folder() else {
-            bail!("tables are files in a folder: name it with --output DIR")
-        };
+        let Some(folder) = self.target.file() else { bail!("tables are files in a folder: name it with --output DIR") };
         if self.read.mapping == Mapping::Bblock || self.read.has_contexts() || self.follow {
             bail!("tables are of whole sessions as they are: leave out --mapping bblock, --context and --follow");
         }
+        leave_on_ctrl_c();
         Ok(Tables::create(folder)?)
     }
 

@@ -8,7 +8,8 @@ use anyhow::anyhow;
 use clap::Args;
 use oxrdf::Term;
 use oxsdatatypes::{DateTime, DayTimeDuration, Decimal, Duration, Time};
-use rpcgraph::json;
+// JSON's escapes are SPARQL's.
+use rpcgraph::json::quoted;
 use rpcgraph::query::catalogue::Condition;
 
 use super::Failure;
@@ -137,13 +138,6 @@ impl Property {
             }
         }
     }
-}
-
-/// A text as SPARQL has it.
-pub fn quoted(text: &str) -> String {
-    let mut quoted = String::new();
-    json::write_str(text, &mut quoted);
-    quoted
 }
 
 impl FilterArgs {

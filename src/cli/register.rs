@@ -12,7 +12,7 @@ use rpcgraph::register::{
 
 use super::input::shown;
 use super::register_capture::CaptureArgs;
-use super::target::{check_folder, leave};
+use super::target::{check_folder, leave_on_ctrl_c};
 use super::{Failure, Outcome, say};
 
 #[derive(Debug, Args)]
@@ -79,7 +79,7 @@ pub struct RegisterCommand {
 impl RegisterCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         // A folder that is being written goes too.
-        let _ = ctrlc::set_handler(|| leave());
+        leave_on_ctrl_c();
         let block = match (&self.path, &self.output) {
             (Some(block), output) => {
                 output.iter().try_for_each(|output| check_folder(output, [block.as_path()].into_iter()))?;

@@ -8,7 +8,7 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use percent_encoding::percent_decode_str;
 use rpcgraph::endpoint::TIMEOUT;
-use rpcgraph::json::indented;
+use rpcgraph::json::{indented, quoted};
 use rpcgraph::log::{LoggedEntry, LoggedMessage};
 use rpcgraph::message::Id;
 use rpcgraph::query::{Cancel, Dataset};
@@ -18,7 +18,6 @@ use rpcgraph::sink::Output;
 use rpcgraph::store::open_read_only;
 
 use super::ask::{Source, endpoint, text_of};
-use super::filter::quoted;
 use super::format::FormatArgs;
 use super::input::{InputSource, is_stdin, shown, sources};
 use super::messages::{Entries, MessageSource, SelectedMessages};

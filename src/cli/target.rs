@@ -42,18 +42,11 @@ impl TargetArgs {
     pub fn open(&self, xml: bool) -> Result<Output, OutputError> {
         match self.file() {
             Some(path) => {
-                // Where the command does not listen for Ctrl-C itself, it ends here.
-                let _ = ctrlc::set_handler(|| leave());
+                leave_on_ctrl_c();
                 Output::file(path, Compression::split(path).1, xml)
             }
             None => Ok(Output::stdout(xml)),
         }
-    }
-
-    /// The folder to write, if one is named. Where the command does not listen for Ctrl-C itself, it ends there.
-    pub fn folder(&self) -> Option<&Path> {
-        let _ = ctrlc::set_handler(|| leave());
-        self.file()
     }
 
     /// The format that the file's extension stands for, after that of a compression: `named` if it is given, the default
@@ -111,6 +104,11 @@ fn file_id(path: &Path) -> Option<(u64, u64)> {
 #[cfg(not(unix))]
 fn file_id(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok()
+}
+
+/// From here on Ctrl-C ends the command, where it does not listen for that itself.
+pub fn leave_on_ctrl_c() {
+    let _ = ctrlc::set_handler(|| leave());
 }
 
 /// Ends the process without a trace of an output that is not complete.

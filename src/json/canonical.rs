@@ -147,6 +147,13 @@ pub fn write_string(text: &Text<'_>, out: &mut String) {
     }
 }
 
+/// A text as a JSON string.
+pub fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    write_str(text, &mut quoted);
+    quoted
+}
+
 /// Appends `text` quoted and escaped as [RFC 8785, 3.2.2.2](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.2.2)
 /// says.
 pub fn write_str(text: &str, out: &mut String) {

@@ -75,6 +75,11 @@ pub(crate) fn members(canonical: &str) -> impl Iterator<Item = (&str, &str)> {
     parts(canonical, b'{')
 }
 
+/// The text of the member with that name, if the text is an object that has it.
+pub(crate) fn member<'t>(canonical: &'t str, name: &str) -> Option<&'t str> {
+    members(canonical).find(|(found, _)| *found == name).map(|(_, value)| value)
+}
+
 /// The texts of the elements of an array in canonical text; there are none of any other value.
 pub(crate) fn elements(canonical: &str) -> impl Iterator<Item = &str> {
     parts(canonical, b'[').map(|(_, element)| element)

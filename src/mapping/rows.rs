@@ -10,7 +10,7 @@ use super::{InputMapper, MapPart, MapTarget, ReferenceError};
 use crate::digest::sha256;
 use crate::json::Numbers;
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Problem};
-use crate::protocol::{Said, Statement};
+use crate::protocol::{Said, Statement, literal_of};
 use crate::record::{Time, known_method};
 use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
 use crate::sink::parquet::schema::{messages, problems, sessions};
@@ -134,11 +134,7 @@ impl RecordRows {
         for (column, property) in
             [(messages::TRACE_ID, rpcg::TRACE_ID), (messages::PARENT_SPAN_ID, rpcg::PARENT_SPAN_ID)]
         {
-            let own = |said: &&Statement<'_>| said.subject == NodeRef::Message(annotated.name);
-            let said = statements.iter().take_while(own).find(|said| said.property == property);
-            if let Some(Statement { said: Said::Literal(text, _), .. }) = said {
-                rows.text(column, &**text);
-            }
+            rows.optional(column, literal_of(statements, NodeRef::Message(annotated.name), property));
         }
         if let Some(latency) = annotated.latency {
             let billionths = i64::try_from(scaled(latency, 9)).ok();

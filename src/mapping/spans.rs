@@ -15,7 +15,7 @@ use super::facts::Facts;
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
 use crate::json::{self, MemberName, Numbers};
 use crate::message::{ErrorMember, Id, Kind, Message};
-use crate::protocol::{Said, Statement};
+use crate::protocol::{Said, Statement, literal_of};
 use crate::record::{Protocols, Time, known_method};
 use crate::session::{Annotated, Node};
 use crate::sink::otlp::{Asked, SpanPart, SpanRecords, attribute};
@@ -75,10 +75,7 @@ impl SpanRecords {
             }
             (Kind::Request, Some(start), _) => {
                 let own = NodeRef::Message(annotated.name);
-                let said = |property| {
-                    let own = statements.iter().find(|said| said.subject == own && said.property == property)?;
-                    if let Said::Literal(text, _) = &own.said { Some(text.to_string()) } else { None }
-                };
+                let said = |property| literal_of(statements, own, property).map(str::to_owned);
                 let facts = Facts::of(message);
                 let name = [message.method.as_deref(), facts.tool_name.as_deref()];
                 let asked = Asked {

@@ -83,8 +83,7 @@ pub(crate) struct Shown<'a> {
 /// The definitions of a list, in canonical text. What has no key is not one.
 pub(super) fn shown(kind: DefinitionKind, list: &str, interoperable: bool) -> Vec<Shown<'_>> {
     let found = (1..).zip(json::elements(list)).filter_map(|(index, text)| {
-        let (_, key_text) = json::members(text).find(|(name, _)| *name == kind.members().1)?;
-        let key = key(&json::string(key_text)?);
+        let key = key(&json::string(json::member(text, kind.members().1)?)?);
         Some(Shown { index, key, text, interoperable, digest: sha256(text.as_bytes()) })
     });
     found.collect()

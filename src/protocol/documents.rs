@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{Key, key};
-use crate::json;
+use crate::json::{self, member};
 
 /// A line each with a method, `params` or `result`, and paths.
 const DOCUMENTS: &str = include_str!("documents.txt");
@@ -74,10 +74,6 @@ fn walk<'a>(text: &'a str, path: &str, found: &mut Vec<Mention<'a>>) {
         }
         name => member(text, name).into_iter().for_each(|value| walk(value, rest, found)),
     }
-}
-
-fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
-    json::members(object).find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
 impl<'a> Mention<'a> {

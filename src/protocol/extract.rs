@@ -327,8 +327,7 @@ impl<'a> McpNotification<'a> {
         // LSP's are no more than this.
         if method == "$/cancelRequest" && protocol != Protocol::Mcp {
             let (params, _) = text(message.params.as_ref(), spelled)?;
-            let (_, id) = json::members(params).find(|(name, _)| *name == "id")?;
-            return Some(Self { trace: None, tells: cancelled(id)? });
+            return Some(Self { trace: None, tells: cancelled(json::member(params, "id")?)? });
         }
         if protocol == Protocol::Lsp || !has(message, Protocols::MCP) {
             return None;
@@ -369,10 +368,7 @@ impl<'a> McpResult<'a> {
                 "protocolVersion" => version = Some(value),
                 "capabilities" => capabilities = Some(value),
                 "kind" | "items" | "relatedDocuments" => may_report = true,
-                "_meta" => {
-                    let found = json::members(value).find(|(name, _)| *name == "io.modelcontextprotocol/serverInfo");
-                    server = server.or(found.map(|(_, info)| info));
-                }
+                "_meta" => server = server.or(json::member(value, "io.modelcontextprotocol/serverInfo")),
                 _ => match DefinitionKind::listed_by(name).filter(|_| value.starts_with('[')) {
                     Some(kind) => result.lists.push((kind, shown(kind, value, interoperable))),
                     None => {
@@ -467,11 +463,11 @@ impl<'a> McpError<'a> {
             _ => return None,
         };
         let (data, interoperable) = text(error.data.as_ref(), spelled).unwrap_or_default();
-        let urls = json::members(data).filter(|(name, _)| *name == "elicitations");
-        let requests = urls.flat_map(|(_, urls)| json::elements(urls)).filter_map(|request| {
-            let (_, id) = json::members(request).find(|(name, _)| *name == "elicitationId")?;
-            Some((json::string(id)?, request))
-        });
+        let urls = json::member(data, "elicitations");
+        let requests = urls
+            .into_iter()
+            .flat_map(json::elements)
+            .filter_map(|request| Some((json::string(json::member(request, "elicitationId")?)?, request)));
         Some(Self { kind, inputs: Inputs { requests: requests.collect(), interoperable } })
     }
 }

@@ -389,10 +389,7 @@ fn part(kind: PartKind, (message, index): Brought) -> NodeRef<'static> {
 
 /// What is registered: what stands for its id, and all of it.
 fn registered(all: &str) -> impl Iterator<Item = (Key, &str)> {
-    json::elements(all).filter_map(|text| {
-        let (_, id) = json::members(text).find(|(name, _)| *name == "id")?;
-        Some((key(id), text))
-    })
+    json::elements(all).filter_map(|text| Some((key(json::member(text, "id")?), text)))
 }
 
 /// Says what a diagnostic tells.
@@ -418,8 +415,8 @@ fn describe<'a>(speaker: &mut Speaker<'_, 'a>, text: &'a str) {
             "source" => speaker.literal(lsp::SOURCE, json::string(value), xsd::STRING),
             // A string, or one of a kind of markup.
             "message" => {
-                let markup = || json::members(value).find(|(name, _)| *name == "value").map(|(_, text)| text);
-                let text = json::string(value).or_else(|| markup().and_then(json::string));
+                let markup = || json::string(json::member(value, "value")?);
+                let text = json::string(value).or_else(markup);
                 speaker.literal(lsp::MESSAGE, text, xsd::STRING);
             }
             "range" => describe_range(speaker, value),

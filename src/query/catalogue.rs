@@ -35,27 +35,34 @@ pub struct Condition {
 const PLACES: [&str; 2] = ["messages", "sessions"];
 
 macro_rules! catalogue {
-    ($($name:literal,)*) => {
-        &[$(NamedQuery { name: $name, text: include_str!(concat!("../../examples/queries/", $name, ".rq")) }),*]
+    ($($name:literal $($sql:ident)?,)*) => {
+        /// Every query, in the order in which one gets to know a log.
+        pub const CATALOGUE: &[NamedQuery<'static>] =
+            &[$(NamedQuery { name: $name, text: include_str!(concat!("../../examples/queries/", $name, ".rq")) }),*];
+
+        /// Those that columns answer, in SQL over the tables of `convert -t parquet`, as DuckDB and Spark speak it.
+        const TWINS: &[(&str, &str)] = &[$($(
+            ($name, include_str!(concat!("../../examples/queries/", stringify!($sql), "/", $name, ".sql"))),
+        )?)*];
     };
 }
 
-/// Every query, in the order in which one gets to know a log.
-pub const CATALOGUE: &[NamedQuery<'static>] = catalogue! {
+// Those with `sql` have a twin.
+catalogue! {
     "overview",
-    "sessions",
-    "timeline",
-    "methods",
-    "errors",
-    "slowest",
-    "in-flight",
-    "unanswered",
-    "unsolicited",
-    "repeated-ids",
-    "problems",
-    "batches",
+    "sessions" sql,
+    "timeline" sql,
+    "methods" sql,
+    "errors" sql,
+    "slowest" sql,
+    "in-flight" sql,
+    "unanswered" sql,
+    "unsolicited" sql,
+    "repeated-ids" sql,
+    "problems" sql,
+    "batches" sql,
     "tools",
-    "tool-failures",
+    "tool-failures" sql,
     "tool-changes",
     "definitions-size",
     "operations",
@@ -68,32 +75,9 @@ pub const CATALOGUE: &[NamedQuery<'static>] = catalogue! {
     "cancelled",
     "progress",
     "secrets",
-    "biggest",
+    "biggest" sql,
     "compare",
-};
-
-macro_rules! twins {
-    ($($name:literal,)*) => {
-        &[$(($name, include_str!(concat!("../../examples/queries/sql/", $name, ".sql")))),*]
-    };
 }
-
-/// Those that columns answer, in SQL over the tables of `convert -t parquet`, as DuckDB and Spark speak it.
-const TWINS: &[(&str, &str)] = twins! {
-    "sessions",
-    "timeline",
-    "methods",
-    "errors",
-    "slowest",
-    "in-flight",
-    "unanswered",
-    "unsolicited",
-    "repeated-ids",
-    "problems",
-    "batches",
-    "tool-failures",
-    "biggest",
-};
 
 /// Whose SQL it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -232,9 +216,7 @@ fn slot(line: &str) -> Option<(&str, &str)> {
 fn filled(parameter: &str, template: &str, value: &str) -> Result<String, CatalogueError> {
     if !template.contains("$number") {
         // JSON's escapes are SPARQL's, but for those of control characters, which both spell `\u001F`.
-        let mut string = String::new();
-        json::write_str(value, &mut string);
-        return Ok(template.replace("$value", &string));
+        return Ok(template.replace("$value", &json::quoted(value)));
     }
     let number = value.parse::<u64>();
     let number =

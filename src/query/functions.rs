@@ -7,7 +7,7 @@ use spareval::QueryEvaluator;
 
 use super::overlap::MostAtOnce;
 use super::percentile::Percentile;
-use crate::json::{self, Decimal, Number, Numbers, Value, pointer_name};
+use crate::json::{self, Decimal, Number, Numbers, Value, pointer_name, quoted};
 use crate::secrets::masked;
 use crate::vocab::{rdf, rpcg};
 
@@ -159,7 +159,7 @@ fn apply_to(kind: FunctionKind, value: &Value<'_>) -> Option<Term> {
         (FunctionKind::Value, value) => term(value),
         (FunctionKind::Length, Value::Array(array)) => Some(Literal::from(array.items.len() as u64).into()),
         (FunctionKind::Length, Value::Object(object)) => Some(Literal::from(object.members.len() as u64).into()),
-        (FunctionKind::Keys, Value::Object(object)) => array(object.members.iter().map(|(name, _)| quoted(name))),
+        (FunctionKind::Keys, Value::Object(object)) => array(object.members.iter().map(|(name, _)| name_text(name))),
         (FunctionKind::Type, value) => Some(Literal::from(type_name(value)).into()),
         _ => None,
     }
@@ -167,14 +167,8 @@ fn apply_to(kind: FunctionKind, value: &Value<'_>) -> Option<Term> {
 
 /// Of any text; none, if there are none.
 fn secrets(text: &str) -> Option<Term> {
-    let found = masked(text).into_iter().map(|(at, looks)| {
-        let mut object = String::from("{\"at\":");
-        json::write_str(&at, &mut object);
-        object.push_str(",\"looks\":");
-        json::write_str(&looks, &mut object);
-        object + "}"
-    });
-    let mut found = found.peekable();
+    let object = |(at, looks): (String, String)| format!(r#"{{"at":{},"looks":{}}}"#, quoted(&at), quoted(&looks));
+    let mut found = masked(text).into_iter().map(object).peekable();
     found.peek()?;
     array(found)
 }
@@ -187,7 +181,7 @@ fn text_of(term: &Term) -> Option<&str> {
     }
 }
 
-fn quoted(name: &json::Text<'_>) -> String {
+fn name_text(name: &json::Text<'_>) -> String {
     let mut text = String::new();
     json::write_string(name, &mut text);
     text
@@ -210,7 +204,7 @@ pub(super) fn items(json: &Term, members: bool) -> Option<Vec<Term>> {
     match (json::parse(text_of(json)?.as_bytes()).ok()?, members) {
         (Value::Array(array), false) => Some(array.items.iter().filter_map(term).collect()),
         (Value::Object(object), true) => {
-            let pair = |(name, value): &(_, _)| array([quoted(name), canonical(value)?].into_iter());
+            let pair = |(name, value): &(_, _)| array([name_text(name), canonical(value)?].into_iter());
             Some(object.members.iter().filter_map(pair).collect())
         }
         _ => None,

@@ -10,7 +10,8 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 
-use super::{RebuiltContent, RebuiltRecord, object, quoted};
+use super::{RebuiltContent, RebuiltRecord, object};
+use crate::json::quoted;
 use crate::sink::parquet::schema::messages;
 
 /// Why messages cannot be rebuilt from a file.

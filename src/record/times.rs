@@ -77,15 +77,18 @@ fn utc(text: &[u8]) -> Option<DateTime> {
         count = 10 * count + i128::from(byte.is_ascii_digit().then(|| byte - b'0')?);
     }
     let seconds = Decimal::new(count, fraction.len() as u32).ok()?;
-    EPOCH.as_ref()?.checked_add_day_time_duration(DayTimeDuration::new(seconds))
+    unix_epoch()?.checked_add_day_time_duration(DayTimeDuration::new(seconds))
 }
 
 /// When 1970 began, in UTC.
-static EPOCH: LazyLock<Option<DateTime>> = LazyLock::new(|| "1970-01-01T00:00:00Z".parse().ok());
+pub(crate) fn unix_epoch() -> Option<DateTime> {
+    static EPOCH: LazyLock<Option<DateTime>> = LazyLock::new(|| "1970-01-01T00:00:00Z".parse().ok());
+    *EPOCH
+}
 
 /// That many seconds after 1970 began, in UTC.
 pub(super) fn epoch(seconds: Decimal) -> Option<Time> {
-    later(Time::DateTime((*EPOCH)?), seconds)
+    later(Time::DateTime(unix_epoch()?), seconds)
 }
 
 /// A whole text that is a date and a time, or the number of seconds, milliseconds, microseconds or nanoseconds since 1970

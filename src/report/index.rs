@@ -9,7 +9,7 @@ use serde::ser::SerializeTuple as _;
 use serde::{Serialize, Serializer};
 
 use super::pieces::Place;
-use crate::json::{Value, write_str};
+use crate::json::{Value, quoted};
 use crate::message::{ErrorMember, Id, Message, Problem};
 use crate::record::{Format, LogLine, Sender, Time};
 use crate::register::redact::{Redaction, redact_version};
@@ -239,11 +239,7 @@ pub(super) fn id(id: &Id<'_>) -> String {
     match id {
         Id::Number(number) => number.to_string(),
         Id::Null => "null".to_owned(),
-        Id::String(text) => {
-            let mut quoted = String::new();
-            write_str(text, &mut quoted);
-            quoted
-        }
+        Id::String(text) => quoted(text),
     }
 }
 

@@ -2,11 +2,12 @@
 
 use oxsdatatypes::{DateTime, Decimal};
 
+use crate::record::unix_epoch;
+
 /// A time with a zone, since 1970: in units of that many places after the second.
 pub(crate) fn since_1970(time: DateTime, places: u32) -> Option<i128> {
     time.timezone_offset()?;
-    let epoch: DateTime = "1970-01-01T00:00:00Z".parse().ok()?;
-    Some(scaled(time.checked_sub(epoch)?.as_seconds(), places))
+    Some(scaled(time.checked_sub(unix_epoch()?)?.as_seconds(), places))
 }
 
 /// A decimal in units of that many places after the point; what is smaller is cut off.
