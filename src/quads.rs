@@ -34,6 +34,17 @@ pub(crate) fn quads<'r>(
     read: impl Read + 'r,
     text: Option<&'r mut Vec<u8>>,
 ) -> Quads<'r> {
+    // Parsers are compiled for one kind of reader.
+    boxed_quads(format, base, longest, Box::new(read), text)
+}
+
+fn boxed_quads<'r>(
+    format: RdfFormat,
+    base: &str,
+    longest: usize,
+    read: Box<dyn Read + 'r>,
+    text: Option<&'r mut Vec<u8>>,
+) -> Quads<'r> {
     macro_rules! fed {
         ($parser:expr, $quad:expr) => {{
             let mut parser = $parser.low_level();
@@ -67,9 +78,9 @@ pub(crate) fn quads<'r>(
             let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
             match format {
                 RdfFormat::JsonLd { .. } => {
-                    json_ld(parser, longest, Guarded { read, guard: DepthGuard::default() }, text)
+                    json_ld(parser, longest, Box::new(Guarded { read, guard: DepthGuard::default() }), text)
                 }
-                _ => Box::new(parser.for_reader(Guarded { read, guard: EntityGuard::default() })),
+                _ => parsed(parser, Box::new(Guarded { read, guard: EntityGuard::default() })),
             }
         }
     }
@@ -79,17 +90,21 @@ pub(crate) fn quads<'r>(
 fn json_ld<'r>(
     parser: RdfParser,
     longest: usize,
-    mut read: impl Read + 'r,
+    mut read: Box<dyn Read + 'r>,
     text: Option<&'r mut Vec<u8>>,
 ) -> Quads<'r> {
-    let Some(text) = text else { return Box::new(parser.for_reader(read)) };
+    let Some(text) = text else { return parsed(parser, read) };
     match read.by_ref().take((longest as u64).saturating_add(1)).read_to_end(text) {
         Ok(length) if length <= longest => {
             Box::new(parser.for_slice(text).map(|quad| quad.map_err(RdfParseError::Syntax)))
         }
-        Ok(_) => Box::new(parser.for_reader(text.as_slice().chain(read))),
+        Ok(_) => parsed(parser, Box::new(text.as_slice().chain(read))),
         Err(error) => Box::new(iter::once(Err(error.into()))),
     }
+}
+
+fn parsed<'r>(parser: RdfParser, read: Box<dyn Read + 'r>) -> Quads<'r> {
+    Box::new(parser.for_reader(read))
 }
 
 /// What a parser is fed from.

@@ -1,7 +1,7 @@
 //! `rebuild`: the messages of graphs and tables.
 
 use std::fs::File;
-use std::io::{BufReader, Write as _};
+use std::io::{BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -75,7 +75,8 @@ pub fn read_graph(path: &Path) -> Result<Vec<Quad>, Failure> {
     let format = rdf_format(path).ok_or_else(|| anyhow!("{name} is not an RDF file, by its extension"))?;
     let unreadable = || format!("cannot read {name}");
     let file = File::open(path).with_context(unreadable)?;
-    let read = decompressed(BufReader::new(file)).with_context(unreadable)?;
+    // RDF is read elsewhere too, by parsers that are compiled for this kind of reader.
+    let read: Box<dyn Read> = Box::new(decompressed(BufReader::new(file)).with_context(unreadable)?);
     let parser = RdfParser::from_format(format).with_base_iri(file_iri(path)?)?.rename_blank_nodes();
     parser.for_reader(read).collect::<Result<_, _>>().with_context(unreadable)
 }

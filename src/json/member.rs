@@ -134,11 +134,7 @@ fn pass(value: &mut Cursor<'_>) -> Option<()> {
                 value.skip();
             }
             b',' | b':' => value.skip(),
-            _ => {
-                while !matches!(value.peek(), None | Some(b',' | b'}' | b']')) {
-                    value.skip();
-                }
-            }
+            _ => value.known_scalar(),
         }
         if depth == 0 {
             return Some(());

@@ -15,6 +15,8 @@ pub(crate) struct TextRenderer {
     layout: Layout,
     /// IRI of the input.
     iri: String,
+    /// How IRIs within the input begin: the bracket, and its IRI where that is not what they are relative to.
+    own: Vec<u8>,
     /// What a line ends with: the graph and a full stop.
     tail: Vec<u8>,
     out: Vec<u8>,
@@ -65,6 +67,10 @@ impl TextRenderer {
         Self {
             layout,
             iri: iri.to_owned(),
+            own: match layout {
+                Layout::Blocks { relative: true, .. } => b"<".to_vec(),
+                _ => format!("<{iri}").into_bytes(),
+            },
             tail: Vec::new(),
             out: Vec::new(),
             subject: Vec::new(),
@@ -103,7 +109,6 @@ impl TextRenderer {
         self.count += 1;
         let Layout::Blocks { margin, .. } = self.layout else {
             self.out.extend_from_slice(&self.subject);
-            self.out.extend_from_slice(b" <");
             self.out.extend_from_slice(predicate.as_str().as_bytes());
             return self.out.extend_from_slice(b"> ");
         };
@@ -117,7 +122,6 @@ impl TextRenderer {
                 self.out.push(b'\t');
             }
             self.out.extend_from_slice(&self.subject);
-            self.out.push(b' ');
             self.open = true;
         }
         self.predicate.clear();
@@ -158,10 +162,10 @@ impl TextRenderer {
             ObjectRef::Integer(number) => {
                 if lines {
                     self.out.push(b'"');
-                    push_decimal(number, &mut self.out);
+                    push_decimal(b"", number, &mut self.out);
                     self.out.extend_from_slice(b"\"^^<http://www.w3.org/2001/XMLSchema#integer>");
                 } else {
-                    push_decimal(number, &mut self.out);
+                    push_decimal(b"", number, &mut self.out);
                 }
             }
         }
@@ -203,8 +207,7 @@ impl TextRenderer {
             }
             NodeRef::LogLine(line, nth) => (b'l', line, nth, ""),
             NodeRef::Session(reference) => {
-                out.push(b'<');
-                self.input(out);
+                out.extend_from_slice(&self.own);
                 out.extend_from_slice(reference.as_bytes());
                 return out.push(b'>');
             }
@@ -215,26 +218,18 @@ impl TextRenderer {
                 return out.extend_from_slice(label.as_bytes());
             }
         };
-        out.push(b'<');
-        self.input(out);
-        out.extend_from_slice(&[b'#', letter]);
-        push_decimal(number, out);
+        out.extend_from_slice(&self.own);
+        push_decimal(&[b'#', letter], number, out);
         if let Some(element) = element {
-            out.push(b'.');
-            push_decimal(element.into(), out);
+            push_decimal(b".", element.into(), out);
         }
-        out.extend_from_slice(suffix.as_bytes());
+        if !suffix.is_empty() {
+            out.extend_from_slice(suffix.as_bytes());
+        }
         if index > 0 {
-            push_decimal(index.into(), out);
+            push_decimal(b"", index.into(), out);
         }
         out.push(b'>');
-    }
-
-    /// The input's IRI, where it is not what IRIs are relative to.
-    fn input(&self, out: &mut Vec<u8>) {
-        if !matches!(self.layout, Layout::Blocks { relative: true, .. }) {
-            out.extend_from_slice(self.iri.as_bytes());
-        }
     }
 
     fn iri(&self, iri: &str, out: &mut Vec<u8>) {
@@ -309,6 +304,8 @@ impl Triples for TextRenderer {
         let mut subject = std::mem::take(&mut self.subject);
         subject.clear();
         self.node(node, &mut subject);
+        let lines = matches!(self.layout, Layout::Lines { .. });
+        subject.extend_from_slice(if lines { b" <" } else { b" " });
         self.subject = subject;
     }
 
@@ -350,17 +347,15 @@ fn push_label(blank: Blank, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
     if blank.input > 0 {
         out.push(b'i');
-        push_decimal(u64::from(blank.input) + 1, out);
+        push_decimal(b"", u64::from(blank.input) + 1, out);
     }
-    out.push(b'm');
-    push_decimal(blank.record, out);
-    out.push(b'b');
-    push_decimal(blank.index.into(), out);
+    push_decimal(b"m", blank.record, out);
+    push_decimal(b"b", blank.index.into(), out);
 }
 
-/// Appends the decimal digits of a number.
-fn push_decimal(mut number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
+/// Appends at most four bytes and the decimal digits of a number behind them.
+fn push_decimal(before: &[u8], mut number: u64, out: &mut Vec<u8>) {
+    let mut digits = [0; 24];
     let mut first = digits.len();
     for digit in digits.iter_mut().rev() {
         *digit = b'0' + (number % 10) as u8;
@@ -369,6 +364,10 @@ fn push_decimal(mut number: u64, out: &mut Vec<u8>) {
         if number == 0 {
             break;
         }
+    }
+    for byte in before.iter().rev() {
+        first -= 1;
+        digits[first] = *byte;
     }
     out.extend_from_slice(digits.get(first..).unwrap_or_default());
 }
@@ -448,7 +447,7 @@ mod tests {
     fn decimals_are_written() {
         for number in [0, 7, 10, 1_234_567_890, u64::MAX] {
             let mut out = Vec::new();
-            push_decimal(number, &mut out);
+            push_decimal(b"", number, &mut out);
             assert_eq!(out, number.to_string().into_bytes());
         }
     }
