@@ -159,6 +159,7 @@ vocabulary! {
     prov "http://www.w3.org/ns/prov#" "prov" {
         STARTED_AT_TIME = "startedAtTime",
         ENDED_AT_TIME = "endedAtTime",
+        USED = "used",
         WAS_REVISION_OF = "wasRevisionOf",
     }
 }

@@ -174,6 +174,9 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 self.writer.literal(property, &time.to_string(), xsd::DATE_TIME);
             }
         }
+        if self.provenance {
+            self.writer.link(prov::USED, NodeRef::Session("#input"));
+        }
         if end.sender_inferred {
             self.writer.link(rpcg::INFERRED, NodeRef::Iri(rpcg::SENT_BY.as_str()));
         }

@@ -14,7 +14,7 @@ use super::algebra::{operands, parts};
 use super::items::inverse;
 use super::narrow::{bound, conditions};
 use crate::sink::{Condition, Selection};
-use crate::vocab::{jrpc, rpcg};
+use crate::vocab::{jrpc, prov, rpcg};
 
 /// The classes of what is in a log and is not a message.
 const UNREAD: [NamedNodeRef<'_>; 3] = [rpcg::LOG_LINE, rpcg::INVALID_MESSAGE, rpcg::MALFORMED_RECORD];
@@ -54,7 +54,7 @@ impl Query {
 
     /// Whether it names what is said of records only where that is wanted: lines, offsets and digests.
     pub fn names_provenance(&self) -> bool {
-        [rpcg::LINE, rpcg::BYTE_OFFSET, rpcg::SHA256].into_iter().any(|term| self.names(term))
+        [rpcg::LINE, rpcg::BYTE_OFFSET, rpcg::SHA256, prov::USED].into_iter().any(|term| self.names(term))
     }
 
     /// Whether it names the text between messages, which is kept only where that is wanted.

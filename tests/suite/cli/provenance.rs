@@ -54,6 +54,7 @@ fn each_record_says_where_it_is() {
         for node in ["#m2.1", "#m2.2", "#m1-id", ""] {
             assert_eq!(origin(&quads, node), NOWHERE, "{node}");
         }
+        assert_eq!(values(&quads, "", "http://www.w3.org/ns/prov#used"), [format!("<{BASE}#input>")]);
     }
 }
 
