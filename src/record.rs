@@ -27,18 +27,18 @@
 //! # Adding a format
 //!
 //! 1. `record/NAME.rs` has a constant `ABOUT`, of the type `About` in `record/about.rs`, in which the format says what it
-//!    is called, how it is recognised and how it is read.
+//!    looks like, how it is recognised and how it is read.
 //!    - What recognises it is a function that is given the `Window` of an input's first bytes: `Sign::Line` if a line of
 //!      text shows the format, `Sign::Value` if the first JSON value does.
-//!    - What reads it is mostly not a decoder of its own. Lines, of which some hold a message, are a function or a `Marks`
-//!      for `MarkedLines` (`record/marked.rs`); lines that are an object with a message inside are a function for
-//!      `enveloped` in the same file; an array is an `ArrayFormat` (`record/elements.rs`). Any other format implements
-//!      [`Decoder`], on `Lines` (`record/decoder.rs`) or `Front` (`record/value.rs`).
+//!    - What reads it is mostly not a decoder of its own. Lines, of which some hold a message, are a function for
+//!      `marked_lines` or a `Marks` (`record/marked.rs`); objects with a message inside are a function for `enveloped` in
+//!      the same file if each is a line, and for `object_array` (`record/elements.rs`) if they are an array. Any other
+//!      format implements [`Decoder`].
 //!    - `RawObject` and its like (`record/object.rs`) take JSON apart as far as it goes, and `record/times.rs` reads times
 //!      and durations.
 //! 2. `record/samples/NAME.log` is a small log, which users are shown.
-//! 3. `mod NAME;` stands below, and `NAME` in the table `formats!` in `record/detect.rs`, with the number of its rule. The
-//!    rule is told in the comment of [`Format::detect`]: a format before those that could take its logs for their own.
+//! 3. `mod NAME;` stands below, and `NAME` in the table `formats!` in `record/detect.rs`, with the number of its rule and
+//!    what it is called. The rule is told in the comment of [`Format::detect`]: a format before those that could take its logs for their own.
 //! 4. `tests/formats/NAME/` holds a log `typical.log` and one with all that may go wrong, `edge.log`, beside each what it
 //!    gives, `.entries`, and beside the typical one its graph, `.ttl`. `NAME` stands in one of the lists in
 //!    `tests/suite/formats.rs`, whose tests read the logs in pieces of any size, cut off, compressed, and with CRLF.
@@ -323,26 +323,20 @@ pub enum Entry<'a> {
 impl<'a> Entry<'a> {
     /// Where its first byte is.
     pub fn location(&self) -> Location {
-        match self {
-            Self::Record(record) => record.location,
-            Self::LogLine(line) => line.location,
-        }
+        let (Self::Record(Record { location, .. }) | Self::LogLine(LogLine { location, .. })) = self;
+        *location
     }
 
     /// Its bytes, as far as they are kept.
     pub fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Record(record) => &record.bytes,
-            Self::LogLine(line) => &line.bytes,
-        }
+        let (Self::Record(Record { bytes, .. }) | Self::LogLine(LogLine { bytes, .. })) = self;
+        bytes
     }
 
     /// How many bytes it has.
     pub fn length(&self) -> u64 {
-        match self {
-            Self::Record(record) => record.length,
-            Self::LogLine(line) => line.length,
-        }
+        let (Self::Record(Record { length, .. }) | Self::LogLine(LogLine { length, .. })) = self;
+        *length
     }
 
     /// Says where it is.
@@ -364,9 +358,8 @@ impl<'a> Entry<'a> {
     /// The same entry with that time, unless it has one.
     #[must_use]
     pub(crate) fn timed(mut self, of_carrier: Option<Time>) -> Self {
-        match &mut self {
-            Self::Record(Record { time, .. }) | Self::LogLine(LogLine { time, .. }) => *time = time.or(of_carrier),
-        }
+        let (Self::Record(Record { time, .. }) | Self::LogLine(LogLine { time, .. })) = &mut self;
+        *time = time.or(of_carrier);
         self
     }
 
@@ -378,18 +371,13 @@ impl<'a> Entry<'a> {
         if length > limit as u64 { self.oversized(length) } else { self }
     }
 
-    /// The same entry without its bytes, of which it has `length`.
+    /// The same entry without its bytes, of which it has `count`.
     #[must_use]
-    pub(crate) fn oversized(self, length: u64) -> Entry<'static> {
-        match self {
-            Self::Record(record) => {
-                let flags = Flags { oversized: true, ..record.flags };
-                Record { bytes: Cow::Borrowed(&[]), length, flags, ..record }.into_owned().into()
-            }
-            Self::LogLine(line) => {
-                Self::from(LogLine { bytes: Cow::Borrowed(&[]), length, oversized: true, ..line }).into_owned()
-            }
-        }
+    pub(crate) fn oversized(mut self, count: u64) -> Entry<'static> {
+        let (Self::Record(Record { bytes, length, flags: Flags { oversized, .. }, .. })
+        | Self::LogLine(LogLine { bytes, length, oversized, .. })) = &mut self;
+        (*bytes, *length, *oversized) = (Cow::default(), count, true);
+        self.into_owned()
     }
 
     /// The same entry with bytes of its own.

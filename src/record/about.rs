@@ -5,13 +5,10 @@ pub(super) use super::window::Window;
 
 /// A format's description of itself, in its own file.
 pub(super) struct About {
-    pub name: &'static str,
     /// One line: what a record looks like.
     pub summary: &'static str,
     /// The facts that it tells besides messages: time, sender, sessions.
     pub carries: &'static str,
-    /// A small log, which must be detected as this format.
-    pub sample: &'static str,
     /// How it is recognised.
     pub sign: Sign,
     /// Makes a decoder that keeps records of at most that many bytes.

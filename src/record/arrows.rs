@@ -1,44 +1,21 @@
 //! `arrows`: an arrow, and behind it a message. What the arrow says of the sender depends on who drew it.
 
-use super::about::{About, Sign, Window};
+use super::about::{About, Sign};
 use super::decoder::leading_blanks;
-use super::marked::{Found, MarkedLines, is_structured};
+use super::marked::{Found, is_structured, marked_lines};
 use super::{Direction, Record, Sender, Time};
 use memchr::memchr;
 
 pub(super) const ABOUT: About = About {
-    name: "arrows",
     summary: "`>> {…}` and `<< {…}`, also `-->`, `>`, `→` and clangd's `V[13:09:49.765] >>>`; other lines are comments",
     carries: "sender (`>>`, `-->`, clangd), time of day (clangd)",
-    sample: include_str!("samples/arrows.log"),
-    sign: Sign::Line(detect),
-    decoder: |limit| MarkedLines::boxed(limit, HEAD, read),
+    // In front of an object or an array, before any line that is a JSON value.
+    sign: Sign::Line(|window| window.lines_before_values().any(|line| is_structured(read(line)))),
+    decoder: |limit| marked_lines(limit, HEAD, |line, _| read(line)),
 };
-
-/// An arrow in front of an object or an array, before any line that is a JSON value.
-fn detect(window: &Window<'_>) -> bool {
-    window.lines_before_values().any(|line| is_structured(read(line)))
-}
 
 /// More than any arrow with a time has.
 const HEAD: usize = 64;
-
-/// Every line with an arrow and something behind it is a record.
-fn read(line: &[u8]) -> Option<Found<'_>> {
-    let Arrow { sender, direction, time, payload } = arrow(line)?;
-    Some((payload, Record { time, sender, direction, ..Record::new(&line[payload..]) }.into()))
-}
-
-/// The arrow in front of a message.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Arrow {
-    sender: Option<Sender>,
-    /// Where the arrow says nothing of the sender.
-    direction: Option<Direction>,
-    time: Option<Time>,
-    /// Where the message begins in the line.
-    payload: usize,
-}
 
 /// Each arrow, longest first, and the side that sent what it points out of or into: `>` leaves whoever wrote the log.
 ///
@@ -57,9 +34,9 @@ const ARROWS: [(&[u8], Option<Sender>); 10] = [
     (b"<", None),
 ];
 
-/// The arrow that `line` begins with, if a message stands behind it: anything but a `//` comment, and behind a bare `>` or
-/// `<`, which also begin quotations and markup, an object or an array.
-fn arrow(line: &[u8]) -> Option<Arrow> {
+/// The message behind the arrow that `line` begins with: anything but a `//` comment, and behind a bare `>` or `<`, which
+/// also begin quotations and markup, an object or an array.
+fn read(line: &[u8]) -> Option<Found<'_>> {
     let clangd = clangd_time(line);
     let at = clangd.map_or(0, |(_, length)| length);
     let (drawn, mut sender) = *ARROWS.iter().find(|(drawn, _)| line[at..].starts_with(drawn))?;
@@ -81,7 +58,8 @@ fn arrow(line: &[u8]) -> Option<Arrow> {
     };
     let points = if drawn.ends_with(b">") || drawn == "→".as_bytes() { Direction::Out } else { Direction::In };
     let direction = sender.is_none().then_some(points);
-    message.then_some(Arrow { sender, direction, time: clangd.and_then(|(time, _)| time), payload })
+    let time = clangd.and_then(|(time, _)| time);
+    message.then(|| (payload, Record { time, sender, direction, ..Record::new(&line[payload..]) }.into()))
 }
 
 /// Reads clangd's `V[13:09:49.765] `: the time of day, if it is one, and where the rest of the line begins.
@@ -103,8 +81,15 @@ mod tests {
     const CLIENT: Option<Sender> = Some(Sender::Client);
     const SERVER: Option<Sender> = Some(Sender::Server);
 
+    fn record(line: &str) -> Option<(usize, Record<'_>)> {
+        match read(line.as_bytes())? {
+            (start, Entry::Record(record)) => Some((start, record)),
+            (_, Entry::LogLine(line)) => panic!("{line:?}"),
+        }
+    }
+
     fn found(line: &str) -> Option<(Option<Sender>, &str)> {
-        arrow(line.as_bytes()).map(|arrow| (arrow.sender, &line[arrow.payload..]))
+        record(line).map(|(start, record)| (record.sender, &line[start..]))
     }
 
     #[test]
@@ -144,7 +129,7 @@ mod tests {
             (">> {}", None),
             ("<-- {}", None),
         ] {
-            assert_eq!(arrow(line.as_bytes()).and_then(|arrow| arrow.direction), direction, "{line}");
+            assert_eq!(record(line).and_then(|(_, record)| record.direction), direction, "{line}");
         }
     }
 
@@ -178,7 +163,7 @@ mod tests {
 
     #[test]
     fn times_of_day() {
-        let time = |line: &str| arrow(line.as_bytes()).and_then(|arrow| arrow.time);
+        let time = |line: &str| record(line).and_then(|(_, record)| record.time);
         let clock = "13:09:49.765".parse().ok().map(Time::Clock);
         assert!(clock.is_some());
         assert_eq!(time("V[13:09:49.765] >>> {}"), clock);

@@ -3,7 +3,7 @@
 use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
 use super::known::may_hold_message;
-use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
+use super::marked::{Found, HEAD, MarkedLines, Marks, More, head, is_structured};
 use super::object::{extent, offset_in};
 use super::times::timestamp;
 use super::{Flags, LogLine, Record, Sender, Time};
@@ -12,10 +12,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const ABOUT: About = About {
-    name: "claude-desktop",
     summary: "`2025-03-10T17:03:18.764Z [demo] [info] Message from client: {…}` and `from server`; other lines are text",
     carries: "sender, time, server, connections, messages cut short",
-    sample: include_str!("samples/claude-desktop.log"),
     sign: Sign::Line(detect),
     decoder: |limit| MarkedLines::boxed(limit, HEAD, ClaudeDesktop::default()),
 };
@@ -24,7 +22,7 @@ pub(super) const ABOUT: About = About {
 /// there, such a message further down, or nothing that could be one: servers write the like of a start, too.
 fn detect(window: &Window<'_>) -> bool {
     let text = |line| header(head(line)).map(|header| &line[header.text..]);
-    let is_message = |line| is_structured(ClaudeDesktop::default().read(line));
+    let is_message = |line| is_structured(ClaudeDesktop::default().read(line, &mut More::default()));
     window.lines_before_values().any(is_message)
         || window.lines_before_values().any(|line| text(line).is_some_and(starts))
             && (window.first_value.is_none() || window.lines().any(|(_, line)| is_message(line)))
@@ -49,8 +47,6 @@ struct ClaudeDesktop {
     servers: BTreeMap<Vec<u8>, ClaudeServer>,
     /// The keys in use: a server may be called like the second connection of another.
     keys: BTreeSet<String>,
-    /// How many bytes of the line the entry has that was read, where another one stands behind it.
-    taken: Option<usize>,
 }
 
 /// A server, under the name that the log gives it.
@@ -65,7 +61,7 @@ struct ClaudeServer {
 }
 
 impl Marks for ClaudeDesktop {
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
         let Header { time, server: name, text } = header(head(line))?;
         let name = name.unwrap_or_default();
         if may_hold_message(name) {
@@ -76,14 +72,10 @@ impl Marks for ClaudeDesktop {
             return self.text(name, line);
         }
         let Some((sender, message, length)) = message(&line[text..]) else { return self.text(name, line) };
-        self.taken = Some(text + length).filter(|&taken| taken < line.len());
+        more.taken = Some(text + length).filter(|&taken| taken < line.len());
         let flags = Flags { truncated: is_cut(message), ..Flags::default() };
         let record = Record { time, sender: Some(sender), session: self.session(name), flags, ..Record::new(message) };
         Some((offset_in(line, message), record.into()))
-    }
-
-    fn taken(&mut self) -> Option<usize> {
-        self.taken.take()
     }
 }
 

@@ -5,21 +5,17 @@
 //! not a JSON value, or none are stated, it goes up to its own end, and without one up to the next `Content-Length:`.
 
 use super::about::{About, Sign, Window};
-use super::decoder::{Decoder, Line, Lines, Passed, Step, leading_blanks, split_once, trim_end};
+use super::decoder::{Passed, Step, leading_blanks, split_once, trim_end};
+use super::marked::{Found, MarkedLines, Marks, More};
 use super::value::{Extent, Front, value};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr2, memchr2_iter};
 
 pub(super) const ABOUT: About = About {
-    name: "content-length",
     summary: "`Content-Length: 52`, an empty line, `{…}` (LSP and other base protocols); text between is a log line",
     carries: "messages only",
-    sample: include_str!("samples/content-length.log"),
     sign: Sign::Line(detect),
-    decoder: |limit| {
-        let lines = Lines::new(limit.saturating_add(HEADER));
-        Box::new(ContentLength { limit, lines, state: FrameState::Between })
-    },
+    decoder: |limit| MarkedLines::boxed(limit, HEADER, ContentLength { limit, state: FrameState::Between }),
 };
 
 /// A header `Content-Length:`, maybe others, an empty line and `{` or `[`, before any line that is a JSON value.
@@ -50,7 +46,6 @@ const HEADER: usize = 4096;
 /// Every message is a record, every other line but the headers in front of it is a [`LogLine`].
 struct ContentLength {
     limit: usize,
-    lines: Lines,
     state: FrameState,
 }
 
@@ -83,47 +78,35 @@ impl Length {
     }
 }
 
-impl Decoder for ContentLength {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let step = match &mut self.state {
-            FrameState::Between => return self.between(input, end),
+impl Marks for ContentLength {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+        match &mut self.state {
+            FrameState::Between => None,
             &mut FrameState::Headers(length) => self.headers(length, input, end),
-            &mut FrameState::Body(length) => self.body(length, input, end),
+            &mut FrameState::Body(length) => Some(self.body(length, input, end)),
             FrameState::Long(passed, left) => {
                 let step = pass(passed, left, input, end);
                 if step.is_entry() {
                     self.state = FrameState::Between;
                 }
-                step
+                Some(step)
             }
-        };
-        if let Step::Skip { consumed } | Step::Begin { consumed, .. } | Step::Entry { consumed, .. } = step {
-            self.lines.pass(consumed);
         }
-        step
+    }
+
+    fn below<'a>(&mut self, line: &'a [u8], length: usize, _: &'a [u8], _: bool) -> Option<Step<'a>> {
+        let (stated, part) = header(line)?;
+        Some(self.header(stated, 0, &line[..part], if part < line.len() { part } else { length }))
+    }
+
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+        let at = header_in(line)?;
+        more.taken = Some(at);
+        Some((0, LogLine::new(trim_end(&line[..at])).into()))
     }
 }
 
 impl ContentLength {
-    fn between<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        match self.lines.step(input, end) {
-            Line::NeedMore => Step::NeedMore,
-            Line::Skip(consumed) => Step::Skip { consumed },
-            Line::Whole(text, consumed) => match header(text) {
-                Some((length, part)) => {
-                    let consumed = if part < text.len() { self.lines.take(part) } else { consumed };
-                    self.header(length, 0, &text[..part], consumed)
-                }
-                None => match header_in(text) {
-                    Some(at) => Step::entry(0, self.lines.take(at), LogLine::new(trim_end(&text[..at]))),
-                    None => Step::entry(0, consumed, LogLine::new(text)),
-                },
-            },
-            Line::Long(head) => Step::Begin { start: 0, consumed: head.len() },
-            Line::End(length, consumed) => Step::entry(0, consumed, LogLine::oversized(length)),
-        }
-    }
-
     fn enter<'a>(&mut self, state: FrameState, consumed: usize) -> Step<'a> {
         self.state = state;
         Step::Skip { consumed }
@@ -144,23 +127,23 @@ impl ContentLength {
         }
     }
 
-    fn headers<'a>(&mut self, length: Length, input: &'a [u8], end: bool) -> Step<'a> {
+    fn headers<'a>(&mut self, length: Length, input: &'a [u8], end: bool) -> Option<Step<'a>> {
         let window = &input[..input.len().min(HEADER)];
         let (line, consumed) = match memchr(b'\n', window) {
             // The empty line is missing.
-            _ if matches!(input.first(), Some(b'{' | b'[')) => return self.body(length, input, end),
+            _ if matches!(input.first(), Some(b'{' | b'[')) => return Some(self.body(length, input, end)),
             Some(at) => (&window[..at], at + 1),
-            None if end && input.is_empty() => return self.body(length, input, end),
+            None if end && input.is_empty() => return Some(self.body(length, input, end)),
             None if end && input.len() <= HEADER => (window, window.len()),
-            None if input.len() <= HEADER => return Step::NeedMore,
+            None if input.len() <= HEADER => return Some(Step::NeedMore),
             None => {
                 self.state = FrameState::Between;
-                return self.between(input, end);
+                return None;
             }
         };
         let blanks = leading_blanks(line);
         let text = trim_end(&line[blanks..]);
-        match header(text) {
+        Some(match header(text) {
             _ if text.is_empty() => self.enter(FrameState::Body(length), consumed),
             Some((another, part)) => {
                 let consumed = if part < text.len() { blanks + part } else { consumed };
@@ -168,7 +151,7 @@ impl ContentLength {
             }
             // Another header, or what standard error wrote in between.
             None => Step::entry(blanks, consumed, LogLine::new(text)),
-        }
+        })
     }
 
     fn body<'a>(&mut self, length: Length, input: &'a [u8], end: bool) -> Step<'a> {

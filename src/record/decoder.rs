@@ -1,7 +1,7 @@
-//! The contract of a decoder, and the lines that most of them are made of.
+//! The contract of a decoder, and what most of them have in common.
 
-use super::{Entry, LogLine, Record};
-use memchr::{memchr, memmem};
+use super::{Entry, Record};
+use memchr::memmem;
 
 /// Finds the entries of one log format in bytes that it is shown. No I/O, no clock, no globals.
 ///
@@ -71,6 +71,14 @@ impl<'a> Step<'a> {
     pub(super) fn is_entry(&self) -> bool {
         matches!(self, Self::Entry { .. })
     }
+
+    /// How many bytes are done with.
+    pub(super) fn consumed(&self) -> usize {
+        match *self {
+            Self::NeedMore => 0,
+            Self::Skip { consumed } | Self::Begin { consumed, .. } | Self::Entry { consumed, .. } => consumed,
+        }
+    }
 }
 
 /// Blank: what JSON calls whitespace.
@@ -93,120 +101,6 @@ pub(super) fn trim_end(bytes: &[u8]) -> &[u8] {
 pub(super) fn split_once<'a>(text: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let at = memmem::find(text, mark)?;
     Some((&text[..at], &text[at + mark.len()..]))
-}
-
-/// Cuts input into lines that are not blank, and passes over those that are too long.
-///
-/// Lines end with LF or CRLF, the last one also with the input. A line is too long if it has more than `limit` bytes
-/// from its first one that is not blank up to its end.
-pub(super) struct Lines {
-    limit: usize,
-    /// How many bytes of the input are known to hold no LF.
-    searched: usize,
-    /// How many bytes the line has that was given last.
-    given: usize,
-    long: Option<Passed>,
-}
-
-/// The finding of [`Lines`]; offsets count from the start of the input, where each line found begins.
-pub(super) enum Line<'a> {
-    NeedMore,
-    /// That many bytes are done with.
-    Skip(usize),
-    /// A line, without blanks around it, and how many bytes are done with.
-    Whole(&'a [u8], usize),
-    /// A line that is too long begins here. Its first `limit + 1` bytes can be seen, the others come and go until `End`.
-    Long(&'a [u8]),
-    /// The end of the line that was too long: how many bytes it had, not counting blanks at its end, and how many are done
-    /// with.
-    End(u64, usize),
-}
-
-impl Lines {
-    pub(super) fn new(limit: usize) -> Self {
-        Self { limit, searched: 0, given: 0, long: None }
-    }
-
-    /// Whether a part of a line has been seen and its end has not.
-    pub(super) fn are_inside(&self) -> bool {
-        self.searched > 0 || self.long.is_some()
-    }
-
-    /// Takes only so many bytes of the line that was given: what is behind them is another line, whose end is known.
-    pub(super) fn take(&mut self, part: usize) -> usize {
-        self.searched = self.given.saturating_sub(part);
-        part
-    }
-
-    /// Notes that so many bytes are done with which were not given as lines.
-    pub(super) fn pass(&mut self, bytes: usize) {
-        self.searched = self.searched.saturating_sub(bytes);
-    }
-
-    /// Gives every line as text.
-    pub(super) fn text<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        self.entries(input, end, LogLine::new, LogLine::oversized)
-    }
-
-    /// Gives every line as an entry.
-    pub(super) fn entries<'a, E: Into<Entry<'a>>>(
-        &mut self,
-        input: &'a [u8],
-        end: bool,
-        whole: impl FnOnce(&'a [u8]) -> E,
-        long: impl FnOnce(u64) -> E,
-    ) -> Step<'a> {
-        match self.step(input, end) {
-            Line::NeedMore => Step::NeedMore,
-            Line::Skip(consumed) => Step::Skip { consumed },
-            Line::Whole(text, consumed) => Step::entry(0, consumed, whole(text)),
-            Line::Long(head) => Step::Begin { start: 0, consumed: head.len() },
-            Line::End(length, consumed) => Step::entry(0, consumed, long(length)),
-        }
-    }
-
-    pub(super) fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Line<'a> {
-        if let Some(passed) = &mut self.long {
-            let line_end = memchr(b'\n', input);
-            if input.is_empty() && !end {
-                return Line::NeedMore;
-            }
-            passed.add(&input[..line_end.unwrap_or(input.len())]);
-            let consumed = line_end.map_or(input.len(), |at| at + 1);
-            if line_end.is_none() && !end {
-                return Line::Skip(consumed);
-            }
-            let length = passed.length;
-            self.long = None;
-            return Line::End(length, consumed);
-        }
-        let blanks = leading_blanks(input);
-        if blanks > 0 {
-            self.pass(blanks);
-            return Line::Skip(blanks);
-        }
-        if input.is_empty() {
-            return Line::NeedMore;
-        }
-        // A line of `limit` bytes may have CR LF behind it.
-        let window = &input[..input.len().min(self.limit.saturating_add(2))];
-        let line_end = memchr(b'\n', &window[self.searched.min(window.len())..]).map(|at| self.searched + at);
-        let line = match line_end {
-            Some(at) => &window[..at],
-            None if end || window.len() < input.len() || window.len() > self.limit.saturating_add(1) => window,
-            None => {
-                self.searched = input.len();
-                return Line::NeedMore;
-            }
-        };
-        (self.searched, self.given) = (0, line.len());
-        if line.strip_suffix(b"\r").unwrap_or(line).len() > self.limit {
-            let head = &line[..=self.limit];
-            self.long = Some(Passed::new(head));
-            return Line::Long(head);
-        }
-        Line::Whole(trim_end(line), line_end.map_or(line.len(), |at| at + 1))
-    }
 }
 
 /// The length of what was passed over, blanks at its end not counted.

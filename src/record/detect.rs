@@ -16,10 +16,10 @@ use super::{
 use memchr::{memchr, memrchr};
 use std::borrow::Cow;
 
-/// Names each format: the rule of [`Format::detect`] that it is recognised by, and the file where it says of itself all
-/// else. The formats are listed to users in this order.
+/// Lists the formats in the order in which users are shown them: the rule of [`Format::detect`] that each is recognised by,
+/// the file where it says of itself all else, and its name, which is that of its sample too.
 macro_rules! formats {
-    ($($(#[$doc:meta])* $format:ident = $rule:literal $file:ident,)+) => {
+    ($($(#[$doc:meta])* $format:ident = $rule:literal $file:ident $name:literal,)+) => {
         /// A log format.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
@@ -31,66 +31,80 @@ macro_rules! formats {
             /// Every format, as they are listed to users.
             pub const ALL: &'static [Self] = &[$(Self::$format,)+];
 
-            fn rule_and_about(self) -> (u8, &'static About) {
+            fn row(self) -> FormatRow {
                 match self {
-                    $(Self::$format => ($rule, &$file::ABOUT),)+
+                    $(Self::$format => FormatRow {
+                        rule: $rule,
+                        about: &$file::ABOUT,
+                        name: $name,
+                        sample: include_str!(concat!("samples/", $name, ".log")),
+                    },)+
                 }
             }
         }
     };
 }
 
+/// What the table says of a format.
+struct FormatRow {
+    rule: u8,
+    about: &'static About,
+    name: &'static str,
+    /// A small log, which must be detected as this format.
+    sample: &'static str,
+}
+
 formats! {
     /// One JSON value a line.
-    JsonLines = 18 json_lines,
+    JsonLines = 18 json_lines "json-lines",
     /// JSON values one after another, over many lines or several on one.
-    JsonValues = 17 json_values,
+    JsonValues = 17 json_values "json-values",
     /// One array of messages over several lines.
-    JsonArray = 16 json_array,
+    JsonArray = 16 json_array "json-array",
     /// `>> {…}`, `--> {…}`, `> {…}`, `→ {…}` and the other way round.
-    Arrows = 11 arrows,
+    Arrows = 11 arrows "arrows",
     /// `Content-Length: N`, an empty line and a message: the base protocol of LSP.
-    ContentLength = 10 content_length,
+    ContentLength = 10 content_length "content-length",
     /// Server-sent events.
-    Sse = 9 sse,
+    Sse = 9 sse "sse",
     /// An HTTP Archive.
-    Har = 15 har,
+    Har = 15 har "har",
     /// Claude Desktop's logs of MCP servers.
-    ClaudeDesktop = 1 claude_desktop,
+    ClaudeDesktop = 1 claude_desktop "claude-desktop",
     /// VS Code's output channel of an MCP server.
-    VscodeMcp = 2 vscode_mcp,
+    VscodeMcp = 2 vscode_mcp "vscode-mcp",
     /// The trace of a VS Code language client.
-    VscodeLspText = 8 vscode_lsp_text,
+    VscodeLspText = 8 vscode_lsp_text "vscode-lsp-text",
     /// The same, where it is set to JSON.
-    VscodeLspJson = 7 vscode_lsp_json,
+    VscodeLspJson = 7 vscode_lsp_json "vscode-lsp-json",
     /// Helix's log of language servers.
-    Helix = 3 helix,
+    Helix = 3 helix "helix",
     /// Zed's view of the messages of a server.
-    Zed = 5 zed,
+    Zed = 5 zed "zed",
     /// Zed's log of agents.
-    ZedAcp = 6 zed_acp,
+    ZedAcp = 6 zed_acp "zed-acp",
     /// Eclipse's log of language servers.
-    Lsp4e = 7 lsp4e,
+    Lsp4e = 7 lsp4e "lsp4e",
     /// The MCP Inspector's exported history.
-    McpInspector = 6 mcp_inspector,
+    McpInspector = 6 mcp_inspector "mcp-inspector",
     /// The HTTP requests that the MCP Inspector exports.
-    McpInspectorNetwork = 6 inspector_network,
+    McpInspectorNetwork = 6 inspector_network "mcp-inspector-network",
     /// The messages of DevTools, as Chrome's Protocol monitor saves them.
-    ProtocolMonitor = 6 protocol_monitor,
+    ProtocolMonitor = 6 protocol_monitor "protocol-monitor",
     /// mcpsnoop's log: an object a line, with the message inside.
-    Mcpsnoop = 12 mcpsnoop,
+    Mcpsnoop = 12 mcpsnoop "mcpsnoop",
     /// MCPSpy's JSONL output.
-    Mcpspy = 13 mcpspy,
+    Mcpspy = 13 mcpspy "mcpspy",
     /// Sessions that haskell-lsp captured.
-    LspTest = 14 lsp_test,
+    LspTest = 14 lsp_test "lsp-test",
     /// The SQLite database of lsp-devtools; without the feature `sqlite` it has a [`Format::refusal`].
-    LspDevtoolsDb = 0 lsp_devtools_db,
+    LspDevtoolsDb = 0 lsp_devtools_db "lsp-devtools-db",
     /// Packets, as Wireshark's command writes them.
-    Tshark = 12 tshark,
+    Tshark = 12 tshark "tshark",
     /// The events of older versions of Emacs' Eglot, which are recognised but not read: [`Format::refusal`].
-    EglotLisp = 4 eglot_lisp,
+    EglotLisp = 4 eglot_lisp "eglot-lisp",
     /// Neovim's log of language servers, which is recognised but not read: [`Format::refusal`].
-    NvimLua = 4 nvim_lua,
+    NvimLua = 4 nvim_lua "nvim-lua",
 }
 
 impl Format {
@@ -228,12 +242,12 @@ impl Format {
     fn shown_in(window: &Window<'_>, is_wanted: impl Fn(Sign) -> bool) -> Option<Self> {
         let signs = Self::ALL.iter().map(|format| (format, format.about().sign));
         let shown = signs.filter(|(_, sign)| is_wanted(*sign) && sign.is_in(window));
-        shown.map(|(format, _)| *format).min_by_key(|format| format.rule_and_about().0)
+        shown.map(|(format, _)| *format).min_by_key(|format| format.row().rule)
     }
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
-        self.about().name
+        self.row().name
     }
 
     /// The format of that name.
@@ -248,7 +262,7 @@ impl Format {
 
     /// A small log in this format.
     pub fn sample(self) -> &'static str {
-        self.about().sample
+        self.row().sample
     }
 
     /// The facts that the format tells besides messages: time, sender, sessions.
@@ -271,7 +285,7 @@ impl Format {
     }
 
     fn about(self) -> &'static About {
-        self.rule_and_about().1
+        self.row().about
     }
 
     /// Why logs in this format are not read although they are recognised, and what to do instead; `None`: they are read.
@@ -286,12 +300,11 @@ impl Format {
 /// Whether a decoder finds a record in a text.
 fn has_record(mut decoder: Box<dyn Decoder>, mut text: &[u8], all: bool) -> bool {
     loop {
-        let consumed = match decoder.step(text, all) {
+        match decoder.step(text, all) {
             Step::NeedMore => return false,
             Step::Entry { entry: Entry::Record(_), .. } => return true,
-            Step::Entry { consumed, .. } | Step::Skip { consumed } | Step::Begin { consumed, .. } => consumed,
-        };
-        text = &text[consumed..];
+            step => text = &text[step.consumed()..],
+        }
     }
 }
 

@@ -1,15 +1,13 @@
 //! `eglot-lisp`: the events of older versions of Emacs' Eglot. Its messages are Lisp lists, so it is recognised and not read.
 
 use super::about::{About, Sign, Window};
-use super::marked::{head, text_lines};
+use super::marked::{head, marked_lines};
 
 pub(super) const ABOUT: About = About {
-    name: "eglot-lisp",
     summary: "`[client-request] (id:1) Sun Jan  5 10:00:00 2026:` and below it a Lisp list, no JSON",
     carries: "nothing: it is recognised only, and refused",
-    sample: include_str!("samples/eglot-lisp.log"),
     sign: Sign::Refused(detect, REFUSAL),
-    decoder: |limit| text_lines(limit),
+    decoder: |limit| marked_lines(limit, 0, |_, _| None),
 };
 
 const REFUSAL: &str = "Eglot's events hold messages as Lisp lists, not as JSON; \

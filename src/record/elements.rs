@@ -1,19 +1,18 @@
 //! Formats that are an array, whose elements are read one by one, so that the array may be larger than memory.
 
+use super::Record;
 use super::about::Window;
-use super::decoder::{Decoder, Lines, Passed, Step, leading_blanks, trim_end};
-use super::marked::{Found, KnownMembers, others};
+use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
+use super::marked::{Found, KnownMembers, MarkedLines, Marks, More, with_others};
 use super::object::{RawObject, elements};
 use super::scan::Scan;
 use super::value::is_whole;
-use super::{Entry, LogLine, Record};
 use memchr::memrchr;
-use std::collections::VecDeque;
 
 /// One format's reading of an array and of the text around it.
 pub(super) trait ArrayFormat: Send {
-    /// Says what comes next, where `input` begins with neither a blank nor a part of something.
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a>;
+    /// Says what comes next, where `input` begins with neither a blank nor a part of something; `None`: a line of text.
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Option<Step<'a>>;
 }
 
 /// A decoder of such a format.
@@ -28,25 +27,28 @@ impl<F: ArrayFormat + 'static> ArrayDecoder<F> {
         let elements = Elements {
             limit,
             most: limit.saturating_add(around),
-            lines: Lines::new(limit),
             indent: 0,
             line_begins: true,
             long: None,
-            found: VecDeque::new(),
-            length: 0,
+            more: More::default(),
         };
-        Box::new(Self { elements, format })
+        MarkedLines::boxed(limit, 0, Self { elements, format })
     }
 }
 
-impl<F: ArrayFormat> Decoder for ArrayDecoder<F> {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+impl<F: ArrayFormat> Marks for ArrayDecoder<F> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
         let resumed = self.elements.resume(input, end);
-        let step = resumed.unwrap_or_else(|| self.format.next(&mut self.elements, input, end));
-        if let Step::Skip { consumed } | Step::Begin { consumed, .. } | Step::Entry { consumed, .. } = step {
-            self.elements.note(&input[..consumed]);
-        }
-        step
+        let step = resumed.or_else(|| self.format.next(&mut self.elements, input, end))?;
+        self.elements.note(&input[..step.consumed()]);
+        Some(step)
+    }
+
+    /// The rest of a line: text, or an object, which is a message here too.
+    fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {
+        self.elements.note(b"\n");
+        let is_object = line.len() <= self.elements.limit && line.starts_with(b"{") && is_whole(line);
+        is_object.then(|| (0, Record::new(line).into()))
     }
 }
 
@@ -58,56 +60,48 @@ pub(super) fn first_element<'a>(window: &Window<'a>) -> Option<RawObject<'a>> {
     elements(&window.bytes[window.before_values()..]).next().and_then(RawObject::parse)
 }
 
-/// What an object holds, and where in it each begins; `None`: it is not one of the format.
-pub(super) type ReadObject = Box<dyn FnMut(&RawObject<'_>, &[u8], usize) -> Option<Vec<Found<'static>>> + Send>;
-
-/// An array of objects. One that is not of the format is a record as a whole; other lines are text.
-pub(super) struct ObjectArray(KnownMembers, ReadObject);
-
-impl ArrayDecoder<ObjectArray> {
-    /// A decoder of an array of objects, in which what is in [others](others) than the `known` members is told too.
-    pub(super) fn of_objects(limit: usize, known: KnownMembers, read: ReadObject) -> Box<dyn Decoder> {
-        Self::boxed(limit, AROUND, ObjectArray(known, read))
-    }
+/// A decoder of an array of objects. `open` finds the first entry in one; `None`: it is not of the format, but a record as
+/// a whole. What is in other than the `known` members is told too, [`with_others`]. Other lines are text.
+pub(super) fn object_array<F>(limit: usize, known: KnownMembers, open: F) -> Box<dyn Decoder>
+where
+    F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
+{
+    ArrayDecoder::boxed(limit, AROUND, ObjectArray { open, known })
 }
 
-impl ArrayFormat for ObjectArray {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
+struct ObjectArray<F> {
+    open: F,
+    known: KnownMembers,
+}
+
+impl<F> ArrayFormat for ObjectArray<F>
+where
+    F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send,
+{
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Option<Step<'a>> {
         match input {
             [b'{', ..] => {
                 let scan = Scan::object(elements.column());
-                elements.element(input, end, scan, |elements, Element { text, length, .. }| {
-                    match self.read(text, elements.limit) {
-                        Some(found) => elements.give(found, length),
-                        None => Step::entry(0, length, Record::within(elements.limit, text)),
-                    }
-                })
+                Some(elements.element(input, end, scan, |elements, Element { text, length, .. }| {
+                    let object = RawObject::parse(text).filter(RawObject::is_whole);
+                    let found = object.and_then(|object| {
+                        let found = (self.open)(&object, text, &mut elements.more)?;
+                        with_others(&object, text, self.known, found, &mut elements.more)
+                    });
+                    elements.give(found.unwrap_or_else(|| (0, Record::new(text).into())), length)
+                }))
             }
-            [b',' | b']', ..] => Step::Skip { consumed: 1 },
+            [b',' | b']', ..] => Some(Step::Skip { consumed: 1 }),
             [b'[', rest @ ..] => {
                 let behind = &rest[..rest.len().min(AROUND)];
                 match behind.get(leading_blanks(behind)) {
-                    None if !end && behind.len() < AROUND => Step::NeedMore,
-                    None | Some(b'{' | b']') => Step::Skip { consumed: 1 },
-                    Some(_) => elements.text(input, end),
+                    None if !end && behind.len() < AROUND => Some(Step::NeedMore),
+                    None | Some(b'{' | b']') => Some(Step::Skip { consumed: 1 }),
+                    Some(_) => None,
                 }
             }
-            _ => elements.text(input, end),
+            _ => None,
         }
-    }
-}
-
-impl ObjectArray {
-    fn read(&mut self, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
-        let object = RawObject::parse(text).filter(RawObject::is_whole)?;
-        let found = (self.1)(&object, text, limit)?;
-        let mut all = others(&object, text, self.0, found.iter().map(|(start, entry)| (*start, entry.bytes().len())));
-        if all.is_empty() {
-            return Some(found);
-        }
-        all = all.into_iter().map(|(start, entry)| (start, entry.within(limit))).chain(found).collect();
-        all.sort_by_key(|(start, _)| *start);
-        Some(all)
     }
 }
 
@@ -116,15 +110,13 @@ pub(super) struct Elements {
     /// How many bytes a record may have, and how many an element.
     pub limit: usize,
     most: usize,
-    lines: Lines,
     /// How many blanks the line begins with that is being read, and whether nothing else was in it so far.
     pub indent: usize,
     line_begins: bool,
     /// The element that is being passed over because it is too long.
     long: Option<(Passed, Scan)>,
-    /// The entries in the element that the input begins with, where in it each begins, and the element's length.
-    found: VecDeque<(usize, Entry<'static>)>,
-    length: usize,
+    /// What else is in the element that the input begins with.
+    pub more: More,
 }
 
 /// An element, or what stands in its place.
@@ -139,11 +131,8 @@ pub(super) struct Element<'a> {
 impl Elements {
     /// Goes on with what was begun, and passes over blanks.
     fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
-        if !self.found.is_empty() {
-            return Some(self.next_found());
-        }
-        if self.lines.are_inside() {
-            return Some(self.text(input, end));
+        if let Some(step) = self.more.next(self.limit) {
+            return Some(step);
         }
         if let Some((passed, scan)) = &mut self.long {
             let found = scan.end(input);
@@ -184,15 +173,6 @@ impl Elements {
         self.line_begins.then_some(self.indent)
     }
 
-    /// The rest of a line: text, or an object, which is a message here too.
-    pub(super) fn text<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let entry = |line: &'a [u8]| match line.starts_with(b"{") && is_whole(line) {
-            true => Entry::from(Record::new(line)),
-            false => LogLine::new(line).into(),
-        };
-        self.lines.entries(input, end, entry, |length| LogLine::oversized(length).into())
-    }
-
     /// Gives what `take` makes of the element that `scan` finds the end of.
     pub(super) fn element<'a>(
         &mut self,
@@ -214,20 +194,8 @@ impl Elements {
         take(self, Element { text: trim_end(&window[..length]), length, is_closed: found.is_some() })
     }
 
-    /// Gives what an element of that length holds.
-    pub(super) fn give<'a>(&mut self, found: Vec<(usize, Entry<'static>)>, length: usize) -> Step<'a> {
-        (self.found, self.length) = (found.into(), length);
-        self.next_found()
-    }
-
-    /// The input still begins with the element, and is done with it after the last one found in it.
-    fn next_found<'a>(&mut self) -> Step<'a> {
-        match self.found.pop_front() {
-            Some((start, entry)) => {
-                let consumed = if self.found.is_empty() { self.length } else { 0 };
-                Step::Entry { start, consumed, entry }
-            }
-            None => Step::Skip { consumed: self.length },
-        }
+    /// Gives the first entry of an element of that length.
+    pub(super) fn give<'a>(&mut self, found: Found<'a>, length: usize) -> Step<'a> {
+        self.more.give(found, length, self.limit)
     }
 }

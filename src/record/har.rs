@@ -10,10 +10,8 @@ use super::value::{Extent, value};
 use super::{Entry, LogLine, Record, har_entry};
 
 pub(super) const ABOUT: About = About {
-    name: "har",
     summary: "an HTTP Archive (browsers, mitmproxy): bodies, server-sent events and WebSocket messages; other requests are comments",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id, WebSockets)",
-    sample: include_str!("samples/har.log"),
     sign: Sign::Line(detect),
     decoder: |limit| ArrayDecoder::boxed(limit, AROUND, Har::default()),
 };
@@ -59,18 +57,18 @@ enum HarLevel {
 }
 
 impl ArrayFormat for Har {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Option<Step<'a>> {
         if let (Some(is_usual), [_, ..]) = (self.value, input) {
             let step = Self::value(elements, input, end, is_usual);
             self.value = self.value.filter(|_| step == Step::NeedMore);
-            return step;
+            return Some(step);
         }
-        match (self.level, input) {
+        Some(match (self.level, input) {
             (HarLevel::Outside, [b'{', ..]) => {
                 self.entries_seen = false;
                 self.enter(HarLevel::Root, 1)
             }
-            (HarLevel::Outside, _) => elements.text(input, end),
+            (HarLevel::Outside, _) => return None,
             (_, [b',', ..]) => Step::Skip { consumed: 1 },
             (HarLevel::Entries, [b']', ..]) => self.enter(HarLevel::Log, 1),
             // In the entries: the bracket is missing.
@@ -85,7 +83,7 @@ impl ArrayFormat for Har {
             (HarLevel::Entries, _) => self.entry(elements, input, end),
             (_, [b'"', ..]) => self.member(elements, input, end),
             _ => Self::value(elements, input, end, false),
-        }
+        })
     }
 }
 
@@ -165,10 +163,11 @@ impl Har {
             if !text.starts_with(b"{") {
                 return Step::entry(0, length, LogLine::new(text));
             }
-            match is_closed {
-                true => elements.give(har_entry::entries(text, elements.limit, &mut self.sockets), length),
-                false => Step::entry(0, length, Record::within(elements.limit, text)),
+            if is_closed {
+                elements.more.entries = har_entry::entries(text, &mut self.sockets).into();
             }
+            let first = elements.more.entries.pop_front();
+            elements.give(first.unwrap_or_else(|| (0, Record::new(text).into())), length)
         })
     }
 }

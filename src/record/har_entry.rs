@@ -1,7 +1,7 @@
 //! The content of an entry of an HTTP Archive: the messages of one HTTP request and its response, or of one WebSocket.
 
 use super::marked::Found;
-use super::object::{RawObject, elements, is_message, offset_in, recovered_elements, unescape};
+use super::object::{RawObject, elements_of, is_message, objects, offset_in, unescape};
 use super::times::{duration, epoch, later, number};
 use super::value::may_be_message;
 use super::{Entry, LogLine, Record, Sender, Time, sse};
@@ -16,7 +16,7 @@ use std::collections::HashSet;
 /// where there is none. `sockets` counts the WebSockets that carried messages.
 ///
 /// Of an entry with an error in it, the messages that can be found, and the entry as it is.
-pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<Found<'static>> {
+pub(super) fn entries(text: &[u8], sockets: &mut u64) -> Vec<Found<'static>> {
     let Some(entry) = RawObject::recover(text) else { return Vec::new() };
     let requests: Vec<_> = entry.objects("request").collect();
     let responses: Vec<_> = entry.objects("response").collect();
@@ -48,24 +48,25 @@ pub(super) fn entries(text: &[u8], limit: usize, sockets: &mut u64) -> Vec<Found
     let mut found = Vec::new();
     if bodies.iter().any(HttpBody::holds_message) {
         let headers = requests.iter().chain(&responses).filter_map(|side| side.get("headers"));
-        let id = headers.flat_map(recovered_elements).filter_map(RawObject::parse).find_map(|header| {
-            header.string("name").filter(|name| name.eq_ignore_ascii_case(SESSION))?;
-            header.string("value").filter(|id| !id.is_empty())
-        });
-        found.extend(HttpBody::entries(bodies, limit, session(&url, id.as_deref())));
+        let id =
+            headers.flat_map(|headers| elements_of(headers, true)).filter_map(RawObject::parse).find_map(|header| {
+                header.string("name").filter(|name| name.eq_ignore_ascii_case(SESSION))?;
+                header.string("value").filter(|id| !id.is_empty())
+            });
+        found.extend(HttpBody::entries(bodies, session(&url, id.as_deref())));
         let missing = || comment(&method, &url, ": the response's body is not in the archive");
         found.extend(is_missing.then(missing).flatten());
     }
     if frames.iter().any(HttpBody::holds_message) {
         *sockets += 1;
-        found.extend(HttpBody::entries(frames, limit, Some(format!("{}#{sockets}", origin(&url)))));
+        found.extend(HttpBody::entries(frames, Some(format!("{}#{sockets}", origin(&url)))));
     }
     let is_sound = |object: &RawObject<'_>| object.is_whole() && object.is_proper();
     if !is_sound(&entry) || !requests.iter().chain(&responses).all(is_sound) {
-        found.push((0, Record::within(limit, text.to_vec()).into()));
-    } else if mentions(text) + encoded > told(&found, text).saturating_add(twice) {
+        found.push((0, Record::new(text.to_vec()).into()));
+    } else if mentions(text) + encoded > told(&found) + twice {
         // A message may be where archives have none.
-        found.insert(0, (0, Entry::from(LogLine::new(text.to_vec())).within(limit)));
+        found.insert(0, (0, LogLine::new(text.to_vec()).into()));
     } else if found.is_empty() {
         found.push(comment(&method, &url, "").unwrap_or_else(|| (0, LogLine::new(text.to_vec()).into())));
     }
@@ -77,10 +78,9 @@ pub(super) fn mentions(text: &[u8]) -> usize {
     memmem::find_iter(text, b"jsonrpc").count()
 }
 
-/// How often what was found in a text does. Of what is too long, nobody knows.
-pub(super) fn told(found: &[Found<'_>], text: &[u8]) -> usize {
-    let told = |(_, entry): &Found<'_>| if entry.bytes().is_empty() { text.len() } else { mentions(entry.bytes()) };
-    found.iter().map(told).sum()
+/// How often what was found in a text does.
+pub(super) fn told<'a>(found: impl IntoIterator<Item = &'a Found<'static>>) -> usize {
+    found.into_iter().map(|(_, entry)| mentions(entry.bytes())).sum()
 }
 
 /// A request and its response.
@@ -180,27 +180,23 @@ impl HttpBody {
 
     /// Whether it is JSON-RPC.
     pub(super) fn holds_message(&self) -> bool {
-        objects(&self.bytes).any(|object| is_message(&object))
+        objects(self.bytes.trim_ascii()).any(|object| is_message(&object))
     }
 
     /// What such bodies are in a session, and where each begins.
-    pub(super) fn entries(
-        bodies: Vec<Self>,
-        limit: usize,
-        session: Option<String>,
-    ) -> impl Iterator<Item = Found<'static>> {
-        bodies.into_iter().map(move |body| (body.start, body.entry(limit, session.as_deref())))
+    pub(super) fn entries(bodies: Vec<Self>, session: Option<String>) -> impl Iterator<Item = Found<'static>> {
+        bodies.into_iter().map(move |body| (body.start, body.entry(session.as_deref())))
     }
 
     /// A record if it may be a message, and a line of text if not.
-    fn entry(self, limit: usize, session: Option<&str>) -> Entry<'static> {
+    fn entry(self, session: Option<&str>) -> Entry<'static> {
         let text = self.bytes.trim_ascii();
         if !may_be_message(text) {
-            return Entry::from(LogLine::new(text.to_vec())).within(limit);
+            return LogLine::new(text.to_vec()).into();
         }
         let session = session.map(|key| Cow::Owned(key.to_owned()));
         let (time, sender, latency) = (self.time, self.sender, self.latency);
-        Record { time, sender, session, latency, ..Record::within(limit, text.to_vec()) }.into()
+        Record { time, sender, session, latency, ..Record::new(text.to_vec()) }.into()
     }
 }
 
@@ -222,26 +218,20 @@ fn frames(entry: &RawObject<'_>, whole: &[u8], name: &str) -> Vec<HttpBody> {
         let bodies = data.map(|body| HttpBody { time, ..body });
         bodies.filter(|body| is_usual || body.holds_message()).collect::<Vec<_>>()
     };
-    entry.all(name).flat_map(recovered_elements).filter_map(RawObject::recover).flat_map(frame).collect()
-}
-
-/// The objects of a body: itself, or the elements of a batch.
-fn objects(bytes: &[u8]) -> impl Iterator<Item = RawObject<'_>> {
-    let text = bytes.trim_ascii();
-    let batch = elements(text);
-    let single = (!text.starts_with(b"[")).then_some(text);
-    single.into_iter().chain(batch).filter_map(RawObject::parse)
+    let all = entry.all(name).flat_map(|frames| elements_of(frames, true));
+    all.filter_map(RawObject::recover).flat_map(frame).collect()
 }
 
 /// The ids of the requests in a body, as they are spelled.
 fn ids(bytes: &[u8]) -> Vec<Vec<u8>> {
-    let requests = objects(bytes).filter(|message| message.has("method"));
+    let requests = objects(bytes.trim_ascii()).filter(|message| message.has("method"));
     requests.filter_map(|message| message.get("id").map(<[u8]>::to_vec)).collect()
 }
 
 /// Whether a body answers one of the requests with those ids; of a batch, any of its messages.
 fn is_answer(bytes: &[u8], ids: &HashSet<Vec<u8>>) -> bool {
-    let mut answers = objects(bytes).filter(|message| !message.has("method")).filter_map(|message| message.get("id"));
+    let answers = objects(bytes.trim_ascii()).filter(|message| !message.has("method"));
+    let mut answers = answers.filter_map(|message| message.get("id"));
     answers.any(|id| ids.contains(id))
 }
 
@@ -274,7 +264,7 @@ mod tests {
     use super::*;
 
     fn found(entry: &str) -> Vec<(usize, Entry<'static>)> {
-        entries(entry.as_bytes(), 1000, &mut 0)
+        entries(entry.as_bytes(), &mut 0)
     }
 
     fn post(sent: &str, content: &str) -> String {
@@ -412,7 +402,7 @@ mod tests {
         ];
         for (entry, mut expected) in broken {
             expected.push(&entry);
-            let found = entries(entry.as_bytes(), 1 << 20, &mut 0);
+            let found = entries(entry.as_bytes(), &mut 0);
             assert_eq!(texts(&found), expected, "{entry}");
         }
     }

@@ -2,69 +2,58 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
-use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
+use super::marked::{Found, HEAD, MarkedLines, Marks, More, head, is_structured};
 use super::object::{RawObject, elements, is_message};
 use super::times::timestamp;
 use super::value::is_whole;
-use super::{Record, Sender, Time};
+use super::{Record, Sender};
 use memchr::memmem;
 use std::collections::BTreeSet;
 
 pub(super) const ABOUT: About = About {
-    name: "helix",
     summary: "`2026-01-06T04:04:15.018 helix_lsp::transport [INFO] subtl <- {…}` and `-> {…}`; other lines are text",
     carries: "sender, time, language server",
-    sample: include_str!("samples/helix.log"),
     sign: Sign::Line(detect),
     decoder: |limit| MarkedLines::boxed(limit, HEAD, Helix::default()),
 };
 
 /// A line with an arrow and an object or array behind it, before any line that is a JSON value.
 fn detect(window: &Window<'_>) -> bool {
-    window.lines_before_values().any(|line| is_structured(Helix::default().read(line)))
+    window.lines_before_values().any(|line| is_structured(Helix::default().read(line, &mut More::default())))
 }
 
 /// Each language server's messages are a session of their own.
 #[derive(Default)]
 struct Helix {
     /// The servers that have just answered, so that a result may be repeated.
-    answered: BTreeSet<Vec<u8>>,
+    answered: BTreeSet<String>,
 }
 
 impl Marks for Helix {
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
-        let Mark { time, server, sender, message } = mark(head(line))?;
-        if sender == Sender::Server {
-            let answer = answer(&line[message..]);
+    fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {
+        let (start, record) = mark(line)?;
+        if record.sender == Some(Sender::Server) {
+            let server = record.session.as_deref().unwrap_or_default();
             let answered = self.answered.remove(server);
-            match answer {
+            match answer(&record.bytes) {
                 // Versions up to 24 write a response and then, with the same arrow, its result alone.
                 HelixAnswer::Value if answered => return None,
                 HelixAnswer::Result => {
-                    self.answered.insert(server.to_vec());
+                    self.answered.insert(server.to_owned());
                 }
                 _ => {}
             }
         }
-        let session = (!server.is_empty()).then(|| String::from_utf8_lossy(server));
-        Some((message, Record { time, sender: Some(sender), session, ..Record::new(&line[message..]) }.into()))
+        Some((start, record.into()))
     }
 }
 
-/// The mark in front of a message.
-struct Mark<'a> {
-    time: Option<Time>,
-    /// The language server; versions before 23 did not name it.
-    server: &'a [u8],
-    sender: Sender,
-    /// Where the message begins in the line.
-    message: usize,
-}
-
-/// Lines of other levels have the same arrow in front of errors and of what the server wrote to stderr.
-fn mark(line: &[u8]) -> Option<Mark<'_>> {
-    let (length, time) = timestamp(line)?;
-    let text = line[length..].strip_prefix(b" helix_lsp::transport [INFO]")?;
+/// The message behind a mark, and where it begins. Lines of other levels have the same arrow in front of errors and of what
+/// the server wrote to stderr.
+fn mark(line: &[u8]) -> Option<(usize, Record<'_>)> {
+    let front = head(line);
+    let (length, time) = timestamp(front)?;
+    let text = front[length..].strip_prefix(b" helix_lsp::transport [INFO]")?;
     let (at, sender) = match (memmem::find(text, b" -> "), memmem::find(text, b" <- ")) {
         (Some(sent), received) if received.is_none_or(|at| sent < at) => (sent, Sender::Client),
         (_, received) => (received?, Sender::Server),
@@ -73,9 +62,12 @@ fn mark(line: &[u8]) -> Option<Mark<'_>> {
     if server == b"err" || server.ends_with(b" err") {
         return None;
     }
-    let behind = line.len() - text.len() + at + 4;
-    let message = behind + leading_blanks(&line[behind..]);
-    (message < line.len()).then_some(Mark { time, server, sender, message })
+    let behind = front.len() - text.len() + at + 4;
+    let start = behind + leading_blanks(&line[behind..]);
+    // Versions before 23 did not name the server.
+    let session = (!server.is_empty()).then(|| String::from_utf8_lossy(server));
+    (start < front.len())
+        .then(|| (start, Record { time, sender: Some(sender), session, ..Record::new(&line[start..]) }))
 }
 
 /// The kind of text that a server sent.
@@ -113,8 +105,9 @@ mod tests {
     use super::*;
 
     fn found(line: &str) -> Option<(&str, Sender, &str)> {
-        let mark = mark(line.as_bytes())?;
-        Some((std::str::from_utf8(mark.server).unwrap(), mark.sender, &line[mark.message..]))
+        let (start, record) = mark(line.as_bytes())?;
+        let server = record.session.unwrap_or_default();
+        Some((line.matches(&*server).next()?, record.sender?, &line[start..]))
     }
 
     #[test]

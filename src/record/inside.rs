@@ -27,11 +27,10 @@ pub(super) fn messages<'a>(
     if !may_hold_message(line) {
         return found;
     }
-    let Some(object) = object else {
-        in_text(line, around, DEEP, &mut found);
-        return found;
-    };
-    in_object(line, object, around, DEEP, &mut found);
+    match object {
+        Some(object) => in_object(line, object, around, DEEP, &mut found),
+        None => in_text(line, around, DEEP, &mut found),
+    }
     found
 }
 

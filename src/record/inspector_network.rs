@@ -1,20 +1,18 @@
 //! `mcp-inspector-network`: the HTTP requests that the MCP Inspector exports. Each is read as an entry of an archive.
 
 use super::about::{About, Sign, Window};
-use super::elements::{ArrayDecoder, first_element};
+use super::elements::{first_element, object_array};
 use super::har_entry::{HttpBody, HttpExchange, SESSION, comment, mentions, session, told};
-use super::marked::Found;
+use super::marked::{Found, More};
 use super::object::{RawObject, scalar};
 use super::times::duration;
-use super::{Entry, LogLine, Sender};
+use super::{LogLine, Sender};
 
 pub(super) const ABOUT: About = About {
-    name: "mcp-inspector-network",
     summary: "an array of `{\"id\":…,\"timestamp\":…,\"method\":\"POST\",\"url\":…,\"requestBody\":\"{…}\",\"responseBody\":\"{…}\",\"duration\":…}`",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id)",
-    sample: include_str!("samples/mcp-inspector-network.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::of_objects(limit, Some(&HEADERS), Box::new(records)),
+    decoder: |limit| object_array(limit, Some(&HEADERS), open),
 };
 
 /// Headers may have the words of messages.
@@ -28,7 +26,7 @@ fn detect(window: &Window<'_>) -> bool {
 }
 
 /// The messages of a request and its response, and where in the entry the body begins that each is in.
-fn records(entry: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
+fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
     let url = entry.string("url").filter(|url| !url.is_empty())?;
     let body = |name, sender| entry.get(name).and_then(|body| HttpBody::new(body, text, false, Some(sender)));
     let exchange = HttpExchange {
@@ -39,24 +37,25 @@ fn records(entry: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found
         events: Vec::new(),
     };
     let (bodies, _) = exchange.bodies();
-    let mut found = Vec::new();
+    let found = &mut more.entries;
     if bodies.iter().any(HttpBody::holds_message) {
         let id = HEADERS.iter().filter_map(|name| entry.object(name)).find_map(|headers| {
             let mut members = headers.members();
             let (_, id) = members.find(|(name, _)| name.eq_ignore_ascii_case(SESSION.as_bytes()))?;
             scalar(id).filter(|id| !id.is_empty())
         });
-        found.extend(HttpBody::entries(bodies, limit, session(&url, id.as_deref())));
+        found.extend(HttpBody::entries(bodies, session(&url, id.as_deref())));
     }
     let values = HEADERS.iter().flat_map(|name| entry.all(name));
     let values = values.chain(["requestBody", "responseBody"].iter().filter_map(|name| entry.get(name)));
-    if values.map(mentions).sum::<usize>() > told(&found, text) {
+    if values.map(mentions).sum::<usize>() > told(&*found) {
         // A message may be where headers are, or deeper in a body.
-        found.insert(0, (0, Entry::from(LogLine::new(text.to_vec())).within(limit)));
-    } else if found.is_empty() {
+        return Some((0, LogLine::new(text).into()));
+    }
+    if found.is_empty() {
         found.extend(comment(&entry.string("method").unwrap_or_default(), &url, ""));
     }
-    Some(found)
+    found.pop_front()
 }
 
 #[cfg(test)]

@@ -10,10 +10,8 @@ use super::value::{Extent, Front, value};
 use memchr::{memchr, memrchr};
 
 pub(super) const ABOUT: About = About {
-    name: "json-array",
     summary: "one array of messages over several lines, `[` `{…},` `{…}` `]`; each element is a record",
     carries: "messages only",
-    sample: include_str!("samples/json-array.log"),
     sign: Sign::Value(detect),
     // One byte more than an element may have, by which it can be seen to be too long.
     decoder: |limit| ArrayDecoder::boxed(limit, 1, JsonArray::Outside),
@@ -89,18 +87,18 @@ enum JsonArray {
 }
 
 impl ArrayFormat for JsonArray {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Option<Step<'a>> {
         *self = match (&self, input) {
             (Self::Outside, _) => match opens(input, end) {
-                None => return Step::NeedMore,
-                Some(false) => return elements.text(input, end),
+                None => return Some(Step::NeedMore),
+                Some(false) => return None,
                 Some(true) => Self::Inside,
             },
             (Self::Inside, [b']', ..]) => Self::Outside,
             (Self::Inside, [b',', ..]) => Self::Inside,
-            (Self::Inside, _) => return element(elements, input, end),
+            (Self::Inside, _) => return Some(element(elements, input, end)),
         };
-        Step::Skip { consumed: 1 }
+        Some(Step::Skip { consumed: 1 })
     }
 }
 

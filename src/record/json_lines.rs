@@ -11,28 +11,27 @@
 
 use super::about::{About, Sign};
 use super::clues::Clues;
-use super::decoder::{Decoder, leading_blanks};
-use super::inside::{Inside, messages};
+use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
+use super::inside::messages;
 use super::key::KeyTrials;
 use super::known::{has_members_of_messages, is_sure};
-use super::marked::{AROUND, Found, LookedAhead, MarkedLines, Marks};
+use super::marked::{AROUND, Found, MarkedLines, Marks, More};
 use super::object::{RawObject, is_message};
-use super::{LogLine, Record};
-use std::vec::IntoIter;
+use super::scan::Scan;
+use super::{Entry, LogLine, Record};
+use memchr::memchr_iter;
 
 pub(super) const ABOUT: About = About {
-    name: "json-lines",
     summary: "one JSON value a line, a message, or with messages inside; other lines are records that are no JSON",
     carries: "messages; time and sender where what is around a message tells them",
-    sample: include_str!("samples/json-lines.log"),
     // Every log that has no other sign.
     sign: Sign::Value(|_| true),
-    decoder: |limit| MarkedLines::boxed(limit, AROUND, JsonLines::new(true)),
+    decoder: |limit| MarkedLines::boxed(limit, AROUND, JsonLines::new(limit, true)),
 };
 
 /// A decoder for a log that was not said to have this format: its text may have messages inside.
 pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
-    MarkedLines::boxed(limit, AROUND, JsonLines::new(false))
+    MarkedLines::boxed(limit, AROUND, JsonLines::new(limit, false))
 }
 
 /// The lines read so far, in so far as they tell what to make of the next.
@@ -47,6 +46,7 @@ enum Seen {
 }
 
 struct JsonLines {
+    limit: usize,
     /// Whether the log was said to have this format: then text is a record as it is.
     is_stated: bool,
     seen: Seen,
@@ -56,49 +56,39 @@ struct JsonLines {
     key: Option<&'static str>,
     /// Those that may, while that is in doubt.
     trials: Option<Box<KeyTrials>>,
-    further: IntoIter<Inside<'static>>,
+    /// How many lines were looked at in vain for the end of a value: none of them is looked at so again.
+    closed: usize,
 }
 
 impl Marks for JsonLines {
     #[inline]
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
         let first = first_name(line);
         let is_plain = match self.seen {
             Seen::Messages => matches!(first, b"jsonrpc" | b"id" | b"method" | b"params" | b"result" | b"error"),
             Seen::Inside => first == b"jsonrpc",
             Seen::Nothing => false,
         };
-        if is_plain && !self.has_meta { Some((0, Record::new(line).into())) } else { Some(self.look(line)) }
+        if is_plain && !self.has_meta { Some((0, Record::new(line).into())) } else { Some(self.look(line, more)) }
     }
 
     #[inline]
-    fn look_ahead(&mut self, input: &[u8], length: usize, end: bool) -> LookedAhead {
-        match &mut self.trials {
-            None => LookedAhead::NotNeeded,
-            Some(trials) => match trials.decide(input, length, end) {
-                None => LookedAhead::NeedMore,
-                Some(key) => {
-                    (self.key, self.trials) = (key, None);
-                    LookedAhead::Decided
-                }
-            },
+    fn look_ahead(&mut self, input: &[u8], length: usize, end: bool) -> Option<bool> {
+        let Some(trials) = &mut self.trials else {
+            self.closed = self.closed.saturating_sub(1);
+            return None;
+        };
+        let decided = trials.decide(input, length, end);
+        if let Some(key) = decided {
+            (self.key, self.trials) = (key, None);
         }
+        Some(decided.is_some())
     }
 
     #[inline]
-    fn opens(&mut self, line: &[u8]) -> Option<usize> {
-        opens(line).filter(|_| !self.is_stated && self.seen != Seen::Messages)
-    }
-
-    fn spread<'a>(&mut self, front: &[u8], value: &'a [u8]) -> Option<Record<'a>> {
-        is_sure(value).then(|| {
-            self.seen = Seen::Inside;
-            Clues::default().in_front(front).of(Record::new(value))
-        })
-    }
-
-    fn further(&mut self) -> Option<Found<'static>> {
-        self.further.next().map(|(start, record)| (start, record.into()))
+    fn below<'a>(&mut self, line: &'a [u8], _: usize, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+        let may_open = !self.is_stated && self.seen != Seen::Messages && self.closed == 0;
+        opens(line).filter(|_| may_open).and_then(|at| self.spread(at, input, end))
     }
 }
 
@@ -131,19 +121,45 @@ fn first_name(line: &[u8]) -> &[u8] {
 }
 
 impl JsonLines {
-    fn new(is_stated: bool) -> Self {
-        Self {
-            is_stated,
-            seen: Seen::Nothing,
-            has_meta: false,
-            key: None,
-            trials: None,
-            further: Vec::new().into_iter(),
+    fn new(limit: usize, is_stated: bool) -> Self {
+        Self { limit, is_stated, seen: Seen::Nothing, has_meta: false, key: None, trials: None, closed: 0 }
+    }
+
+    /// The message that may begin at this place of the line that the input begins with, and goes on in the lines below it.
+    fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+        let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
+        let is_all = end || window.len() < input.len();
+        let start = at + leading_blanks(&window[at..]);
+        match window.get(start) {
+            None => return (!is_all).then_some(Step::NeedMore),
+            Some(b'{' | b'[') => {}
+            Some(_) => return None,
         }
+        // No line of JSON begins otherwise, unless it is in brackets.
+        let goes_on = |byte: u8| is_blank(byte) || b"\"{},]".contains(&byte);
+        let ends = memchr_iter(b'\n', &window[start..]).map(|at| start + at + 1);
+        let bound = ends.into_iter().find(|&at| window.get(at).is_some_and(|byte| !goes_on(*byte)));
+        let text = &window[start..bound.unwrap_or(window.len())];
+        let length = match Scan::value().end(text) {
+            Some(length) => length,
+            None if bound.is_none() && !is_all => return Some(Step::NeedMore),
+            None => trim_end(text).len(),
+        };
+        let value = &text[..length];
+        let (lines, is_sure) = (memchr_iter(b'\n', value).count(), is_sure(value));
+        if is_sure {
+            self.seen = Seen::Inside;
+        }
+        if lines == 0 || !is_sure {
+            self.closed = lines + 1;
+            return None;
+        }
+        let record = Clues::default().in_front(&window[..at]).of(Record::new(value));
+        Some(Step::entry(start, start + length, Entry::from(record).within(self.limit)))
     }
 
     /// What a line is that is not known to be a message by its first bytes.
-    fn look<'a>(&mut self, line: &'a [u8]) -> Found<'a> {
+    fn look<'a>(&mut self, line: &'a [u8], more: &mut More) -> Found<'a> {
         let record = || (0, Record::new(line).into());
         let text = || LogLine::new(line);
         let object = RawObject::parse(line);
@@ -154,7 +170,7 @@ impl JsonLines {
             return match self.is_stated {
                 _ if is_array && (!is_inside || is_sure(line)) => record(),
                 true => otherwise(),
-                false => self.first(line, messages(line, None, self.key)).unwrap_or_else(otherwise),
+                false => self.first(line, None, more).unwrap_or_else(otherwise),
             };
         };
         let claims = ["method", "result", "error"].iter().any(|name| object.has(name));
@@ -168,7 +184,7 @@ impl JsonLines {
             let clues = meta.map_or_else(Clues::default, |meta| Clues::default().within(&meta));
             return (0, clues.of(Record::new(line)).into());
         }
-        if let Some(first) = self.first(line, messages(line, Some(&object), self.key)) {
+        if let Some(first) = self.first(line, Some(&object), more) {
             return first;
         }
         match self.seen == Seen::Inside && object.is_whole() {
@@ -185,23 +201,23 @@ impl JsonLines {
         self.seen != Seen::Inside || is_message(object)
     }
 
-    /// The first of several messages; the others are kept.
-    fn first<'a>(&mut self, line: &[u8], found: Vec<Inside<'a>>) -> Option<Found<'a>> {
-        let mut found = found.into_iter();
+    /// The first of the messages inside a line.
+    fn first<'a>(&mut self, line: &'a [u8], object: Option<&RawObject<'a>>, more: &mut More) -> Option<Found<'a>> {
+        let mut found = messages(line, object, self.key).into_iter();
         let (start, record) = found.next()?;
         if self.seen != Seen::Inside {
             self.trials = KeyTrials::of(line).map(Box::new);
         }
         self.seen = Seen::Inside;
-        self.further = found.map(|(start, record)| (start, record.into_owned())).collect::<Vec<_>>().into_iter();
+        more.entries.extend(found.map(|(start, record)| (start, record.into_owned().into())));
         Some((start, record.into()))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Direction;
     use super::super::decoder::tests::{entries, texts};
-    use super::super::{Direction, Entry};
     use super::*;
 
     fn lines(limit: usize, input: &str) -> (Vec<usize>, Vec<String>) {

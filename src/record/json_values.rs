@@ -2,19 +2,18 @@
 
 use super::Record;
 use super::about::{About, Sign, Window};
-use super::decoder::{Decoder, Lines, Passed, Step, leading_blanks, trim_end};
+use super::decoder::{Passed, Step, is_blank, leading_blanks, trim_end};
 use super::json_lines::opens;
 use super::known::is_sure;
+use super::marked::{Found, MarkedLines, Marks, More};
 use super::value::Front;
 use memchr::{memchr, memchr_iter, memrchr};
 
 pub(super) const ABOUT: About = About {
-    name: "json-values",
     summary: "JSON values one after another, pretty-printed over many lines or several on one",
     carries: "messages only",
-    sample: include_str!("samples/json-values.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| Box::new(JsonValues::new(limit, b"{[")),
+    decoder: |limit| MarkedLines::boxed(limit, 0, JsonValues::new(limit, b"{[")),
 };
 
 /// The first value goes over several lines, as far as it can be seen, or has another one behind it on its line. It is not a
@@ -46,16 +45,12 @@ pub(super) struct JsonValues {
     limit: usize,
     /// The bytes that a line begins with before which a value with an error ends.
     starts: &'static [u8],
-    lines: Lines,
     /// An object or array that is too long, and whether a line begins at this place in it.
     long: Option<(Passed, bool)>,
 }
 
-impl Decoder for JsonValues {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if self.lines.are_inside() {
-            return self.text(input, end);
-        }
+impl Marks for JsonValues {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
         if let Some((passed, line_begins)) = &mut self.long {
             let done = match input.first() {
                 Some(first) if *line_begins && self.starts.contains(first) => Some(0),
@@ -65,38 +60,34 @@ impl Decoder for JsonValues {
             let step = passed.step(bytes, done.is_some() || end);
             *line_begins = if bytes.is_empty() { *line_begins } else { bytes.ends_with(b"\n") };
             self.long = self.long.take().filter(|_| !step.is_entry());
-            return step;
+            return Some(step);
         }
-        let blanks = leading_blanks(input);
-        if blanks > 0 {
-            return Step::Skip { consumed: blanks };
-        }
-        let Some(&first) = input.first() else { return Step::NeedMore };
+        let first = input.first().filter(|byte| !is_blank(**byte))?;
         let structured = matches!(first, b'{' | b'[');
         match Front::of(input, self.limit, end) {
-            Front::Whole(length) => Step::entry(0, length, Record::new(&input[..length])),
-            Front::NeedMore => Step::NeedMore,
-            Front::Broken(at) if structured => self.broken(at, input, end),
-            Front::Long if structured => self.long(input),
-            Front::Broken(_) | Front::Long => self.text(input, end),
+            Front::Whole(length) => Some(Step::entry(0, length, Record::new(&input[..length]))),
+            Front::NeedMore => Some(Step::NeedMore),
+            Front::Broken(at) if structured => Some(self.broken(at, input, end)),
+            Front::Long if structured => Some(self.long(input)),
+            Front::Broken(_) | Front::Long => None,
         }
+    }
+
+    /// The rest of a line.
+    fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {
+        Some((0, Record::new(line).into()))
     }
 }
 
 impl JsonValues {
     /// Objects and arrays with an error end before the next line that begins with one of the bytes in `starts`.
     pub(super) fn new(limit: usize, starts: &'static [u8]) -> Self {
-        Self { limit, starts, lines: Lines::new(limit), long: None }
+        Self { limit, starts, long: None }
     }
 
     /// Whether a part of a value has been consumed that is too long.
     pub(super) fn are_inside(&self) -> bool {
         self.long.is_some()
-    }
-
-    /// The rest of a line.
-    fn text<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        self.lines.entries(input, end, Record::new, Record::oversized)
     }
 
     /// An object or array with an error at `at`.

@@ -11,7 +11,7 @@
 use super::Record;
 use super::inside::messages;
 use super::marked::AROUND;
-use super::object::{RawObject, elements};
+use super::object::{RawObject, objects};
 use memchr::memchr;
 use std::collections::HashMap;
 use std::iter;
@@ -92,11 +92,7 @@ impl Trial {
     fn read(&mut self, line: &[u8]) {
         for record in records(line, self.name) {
             let session = record.session.as_deref().unwrap_or_default();
-            let texts: Vec<_> = match record.bytes.first() {
-                Some(b'[') => elements(&record.bytes).collect(),
-                _ => vec![&*record.bytes],
-            };
-            for message in texts.into_iter().filter_map(RawObject::parse) {
+            for message in objects(&record.bytes) {
                 let Some(id) = message.get("id").filter(|id| *id != b"null") else { continue };
                 let open = self.open.entry((id.to_vec(), session.to_owned())).or_default();
                 if message.has("method") {

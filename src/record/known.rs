@@ -1,7 +1,7 @@
 //! What is a message of JSON-RPC for sure, although it stands among other things.
 
 use super::Sender;
-use super::object::{RawObject, elements};
+use super::object::{RawObject, objects};
 use memchr::memmem;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -104,10 +104,7 @@ pub(crate) fn is_member_of_messages(name: &[u8]) -> bool {
 
 /// Whether an object is a message for sure, or an array is a batch that has such a message.
 pub(super) fn is_sure(text: &[u8]) -> bool {
-    match RawObject::parse(text) {
-        Some(object) => counts(&object),
-        None => elements(text).filter_map(RawObject::parse).any(|object| counts(&object)),
-    }
+    objects(text).any(|object| counts(&object))
 }
 
 #[cfg(test)]

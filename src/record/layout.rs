@@ -2,7 +2,7 @@
 
 use super::clues::{named_direction, named_side};
 use super::decoder::{Decoder, leading_blanks, trim_end};
-use super::marked::{AROUND, Found, MarkedLines, Marks, More, enveloped};
+use super::marked::{AROUND, Found, More, enveloped, marked_lines};
 use super::object::{RawObject, elements, offset_in, scalar, unescape, unescaped};
 use super::value::{Extent, value};
 use super::{Direction, Record, Sender, Time, times};
@@ -142,13 +142,12 @@ impl Layout {
         let layout = self.0.clone();
         match &self.0.place {
             Place::Envelope(_) => enveloped(limit, None, move |object, line, more| layout.open(object, line, more)),
-            Place::Line(_) => MarkedLines::boxed(limit, AROUND, LayoutLines { layout, more: More::new() }),
+            Place::Line(_) => marked_lines(limit, AROUND, move |line, more| layout.read(line, more)),
         }
     }
 }
 
 /// What is said around a message.
-#[derive(Default)]
 struct Said {
     time: Option<Time>,
     meaning: Option<WordMeaning>,
@@ -185,13 +184,23 @@ impl Places {
             meaning: senders.iter().filter_map(text).find_map(|text| self.meaning(&text)),
             session: sessions.iter().find_map(text),
         };
-        more.extend(others.into_iter().map(|(start, message)| (start, said.of(message).into_owned().into())));
+        let others = others.into_iter().map(|(start, message)| (start, said.of(message).into_owned().into()));
+        more.entries.extend(others);
         Some((first.0, said.of(first.1).into()))
     }
 
     fn meaning(&self, word: &str) -> Option<WordMeaning> {
         let own = self.words.iter().find(|(own, _)| own.eq_ignore_ascii_case(word.trim())).map(|(_, meaning)| *meaning);
         own.or_else(|| named_meaning(word))
+    }
+
+    /// The messages of a line, the first of them apart.
+    fn read<'a>(&self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+        let Place::Line(regex) = &self.place else { return None };
+        let mut found = regex.captures_iter(line).filter_map(|captures| self.captured(line, &captures));
+        let first = found.next()?;
+        more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
+        Some(first)
     }
 
     /// The message in what the expression found on a line.
@@ -208,26 +217,6 @@ impl Places {
             Cow::Owned(_) => captures.name("message")?.start(),
         };
         Some((start, said.of(message).into()))
-    }
-}
-
-/// Lines, as a regular expression takes them apart.
-struct LayoutLines {
-    layout: Arc<Places>,
-    more: More,
-}
-
-impl Marks for LayoutLines {
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
-        let Place::Line(regex) = &self.layout.place else { return None };
-        let mut found = regex.captures_iter(line).filter_map(|captures| self.layout.captured(line, &captures));
-        let first = found.next()?;
-        self.more.extend(found.map(|(start, entry)| (start, entry.into_owned())));
-        Some(first)
-    }
-
-    fn further(&mut self) -> Option<Found<'static>> {
-        self.more.pop_front()
     }
 }
 

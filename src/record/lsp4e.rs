@@ -1,26 +1,19 @@
 //! `lsp4e`: Eclipse's log of language servers. Headings tell time and direction; below each is a piece of the stream, in
 //! which header and message may have headings of their own.
 
-use super::about::{About, Sign, Window};
-use super::marked::{Found, HEAD, MarkedLines, Marks, head};
+use super::about::{About, Sign};
+use super::marked::{Found, HEAD, MarkedLines, Marks, More, head};
 use super::object::extent;
 use super::times;
 use super::{Record, Sender, Time};
 use std::borrow::Cow;
 
 pub(super) const ABOUT: About = About {
-    name: "lsp4e",
     summary: "`[2026-09-13T20:13:16.649+02:00] LSP4E_TO_LANGUAGE_SERVER name:`, and below it a piece of the stream",
     carries: "time, sender, language server",
-    sample: include_str!("samples/lsp4e.log"),
-    sign: Sign::Line(detect),
-    decoder: |limit| MarkedLines::boxed(limit, HEAD, Lsp4e::default()),
+    sign: Sign::Line(|window| window.lines_before_values().any(|line| Heading::of(head(line)).is_some())),
+    decoder: |limit| MarkedLines::boxed(limit, HEAD, Lsp4e(None)),
 };
-
-/// A heading, before any line that is a JSON value.
-fn detect(window: &Window<'_>) -> bool {
-    window.lines_before_values().any(|line| Heading::of(head(line)).is_some())
-}
 
 #[derive(Clone)]
 struct Heading {
@@ -44,31 +37,23 @@ impl Heading {
 }
 
 /// Lines that begin as an object or an array are messages; headings and the stream's headers are text.
-#[derive(Default)]
-struct Lsp4e {
-    heading: Option<Heading>,
-    taken: Option<usize>,
-}
+struct Lsp4e(Option<Heading>);
 
 impl Marks for Lsp4e {
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
         if let Some(heading) = Heading::of(head(line)) {
-            self.heading = Some(heading);
+            self.0 = Some(heading);
             return None;
         }
-        let heading = self.heading.as_ref()?;
+        let heading = self.0.as_ref()?;
         if !matches!(line.first(), Some(b'{' | b'[')) || line.starts_with(b"[2") {
             return None;
         }
         // A stream has no line ends: what comes next may stand behind a message.
         let (length, _) = extent(line, false);
-        self.taken = (length < line.len()).then_some(length);
+        more.taken = (length < line.len()).then_some(length);
         let session = Some(Cow::Owned(heading.server.clone()));
         let (time, sender) = (heading.time, Some(heading.sender));
         Some((0, Record { time, sender, session, ..Record::new(&line[..length]) }.into()))
-    }
-
-    fn taken(&mut self) -> Option<usize> {
-        self.taken.take()
     }
 }

@@ -5,10 +5,8 @@
 use super::about::{About, Sign, Window};
 
 pub(super) const ABOUT: About = About {
-    name: "lsp-devtools-db",
     summary: "the SQLite database of `lsp-devtools record --to-sqlite`; needs the feature `sqlite`",
     carries: "sender, time, sessions; ids of rows as lines",
-    sample: "SQLite format 3\0",
     #[cfg(feature = "sqlite")]
     sign: Sign::Line(detect),
     #[cfg(not(feature = "sqlite"))]

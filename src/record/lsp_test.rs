@@ -7,10 +7,8 @@ use super::times::date_time;
 use super::{Entry, Record, Sender};
 
 pub(super) const ABOUT: About = About {
-    name: "lsp-test",
     summary: "`{\"tag\":\"FromClient\",\"contents\":[\"2018-…\",{\"tag\":…,\"contents\":{…}}]}`, sessions that haskell-lsp captured",
     carries: "time, sender",
-    sample: include_str!("samples/lsp-test.log"),
     sign: Sign::Line(detect),
     decoder: |limit| enveloped(limit, Some(&[]), open),
 };
@@ -46,7 +44,7 @@ fn open<'a>(event: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<Fo
     let most = if event.is_whole() { usize::MAX } else { 1 };
     let mut all = event.all("contents").flat_map(found).take(most);
     let first = all.next().filter(|(_, entry)| event.is_whole() || matches!(entry.bytes(), [b'{' | b'[', ..]));
-    more.extend(all.map(|(start, entry)| (start, entry.into_owned())));
+    more.entries.extend(all.map(|(start, entry)| (start, entry.into_owned())));
     first
 }
 

@@ -1,14 +1,14 @@
 //! Formats of lines, of which some hold a message: what most logs have in common.
 
-use super::decoder::{Decoder, Line, Lines, Step, is_blank, leading_blanks, trim_end};
+use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
 use super::known::may_hold_message;
 use super::object::{RawObject, extent, is_message, offset_in, unescape};
-use super::scan::Scan;
 use super::value::{Extent, value};
 use super::{Entry, LogLine, Record};
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::iter;
 
 /// How many bytes the mark in front of a message may have. A line that is longer than the limit by more is not kept.
 pub(super) const HEAD: usize = 4096;
@@ -21,59 +21,67 @@ pub(super) fn head(line: &[u8]) -> &[u8] {
 /// Where in its line an entry begins, and the entry.
 pub(super) type Found<'a> = (usize, Entry<'a>);
 
-/// Reads the lines of one format, one after the other. Formats that need not remember anything are a function.
+/// What a piece of the input, a line or an element, holds besides the entry that is given first.
+#[derive(Default)]
+pub(super) struct More {
+    /// The other entries, and where in the piece each begins.
+    pub entries: VecDeque<Found<'static>>,
+    /// How many bytes of a line they take, where the rest is to be read as a line of its own.
+    pub taken: Option<usize>,
+    /// How many bytes the piece has.
+    length: usize,
+}
+
+impl More {
+    /// Gives the first entry of a piece of `length` bytes, which is done with after its last one.
+    #[inline]
+    pub(super) fn give<'a>(&mut self, (start, entry): Found<'a>, length: usize, limit: usize) -> Step<'a> {
+        self.length = length;
+        let consumed = if self.entries.is_empty() { length } else { 0 };
+        Step::Entry { start, consumed, entry: entry.within(limit) }
+    }
+
+    /// Gives the next entry of the piece that the input still begins with.
+    #[inline]
+    pub(super) fn next<'a>(&mut self, limit: usize) -> Option<Step<'a>> {
+        let found = self.entries.pop_front()?;
+        Some(self.give(found, self.length, limit))
+    }
+}
+
+/// Reads the lines of one format, one after the other. Most formats are a function.
 pub(super) trait Marks: Send {
-    /// Finds the message on a line, which has no blanks around it; `None`: it is text between messages.
+    /// Finds the first entry on a line, which has no blanks around it; `None`: it is text between messages.
     ///
     /// Of a line that is too long to be kept, only the beginning is given.
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>>;
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>>;
 
-    /// Where on a line a value may begin that goes on in the lines below: at its last byte, or behind it.
+    /// Goes on with what was begun, or takes what does not begin as a line; `None`: a line begins here, or goes on.
     #[inline]
-    fn opens(&mut self, _line: &[u8]) -> Option<usize> {
+    fn resume<'a>(&mut self, _input: &'a [u8], _end: bool) -> Option<Step<'a>> {
         None
     }
 
-    /// The message that such a value is, behind that text.
+    /// Takes more or less than the line with which the `input` begins, and which has `length` bytes with its end; `None`: it
+    /// is read by itself.
     #[inline]
-    fn spread<'a>(&mut self, _front: &[u8], _value: &'a [u8]) -> Option<Record<'a>> {
+    fn below<'a>(&mut self, _line: &'a [u8], _length: usize, _input: &'a [u8], _end: bool) -> Option<Step<'a>> {
         None
     }
 
-    /// The next message on the same line; asked after [`Marks::read`] has found one.
+    /// Looks at the lines below, where they decide what to make of the line that was read, which is to be read again then;
+    /// tells whether they did, or more of them are needed. `input` begins with that line, which has `length` bytes with its
+    /// end, and does not go on at the `end`.
     #[inline]
-    fn further(&mut self) -> Option<Found<'static>> {
-        None
-    }
-
-    /// Looks at the lines below, where they decide what to make of the line that was read. `input` begins with that line, which
-    /// has `length` bytes with its end, and does not go on at the `end`.
-    #[inline]
-    fn look_ahead(&mut self, _input: &[u8], _length: usize, _end: bool) -> LookedAhead {
-        LookedAhead::NotNeeded
-    }
-
-    /// How many bytes of the line what was read takes, where the rest is to be read as a line of its own.
-    #[inline]
-    fn taken(&mut self) -> Option<usize> {
+    fn look_ahead(&mut self, _input: &[u8], _length: usize, _end: bool) -> Option<bool> {
         None
     }
 }
 
-/// What came of looking at lines below.
-pub(super) enum LookedAhead {
-    /// Nothing depends on them.
-    NotNeeded,
-    /// It needs more of them.
-    NeedMore,
-    /// What the line is has been decided: it is to be read again.
-    Decided,
-}
-
-impl<F: for<'a> Fn(&'a [u8]) -> Option<Found<'a>> + Send> Marks for F {
+impl<F: for<'a> FnMut(&'a [u8], &mut More) -> Option<Found<'a>> + Send> Marks for F {
     #[inline]
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
-        self(line)
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+        self(line, more)
     }
 }
 
@@ -82,25 +90,26 @@ pub(super) fn is_structured(found: Option<Found<'_>>) -> bool {
     found.is_some_and(|(_, entry)| matches!(entry, Entry::Record(_)) && matches!(entry.bytes(), [b'{' | b'[', ..]))
 }
 
-/// Gives what [`Marks`] finds on each line, and every other line as a [`LogLine`].
+/// Gives what [`Marks`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF or CRLF, the last one
+/// also with the input; one that is too long is passed over.
 pub(super) struct MarkedLines<M> {
     limit: usize,
-    lines: Lines,
+    /// A line is too long if it has more bytes from its first one that is not blank up to its end.
+    most: usize,
+    /// How many bytes of the input are known to hold no LF.
+    searched: usize,
     marks: M,
-    /// Where the entry begins in the line that is being passed over, and the entry without its bytes.
-    long: Option<Found<'static>>,
-    /// A further message of the line that the input still begins with, and how many bytes that line has.
-    held: Option<(Found<'static>, usize)>,
-    /// How many lines were looked at in vain for the end of a value: none of them is looked at so again.
-    closed: usize,
+    more: More,
+    /// The line that is being passed over, where the entry begins in it, and the entry without its bytes.
+    long: Option<(Passed, Found<'static>)>,
 }
 
-/// A decoder of lines of which none is a message that could be read.
-pub(super) fn text_lines(limit: usize) -> Box<dyn Decoder> {
-    fn no_message(_: &[u8]) -> Option<Found<'_>> {
-        None
-    }
-    MarkedLines::boxed(limit, 0, no_message)
+/// A decoder of lines that a function reads, as [`MarkedLines::boxed`] makes one.
+pub(super) fn marked_lines<F>(limit: usize, around: usize, read: F) -> Box<dyn Decoder>
+where
+    F: for<'a> FnMut(&'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
+{
+    MarkedLines::boxed(limit, around, read)
 }
 
 impl<M: Marks + 'static> MarkedLines<M> {
@@ -108,140 +117,122 @@ impl<M: Marks + 'static> MarkedLines<M> {
     pub(super) fn boxed(limit: usize, around: usize, marks: M) -> Box<dyn Decoder> {
         Box::new(Self {
             limit,
-            lines: Lines::new(limit.saturating_add(around)),
+            most: limit.saturating_add(around),
+            searched: 0,
             marks,
+            more: More::default(),
             long: None,
-            held: None,
-            closed: 0,
         })
-    }
-}
-
-impl<M: Marks> MarkedLines<M> {
-    /// Gives what was found on a line of `length` bytes, which is done with once nothing further is on it.
-    #[inline]
-    fn give<'a>(&mut self, (start, entry): Found<'a>, length: usize) -> Step<'a> {
-        let mut consumed = length;
-        if let Some(further) = self.marks.further() {
-            (self.held, consumed) = (Some((further, length)), 0);
-        }
-        Step::Entry { start, consumed, entry: entry.within(self.limit) }
-    }
-}
-
-impl<M: Marks> MarkedLines<M> {
-    /// The message that may begin at this place of the line that the input begins with, and goes on in the lines below it.
-    fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool) -> Option<Step<'a>> {
-        let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
-        let is_all = end || window.len() < input.len();
-        let start = at + leading_blanks(&window[at..]);
-        match window.get(start) {
-            None => return (!is_all).then_some(Step::NeedMore),
-            Some(b'{' | b'[') => {}
-            Some(_) => return None,
-        }
-        // No line of JSON begins otherwise, unless it is in brackets.
-        let goes_on = |byte: u8| is_blank(byte) || b"\"{},]".contains(&byte);
-        let ends = memchr_iter(b'\n', &window[start..]).map(|at| start + at + 1);
-        let bound = ends.into_iter().find(|&at| window.get(at).is_some_and(|byte| !goes_on(*byte)));
-        let text = &window[start..bound.unwrap_or(window.len())];
-        let length = match Scan::value().end(text) {
-            Some(length) => length,
-            None if bound.is_none() && !is_all => return Some(Step::NeedMore),
-            None => trim_end(text).len(),
-        };
-        let value = &text[..length];
-        let lines = memchr_iter(b'\n', value).count();
-        match self.marks.spread(&window[..at], value).filter(|_| lines > 0) {
-            Some(record) => Some(Step::entry(start, start + length, Entry::from(record).within(self.limit))),
-            None => {
-                self.closed = lines + 1;
-                None
-            }
-        }
     }
 }
 
 impl<M: Marks> Decoder for MarkedLines<M> {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        // Taking it moves all of its bytes, also where there is none.
-        if self.held.is_some()
-            && let Some((found, consumed)) = self.held.take()
-        {
-            return self.give(found, consumed);
+        if let Some(step) = self.more.next(self.limit) {
+            return step;
         }
-        match self.lines.step(input, end) {
-            Line::NeedMore => Step::NeedMore,
-            Line::Skip(consumed) => Step::Skip { consumed },
-            Line::Whole(text, consumed) => {
-                if let Some(at) = self.marks.opens(text)
-                    && self.closed == 0
-                    && let Some(step) = self.spread(at, input, end)
-                {
-                    return step;
-                }
-                let found = self.marks.read(text);
-                match self.marks.look_ahead(input, consumed, end) {
-                    LookedAhead::NotNeeded => {}
-                    LookedAhead::NeedMore => return Step::NeedMore,
-                    LookedAhead::Decided => return self.step(input, end),
-                }
-                self.closed = self.closed.saturating_sub(1);
-                match found {
-                    Some(found) => {
-                        let part = self.marks.taken();
-                        let consumed = part.map_or(consumed, |part| self.lines.take(part));
-                        self.give(found, consumed)
-                    }
-                    None => Step::entry(0, consumed, LogLine::new(text)),
-                }
-            }
-            Line::Long(head) => {
-                let (start, entry) = self.marks.read(head).unwrap_or_else(|| (0, LogLine::new(head).into()));
-                self.long = Some((start, entry.oversized(0)));
-                while self.marks.further().is_some() {}
-                self.marks.taken();
-                Step::Begin { start, consumed: head.len() }
-            }
-            Line::End(length, consumed) => match self.long.take() {
-                Some((start, entry)) => Step::entry(0, consumed, entry.oversized(length.saturating_sub(start as u64))),
-                None => Step::Skip { consumed },
-            },
+        if let Some((passed, _)) = &mut self.long {
+            let line_end = memchr(b'\n', input);
+            let step = passed.step(&input[..line_end.unwrap_or(input.len())], line_end.is_some() || end);
+            let done = self.long.take_if(|_| step.is_entry());
+            return step.map(|line| match done {
+                Some((_, (start, entry))) => entry.oversized(line.length().saturating_sub(start as u64)),
+                None => line,
+            });
         }
+        if let Some(step) = self.marks.resume(input, end) {
+            self.searched = self.searched.saturating_sub(step.consumed());
+            return step;
+        }
+        let blanks = leading_blanks(input);
+        if blanks > 0 {
+            self.searched = self.searched.saturating_sub(blanks);
+            return Step::Skip { consumed: blanks };
+        }
+        if input.is_empty() {
+            return Step::NeedMore;
+        }
+        // A line of `most` bytes may have CR LF behind it.
+        let window = &input[..input.len().min(self.most.saturating_add(2))];
+        let line_end = memchr(b'\n', &window[self.searched.min(window.len())..]).map(|at| self.searched + at);
+        let line = match line_end {
+            Some(at) => &window[..at],
+            None if end || window.len() < input.len() || window.len() > self.most.saturating_add(1) => window,
+            None => {
+                self.searched = input.len();
+                return Step::NeedMore;
+            }
+        };
+        self.searched = 0;
+        if line.strip_suffix(b"\r").unwrap_or(line).len() > self.most {
+            let head = &line[..=self.most];
+            let (start, entry) = self.marks.read(head, &mut self.more).unwrap_or((0, LogLine::new(head).into()));
+            self.long = Some((Passed::new(head), (start, entry.oversized(0))));
+            self.more = More::default();
+            return Step::Begin { start, consumed: head.len() };
+        }
+        self.line(line, line_end.map_or(line.len(), |at| at + 1), input, end)
+    }
+}
+
+impl<M: Marks> MarkedLines<M> {
+    /// A line that the input begins with, which has `length` bytes with its end.
+    #[inline]
+    fn line<'a>(&mut self, line: &'a [u8], length: usize, input: &'a [u8], end: bool) -> Step<'a> {
+        let text = trim_end(line);
+        if let Some(step) = self.marks.below(text, length, input, end) {
+            if step.consumed() > 0 {
+                self.searched = line.len().saturating_sub(step.consumed());
+            }
+            return step;
+        }
+        let found = self.marks.read(text, &mut self.more);
+        if let Some(is_decided) = self.marks.look_ahead(input, length, end) {
+            self.more.entries.clear();
+            return if is_decided { self.step(input, end) } else { Step::NeedMore };
+        }
+        let Some(found) = found else { return Step::entry(0, length, LogLine::new(text)) };
+        let Some(part) = self.more.taken.take() else { return self.more.give(found, length, self.limit) };
+        // What is behind it is another line, whose end is known.
+        self.searched = line.len().saturating_sub(part);
+        self.more.give(found, part, self.limit)
     }
 }
 
 /// How much longer than the limit a line with an envelope may be, so that a message of that size fits into it.
 pub(super) const AROUND: usize = 48 * 1024;
 
-/// A decoder of lines that each are an object with a message inside. `open` finds the message in an object, which may be
-/// cut off, or a line of text; `None`: it is not an envelope.
+/// A decoder of lines that each are an object with a message inside. `open` finds the first entry in an object, which may be
+/// cut off; `None`: it is not an envelope.
 ///
-/// What an envelope holds besides its first message is added to the [`More`], and so is what is in [others](others) than the
-/// `known` members. Lines that are not objects are text. An object that is not an envelope is text too if it is whole, and a
-/// record as it is if it has an error in it, is cut off, or is a message that stands there without envelope. What stands
-/// behind an object, or behind the message in one that does not end, is read as another line: two writers may share a log.
+/// What is in other than the `known` members is told too, [`with_others`]. Lines that are not objects are text. An object that is
+/// not an envelope is text too if it is whole, and a record as it is if it has an error in it, is cut off, or is a message
+/// that stands there without envelope. What stands behind an object, or behind the message in one that does not end, is
+/// read as another line: two writers may share a log.
 pub(super) fn enveloped<F>(limit: usize, known: KnownMembers, open: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
 {
-    MarkedLines::boxed(limit, AROUND, Enveloped { open, known, more: More::new(), taken: None })
+    MarkedLines::boxed(limit, AROUND, Enveloped { open, known })
 }
 
 /// The members that may hold messages, or words of such, without being messages of the log; `None`: all may.
 pub(super) type KnownMembers = Option<&'static [&'static str]>;
 
-/// What is in an envelope besides the entries that were `found`, each of which begins at a place and has a length: messages
-/// in other members than the `known` ones. Before them, the `text` of the envelope, if a message may be deeper in such a
-/// member, or if it has not the commas of JSON: which of its members say what, nobody knows.
-pub(super) fn others(
+/// The first entry in an envelope, besides what was found there: there may be messages in other members than the `known`
+/// ones. The `text` of the envelope comes before all, if a message may be deeper in such a member, or if it has not the
+/// commas of JSON: which of its members say what, nobody knows.
+pub(super) fn with_others<'a>(
     envelope: &RawObject<'_>,
-    text: &[u8],
+    text: &'a [u8],
     known: KnownMembers,
-    found: impl Iterator<Item = (usize, usize)> + Clone,
-) -> Vec<Found<'static>> {
+    (start, entry): Found<'a>,
+    more: &mut More,
+) -> Option<Found<'a>> {
+    let places = more.entries.iter().map(|(start, entry)| (*start, entry.bytes().len()));
+    let found = iter::once((start, entry.bytes().len())).chain(places);
     if found.clone().any(|(_, length)| length >= text.len()) {
-        return Vec::new();
+        return Some((start, entry));
     }
     let (mut messages, mut is_text) = (Vec::new(), !envelope.is_proper());
     let is_known = |name: &[u8]| known.is_none_or(|known| known.iter().any(|known| known.as_bytes() == name));
@@ -257,58 +248,46 @@ pub(super) fn others(
             false => is_text = true,
         }
     }
-    let text = is_text.then(|| (0, Entry::from(LogLine::new(text.to_vec()))));
-    text.into_iter().chain(messages).collect()
+    if is_text {
+        messages.insert(0, (0, LogLine::new(text.to_vec()).into()));
+    }
+    if messages.is_empty() {
+        return Some((start, entry));
+    }
+    messages.push((start, entry.into_owned()));
+    messages.extend(more.entries.drain(..));
+    messages.sort_by_key(|(start, _)| *start);
+    more.entries = messages.into();
+    more.entries.pop_front()
 }
-
-/// What else was found in an envelope.
-pub(super) type More = VecDeque<Found<'static>>;
 
 struct Enveloped<F> {
     open: F,
     known: KnownMembers,
-    more: More,
-    taken: Option<usize>,
 }
 
 impl<F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send> Marks for Enveloped<F> {
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
         let Some((object, length)) = RawObject::first(line) else { return Some((0, LogLine::new(line).into())) };
         let own = &line[..length];
-        let found = (self.open)(&object, own, &mut self.more);
-        self.taken = Some(match &found {
-            Some((start, _)) if !object.is_whole() => behind(own, self.more.back().map_or(*start, |(last, _)| *last)),
+        let found = (self.open)(&object, own, more);
+        let taken = match &found {
+            Some((start, _)) if !object.is_whole() => {
+                behind(own, more.entries.back().map_or(*start, |(last, _)| *last))
+            }
             _ => length,
-        });
-        // An envelope that is only cut off has no more to tell.
-        let is_cut = |taken| length == line.len() && memchr(b'{', &line[taken..]).is_none() && is_incomplete(line);
-        self.taken = self.taken.filter(|&taken| taken < line.len() && !is_cut(taken));
-        let Some((start, entry)) = found else {
-            return match object.is_whole() && !object.has("jsonrpc") {
-                true => Some((0, LogLine::new(own).into())),
-                false => Some((0, Record::new(own).into())),
-            };
         };
-        let own = &line[..self.taken.unwrap_or(line.len())];
-        let places = self.more.iter().map(|(start, entry)| (*start, entry.bytes().len()));
-        let places = std::iter::once((start, entry.bytes().len())).chain(places);
-        let others = others(&object, own, self.known, places);
-        if others.is_empty() {
-            return Some((start, entry));
+        // An envelope that is only cut off has no more to tell.
+        let is_cut = || length == line.len() && memchr(b'{', &line[taken..]).is_none() && is_incomplete(line);
+        more.taken = (taken < line.len() && !is_cut()).then_some(taken);
+        match found {
+            Some(found) => {
+                let own = &line[..more.taken.unwrap_or(line.len())];
+                with_others(&object, own, self.known, found, more)
+            }
+            None if object.is_whole() && !object.has("jsonrpc") => Some((0, LogLine::new(own).into())),
+            None => Some((0, Record::new(own).into())),
         }
-        let found = std::iter::once((start, entry.into_owned())).chain(self.more.drain(..));
-        let mut all: Vec<_> = others.into_iter().chain(found).collect();
-        all.sort_by_key(|(start, _)| *start);
-        self.more = all.into();
-        self.more.pop_front()
-    }
-
-    fn further(&mut self) -> Option<Found<'static>> {
-        self.more.pop_front()
-    }
-
-    fn taken(&mut self) -> Option<usize> {
-        self.taken.take()
     }
 }
 
@@ -346,7 +325,7 @@ mod tests {
         let name = "n".repeat(HEAD);
         let long = "x".repeat(HEAD + 30);
         let input = format!("a>1\n text \r\n\n  b>{{}}  \r\n>\n{name}>1\na>{long} \n{long}\nb>123456\n>7");
-        let found = entries(|| MarkedLines::boxed(5, HEAD, names), input.as_bytes());
+        let found = entries(|| marked_lines(5, HEAD, |line, _| names(line)), input.as_bytes());
         let text = format!("# {name}>1");
         assert_eq!(texts(&found), ["1", "# text", "{}", "# >", &text, "<4126>", "# <4126>", "<6>", "7"]);
         let records = found.iter().filter_map(|(_, entry)| match entry {

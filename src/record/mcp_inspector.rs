@@ -1,19 +1,17 @@
 //! `mcp-inspector`: the history that the MCP Inspector exports, an array of requests with their responses.
 
 use super::about::{About, Sign, Window};
-use super::elements::{ArrayDecoder, first_element};
-use super::marked::Found;
+use super::elements::{first_element, object_array};
+use super::marked::{Found, More};
 use super::object::{RawObject, offset_in};
 use super::times::{date_time, duration, epoch, from_milliseconds, later};
 use super::{Record, Sender};
 
 pub(super) const ABOUT: About = About {
-    name: "mcp-inspector",
     summary: "an array of `{\"id\":…,\"timestamp\":…,\"direction\":…,\"origin\":…,\"message\":{…},\"response\":{…},\"duration\":…}`",
     carries: "sender, time, latency",
-    sample: include_str!("samples/mcp-inspector.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::of_objects(limit, Some(&[]), Box::new(records)),
+    decoder: |limit| object_array(limit, Some(&[]), open),
 };
 
 /// The first value is an array whose first element is an object with the members of an entry, as far as it can be seen.
@@ -28,7 +26,7 @@ fn message<'a>(entry: &RawObject<'a>) -> Option<&'a [u8]> {
 }
 
 /// The message of an entry and its response, and where in the entry they begin.
-fn records(entry: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
+fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
     let message = message(entry)?;
     let response = entry.get("response").filter(|&value| value != b"null");
     let sender = match (entry.get("origin"), entry.get("direction")) {
@@ -45,14 +43,13 @@ fn records(entry: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found
         number => epoch(from_milliseconds(number)?),
     });
     let latency = entry.get("duration").and_then(duration);
-    let record = |value: &[u8]| Record::within(limit, value.to_vec());
-    let mut found = vec![(offset_in(text, message), Record { time, sender, ..record(message) }.into())];
     if let Some(response) = response {
         let time = time.zip(latency).and_then(|(time, latency)| later(time, latency));
         let sender = sender.map(Sender::other);
-        found.push((offset_in(text, response), Record { time, sender, latency, ..record(response) }.into()));
+        let record = Record { time, sender, latency, ..Record::new(response.to_vec()) };
+        more.entries.push_back((offset_in(text, response), record.into()));
     }
-    Some(found)
+    Some((offset_in(text, message), Record { time, sender, ..Record::new(message) }.into()))
 }
 
 #[cfg(test)]

@@ -7,10 +7,8 @@ use super::{Entry, Flags, LogLine, Record, Sender};
 use std::borrow::Cow;
 
 pub(super) const ABOUT: About = About {
-    name: "mcpsnoop",
     summary: "`{\"session_id\":…,\"seq\":…,\"ts\":…,\"direction\":\"c2s\",\"raw\":{…}}`, mcpsnoop's log; stderr and meta are comments",
     carries: "time, sender, sessions, truncation",
-    sample: include_str!("samples/mcpsnoop.log"),
     sign: Sign::Line(detect),
     decoder: |limit| enveloped(limit, Some(&[]), open),
 };
@@ -63,7 +61,7 @@ fn open<'a>(object: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<F
     };
     let mut all = object.members().filter_map(|(name, value)| part(name, value)).map(found);
     let first = all.next();
-    more.extend(all.map(|(start, entry)| (start, entry.into_owned())));
+    more.entries.extend(all.map(|(start, entry)| (start, entry.into_owned())));
     // An HTTP response without body: its status is all there is.
     first.or_else(|| object.is_whole().then(|| (0, LogLine::new(line).into())))
 }

@@ -12,10 +12,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 pub(super) const ABOUT: About = About {
-    name: "mcpspy",
     summary: "`{\"timestamp\":…,\"transport_type\":\"stdio\",\"stdio_transport\":{…},\"type\":\"request\",…}`, MCPSpy's JSONL output",
     carries: "time, sessions (process ids, hosts), sender where a message of the session tells it",
-    sample: include_str!("samples/mcpspy.log"),
     sign: Sign::Line(detect),
     decoder: |limit| {
         let mut pairs = Pairs::default();
@@ -80,7 +78,7 @@ impl Pairs {
             Some((start, text)) => match rebuild(object).filter(|record| *record.bytes != *b"{}") {
                 Some(record) => {
                     is_told = is_odd(&MESSAGE);
-                    more.push_back((start, Entry::from(LogLine::new(text)).into_owned()));
+                    more.entries.push_back((start, Entry::from(LogLine::new(text)).into_owned()));
                     (0, record)
                 }
                 None => {
@@ -112,10 +110,10 @@ impl Pairs {
         for (start, text) in on_the_wire {
             let flags = Flags::default();
             let another = Record { length: text.len() as u64, bytes: text, flags, ..record.clone() };
-            more.push_back((start, Entry::from(another).into_owned()));
+            more.entries.push_back((start, Entry::from(another).into_owned()));
         }
         if is_told && object.is_whole() {
-            more.push_front((start, Entry::from(record).into_owned()));
+            more.entries.push_front((start, Entry::from(record).into_owned()));
             return Some((0, LogLine::new(line).into()));
         }
         Some((start, record.into()))

@@ -2,15 +2,13 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::{leading_blanks, split_once, trim_end};
-use super::marked::{head, text_lines};
+use super::marked::{head, marked_lines};
 
 pub(super) const ABOUT: About = About {
-    name: "nvim-lua",
     summary: "`[DEBUG][2021-12-31 15:28:51] …rpc.lua:344 \"rpc.send\" {  id = 1, … }`: Lua tables, no JSON",
     carries: "nothing: it is recognised only, and refused",
-    sample: include_str!("samples/nvim-lua.log"),
     sign: Sign::Refused(detect, REFUSAL),
-    decoder: |limit| text_lines(limit),
+    decoder: |limit| marked_lines(limit, 0, |_, _| None),
 };
 
 const REFUSAL: &str = "Neovim's LSP log holds messages as Lua tables, not as JSON; \
@@ -65,7 +63,7 @@ mod tests {
 
     #[test]
     fn its_lines_are_text() {
-        let found = entries(|| (ABOUT.decoder)(20), ABOUT.sample.as_bytes());
+        let found = entries(|| (ABOUT.decoder)(20), include_bytes!("samples/nvim-lua.log"));
         assert_eq!(texts(&found), ["# <50>", "# <114>"]);
     }
 }

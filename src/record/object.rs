@@ -158,12 +158,8 @@ pub(super) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     elements_of(text, false)
 }
 
-/// The same, but behind one with an error the next one is looked for.
-pub(super) fn recovered_elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    elements_of(text, true)
-}
-
-fn elements_of(text: &[u8], recovers: bool) -> impl Iterator<Item = &[u8]> {
+/// The same; behind one with an error, the next one is looked for if that `recovers`.
+pub(super) fn elements_of(text: &[u8], recovers: bool) -> impl Iterator<Item = &[u8]> {
     let mut rest = text.strip_prefix(b"[").unwrap_or_default();
     std::iter::from_fn(move || {
         rest = trim_end(&rest[rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len())..]);
@@ -174,6 +170,11 @@ fn elements_of(text: &[u8], recovers: bool) -> impl Iterator<Item = &[u8]> {
         rest = behind;
         Some(element)
     })
+}
+
+/// The objects of what may be a message: itself, or the elements of a batch.
+pub(super) fn objects(text: &[u8]) -> impl Iterator<Item = RawObject<'_>> {
+    RawObject::parse(text).into_iter().chain(elements(text).filter_map(RawObject::parse))
 }
 
 /// The text that a JSON string stands for, without its quotes; it may be cut off.
@@ -392,7 +393,7 @@ mod tests {
             assert_eq!(object.get("b"), Some(&b"1"[..]), "{text}");
         }
         let all =
-            |text: &'static str| recovered_elements(text.as_bytes()).map(String::from_utf8_lossy).collect::<Vec<_>>();
+            |text: &'static str| elements_of(text.as_bytes(), true).map(String::from_utf8_lossy).collect::<Vec<_>>();
         assert_eq!(all("[oops, {\"a\" 1}, } 2]"), ["oops", "{\"a\" 1}", "}", "2"]);
     }
 

@@ -1,19 +1,17 @@
 //! `protocol-monitor`: what Chrome's Protocol monitor saves of the messages of DevTools.
 
 use super::about::{About, Sign, Window};
-use super::elements::{ArrayDecoder, first_element};
-use super::marked::Found;
+use super::elements::{first_element, object_array};
+use super::marked::{Found, More};
 use super::object::{NewObject, RawObject, plain_name, side};
 use super::times::{duration, epoch, from_milliseconds, later, number};
-use super::{Entry, Flags, Record, Sender};
+use super::{Flags, Record, Sender};
 
 pub(super) const ABOUT: About = About {
-    name: "protocol-monitor",
     summary: "an array of `{\"id\":1,\"method\":\"…\",\"params\":{},\"type\":\"send\"}`; older: of `{\"id\":1,\"method\":\"…\",\"params\":{},\"result\":{},\"requestTime\":…,\"elapsedTime\":…}`",
     carries: "sender; older: time, latency",
-    sample: include_str!("samples/protocol-monitor.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| ArrayDecoder::of_objects(limit, None, Box::new(records)),
+    decoder: |limit| object_array(limit, None, open),
 };
 
 /// The first value is an array whose first element was sent or received, or has the time of a request.
@@ -29,10 +27,9 @@ fn sender(entry: &RawObject<'_>) -> Option<Sender> {
 }
 
 /// A message with the member `type`, or a call with its answer.
-fn records(entry: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
+fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
     if let Some(sender) = sender(entry) {
-        let record = Record { sender: Some(sender), ..Record::within(limit, text.to_vec()) };
-        return Some(vec![(0, record.into())]);
+        return Some((0, Record { sender: Some(sender), ..Record::new(text) }.into()));
     }
     let time = entry.get("requestTime").and_then(from_milliseconds).and_then(epoch);
     let latency = entry.get("elapsedTime").and_then(duration);
@@ -54,11 +51,9 @@ fn records(entry: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found
     // What has no id was sent by the browser.
     let sender = if entry.has("id") { Sender::Client } else { Sender::Server };
     let record = |sender, message: NewObject| Record { sender: Some(sender), flags, ..Record::new(message.end()) };
-    let mut found = vec![(0, Entry::from(Record { time, ..record(sender, call) }).within(limit))];
     if has_answer {
         let time = time.zip(latency).and_then(|(time, latency)| later(time, latency));
-        let answer = Record { time, latency, ..record(Sender::Server, answer) };
-        found.push((0, Entry::from(answer).within(limit)));
+        more.entries.push_back((0, Record { time, latency, ..record(Sender::Server, answer) }.into()));
     }
-    Some(found)
+    Some((0, Record { time, ..record(sender, call) }.into()))
 }

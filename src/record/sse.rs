@@ -9,10 +9,8 @@ use memchr::memchr2;
 use std::borrow::Cow;
 
 pub(super) const ABOUT: About = About {
-    name: "sse",
     summary: "server-sent events, `event: message` and `data: {…}`; HTTP heads, comments, other events are log lines",
     carries: "sender (always the server)",
-    sample: include_str!("samples/sse.log"),
     sign: Sign::Line(detect),
     decoder: |limit| Box::new(Sse { limit, state: SseState::Block }),
 };

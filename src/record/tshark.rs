@@ -1,22 +1,20 @@
 //! `tshark`: packets as Wireshark's `tshark -T json` and `-T ek` write them, with HTTP bodies or dissected JSON.
 
 use super::about::{About, Sign, Window};
-use super::decoder::{Decoder, Step, leading_blanks};
-use super::elements::{ArrayDecoder, first_element};
+use super::elements::{first_element, object_array};
 use super::har_entry::HttpBody;
 use super::layout::time;
-use super::marked::{Found, enveloped};
+use super::marked::{Found, More};
 use super::object::{RawObject, offset_in, scalar};
 use super::{Entry, LogLine, Record, Sender};
 use memchr::memmem;
 
 pub(super) const ABOUT: About = About {
-    name: "tshark",
     summary: "`tshark -T json` or `-T ek`: packets with `layers`, of which `http.file_data` or `json.object` is a message",
     carries: "time, sender (HTTP), sessions (TCP streams)",
-    sample: include_str!("samples/tshark.log"),
     sign: Sign::Value(detect),
-    decoder: |limit| Box::new(Tshark { limit, inner: None }),
+    // Objects on lines are read as those of an array.
+    decoder: |limit| object_array(limit, None, open),
 };
 
 /// The first element of the first value has layers, or the first or second object has, or says that such objects follow.
@@ -30,46 +28,12 @@ fn detect(window: &Window<'_>) -> bool {
         || window.objects().take(2).any(|object| is_packet(&object) || is_header(&object))
 }
 
-/// An array, or lines.
-struct Tshark {
-    limit: usize,
-    inner: Option<Box<dyn Decoder>>,
-}
-
-impl Decoder for Tshark {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let Some(inner) = &mut self.inner else {
-            return match input[leading_blanks(input)..].first() {
-                Some(first) => {
-                    self.inner = Some(if *first == b'[' {
-                        ArrayDecoder::of_objects(self.limit, None, Box::new(packet))
-                    } else {
-                        self.lines()
-                    });
-                    self.step(input, end)
-                }
-                None if input.is_empty() => Step::NeedMore,
-                None => Step::Skip { consumed: input.len() },
-            };
-        };
-        inner.step(input, end)
-    }
-}
-
-impl Tshark {
-    fn lines(&self) -> Box<dyn Decoder> {
-        enveloped(self.limit, None, |object, line, more| {
-            let mut found = packet(object, line, usize::MAX).filter(|_| object.is_whole())?.into_iter();
-            let first: Found<'static> = found.next()?;
-            more.extend(found);
-            Some(first)
-        })
-    }
-}
-
-/// The messages of a packet; a line of text where it has none.
-fn packet(packet: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found<'static>>> {
-    let layers = packet.object("layers").or_else(|| packet.object("_source")?.object("layers"))?;
+/// The messages of a packet; a line of text where it has none, or is none.
+fn open<'a>(packet: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+    let none = || Some((0, LogLine::new(text).into()));
+    let Some(layers) = packet.object("layers").or_else(|| packet.object("_source")?.object("layers")) else {
+        return none().filter(|_| !packet.has("jsonrpc"));
+    };
     let field = |layer: &str, names: [&str; 2]| {
         let all = layers.objects(layer).filter_map(|layer| names.iter().find_map(|name| layer.get(name)));
         all.collect::<Vec<_>>()
@@ -86,24 +50,22 @@ fn packet(packet: &RawObject<'_>, text: &[u8], limit: usize) -> Option<Vec<Found
     let captured = scalar_of("frame", ["frame.time_epoch", "frame_frame_time_epoch"]);
     let captured = captured.or_else(|| scalar(packet.get("timestamp")?)).and_then(|text| time(&text));
     let stream = scalar_of("tcp", ["tcp.stream", "tcp_tcp_stream"]);
-    let mut found = Vec::new();
-    for data in bodies {
+    let texts = bodies.into_iter().map(|data| Some((data, scalar(data)?)));
+    let Some(texts) = texts.collect::<Option<Vec<_>>>() else { return none() };
+    for (data, body) in texts {
         let side = if is_response { Sender::Server } else { Sender::Client };
         let sender = (is_request || is_response).then_some(side);
         let start = offset_in(text, data) + usize::from(data.starts_with(b"\""));
-        let parts = HttpBody::of(start, from_hex(&scalar(data)?), sender).map_or_else(Vec::new, HttpBody::events);
+        let parts = HttpBody::of(start, from_hex(&body), sender).map_or_else(Vec::new, HttpBody::events);
         if parts.iter().any(HttpBody::holds_message) {
-            let entries = HttpBody::entries(parts, limit, stream.clone());
-            found.extend(entries.filter_map(|(start, entry)| match entry {
+            let entries = HttpBody::entries(parts, stream.clone());
+            more.entries.extend(entries.filter_map(|(start, entry)| match entry {
                 Entry::Record(record) => Some((start, Record { time: captured, ..record }.into())),
                 Entry::LogLine(_) => None,
             }));
         }
     }
-    if found.is_empty() {
-        found.push((0, Entry::from(LogLine::new(text.to_vec())).within(limit)));
-    }
-    Some(found)
+    more.entries.pop_front().or_else(none)
 }
 
 /// The bytes that `7b:22:…` or `7b22…` stands for, or else the text as it is.

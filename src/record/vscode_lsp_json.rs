@@ -3,19 +3,17 @@
 use super::about::{About, Sign, Window};
 use super::decoder::{leading_blanks, split_once};
 use super::known::may_hold_message;
-use super::marked::{Found, HEAD, MarkedLines};
+use super::marked::{Found, HEAD, marked_lines};
 use super::object::{RawObject, offset_in};
 use super::times::{epoch, from_milliseconds};
 use super::vscode::{Stamp, Tag};
 use super::{Record, Sender, Time};
 
 pub(super) const ABOUT: About = About {
-    name: "vscode-lsp-json",
     summary: "`[LSP   - 10:00:00] {\"isLSPMessage\":true,\"type\":\"send-request\",\"message\":{…},\"timestamp\":…}`",
     carries: "sender, time",
-    sample: include_str!("samples/vscode-lsp-json.log"),
     sign: Sign::Line(detect),
-    decoder: |limit| MarkedLines::boxed(limit, HEAD, read),
+    decoder: |limit| marked_lines(limit, HEAD, |line, _| read(line)),
 };
 
 /// A marked line, before any line that is another JSON value.

@@ -1,77 +1,61 @@
 //! `vscode-lsp-text`: what a language client writes into its trace channel: a headline for each message, and its
 //! parameters, result or error data behind that. The envelope is not logged, so it is put together again.
 
-use super::about::{About, Sign, Window};
+use super::about::{About, Sign};
 use super::asked::Asked;
-use super::decoder::{Decoder, Line, Lines, Passed, Step, trim_end};
+use super::decoder::{Passed, Step, trim_end};
 use super::lsp_trace::{Headline, HeadlineKind, Parts, TraceText};
+use super::marked::{Found, MarkedLines, Marks, More};
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
 
 pub(super) const ABOUT: About = About {
-    name: "vscode-lsp-text",
     summary: "`[Trace - 18:47:29] Sending request 'm - (1)'.` and `Params: {…}` over many lines; others are log lines",
     carries: "sender, time of day (newer channels: date and time), stated durations",
-    sample: include_str!("samples/vscode-lsp-text.log"),
-    sign: Sign::Line(detect),
-    decoder: |limit| {
-        let lines = Lines::new(limit.saturating_add(AROUND));
-        let asked = Asked::default();
-        Box::new(VscodeLspText { limit, lines, server_writes: false, long: None, said: None, asked, is_named: false })
-    },
+    sign: Sign::Line(|window| window.lines_before_values().any(|line| Headline::of(line).is_some())),
+    decoder: |limit| MarkedLines::boxed(limit, AROUND, VscodeLspText { limit, ..VscodeLspText::default() }),
 };
-
-/// A headline, before any line that is a JSON value.
-fn detect(window: &Window<'_>) -> bool {
-    window.lines_before_values().any(|line| Headline::of(line).is_some())
-}
 
 /// How many bytes of a message's text may stand around the message.
 const AROUND: usize = 8192;
 
 /// Headlines, and what belongs to them, are records; every other line is a [`LogLine`].
+#[derive(Default)]
 struct VscodeLspText {
     limit: usize,
-    lines: Lines,
     /// The client sends `initialize`. Where that was received, it was the server who wrote the log.
     server_writes: bool,
-    /// The message that is being passed over.
-    long: Option<Passed>,
-    /// Time and sender of what is too long: such a message, or a headline.
-    said: Option<(Option<Time>, Sender)>,
+    /// The message that is being passed over, with the time and the sender that its headline told.
+    long: Option<(Passed, Option<Time>, Sender)>,
     asked: Asked,
     /// The headline of the response that comes next was given as text: it names a method that no request has.
     is_named: bool,
 }
 
-impl Decoder for VscodeLspText {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if let Some(passed) = &mut self.long {
-            let (length, done) = TraceText { bytes: input, last: end }.entry_end(0);
-            let step = passed.step(&input[..length], done);
-            self.long = self.long.take().filter(|_| !step.is_entry());
-            return step.map(|entry| self.told(entry));
+impl Marks for VscodeLspText {
+    fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {
+        // Other headlines were taken with what is below them.
+        if line.len() <= self.limit.saturating_add(AROUND) {
+            return None;
         }
-        match self.lines.step(input, end) {
-            Line::NeedMore => Step::NeedMore,
-            Line::Skip(consumed) => Step::Skip { consumed },
-            Line::Whole(text, consumed) => match Headline::of(text) {
-                Some(headline) => self.message(headline, consumed, input, end),
-                None => Step::entry(0, consumed, LogLine::new(text)),
-            },
-            Line::Long(head) => {
-                let headline = Headline::of(&head[..head.len().min(AROUND)]);
-                self.said = headline.map(|headline| (headline.time, self.sender(&headline)));
-                Step::Begin { start: 0, consumed: head.len() }
-            }
-            Line::End(length, consumed) => {
-                let entry = match self.said {
-                    Some(_) => Record::oversized(length).into(),
-                    None => LogLine::oversized(length).into(),
-                };
-                Step::entry(0, consumed, self.told(entry))
-            }
-        }
+        let headline = Headline::of(&line[..line.len().min(AROUND)])?;
+        Some((0, told(Record::new(line), headline.time, self.sender(&headline))))
     }
+
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+        let (passed, time, sender) = self.long.as_mut()?;
+        let (length, done) = TraceText { bytes: input, last: end }.entry_end(0);
+        let (step, time, sender) = (passed.step(&input[..length], done), *time, *sender);
+        self.long = self.long.take().filter(|_| !step.is_entry());
+        Some(step.map(|entry| told(Record::oversized(entry.length()), time, sender)))
+    }
+
+    fn below<'a>(&mut self, line: &'a [u8], length: usize, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+        Some(self.message(Headline::of(line)?, length, input, end))
+    }
+}
+
+fn told(record: Record<'_>, time: Option<Time>, sender: Sender) -> Entry<'_> {
+    Record { time, sender: Some(sender), ..record }.into()
 }
 
 impl VscodeLspText {
@@ -82,18 +66,9 @@ impl VscodeLspText {
         if headline.sending == self.server_writes { Sender::Server } else { Sender::Client }
     }
 
-    /// A record with the time and the sender that its headline told.
-    fn told<'a>(&mut self, entry: Entry<'a>) -> Entry<'a> {
-        match (entry, self.said.take()) {
-            (Entry::Record(record), Some((time, sender))) => Record { time, sender: Some(sender), ..record }.into(),
-            (entry, _) => entry,
-        }
-    }
-
     /// The message whose headline has that many bytes.
     fn message<'a>(&mut self, headline: Headline<'a>, length: usize, input: &'a [u8], end: bool) -> Step<'a> {
         let sender = self.sender(&headline);
-        self.said = Some((headline.time, sender));
         let most = self.limit.saturating_add(2 * AROUND);
         let window = &input[..input.len().min(most)];
         let text = TraceText { bytes: window, last: end && window.len() == input.len() };
@@ -112,7 +87,7 @@ impl VscodeLspText {
             Some(Err(length)) => (Record::within(self.limit, trim_end(&window[..length])), length),
             None if input.len() <= most => return Step::NeedMore,
             None => {
-                self.long = Some(Passed::new(&window[..length]));
+                self.long = Some((Passed::new(&window[..length]), headline.time, sender));
                 return Step::Begin { start: 0, consumed: length };
             }
         };
@@ -123,7 +98,7 @@ impl VscodeLspText {
         if self.is_named {
             return Step::entry(0, 0, LogLine::new(head));
         }
-        Step::entry(0, length, self.told(record.into()))
+        Step::entry(0, length, told(record, headline.time, sender))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
-use super::marked::{Found, HEAD, MarkedLines, Marks, head, is_structured};
+use super::marked::{Found, HEAD, MarkedLines, Marks, More, head, is_structured};
 use super::times::timestamp;
 use super::value::{Extent, value};
 use super::vscode::level;
@@ -11,17 +11,15 @@ use memchr::memmem;
 use std::borrow::Cow;
 
 pub(super) const ABOUT: About = About {
-    name: "vscode-mcp",
     summary: "`[editor -> server] {…}` and `[server -> editor] {…}`, maybe a date and a level in front; other lines are text",
     carries: "sender, time (where the channel shows it), connections",
-    sample: include_str!("samples/vscode-mcp.log"),
     sign: Sign::Line(detect),
     decoder: |limit| MarkedLines::boxed(limit, HEAD, VscodeMcp::default()),
 };
 
 /// A line with a mark and an object or array behind it, before any line that is a JSON value.
 fn detect(window: &Window<'_>) -> bool {
-    window.lines_before_values().any(|line| is_structured(VscodeMcp::default().read(line)))
+    window.lines_before_values().any(|line| is_structured(VscodeMcp::default().read(line, &mut More::default())))
 }
 
 /// The marks, and who sent what is behind each; the last two are those of the first releases with MCP.
@@ -43,12 +41,10 @@ struct VscodeMcp {
     starting: bool,
     /// How many connections had messages.
     connections: u64,
-    /// Where the line goes on with another mark.
-    taken: Option<usize>,
 }
 
 impl Marks for VscodeMcp {
-    fn read<'a>(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
         let (time, text) = prefix(head(line));
         let Some((sender, at)) = message(&line[text..]) else {
             self.starting |= STARTS.iter().any(|start| line[text..].starts_with(start));
@@ -60,12 +56,9 @@ impl Marks for VscodeMcp {
         let session = (self.connections > 1).then(|| Cow::Owned(self.connections.to_string()));
         let start = text + at;
         let end = next_mark(&line[start..]).map_or(line.len(), |length| start + length);
-        self.taken = (end < line.len()).then_some(end);
+        // Where the line goes on with another mark.
+        more.taken = (end < line.len()).then_some(end);
         Some((start, Record { time, sender: Some(sender), session, ..Record::new(&line[start..end]) }.into()))
-    }
-
-    fn taken(&mut self) -> Option<usize> {
-        self.taken.take()
     }
 }
 
@@ -99,7 +92,7 @@ mod tests {
     use super::*;
 
     fn read(line: &str) -> Option<(usize, Record<'_>)> {
-        match VscodeMcp::default().read(line.as_bytes())? {
+        match VscodeMcp::default().read(line.as_bytes(), &mut More::default())? {
             (start, Entry::Record(record)) => Some((start, record)),
             (_, Entry::LogLine(line)) => panic!("{line:?}"),
         }
@@ -129,7 +122,7 @@ mod tests {
             "[warning] [server stderr] [editor -> server] {}",
         ];
         for line in text {
-            assert_eq!(VscodeMcp::default().read(line.trim().as_bytes()), None, "{line}");
+            assert_eq!(read(line.trim()), None, "{line}");
             assert_ne!(Format::detect(line.as_bytes()), Format::VscodeMcp, "{line}");
         }
         assert_ne!(Format::detect(b"[editor -> server] no json\n"), Format::VscodeMcp);

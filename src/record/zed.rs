@@ -1,21 +1,20 @@
 //! `zed`: what the Zed editor shows of the messages of one language or context server.
 
 use super::about::{About, Sign, Window};
-use super::decoder::{Decoder, Lines, Step, leading_blanks};
+use super::decoder::{Step, leading_blanks};
 use super::json_values::JsonValues;
+use super::marked::{Found, MarkedLines, Marks, More};
 use super::times::with_units;
-use super::{Entry, Record, Sender};
+use super::{Entry, LogLine, Record, Sender};
 use oxsdatatypes::Decimal;
 
 pub(super) const ABOUT: About = About {
-    name: "zed",
     summary: "`// Send:`, `// Receive:` or `// Receive (took 2.8ms):` on a line, and below it messages, on a line each or pretty-printed",
     carries: "sender, stated durations",
-    sample: include_str!("samples/zed.log"),
     sign: Sign::Line(detect),
     decoder: |limit| {
-        let (lines, values) = (Lines::new(limit.max(HEADING)), JsonValues::new(limit, STARTS));
-        Box::new(Zed { limit, lines, values, line_begins: true, sender: None, took: None })
+        let values = JsonValues::new(limit, STARTS);
+        MarkedLines::boxed(limit, HEADING, Zed { values, line_begins: true, sender: None, took: None })
     },
 };
 
@@ -49,8 +48,6 @@ fn heading(line: &[u8]) -> Option<(Sender, Option<Decimal>)> {
 
 /// Objects and arrays are records, whole or with an error in them; every other line is a heading or text.
 struct Zed {
-    limit: usize,
-    lines: Lines,
     values: JsonValues,
     /// Whether nothing but blanks stands before this place on its line.
     line_begins: bool,
@@ -58,38 +55,33 @@ struct Zed {
     took: Option<Decimal>,
 }
 
-impl Decoder for Zed {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let inside = self.lines.are_inside() || self.values.are_inside();
-        let blanks = leading_blanks(input);
-        if !inside && blanks > 0 {
-            self.line_begins |= input[..blanks].contains(&b'\n');
-            return Step::Skip { consumed: blanks };
+impl Marks for Zed {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+        if !self.values.are_inside() && !matches!(input, [b'{' | b'[', ..]) {
+            let blanks = &input[..leading_blanks(input)];
+            self.line_begins |= blanks.contains(&b'\n');
+            return (!blanks.is_empty()).then_some(Step::Skip { consumed: blanks.len() });
         }
-        if self.values.are_inside() || (!inside && matches!(input, [b'{' | b'[', ..])) {
-            let step = self.values.step(input, end);
-            if let Step::Entry { consumed, .. } = step {
-                // A value that is too long, or has an error, ends where a line begins; nothing of it may be left.
-                self.line_begins = input[..consumed].last().is_none_or(|&byte| byte == b'\n');
-            }
-            return step.map(|entry| match entry {
-                Entry::Record(record) => Record { sender: self.sender, latency: self.took.take(), ..record }.into(),
-                line => line,
-            });
+        let step = self.values.resume(input, end)?;
+        if let Step::Entry { consumed, .. } = step {
+            // A value that is too long, or has an error, ends where a line begins; nothing of it may be left.
+            self.line_begins = input[..consumed].last().is_none_or(|&byte| byte == b'\n');
         }
-        match self.lines.text(input, end) {
-            Step::Entry { start, consumed, entry } => {
-                let line_begins = std::mem::replace(&mut self.line_begins, true);
-                match heading(entry.bytes()).filter(|_| line_begins) {
-                    Some((sender, took)) => {
-                        (self.sender, self.took) = (Some(sender), took);
-                        Step::Skip { consumed }
-                    }
-                    None => Step::Entry { start, consumed, entry: entry.within(self.limit) },
-                }
-            }
-            step => step,
-        }
+        Some(step.map(|entry| match entry {
+            Entry::Record(record) => Record { sender: self.sender, latency: self.took.take(), ..record }.into(),
+            line => line,
+        }))
+    }
+
+    fn below<'a>(&mut self, line: &'a [u8], length: usize, _: &'a [u8], _: bool) -> Option<Step<'a>> {
+        let (sender, took) = heading(line).filter(|_| self.line_begins)?;
+        (self.sender, self.took, self.line_begins) = (Some(sender), took, true);
+        Some(Step::Skip { consumed: length })
+    }
+
+    fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {
+        self.line_begins = true;
+        Some((0, LogLine::new(line).into()))
     }
 }
 

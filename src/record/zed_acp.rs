@@ -2,21 +2,18 @@
 
 use super::about::{About, Sign, Window};
 use super::asked::Asked;
-use super::elements::{ArrayDecoder, first_element};
-use super::marked::Found;
+use super::elements::{first_element, object_array};
+use super::marked::{Found, More};
 use super::object::{NewObject, RawObject, offset_in, plain_name, side};
-use super::{Entry, Flags, LogLine, Record, Sender};
+use super::{Flags, LogLine, Record, Sender};
 
 pub(super) const ABOUT: About = About {
-    name: "zed-acp",
     summary: "an array of `{\"_direction\":\"outgoing\",\"_type\":\"request\",\"id\":0,\"method\":\"initialize\",\"params\":{…}}`",
     carries: "sender",
-    sample: include_str!("samples/zed-acp.log"),
     sign: Sign::Value(detect),
     decoder: |limit| {
         let mut asked = Asked::default();
-        let read = move |entry: &RawObject<'_>, text: &[u8], limit| records(entry, text, limit, &mut asked);
-        ArrayDecoder::of_objects(limit, None, Box::new(read))
+        object_array(limit, None, move |entry, text, more| open(entry, text, &mut asked, more))
     },
 };
 
@@ -27,7 +24,7 @@ fn detect(window: &Window<'_>) -> bool {
 
 /// The message of an entry. A response names the method of its request, and has its result under `params`; where the log has
 /// no such request, the name is text.
-fn records(entry: &RawObject<'_>, text: &[u8], limit: usize, asked: &mut Asked) -> Option<Vec<Found<'static>>> {
+fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], asked: &mut Asked, more: &mut More) -> Option<Found<'a>> {
     let is_response = entry.get("_type")? == b"\"response\"";
     let is_other = entry.has("result") || entry.has("error");
     let sender = side(entry.get("_direction")?, [b"\"outgoing\"", b"\"incoming\""]);
@@ -50,6 +47,6 @@ fn records(entry: &RawObject<'_>, text: &[u8], limit: usize, asked: &mut Asked) 
     let (is_client, methods) = (sender == Some(Sender::Client), entry.all("method").collect::<Vec<_>>());
     let is_news = asked.is_news(is_response, (is_client == is_response, entry.get("id"), &methods));
     let named = methods.into_iter().filter(|_| is_news);
-    let named = named.map(|method| (offset_in(text, method), LogLine::new(method.to_vec()).into()));
-    Some(std::iter::once((0, Entry::from(record).within(limit))).chain(named).collect())
+    more.entries.extend(named.map(|method| (offset_in(text, method), LogLine::new(method.to_vec()).into())));
+    Some((0, record.into()))
 }
