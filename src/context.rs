@@ -28,8 +28,12 @@ pub use loader::Loader;
 #[cfg(feature = "http")]
 pub(crate) use remote::is_loopback;
 
+use self::inline::{MAX_DOCUMENTS, MAX_REFERENCES, MAX_SCOPES, MAX_TEXT};
+
 /// Largest context document, in bytes.
 const MAX_DOCUMENT: usize = 4 << 20;
+/// Redirects that are followed for a document.
+const MAX_REDIRECTS: usize = 5;
 
 /// A context as the user named it with `-c`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -264,21 +268,11 @@ pub enum LoadError {
     #[error("`{0}` answered with a redirect that names no valid URL: check the URL")]
     BadRedirect(String),
     /// More redirects than the program follows.
-    #[error("`{url}` redirects more than {limit} times: name the URL that it leads to")]
-    TooManyRedirects {
-        /// The URL as first asked for.
-        url: String,
-        /// How many are followed.
-        limit: usize,
-    },
+    #[error("`{0}` redirects more than {MAX_REDIRECTS} times: name the URL that it leads to")]
+    TooManyRedirects(String),
     /// A document over the size limit.
-    #[error("the context `{origin}` is larger than {limit} bytes: is it a context?")]
-    TooLarge {
-        /// The document.
-        origin: String,
-        /// Bytes allowed.
-        limit: usize,
-    },
+    #[error("the context `{0}` is larger than {MAX_DOCUMENT} bytes: is it a context?")]
+    TooLarge(String),
     /// The document is not JSON (which includes JSON nested deeper than 128).
     #[error("the context `{origin}` is not JSON: a context is a JSON document with an `@context` entry")]
     NotJson {
@@ -330,29 +324,15 @@ pub enum LoadError {
     Cycle(Vec<String>),
     /// References, or contexts of terms within contexts of terms, nested too deep.
     #[error(
-        "`{origin}` is nested too deep: at most {references} references and {scopes} scoped contexts may be nested"
+        "`{0}` is nested too deep: at most {MAX_REFERENCES} references and {MAX_SCOPES} scoped contexts may be nested"
     )]
-    TooDeep {
-        /// The document where it became too deep.
-        origin: String,
-        /// References allowed.
-        references: usize,
-        /// Scoped contexts allowed.
-        scopes: usize,
-    },
+    TooDeep(String),
     /// Too many documents, or too much text when each stands where it is referred to.
     #[error(
-        "`{origin}` and what it refers to are too much: at most {documents} documents, and {bytes} bytes with each \
+        "`{0}` and what it refers to are too much: at most {MAX_DOCUMENTS} documents, and {MAX_TEXT} bytes with each \
          counted wherever it is referred to"
     )]
-    TooMuch {
-        /// The document that the user named.
-        origin: String,
-        /// Documents allowed.
-        documents: usize,
-        /// Bytes allowed.
-        bytes: usize,
-    },
+    TooMuch(String),
     /// A value given as inlined is not.
     #[error("the context `{origin}` still refers to {reference:?}: load it with a loader")]
     NotInlined {

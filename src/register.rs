@@ -152,8 +152,7 @@ impl Register {
 
 /// What loads contexts for blocks in a folder.
 fn loader(options: &RegisterOptions, folder: &Path) -> Result<Loader, BlockError> {
-    let loader = Loader::new().offline(options.offline).for_authors().within(folder.to_owned());
-    let loader = loader.mapped(options.folders.clone());
+    let loader = Loader::new().offline(options.offline).for_authors(folder.to_owned(), options.folders.clone());
     if options.online {
         return Ok(loader.online(&options.contexts)?);
     }

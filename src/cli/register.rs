@@ -7,7 +7,8 @@ use clap::Args;
 use indicatif::ProgressBar;
 use rpcgraph::diagnostic::printable;
 use rpcgraph::register::{
-    Block, Files, Register, RegisterOptions, Report, ReportEntry, ReportItem, Repository, RepositoryBlock, compare,
+    Block, Files, Register, RegisterOptions, Report, ReportEntry, ReportItem, Repository, RepositoryBlock,
+    RepositoryRegister, compare,
 };
 
 use super::input::shown;
@@ -100,64 +101,52 @@ impl RegisterCommand {
             worker: std::env::current_exe().ok(),
         };
         if Repository::is_one(block) {
-            return self.repository(block, &options);
+            return self.finish(&self.repository(block, &options)?, None);
         }
         let block = Block::read(block)?;
-        let register = Register::build(&block, &options)?;
-        let place = match &self.output {
-            Some(output) => {
-                register.write(output)?;
-                format!(" in {}", shown(output))
-            }
-            None => String::new(),
-        };
-        if !self.quiet {
-            for note in register.notes() {
-                say(&format!("note: {}", printable(note)));
-            }
-            register.report().items.iter().for_each(say_notes);
-        }
-        say_failed(register.report(), "");
-        let (passed, total) = (register.report().passed(), register.report().items.len());
-        if !self.quiet {
-            let files = register.files().len();
-            let name = printable(block.name());
-            say(&format!("{name}: {passed} of {total} passed; {files} files{place}"));
-        }
-        self.outcome(register.report().is_success(), register.files())
+        self.finish(&Register::build(&block, &options)?.into(), Some(block.name()))
     }
 
-    fn repository(&self, path: &Path, options: &RegisterOptions) -> Result<Outcome, Failure> {
+    fn repository(&self, path: &Path, options: &RegisterOptions) -> Result<RepositoryRegister, Failure> {
         let repository = Repository::open(path)?;
         // Shown on a terminal alone.
         let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         let register = repository.build(self.block.as_deref(), options, &mut |id| bar.set_message(id.to_owned()))?;
         bar.finish_and_clear();
+        Ok(register)
+    }
+
+    /// Writes a register, and says what there is to be said of it. `alone` is the name of a block that is not one of a
+    /// repository.
+    fn finish(&self, register: &RepositoryRegister, alone: Option<&str>) -> Result<Outcome, Failure> {
         let place = match &self.output {
             Some(output) => {
-                register.write(output, self.replace)?;
+                register.write(output, self.replace && alone.is_none())?;
                 format!(" in {}", shown(output))
             }
             None => String::new(),
         };
-        let notes = register.notes.iter().map(|note| format!("note: {}", printable(note)));
-        notes.filter(|_| !self.quiet).for_each(|note| say(&note));
+        let note = |before: &str, note: &String| say(&format!("note: {before}{}", printable(note)));
+        register.notes.iter().filter(|_| !self.quiet).for_each(|text| note("", text));
         let (mut passed, mut total, mut failed) = (0, 0, 0);
         for RepositoryBlock { report, notes } in &register.blocks {
-            let id = printable(&report.id).to_string();
-            if !self.quiet {
-                notes.iter().for_each(|note| say(&format!("note: {id}: {}", printable(note))));
-            }
-            say_failed(report, &format!("{id}: "));
+            let before = if alone.is_some() { String::new() } else { format!("{}: ", printable(&report.id)) };
+            notes.iter().filter(|_| !self.quiet).for_each(|text| note(&before, text));
+            report.items.iter().filter(|_| !self.quiet && alone.is_some()).for_each(say_notes);
+            say_failed(report, &before);
             (passed, total) = (passed + report.passed(), total + report.items.len());
             failed += usize::from(!report.is_success());
         }
+        let (blocks, files) = (register.blocks.len(), register.files().len());
+        let counts = match alone {
+            Some(name) => format!("{}: {passed} of {total} passed", printable(name)),
+            None => {
+                let good = blocks - failed;
+                format!("{good} of {blocks} blocks passed, {passed} of {total} examples and tests")
+            }
+        };
         if !self.quiet {
-            let (blocks, files) = (register.blocks.len(), register.files().len());
-            say(&format!(
-                "{} of {blocks} blocks passed, {passed} of {total} examples and tests; {files} files{place}",
-                blocks - failed
-            ));
+            say(&format!("{counts}; {files} files{place}"));
         }
         self.outcome(failed == 0, register.files())
     }

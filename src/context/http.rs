@@ -13,10 +13,9 @@ use url::Url;
 
 use super::builtin::{JSON_RPC, JSON_RPC_URL};
 use super::remote::{Fetched, TrustedHosts, check, is_public};
-use super::{LoadError, MAX_DOCUMENT};
+use super::{LoadError, MAX_DOCUMENT, MAX_REDIRECTS};
 use crate::http;
 
-const MAX_REDIRECTS: usize = 5;
 const MEDIA_TYPES: &str = "application/ld+json, application/json;q=0.9";
 
 /// The document at an allowed URL, in `limit` at most.
@@ -58,7 +57,7 @@ impl Download {
                 return Err(LoadError::Status { url: url.into(), status: status.as_u16() });
             }
         }
-        Err(LoadError::TooManyRedirects { url: self.named.to_string(), limit: MAX_REDIRECTS })
+        Err(LoadError::TooManyRedirects(self.named.to_string()))
     }
 
     fn request(&self, url: &Url) -> Result<Response, LoadError> {
@@ -91,7 +90,7 @@ impl Download {
             }
             body.extend_from_slice(chunk.get(..length).unwrap_or_default());
             if body.len() > MAX_DOCUMENT {
-                return Err(LoadError::TooLarge { origin: url.to_string(), limit: MAX_DOCUMENT });
+                return Err(LoadError::TooLarge(url.to_string()));
             }
         }
     }

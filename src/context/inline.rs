@@ -14,13 +14,13 @@ use super::{LoadError, target};
 use crate::vocab::PREFIXES;
 
 /// References that may be nested below the document that the user named.
-const MAX_REFERENCES: usize = 16;
+pub(super) const MAX_REFERENCES: usize = 16;
 /// Scoped contexts that may be nested, over all documents. One file that serde_json reads cannot hold more.
-const MAX_SCOPES: usize = 64;
+pub(super) const MAX_SCOPES: usize = 64;
 /// Different documents, the one that the user named included.
-const MAX_DOCUMENTS: usize = 64;
+pub(super) const MAX_DOCUMENTS: usize = 64;
 /// Bytes of text, each document counted as often as it is inlined: stops documents that double each other.
-const MAX_TEXT: usize = 16 << 20;
+pub(super) const MAX_TEXT: usize = 16 << 20;
 
 /// A document that holds a context, read but not inlined.
 #[derive(Debug)]
@@ -77,14 +77,14 @@ impl Inliner<'_, '_> {
             return Err(LoadError::Cycle(chain));
         }
         if self.chain.len() > MAX_REFERENCES {
-            return Err(too_deep(document));
+            return Err(LoadError::TooDeep(document.name.clone()));
         }
         self.chain.push(Rc::clone(document));
         self.names.insert(document.name.clone());
         self.text += document.size;
         if self.names.len() > MAX_DOCUMENTS || self.text > MAX_TEXT {
             let origin = self.chain.first().unwrap_or(document).name.clone();
-            return Err(LoadError::TooMuch { origin, documents: MAX_DOCUMENTS, bytes: MAX_TEXT });
+            return Err(LoadError::TooMuch(origin));
         }
         Ok(())
     }
@@ -145,19 +145,11 @@ impl Inliner<'_, '_> {
             if self.audience == Audience::Logs {
                 check(here, key, value)?;
             }
-            let value = match value {
-                Value::Object(definition) => Value::Object(self.term(here, definition)?),
-                other => other.clone(),
-            };
+            let mut value = value.clone();
+            if let Some(context) = value.get_mut("@context") {
+                *context = self.scoped(here, context)?;
+            }
             inlined.insert(key.clone(), value);
-        }
-        Ok(inlined)
-    }
-
-    fn term(&mut self, here: &Document, definition: &Map<String, Value>) -> Result<Map<String, Value>, LoadError> {
-        let mut inlined = definition.clone();
-        if let Some(context) = inlined.get_mut("@context") {
-            *context = self.scoped(here, context)?;
         }
         Ok(inlined)
     }
@@ -165,7 +157,7 @@ impl Inliner<'_, '_> {
     fn scoped(&mut self, here: &Document, context: &Value) -> Result<Value, LoadError> {
         self.scopes += 1;
         if self.scopes > MAX_SCOPES {
-            return Err(too_deep(here));
+            return Err(LoadError::TooDeep(here.name.clone()));
         }
         let inlined = self.context(here, context)?;
         self.scopes -= 1;
@@ -183,10 +175,6 @@ impl Inliner<'_, '_> {
         self.chain.pop();
         Ok(inlined)
     }
-}
-
-fn too_deep(document: &Document) -> LoadError {
-    LoadError::TooDeep { origin: document.name.clone(), references: MAX_REFERENCES, scopes: MAX_SCOPES }
 }
 
 /// Refuses a definition that could turn data into keywords, or capture the full IRIs of annotations.

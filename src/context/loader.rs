@@ -48,6 +48,8 @@ pub struct Loader {
     hosts: RefCell<TrustedHosts>,
     /// The documents that were read, by the URL that named them.
     documents: RefCell<HashMap<Url, Rc<Document>>>,
+    /// Those that were fetched for the context that is being loaded.
+    fetched: RefCell<Vec<(Url, Fetched)>>,
 }
 
 impl Default for Loader {
@@ -69,6 +71,7 @@ impl Loader {
             online: false,
             hosts: RefCell::default(),
             documents: RefCell::default(),
+            fetched: RefCell::default(),
         }
     }
 
@@ -95,24 +98,12 @@ impl Loader {
 
     /// Contexts for documents of their own authors: they may alias keywords, define any term, and be null.
     /// Not for logs, which could name nodes and types then.
+    ///
+    /// Files are read below `folder` only, wherever links lead; its path is canonical. The folders of `mapped` stand for the
+    /// URLs that begin with a prefix: what is in them is not fetched.
     #[must_use]
-    pub fn for_authors(mut self) -> Self {
-        self.audience = Audience::Authors;
-        self
-    }
-
-    /// Reads files below a folder only, wherever links lead. The path is canonical.
-    #[must_use]
-    pub fn within(mut self, folder: PathBuf) -> Self {
-        self.folder = Some(folder);
-        self
-    }
-
-    /// Folders that stand for the URLs that begin with a prefix: what is in them is not fetched.
-    #[must_use]
-    pub fn mapped(mut self, folders: Vec<(String, PathBuf)>) -> Self {
-        self.mapped = folders;
-        self
+    pub fn for_authors(self, folder: PathBuf, mapped: Vec<(String, PathBuf)>) -> Self {
+        Self { audience: Audience::Authors, folder: Some(folder), mapped, ..self }
     }
 
     /// Fetches what files refer to, from the hosts of these URLs, which the command line names.
@@ -144,7 +135,7 @@ impl Loader {
             None => return Err(LoadError::RemoteFromFile { url: origin, origin: by.to_owned() }),
         };
         match body.len() > MAX_DOCUMENT {
-            true => Err(LoadError::TooLarge { origin, limit: MAX_DOCUMENT }),
+            true => Err(LoadError::TooLarge(origin)),
             false => Ok(String::from_utf8_lossy(&body).into_owned()),
         }
     }
@@ -180,32 +171,27 @@ impl Loader {
         let location = Some(file_url(path)?);
         let size = context.to_string().len();
         let root = Document { name: name.clone(), location, context, size };
-        self.inlined(name, root.into(), Vec::new())
+        self.inlined(name, root.into())
     }
 
     /// The `@context` of a document, with every string reference and `@import` in it, also in the contexts of terms,
     /// replaced by what it stands for. References are resolved against the document that holds them.
     pub fn load(&self, reference: &Reference) -> Result<Context, LoadError> {
-        let mut fetched = Vec::new();
         let root = match reference {
             Reference::Mcp => return Ok(super::builtin::mcp()),
             Reference::File(path) => self.file(&file_url(path)?, path, by_command_line)?,
             Reference::Url(url) => {
                 let url = parse_url(url)?;
                 self.hosts.borrow_mut().add(&url);
-                self.remote(&url, by_command_line, &mut fetched)?
+                self.remote(&url, by_command_line)?
             }
         };
-        self.inlined(reference.to_string(), root, fetched)
+        self.inlined(reference.to_string(), root)
     }
 
-    fn inlined(
-        &self,
-        origin: String,
-        root: Rc<Document>,
-        mut fetched: Vec<(Url, Fetched)>,
-    ) -> Result<Context, LoadError> {
-        let value = inline(root, self.audience, &mut |here, reference| self.resolve(here, reference, &mut fetched))?;
+    fn inlined(&self, origin: String, root: Rc<Document>) -> Result<Context, LoadError> {
+        let value = inline(root, self.audience, &mut |here, reference| self.resolve(here, reference));
+        let (fetched, value) = (self.fetched.take(), value?);
         // Only now, since a document that was refused may be mended tomorrow.
         for (url, document) in &fetched {
             self.cache.put(url, document);
@@ -213,12 +199,7 @@ impl Loader {
         Ok(Context::unchecked(origin, value))
     }
 
-    fn resolve(
-        &self,
-        here: &Document,
-        reference: &str,
-        fetched: &mut Vec<(Url, Fetched)>,
-    ) -> Result<Rc<Document>, LoadError> {
+    fn resolve(&self, here: &Document, reference: &str) -> Result<Rc<Document>, LoadError> {
         let by = || format!("`{}`", here.name);
         let url = here.location.as_ref().and_then(|base| base.join(reference).ok());
         let mut url = url.ok_or_else(|| bad_reference(reference, by()))?;
@@ -231,10 +212,10 @@ impl Loader {
             }
             (true, "http" | "https") => match self.known(&url) {
                 Some(document) => Ok(document),
-                None if self.is_named(&url) => self.remote(&url, by, fetched),
+                None if self.is_named(&url) => self.remote(&url, by),
                 None => Err(LoadError::RemoteFromFile { url: url.to_string(), origin: here.name.clone() }),
             },
-            _ => self.remote(&url, by, fetched),
+            _ => self.remote(&url, by),
         }
     }
 
@@ -283,17 +264,12 @@ impl Loader {
         }
         let text = read(path).map_err(|source| LoadError::Read { origin: origin.clone(), by: by(), source })?;
         if text.len() > MAX_DOCUMENT {
-            return Err(LoadError::TooLarge { origin, limit: MAX_DOCUMENT });
+            return Err(LoadError::TooLarge(origin));
         }
         Ok(self.keep(url, parse(origin, url.clone(), &text)?))
     }
 
-    fn remote(
-        &self,
-        url: &Url,
-        by: impl Fn() -> String,
-        fetched: &mut Vec<(Url, Fetched)>,
-    ) -> Result<Rc<Document>, LoadError> {
+    fn remote(&self, url: &Url, by: impl Fn() -> String) -> Result<Rc<Document>, LoadError> {
         remote::check(url, &by)?;
         let hosts = self.hosts.borrow();
         hosts.check(url, by)?;
@@ -309,7 +285,7 @@ impl Loader {
         }
         let answer = fetch(url, self.time_limit, hosts.clone())?;
         let document = read(&answer)?;
-        fetched.push((url.clone(), answer));
+        self.fetched.borrow_mut().push((url.clone(), answer));
         Ok(self.keep(url, document))
     }
 }

@@ -142,6 +142,8 @@ struct Annotator<'s> {
 }
 
 type Used = BTreeSet<String>;
+/// The contexts of the properties that lead to a subschema, the outermost first.
+type Scopes<'s> = [&'s Map<String, Value>];
 
 impl Annotator<'_> {
     fn get(&self, pointer: &str) -> Option<&Map<String, Value>> {
@@ -159,14 +161,7 @@ impl Annotator<'_> {
     }
 
     /// Annotates a subschema under the contexts of the properties that lead to it. Returns the terms that it uses.
-    fn subschema(
-        &mut self,
-        at: &str,
-        scopes: &[&Map<String, Value>],
-        level: usize,
-        in_definitions: bool,
-        depth: usize,
-    ) -> Used {
+    fn subschema(&mut self, at: &str, scopes: &Scopes<'_>, level: usize, in_definitions: bool, depth: usize) -> Used {
         let mut used = Used::new();
         if self.steps > MAX_STEPS || self.get(at).is_none_or(Map::is_empty) {
             return used;
@@ -221,7 +216,7 @@ impl Annotator<'_> {
         used
     }
 
-    fn properties(&mut self, at: &str, scopes: &[&Map<String, Value>], level: usize, depth: usize) -> Used {
+    fn properties(&mut self, at: &str, scopes: &Scopes<'_>, level: usize, depth: usize) -> Used {
         let mut used = Used::new();
         let Some(properties) = self.get(at).and_then(|entries| entries.get("properties")?.as_object()) else {
             return used;
@@ -283,7 +278,7 @@ impl Annotator<'_> {
 }
 
 /// The definition of a property's term: the innermost there is, or what a prefix in its name makes of it.
-fn term(name: &str, scopes: &[&Map<String, Value>], prefixes: &Map<String, Value>) -> Option<Map<String, Value>> {
+fn term(name: &str, scopes: &Scopes<'_>, prefixes: &Map<String, Value>) -> Option<Map<String, Value>> {
     let compact = || {
         let (prefix, local) = name.split_once(':')?;
         let namespace = prefixes.get(prefix).or_else(|| scopes.iter().rev().find_map(|scope| scope.get(prefix)));

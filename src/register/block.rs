@@ -170,8 +170,6 @@ pub struct BlockTest {
     pub language: Language,
     /// Its path in the block, or its URL.
     pub path: String,
-    /// Its content; none where it could not be read.
-    pub text: Option<String>,
     /// Whether it is there to fail: its name ends in `-fail`, or `tests.yaml` says so.
     pub must_fail: bool,
     /// What names it, for messages.
@@ -250,13 +248,9 @@ impl Block {
     }
 
     /// Reads a block from its folder, and what it refers to from a library. Its examples may stand in a file of another name.
-    pub(super) fn read_from(
-        mut folder: Folder,
-        examples: Option<String>,
-        library: &Library,
-    ) -> Result<Self, BlockError> {
-        let own_examples: &[_] = if examples.is_none() { EXAMPLES } else { &[] };
-        let examples_file = examples.or_else(|| folder.find(EXAMPLES).map(str::to_owned));
+    pub(super) fn read_from(mut folder: Folder, file: Option<String>, library: &Library) -> Result<Self, BlockError> {
+        let own_examples: &[_] = if file.is_none() { EXAMPLES } else { &[] };
+        let examples_file = file.or_else(|| folder.find(EXAMPLES).map(str::to_owned));
         let mut notes = Vec::new();
         let metadata: Metadata =
             folder.find(METADATA).map(|file| folder.read_data(file, BLOCK)).transpose()?.unwrap_or_default();
@@ -265,10 +259,10 @@ impl Block {
         // The loader of contexts reads it again; a pipe would keep that waiting.
         context_file.map(|file| folder.read(file, BLOCK)).transpose()?;
         let examples = match &examples_file {
-            Some(file) => read_examples(&folder, file, library, &mut notes)?,
+            Some(file) => examples(&folder, file, library, &mut notes)?,
             None => Examples::default(),
         };
-        let tests = read_tests(&folder, library, &mut notes)?;
+        let tests = read_tests(&folder, &mut notes)?;
         let shapes = shapes(&folder, &metadata, &mut notes);
         for names in [METADATA, SCHEMA, own_examples] {
             let mut present = names.iter().filter(|name| folder.find(&[**name]).is_some());
@@ -354,12 +348,7 @@ pub(super) fn key(name: &str) -> String {
 }
 
 /// The examples, each with its text in place.
-fn read_examples(
-    folder: &Folder,
-    file: &str,
-    library: &Library,
-    notes: &mut Vec<String>,
-) -> Result<Examples, BlockError> {
+fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<String>) -> Result<Examples, BlockError> {
     let ExamplesFile(mut examples) = folder.read_data(file, BLOCK)?;
     let mut unused = |place: &str, others: &Others| {
         notes.extend(others.keys().map(|name| format!("{place}: there is no use for the entry `{name}`")));
@@ -373,7 +362,7 @@ fn read_examples(
             unused(&place, &snippet.others);
             // What cannot be read fails that example, when it is run.
             if let SnippetSource::Ref(reference) = &snippet.source
-                && let Ok(text) = read_snippet(folder, reference, &place, library)
+                && let Ok(text) = read_text(folder, reference, &place, library)
             {
                 snippet.source = SnippetSource::Code(text);
             }
@@ -383,16 +372,12 @@ fn read_examples(
 }
 
 /// The text of a file of a block, or of what a URL stands for.
-pub(super) fn read_snippet(
-    folder: &Folder,
-    reference: &str,
-    by: &str,
-    library: &Library,
-) -> Result<String, BlockError> {
+pub(super) fn read_text(folder: &Folder, reference: &str, by: &str, library: &Library) -> Result<String, BlockError> {
     if reference.contains("://") { library.text(reference, by) } else { folder.read(reference, by) }
 }
 
-fn read_tests(folder: &Folder, library: &Library, notes: &mut Vec<String>) -> Result<Vec<BlockTest>, BlockError> {
+fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<BlockTest>, BlockError> {
+    // Each is read when it is run.
     let mut tests = Vec::new();
     let stem = |name: &str| name.rsplit_once('.').map_or(name.to_owned(), |(stem, _)| stem.to_owned());
     if let Some(file) = folder.find(MORE_TESTS) {
@@ -402,7 +387,6 @@ fn read_tests(folder: &Folder, library: &Library, notes: &mut Vec<String>) -> Re
             let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
             tests.push(BlockTest {
                 language: Language::from_name(entry.media_type.as_deref().unwrap_or(extension)),
-                text: read_snippet(folder, &entry.r#ref, file, library).ok(),
                 must_fail: entry.require_fail.unwrap_or_else(|| stem(&name).ends_with("-fail")),
                 file: entry.output_filename.map_or(name, |name| key(&name)),
                 path: entry.r#ref,
@@ -416,8 +400,8 @@ fn read_tests(folder: &Folder, library: &Library, notes: &mut Vec<String>) -> Re
         let language = file.rsplit_once('.').map(|(_, extension)| Language::from_name(extension));
         match language {
             Some(language) if language.is_validated() && !is_folder => {
-                let (text, must_fail) = (folder.read(&path, BLOCK).ok(), stem(&file).ends_with("-fail"));
-                tests.push(BlockTest { file, path, language, text, must_fail, by: BLOCK.to_owned() });
+                let must_fail = stem(&file).ends_with("-fail");
+                tests.push(BlockTest { file, path, language, must_fail, by: BLOCK.to_owned() });
             }
             _ => notes.push(format!("{path}: a test is a file that ends in .json, .jsonld, .ttl, .yaml or .yml")),
         }

@@ -67,13 +67,13 @@ pub struct RegisterBuilder<'b> {
     library: Rc<Library>,
     /// Name of the published schema's file.
     pub schema_file: Option<&'static str>,
-    /// Name of the published context's file.
-    pub context_file: Option<&'static str>,
     /// Where the context is, seen from the top of the register.
     pub context: Option<String>,
     pub files: Files,
     pub report: Report,
     pub shown: Vec<Shown<'b>>,
+    /// Paths that the page links to, with what they are called.
+    pub links: Vec<(&'static str, String)>,
     notes: Vec<String>,
     /// What is wrong with the block itself.
     errors: Vec<BlockError>,
@@ -85,7 +85,6 @@ impl<'b> RegisterBuilder<'b> {
     /// Begins the register of a block, whose references lead into a library.
     pub fn open(block: &'b Block, site: Site, library: Rc<Library>, options: &RegisterOptions) -> Self {
         let mut errors = Vec::new();
-        let mut or_default = |error: BlockError| errors.push(error);
         let below = &block.below;
         let schema_uri = match block.schema_file {
             Some(file) => Some(uri(&format!("{below}{file}"))),
@@ -102,32 +101,28 @@ impl<'b> RegisterBuilder<'b> {
                 }
                 Err(error) => {
                     lacking.push(error.to_string());
-                    or_default(error);
+                    errors.push(error);
                 }
             },
             _ => built = library.block(&block.identifier).and_then(|block| block.context.clone()),
         }
         lacking.extend(block.context_error.clone());
         let by_hand = !site.is_repository() && block.context_file.is_some();
-        let context_file = (by_hand || built.is_some()).then_some("context.jsonld");
         let own = site.own("context.jsonld");
         let published = site.url(&own).or_else(|| block.metadata.ld_context.clone().filter(|_| by_hand));
-        let context = context_file.map(|_| published.clone().unwrap_or_else(|| site.reference(&own)));
+        let has_context = by_hand || built.is_some();
+        let context = has_context.then(|| published.clone().unwrap_or_else(|| site.reference(&own)));
         let reference = published.unwrap_or_else(|| site.reference_from_test(&own));
-        let without = || Uplifter::new(block, Rc::clone(&library));
-        let uplifter = built.map_or_else(|| Ok(without()), |built| without().with_context(&built, reference));
-        let uplifter = uplifter.unwrap_or_else(|error| {
-            or_default(error);
-            without()
-        });
+        let mut uplifter = Uplifter::new(block, Rc::clone(&library));
+        errors.extend(built.and_then(|built| uplifter.set_context(built, reference).err()));
         let worker = || options.worker.clone().map(Worker::new);
         let schemas = Schemas::open(Rc::clone(&library), below, schema_uri.clone(), worker()).unwrap_or_else(|error| {
             let schemas = Schemas::unusable(Rc::clone(&library), below, Some(error.to_string()), worker());
-            or_default(error);
+            errors.push(error);
             schemas
         });
         let shapes = Shapes::open(block, &library).unwrap_or_else(|error| {
-            or_default(error);
+            errors.push(error);
             Shapes::default()
         });
         let mut notes = [block.notes.clone(), schemas.notes(), shapes.notes()].concat();
@@ -158,11 +153,11 @@ impl<'b> RegisterBuilder<'b> {
             },
             library,
             schema_file,
-            context_file,
             context,
             files: Files::new(),
             report,
             shown: Vec::new(),
+            links: Vec::new(),
             notes,
             errors,
             writers: BTreeMap::new(),
@@ -175,11 +170,10 @@ impl<'b> RegisterBuilder<'b> {
             return Err(self.errors.swap_remove(0));
         }
         self.fill()?;
-        let links = self.add_own_files()?;
         let path = self.site().reference(&self.site().test("_report.json"));
         self.add("report.json", lines(&Report::summary([(&self.report, path)].into_iter())));
         self.add("report.html", html(&[&self.report], &self.site().title(self.block.name())));
-        self.add("index.md", page(&self, &links));
+        self.add("index.md", page(&self));
         self.add("examples.ttl", super::catalogue::text(&catalogue(&self)));
         self.add_marker();
         Ok(Register { files: self.files, report: self.report, notes: self.notes })
@@ -187,13 +181,13 @@ impl<'b> RegisterBuilder<'b> {
 
     /// Makes the part of one block in the register of a repository.
     pub fn within(mut self) -> BlockPart {
-        let links = self.fill().and_then(|()| self.add_own_files()).unwrap_or_else(|error| {
+        if let Err(error) = self.fill() {
             self.errors.push(error);
-            Vec::new()
-        });
+            self.links.clear();
+        }
         self.report.errors.extend(self.errors.iter().map(|error| said(error)));
         self.add_report();
-        let page = page(&self, &links);
+        let page = page(&self);
         let path = self.site().page();
         self.add(&path, page);
         let entry = self.entry();
@@ -203,8 +197,7 @@ impl<'b> RegisterBuilder<'b> {
         full["jsonldContext"] = text("context.jsonld").into();
         full["descriptionMarkdown"] = self.block.description.clone().into();
         full["examples"] = self.shown.iter().map(|shown| shown.full.clone()).collect();
-        let source = |file: &str| self.site().source(&format!("{}{file}", self.block.below));
-        let steps: Vec<_> = self.block.steps.iter().map(|step| step.entry(source)).collect();
+        let steps: Vec<_> = self.block.steps.iter().map(|step| step.entry(|file| self.source(file))).collect();
         full["semanticUplift"] = (!steps.is_empty()).then(|| json!({ "additionalSteps": steps })).into();
         let path = self.site().page().replace("markdown", "json-full").replace("index.md", "index.json");
         self.add(&path, lines(&without_nulls(full)));
@@ -216,7 +209,7 @@ impl<'b> RegisterBuilder<'b> {
         self.add_examples()?;
         self.add_tests();
         self.add_reports();
-        Ok(())
+        self.add_own_files()
     }
 
     pub fn site(&self) -> &Site {
@@ -241,62 +234,60 @@ impl<'b> RegisterBuilder<'b> {
         self.add(&path, lines(&self.report.to_json()));
     }
 
-    /// The block's own files. Returns the paths that the page links to, with what they are called.
-    fn add_own_files(&mut self) -> Result<Vec<(&'static str, String)>, BlockError> {
+    /// Adds a file that the page links to by this name.
+    fn add_linked(&mut self, name: &'static str, path: String, text: String) {
+        self.add(&path, text);
+        self.links.push((name, path));
+    }
+
+    /// The block's own files.
+    fn add_own_files(&mut self) -> Result<(), BlockError> {
         let (block, site) = (self.block, self.site().clone());
-        let mut links = Vec::new();
-        let mut link = |name, path: &str| links.push((name, path.to_owned()));
-        if self.context_file.is_some() {
+        if self.context.is_some() {
             let context = self.runner.uplifter.context.value();
             let by_hand = block.context_file.filter(|_| !site.is_repository());
             let text = by_hand.map(|file| block.folder.read(file, BLOCK)).transpose()?.unwrap_or_default();
             // References to other files would lead nowhere.
             let unchanged =
                 serde_json::from_str::<Value>(&text).is_ok_and(|document| document.get("@context") == Some(context));
-            let path = site.own("context.jsonld");
-            link("JSON-LD context", &path);
             let text = if unchanged { text } else { lines(&json!({ "@context": context })) };
-            self.add(&path, text);
+            self.add_linked("JSON-LD context", site.own("context.jsonld"), text);
         }
         match site.is_repository() {
-            true => self.add_annotated(&mut link),
-            false => self.add_schemas(&mut link)?,
+            true => self.add_annotated(&site),
+            false => self.add_schemas(&site)?,
         }
         if let Some(ontology) = &block.ontology {
-            let path = site.own("ontology.ttl");
-            link("ontology", &path);
-            self.add(&path, ontology.clone());
+            self.add_linked("ontology", site.own("ontology.ttl"), ontology.clone());
         }
-        let [report, catalogue] = site.overview();
-        link("report, for people", report);
-        link("report, for programs", &site.test("_report.json"));
-        link("examples, as RDF", catalogue);
-        Ok(links)
+        let [report, catalogue] = site.overview().map(str::to_owned);
+        let own_report = ("report, for programs", site.test("_report.json"));
+        self.links.extend([("report, for people", report), own_report, ("examples, as RDF", catalogue)]);
+        Ok(())
     }
 
-    fn add_schemas(&mut self, link: &mut impl FnMut(&'static str, &str)) -> Result<(), BlockError> {
-        let (block, site) = (self.block, self.site().clone());
+    fn add_schemas(&mut self, site: &Site) -> Result<(), BlockError> {
         for uri in self.runner.schemas.files() {
             let file = shown(&uri);
-            let path = site.own(&file);
-            self.add(&path, block.folder.read(&file, BLOCK)?);
-            if Some(file.as_str()) == block.schema_file {
-                link("JSON Schema", &path);
-                if !file.ends_with(".json") {
-                    let path = site.own("schema.json");
-                    link("JSON Schema, as JSON", &path);
-                    self.add(&path, lines(&*self.library.document(&uri, BLOCK)?));
-                }
+            let text = self.block.folder.read(&file, BLOCK)?;
+            if Some(file.as_str()) != self.block.schema_file {
+                self.add(&site.own(&file), text);
+                continue;
+            }
+            self.add_linked("JSON Schema", site.own(&file), text);
+            if !file.ends_with(".json") {
+                let text = lines(&*self.library.document(&uri, BLOCK)?);
+                self.add_linked("JSON Schema, as JSON", site.own("schema.json"), text);
             }
         }
         Ok(())
     }
 
     /// The annotated schema, whose references lead to where things are published.
-    fn add_annotated(&mut self, link: &mut impl FnMut(&'static str, &str)) {
+    fn add_annotated(&mut self, site: &Site) {
         let own = self.library.block(&self.block.identifier).and_then(|block| block.schema.clone());
         let Some((uri, Ok(schema))) = own.map(|uri| (uri.clone(), self.library.annotated(&uri))) else { return };
-        let (site, mut schema) = (self.site().clone(), (*schema).clone());
+        let mut schema = (*schema).clone();
         point(&mut schema, &mut |reference| {
             let (path, fragment) = reference.split_once('#').map_or((reference, None), |(path, at)| (path, Some(at)));
             let target = self.library.resolve(&uri, path).ok().filter(|_| !path.is_empty())?;
@@ -307,13 +298,10 @@ impl<'b> RegisterBuilder<'b> {
             };
             Some(fragment.map_or_else(|| url.clone(), |fragment| format!("{url}#{fragment}")))
         });
-        let (path, json_path) = (site.own("schema.yaml"), site.own("schema.json"));
         if let Ok(text) = yaml::write(&schema) {
-            link("JSON Schema", &path);
-            self.add(&path, text);
+            self.add_linked("JSON Schema", site.own("schema.yaml"), text);
         }
-        link("JSON Schema, as JSON", &json_path);
-        self.add(&json_path, lines(&schema));
+        self.add_linked("JSON Schema, as JSON", site.own("schema.json"), lines(&schema));
     }
 
     /// `register.json`, which also tells that the register is one of ours, and what belongs to it.
@@ -355,7 +343,8 @@ impl<'b> RegisterBuilder<'b> {
             let schema = self
                 .schema_file
                 .map(|_| json!({ "application/yaml": own("schema.yaml"), "application/json": own("schema.json") }));
-            let source = |file: &str| site.source(&format!("{}{file}", block.below));
+            let transforms: Vec<_> =
+                block.transforms.iter().map(|transform| transform.entry(|file| self.source(file))).collect();
             let own: Vec<_> = block.shapes.iter().map(|file| shape_uri(block, file)).collect();
             let own = (!own.is_empty()).then_some((&self.report.id, &own));
             let url =
@@ -366,12 +355,12 @@ impl<'b> RegisterBuilder<'b> {
             let json_full = site.page().replace("markdown", "json-full").replace("index.md", "index.json");
             let more = json!({
                 "schema": schema,
-                "sourceSchema": block.schema_file.and_then(source),
-                "sourceLdContext": block.context_file.and_then(source),
-                "sourceFiles": source(""),
+                "sourceSchema": block.schema_file.and_then(|file| self.source(file)),
+                "sourceLdContext": block.context_file.and_then(|file| self.source(file)),
+                "sourceFiles": self.source(""),
                 "shaclShapes": shapes,
                 "dependsOn": block.inherited.depends_on.iter().map(|id| reference(id)).collect::<Vec<_>>(),
-                "transforms": Some(self.transforms()).filter(|transforms| !transforms.is_empty()),
+                "transforms": Some(transforms).filter(|transforms| !transforms.is_empty()),
                 "sources": Some(&metadata.sources).filter(|sources| !sources.is_empty()),
                 "documentation": {
                     "markdown": page("text/markdown", site.page()),
@@ -390,9 +379,9 @@ impl<'b> RegisterBuilder<'b> {
         without_nulls(entry)
     }
 
-    fn transforms(&self) -> Vec<Value> {
-        let source = |file: &str| self.site().source(&format!("{}{file}", self.block.below));
-        self.block.transforms.iter().map(|transform| transform.entry(source)).collect()
+    /// URL of a file of the block's sources.
+    fn source(&self, file: &str) -> Option<String> {
+        self.site().source(&format!("{}{file}", self.block.below))
     }
 }
 

@@ -10,6 +10,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
+use indexmap::IndexSet;
+
 use crate::json::{self, Numbers, Value};
 use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, Problems, is_keyword_like};
 use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};
@@ -105,9 +107,7 @@ pub enum LeftOut {
 #[derive(Debug, Default)]
 pub struct Capture {
     /// In the order in which they were met.
-    subjects: Vec<Subject>,
-    /// Where in it each of them is.
-    places: HashMap<Subject, usize>,
+    subjects: IndexSet<Subject>,
     chosen: BTreeMap<(usize, CallOutcome), Chosen>,
     faulty: BTreeMap<Problem, String>,
     left_out: BTreeMap<LeftOut, u64>,
@@ -237,12 +237,7 @@ impl Capture {
 
     /// Where the subject is among those that were met.
     fn place(&mut self, method: Option<&str>, caller: Option<Sender>) -> usize {
-        let subject = Subject { method: method.map(str::to_owned), caller };
-        let next = self.subjects.len();
-        *self.places.entry(subject).or_insert_with_key(|subject| {
-            self.subjects.push(subject.clone());
-            next
-        })
+        self.subjects.insert_full(Subject { method: method.map(str::to_owned), caller }).0
     }
 
     /// The message as one side of an example, where it can be one.
@@ -283,7 +278,7 @@ impl Capture {
             (Ok(Some(_)), Err(_)) | (Err(_), Ok(Some(_))) => return self.leave_out(LeftOut::OtherSide),
             _ => return,
         };
-        let Some(subject) = self.subjects.get(place) else { return };
+        let Some(subject) = self.subjects.get_index(place) else { return };
         let exchange = Exchange { log: log.to_owned(), call, answer };
         let chosen = self.chosen.entry((place, outcome)).or_insert_with_key(|(_, outcome)| {
             let (subject, outcome) = (subject.clone(), outcome.clone());

@@ -114,7 +114,8 @@ fn example(chosen: &Chosen, redacted: bool, names: &mut HashSet<String>) -> Exam
 }
 
 fn snippet(side: &Side, method: Option<&str>, redacted: bool, element: &str) -> Snippet {
-    Snippet::new("json", text(&side.text, method, redacted)).with_schema_ref(element)
+    let schema_ref = Some(element.to_owned());
+    Snippet { schema_ref, ..Snippet::new("json", text(&side.text, method, redacted)) }
 }
 
 /// A message for people, ending its last line.

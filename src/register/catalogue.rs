@@ -7,8 +7,7 @@
 //! | an example (`dcat:Dataset`, `skos:Concept`) | `dct:title`, `skos:prefLabel`, `dct:description`, `dct:isPartOf`, `skos:inScheme`, `dct:source`, `dct:conformsTo`, `dcat:distribution` |
 //! | a distribution (`dcat:Distribution`) | `dcat:downloadURL`, `dcat:mediaType`, `dct:conformsTo` |
 
-use std::collections::HashSet;
-
+use indexmap::IndexSet;
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
@@ -76,9 +75,9 @@ pub fn catalogue(register: &RegisterBuilder<'_>) -> Vec<Triple> {
         writer.link(&me, "dct:hasPart", &node(site, &example.key()));
     }
     for example in shown {
-        example_triples(register, example, &catalog, &me, &mut writer);
+        writer.example(register, example, &catalog, &me);
     }
-    writer.triples
+    writer.0.into_iter().collect()
 }
 
 /// A catalogue in Turtle.
@@ -100,51 +99,6 @@ pub fn jsonld(triples: &[Triple]) -> Option<String> {
 
 fn node(site: &Site, name: &str) -> String {
     site.reference(&site.node(name))
-}
-
-fn example_triples(
-    register: &RegisterBuilder<'_>,
-    example: &Shown<'_>,
-    catalog: &str,
-    block: &str,
-    writer: &mut CatalogueWriter,
-) {
-    let site = register.site();
-    let (node, title) = (node(site, &example.key()), example.title());
-    writer.typed(&node, &["skos:Concept", "dcat:Dataset"]);
-    writer.text(&node, "dct:title", &title);
-    writer.text(&node, "skos:prefLabel", &title);
-    if let Some(content) = &example.example.content {
-        writer.text(&node, "dct:description", content.trim_end());
-    }
-    writer.link(&node, "dct:isPartOf", block);
-    writer.link(&node, "skos:inScheme", catalog);
-    for (snippet, done) in example.example.snippets.iter().zip(&example.results) {
-        if done.is_validated() {
-            let reference = snippet.schema_ref.as_deref().unwrap_or_default();
-            if let Some((uri, fragment)) = register.runner.schemas.target(reference) {
-                let file = shown(&uri);
-                let path = if fragment.is_empty() { file } else { format!("{file}#{fragment}") };
-                writer.link(&node, "dct:conformsTo", &site.reference(&site.own(&path)));
-            }
-        }
-        if let Some((source, _)) = done.files.first() {
-            writer.link(&node, "dct:source", &site.reference(source));
-        }
-    }
-    let files = || example.results.iter().flat_map(|done| &done.files).map(|(path, _)| (path, site.reference(path)));
-    for (_, file) in files() {
-        writer.link(&node, "dcat:distribution", &file);
-    }
-    for (path, file) in files() {
-        writer.typed(&file, &["dcat:Distribution"]);
-        writer.link(&file, "dcat:downloadURL", &file);
-        let extension = path.rsplit('.').next().unwrap_or_default();
-        let language = Language::from_name(extension);
-        if language.is_validated() && language.extension() == extension {
-            writer.link(&file, "dcat:mediaType", &format!("{MEDIA_TYPES}{}", language.media_type()));
-        }
-    }
 }
 
 /// The class for an item class: its name in upper camel case.
@@ -170,19 +124,13 @@ fn date(text: &str) -> Literal {
 }
 
 #[derive(Default)]
-struct CatalogueWriter {
-    triples: Vec<Triple>,
-    known: HashSet<Triple>,
-}
+struct CatalogueWriter(IndexSet<Triple>);
 
 impl CatalogueWriter {
     fn push(&mut self, subject: &str, predicate: &str, object: impl Into<Term>) {
         let predicate = if predicate == "a" { rdf::TYPE.into_owned() } else { expanded(predicate) };
         // Relative references are not IRIs before the file is read.
-        let triple = Triple::new(NamedNode::new_unchecked(subject), predicate, object);
-        if self.known.insert(triple.clone()) {
-            self.triples.push(triple);
-        }
+        self.0.insert(Triple::new(NamedNode::new_unchecked(subject), predicate, object));
     }
 
     fn typed(&mut self, subject: &str, classes: &[&str]) {
@@ -200,6 +148,46 @@ impl CatalogueWriter {
     fn link_if_valid(&mut self, subject: &str, predicate: &str, object: &str) {
         if NamedNode::new(object).is_ok() {
             self.link(subject, predicate, object);
+        }
+    }
+
+    fn example(&mut self, register: &RegisterBuilder<'_>, example: &Shown<'_>, catalog: &str, block: &str) {
+        let site = register.site();
+        let (node, title) = (node(site, &example.key()), example.title());
+        self.typed(&node, &["skos:Concept", "dcat:Dataset"]);
+        self.text(&node, "dct:title", &title);
+        self.text(&node, "skos:prefLabel", &title);
+        if let Some(content) = &example.example.content {
+            self.text(&node, "dct:description", content.trim_end());
+        }
+        self.link(&node, "dct:isPartOf", block);
+        self.link(&node, "skos:inScheme", catalog);
+        for (snippet, done) in example.example.snippets.iter().zip(&example.results) {
+            if done.is_validated() {
+                let reference = snippet.schema_ref.as_deref().unwrap_or_default();
+                if let Some((uri, fragment)) = register.runner.schemas.target(reference) {
+                    let file = shown(&uri);
+                    let path = if fragment.is_empty() { file } else { format!("{file}#{fragment}") };
+                    self.link(&node, "dct:conformsTo", &site.reference(&site.own(&path)));
+                }
+            }
+            if let Some((source, _)) = done.files.first() {
+                self.link(&node, "dct:source", &site.reference(source));
+            }
+        }
+        let files =
+            || example.results.iter().flat_map(|done| &done.files).map(|(path, _)| (path, site.reference(path)));
+        for (_, file) in files() {
+            self.link(&node, "dcat:distribution", &file);
+        }
+        for (path, file) in files() {
+            self.typed(&file, &["dcat:Distribution"]);
+            self.link(&file, "dcat:downloadURL", &file);
+            let extension = path.rsplit('.').next().unwrap_or_default();
+            let language = Language::from_name(extension);
+            if language.is_validated() && language.extension() == extension {
+                self.link(&file, "dcat:mediaType", &format!("{MEDIA_TYPES}{}", language.media_type()));
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{IntoDeserializer as _, MapAccess, SeqAccess, Visitor, value};
+use serde::de::{Error as _, IntoDeserializer as _, MapAccess, SeqAccess, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::yaml::{self, YamlError};
@@ -73,8 +73,8 @@ pub struct Snippet {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_uri: Option<String>,
     /// The formats that the page shows besides its own.
-    #[serde(skip_serializing_if = "UpliftFormats::are_default")]
-    pub doc_uplift_formats: UpliftFormats,
+    #[serde(skip_serializing_if = "are_all")]
+    pub doc_uplift_formats: Vec<UpliftFormat>,
     /// The text, or where it is.
     #[serde(flatten)]
     pub source: SnippetSource,
@@ -101,8 +101,8 @@ struct SnippetEntries {
     schema_ref: Option<String>,
     json_path: Option<String>,
     base_uri: Option<String>,
-    #[serde(default)]
-    doc_uplift_formats: UpliftFormats,
+    #[serde(default = "all_formats", deserialize_with = "formats")]
+    doc_uplift_formats: Vec<UpliftFormat>,
     // Not flattened as the source is: only where it is known to be text, `5` is read as text.
     code: Option<String>,
     r#ref: Option<String>,
@@ -136,17 +136,6 @@ pub enum UpliftFormat {
     Ttl,
 }
 
-/// Several uplifted formats; both, where nothing is said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "FormatNames")]
-pub struct UpliftFormats(pub Vec<UpliftFormat>);
-
-impl Default for UpliftFormats {
-    fn default() -> Self {
-        Self(vec![UpliftFormat::JsonLd, UpliftFormat::Ttl])
-    }
-}
-
 impl Examples {
     /// Reads a file of examples: a list of them, or a mapping with `prefixes` and `examples`.
     ///
@@ -176,16 +165,9 @@ impl Snippet {
             schema_ref: None,
             json_path: None,
             base_uri: None,
-            doc_uplift_formats: UpliftFormats::default(),
+            doc_uplift_formats: all_formats(),
             others: Others::new(),
         }
-    }
-
-    /// The same snippet, as an example of that schema.
-    #[must_use]
-    pub fn with_schema_ref(mut self, schema_ref: impl Into<String>) -> Self {
-        self.schema_ref = Some(schema_ref.into());
-        self
     }
 }
 
@@ -217,10 +199,13 @@ impl<'de> Visitor<'de> for FileVisitor {
     }
 }
 
-impl UpliftFormats {
-    fn are_default(&self) -> bool {
-        *self == Self::default()
-    }
+/// Both, as where nothing is said.
+fn all_formats() -> Vec<UpliftFormat> {
+    vec![UpliftFormat::JsonLd, UpliftFormat::Ttl]
+}
+
+fn are_all(formats: &[UpliftFormat]) -> bool {
+    formats == all_formats()
 }
 
 /// The formats as files have them.
@@ -232,18 +217,14 @@ enum FormatNames {
     Several(Vec<String>),
 }
 
-impl TryFrom<FormatNames> for UpliftFormats {
-    type Error = value::Error;
-
-    fn try_from(names: FormatNames) -> Result<Self, Self::Error> {
-        let names = match names {
-            FormatNames::None(()) => Vec::new(),
-            FormatNames::One(name) => vec![name],
-            FormatNames::Several(names) => names,
-        };
-        let formats = names.into_iter().map(|name| UpliftFormat::deserialize(name.into_deserializer()));
-        formats.collect::<Result<_, _>>().map(Self)
-    }
+fn formats<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<UpliftFormat>, D::Error> {
+    let names = match FormatNames::deserialize(deserializer)? {
+        FormatNames::None(()) => Vec::new(),
+        FormatNames::One(name) => vec![name],
+        FormatNames::Several(names) => names,
+    };
+    let formats = names.into_iter().map(|name| UpliftFormat::deserialize(name.into_deserializer()));
+    formats.collect::<Result<_, value::Error>>().map_err(D::Error::custom)
 }
 
 #[cfg(test)]
@@ -287,9 +268,9 @@ examples:
         assert_eq!(json.source, SnippetSource::Code("{\"a\": 1}\n".to_owned()));
         assert_eq!(json.schema_ref.as_deref(), Some("#Request"));
         assert_eq!(json.base_uri.as_deref(), Some("http://example.org/other/"));
-        assert_eq!(json.doc_uplift_formats.0, [UpliftFormat::Ttl]);
+        assert_eq!(json.doc_uplift_formats, [UpliftFormat::Ttl]);
         assert_eq!(python.source, SnippetSource::Ref("call.py".to_owned()));
-        assert_eq!(python.doc_uplift_formats.0, []);
+        assert_eq!(python.doc_uplift_formats, []);
         assert!(python.others.contains_key("shacl-closure"));
         assert_eq!(read(&file.to_yaml().unwrap()), file);
     }
@@ -299,7 +280,7 @@ examples:
         let file = read("- title: 2\n  snippets: [{language: json, code: '1'}]\n- content: only text\n");
         assert_eq!(file.examples.len(), 2);
         assert_eq!(file.examples[0].title.as_deref(), Some("2"));
-        assert_eq!(file.examples[0].snippets[0].doc_uplift_formats, UpliftFormats::default());
+        assert_eq!(file.examples[0].snippets[0].doc_uplift_formats, all_formats());
     }
 
     #[test]

@@ -55,11 +55,6 @@ impl Folder {
         &self.root
     }
 
-    /// The folder that references may lead to, without links.
-    pub fn within(&self) -> &Path {
-        &self.within
-    }
-
     /// Its own name.
     pub fn name(&self) -> String {
         self.root.file_name().map_or_else(|| "block".to_owned(), |name| name.to_string_lossy().into_owned())

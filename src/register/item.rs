@@ -1,8 +1,8 @@
 //! One example or test: read, uplifted, validated; what comes of it are files and an item of the report.
 
-use std::collections::HashMap;
 use std::path::Path;
 
+use indexmap::IndexMap;
 use oxrdf::Triple;
 use serde_json::json;
 
@@ -10,12 +10,12 @@ use super::block::{ANY_BASE, read_turtle};
 use super::builder::said;
 use super::examples::Prefixes;
 use super::language::Language;
-use super::lost::Lost;
+use super::lost::{Lost, Why};
 use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted, without_nulls};
-use super::schema::{Schemas, Validated};
+use super::schema::Schemas;
 use super::shapes::Shapes;
 use super::site::Site;
-use super::steps::{Step, StepKind};
+use super::steps::{Step, StepKind, n_triples};
 use super::turtle;
 use super::uplift::{UpliftError, Uplifted, Uplifter};
 use super::{BlockError, yaml};
@@ -219,8 +219,7 @@ impl Runner {
     fn finished(&mut self, job: &Job<'_>, mut uplifted: Uplifted, done: &mut Done) -> Option<Uplifted> {
         for step in self.steps.clone().iter().filter(|step| *job.language == Language::Json && step.r#type.takes_rdf())
         {
-            let lines: String = uplifted.triples.iter().map(|triple| format!("{triple} .\n")).collect();
-            let output = self.step(step, &lines, done)?;
+            let output = self.step(step, &n_triples(&uplifted.triples), done)?;
             // N-Triples are Turtle.
             uplifted.triples = read_turtle(&output, ANY_BASE).ok()?;
         }
@@ -230,7 +229,7 @@ impl Runner {
     /// What a step makes of a text. Without it there would be another graph, so the example has none where it cannot be run.
     fn step(&mut self, step: &Step, input: &str, done: &mut Done) -> Option<String> {
         let name = step.r#type.name();
-        match self.schemas.step(step, input) {
+        match self.schemas.step(&step.r#type, &step.code, input) {
             Ok(output) => {
                 done.item.done(Section::SemanticUplift, format!("Step {name} is run"), json!({ "op": name }));
                 Some(output)
@@ -269,10 +268,7 @@ impl Runner {
     fn loss(&self, item: &mut ReportItem, what: &str, pointer: Option<&String>) {
         item.losses += 1;
         let (message, payload) = (format!("Lost: {what}"), json!({ "op": "uplift-loss", "path": pointer }));
-        match self.strict {
-            true => item.fail(Section::JsonLd, message, without_nulls(payload)),
-            false => item.done(Section::JsonLd, message, without_nulls(payload)),
-        }
+        item.add(Section::JsonLd, self.strict, message, without_nulls(payload));
     }
 
     fn write_turtle(&self, job: &Job<'_>, triples: Vec<Triple>, done: &mut Done) {
@@ -281,11 +277,8 @@ impl Runner {
         let empty = triples.is_empty();
         let text = if empty { "# No triples\n".to_owned() } else { turtle::write(&triples, &prefixes) };
         let payload = json!({ "op": "ttl-create", "empty": empty, "filename": name, "size": triples.len() });
-        if empty {
-            done.item.fail(Section::Files, format!("**Empty** output Turtle {name} created"), payload);
-        } else {
-            done.item.done(Section::Files, format!("Output Turtle {name} created"), payload);
-        }
+        let what = if empty { "**Empty** output" } else { "Output" };
+        done.item.add(Section::Files, empty, format!("{what} Turtle {name} created"), payload);
         done.files.push((self.site.test(&name), text.clone()));
         done.turtle = Some(text);
         done.graph = triples;
@@ -326,15 +319,15 @@ impl Runner {
         // Of a document with several nodes, the nodes are what the schema describes.
         let value = value.get("@graph").unwrap_or(value);
         match self.schemas.validate(job.schema_ref.unwrap_or_default(), value)? {
-            Validated::Passed => {
+            Ok(None) => {
                 let payload = json!({ "op": "validation", "result": true });
                 done.item.done(Section::JsonSchema, "Validation passed", payload);
             }
-            Validated::Not(why) => {
+            Err(why) => {
                 let message = format!("Not validated: {why}");
                 done.item.fail(Section::JsonSchema, message, json!({ "op": NOT_VALIDATED }));
             }
-            Validated::Failed(invalid) => {
+            Ok(Some(invalid)) => {
                 let place = |pointer: &str| match pointer {
                     "" => "the top".to_owned(),
                     pointer => pointer.to_owned(),
@@ -374,23 +367,16 @@ fn without_place(message: &str, file: &Path) -> String {
 
 /// What is lost at places that differ in the indexes of arrays alone, once: the places, with `*` for an index, the first of
 /// them, and how many there are.
-fn by_place(lost: &[Lost]) -> Vec<(String, &Lost, usize)> {
-    let mut found: Vec<(String, &Lost, usize)> = Vec::new();
-    let mut known = HashMap::new();
+fn by_place<'l>(lost: &'l [Lost]) -> Vec<(String, &'l Lost, usize)> {
+    let mut found: IndexMap<(String, Why), (&Lost, usize)> = IndexMap::new();
     for one in lost {
         let is_index = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
         let places: Vec<_> = one.pointer.split('/').map(|token| if is_index(token) { "*" } else { token }).collect();
-        let places = places.join("/");
-        match known.get(&(places.clone(), one.why)).and_then(|place: &usize| found.get_mut(*place)) {
-            Some((shown, _, count)) => {
-                shown.clone_from(&places);
-                *count += 1;
-            }
-            None => {
-                known.insert((places, one.why), found.len());
-                found.push((one.pointer.clone(), one, 1));
-            }
-        }
+        found.entry((places.join("/"), one.why)).or_insert((one, 0)).1 += 1;
     }
-    found
+    let shown = |((places, _), (first, count)): ((String, Why), (&'l Lost, usize))| match count {
+        1 => (first.pointer.clone(), first, 1),
+        _ => (places, first, count),
+    };
+    found.into_iter().map(shown).collect()
 }

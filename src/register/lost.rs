@@ -60,10 +60,10 @@ pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<V
     Ok(lost)
 }
 
-/// The JSON Pointer of the first member for which expansion fails with a code, where a member alone tells that.
-pub fn fault(document: &Value<'_>, context: &str, base: Option<&str>, code: ErrorCode) -> Option<String> {
-    let faults = walk(document, context, base).ok()?.faults;
-    faults.into_iter().find(|(fault, _)| *fault == code).map(|(_, pointer)| pointer)
+/// The JSON Pointers of the members for which expansion fails with a code, where a member alone tells that.
+pub fn faults(document: &Value<'_>, context: &str, base: Option<&str>, code: ErrorCode) -> Vec<String> {
+    let faults = walk(document, context, base).map(|walk| walk.faults).unwrap_or_default();
+    faults.into_iter().filter(|(fault, _)| *fault == code).map(|(_, pointer)| pointer).collect()
 }
 
 fn walk(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<LostWalk, String> {
@@ -120,46 +120,35 @@ impl<'p> LostPlace<'p> {
     }
 }
 
-/// What a member's name expands to.
-#[derive(PartialEq)]
-enum Expanded {
-    Keyword(Keyword),
-    Property,
-    KeywordLike,
-    Unmapped,
-}
+/// What a member's name expands to: a keyword or else a property. Or why it stands for nothing.
+type Expanded = Result<Option<Keyword>, Why>;
 
 fn expand(name: &str, active: &Active) -> Expanded {
     if let Ok(keyword) = Keyword::try_from(name) {
-        return keyword.into();
+        return in_documents(keyword);
     }
     if is_keyword_like(name) {
-        return Expanded::KeywordLike;
+        return Err(Why::KeywordLike);
     }
     if let Some(definition) = active.get(name) {
         return match definition.value() {
-            Some(Term::Keyword(target)) => (*target).into(),
-            Some(Term::Id(_)) => Expanded::Property,
-            Some(Term::Null) | None => Expanded::Unmapped,
+            Some(Term::Keyword(target)) => in_documents(*target),
+            Some(Term::Id(_)) => Ok(None),
+            Some(Term::Null) | None => Err(Why::Unmapped),
         };
     }
     // Behind a prefix, or as it is, it may be an IRI; if it is not one, the conversion to RDF counts it.
     let is_iri = name.split_once(':').is_some_and(|(prefix, _)| !prefix.is_empty());
-    if is_iri || active.vocabulary().is_some_and(|vocabulary| matches!(vocabulary, Term::Id(_))) {
-        Expanded::Property
-    } else {
-        Expanded::Unmapped
-    }
+    let is_in_vocabulary = || active.vocabulary().is_some_and(|vocabulary| matches!(vocabulary, Term::Id(_)));
+    if is_iri || is_in_vocabulary() { Ok(None) } else { Err(Why::Unmapped) }
 }
 
-impl From<Keyword> for Expanded {
-    fn from(keyword: Keyword) -> Self {
-        use Keyword::{Base, Container, Import, Prefix, Propagate, Protected, Version, Vocab};
-        match keyword {
-            // Only contexts have these.
-            Base | Container | Import | Prefix | Propagate | Protected | Version | Vocab => Self::KeywordLike,
-            keyword => Self::Keyword(keyword),
-        }
+/// A keyword, if documents have it.
+fn in_documents(keyword: Keyword) -> Expanded {
+    use Keyword::{Base, Container, Import, Prefix, Propagate, Protected, Version, Vocab};
+    match keyword {
+        Base | Container | Import | Prefix | Propagate | Protected | Version | Vocab => Err(Why::KeywordLike),
+        keyword => Ok(Some(keyword)),
     }
 }
 
@@ -180,7 +169,8 @@ fn strings<'v>(value: &'v Value<'_>) -> Vec<&'v str> {
     strings
 }
 
-fn below(at: &str, name: &Text<'_>) -> String {
+/// The JSON Pointer of a member.
+pub fn below(at: &str, name: &Text<'_>) -> String {
     let name = name.to_cow().unwrap_or_else(|| "\u{FFFD}".into());
     format!("{at}/{}", pointer_token(&name))
 }
@@ -227,8 +217,7 @@ impl LostWalk {
     fn object(&mut self, object: &Object<'_>, place: LostPlace<'_>) -> Result<(), String> {
         let options = Options::default();
         let members = || object.members.iter().filter_map(|(name, value)| Some((name.as_str()?, value)));
-        let has =
-            |keyword, active: &Active| members().any(|(name, _)| expand(name, active) == Expanded::Keyword(keyword));
+        let has = |keyword, active: &Active| members().any(|(name, _)| expand(name, active) == Ok(Some(keyword)));
         let outer = place.active;
         let mut active = outer.clone();
         // A context that does not propagate ends at the next node.
@@ -245,7 +234,7 @@ impl LostWalk {
             active = local(&pretty(context), &active, options)?;
         }
         let typed = active.clone();
-        for (_, types) in members().filter(|(name, _)| expand(name, &typed) == Expanded::Keyword(Keyword::Type)) {
+        for (_, types) in members().filter(|(name, _)| expand(name, &typed) == Ok(Some(Keyword::Type))) {
             for class in strings(types) {
                 if let Some(scoped) = typed.get(class).and_then(|term| term.context()) {
                     active = apply(scoped, &active, options.without_propagation())?;
@@ -263,10 +252,13 @@ impl LostWalk {
         for (name, value) in &object.members {
             let at = &below(place.at, name);
             let place = LostPlace { at, ..place };
-            match name.as_str().map(|name| (name, expand(name, place.active))) {
-                None | Some((_, Expanded::Unmapped)) => self.add(at, Why::Unmapped),
-                Some((_, Expanded::KeywordLike)) => self.add(at, Why::KeywordLike),
-                Some((_, Expanded::Keyword(keyword))) => {
+            let Some(name) = name.as_str() else {
+                self.add(at, Why::Unmapped);
+                continue;
+            };
+            match expand(name, place.active) {
+                Err(why) => self.add(at, why),
+                Ok(Some(keyword)) => {
                     if known.contains(&keyword) {
                         self.faults.push((ErrorCode::CollidingKeywords, at.clone()));
                     }
@@ -276,7 +268,7 @@ impl LostWalk {
                     );
                     self.keyword(keyword, value, place, known)?;
                 }
-                Some((name, Expanded::Property)) => self.property(name, value, place)?,
+                Ok(None) => self.property(name, value, place)?,
             }
         }
         Ok(())

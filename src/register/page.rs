@@ -5,8 +5,8 @@ use super::builder::{RegisterBuilder, Shown};
 use super::examples::UpliftFormat;
 use super::site::{Site, is_web};
 
-/// `index.md`; `links` are paths of the block's own files, with what they are called.
-pub fn page(register: &RegisterBuilder<'_>, links: &[(&'static str, String)]) -> String {
+/// `index.md`.
+pub fn page(register: &RegisterBuilder<'_>) -> String {
     let RegisterBuilder { block, report, shown, .. } = register;
     let (metadata, site) = (&block.metadata, register.site());
     let title = metadata.title.as_deref().unwrap_or(block.name());
@@ -41,12 +41,12 @@ pub fn page(register: &RegisterBuilder<'_>, links: &[(&'static str, String)]) ->
         out.push_str("## Schema\n\n");
         fenced(if file.ends_with(".json") { "json" } else { "yaml" }, own(file), &mut out);
     }
-    if let Some(file) = register.context_file {
+    if register.context.is_some() {
         out.push_str("## JSON-LD context\n\n");
-        fenced("jsonld", own(file), &mut out);
+        fenced("jsonld", own("context.jsonld"), &mut out);
     }
     out.push_str("## Files\n\n");
-    for (name, path) in links {
+    for (name, path) in &register.links {
         out.push_str(&format!("- [{name}]({})\n", site.reference(path)));
     }
     if !metadata.sources.is_empty() {
@@ -78,7 +78,7 @@ fn example(shown: &Shown<'_>, site: &Site, out: &mut String) {
             [(UpliftFormat::JsonLd, "jsonld", &done.jsonld), (UpliftFormat::Ttl, "ttl", &done.turtle)]
         {
             if let Some(text) = text
-                && snippet.doc_uplift_formats.0.contains(&format)
+                && snippet.doc_uplift_formats.contains(&format)
                 && snippet.language != name
             {
                 out.push_str(&format!("#### {name}\n\n"));

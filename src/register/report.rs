@@ -112,12 +112,17 @@ pub struct ReportItem {
 impl ReportItem {
     /// Adds something that was done; the payload is an object.
     pub fn done(&mut self, section: Section, message: impl Into<String>, payload: Value) {
-        self.entries.push(ReportEntry { section, payload, is_error: false, message: message.into() });
+        self.add(section, false, message, payload);
     }
 
     /// Adds something that makes the item fail; the payload is an object.
     pub fn fail(&mut self, section: Section, message: impl Into<String>, payload: Value) {
-        self.entries.push(ReportEntry { section, payload, is_error: true, message: message.into() });
+        self.add(section, true, message, payload);
+    }
+
+    /// Adds either.
+    pub(super) fn add(&mut self, section: Section, is_error: bool, message: impl Into<String>, payload: Value) {
+        self.entries.push(ReportEntry { section, payload, is_error, message: message.into() });
     }
 
     /// Whether there is an error.

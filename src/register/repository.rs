@@ -3,10 +3,11 @@
 //! The blocks are the folders under `_sources/` that hold a `bblock.json`. Their identifiers are the prefix of
 //! `bblocks-config.yaml` and the names of their folders. What is wrong with one block is in its report; the others are made.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
+use indexmap::IndexSet;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -19,8 +20,8 @@ use super::html::html;
 use super::library::{Library, LocalBlock, MAIN_REGISTER, uri};
 use super::output::{self, Files, Product, WriteError};
 use super::report::{Report, without_nulls};
-use super::site::{RepositorySite, Site};
-use super::{BlockError, RegisterOptions, absolute, lines, loader};
+use super::site::Site;
+use super::{BlockError, Register, RegisterOptions, absolute, lines, loader};
 use crate::context::{LoadError, Loader, Reference};
 
 const CONFIG: &[&str] = &["bblocks-config.yaml", "bblocks-config.yml"];
@@ -138,10 +139,9 @@ impl Repository {
         progress: &mut dyn FnMut(&str),
     ) -> Result<RepositoryRegister, BlockError> {
         let mut notes = self.notes.clone();
-        let (base, sources) = self.base(options, &mut notes)?;
+        let base = self.base(options, &mut notes)?;
         let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
-        let repository = RepositorySite { sources: sources.clone(), title: title.clone() };
-        let site = |id: &str| Site::new(Some(&base), &path_of(id)).within(repository.clone());
+        let site = |id: &str| Site::new(Some(&base), &path_of(id)).within(title.clone());
         let mut options = options.clone();
         options.folders.extend(self.mapped.iter().cloned());
         let loader = loader(&options, self.folder.path())?;
@@ -204,7 +204,7 @@ impl Repository {
             });
         }
         let imports: Vec<_> = imports.iter().map(|named| library.register_url(named)).collect();
-        Ok(self.joined(parts, &site(""), &sources, &title, &imports, notes))
+        Ok(self.joined(parts, &site(""), &imports, notes))
     }
 
     /// What other blocks may refer to of a block, and why its context cannot be used.
@@ -260,28 +260,23 @@ impl Repository {
         said(&BlockError::from(error)).replace(&format!("{}/", self.folder.path().display()), "")
     }
 
-    /// The URLs of the register's folder and of the repository: as the options say, else by the repository on GitHub, else by
+    /// The URL of the register's folder: as the options say, else by the repository on GitHub, else by
     /// the register that was published before.
-    fn base(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<(String, String), BlockError> {
+    fn base(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<String, BlockError> {
         let published = || {
             let register: Value = self.folder.read_data("build/register.json", BLOCK).ok()?;
             let url = register.get("baseURL")?.as_str()?.trim_end_matches('/').to_owned();
             super::site::is_web(&url).then(|| format!("{url}/build/"))
         };
-        let base = match options.base.clone().or_else(|| self.remote()).or_else(published) {
-            Some(base) => base,
-            None => {
-                let base = format!("https://example.invalid/{}/build/", key(&self.folder.name()));
-                notes.push(format!(
-                    "nothing tells where the register will be published: name it with --base-url; {base} stands for it"
-                ));
-                base
-            }
-        };
+        let base = options.base.clone().or_else(|| self.remote()).or_else(published).unwrap_or_else(|| {
+            let base = format!("https://example.invalid/{}/build/", key(&self.folder.name()));
+            notes.push(format!(
+                "nothing tells where the register will be published: name it with --base-url; {base} stands for it"
+            ));
+            base
+        });
         absolute(&base, || "--base-url".to_owned())?;
-        let base = format!("{}/", base.trim_end_matches('/'));
-        let sources = base.strip_suffix("build/").unwrap_or(&base).to_owned();
-        Ok((base, sources))
+        Ok(format!("{}/", base.trim_end_matches('/')))
     }
 
     /// Where GitHub publishes what is built of the repository, by the remote that git knows.
@@ -298,29 +293,23 @@ impl Repository {
         ))
     }
 
-    fn joined(
-        &self,
-        parts: Vec<BlockPart>,
-        site: &Site,
-        sources: &str,
-        title: &str,
-        imports: &[String],
-        notes: Vec<String>,
-    ) -> RepositoryRegister {
+    /// The register of parts; `site` is where it will be.
+    fn joined(&self, parts: Vec<BlockPart>, site: &Site, imports: &[String], notes: Vec<String>) -> RepositoryRegister {
+        let title = site.title("");
         let mut files = Files::new();
-        let (mut blocks, mut entries, mut triples) = (Vec::new(), Vec::new(), BTreeSet::new());
-        let mut catalogue = Vec::new();
-        for BlockPart { files: own, report, notes, entry, triples: more } in parts {
+        let (mut blocks, mut entries, mut catalogue) = (Vec::new(), Vec::new(), IndexSet::new());
+        for BlockPart { files: own, report, notes, entry, triples } in parts {
             files.extend(own);
             entries.push(entry);
-            catalogue.extend(more.into_iter().filter(|triple| triples.insert(triple.to_string())));
+            catalogue.extend(triples);
             blocks.push(RepositoryBlock { report, notes });
         }
+        let catalogue: Vec<_> = catalogue.into_iter().collect();
         let reports: Vec<_> = blocks.iter().map(|block| &block.report).collect();
         let path = |report: &Report| site.reference(&format!("tests/{}/_report.json", path_of(&report.id)));
         let summary = Report::summary(reports.iter().map(|report| (*report, path(report))));
         files.insert("tests/report.json".to_owned(), lines(&summary));
-        files.insert("tests/report.html".to_owned(), html(&reports, title));
+        files.insert("tests/report.html".to_owned(), html(&reports, &title));
         files.insert("bblocks.ttl".to_owned(), catalogue::text(&catalogue));
         files.extend(catalogue::jsonld(&catalogue).map(|text| ("bblocks.jsonld".to_owned(), text)));
         let mut register = without_nulls(json!({
@@ -328,7 +317,7 @@ impl Repository {
             "abstract": self.config.r#abstract,
             "description": self.config.description,
             "modified": reports.iter().find_map(|report| report.generated.clone()),
-            "baseURL": sources,
+            "baseURL": site.source(""),
             "validationReport": site.reference("tests/report.html"),
             "validationReportJson": site.reference("tests/report.json"),
             "imports": imports,
@@ -337,6 +326,13 @@ impl Repository {
         register["tooling"] = Product::REGISTER.tooling(&files);
         files.insert(Product::REGISTER.marker.to_owned(), lines(&register));
         RepositoryRegister { files, blocks, notes }
+    }
+}
+
+/// The register of a block alone, as that of a repository with one.
+impl From<Register> for RepositoryRegister {
+    fn from(Register { files, report, notes }: Register) -> Self {
+        Self { files, blocks: vec![RepositoryBlock { report, notes }], notes: Vec::new() }
     }
 }
 

@@ -14,12 +14,12 @@ use std::error::Error;
 use oxigraph::sparql::{QueryResults, SparqlEvaluator, Variable};
 use oxigraph::store::Store;
 use oxrdf::vocab::rdf;
-use oxrdf::{GraphName, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, TermRef};
+use oxrdf::{Graph, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, TermRef};
 use oxttl::TurtleParser;
 
 use super::block::ANY_BASE;
 
-const SHACL: &str = "http://www.w3.org/ns/shacl#";
+pub const SHACL: &str = "http://www.w3.org/ns/shacl#";
 const SUBCLASS: &str = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>*";
 const CLASS: NamedNodeRef<'_> = NamedNodeRef::new_unchecked("http://www.w3.org/2000/01/rdf-schema#Class");
 
@@ -27,7 +27,7 @@ type Failure = Box<dyn Error>;
 
 /// Adds what the rules in a Turtle document infer of a store's default graph. Takes any time that they take.
 pub fn infer(shapes: &str, store: &Store) -> Result<(), Failure> {
-    let mut graph = oxrdf::Graph::new();
+    let mut graph = Graph::new();
     for triple in TurtleParser::new().with_base_iri(ANY_BASE)?.for_slice(shapes) {
         graph.insert(&triple?);
     }
@@ -36,7 +36,7 @@ pub fn infer(shapes: &str, store: &Store) -> Result<(), Failure> {
     for triple in rules.graph.triples_for_predicate(&sh("rule")) {
         let rule = node(triple.object)?;
         if !rules.is_deactivated(triple.subject) && !rules.is_deactivated(rule) {
-            let order = rules.text(rule, "order").map_or(Ok(0.0), |order| order.parse::<f64>())?;
+            let order = text(&rules.graph, rule, "order").map_or(Ok(0.0), |order| order.parse::<f64>())?;
             all.push((order, triple.subject.to_string(), triple.subject, rule));
         }
     }
@@ -48,13 +48,13 @@ pub fn infer(shapes: &str, store: &Store) -> Result<(), Failure> {
 }
 
 struct Rules<'s> {
-    graph: oxrdf::Graph,
+    graph: Graph,
     store: &'s Store,
 }
 
 impl Rules<'_> {
     fn run(&self, shape: NamedOrBlankNodeRef<'_>, rule: NamedOrBlankNodeRef<'_>) -> Result<(), Failure> {
-        let prefixes = self.prefixes();
+        let prefixes = prefixes(&self.graph);
         let conditions = self.conditions(rule)?;
         let mut inferred = Vec::new();
         for this in self.targets(shape)?.values() {
@@ -64,7 +64,7 @@ impl Rules<'_> {
             {
                 continue;
             }
-            if let Some(construct) = self.text(rule, "construct") {
+            if let Some(construct) = text(&self.graph, rule, "construct") {
                 let QueryResults::Graph(triples) = self.query(&format!("{prefixes}{construct}"), Some(this))? else {
                     return Err("the sh:construct of a rule is no CONSTRUCT query".into());
                 };
@@ -108,8 +108,8 @@ impl Rules<'_> {
             queries.push(of_class(&shape.to_string()));
         }
         for target in self.graph.objects_for_subject_predicate(shape, &sh("target")) {
-            let select = self.text(node(target)?, "select").ok_or("a sh:target has no sh:select")?;
-            queries.push(format!("{}{select}", self.prefixes()));
+            let select = text(&self.graph, node(target)?, "select").ok_or("a sh:target has no sh:select")?;
+            queries.push(format!("{}{select}", prefixes(&self.graph)));
         }
         if queries.is_empty() {
             return Err(format!("the shape {shape} has a rule and no target").into());
@@ -142,29 +142,12 @@ impl Rules<'_> {
                     return Err("the sh:path in a sh:condition is no IRI".into());
                 };
                 for triple in self.graph.triples_for_subject(shape) {
-                    let value = triple.object;
-                    let query = match triple.predicate.as_str().strip_prefix(SHACL).unwrap_or_default() {
-                        "path" => continue,
-                        "class" => {
-                            format!(
-                                "FILTER NOT EXISTS {{ ?this {path} ?v FILTER NOT EXISTS {{ ?v a/{SUBCLASS} {value} }} }}"
-                            )
-                        }
-                        "datatype" => format!(
-                            "FILTER NOT EXISTS {{ ?this {path} ?v FILTER(!isLiteral(?v) || datatype(?v) != {value}) }}"
-                        ),
-                        "hasValue" => format!("?this {path} {value}"),
-                        "minCount" if is_number(value, "1") => format!("?this {path} ?v"),
-                        "maxCount" if is_number(value, "0") => format!("FILTER NOT EXISTS {{ ?this {path} ?v }}"),
-                        _ => {
-                            return Err(format!(
-                                "a sh:condition has {} {value}, which is not looked at here",
-                                triple.predicate
-                            )
-                            .into());
-                        }
+                    let (name, value) = (triple.predicate, triple.object);
+                    let Some(pattern) = pattern(path, name.as_str().strip_prefix(SHACL).unwrap_or_default(), value)
+                    else {
+                        return Err(format!("a sh:condition has {name} {value}, which is not looked at here").into());
                     };
-                    queries.push(format!("SELECT ?this {{ {query} }}"));
+                    queries.push(format!("SELECT ?this {{ {pattern} }}"));
                 }
             }
         }
@@ -199,27 +182,43 @@ impl Rules<'_> {
     }
 
     fn is_deactivated(&self, node: NamedOrBlankNodeRef<'_>) -> bool {
-        self.text(node, "deactivated").is_some_and(|value| value == "true" || value == "1")
-    }
-
-    fn text(&self, subject: NamedOrBlankNodeRef<'_>, name: &str) -> Option<&str> {
-        match self.graph.object_for_subject_predicate(subject, &sh(name)) {
-            Some(TermRef::Literal(literal)) => Some(literal.value()),
-            _ => None,
-        }
-    }
-
-    /// The prefixes that the document declares for queries.
-    fn prefixes(&self) -> String {
-        let declared = self.graph.triples_for_predicate(&sh("prefix")).map(|triple| triple.subject);
-        let prefix = |subject| {
-            Some(format!("PREFIX {}: <{}> ", self.text(subject, "prefix")?, self.text(subject, "namespace")?))
-        };
-        declared.filter_map(prefix).collect::<BTreeSet<_>>().into_iter().collect()
+        text(&self.graph, node, "deactivated").is_some_and(|value| value == "true" || value == "1")
     }
 }
 
-fn sh(name: &str) -> NamedNode {
+/// What a constraint on the values at a path says of `?this`, if it is one of those that are looked at.
+fn pattern(path: NamedNodeRef<'_>, constraint: &str, value: TermRef<'_>) -> Option<String> {
+    let none = |what: &str| Some(format!("FILTER NOT EXISTS {{ ?this {path} ?v {what} }}"));
+    match constraint {
+        "path" => Some(String::new()),
+        "class" => none(&format!("FILTER NOT EXISTS {{ ?v a/{SUBCLASS} {value} }}")),
+        "datatype" => none(&format!("FILTER(!isLiteral(?v) || datatype(?v) != {value})")),
+        "hasValue" => Some(format!("?this {path} {value}")),
+        "minCount" if is_number(value, "1") => Some(format!("?this {path} ?v")),
+        "maxCount" if is_number(value, "0") => none(""),
+        _ => None,
+    }
+}
+
+/// The literal that a property of SHACL has.
+pub fn text<'g>(graph: &'g Graph, subject: NamedOrBlankNodeRef<'_>, name: &str) -> Option<&'g str> {
+    match graph.object_for_subject_predicate(subject, &sh(name)) {
+        Some(TermRef::Literal(literal)) => Some(literal.value()),
+        _ => None,
+    }
+}
+
+/// The prefixes that shapes declare for queries.
+pub fn prefixes(graph: &Graph) -> String {
+    let declared = graph.triples_for_predicate(&sh("prefix")).map(|triple| triple.subject);
+    let prefix = |subject| {
+        Some(format!("PREFIX {}: <{}> ", text(graph, subject, "prefix")?, text(graph, subject, "namespace")?))
+    };
+    declared.filter_map(prefix).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// A term of SHACL.
+pub fn sh(name: &str) -> NamedNode {
     NamedNode::new_unchecked(format!("{SHACL}{name}"))
 }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ReferencingError, Retrieve, Uri, ValidationError, Validator};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -19,8 +20,8 @@ use super::block::BLOCK;
 use super::library::{Library, ROOT, shown, uri};
 use super::references::{Anchors, is_without_anchors, percent_decode, percent_encode, point};
 use super::report::without_nulls;
-use super::steps::{self, Step};
-use crate::worker::{Worker, WorkerError};
+use super::steps::{self, StepKind};
+use crate::worker::Worker;
 
 /// What refers to most schemas, for messages.
 const BY: &str = "the schema";
@@ -38,19 +39,8 @@ pub struct SchemaViolation {
     pub keyword: String,
 }
 
-/// What came of a validation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Validated {
-    /// The value is what the schema describes.
-    Passed,
-    /// It is not.
-    Failed(SchemaViolation),
-    /// Nobody knows, for this reason.
-    Not(String),
-}
-
-/// What a worker says: what is wrong, or why it cannot tell.
-type WorkerAnswer = Result<Option<SchemaViolation>, String>;
+/// What came of a validation: what is wrong, if something is, or why nobody knows.
+pub type Validated = Result<Option<SchemaViolation>, String>;
 
 /// The schemas of a block.
 #[derive(Debug, Default)]
@@ -256,44 +246,35 @@ impl Schemas {
     /// schemas may take all time and memory.
     pub fn validate(&mut self, reference: &str, value: &Value) -> Result<Validated, BlockError> {
         if let Some(why) = self.broken.as_ref().filter(|_| reference.is_empty()) {
-            return Ok(Validated::Not(why.clone()));
+            return Ok(Err(why.clone()));
         }
         let is_here = self.worker.is_none();
         let (target, validator) = self.prepare(reference, "an example")?;
         if is_here {
-            return Ok(violation(validator, value).map_or(Validated::Passed, Validated::Failed));
+            return Ok(Ok(violation(validator, value)));
         }
         let request = json!({ "schema": target, "value": value.to_string() });
         if let Some(why) = self.hopeless.get(reference) {
-            return Ok(Validated::Not(why.clone()));
+            return Ok(Err(why.clone()));
         }
-        let answer = self.ask(&request).map_err(|error| error.to_string()).and_then(|answer| {
-            serde_json::from_value::<WorkerAnswer>(answer).unwrap_or_else(|error| Err(error.to_string()))
-        });
-        Ok(match answer {
-            Ok(None) => Validated::Passed,
-            Ok(Some(violation)) => Validated::Failed(violation),
-            Err(why) => {
-                self.hopeless.insert(reference.to_owned(), why.clone());
-                Validated::Not(why)
-            }
-        })
+        let answer = self.ask(&request);
+        if let Err(why) = &answer {
+            self.hopeless.insert(reference.to_owned(), why.clone());
+        }
+        Ok(answer)
     }
 
     /// What a step beside the uplift makes of a text, in the worker where there is one.
-    pub fn step(&mut self, step: &Step, input: &str) -> Result<String, String> {
-        let kind = step.r#type.name();
-        if self.worker.is_none() {
-            return steps::run(kind, &step.code, input);
+    pub fn step(&mut self, kind: &StepKind, code: &str, input: &str) -> Result<String, String> {
+        match self.worker {
+            None => steps::run(kind.name(), code, input),
+            Some(_) => self.ask(&json!({ "step": kind.name(), "code": code, "input": input })),
         }
-        let answer = self.ask(&json!({ "step": kind, "code": step.code, "input": input }));
-        let answer = answer.map_err(|error| error.to_string())?;
-        serde_json::from_value(answer).unwrap_or_else(|error| Err(error.to_string()))
     }
 
     /// Asks the worker, which is given the schemas that were read since it was set up.
-    fn ask(&mut self, request: &Value) -> Result<Value, WorkerError> {
-        let Some(worker) = &mut self.worker else { return Ok(Value::Null) };
+    fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T, String> {
+        let Some(worker) = &mut self.worker else { return Err("there is no worker".to_owned()) };
         let documents = &self.documents.0;
         if documents.len() != self.sent {
             self.sent = documents.len();
@@ -301,7 +282,8 @@ impl Schemas {
             let text = |(uri, schema): (_, &Result<Value, String>)| Some((uri, schema.as_ref().ok()?.to_string()));
             worker.set_up(json!(documents.iter().filter_map(text).collect::<BTreeMap<&String, _>>()));
         }
-        worker.ask(request)
+        let answer = worker.ask(request).map_err(|error| error.to_string())?;
+        serde_json::from_value(answer).unwrap_or_else(|error| Err(error.to_string()))
     }
 
     /// What a worker answers requests with, by the schemas that it is set up with.
@@ -311,7 +293,7 @@ impl Schemas {
         let documents = texts.unwrap_or_default().into_iter().map(read).collect::<Result<_, serde_json::Error>>()?;
         let documents = SchemaDocuments(Arc::new(documents));
         let mut validators = BTreeMap::new();
-        let mut validate = move |schema: &str, value: &str| -> WorkerAnswer {
+        let mut validate = move |schema: &str, value: &str| -> Validated {
             let value = serde_json::from_str(value).map_err(|error| error.to_string())?;
             let validator = match validators.entry(schema.to_owned()) {
                 Entry::Occupied(known) => known.into_mut(),

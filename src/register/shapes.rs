@@ -15,10 +15,10 @@ use self::validator::Validator;
 use super::block::{Block, BlockError, check_turtle};
 use super::library::{Library, shown};
 use super::report::{MAX_LISTED, ReportItem, Section, unlisted};
+use super::rules::{SHACL, prefixes, sh};
 use crate::query::Query;
 use crate::summary::counted;
 
-const SHACL: &str = "http://www.w3.org/ns/shacl#";
 const IMPORTS: &str = "http://www.w3.org/2002/07/owl#imports";
 
 /// The properties of shapes that are validated with, and those that say something to people alone.
@@ -202,10 +202,7 @@ fn tell(finding: &ShapeFinding, file: &File, graph: &Graph, item: &mut ReportIte
         "sourceShape": finding.shape,
         "resultMessage": finding.message,
     });
-    match finding.severity.is_error() {
-        true => item.fail(Section::Shacl, message, payload),
-        false => item.done(Section::Shacl, message, payload),
-    }
+    item.add(Section::Shacl, finding.severity.is_error(), message, payload);
 }
 
 /// How the graph leads to a blank node, whose label tells nobody which one it is: from a node that has a name, or from
@@ -236,35 +233,25 @@ fn way(graph: &Graph, node: &str) -> Option<String> {
 /// Refuses shapes that the `shacl` crate would pass over: property shapes without a path, and queries that are not valid
 /// or that call a server.
 fn check_shapes(graph: &Graph) -> Result<(), String> {
-    let term = |name: &str| oxrdf::NamedNode::new_unchecked(format!("{SHACL}{name}"));
-    for triple in sorted(graph.triples_for_predicate(&term("property"))) {
+    for triple in sorted(graph.triples_for_predicate(&sh("property"))) {
         let shape = match triple.object.as_ref() {
             TermRef::NamedNode(node) => NamedOrBlankNodeRef::from(node),
             TermRef::BlankNode(node) => node.into(),
             other => return Err(format!("{other} is the object of sh:property and no property shape")),
         };
-        if graph.object_for_subject_predicate(shape, &term("path")).is_none() {
+        if graph.object_for_subject_predicate(shape, &sh("path")).is_none() {
             return Err(format!("a property shape of {} has no sh:path", triple.subject));
         }
     }
-    let text =
-        |subject: NamedOrBlankNodeRef<'_>, name: &str| match graph.object_for_subject_predicate(subject, &term(name)) {
-            Some(TermRef::Literal(literal)) => Some(literal.value().to_owned()),
-            _ => None,
-        };
-    let prefixes: BTreeSet<(String, String)> = graph
-        .triples_for_predicate(&term("prefix"))
-        .filter_map(|triple| Some((text(triple.subject, "prefix")?, text(triple.subject, "namespace")?)))
-        .collect();
-    let prefixes: String = prefixes.iter().map(|(prefix, iri)| format!("PREFIX {prefix}: <{iri}> ")).collect();
-    for triple in sorted(graph.triples_for_predicate(&term("select"))) {
+    let prefixes = prefixes(graph);
+    for triple in sorted(graph.triples_for_predicate(&sh("select"))) {
         let TermRef::Literal(select) = triple.object.as_ref() else {
             return Err(format!("{} is the object of sh:select and no query", triple.object));
         };
         // Any path will do.
         let select = select.value().replace("$PATH", "<urn:path>");
         let query = Query::parse(&format!("{prefixes}{select}"), None).map_err(|error| {
-            let shape = graph.subject_for_predicate_object(&term("sparql"), triple.subject.as_ref());
+            let shape = graph.subject_for_predicate_object(&sh("sparql"), triple.subject.as_ref());
             let shape = shape.map_or_else(|| "a shape".to_owned(), |shape| shape.to_string());
             format!("the query of {shape} is none: {error}")
         })?;

@@ -9,16 +9,8 @@ use crate::vocab::RESERVED;
 pub struct Site {
     base: Option<String>,
     key: String,
-    repository: Option<RepositorySite>,
-}
-
-/// What the blocks of a repository share.
-#[derive(Debug, Clone)]
-pub struct RepositorySite {
-    /// URL of the folder that holds the sources.
-    pub sources: String,
-    /// Name of the register.
-    pub title: String,
+    /// Title of the register, if it is that of a repository.
+    repository: Option<String>,
 }
 
 impl Site {
@@ -28,10 +20,10 @@ impl Site {
         Self { base, key: key.to_owned(), repository: None }
     }
 
-    /// The same within the register of a repository.
+    /// The same within the register of a repository, which has a title.
     #[must_use]
-    pub fn within(self, repository: RepositorySite) -> Self {
-        Self { repository: Some(repository), ..self }
+    pub fn within(self, title: String) -> Self {
+        Self { repository: Some(title), ..self }
     }
 
     /// Whether it is the register of a repository.
@@ -41,12 +33,13 @@ impl Site {
 
     /// Title of the register, which may be that of one block.
     pub fn title(&self, block: &str) -> String {
-        self.repository.as_ref().map_or_else(|| format!("Examples of {block}"), |repository| repository.title.clone())
+        self.repository.clone().unwrap_or_else(|| format!("Examples of {block}"))
     }
 
-    /// URL of a file of the sources.
+    /// URL of a file of the repository, which holds the register as `build/`.
     pub fn source(&self, path: &str) -> Option<String> {
-        Some(format!("{}{}", self.repository.as_ref()?.sources, encode(path)))
+        let base = self.base().filter(|_| self.is_repository())?;
+        Some(format!("{}{}", base.strip_suffix("build/").unwrap_or(base), encode(path)))
     }
 
     /// Paths of the report that is for people, and of the catalogue.

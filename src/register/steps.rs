@@ -8,8 +8,8 @@ use jaq_core::load::{Arena, File, Loader};
 use jaq_core::{Compiler, Ctx, Vars, data, unwrap_valr};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store;
-use oxrdf::GraphName;
-use oxrdfio::{RdfFormat, RdfParser, RdfSerializer};
+use oxrdf::{GraphName, Triple};
+use oxrdfio::{RdfFormat, RdfParser};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -65,11 +65,6 @@ impl Step {
         let url = self.r#ref.as_deref().and_then(source);
         let code = Some(&self.code).filter(|_| url.is_none());
         without_nulls(json!({ "type": self.r#type.name(), "code": code, "ref": url, "stage": stage }))
-    }
-
-    /// A step with its program.
-    pub fn new(kind: StepKind, code: String) -> Self {
-        Self { r#type: kind, code, r#ref: None }
     }
 }
 
@@ -141,25 +136,20 @@ fn sparql(kind: &str, code: &str, input: &str) -> Result<String, Box<dyn Error>>
     }
     // It is built without a client, so SERVICE and LOAD lead nowhere.
     let evaluator = SparqlEvaluator::new();
-    let mut output = RdfSerializer::from_format(RdfFormat::NTriples).for_writer(Vec::new());
-    if kind != "sparql-construct" {
-        match kind {
-            "shacl" => infer(code, &store)?,
-            _ => evaluator.parse_update(code)?.on_store(&store).execute()?,
-        }
-        for quad in store.quads_for_pattern(None, None, None, Some(GraphName::DefaultGraph.as_ref())) {
-            let quad = quad?;
-            output.serialize_triple(quad.as_ref())?;
-        }
-    } else {
-        let query = evaluator.parse_query(code)?;
-        let QueryResults::Graph(triples) = query.on_store(&store).execute()? else {
-            return Err("it is not a CONSTRUCT query".into());
-        };
-        for triple in triples {
-            output.serialize_triple(&triple?)?;
-        }
+    match kind {
+        "sparql-construct" => match evaluator.parse_query(code)?.on_store(&store).execute()? {
+            QueryResults::Graph(triples) => return Ok(n_triples(&triples.collect::<Result<Vec<_>, _>>()?)),
+            _ => return Err("it is not a CONSTRUCT query".into()),
+        },
+        "shacl" => infer(code, &store)?,
+        _ => evaluator.parse_update(code)?.on_store(&store).execute()?,
     }
-    let bytes = output.finish()?;
-    Ok(String::from_utf8(bytes)?)
+    let quads = store.quads_for_pattern(None, None, None, Some(GraphName::DefaultGraph.as_ref()));
+    let triples = quads.map(|quad| quad.map(Triple::from)).collect::<Result<Vec<_>, _>>()?;
+    Ok(n_triples(&triples))
+}
+
+/// Triples as N-Triples.
+pub fn n_triples(triples: &[Triple]) -> String {
+    triples.iter().map(|triple| format!("{triple} .\n")).collect()
 }

@@ -238,21 +238,12 @@ impl TermsBuilder<'_> {
         };
         let properties = entries.get("properties").and_then(Value::as_object).filter(|_| is_object);
         for (name, property) in properties.into_iter().flatten().filter(|(name, _)| !is_keyword(name)) {
-            if let Value::Object(annotated) = property {
-                self.property(name, property, annotated, place, terms, scope);
-            }
+            self.property(name, property, place, terms, scope);
         }
     }
 
-    fn property(
-        &mut self,
-        name: &str,
-        property: &Value,
-        annotated: &Terms,
-        place: &Rc<Place>,
-        terms: &mut Terms,
-        scope: Scope<'_>,
-    ) {
+    fn property(&mut self, name: &str, property: &Value, place: &Rc<Place>, terms: &mut Terms, scope: Scope<'_>) {
+        let Some(annotated) = property.as_object() else { return };
         let mut definition = Map::from_iter([("@context".to_owned(), json!({}))]);
         let is_vocab = annotated.get("x-jsonld-vocab").map_or(scope.is_vocab, |vocab| !vocab.is_null());
         let own = |key: &str| key.starts_with(ANNOTATION) && ![CONTEXT, EXTRA_TERMS, PREFIXES].contains(&key);

@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::BlockError;
-use super::block::{ANY_BASE, BLOCK, key, read_snippet, read_turtle};
+use super::block::{ANY_BASE, BLOCK, key, read_text, read_turtle};
 use super::builder::said;
 use super::examples::{Others, Prefixes};
 use super::folder::Folder;
@@ -17,7 +17,7 @@ use super::item::Runner;
 use super::language::Language;
 use super::library::Library;
 use super::report::without_nulls;
-use super::steps::{Step, StepKind};
+use super::steps::{StepKind, n_triples};
 use super::turtle;
 use super::uplift_definition::program;
 use crate::json::{self, pretty};
@@ -26,30 +26,12 @@ use crate::json::{self, pretty};
 const FILES: &[&str] = &["transforms.yaml", "transforms.yml"];
 
 /// A transform of a block.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct Transform {
     /// Its identifier.
     pub id: String,
-    step: Step,
-    /// The file or URL that its program stands in.
-    reference: Option<String>,
-    /// Why there is no program.
-    lacking: Option<String>,
-    inputs: Vec<Media>,
-    outputs: Vec<Media>,
-    others: Others,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct TransformsFile {
-    transforms: Vec<Entry>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Entry {
-    id: String,
     r#type: StepKind,
+    /// Its program; read from the file or URL that it names.
     code: Option<String>,
     r#ref: Option<String>,
     #[serde(default)]
@@ -58,20 +40,29 @@ struct Entry {
     outputs: Medias,
     #[serde(flatten)]
     others: Others,
+    /// Why there is no program.
+    #[serde(skip)]
+    lacking: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct TransformsFile {
+    transforms: Vec<Transform>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Medias {
     media_types: Vec<Media>,
 }
 
 /// A media type, and the extension of its files.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(from = "MediaEntry")]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", from = "MediaEntry")]
 struct Media {
-    name: String,
-    extension: String,
+    mime_type: String,
+    default_extension: String,
 }
 
 #[derive(Deserialize)]
@@ -87,12 +78,12 @@ enum MediaEntry {
 
 impl From<MediaEntry> for Media {
     fn from(entry: MediaEntry) -> Self {
-        let (name, extension) = match entry {
+        let (mime_type, extension) = match entry {
             MediaEntry::Name(name) => (name, None),
             MediaEntry::Whole { mime_type, default_extension } => (mime_type, default_extension),
         };
-        let extension = extension.map_or_else(|| extension_of(&name), |extension| key(&extension));
-        Self { name, extension }
+        let default_extension = extension.map_or_else(|| extension_of(&mime_type), |extension| key(&extension));
+        Self { mime_type, default_extension }
     }
 }
 
@@ -112,44 +103,46 @@ fn extension_of(media_type: &str) -> String {
 pub fn read(folder: &Folder, library: &Library) -> Result<Vec<Transform>, BlockError> {
     let Some(file) = folder.find(FILES) else { return Ok(Vec::new()) };
     let entries: Option<TransformsFile> = folder.read_data(file, BLOCK)?;
-    let entries = entries.unwrap_or_default().transforms.into_iter();
-    Ok(entries.map(|entry| Transform::new(entry, folder, file, library)).collect())
+    let mut transforms = entries.unwrap_or_default().transforms;
+    transforms.iter_mut().for_each(|transform| transform.complete(folder, file, library));
+    Ok(transforms)
 }
 
 impl Transform {
-    fn new(entry: Entry, folder: &Folder, file: &str, library: &Library) -> Self {
-        let Entry { id, r#type, code, r#ref: reference, inputs, outputs, others } = entry;
+    /// Reads the program, and adds the media types that go without saying.
+    fn complete(&mut self, folder: &Folder, file: &str, library: &Library) {
         let (json, turtle) = ("application/json", "text/turtle");
-        let [input, output] = match r#type {
-            StepKind::Jq => [Some(json); 2],
-            StepKind::SemanticUplift => [Some(json), Some(turtle)],
-            StepKind::SparqlConstruct | StepKind::SparqlUpdate | StepKind::Shacl => [Some(turtle); 2],
-            StepKind::Other(_) => [None; 2],
+        let usual = match self.r#type {
+            StepKind::Jq => Some([json, json]),
+            StepKind::SemanticUplift => Some([json, turtle]),
+            StepKind::SparqlConstruct | StepKind::SparqlUpdate | StepKind::Shacl => Some([turtle, turtle]),
+            StepKind::Other(_) => None,
         };
-        let or_default = |medias: Medias, default: Option<&str>| match medias.media_types.is_empty() {
-            true => default.map(|name| MediaEntry::Name(name.to_owned()).into()).into_iter().collect(),
-            false => medias.media_types,
-        };
-        let by = format!("{file}, transform {id}");
-        let read = match (code, &reference) {
-            (Some(code), _) => Ok(code),
-            (None, Some(reference)) => read_snippet(folder, reference, &by, library),
+        for (medias, name) in [&mut self.inputs, &mut self.outputs].into_iter().zip(usual.into_iter().flatten()) {
+            if medias.media_types.is_empty() {
+                medias.media_types.push(MediaEntry::Name(name.to_owned()).into());
+            }
+        }
+        let by = format!("{file}, transform {}", self.id);
+        let read = match (&self.code, &self.r#ref) {
+            (Some(_), _) => return,
+            (None, Some(reference)) => read_text(folder, reference, &by, library),
             (None, None) => Err(BlockError::unusable(&by, "it has neither `code` nor `ref`".to_owned())),
         };
-        let (code, lacking) = read.map_or_else(|error| (String::new(), Some(said(&error))), |code| (code, None));
-        let step = Step::new(r#type, code);
-        let (inputs, outputs) = (or_default(inputs, input), or_default(outputs, output));
-        Self { id, step, reference, lacking, inputs, outputs, others }
+        match read {
+            Ok(code) => self.code = Some(code),
+            Err(error) => self.lacking = said(&error),
+        }
     }
 
     /// Whether it takes texts of a language.
     pub fn takes(&self, language: &Language) -> bool {
-        self.inputs.iter().any(|media| Language::from_name(&media.name) == *language)
+        self.inputs.media_types.iter().any(|media| Language::from_name(&media.mime_type) == *language)
     }
 
     /// The name of what it makes of the file with a stem.
     pub fn file(&self, stem: &str) -> String {
-        let extension = self.outputs.first().map_or("txt", |media| &media.extension);
+        let extension = self.outputs.media_types.first().map_or("txt", |media| &media.default_extension);
         format!("transforms/{stem}.{}.{extension}", key(&self.id))
     }
 
@@ -162,27 +155,25 @@ impl Transform {
         url: Option<&str>,
         runner: &mut Runner,
     ) -> Result<String, String> {
-        if let Some(lacking) = &self.lacking {
-            return Err(lacking.clone());
-        }
-        if self.step.r#type == StepKind::SemanticUplift {
-            let program = program(&self.step.code).map_err(|error| error.to_string())?;
-            let document = runner.schemas.step(&Step::new(StepKind::Jq, program), text)?;
+        let Some(code) = &self.code else { return Err(self.lacking.clone()) };
+        if self.r#type == StepKind::SemanticUplift {
+            let program = program(code).map_err(|error| error.to_string())?;
+            let document = runner.schemas.step(&StepKind::Jq, &program, text)?;
             let document = json::parse(document.as_bytes()).map_err(|error| error.to_string())?;
             let uplifted = runner.uplifter.convert_jsonld(&document, &Prefixes::new(), url);
             let uplifted = uplifted.map_err(|error| said(&error))?;
             return Ok(turtle::write(&turtle::normal(uplifted.triples), prefixes));
         }
-        let is_rdf = self.step.r#type.takes_rdf();
+        let is_rdf = self.r#type.takes_rdf();
         let input = match (is_rdf, language) {
             (true, Language::Turtle) => {
                 let triples = read_turtle(text, ANY_BASE).map_err(|error| error.to_string())?;
-                Cow::Owned(triples.iter().map(|triple| format!("{triple} .\n")).collect())
+                Cow::Owned(n_triples(&triples))
             }
             (true, _) => return Err("it takes RDF, and is run on Turtle alone".to_owned()),
             (false, _) => Cow::Borrowed(text),
         };
-        let output = runner.schemas.step(&self.step, &input)?;
+        let output = runner.schemas.step(&self.r#type, code, &input)?;
         if is_rdf {
             // N-Triples are Turtle.
             let triples = read_turtle(&output, ANY_BASE).map_err(|error| error.to_string())?;
@@ -193,19 +184,15 @@ impl Transform {
 
     /// What registers say of it. `source` gives the URL of a file of the block.
     pub fn entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
-        let medias = |medias: &[Media]| {
-            let media = |media: &Media| json!({ "mimeType": media.name, "defaultExtension": media.extension });
-            json!({ "mediaTypes": medias.iter().map(media).collect::<Vec<_>>() })
-        };
         let url =
             |reference: &String| if reference.contains("://") { Some(reference.clone()) } else { source(reference) };
         let mut entry = without_nulls(json!({
             "id": self.id,
-            "type": self.step.r#type.name(),
-            "ref": self.reference.as_ref().and_then(url),
-            "code": self.lacking.is_none().then_some(&self.step.code),
-            "inputs": medias(&self.inputs),
-            "outputs": medias(&self.outputs),
+            "type": self.r#type.name(),
+            "ref": self.r#ref.as_ref().and_then(url),
+            "code": self.code,
+            "inputs": self.inputs,
+            "outputs": self.outputs,
         }));
         if let Value::Object(entry) = &mut entry {
             entry.extend(self.others.iter().map(|(name, value)| (name.clone(), value.clone())));

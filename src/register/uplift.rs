@@ -6,7 +6,7 @@
 //! the document's own base: there, JSON-LD means the URL that the document is read from.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -102,8 +102,8 @@ impl Uplifter {
 
     /// Uplifts under a context in which nothing is remote, and which JSON-LD names by the reference. Fails where JSON-LD does
     /// not allow it.
-    pub fn with_context(self, context: &serde_json::Value, reference: String) -> Result<Self, BlockError> {
-        let context = self.library.loader.load_value(&self.place, context.clone())?;
+    pub fn set_context(&mut self, context: serde_json::Value, reference: String) -> Result<(), BlockError> {
+        let context = self.library.loader.load_value(&self.place, context)?;
         // Whatever is uplifted. A relative base is for those examples that have a base.
         let nothing = Value::Object(Object::from_members(Vec::new()));
         if let Err(UpliftError::Expansion(message)) = expand(&nothing, &context.value().to_string(), Some(ANY_BASE)) {
@@ -112,7 +112,8 @@ impl Uplifter {
                 format!("JSON-LD does not allow this context: {message}"),
             ));
         }
-        Ok(Self { context, reference, ..self })
+        (self.context, self.reference) = (context, reference);
+        Ok(())
     }
 
     /// Whether the block has a context.
@@ -160,7 +161,8 @@ impl Uplifter {
         let mut nulls = Vec::new();
         let (quads, losses) = match expand(value, &inlined, document_base) {
             Err(UpliftError::Nest(_)) => {
-                drop_nulls(&mut without_nulls, &nest_terms(&context), "", &mut nulls);
+                let faults = lost::faults(value, &inlined, document_base, ErrorCode::InvalidNestValue);
+                drop_nulls(&mut without_nulls, &HashSet::from_iter(faults), "", &mut nulls);
                 expand(&without_nulls, &inlined, document_base)?
             }
             expanded => expanded?,
@@ -274,7 +276,8 @@ fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<(Vec<Q
     // In the order of names, so that every run writes the same.
     let options = json_ld::Options { base: base_iri, ordered: true, ..json_ld::Options::default() };
     document_to_rdf(&document, options, &NoLoader).map_err(|error| {
-        let at = lost::fault(value, context, base, error.code()).map_or_else(String::new, |at| format!(", at {at}"));
+        let faults = lost::faults(value, context, base, error.code());
+        let at = faults.first().map_or_else(String::new, |at| format!(", at {at}"));
         match error.code() {
             ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => UpliftError::Nested,
             ErrorCode::InvalidNestValue => UpliftError::Nest(at),
@@ -283,38 +286,26 @@ fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<(Vec<Q
     })
 }
 
-/// The terms of a context that stand for `@nest`, those that are scoped to others included.
-fn nest_terms(context: &serde_json::Value) -> BTreeSet<String> {
-    let mut terms = BTreeSet::new();
-    for (term, definition) in definitions(context).iter().filter_map(serde_json::Value::as_object).flatten() {
-        if definition == "@nest" || definition.get("@id").is_some_and(|id| id == "@nest") {
-            terms.insert(term.clone());
-        }
-        definition.get("@context").into_iter().for_each(|scoped| terms.extend(nest_terms(scoped)));
-    }
-    terms
-}
-
-/// Takes out the nulls under terms for `@nest`, which stand for nothing but which JSON-LD does not allow: GeoJSON has them.
-fn drop_nulls(value: &mut Value<'_>, terms: &BTreeSet<String>, at: &str, dropped: &mut Vec<Lost>) {
+/// Takes out the nulls that are among the faults: those under terms for `@nest`, which stand for nothing but which JSON-LD
+/// does not allow. GeoJSON has them.
+fn drop_nulls(value: &mut Value<'_>, faults: &HashSet<String>, at: &str, dropped: &mut Vec<Lost>) {
     match value {
         Value::Object(object) => {
             let mut members = std::mem::replace(object, Object::from_members(Vec::new())).members;
             members.retain_mut(|(name, value)| {
-                let name = name.as_str().unwrap_or_default();
-                let pointer = format!("{at}/{}", json::pointer_token(name));
-                if matches!(value, Value::Null) && terms.contains(name) {
+                let pointer = lost::below(at, name);
+                if matches!(value, Value::Null) && faults.contains(&pointer) {
                     dropped.push(Lost { pointer, why: Why::Null });
                     return false;
                 }
-                drop_nulls(value, terms, &pointer, dropped);
+                drop_nulls(value, faults, &pointer, dropped);
                 true
             });
             *object = Object::from_members(members);
         }
         Value::Array(array) => {
             for (index, item) in array.items.iter_mut().enumerate() {
-                drop_nulls(item, terms, &format!("{at}/{index}"), dropped);
+                drop_nulls(item, faults, &format!("{at}/{index}"), dropped);
             }
         }
         _ => {}

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::{RegisterBuilder, Shown, said};
 use crate::json::indented;
-use crate::register::block::{BlockTest, read_snippet};
+use crate::register::block::{BlockTest, read_text};
 use crate::register::examples::{Example, Prefixes, Snippet, SnippetSource};
 use crate::register::item::{Done, Job};
 use crate::register::language::Language;
 use crate::register::report::{ItemSubject, Section};
-use crate::register::steps::{Step, StepKind};
+use crate::register::steps::StepKind;
 use crate::register::uplift_definition::jq;
 use crate::register::{BlockError, absolute};
 
@@ -24,17 +24,16 @@ impl RegisterBuilder<'_> {
             let place = format!("{file}, example {number}");
             let prefixes = block.examples.prefixes.iter().chain(&example.prefixes);
             let prefixes = prefixes.map(|(name, iri)| (name.clone(), iri.clone())).collect();
+            let subject = |snippet| ItemSubject::Example { example: number, snippet, title: example.title.clone() };
             let mut results = Vec::new();
             if let Err(error) = check_example(example, &place) {
-                let subject = ItemSubject::Example { example: number, snippet: 1, title: example.title.clone() };
-                self.failed(subject, "json", &error);
+                self.failed(subject(1), "json", &error);
                 continue;
             }
             for (snippet, index) in example.snippets.iter().zip(1..) {
                 let place = format!("{place}, snippet {index}");
-                let subject = ItemSubject::Example { example: number, snippet: index, title: example.title.clone() };
-                let done = self.snippet(example, snippet, &subject, &prefixes, &place);
-                results.push(done.unwrap_or_else(|error| self.failed(subject, &snippet.language, &error)));
+                let done = self.snippet(example, snippet, (number, index), &prefixes, &place);
+                results.push(done.unwrap_or_else(|error| self.failed(subject(index), &snippet.language, &error)));
             }
             let full = self.transformed(example, number, &results, &prefixes);
             self.shown.push(Shown { number, example, results, full });
@@ -100,24 +99,21 @@ impl RegisterBuilder<'_> {
         &mut self,
         example: &Example,
         snippet: &Snippet,
-        subject: &ItemSubject,
+        (number, index): (usize, usize),
         prefixes: &Prefixes,
         place: &str,
     ) -> Result<Done, BlockError> {
-        let &ItemSubject::Example { example: number, snippet: index, .. } = subject else {
-            return Err(bad_name(place.to_owned(), ""));
-        };
         check_base(snippet.base_uri.as_deref(), place)?;
         let given = example.base_output_filename.as_deref().map(|name| stem(name, place)).transpose()?;
         let text = match &snippet.source {
             SnippetSource::Code(text) => text.clone(),
             // It could not be read with the block; now the reason is told.
-            SnippetSource::Ref(reference) => read_snippet(&self.block.folder, reference, place, &self.library)?,
+            SnippetSource::Ref(reference) => read_text(&self.block.folder, reference, place, &self.library)?,
         };
         let text = match &snippet.json_path {
             Some(path) => {
                 let first = format!("first({} | values)", jq(path));
-                let found = self.runner.schemas.step(&Step::new(StepKind::Jq, first), &text);
+                let found = self.runner.schemas.step(&StepKind::Jq, &first, &text);
                 let found = found.map_err(|why| BlockError::unusable(place, format!("json-path {path:?}: {why}")))?;
                 indented(&found) + "\n"
             }
@@ -131,7 +127,7 @@ impl RegisterBuilder<'_> {
         let language = Language::from_name(&snippet.language);
         let document = self.site().document(&format!("{stem}.{}", language.extension()));
         let job = Job {
-            subject: subject.clone(),
+            subject: ItemSubject::Example { example: number, snippet: index, title: example.title.clone() },
             text: &text,
             language: &language,
             stem: &stem,
@@ -146,7 +142,7 @@ impl RegisterBuilder<'_> {
     /// An example or a test that cannot be run.
     fn failed(&mut self, subject: ItemSubject, language: &str, error: &BlockError) -> Done {
         let stem = match &subject {
-            ItemSubject::Example { example, snippet, .. } => format!("example_{example}_{snippet}"),
+            ItemSubject::Example { example, snippet, .. } => snippet_stem(None, *example, *snippet),
             ItemSubject::Test { file } => {
                 Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned()
             }
@@ -168,10 +164,7 @@ impl RegisterBuilder<'_> {
     }
 
     fn test(&mut self, test: &BlockTest) -> Result<(), BlockError> {
-        let text = match &test.text {
-            Some(text) => text.clone(),
-            None => read_snippet(&self.block.folder, &test.path, &test.by, &self.library)?,
-        };
+        let text = read_text(&self.block.folder, &test.path, &test.by, &self.library)?;
         self.claim(test.stem(), test.path.clone())?;
         let document = self.site().document(&test.file);
         let job = Job {
