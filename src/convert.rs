@@ -204,8 +204,11 @@ impl Converter {
             let is_wanted = |term: NamedNodeRef<'static>| selection.wants(term, None) || is_class(term);
             protocol::terms().any(is_wanted)
         });
-        let in_session = self.mapper.mapping() == Mapping::Session;
-        if wanted && in_session { self.options.protocol } else { Protocol::None }
+        if wanted && self.in_session() { self.options.protocol } else { Protocol::None }
+    }
+
+    fn in_session(&self) -> bool {
+        self.mapper.mapping() == Mapping::Session
     }
 
     fn run<S: RecordSink<Rendered: WorkerTarget>>(
@@ -233,6 +236,7 @@ impl Converter {
         let shared = WorkShared {
             mapper: &self.mapper,
             options: &self.options,
+            in_session: self.in_session(),
             protocol,
             names: input.names,
             iri: input.iri,
@@ -307,6 +311,8 @@ impl<R: Read> Read for Counted<'_, R> {
 struct WorkShared<'s> {
     mapper: &'s Mapper,
     options: &'s Options,
+    /// Whether messages are annotated as those of sessions.
+    in_session: bool,
     protocol: Protocol,
     names: InputNames<'s>,
     iri: &'s InputIri,

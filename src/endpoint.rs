@@ -115,13 +115,13 @@ impl EndpointBuilder {
 }
 
 fn server_url(text: &str) -> Result<Url, EndpointError> {
-    let bad = || EndpointError::BadUrl { url: text.to_owned() };
+    let bad = || EndpointError::BadUrl(text.to_owned());
     let mut url = Url::parse(text).map_err(|_| bad())?;
     if !url.username().is_empty() || url.password().is_some() {
         // They fail for URLs without a host, which have neither.
         let _ = url.set_username("");
         let _ = url.set_password(None);
-        return Err(EndpointError::PasswordInUrl { url: url.into() });
+        return Err(EndpointError::PasswordInUrl(url.into()));
     }
     if !matches!(url.scheme(), "http" | "https") {
         return Err(bad());

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::ConvertError;
 use super::worker::{Paired, ScannedRecord, Worker, Written, bad_element};
 use crate::json::{self, Outline, Value};
-use crate::mapping::{Loss, MapPart, Mapping};
+use crate::mapping::{Loss, MapPart};
 use crate::message::{Content, Recognized, Single};
 use crate::protocol::Protocol;
 use crate::record::{Entry, KnownMethod, Record};
@@ -47,7 +47,7 @@ impl Worker<'_, '_> {
         paired: &mut Paired,
         written: &mut Written<'_>,
     ) -> Result<(), ConvertError> {
-        let in_session = self.shared.mapper.mapping() == Mapping::Session;
+        let in_session = self.shared.in_session;
         if let Some(index) = self.first_bad(outline) {
             let finding = self.finding((record.location, record.sender), bad_element(index), in_session);
             if self.shared.options.strict {
@@ -112,40 +112,27 @@ impl Worker<'_, '_> {
             // Only now it is known who sent all of it.
             nodes.extend(last.then(|| open.end(record)));
             paired.count_problems(&nodes);
-            failures.extend(self.map_piece(Some(&graph), first, &MapPart::Nodes(&graph, &nodes, &statements)));
+            failures.extend(self.map(Some(&graph), first, &MapPart::Nodes(&graph, &nodes, &statements)).err());
         } else {
             for (index, (single, element)) in singles.into_iter().zip(piece).enumerate() {
                 paired.summary.add_problems(single.problems());
                 let part = MapPart::Plain(record.location.record, element.as_bytes(), &Content::Single(single));
-                failures.extend(self.map_piece(None, first && index == 0, &part));
+                failures.extend(self.map(None, first && index == 0, &part).err());
             }
         }
         for failure in failures {
             self.mapper.lose(Loss::NotExpanded);
-            let in_session = self.shared.mapper.mapping() == Mapping::Session;
-            (written.report)(self.finding((record.location, record.sender), failure, in_session));
+            let at = (record.location, record.sender);
+            (written.report)(self.finding(at, failure.to_string(), self.shared.in_session));
         }
         written.take(&mut *self.rendered)?;
         self.keep(payloads);
         Ok(most)
     }
 
-    /// Renders a part of the record; tells how that failed.
-    fn map_piece(&mut self, graph: Option<&str>, is_first: bool, part: &MapPart<'_>) -> Option<String> {
-        if is_first {
-            self.rendered.start_record(graph);
-        } else {
-            self.rendered.continue_record(graph);
-        }
-        let result = self.rendered.map(&mut self.mapper, part);
-        self.rendered.end_record();
-        result.err().map(|error| error.to_string())
-    }
-
     /// The first element, from 0, of which there is something to be said.
     fn first_bad(&mut self, outline: &Outline<'_>) -> Option<usize> {
-        let options = self.shared.options;
-        if !options.strict && self.shared.mapper.mapping() == Mapping::Session {
+        if !self.shared.options.strict && self.shared.in_session {
             return None;
         }
         let mut payloads = String::new();

@@ -149,26 +149,14 @@ impl Chunk {
         self.entries.iter().map(|(range, entry)| {
             let bytes = Cow::Borrowed(self.bytes.get(range.clone()).unwrap_or_default());
             match entry {
-                Entry::Record(record) => Entry::Record(Record {
-                    bytes,
-                    session: record.session.as_deref().map(Cow::Borrowed),
-                    location: record.location,
-                    length: record.length,
-                    time: record.time,
-                    sender: record.sender,
-                    direction: record.direction,
-                    latency: record.latency,
-                    flags: record.flags,
-                }),
-                Entry::LogLine(line) => Entry::LogLine(LogLine {
-                    bytes,
-                    location: line.location,
-                    length: line.length,
-                    oversized: line.oversized,
-                    time: line.time,
-                    session: line.session.as_deref().map(Cow::Borrowed),
-                    sender: line.sender,
-                }),
+                Entry::Record(record) => {
+                    let session = record.session.as_deref().map(Cow::Borrowed);
+                    Entry::Record(Record { bytes, session, ..*record })
+                }
+                Entry::LogLine(line) => {
+                    let session = line.session.as_deref().map(Cow::Borrowed);
+                    Entry::LogLine(LogLine { bytes, session, ..*line })
+                }
             }
         })
     }

@@ -9,7 +9,7 @@ use super::chunk::{Chunk, HUGE, HUGE_UNDER_CONTEXTS};
 use super::{ConvertError, WorkShared};
 use crate::diagnostic::Finding;
 use crate::json::{self, Outline};
-use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, Mapping, ReferenceError};
+use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
 use crate::protocol::{self, Extract, Linker, Protocol, Spelled, Statement};
 use crate::record::{Entry, Location, Record, Sender};
@@ -182,7 +182,6 @@ impl<'w, 's> Worker<'w, 's> {
             Entry::LogLine(_) => ScannedRecord::Careful,
         });
         let scanned: Vec<ScannedRecord<'_>> = scanned.collect();
-        let in_session = self.shared.mapper.mapping() == Mapping::Session;
         let contents = entries.iter().zip(&scanned).map(|(entry, scanned)| {
             let Entry::Record(record) = entry else { return None };
             let mut content = match scanned {
@@ -191,7 +190,7 @@ impl<'w, 's> Worker<'w, 's> {
                 ScannedRecord::Malformed(error) => Content::Malformed(error.clone()),
                 ScannedRecord::Careful => Content::of(record),
             };
-            if in_session && (record.sender.is_none() || self.shared.protocol != Protocol::None) {
+            if self.shared.in_session && (record.sender.is_none() || self.shared.protocol != Protocol::None) {
                 content.look_up_methods();
             }
             Some(content)
@@ -216,7 +215,7 @@ impl<'w, 's> Worker<'w, 's> {
                 }
                 RenderStep::Plain { bytes, content, at } => (None, MapPart::Plain(at.0.record, bytes, content), at),
             };
-            if let Err(error) = self.map(graph, &part) {
+            if let Err(error) = self.map(graph, true, &part) {
                 // Expansion depends on the message only under contexts with maps or the like.
                 self.mapper.lose(Loss::NotExpanded);
                 findings.push(self.finding(*at, error.to_string(), graph.is_some()));
@@ -251,7 +250,7 @@ impl<'w, 's> Worker<'w, 's> {
 
     /// Writes the nodes of the sessions, when all records have been.
     pub fn end(&mut self, origin: &Origin) {
-        if self.shared.mapper.mapping() == Mapping::Bblock {
+        if !self.shared.in_session {
             return;
         }
         let shared = self.shared;
@@ -260,7 +259,7 @@ impl<'w, 's> Worker<'w, 's> {
             while ends.peek().is_some() {
                 self.rendered.clear();
                 let mut some = ends.by_ref().take(ENDS);
-                some.try_for_each(|end| self.map(Some(&session_reference(end.key)), &MapPart::End(end)))?;
+                some.try_for_each(|end| self.map(Some(&session_reference(end.key)), true, &MapPart::End(end)))?;
                 shared.written.after_all(|written| written.take(&mut *self.rendered))?;
             }
             Ok(())
@@ -271,9 +270,12 @@ impl<'w, 's> Worker<'w, 's> {
         });
     }
 
-    /// Renders a record, whose triples are in the graph with that reference.
-    fn map(&mut self, graph: Option<&str>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
-        self.rendered.start_record(graph);
+    /// Renders the first part of a record or another one. Its triples are in the graph with that reference.
+    pub(super) fn map(&mut self, graph: Option<&str>, first: bool, part: &MapPart<'_>) -> Result<(), ReferenceError> {
+        match first {
+            true => self.rendered.start_record(graph),
+            false => self.rendered.continue_record(graph),
+        }
         let result = self.rendered.map(&mut self.mapper, part);
         self.rendered.end_record();
         result
@@ -290,9 +292,8 @@ impl<'w, 's> Worker<'w, 's> {
         if !mapper.payloads_stay_opaque() && !mapper.is_too_large(bytes.len()) {
             return ScannedRecord::Careful;
         }
-        let in_session = mapper.mapping() == Mapping::Session;
         // Beyond that the quick way takes too much memory.
-        if (bytes.len() < HUGE || !in_session)
+        if (bytes.len() < HUGE || !self.shared.in_session)
             && let Some(scanned) = str::from_utf8(bytes).ok().and_then(|text| self.scanner.scan(text, payloads))
         {
             return ScannedRecord::Quick(scanned);
@@ -333,7 +334,7 @@ impl<'w, 's> Worker<'w, 's> {
         extracts: Vec<Extract<'p>>,
         findings: &mut Vec<Finding>,
     ) -> Steps<'p> {
-        let in_session = self.shared.mapper.mapping() == Mapping::Session;
+        let in_session = self.shared.in_session;
         let (mut extracts, mut statements) = (extracts.into_iter(), Vec::new());
         let mut steps = Vec::with_capacity(entries.len());
         let mut nodes = Vec::with_capacity(if in_session { entries.len() } else { 0 });
@@ -395,8 +396,7 @@ impl<'w, 's> Worker<'w, 's> {
     /// What there is to say of a record: that the graph does not hold it as it was, or that it is not JSON; with
     /// `strict`, that it is not a valid message.
     fn judge(&self, record: &Record<'_>, content: &Content<'_>) -> Option<Finding> {
-        let options = self.shared.options;
-        let in_session = self.shared.mapper.mapping() == Mapping::Session;
+        let (options, in_session) = (self.shared.options, self.shared.in_session);
         let message = match content {
             _ if record.flags.oversized => format!(
                 "{} bytes are more than --max-record-size allows ({}); the record is skipped",
@@ -420,11 +420,12 @@ impl<'w, 's> Worker<'w, 's> {
 
     /// Whether there is nothing to be said of a message, or of what stands in its place.
     pub(super) fn is_tolerated(&self, single: &Single<'_>) -> bool {
-        let in_session = self.shared.mapper.mapping() == Mapping::Session;
         match single {
             Single::Message(_) => true,
             // An object is mapped as it is in either mapping.
-            Single::Invalid(invalid) => !self.shared.options.strict && (in_session || invalid.value.is_object()),
+            Single::Invalid(invalid) => {
+                !self.shared.options.strict && (self.shared.in_session || invalid.value.is_object())
+            }
         }
     }
 

@@ -106,7 +106,7 @@ impl Credentials {
         if url.scheme() != "https" && !is_loopback(url) {
             return Err(EndpointError::Unencrypted { origin, url: url.to_string() });
         }
-        let mut value = HeaderValue::from_str(value).map_err(|_| EndpointError::BadCredentials { origin })?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| EndpointError::BadCredentials(origin))?;
         value.set_sensitive(true);
         Ok(Some(value))
     }

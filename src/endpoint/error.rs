@@ -16,20 +16,14 @@ const WORDS: usize = 1_000;
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
     /// Not the URL of a server.
-    #[error("{url:?} is not the URL of a server: it must begin with http:// or https:// and name a host")]
-    BadUrl {
-        /// As it was given.
-        url: String,
-    },
-    /// A URL with a user or a password in it.
+    #[error("{0:?} is not the URL of a server: it must begin with http:// or https:// and name a host")]
+    BadUrl(String),
+    /// A URL with a user or a password in it, shown without them.
     #[error(
-        "{url} has a user or a password in it, which would be seen in the list of processes: set RPCGRAPH_USER and \
+        "{0} has a user or a password in it, which would be seen in the list of processes: set RPCGRAPH_USER and \
          RPCGRAPH_PASSWORD in the environment, or name the host in ~/.netrc"
     )]
-    PasswordInUrl {
-        /// Without them.
-        url: String,
-    },
+    PasswordInUrl(String),
     /// The netrc file cannot be used.
     #[error("cannot use the netrc file {path}: {reason}")]
     Netrc {
@@ -38,12 +32,9 @@ pub enum EndpointError {
         /// The mistake in it; nothing of its text.
         reason: String,
     },
-    /// Credentials that cannot be sent in a header.
-    #[error("the credentials from {origin} hold a character that HTTP does not allow")]
-    BadCredentials {
-        /// Where they are from.
-        origin: String,
-    },
+    /// Credentials from there that cannot be sent in a header.
+    #[error("the credentials from {0} hold a character that HTTP does not allow")]
+    BadCredentials(String),
     /// Credentials would have to be sent in the clear.
     #[error(
         "will not send the credentials from {origin} unencrypted to {url}: use https, or take the credentials away \
