@@ -380,19 +380,17 @@ fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<BlockTest>
     // Each is read when it is run.
     let mut tests = Vec::new();
     let stem = |name: &str| name.rsplit_once('.').map_or(name.to_owned(), |(stem, _)| stem.to_owned());
-    if let Some(file) = folder.find(MORE_TESTS) {
-        let entries: Option<Vec<TestEntry>> = folder.read_data(file, BLOCK)?;
-        for entry in entries.unwrap_or_default() {
-            let name = entry.r#ref.rsplit('/').next().unwrap_or_default().to_owned();
-            let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-            tests.push(BlockTest {
-                language: Language::from_name(entry.media_type.as_deref().unwrap_or(extension)),
-                must_fail: entry.require_fail.unwrap_or_else(|| stem(&name).ends_with("-fail")),
-                file: entry.output_filename.map_or(name, |name| key(&name)),
-                path: entry.r#ref,
-                by: file.to_owned(),
-            });
-        }
+    let (by, entries): (_, Vec<TestEntry>) = folder.read_first(MORE_TESTS, BLOCK)?;
+    for entry in entries {
+        let name = entry.r#ref.rsplit('/').next().unwrap_or_default().to_owned();
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        tests.push(BlockTest {
+            language: Language::from_name(entry.media_type.as_deref().unwrap_or(extension)),
+            must_fail: entry.require_fail.unwrap_or_else(|| stem(&name).ends_with("-fail")),
+            file: entry.output_filename.map_or(name, |name| key(&name)),
+            path: entry.r#ref,
+            by: by.to_owned(),
+        });
     }
     for file in folder.list(TESTS)? {
         let path = format!("{TESTS}/{file}");

@@ -130,6 +130,17 @@ impl Folder {
         }
     }
 
+    /// The data in the file that it holds under the first of the names, and that name. Without a file there is nothing, as in
+    /// an empty one.
+    pub fn read_first<T>(&self, names: &[&'static str], by: &str) -> Result<(&'static str, T), BlockError>
+    where
+        T: DeserializeOwned + Default,
+    {
+        let Some(name) = self.find(names) else { return Ok(("", T::default())) };
+        let data: Option<T> = self.read_data(name, by)?;
+        Ok((name, data.unwrap_or_default()))
+    }
+
     /// The names of what is in a folder of the folder, in order; none where it is absent.
     pub fn list(&self, reference: &str) -> Result<Vec<String>, BlockError> {
         if self.root.join(reference).symlink_metadata().is_err() {

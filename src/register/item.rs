@@ -15,7 +15,7 @@ use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section,
 use super::schema::Schemas;
 use super::shapes::Shapes;
 use super::site::Site;
-use super::steps::{Step, StepKind, n_triples};
+use super::steps::{Step, n_triples};
 use super::turtle;
 use super::uplift::{UpliftError, Uplifted, Uplifter};
 use super::{BlockError, yaml};
@@ -205,12 +205,8 @@ impl Runner {
     /// What the steps before the uplift make of an example: nothing new where there are none. None where one cannot be run.
     fn prepared(&mut self, text: &str, done: &mut Done) -> Option<Option<String>> {
         let mut prepared = None;
-        for step in self.steps.clone() {
-            match step.r#type {
-                StepKind::Jq => prepared = Some(self.step(&step, prepared.as_deref().unwrap_or(text), done)?),
-                StepKind::SemanticUplift | StepKind::Other(_) => drop(self.step(&step, "", done)?),
-                StepKind::SparqlConstruct | StepKind::SparqlUpdate | StepKind::Shacl => {}
-            }
+        for step in self.steps.clone().iter().filter(|step| !step.r#type.takes_rdf()) {
+            prepared = Some(self.step(step, prepared.as_deref().unwrap_or(text), done)?);
         }
         Some(prepared)
     }
@@ -328,16 +324,9 @@ impl Runner {
                 done.item.fail(Section::JsonSchema, message, json!({ "op": NOT_VALIDATED }));
             }
             Ok(Some(invalid)) => {
-                let place = |pointer: &str| match pointer {
-                    "" => "the top".to_owned(),
-                    pointer => pointer.to_owned(),
-                };
-                let message = format!(
-                    "Validation failed: {}, at {} (schema: {})",
-                    invalid.message,
-                    place(&invalid.instance),
-                    place(&invalid.keyword)
-                );
+                let places = [&invalid.instance, &invalid.keyword];
+                let [at, keyword] = places.map(|place| if place.is_empty() { "the top" } else { place.as_str() });
+                let message = format!("Validation failed: {}, at {at} (schema: {keyword})", invalid.message);
                 let payload = json!({
                     "op": "validation",
                     "result": false,

@@ -90,17 +90,14 @@ impl Repository {
     pub fn open(path: &Path) -> Result<Self, BlockError> {
         let folder = Folder::open(path)?;
         let by = "the repository";
-        let config = folder.find(CONFIG).map(|name| folder.read_data::<Option<Config>>(name, by)).transpose()?;
-        let config = config.flatten().unwrap_or_default();
+        let (_, config): (_, Config) = folder.read_first(CONFIG, by)?;
         let mut notes = Vec::new();
         let mut mapped = Vec::new();
-        if let Some(name) = folder.find(LOCAL_CONFIG) {
-            let local: Option<LocalConfig> = folder.read_data(name, by)?;
-            for (url, path) in local.unwrap_or_default().url_mappings {
-                match folder.locate(&path, name) {
-                    Ok(path) => mapped.push((url, path)),
-                    Err(error) => notes.push(format!("{}; to use it, name it with --import {url}=DIR", said(&error))),
-                }
+        let (name, LocalConfig { url_mappings }) = folder.read_first(LOCAL_CONFIG, by)?;
+        for (url, path) in url_mappings {
+            match folder.locate(&path, name) {
+                Ok(path) => mapped.push((url, path)),
+                Err(error) => notes.push(format!("{}; to use it, name it with --import {url}=DIR", said(&error))),
             }
         }
         let prefix = config.identifier_prefix.as_deref().unwrap_or("ogc.").trim_end_matches('.').to_owned();

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::BlockError;
+use super::block::BLOCK;
 use super::folder::Folder;
 use super::report::without_nulls;
 use super::rules::infer;
@@ -89,9 +90,7 @@ impl StepKind {
 
 /// The steps of a block, with their programs.
 pub fn read(folder: &Folder) -> Result<Vec<Step>, BlockError> {
-    let Some(name) = folder.find(FILES) else { return Ok(Vec::new()) };
-    let file: Option<StepsFile> = folder.read_data(name, super::block::BLOCK)?;
-    let mut steps = file.unwrap_or_default().additional_steps;
+    let (name, StepsFile { additional_steps: mut steps }) = folder.read_first(FILES, BLOCK)?;
     for step in &mut steps {
         if let Some(reference) = &step.r#ref {
             step.code = folder.read(reference, name)?;

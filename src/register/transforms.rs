@@ -101,9 +101,7 @@ fn extension_of(media_type: &str) -> String {
 
 /// The transforms of a block, with their programs.
 pub fn read(folder: &Folder, library: &Library) -> Result<Vec<Transform>, BlockError> {
-    let Some(file) = folder.find(FILES) else { return Ok(Vec::new()) };
-    let entries: Option<TransformsFile> = folder.read_data(file, BLOCK)?;
-    let mut transforms = entries.unwrap_or_default().transforms;
+    let (file, TransformsFile { mut transforms }) = folder.read_first(FILES, BLOCK)?;
     transforms.iter_mut().for_each(|transform| transform.complete(folder, file, library));
     Ok(transforms)
 }
