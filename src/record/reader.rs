@@ -286,7 +286,9 @@ impl<R: Read> Reader<R> {
                 }
                 Step::Entry { start, consumed, mut entry } => {
                     let indent = match &entry {
-                        Entry::LogLine(line) if start == 0 && input.starts_with(&line.bytes) => self.indentation(),
+                        Entry::LogLine(line) if start == 0 && !line.oversized && input.starts_with(&line.bytes) => {
+                            self.indentation()
+                        }
                         _ => 0,
                     };
                     let (location, time) = match self.begun.take() {
