@@ -145,22 +145,18 @@ impl Carried {
                 return Ok(0);
             }
             self.take_apart();
-            if !self.text.is_empty() || self.is_full() {
+            let wants_more = self.text.is_empty() && !self.is_full();
+            if wants_more && self.ended {
+                self.finish();
+            } else if wants_more && !self.failed {
+                let read = input.read(buffer)?;
+                self.raw.extend_from_slice(&buffer[..read]);
+                self.ended = read == 0;
                 continue;
             }
-            if self.failed {
+            if self.text.is_empty() {
                 return Ok(0);
             }
-            if self.ended {
-                self.finish();
-                if self.text.is_empty() {
-                    return Ok(0);
-                }
-                continue;
-            }
-            let read = input.read(buffer)?;
-            self.raw.extend_from_slice(&buffer[..read]);
-            self.ended = read == 0;
         }
     }
 

@@ -79,7 +79,7 @@ impl Length {
 }
 
 impl Marks for ContentLength {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
         match &mut self.state {
             FrameState::Between => None,
             &mut FrameState::Headers(length) => self.headers(length, input, end),

@@ -12,7 +12,7 @@ use memchr::memrchr;
 /// One format's reading of an array and of the text around it.
 pub(super) trait ArrayFormat: Send {
     /// Says what comes next, where `input` begins with neither a blank nor a part of something; `None`: a line of text.
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Option<Step<'a>>;
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>>;
 }
 
 /// A decoder of such a format.
@@ -24,22 +24,16 @@ pub(super) struct ArrayDecoder<F> {
 impl<F: ArrayFormat + 'static> ArrayDecoder<F> {
     /// Of elements that have at most `around` bytes more than the limit for a record.
     pub(super) fn boxed(limit: usize, around: usize, format: F) -> Box<dyn Decoder> {
-        let elements = Elements {
-            limit,
-            most: limit.saturating_add(around),
-            indent: 0,
-            line_begins: true,
-            long: None,
-            more: More::default(),
-        };
+        let most = limit.saturating_add(around);
+        let elements = Elements { limit, most, indent: 0, line_begins: true, long: None };
         MarkedLines::boxed(limit, 0, Self { elements, format })
     }
 }
 
 impl<F: ArrayFormat> Marks for ArrayDecoder<F> {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
         let resumed = self.elements.resume(input, end);
-        let step = resumed.or_else(|| self.format.next(&mut self.elements, input, end))?;
+        let step = resumed.or_else(|| self.format.next(&mut self.elements, input, end, more))?;
         self.elements.note(&input[..step.consumed()]);
         Some(step)
     }
@@ -78,17 +72,18 @@ impl<F> ArrayFormat for ObjectArray<F>
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send,
 {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
         match input {
             [b'{', ..] => {
                 let scan = Scan::object(elements.column());
                 Some(elements.element(input, end, scan, |elements, Element { text, length, .. }| {
                     let object = RawObject::parse(text).filter(RawObject::is_whole);
                     let found = object.and_then(|object| {
-                        let found = (self.open)(&object, text, &mut elements.more)?;
-                        with_others(&object, text, self.known, found, &mut elements.more)
+                        let found = (self.open)(&object, text, more)?;
+                        with_others(&object, text, self.known, found, more)
                     });
-                    elements.give(found.unwrap_or_else(|| (0, Record::new(text).into())), length)
+                    let found = found.unwrap_or_else(|| (0, Record::new(text).into()));
+                    more.give(found, length, elements.limit)
                 }))
             }
             [b',' | b']', ..] => Some(Step::Skip { consumed: 1 }),
@@ -115,8 +110,6 @@ pub(super) struct Elements {
     line_begins: bool,
     /// The element that is being passed over because it is too long.
     long: Option<(Passed, Scan)>,
-    /// What else is in the element that the input begins with.
-    pub more: More,
 }
 
 /// An element, or what stands in its place.
@@ -131,9 +124,6 @@ pub(super) struct Element<'a> {
 impl Elements {
     /// Goes on with what was begun, and passes over blanks.
     fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
-        if let Some(step) = self.more.next(self.limit) {
-            return Some(step);
-        }
         if let Some((passed, scan)) = &mut self.long {
             let found = scan.end(input);
             let (bytes, done) = (&input[..found.unwrap_or(input.len())], found.is_some() || end);
@@ -192,10 +182,5 @@ impl Elements {
         }
         let length = found.unwrap_or(window.len());
         take(self, Element { text: trim_end(&window[..length]), length, is_closed: found.is_some() })
-    }
-
-    /// Gives the first entry of an element of that length.
-    pub(super) fn give<'a>(&mut self, found: Found<'a>, length: usize) -> Step<'a> {
-        self.more.give(found, length, self.limit)
     }
 }

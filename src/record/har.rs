@@ -4,6 +4,7 @@ use super::about::{About, Sign, Window};
 use super::decoder::{Step, leading_blanks, split_once, trim_end};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
 use super::known::may_hold_message;
+use super::marked::More;
 use super::object::RawObject;
 use super::scan::Scan;
 use super::value::{Extent, value};
@@ -57,7 +58,7 @@ enum HarLevel {
 }
 
 impl ArrayFormat for Har {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
         if let (Some(is_usual), [_, ..]) = (self.value, input) {
             let step = Self::value(elements, input, end, is_usual);
             self.value = self.value.filter(|_| step == Step::NeedMore);
@@ -80,7 +81,7 @@ impl ArrayFormat for Har {
                     false => Step::entry(0, 1, LogLine::new(&b"an object without log.entries"[..])),
                 }
             }
-            (HarLevel::Entries, _) => self.entry(elements, input, end),
+            (HarLevel::Entries, _) => self.entry(elements, input, end, more),
             (_, [b'"', ..]) => self.member(elements, input, end),
             _ => Self::value(elements, input, end, false),
         })
@@ -153,7 +154,7 @@ impl Har {
     }
 
     /// One entry of the archive, or what stands in its place.
-    fn entry<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
+    fn entry<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut More) -> Step<'a> {
         let scan = match input.first() {
             // In an archive that is not indented, other objects begin in the first column too.
             Some(b'{') => Scan::object(elements.column().filter(|&column| column > 0)),
@@ -164,10 +165,10 @@ impl Har {
                 return Step::entry(0, length, LogLine::new(text));
             }
             if is_closed {
-                elements.more.entries = har_entry::entries(text, &mut self.sockets).into();
+                more.entries = har_entry::entries(text, &mut self.sockets).into();
             }
-            let first = elements.more.entries.pop_front();
-            elements.give(first.unwrap_or_else(|| (0, Record::new(text).into())), length)
+            let first = more.entries.pop_front().unwrap_or_else(|| (0, Record::new(text).into()));
+            more.give(first, length, elements.limit)
         })
     }
 }

@@ -31,14 +31,10 @@ pub(super) fn entries(text: &[u8], sockets: &mut u64) -> Vec<Found<'static>> {
     let has_size =
         || responses.iter().flat_map(|response| response.objects("content")).any(|content| size(content).is_some());
     let is_missing = received.is_empty() && events.is_empty() && has_size();
-    let exchange = HttpExchange {
-        started: entry.date_time("startedDateTime"),
-        took: entry.get("time").and_then(duration),
-        sent: HttpBody::all(&requests, "postData", text, Sender::Client),
-        received,
-        events,
-    };
-    let (bodies, again) = exchange.bodies();
+    let started = entry.date_time("startedDateTime");
+    let took = entry.get("time").and_then(duration);
+    let sent = HttpBody::all(&requests, "postData", text, Sender::Client);
+    let (bodies, again) = HttpBody::of_exchange(started, took, sent, received, events);
     let frames = frames(&entry, text, "_webSocketMessages");
     // What is not in the text as it is, and what is there twice.
     let mentioned = |body: &HttpBody, is_encoded| if body.is_encoded == is_encoded { mentions(&body.bytes) } else { 0 };
@@ -83,38 +79,6 @@ pub(super) fn told<'a>(found: impl IntoIterator<Item = &'a Found<'static>>) -> u
     found.into_iter().map(|(_, entry)| mentions(entry.bytes())).sum()
 }
 
-/// A request and its response.
-pub(super) struct HttpExchange {
-    pub started: Option<Time>,
-    /// In seconds.
-    pub took: Option<Decimal>,
-    pub sent: Vec<HttpBody>,
-    pub received: Vec<HttpBody>,
-    /// The events of the response, where these are told one by one. The stream as a whole may be there too.
-    pub events: Vec<HttpBody>,
-}
-
-impl HttpExchange {
-    /// The bodies, with their times; and those that were told as events already.
-    pub(super) fn bodies(self) -> (Vec<HttpBody>, Vec<HttpBody>) {
-        let (started, took) = (self.started, self.took);
-        let ended = started.zip(took).and_then(|(started, took)| later(started, took));
-        let mut bodies: Vec<_> = self.sent.into_iter().map(|body| HttpBody { time: started, ..body }).collect();
-        let ids: HashSet<_> = bodies.iter().flat_map(|body| ids(&body.bytes)).collect();
-        let known: HashSet<_> = self.events.iter().map(|event| event.bytes.trim_ascii().to_vec()).collect();
-        bodies.extend(self.events);
-        let parts = self.received.into_iter().flat_map(HttpBody::events);
-        let (again, parts): (Vec<_>, Vec<_>) = parts.partition(|part| known.contains(part.bytes.trim_ascii()));
-        bodies.extend(parts.into_iter().map(|part| {
-            let answers = is_answer(&part.bytes, &ids);
-            // Of a stream, the archive tells when it began and ended: it ends with the answer, and what came before has no
-            // time of its own.
-            HttpBody { time: ended.filter(|_| answers || !part.is_stream), latency: took.filter(|_| answers), ..part }
-        }));
-        (bodies, again)
-    }
-}
-
 /// Method and URL as a line of text, if the entry has a URL.
 pub(super) fn comment(method: &str, url: &str, more: &str) -> Option<Found<'static>> {
     let text = format!("{method} {url}{more}").trim().to_owned().into_bytes();
@@ -135,6 +99,32 @@ pub(super) struct HttpBody {
 }
 
 impl HttpBody {
+    /// The bodies of a request and of its response, with their times: when it started, and how long it took in seconds. Where
+    /// the `events` of the response are told one by one, the stream as a whole may be there too; those that were told as events
+    /// already are given apart.
+    pub(super) fn of_exchange(
+        started: Option<Time>,
+        took: Option<Decimal>,
+        sent: Vec<Self>,
+        received: Vec<Self>,
+        events: Vec<Self>,
+    ) -> (Vec<Self>, Vec<Self>) {
+        let ended = started.zip(took).and_then(|(started, took)| later(started, took));
+        let mut bodies: Vec<_> = sent.into_iter().map(|body| Self { time: started, ..body }).collect();
+        let ids: HashSet<_> = bodies.iter().flat_map(|body| ids(&body.bytes)).collect();
+        let known: HashSet<_> = events.iter().map(|event| event.bytes.trim_ascii().to_vec()).collect();
+        bodies.extend(events);
+        let parts = received.into_iter().flat_map(Self::events);
+        let (again, parts): (Vec<_>, Vec<_>) = parts.partition(|part| known.contains(part.bytes.trim_ascii()));
+        bodies.extend(parts.into_iter().map(|part| {
+            let answers = is_answer(&part.bytes, &ids);
+            // Of a stream, the archive tells when it began and ended: it ends with the answer, and what came before has no
+            // time of its own.
+            Self { time: ended.filter(|_| answers || !part.is_stream), latency: took.filter(|_| answers), ..part }
+        }));
+        (bodies, again)
+    }
+
     /// Every `text` of every `postData` or `content`.
     fn all(sides: &[RawObject<'_>], name: &str, whole: &[u8], sender: Sender) -> Vec<Self> {
         let of = |object: RawObject<'_>| {

@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::elements::{first_element, object_array};
-use super::har_entry::{HttpBody, HttpExchange, SESSION, comment, mentions, session, told};
+use super::har_entry::{HttpBody, SESSION, comment, mentions, session, told};
 use super::marked::{Found, More};
 use super::object::{RawObject, scalar};
 use super::times::duration;
@@ -29,14 +29,10 @@ fn detect(window: &Window<'_>) -> bool {
 fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
     let url = entry.string("url").filter(|url| !url.is_empty())?;
     let body = |name, sender| entry.get(name).and_then(|body| HttpBody::new(body, text, false, Some(sender)));
-    let exchange = HttpExchange {
-        started: entry.date_time("timestamp"),
-        took: entry.get("duration").and_then(duration),
-        sent: body("requestBody", Sender::Client).into_iter().collect(),
-        received: body("responseBody", Sender::Server).into_iter().collect(),
-        events: Vec::new(),
-    };
-    let (bodies, _) = exchange.bodies();
+    let [sent, received] = [body("requestBody", Sender::Client), body("responseBody", Sender::Server)]
+        .map(|body| body.into_iter().collect());
+    let took = entry.get("duration").and_then(duration);
+    let (bodies, _) = HttpBody::of_exchange(entry.date_time("timestamp"), took, sent, received, Vec::new());
     let found = &mut more.entries;
     if bodies.iter().any(HttpBody::holds_message) {
         let id = HEADERS.iter().filter_map(|name| entry.object(name)).find_map(|headers| {

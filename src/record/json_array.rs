@@ -5,6 +5,7 @@ use super::Record;
 use super::about::{About, Sign, Window};
 use super::decoder::{Step, leading_blanks, trim_end};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
+use super::marked::More;
 use super::scan::Scan;
 use super::value::{Extent, Front, value};
 use memchr::{memchr, memrchr};
@@ -87,7 +88,7 @@ enum JsonArray {
 }
 
 impl ArrayFormat for JsonArray {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
         *self = match (&self, input) {
             (Self::Outside, _) => match opens(input, end) {
                 None => return Some(Step::NeedMore),

@@ -50,7 +50,7 @@ pub(super) struct JsonValues {
 }
 
 impl Marks for JsonValues {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
         if let Some((passed, line_begins)) = &mut self.long {
             let done = match input.first() {
                 Some(first) if *line_begins && self.starts.contains(first) => Some(0),

@@ -43,7 +43,7 @@ impl More {
 
     /// Gives the next entry of the piece that the input still begins with.
     #[inline]
-    pub(super) fn next<'a>(&mut self, limit: usize) -> Option<Step<'a>> {
+    fn next<'a>(&mut self, limit: usize) -> Option<Step<'a>> {
         let found = self.entries.pop_front()?;
         Some(self.give(found, self.length, limit))
     }
@@ -58,7 +58,7 @@ pub(super) trait Marks: Send {
 
     /// Goes on with what was begun, or takes what does not begin as a line; `None`: a line begins here, or goes on.
     #[inline]
-    fn resume<'a>(&mut self, _input: &'a [u8], _end: bool) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, _input: &'a [u8], _end: bool, _more: &mut More) -> Option<Step<'a>> {
         None
     }
 
@@ -140,7 +140,7 @@ impl<M: Marks> Decoder for MarkedLines<M> {
                 None => line,
             });
         }
-        if let Some(step) = self.marks.resume(input, end) {
+        if let Some(step) = self.marks.resume(input, end, &mut self.more) {
             self.searched = self.searched.saturating_sub(step.consumed());
             return step;
         }

@@ -41,7 +41,7 @@ impl Marks for VscodeLspText {
         Some((0, told(Record::new(line), headline.time, self.sender(&headline))))
     }
 
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
         let (passed, time, sender) = self.long.as_mut()?;
         let (length, done) = TraceText { bytes: input, last: end }.entry_end(0);
         let (step, time, sender) = (passed.step(&input[..length], done), *time, *sender);

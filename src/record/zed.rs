@@ -56,13 +56,13 @@ struct Zed {
 }
 
 impl Marks for Zed {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
         if !self.values.are_inside() && !matches!(input, [b'{' | b'[', ..]) {
             let blanks = &input[..leading_blanks(input)];
             self.line_begins |= blanks.contains(&b'\n');
             return (!blanks.is_empty()).then_some(Step::Skip { consumed: blanks.len() });
         }
-        let step = self.values.resume(input, end)?;
+        let step = self.values.resume(input, end, more)?;
         if let Step::Entry { consumed, .. } = step {
             // A value that is too long, or has an error, ends where a line begins; nothing of it may be left.
             self.line_begins = input[..consumed].last().is_none_or(|&byte| byte == b'\n');
