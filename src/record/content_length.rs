@@ -82,7 +82,13 @@ impl Marks for ContentLength {
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
         match &mut self.state {
             FrameState::Between => None,
-            &mut FrameState::Headers(length) => self.headers(length, input, end),
+            &mut FrameState::Headers(length) => match memchr(b'\n', &input[..leading_blanks(input)]) {
+                Some(at) => Some(self.enter(FrameState::Body(length), at + 1)),
+                // The empty line is missing.
+                None if matches!(input, [b'{' | b'[', ..]) => Some(self.body(length, input, end)),
+                None if end && input.is_empty() => Some(self.body(length, input, end)),
+                None => None,
+            },
             &mut FrameState::Body(length) => Some(self.body(length, input, end)),
             FrameState::Long(passed, left) => {
                 let step = pass(passed, left, input, end);
@@ -95,11 +101,19 @@ impl Marks for ContentLength {
     }
 
     fn below<'a>(&mut self, line: &'a [u8], length: usize, _: &'a [u8], _: bool) -> Option<Step<'a>> {
-        let (stated, part) = header(line)?;
-        Some(self.header(stated, 0, &line[..part], if part < line.len() { part } else { length }))
+        let (mut stated, part) = header(line)?;
+        if let FrameState::Headers(before) = self.state {
+            stated = before.and(stated);
+        }
+        Some(self.header(stated, &line[..part], if part < line.len() { part } else { length }))
     }
 
     fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+        // Between headers, it is another header, or what standard error wrote, which is not that long.
+        if matches!(self.state, FrameState::Headers(_)) && line.len() <= HEADER {
+            return None;
+        }
+        self.state = FrameState::Between;
         let at = header_in(line)?;
         more.taken = Some(at);
         Some((0, LogLine::new(trim_end(&line[..at])).into()))
@@ -113,7 +127,7 @@ impl ContentLength {
     }
 
     /// Behind a header, which is told as it is where it says something else than a length, or a type as protocols have it.
-    fn header<'a>(&mut self, length: Length, start: usize, text: &'a [u8], consumed: usize) -> Step<'a> {
+    fn header<'a>(&mut self, length: Length, text: &'a [u8], consumed: usize) -> Step<'a> {
         self.state = FrameState::Headers(length);
         let value = split_once(text, b":").map_or(text, |(_, value)| &value[leading_blanks(value)..]);
         let types = [&b"application/vscode-jsonrpc"[..], b"application/json"];
@@ -123,35 +137,8 @@ impl ContentLength {
         });
         match is_type || value.iter().all(|byte| b"+-0123456789 \t\r".contains(byte)) {
             true => Step::Skip { consumed },
-            false => Step::entry(start, consumed, LogLine::new(trim_end(text))),
+            false => Step::entry(0, consumed, LogLine::new(trim_end(text))),
         }
-    }
-
-    fn headers<'a>(&mut self, length: Length, input: &'a [u8], end: bool) -> Option<Step<'a>> {
-        let window = &input[..input.len().min(HEADER)];
-        let (line, consumed) = match memchr(b'\n', window) {
-            // The empty line is missing.
-            _ if matches!(input.first(), Some(b'{' | b'[')) => return Some(self.body(length, input, end)),
-            Some(at) => (&window[..at], at + 1),
-            None if end && input.is_empty() => return Some(self.body(length, input, end)),
-            None if end && input.len() <= HEADER => (window, window.len()),
-            None if input.len() <= HEADER => return Some(Step::NeedMore),
-            None => {
-                self.state = FrameState::Between;
-                return None;
-            }
-        };
-        let blanks = leading_blanks(line);
-        let text = trim_end(&line[blanks..]);
-        Some(match header(text) {
-            _ if text.is_empty() => self.enter(FrameState::Body(length), consumed),
-            Some((another, part)) => {
-                let consumed = if part < text.len() { blanks + part } else { consumed };
-                self.header(length.and(another), blanks, &text[..part], consumed)
-            }
-            // Another header, or what standard error wrote in between.
-            None => Step::entry(blanks, consumed, LogLine::new(text)),
-        })
     }
 
     fn body<'a>(&mut self, length: Length, input: &'a [u8], end: bool) -> Step<'a> {
