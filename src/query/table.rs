@@ -28,6 +28,8 @@ const NARROWEST: usize = 10;
 const WIDEST: usize = 400;
 /// No cell is longer on a terminal, whatever it is: a page of them is in memory.
 const LONGEST: usize = 1 << 16;
+/// Columns whose texts are never cut.
+const WHOLE: [&str; 2] = ["id", "problem"];
 /// So many lines of a long text are in a record; all of what is not text.
 const LINES: usize = 6;
 const GAP: &str = "  ";
@@ -181,7 +183,7 @@ impl Table {
                 continue;
             }
             let right = is_number(rows, index);
-            let text = rows.iter().any(|row| cell(row, index).kind == CellKind::Text) && name != "id";
+            let text = rows.iter().any(|row| cell(row, index).kind == CellKind::Text) && !WHOLE.contains(&&*name);
             if right {
                 align(rows, index);
             }
