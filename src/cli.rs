@@ -3,6 +3,7 @@
 mod answer;
 mod ask;
 mod builtin;
+mod choice;
 mod convert;
 mod explain;
 mod filter;

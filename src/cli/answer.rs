@@ -25,7 +25,7 @@ pub struct AnswerArgs {
     /// the order of their logs), or the syntax of a graph, of CONSTRUCT or
     /// DESCRIBE [default: table or turtle, or what the extension of --output says]
     #[arg(short, long, value_name = "NAME", aliases = ["results", "format"], hide_possible_values = true)]
-    #[arg(value_parser = Named(parse_output, output_names))]
+    #[arg(value_parser = Named(parse_output, || outputs().map(|(name, _)| name).collect()))]
     to: Option<OutputName>,
 
     /// With `-t csv`: a ' before each text that a spreadsheet would run, such as =1+1
@@ -71,25 +71,23 @@ enum OutputName {
 /// The name of the last of them.
 const MESSAGES: &str = "messages";
 
+/// All that it may be written as, by their names.
+fn outputs() -> impl Iterator<Item = (&'static str, OutputName)> {
+    let rows = ResultsFormat::ALL.into_iter().map(|format| (format.name(), OutputName::Rows(format)));
+    let graphs = Syntax::ALL.into_iter().map(|syntax| (syntax.name(), OutputName::Graph(syntax)));
+    rows.chain([(MESSAGES, OutputName::Messages)]).chain(graphs)
+}
+
+/// The names of those for graphs, or of the others.
+fn names_of(graphs: bool) -> String {
+    let fits = outputs().filter(|(_, output)| matches!(output, OutputName::Graph(_)) == graphs);
+    fits.map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+}
+
 fn parse_output(name: &str) -> Result<OutputName, String> {
-    let rows = ResultsFormat::ALL.into_iter().find(|format| format.name() == name).map(OutputName::Rows);
-    let graph = || Syntax::ALL.into_iter().find(|syntax| syntax.name() == name).map(OutputName::Graph);
-    rows.or_else(graph)
-        .or_else(|| (name == MESSAGES).then_some(OutputName::Messages))
-        .ok_or_else(|| format!("there is no such format; there are {}, and for graphs {}", row_names(), graph_names()))
-}
-
-fn output_names() -> Vec<&'static str> {
-    let rows = ResultsFormat::ALL.into_iter().map(ResultsFormat::name);
-    rows.chain([MESSAGES]).chain(Syntax::ALL.into_iter().map(Syntax::name)).collect()
-}
-
-fn row_names() -> String {
-    format!("{}, {MESSAGES}", ResultsFormat::ALL.map(ResultsFormat::name).join(", "))
-}
-
-fn graph_names() -> String {
-    Syntax::ALL.map(Syntax::name).join(", ")
+    outputs().find(|(known, _)| *known == name).map(|(_, output)| output).ok_or_else(|| {
+        format!("there is no such format; there are {}, and for graphs {}", names_of(false), names_of(true))
+    })
 }
 
 /// Writes an answer as the options say.
@@ -134,10 +132,14 @@ impl AnswerArgs {
         let (mut results, mut syntax) = Default::default();
         match (form, self.to) {
             (Form::Graph, Some(OutputName::Rows(rows))) => {
-                bail!("the answer is a graph, and {} is for rows: one of {} is for it", rows.name(), graph_names());
+                bail!("the answer is a graph, and {} is for rows: one of {} is for it", rows.name(), names_of(true));
             }
             (Form::Select | Form::Ask, Some(OutputName::Graph(syntax))) => {
-                bail!("the answer is rows, and {} is for a graph: one of {} is for them", syntax.name(), row_names());
+                bail!(
+                    "the answer is rows, and {} is for a graph: one of {} is for them",
+                    syntax.name(),
+                    names_of(false)
+                );
             }
             (Form::Select, Some(OutputName::Messages)) => {}
             (_, Some(OutputName::Messages)) => bail!("-t {MESSAGES} is for rows, whose first column names messages"),
@@ -219,10 +221,7 @@ impl AnswerWriter<'_> {
             return Ok((None, target.open(xml)?));
         }
         let escaped = (!table).then_some(xml);
-        Ok(match (!no_pager && !self.live).then(|| Pager::start(*wide)).flatten() {
-            Some((pager, input)) => (Some(pager), Output::shown(input, escaped)),
-            None => (None, Output::shown(io::stdout(), escaped)),
-        })
+        Ok(pager::shown(!no_pager && !self.live, *wide, escaped))
     }
 
     fn columns<'s>(&self, solutions: Solutions<'s>) -> Result<Solutions<'s>, Failure> {

@@ -125,14 +125,29 @@ impl<'q> Question<'q> {
     }
 
     /// The query; `end` is the last time that the messages have.
-    fn query(&self, end: Option<&str>, base: Option<&str>) -> Result<Query, Failure> {
+    pub fn query(&self, end: Option<&str>, base: Option<&str>) -> Result<Query, Failure> {
         let text = (self.text)(&self.filter.conditions(end)?)?;
         // Some editors begin a file with a mark of its encoding.
         Ok(Query::parse(text.strip_prefix('\u{FEFF}').unwrap_or(&text), base)?)
     }
 
+    /// The query, of data that are there: where it is about a time before their end, with that.
+    pub fn of_data(
+        &self,
+        query: Query,
+        base: Option<&str>,
+        source: &Source,
+        cancel: &Cancel,
+    ) -> Result<Query, Failure> {
+        if !self.filter.is_relative() {
+            return Ok(query);
+        }
+        let end = source.edge("MAX", cancel)?;
+        self.query(end.as_ref().map(text_of), base)
+    }
+
     /// A query that needs what the query and all that is asked beside it needs.
-    fn loading(&self, query: &Query) -> Result<Query, Failure> {
+    pub fn loading(&self, query: &Query) -> Result<Query, Failure> {
         let beside = self.filter.asked_beside();
         let times = self.times.relative.then(|| format!("SELECT ?time {{ ?message {TIMES} ?time }}"));
         beside.chain(times).try_fold(query.clone(), |all, text| Ok(all.with_needs_of(&Query::parse(&text, None)?)))
@@ -175,13 +190,21 @@ impl Source {
         })
     }
 
-    /// The first column of the rows that a query has.
+    /// The values in the rows that a query has.
     pub fn values(&self, text: &str, cancel: &Cancel) -> Result<Vec<Term>, Failure> {
-        let Answer::Solutions(solutions) = self.answer(&Query::parse(text, None)?, cancel)? else {
-            return Ok(Vec::new());
-        };
-        let values = solutions.rows.map(|row| Ok(row?.get(0).cloned()));
-        values.filter_map(Result::transpose).collect()
+        let mut values = Vec::new();
+        self.each_value(&Query::parse(text, None)?, cancel, |value| values.push(value.clone()))?;
+        Ok(values)
+    }
+
+    /// The same, one by one.
+    pub fn each_value(&self, query: &Query, cancel: &Cancel, mut take: impl FnMut(&Term)) -> Result<(), Failure> {
+        if let Answer::Solutions(solutions) = self.answer(query, cancel)? {
+            for row in solutions.rows {
+                row?.values().iter().flatten().for_each(&mut take);
+            }
+        }
+        Ok(())
     }
 
     /// The last time that messages have, or another aggregate of them: a date and a time, or where no message has a date, a
@@ -228,7 +251,7 @@ impl AskArgs {
         }
         let base = base(&sources).or_else(|| self.read.base.clone());
         let (sources, missing) = self.there(sources)?;
-        let mut query = question.query(None, base.as_deref())?;
+        let query = question.query(None, base.as_deref())?;
         note_unknown(&query);
         if query.uses_services() && !self.allow_service {
             bail!("the query calls another server with SERVICE; --allow-service lets it");
@@ -254,10 +277,7 @@ impl AskArgs {
             all_read = read;
             Source::Here(dataset)
         };
-        if question.filter.is_relative() {
-            let end = source.edge("MAX", &cancel)?;
-            query = question.query(end.as_ref().map(text_of), base.as_deref())?;
-        }
+        let query = question.of_data(query, base.as_deref(), &source, &cancel)?;
         let (found, noun) = match self.answer(&source, &query, &cancel)? {
             Answer::Solutions(rows) => {
                 let start = if question.times.relative { source.edge("MIN", &cancel)? } else { None };
@@ -449,7 +469,7 @@ impl AskArgs {
         let mut any_read = sources.is_empty() || query.sees_unread();
         for source in sources {
             if let Some(format) = source.rdf_format() {
-                let longest = self.read.max_record_size;
+                let longest = self.read.reader_options()?.max_record_size;
                 loading.rdf(&source.name(), &source.iri, format, longest, self.read.open(source)?.read)?;
                 any_read = true;
                 continue;

@@ -23,7 +23,7 @@ const SHOWN_CHARACTERS: usize = 200;
 
 /// Prints what a log was read as: its format, its first records, the counts of what was read, and what says the same.
 pub fn explain(log: &Path, format: &FormatArgs) -> Result<Outcome, Failure> {
-    let options = format.options(ReaderOptions::default().max_record_size)?;
+    let options = format.options()?;
     let mut head = Vec::new();
     let mut outcome = Outcome::Done;
     let mut out = anstream::stdout().lock();

@@ -19,29 +19,29 @@ use super::words::nearest;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Which messages")]
 pub struct FilterArgs {
-    /// Those of a method, and answers to it; `*` in this and the next five stands for any text, `?` for a character
+    /// Those of a method, and answers to it; `*` in this and the next five stands for any text, `?` for a character; repeatable
     #[arg(long, value_name = "GLOB")]
-    method: Option<String>,
+    method: Vec<String>,
 
     /// Calls of a tool, and answers to them (MCP)
     #[arg(long, value_name = "GLOB")]
-    tool: Option<String>,
+    tool: Vec<String>,
 
     /// Those with an id
     #[arg(long, value_name = "GLOB")]
-    id: Option<String>,
+    id: Vec<String>,
 
     /// Those that a side sent: client or server
     #[arg(long, value_name = "GLOB")]
-    sender: Option<String>,
+    sender: Vec<String>,
 
     /// Those of sessions whose IRI ends like this
     #[arg(long, value_name = "GLOB")]
-    session: Option<String>,
+    session: Vec<String>,
 
     /// Those of a kind: request, notification, response, errorresponse, batch, invalidmessage, malformedrecord
     #[arg(long, value_name = "GLOB")]
-    kind: Option<String>,
+    kind: Vec<String>,
 
     /// Those from a time on: 2026-01-05T10:00:00Z, 2026-01-05, 10:00:00, or 90s, 10m, 2h, 1d before the end
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
@@ -55,13 +55,20 @@ pub struct FilterArgs {
     #[arg(long, value_name = "TEXT")]
     contains: Option<String>,
 
-    /// At most so many rows
+    /// At most so many rows, or messages
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
 }
 
+/// A time as it was typed, and what it means.
 #[derive(Debug, Clone)]
-enum Moment {
+struct Moment {
+    text: String,
+    at: MomentKind,
+}
+
+#[derive(Debug, Clone)]
+enum MomentKind {
     At(DateTime),
     /// A time of day, as much of it as was said.
     Clock(String),
@@ -70,22 +77,27 @@ enum Moment {
 }
 
 fn parse_moment(text: &str) -> Result<Moment, String> {
+    let at = parse_moment_kind(text).ok_or("expected a time such as 2026-01-05T10:00:00Z, 10:00:00 or 10m")?;
+    Ok(Moment { text: text.to_owned(), at })
+}
+
+fn parse_moment_kind(text: &str) -> Option<MomentKind> {
     let units = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
     let stripped = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)));
     if let Some((number, unit)) = stripped
         && let Ok(number) = Decimal::from_str(number)
         && let Some(seconds) = number.checked_mul(Decimal::from(unit))
     {
-        return Ok(Moment::Before(DayTimeDuration::new(seconds)));
+        return Some(MomentKind::Before(DayTimeDuration::new(seconds)));
     }
     let digits = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
     if digits && text.get(2..3) == Some(":") {
-        return Ok(Moment::Clock(text.to_owned()));
+        return Some(MomentKind::Clock(text.to_owned()));
     }
     // One that says its zone.
     let time = |text: String| DateTime::from_str(&text).ok().filter(|time| time.timezone_offset().is_some());
-    let moment = [text.to_owned(), format!("{text}Z"), format!("{text}T00:00:00Z")].into_iter().find_map(time);
-    moment.map(Moment::At).ok_or_else(|| "expected a time such as 2026-01-05T10:00:00Z, 10:00:00 or 10m".to_owned())
+    let at = [text.to_owned(), format!("{text}Z"), format!("{text}T00:00:00Z")].into_iter().find_map(time);
+    at.map(MomentKind::At)
 }
 
 /// What one of the globs is about: how a message leads to the value, and what of it is compared.
@@ -100,7 +112,8 @@ struct Property {
 const PROPERTIES: [Property; 6] = [
     property("method", "jrpc:hasMethod|(rpcg:respondsTo/jrpc:hasMethod)", "STR(?filtered)"),
     property("tool", "rpcg:toolName|(rpcg:respondsTo/rpcg:toolName)", "STR(?filtered)"),
-    property("id", "jrpc:hasId/(jrpc:hasStringValue|jrpc:hasNumberValue)", "STR(?filtered)"),
+    // A path that begins with a step is two patterns, of which the second alone would be asked for each message.
+    property("id", "(jrpc:hasId/jrpc:hasStringValue)|(jrpc:hasId/jrpc:hasNumberValue)", "STR(?filtered)"),
     property("sender", "rpcg:sentBy", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
     property("kind", "rdf:type", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
     Property { ending: true, ..property("session", "rpcg:inSession", "STR(?filtered)") },
@@ -141,29 +154,55 @@ impl Property {
 }
 
 impl FilterArgs {
-    fn globs(&self) -> impl Iterator<Item = (&'static Property, &str)> {
+    fn globs(&self) -> impl Iterator<Item = (&'static Property, &[String])> {
         let Self { method, tool, id, sender, kind, session, .. } = self;
-        let globs = [method, tool, id, sender, kind, session];
-        PROPERTIES.iter().zip(globs).filter_map(|(property, glob)| Some((property, glob.as_deref()?)))
+        let globs = [method, tool, id, sender, kind, session].map(Vec::as_slice);
+        PROPERTIES.iter().zip(globs).filter(|(_, globs)| !globs.is_empty())
+    }
+
+    fn each_glob(&self) -> impl Iterator<Item = (&'static Property, &str)> {
+        self.globs().flat_map(|(property, globs)| globs.iter().map(move |glob| (property, glob.as_str())))
+    }
+
+    fn times(&self) -> impl Iterator<Item = (&'static str, &Moment)> {
+        let times = [("since", &self.since), ("until", &self.until)];
+        times.into_iter().filter_map(|(name, moment)| Some((name, moment.as_ref()?)))
+    }
+
+    /// The options that were given, without their `values` or with them; nothing, if there are none.
+    pub fn said(&self, values: bool) -> String {
+        let limit = self.limit.map(|limit| limit.to_string());
+        let globs = self.each_glob().map(|(property, glob)| (property.name, glob));
+        let times = self.times().map(|(name, moment)| (name, moment.text.as_str()));
+        let others = [("contains", self.contains.as_deref()), ("limit", limit.as_deref())];
+        let others = others.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let all = globs.chain(times).chain(others);
+        all.map(|(name, value)| if values { format!("--{name} {value}") } else { format!("--{name}") })
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// Whether it says which kinds are meant.
+    pub fn names_kinds(&self) -> bool {
+        !self.kind.is_empty()
     }
 
     /// Whether a time in it is one before the end.
     pub fn is_relative(&self) -> bool {
-        [&self.since, &self.until].into_iter().any(|moment| matches!(moment, Some(Moment::Before(_))))
+        self.times().any(|(_, moment)| matches!(moment.at, MomentKind::Before(_)))
     }
 
     /// The conditions, as the places in a query take them; `end` is the last time that the messages have.
     pub fn conditions(&self, end: Option<&str>) -> Result<Vec<Condition>, Failure> {
         let mut conditions = Vec::new();
-        for (property, glob) in self.globs() {
-            let fits = property.fits(glob);
+        for (property, globs) in self.globs() {
+            let fits = globs.iter().map(|glob| property.fits(glob)).collect::<Vec<_>>().join(" || ");
             let pattern = format!("FILTER EXISTS {{ $it {} ?filtered FILTER({fits}) }}", property.path);
             let session = property.ending.then(|| format!("FILTER({})", fits.replace("?filtered", "$it")));
             conditions.push(Condition { pattern, session });
         }
-        for (moment, sign) in [(&self.since, ">="), (&self.until, "<=")] {
-            let Some(moment) = moment else { continue };
-            let fits = moment.fits(sign, end)?;
+        for (name, moment) in self.times() {
+            let fits = moment.at.fits(if name == "since" { ">=" } else { "<=" }, end)?;
             let pattern = format!("FILTER EXISTS {{ $it {TIMES} ?filtered FILTER({fits}) }}");
             conditions.push(Condition { pattern, session: None });
         }
@@ -180,7 +219,7 @@ impl FilterArgs {
     /// Queries that need what is asked beside the question: [`unmet`](Self::unmet), and the end of the log.
     pub fn asked_beside(&self) -> impl Iterator<Item = String> {
         let paths = self.globs().map(|(property, _)| property.path);
-        let times = (self.since.is_some() || self.until.is_some()).then_some(TIMES);
+        let times = self.times().next().map(|_| TIMES);
         paths
             .chain(times)
             .map(|path| format!("SELECT ?filtered {{ ?message rpcg:inSession ?session ; {path} ?filtered }}"))
@@ -189,7 +228,7 @@ impl FilterArgs {
     /// Which of the conditions no message fulfils, for people; `ask` gives the first column of a query's rows.
     pub fn unmet(&self, mut ask: impl FnMut(&str) -> Result<Vec<Term>, Failure>) -> Result<Vec<String>, Failure> {
         let mut unmet = Vec::new();
-        for (property, glob) in self.globs() {
+        for (property, glob) in self.each_glob() {
             let Property { name, path, value, .. } = property;
             let pattern = format!("?message rpcg:inSession ?session ; {path} ?filtered");
             let fits = property.fits(glob);
@@ -212,15 +251,16 @@ impl FilterArgs {
                 }
             });
         }
-        let is_timed = self.since.is_some() || self.until.is_some();
-        if is_timed && ask(&format!("SELECT ?time {{ ?message {TIMES} ?time }} LIMIT 1"))?.is_empty() {
+        if self.times().next().is_some()
+            && ask(&format!("SELECT ?time {{ ?message {TIMES} ?time }} LIMIT 1"))?.is_empty()
+        {
             unmet.push("no message has a time, for --since and --until".to_owned());
         }
         Ok(unmet)
     }
 }
 
-impl Moment {
+impl MomentKind {
     /// The expression that `?filtered` is at this time, or as `sign` says.
     fn fits(&self, sign: &str, end: Option<&str>) -> Result<String, Failure> {
         let before = |duration: &DayTimeDuration, end: &str| {

@@ -10,7 +10,7 @@ use rpcgraph::record::{Direction, Entry, Format, Layout, Reader, ReaderOptions, 
 use rpcgraph::summary::counted;
 use serde::Deserialize;
 
-use super::read::named;
+use super::read::{named, parse_size};
 use super::{Failure, told};
 
 /// Options of every command that reads logs, and say what they look like.
@@ -27,6 +27,10 @@ pub struct FormatArgs {
     /// Where they are in lines of text: a regular expression with the group `message`, and maybe `time`, `sender`, `session`
     #[arg(long, value_name = "REGEX", value_parser = Layout::line, conflicts_with = "envelope")]
     line: Option<Layout>,
+
+    /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
+    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
+    max_record_size: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -37,9 +41,9 @@ enum From {
 
 impl FormatArgs {
     /// How to read.
-    pub fn options(&self, max_record_size: usize) -> Result<ReaderOptions, Failure> {
+    pub fn options(&self) -> Result<ReaderOptions, Failure> {
         let layout = self.envelope.as_ref().or(self.line.as_ref()).cloned();
-        let options = ReaderOptions::default().with_max_record_size(max_record_size);
+        let options = ReaderOptions::default().with_max_record_size(self.max_record_size);
         Ok(match (&self.from, layout) {
             (None, None) => options,
             (Some(From::Format(format)), None) => options.with_format(*format),

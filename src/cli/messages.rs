@@ -1,6 +1,6 @@
 //! `-t messages`: the messages that rows are about, each as a line of JSON.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use anyhow::bail;
@@ -9,6 +9,7 @@ use rpcgraph::log::{LogError, LoggedEntry};
 use rpcgraph::query::{Answer, Cancel, Query, QueryError, Solutions};
 use rpcgraph::rebuild::messages;
 use rpcgraph::record::ReaderOptions;
+use rpcgraph::session::Name;
 
 use super::ask::Source;
 use super::input::InputSource;
@@ -17,26 +18,61 @@ use super::{Failure, rebuild::read_graph};
 /// How many messages are asked for at once.
 const AT_ONCE: usize = 200;
 
-/// The messages that the first column of rows names, by their IRIs. They are written in the order of their logs, those in a
-/// batch one by one.
-pub struct SelectedMessages(BTreeSet<String>);
+/// Messages by the IRIs of their logs, of which they are written in the order; a batch means those in it, one by one.
+#[derive(Default)]
+pub struct SelectedMessages(BTreeMap<String, BTreeSet<Name>>);
+
+/// The name of a message, with or without its `m`.
+pub fn parse_name(text: &str) -> Option<Name> {
+    let name = text.trim_start_matches('m');
+    let (record, element) = name.split_once('.').map_or((name, None), |(record, element)| (record, Some(element)));
+    Some(Name { record: record.parse().ok()?, element: element.map(str::parse).transpose().ok()? })
+}
 
 impl SelectedMessages {
+    /// Those that the first column of rows names.
     pub fn of(solutions: Solutions<'_>, limit: usize) -> Result<Self, Failure> {
         let column = solutions.variables.first().map(|variable| variable.as_str().to_owned()).unwrap_or_default();
-        let mut names = BTreeSet::new();
+        let mut selected = Self::default();
         for row in solutions.rows.take(limit) {
-            match row?.get(0) {
-                Some(Term::NamedNode(node)) if node.as_str().contains("#m") => names.insert(node.as_str().to_owned()),
-                _ => bail!("-t messages writes the messages in the first column, and {column} has something else"),
-            };
+            if !row?.get(0).is_some_and(|term| selected.add(term)) {
+                bail!("-t messages writes the messages in the first column, and {column} has something else");
+            }
         }
-        Ok(Self(names))
+        Ok(selected)
     }
 
-    /// These.
-    pub fn named(messages: BTreeSet<String>) -> Self {
-        Self(messages)
+    /// Adds a message, if that is what the term is the IRI of; tells whether it is.
+    pub fn add(&mut self, message: &Term) -> bool {
+        let Term::NamedNode(node) = message else { return false };
+        let Some((log, Some(name))) = node.as_str().rsplit_once("#m").map(|(log, name)| (log, parse_name(name))) else {
+            return false;
+        };
+        match self.0.get_mut(log) {
+            Some(names) => _ = names.insert(name),
+            None => _ = self.0.insert(log.to_owned(), BTreeSet::from([name])),
+        }
+        true
+    }
+
+    /// How many logs they are in.
+    pub fn logs(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Those of a log.
+    pub fn of_log(&self, log: &str) -> &BTreeSet<Name> {
+        const NONE: &BTreeSet<Name> = &BTreeSet::new();
+        self.0.get(log).unwrap_or(NONE)
+    }
+
+    /// All of the records that they are in, and so many before and after.
+    pub fn around(&self, count: u64) -> Self {
+        let around = |name: &Name| name.record.saturating_sub(count)..=name.record.saturating_add(count);
+        let records = |names: &BTreeSet<Name>| {
+            names.iter().flat_map(around).map(|record| Name { record, element: None }).collect()
+        };
+        Self(self.0.iter().map(|(log, names)| (log.clone(), records(names))).collect())
     }
 
     /// Writes those that a log has, and counts them.
@@ -49,7 +85,7 @@ impl SelectedMessages {
         let mut count = 0;
         for entry in log.entries(options)? {
             if let LoggedEntry::Message(message) = entry?
-                && self.has(&format!("{}#{}", log.iri(), message.name))
+                && self.has(log.iri(), message.name)
                 && !message.text.is_empty()
             {
                 writeln!(output, "{}", message.text.replace(['\n', '\r'], " "))?;
@@ -59,18 +95,21 @@ impl SelectedMessages {
         Ok(count)
     }
 
-    /// Whether a message is among them, or the batch that it is in.
-    fn has(&self, message: &str) -> bool {
-        self.0.contains(message) || self.0.contains(record(message))
+    /// Whether a message of a log is among them, or the batch that it is in.
+    pub fn has(&self, log: &str, name: Name) -> bool {
+        let is_one = |names: &BTreeSet<Name>| names.contains(&name) || names.contains(&Name { element: None, ..name });
+        self.0.get(log).is_some_and(is_one)
     }
 
     /// All that a store or a server holds of them.
     pub fn quads(&self, source: &Source, cancel: &Cancel) -> Result<Vec<Quad>, Failure> {
-        let records: BTreeSet<&str> = self.0.iter().map(|message| record(message)).collect();
-        let records: Vec<_> = records.into_iter().collect();
+        let iris = |(log, names): (&String, &BTreeSet<Name>)| -> Vec<String> {
+            names.iter().map(|name| format!("<{log}#m{}> ", name.record)).collect()
+        };
+        let mut records: Vec<_> = self.0.iter().flat_map(iris).collect();
+        records.dedup();
         let mut quads = Vec::new();
-        for some in records.chunks(AT_ONCE) {
-            let some: String = some.iter().map(|record| format!("<{record}> ")).collect();
+        for some in records.chunks(AT_ONCE).map(|some| some.concat()) {
             let query = format!(
                 "CONSTRUCT {{ ?node ?property ?value }} WHERE {{ VALUES ?record {{ {some}}} \
                  ?message (rpcg:inBatch|rpcg:after)? ?record . \
@@ -129,10 +168,4 @@ impl<'s> MessageSource<'s> {
             Self::Graph(_, entries) => Box::new(entries.iter().cloned().map(Ok)),
         })
     }
-}
-
-/// The record that a message is in.
-fn record(message: &str) -> &str {
-    let name = message.rfind('#').unwrap_or_default();
-    message[name..].find('.').map_or(message, |dot| &message[..name + dot])
 }

@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal as _, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rpcgraph::sink::Output;
+
 static OPEN: AtomicBool = AtomicBool::new(false);
 
 /// Whether one shows something now: Ctrl-C is for it then.
@@ -20,9 +22,17 @@ pub fn is_able() -> bool {
 /// A pager that runs; dropped, it is waited for.
 pub struct Pager(Child);
 
+/// What shows text on a terminal that is [able](is_able) to: a pager, if it may be one, or the terminal itself. `wide` says
+/// that lines need not fit; `escaped` is for [`Output::shown`].
+pub fn shown(may_be: bool, wide: bool, escaped: Option<bool>) -> (Option<Pager>, Output) {
+    match may_be.then(|| Pager::start(wide)).flatten() {
+        Some((pager, input)) => (Some(pager), Output::shown(input, escaped)),
+        None => (None, Output::shown(io::stdout(), escaped)),
+    }
+}
+
 impl Pager {
-    /// Starts one, if standard output is for one; `wide` says that lines need not fit.
-    pub fn start(wide: bool) -> Option<(Self, ChildStdin)> {
+    fn start(wide: bool) -> Option<(Self, ChildStdin)> {
         let named = std::env::var("PAGER").ok();
         let pager = match named.as_deref().map(str::trim) {
             Some("" | "cat") => return None,

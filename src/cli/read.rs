@@ -66,10 +66,6 @@ pub struct ReadArgs {
     #[arg(long)]
     offline: bool,
 
-    /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
-    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
-    pub max_record_size: usize,
-
     /// Use at most N threads [default: one for each processor]; the output is the same for any N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -128,7 +124,7 @@ impl ReadArgs {
 
     /// How to read.
     pub fn reader_options(&self) -> Result<ReaderOptions, Failure> {
-        self.format.options(self.max_record_size)
+        self.format.options()
     }
 
     /// A run over inputs. Without `quiet`, it also shows findings that the graph holds.

@@ -13,7 +13,7 @@ use rpcgraph::summary::{Summary, counted};
 use super::format::FormatArgs;
 use super::input::{InputSource, shown, sources};
 use super::progress::{Watched, When};
-use super::read::{all_read, parse_size, why_unread};
+use super::read::{all_read, why_unread};
 use super::target::check_folder;
 use super::{Failure, Outcome, print_failure, say};
 
@@ -36,10 +36,6 @@ pub struct CaptureArgs {
     #[command(flatten)]
     format: FormatArgs,
 
-    /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
-    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size, requires = "from_capture", conflicts_with = "path")]
-    max_record_size: usize,
-
     /// When to show progress on standard error: `auto` is on a terminal, after a second
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, requires = "from_capture", conflicts_with = "path")]
     progress: When,
@@ -47,7 +43,7 @@ pub struct CaptureArgs {
 
 impl CaptureArgs {
     pub fn run(&self, output: &Path, quiet: bool) -> Result<Outcome, Failure> {
-        let options = self.format.options(self.max_record_size)?;
+        let options = self.format.options()?;
         let sources = sources(&self.from_capture, None)?;
         check_folder(output, sources.iter().flat_map(InputSource::paths))?;
         let mut capture = Capture::new();

@@ -10,7 +10,7 @@ use rpcgraph::summary::counted;
 use super::format::FormatArgs;
 use super::input::{InputSource, sources};
 use super::progress::{Watched, When};
-use super::read::{all_read, parse_size, why_unread};
+use super::read::{all_read, why_unread};
 use super::target::TargetArgs;
 use super::{Failure, Outcome, print_failure, say};
 
@@ -43,10 +43,6 @@ pub struct ReportCommand {
     #[command(flatten)]
     format: FormatArgs,
 
-    /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
-    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
-    max_record_size: usize,
-
     /// When to show progress on standard error: `auto` is on a terminal, after a second
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     progress: When,
@@ -58,7 +54,7 @@ pub struct ReportCommand {
 
 impl ReportCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        let options = self.format.options(self.max_record_size)?;
+        let options = self.format.options()?;
         let sources = sources(&self.inputs, None)?;
         self.target.check(sources.iter().flat_map(InputSource::paths))?;
         let limit = (!self.full).then_some(DEFAULT_LIMIT);

@@ -1,6 +1,6 @@
 //! `show`: messages as they were, and what belongs to them.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -10,19 +10,19 @@ use percent_encoding::percent_decode_str;
 use rpcgraph::endpoint::TIMEOUT;
 use rpcgraph::json::{indented, quoted};
 use rpcgraph::log::{LoggedEntry, LoggedMessage};
-use rpcgraph::message::Id;
 use rpcgraph::query::{Cancel, Dataset};
-use rpcgraph::record::Location;
+use rpcgraph::record::{Location, ReaderOptions};
 use rpcgraph::session::Name;
 use rpcgraph::sink::Output;
 use rpcgraph::store::open_read_only;
 
 use super::ask::{Source, endpoint, text_of};
+use super::choice::Choice;
+use super::filter::FilterArgs;
 use super::format::FormatArgs;
 use super::input::{InputSource, is_stdin, shown, sources};
-use super::messages::{Entries, MessageSource, SelectedMessages};
-use super::pager::{self, Pager};
-use super::read::parse_size;
+use super::messages::{MessageSource, SelectedMessages, parse_name};
+use super::pager;
 use super::{Failure, Outcome};
 
 /// Of what stands around a message, so many characters are shown.
@@ -38,10 +38,6 @@ pub struct ShowCommand {
     /// Messages by their names: m24, m32.1 in a batch, m3-m9; of one log of several: session.ndjson#m24
     #[arg(value_name = "MESSAGE", value_parser = parse_selector)]
     messages: Vec<Selector>,
-
-    /// The messages with an id
-    #[arg(long, value_name = "ID")]
-    id: Vec<String>,
 
     /// Show what the store in a folder holds, which `rpcgraph load` has filled: no LOG is named then
     #[arg(long, value_name = "DIR", conflicts_with = "endpoint")]
@@ -66,9 +62,8 @@ pub struct ShowCommand {
     #[command(flatten)]
     format: FormatArgs,
 
-    /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
-    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
-    max_record_size: usize,
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -93,13 +88,6 @@ struct Selector {
 enum Chosen {
     Names(Name, Name),
     Line(u64),
-    Id(String),
-}
-
-fn parse_name(text: &str) -> Option<Name> {
-    let name = text.trim_start_matches('m');
-    let (record, element) = name.split_once('.').map_or((name, None), |(record, element)| (record, Some(element)));
-    Some(Name { record: record.parse().ok()?, element: element.map(str::parse).transpose().ok()? })
 }
 
 fn parse_selector(text: &str) -> Result<Selector, String> {
@@ -118,88 +106,101 @@ impl Chosen {
 }
 
 impl Selector {
-    fn selects(&self, log: &str, message: &LoggedMessage) -> bool {
-        log.ends_with(&self.log)
-            && match &self.chosen {
-                Chosen::Names(from, to) if from == to && from.element.is_some() => message.name == *from,
-                Chosen::Names(from, to) => (from.record..=to.record).contains(&message.name.record),
-                Chosen::Id(id) => matches!(&message.id, Some(Id::String(text) | Id::Number(text)) if *text == *id),
-                Chosen::Line(_) => false,
-            }
-    }
-
-    /// A query for what it selects, and for the other half of each exchange.
-    fn query(&self) -> String {
+    /// A pattern for what it selects.
+    fn pattern(&self) -> String {
         let chosen = match &self.chosen {
+            Chosen::Names(from @ Name { record, element: Some(element) }, to) if from == to => {
+                format!("?message rpcg:sequence {record} ; rpcg:batchIndex {element}")
+            }
             Chosen::Names(from, to) if from.record == to.record => format!("?message rpcg:sequence {}", from.record),
             Chosen::Names(from, to) => {
                 format!("?message rpcg:sequence ?n FILTER(?n >= {} && ?n <= {})", from.record, to.record)
             }
-            Chosen::Line(line) => format!("?message rpcg:line {line}"),
-            Chosen::Id(id) => format!(
-                "?message jrpc:hasId/(jrpc:hasStringValue|jrpc:hasNumberValue) ?id FILTER(STR(?id) = {})",
-                quoted(id)
+            // The last that begin there or before.
+            Chosen::Line(line) => format!(
+                "{{
+                   SELECT ?log (MAX(?at) AS ?line) {{ ?any rpcg:sequence ?n ; rpcg:line ?at FILTER(?at <= {line}) }}
+                   GROUP BY (STRBEFORE(STR(?any), \"#m\") AS ?log)
+                 }}
+                 ?message rpcg:line|(rpcg:inBatch/rpcg:line) ?line FILTER(STRBEFORE(STR(?message), \"#m\") = ?log)"
             ),
         };
-        let log = quoted(&self.log);
-        format!(
-            "SELECT DISTINCT ?shown {{ {chosen} FILTER(STRENDS(STRBEFORE(STR(?message), \"#m\"), {log})) \
-             ?message (rpcg:respondsTo|^rpcg:respondsTo)? ?shown }}"
-        )
+        format!("{chosen} {}", self.in_log())
     }
 
-    fn name(&self) -> String {
-        match &self.chosen {
+    fn in_log(&self) -> String {
+        match self.log.as_str() {
+            "" => String::new(),
+            log => format!("FILTER(STRENDS(STRBEFORE(STR(?message), \"#m\"), {}))", quoted(log)),
+        }
+    }
+
+    /// Queries for what it selects, and for the last record.
+    fn queries(&self) -> [String; 2] {
+        [
+            format!(
+                "SELECT ?message {{ {{ {} }} ?message rpcg:sequence ?any FILTER NOT EXISTS {{ ?message a rpcg:Batch }} }} LIMIT 1",
+                self.pattern()
+            ),
+            format!("SELECT (MAX(?sequence) AS ?last) {{ ?message rpcg:sequence ?sequence {} }}", self.in_log()),
+        ]
+    }
+
+    /// Fails if it selects nothing.
+    fn check(&self, source: &Source, name: &str) -> Result<(), Failure> {
+        let [selected, last] = self.queries().map(|query| source.values(&query, &Cancel::default()));
+        if !selected?.is_empty() {
+            return Ok(());
+        }
+        let wanted = match &self.chosen {
             Chosen::Names(from, to) if from == to => from.to_string(),
             Chosen::Names(from, to) => format!("{from}-{to}"),
             Chosen::Line(line) => format!("message on line {line}"),
-            Chosen::Id(id) => format!("message with the id {id:?}"),
+        };
+        match last?.first().map(text_of) {
+            Some(last) => bail!("there is no {wanted} in {name}: the last message is m{last}"),
+            None => bail!("there is no {wanted} in {name}: it has no such messages"),
         }
     }
-}
-
-/// What is shown of a log: what was asked for, and the other half of each exchange.
-#[derive(Default)]
-struct Found {
-    selected: BTreeSet<Name>,
-    partners: BTreeSet<Name>,
 }
 
 impl ShowCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let (path, place) = self.place()?;
-        let mut selectors = self.messages.clone();
-        selectors.extend(place);
-        selectors.extend(self.id.iter().map(|id| Chosen::Id(id.clone()).of("")));
-        if selectors.is_empty() {
-            bail!("name what to show: messages such as m24, --id ID, or LOG:LINE");
+        let selectors: Vec<_> = self.messages.iter().cloned().chain(place).collect();
+        if selectors.is_empty() && self.filter.said(true).is_empty() {
+            bail!("name what to show: messages such as m24, LOG:LINE, or what --method, --id and the like choose");
         }
         let mut sources = path.map_or(Ok(Vec::new()), |path| sources(&[path], None))?;
         sources.iter_mut().try_for_each(InputSource::keep)?;
-        let (name, logs) = match sources.first() {
-            Some(source) => (source.name(), MessageSource::of(source)?),
-            None => self.stored(&selectors)?,
-        };
-        let options = self.format.options(self.max_record_size)?;
-        let (mut missing, mut last) = (selectors.iter().collect(), None);
-        let mut found = Vec::new();
-        for log in &logs {
-            found.push((log, self.find(log.iri(), log.entries(&options)?, (&selectors, &mut missing, &mut last))?));
-        }
-        if let Some(selector) = missing.first() {
-            let last = last.map_or("it has no such messages".to_owned(), |last| format!("the last message is {last}"));
-            bail!("there is no {} in {name}: {last}", selector.name());
-        }
-        found.retain(|(_, found)| !found.selected.is_empty());
-        let (_pager, mut output) = match (pager::is_able() && !self.no_pager).then(|| Pager::start(false)).flatten() {
-            Some((pager, input)) => (Some(pager), Output::shown(input, Some(false))),
-            None => (None, Output::stdout(false)),
-        };
-        for (log, shown) in &found {
-            if found.len() > 1 && self.to == ShowFormat::Text {
-                writeln!(output, "{}\n", log.iri())?;
+        let options = self.format.options()?;
+        let patterns: Vec<_> = selectors.iter().map(Selector::pattern).collect();
+        let choice = Choice::new(&patterns, &self.filter);
+        let (name, asked) = match (sources.first(), &self.store) {
+            (Some(log), _) => {
+                (log.name(), choice.read(&sources, &options, selectors.iter().flat_map(Selector::queries))?)
             }
-            self.write(log.entries(&options)?, shown, &mut output)?;
+            (None, Some(dir)) => (shown(dir), Source::Here(Dataset::stored(open_read_only(dir)?))),
+            (None, None) => {
+                let url = self.endpoint.clone().unwrap_or_default();
+                (url.clone(), Source::There(endpoint(&url, TIMEOUT)?.into()))
+            }
+        };
+        selectors.iter().try_for_each(|selector| selector.check(&asked, &name))?;
+        let selected = choice.messages(&asked)?;
+        let logs = match sources.first() {
+            _ if selected.logs() == 0 => return Err(choice.nothing(&asked, &name)?),
+            Some(log) => MessageSource::of(log)?,
+            // What stands around it is named by the numbers of records.
+            None => MessageSource::of_graph(&selected.around(self.around as u64).quads(&asked, &Cancel::default())?)?,
+        };
+        // It is waited for when all has been written.
+        let (_pager, mut output) = match pager::is_able() {
+            true => pager::shown(!self.no_pager, false, Some(false)),
+            false => (None, Output::stdout(false)),
+        };
+        for log in &logs {
+            self.write(log, &selected, &options, &mut output)?;
         }
         output.finish()?;
         Ok(Outcome::Done)
@@ -227,86 +228,26 @@ impl ShowCommand {
         })
     }
 
-    /// What a store or a server has of what was asked for, by the name of it.
-    fn stored(&self, selectors: &[Selector]) -> Result<(String, Vec<MessageSource<'static>>), Failure> {
-        let (name, source) = match (&self.store, &self.endpoint) {
-            (Some(dir), _) => (shown(dir), Source::Here(Dataset::stored(open_read_only(dir)?))),
-            (None, url) => {
-                let url = url.as_deref().unwrap_or_default();
-                (url.to_owned(), Source::There(endpoint(url, TIMEOUT)?.into()))
-            }
-        };
-        let mut messages = BTreeSet::new();
-        for selector in selectors {
-            for term in source.values(&selector.query(), &Cancel::default())? {
-                // What stands around it is named by the numbers of records.
-                if let Some((log, name)) = text_of(&term).rsplit_once("#m")
-                    && let Some(Name { record, .. }) = parse_name(name)
-                {
-                    let around = record.saturating_sub(self.around as u64)..=record.saturating_add(self.around as u64);
-                    messages.extend(around.map(|record| format!("{log}#m{record}")));
-                }
-            }
-        }
-        let quads = SelectedMessages::named(messages).quads(&source, &Cancel::default())?;
-        Ok((name, MessageSource::of_graph(&quads)?))
-    }
-
-    /// Finds what these select in a log; takes out of `missing` those that select something, and tells the last message.
-    fn find<'s>(
+    /// Writes those of a log.
+    fn write(
         &self,
-        log: &str,
-        entries: Entries<'_>,
-        (selectors, missing, last): (&'s [Selector], &mut Vec<&'s Selector>, &mut Option<Name>),
-    ) -> Result<Found, Failure> {
-        let mut found = Found::default();
-        // On the line that was asked for: the last messages that begin there or before.
-        let line = selectors.iter().find_map(|selector| match selector.chosen {
-            Chosen::Line(line) => Some(line),
-            _ => None,
-        });
-        let (mut begin, mut on_line) = (0, Vec::new());
-        let mut requests: BTreeMap<Name, Name> = BTreeMap::new();
-        for entry in entries {
-            let LoggedEntry::Message(message) = entry? else { continue };
-            if selectors.iter().any(|selector| selector.selects(log, &message)) {
-                missing.retain(|selector| !selector.selects(log, &message));
-                found.selected.insert(message.name);
-            }
-            let at = message.location.line;
-            if at > 0 && line.is_some_and(|line| at <= line) {
-                if begin != at {
-                    (begin, on_line) = (at, Vec::new());
-                }
-                on_line.push(message.name);
-            }
-            if let Some(request) = message.responds_to {
-                let is_shown = |name: &Name| found.selected.contains(name) || on_line.contains(name);
-                if is_shown(&request) || is_shown(&message.name) {
-                    requests.insert(message.name, request);
-                }
-            }
-            *last = (*last).max(Some(message.name));
+        log: &MessageSource<'_>,
+        selected: &SelectedMessages,
+        options: &ReaderOptions,
+        output: &mut impl Write,
+    ) -> Result<(), Failure> {
+        if selected.of_log(log.iri()).is_empty() {
+            return Ok(());
         }
-        missing.retain(|selector| !matches!(selector.chosen, Chosen::Line(_) if begin > 0));
-        found.selected.extend(on_line);
-        for (answer, request) in requests {
-            for (one, other) in [(answer, request), (request, answer)] {
-                if found.selected.contains(&one) {
-                    found.partners.insert(other);
-                }
-            }
+        if selected.logs() > 1 && self.to == ShowFormat::Text {
+            writeln!(output, "{}\n", log.iri())?;
         }
-        Ok(found)
-    }
-
-    fn write(&self, entries: Entries<'_>, found: &Found, output: &mut impl Write) -> Result<(), Failure> {
         let mut before: VecDeque<String> = VecDeque::new();
         let mut after = 0;
-        for entry in entries {
+        for entry in log.entries(options)? {
             let entry = entry?;
             if let LoggedEntry::Message(message) = &entry
-                && (found.selected.contains(&message.name) || found.partners.contains(&message.name))
+                && selected.has(log.iri(), message.name)
             {
                 for line in before.drain(..) {
                     writeln!(output, "{line}\n")?;

@@ -92,7 +92,8 @@ fn what_cannot_be_done_is_said() {
         ),
         (
             &["register", "--max-record-size", "1K", "block", "-o", "out"],
-            "error: the argument '--max-record-size <N>' cannot be used with '[BLOCK]'",
+            "error: the argument '[BLOCK]' cannot be used with:\n  --from <NAME>\n  --envelope <POINTERS>\n  --line <REGEX>\n  \
+             --max-record-size <N>\n",
         ),
         (
             &["register", "--progress", "never", "block", "-o", "out"],

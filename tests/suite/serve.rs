@@ -15,10 +15,10 @@ use crate::cli::{LOG, Place, parse};
 use crate::support::{assert_isomorphic, own};
 
 /// A server that runs until the test ends.
-struct Serving {
+pub struct Serving {
     child: Child,
-    port: u16,
-    token: String,
+    pub port: u16,
+    pub token: String,
 }
 
 impl Drop for Serving {
@@ -50,7 +50,7 @@ impl Reply {
 }
 
 impl Serving {
-    fn start(place: &Place, arguments: &[&str]) -> Self {
+    pub fn start(place: &Place, arguments: &[&str]) -> Self {
         let mut child = place.command(&[&["serve"], arguments].concat()).stdin(Stdio::null()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();

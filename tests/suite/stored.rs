@@ -165,6 +165,8 @@ mod on_disk {
         load(&place);
         let shown = place.run(&["show", "--store", "traffic", "m5", "-t", "messages"]);
         assert_eq!(shown.quietly().text().lines().count(), 2);
+        let chosen = place.run(&["show", "--store", "traffic", "--method", "n?", "-t", "messages"]);
+        assert_eq!(chosen.quietly().stdout, shown.stdout);
         for log in [LOG.as_bytes(), LOG.as_bytes(), &calls(500), LOG.as_bytes()] {
             place.put("log", log);
             load(&place);

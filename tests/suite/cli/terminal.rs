@@ -38,6 +38,12 @@ fn a_terminal_is_sent_nothing_that_it_obeys() {
     commands.push(format!("query log -q 'ASK FROM <urn:a{}> {{}}'", "\u{200e}\u{202e}"));
     commands.push(format!("convert 'gone{OBEYED}'"));
     commands.push("convert log -o /dev/tty".to_owned());
+    commands.extend(
+        ["show log m1", "show log --limit 1 --around 1", "show log m1-m2 -t messages", "show log m1 -t json"]
+            .map(str::to_owned),
+    );
+    commands.extend(["timeline", "overview", "problems", "unanswered"].map(|question| format!("{question} log")));
+    commands.push(format!("show log --method 'b{OBEYED}'"));
     for command in commands {
         let Some(text) = shown(&place, &command) else { return };
         let obeyed: Vec<char> = OBEYED.chars().filter(|c| !c.is_ascii_graphic() && text.contains(*c)).collect();
@@ -61,11 +67,13 @@ fn xml_on_a_terminal_has_references() {
     assert!(text.contains("a&#x9B;b"), "{text}");
 }
 
-/// What a terminal of so many columns is sent.
+/// What a terminal of so many columns is sent; words before the name of the terminal are for the environment.
 fn shown_at(columns: u32, arguments: &str, term: &str) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_rpcgraph");
     let mut script = Command::new("script");
-    script.args(["-qec", &format!("stty cols {columns} rows 40; {program} {arguments}"), "/dev/null"]);
+    let (environment, term) = term.rsplit_once(' ').unwrap_or(("", term));
+    let command = format!("stty cols {columns} rows 40; {environment} {program} {arguments}");
+    script.args(["-qec", &command, "/dev/null"]);
     script.current_dir(crate::support::own("tests/queries")).stdin(Stdio::null());
     script.env("TERM", term).env("PAGER", "cat").env_remove("NO_COLOR");
     let output = script.output().ok()?;
@@ -112,9 +120,11 @@ fn questions_fit_their_terminal() {
 fn colours_are_for_terminals_that_want_them() {
     let Some(text) = shown_at(100, "errors mcp.jsonl", "xterm") else { return };
     assert!(text.contains("\u{1b}[31mInvalid params\u{1b}[0m"), "{text}");
-    for (arguments, term) in [("--color never", "xterm"), ("--no-pager", "dumb"), ("-t csv", "xterm")] {
+    for (arguments, term) in
+        [("--color never", "xterm"), ("--no-pager", "dumb"), ("-t csv", "xterm"), ("", "NO_COLOR=1 xterm")]
+    {
         let text = shown_at(100, &format!("errors mcp.jsonl {arguments}"), term).unwrap();
-        assert!(text.contains("Invalid params") && !text.contains("\u{1b}[3"), "{arguments}: {text:?}");
+        assert!(text.contains("Invalid params") && !text.contains('\u{1b}'), "{arguments}: {text:?}");
     }
     let place = Place::with("log", super::LOG);
     let ran = place.run(&["errors", "log", "--quiet", "--color", "always"]);

@@ -1,0 +1,101 @@
+//! The messages that `show` and `report` are about: a question for them, with the filters that all questions have.
+
+use anyhow::anyhow;
+use rpcgraph::convert::{Converter, Options, processors};
+use rpcgraph::mapping::{Mapper, Mapping};
+use rpcgraph::query::catalogue::Condition;
+use rpcgraph::query::{Cancel, Dataset, Query};
+use rpcgraph::record::ReaderOptions;
+
+use super::Failure;
+use super::ask::{Question, RowTimes, Source};
+use super::filter::FilterArgs;
+use super::input::InputSource;
+use super::messages::SelectedMessages;
+
+/// Which messages are chosen.
+pub struct Choice<'c> {
+    filter: &'c FilterArgs,
+    question: Question<'c>,
+}
+
+impl<'c> Choice<'c> {
+    /// Those that the filter lets through; of these patterns, if there are any, one tells what `?message` is.
+    pub fn new(patterns: &'c [String], filter: &'c FilterArgs) -> Self {
+        let text = move |conditions: &[Condition]| Ok(query_text(patterns, filter, conditions));
+        Self { filter, question: Question::named(text, filter, RowTimes::default()) }
+    }
+
+    /// Reads what the question needs of logs and RDF files, and what the queries need that are asked `beside` it.
+    pub fn read(
+        &self,
+        sources: &[InputSource],
+        reader: &ReaderOptions,
+        beside: impl Iterator<Item = String>,
+    ) -> Result<Source, Failure> {
+        let mut query = self.question.loading(&self.question.query(None, None)?)?;
+        for text in beside {
+            query = query.with_needs_of(&Query::parse(&text, None)?);
+        }
+        let dataset = Dataset::new(&query, sources.iter().any(|source| source.rdf_format().is_some()))?;
+        let mut loading = dataset.load(&Cancel::default())?;
+        let mapper = Mapper::new(Mapping::Session, &[])?.with_provenance(query.names_provenance());
+        let options = Options { reader: reader.clone(), jobs: processors(), ..Options::default() };
+        let mut converter = Converter::new(mapper, options);
+        for source in sources {
+            let input = source.open()?.into_input();
+            match source.rdf_format() {
+                Some(format) => {
+                    loading.rdf(&source.name(), &source.iri, format, reader.max_record_size, input.read)?;
+                }
+                None => _ = converter.convert(input, &mut loading.sink(), &mut |_| {})?,
+            }
+        }
+        loading.commit()?;
+        Ok(Source::Here(dataset))
+    }
+
+    /// The messages that are chosen, each with its answer or its request.
+    pub fn messages(&self, source: &Source) -> Result<SelectedMessages, Failure> {
+        let (mut selected, cancel) = (SelectedMessages::default(), Cancel::default());
+        let query = self.question.of_data(self.question.query(None, None)?, None, source, &cancel)?;
+        source.each_value(&query, &cancel, |value| _ = selected.add(value))?;
+        Ok(selected)
+    }
+
+    /// Why none is.
+    pub fn nothing(&self, source: &Source, name: &str) -> Result<Failure, Failure> {
+        let mut unmet = self.filter.unmet(|text| source.values(text, &Cancel::default()))?;
+        if unmet.is_empty() {
+            unmet.push(format!("no message is all of {}", self.filter.said(true)));
+        }
+        Ok(anyhow!("there is nothing to show of {name}: {}", unmet.join("; ")))
+    }
+}
+
+fn query_text(patterns: &[String], filter: &FilterArgs, conditions: &[Condition]) -> String {
+    let patterns: Vec<_> = patterns.iter().map(|pattern| format!("{{ {pattern} }}")).collect();
+    let patterns = patterns.join(" UNION ");
+    let conditions: String = conditions.iter().map(|condition| condition.pattern.replace("$it", "?message")).collect();
+    // Those in a batch are chosen one by one, where it is not batches that are wanted.
+    let batches = if filter.names_kinds() { "" } else { "FILTER NOT EXISTS { ?message a rpcg:Batch }" };
+    let first = filter.limit.map_or(String::new(), |limit| {
+        format!("ORDER BY STRBEFORE(STR(?message), \"#m\") ?sequence ?index LIMIT {limit}")
+    });
+    format!(
+        "SELECT ?message ?other {{
+           {{
+             SELECT ?message {{
+               {patterns} ?message rpcg:inSession ?session ; rpcg:sequence ?sequence . {batches} {conditions}
+               OPTIONAL {{ ?message rpcg:batchIndex ?index }}
+             }} {first}
+           }}
+           OPTIONAL {{
+             ?message {PAIR}|(^rpcg:inBatch/({PAIR})) ?other
+           }}
+         }}"
+    )
+}
+
+/// From a request to its answer, and back.
+const PAIR: &str = "rpcg:respondsTo|^rpcg:respondsTo";
