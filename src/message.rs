@@ -17,6 +17,8 @@ mod recognized;
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
+
 pub use self::extra::ExtraMembers;
 pub use self::id::{Id, MAX_ID_DIGITS};
 pub(crate) use self::large::{LARGE, LargeSingle};
@@ -166,6 +168,14 @@ impl<'a> Content<'a> {
             Self::Single(single) => std::slice::from_ref(single),
             Self::Batch(elements) => elements,
             Self::Malformed(_) => &[],
+        }
+    }
+
+    /// Of a batch, which is valid JSON then, the text of each element.
+    pub(crate) fn element_texts<'r>(&self, record: &'r [u8]) -> Vec<&'r RawValue> {
+        match self {
+            Self::Batch(_) => serde_json::from_slice(record).unwrap_or_default(),
+            Self::Single(_) | Self::Malformed(_) => Vec::new(),
         }
     }
 

@@ -13,18 +13,20 @@ mod index;
 pub(crate) mod page;
 mod pieces;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Write};
 
 use self::index::{Index, LogFacts, Row, RowKind};
 pub use self::page::Left;
 use self::pieces::{Pieces, Place, Tee};
+use crate::convert::Paired;
 use crate::json;
 use crate::message::{Content, Kind, Message};
+use crate::protocol::{self, Extract, Protocol, Statement};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::register::redact::{Redaction, redact_name};
 use crate::secrets;
-use crate::session::{Annotated, Name, Node, Sessions};
+use crate::session::{Annotated, Name, Node};
 use crate::summary::Summary;
 
 /// How many bytes a page has at most, unless it is to have everything.
@@ -37,11 +39,13 @@ pub struct ReportOptions {
     pub redact: bool,
     /// How many bytes of payloads it has at most; none: all.
     pub limit: Option<u64>,
+    /// Where it has not all messages: what says which, in words that the page shows.
+    pub chosen_by: Option<String>,
 }
 
 impl Default for ReportOptions {
     fn default() -> Self {
-        Self { redact: false, limit: Some(DEFAULT_LIMIT) }
+        Self { redact: false, limit: Some(DEFAULT_LIMIT), chosen_by: None }
     }
 }
 
@@ -53,10 +57,18 @@ pub struct Report {
     pieces: Pieces,
     secrets: u64,
     sessions: Option<Vec<String>>,
+    chosen_by: Option<String>,
+    /// How many were not chosen.
+    left_out: u64,
 }
 
 /// A log that is being read.
-struct OpenLog {
+struct OpenLog<'c> {
+    /// The messages that the page has; none: all.
+    chosen: Option<&'c BTreeSet<Name>>,
+    paired: Paired,
+    /// Whether there was a request whose operation another may go on with.
+    may_go_on: bool,
     /// The rows of the requests that nothing has answered yet, and their methods.
     open: HashMap<Name, (u32, Option<String>)>,
     facts: LogFacts,
@@ -76,6 +88,8 @@ impl Report {
             pieces: Pieces::new()?,
             secrets: 0,
             sessions: None,
+            chosen_by: options.chosen_by.clone(),
+            left_out: 0,
         })
     }
 
@@ -95,21 +109,34 @@ impl Report {
     ///
     /// As [`Reader::next_entry`]; also if the temporary file cannot be written.
     pub fn read(&mut self, name: &str, input: impl Read, options: &ReaderOptions) -> Result<Summary, ReadError> {
+        self.read_chosen(name, input, options, None)
+    }
+
+    /// The same, of these messages alone, if there are any named: no other is in the page then, and no text between messages.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_chosen(
+        &mut self,
+        name: &str,
+        input: impl Read,
+        options: &ReaderOptions,
+        chosen: Option<&BTreeSet<Name>>,
+    ) -> Result<Summary, ReadError> {
         let unreadable = |source| ReadError::Io { after: 0, source };
         let (tee, window) = Tee::new(plain_text(input).map_err(unreadable)?);
-        self.pieces.begin(window, self.redaction.is_some());
+        self.pieces.begin(window, self.redaction.is_some(), chosen.is_some());
         let mut reader = Reader::new(tee, options)?;
-        let mut summary = Summary::new(reader.format(), reader.carriers());
-        let mut log = OpenLog { open: HashMap::new(), facts: LogFacts::new(name, reader.format(), self.index.len()) };
-        let mut sessions = Sessions::new();
+        let paired = Paired::new(Summary::new(reader.format(), reader.carriers()));
+        let facts = LogFacts::new(name, reader.format(), self.index.len());
+        let mut log = OpenLog { chosen, paired, may_go_on: false, open: HashMap::new(), facts };
         while let Some(entry) = reader.next_entry()? {
             match entry {
-                Entry::Record(record) => {
-                    self.record(&record, &mut sessions, &mut log, &mut summary).map_err(unreadable)?
-                }
+                Entry::Record(record) => self.record(&record, &mut log).map_err(unreadable)?,
                 Entry::LogLine(line) => {
-                    summary.log_lines += 1;
-                    self.log_line(&line).map_err(unreadable)?;
+                    log.paired.summary.log_lines += 1;
+                    self.log_line(&line, &log).map_err(unreadable)?;
                 }
             }
         }
@@ -117,51 +144,75 @@ impl Report {
             self.index.mark(row);
         }
         self.pieces.end().map_err(unreadable)?;
-        summary.end_input(options.is_stated(), reader.head());
+        log.paired.summary.end_input(options.is_stated(), reader.head());
         log.facts.rows = self.index.len() - log.facts.first;
         self.index.logs.push(log.facts);
-        Ok(summary)
+        Ok(log.paired.summary)
     }
 
-    fn record(
-        &mut self,
-        record: &Record<'_>,
-        sessions: &mut Sessions,
-        log: &mut OpenLog,
-        summary: &mut Summary,
-    ) -> io::Result<()> {
-        let content = Content::of(record);
-        summary.count(&content, &record.bytes);
-        let session = match (record.session.as_deref(), &self.redaction) {
-            (Some(key), Some(redaction)) => self.index.text(&redaction.text(key)),
-            (key, _) => self.index.text(key.unwrap_or_default()),
-        };
-        let nodes = sessions.annotate(record, content);
-        let place = match &self.redaction {
-            None => {
-                self.secrets += secrets::ranges(&record.bytes).count() as u64;
-                self.pieces.place(record.location.byte, &record.bytes)?
+    fn record(&mut self, record: &Record<'_>, log: &mut OpenLog<'_>) -> io::Result<()> {
+        let mut content = Content::of(record);
+        log.paired.summary.count(&content, &record.bytes);
+        content.look_up_methods();
+        let texts = if log.chosen.is_some() { content.element_texts(&record.bytes) } else { Vec::new() };
+        let elements = content.elements();
+        log.may_go_on |= elements.iter().any(protocol::may_go_on);
+        let spelled: Vec<_> = elements.iter().filter(|_| log.may_go_on).map(protocol::spell).collect();
+        let extracts = elements.iter().zip(&spelled);
+        let extracts = extracts.map(|(element, spelled)| Extract::of(Protocol::Mcp, element, spelled.as_ref()));
+        let mut extracts = extracts.collect::<Vec<_>>().into_iter();
+        let (mut nodes, mut statements) = (Vec::new(), Vec::new());
+        let session = log.paired.sessions.annotate_into(record, content, &mut nodes);
+        log.paired.link(&session, &mut nodes, &mut extracts, &mut statements);
+        let mut place = Place::default();
+        match log.chosen {
+            None => place = self.place(record, &record.bytes, &nodes, log)?,
+            Some(_) => self.pieces.leave_out(),
+        }
+        for node in nodes.iter().filter(|node| !matches!(node.node, Node::Batch)) {
+            if let Some(chosen) = log.chosen {
+                if !chosen.contains(&node.name) && !chosen.contains(&Name { element: None, ..node.name }) {
+                    self.left_out += 1;
+                    continue;
+                }
+                let text = node.batch_index.and_then(|index| texts.get(index as usize - 1));
+                let text = text.map_or(&*record.bytes, |text| text.get().as_bytes());
+                place = self.place(record, text, std::slice::from_ref(node), log)?;
             }
-            Some(redaction) => {
-                let method = nodes.iter().find_map(|node| match &node.node {
-                    Node::Message(Message { method: Some(method), .. }) => Some(&**method),
-                    _ => log.open.get(&node.responds_to?)?.1.as_deref(),
-                });
-                let message = json::parse(&record.bytes).ok();
-                let text = message.map(|message| redaction.message(&message, method)).unwrap_or_default();
-                self.pieces.own_line(&nodes[0], &text)?
-            }
-        };
-        for node in &nodes {
-            if !matches!(node.node, Node::Batch) {
-                self.message(node, session, place, log);
-            }
+            self.message(node, (record, place), &statements, log);
         }
         Ok(())
     }
 
+    /// Keeps a text of a record, with these nodes in it.
+    fn place(
+        &mut self,
+        record: &Record<'_>,
+        text: &[u8],
+        nodes: &[Annotated<'_>],
+        log: &OpenLog<'_>,
+    ) -> io::Result<Place> {
+        let Some(redaction) = &self.redaction else {
+            self.secrets += secrets::ranges(text).count() as u64;
+            return self.pieces.place(record.location.byte, text);
+        };
+        let method = nodes.iter().find_map(|node| match &node.node {
+            Node::Message(Message { method: Some(method), .. }) => Some(&**method),
+            _ => log.open.get(&node.responds_to?)?.1.as_deref(),
+        });
+        let message = json::parse(text).ok();
+        let text = message.map(|message| redaction.message(&message, method)).unwrap_or_default();
+        self.pieces.own_line(&nodes[0], &text)
+    }
+
     /// A row of the index.
-    fn message(&mut self, node: &Annotated<'_>, session: u32, place: Place, log: &mut OpenLog) {
+    fn message(
+        &mut self,
+        node: &Annotated<'_>,
+        (record, place): (&Record<'_>, Place),
+        statements: &[Statement<'_>],
+        log: &mut OpenLog<'_>,
+    ) {
         let kind = match (&node.node, node.kind()) {
             (_, Some(Kind::Request)) => RowKind::Request,
             (_, Some(Kind::Notification)) => RowKind::Notification,
@@ -171,7 +222,13 @@ impl Report {
             _ => RowKind::Invalid,
         };
         let mut row = Row::new(kind, node, place);
-        row.session = session;
+        row.session = match (record.session.as_deref(), &self.redaction) {
+            (Some(key), Some(redaction)) => self.index.text(&redaction.text(key)),
+            (key, _) => self.index.text(key.unwrap_or_default()),
+        };
+        let first = statements[node.meaning.clone()].iter().find_map(Statement::operation);
+        let first = first.filter(|first| *first != node.name && Some(*first) != node.responds_to);
+        row.operation = first.map_or(0, |first| self.index.text(&first.to_string()));
         let answered = node.responds_to.and_then(|name| log.open.remove(&name));
         row.answers = answered.as_ref().map(|(row, _)| *row);
         if let Node::Message(message) = &node.node {
@@ -219,7 +276,11 @@ impl Report {
         }
     }
 
-    fn log_line(&mut self, line: &LogLine<'_>) -> io::Result<()> {
+    fn log_line(&mut self, line: &LogLine<'_>, log: &OpenLog<'_>) -> io::Result<()> {
+        if log.chosen.is_some() {
+            self.pieces.leave_out();
+            return Ok(());
+        }
         let place = match self.redaction {
             None => {
                 self.secrets += secrets::ranges(&line.bytes).count() as u64;
@@ -245,6 +306,7 @@ impl Report {
     pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<Left> {
         let facts = serde_json::json!({
             "title": title, "secrets": self.secrets, "redacted": self.redaction.is_some(), "sessions": self.sessions,
+            "chosenBy": self.chosen_by, "leftOut": self.left_out,
         });
         let chosen = self.pieces.choose(self.index.marked(), self.limit);
         page::write(title, facts, &mut self.index, &mut self.pieces, &chosen, out)

@@ -7,6 +7,8 @@ use clap::Args;
 use rpcgraph::report::{DEFAULT_LIMIT, Report, ReportOptions};
 use rpcgraph::summary::counted;
 
+use super::choice::Choice;
+use super::filter::FilterArgs;
 use super::format::FormatArgs;
 use super::input::{InputSource, sources};
 use super::progress::{Watched, When};
@@ -50,22 +52,39 @@ pub struct ReportCommand {
     /// Say nothing but errors
     #[arg(long)]
     quiet: bool,
+
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 impl ReportCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let options = self.format.options()?;
-        let sources = sources(&self.inputs, None)?;
+        let mut sources = sources(&self.inputs, None)?;
         self.target.check(sources.iter().flat_map(InputSource::paths))?;
         let limit = (!self.full).then_some(DEFAULT_LIMIT);
-        let mut report = Report::new(&ReportOptions { redact: self.redact, limit })?;
+        let choice = Choice::new(&[], &self.filter);
+        let chosen_by = Some(self.filter.said(!self.redact)).filter(|said| !said.is_empty());
+        let (mut chosen, mut nothing) = (None, None);
+        if chosen_by.is_some() {
+            sources.iter_mut().try_for_each(InputSource::keep)?;
+            let asked = choice.read(&sources, &options, std::iter::empty())?;
+            let messages = chosen.insert(choice.messages(&asked)?);
+            if messages.logs() == 0 {
+                let names: Vec<_> = sources.iter().map(InputSource::name).collect();
+                nothing = Some(choice.nothing(&asked, &names.join(", "))?);
+            }
+        }
+        let mut report = Report::new(&ReportOptions { redact: self.redact, limit, chosen_by })?;
         let mut unread = 0;
         for source in &sources {
             let log = source.open()?;
             let size = log.size();
             let read = Watched::new(log.into_input().read, source.name(), size, self.progress);
             let name = if self.redact { format!("log {}", report.logs() + 1) } else { source.file_name() };
-            let summary = report.read(&name, read, &options).with_context(|| source.name())?;
+            let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));
+            let summary = report.read_chosen(&name, read, &options, messages);
+            let summary = summary.with_context(|| source.name())?;
             if let Some(why) = why_unread(&source.name(), &summary, options.is_stated(), self.quiet) {
                 print_failure(&why);
                 unread += 1;
@@ -73,6 +92,9 @@ impl ReportCommand {
         }
         if unread == sources.len() {
             return all_read(unread, sources.len()).map(|()| Outcome::Done);
+        }
+        if let Some(nothing) = nothing {
+            return Err(nothing);
         }
         let secrets = report.secrets();
         if secrets > 0 && self.fail_on_secrets {

@@ -18,7 +18,7 @@ use crate::sink::{RecordSink, Rendered, SinkError};
 use crate::summary::Summary;
 
 /// What pairing needs, in the order of records.
-pub(super) struct Paired {
+pub(crate) struct Paired {
     pub sessions: Sessions,
     pub summary: Summary,
     linker: Linker,

@@ -5,8 +5,6 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::time::Duration;
 
-use serde_json::value::RawValue;
-
 use crate::convert::{ConvertError, Input};
 use crate::json::Numbers;
 use crate::message::{Content, ErrorMember, Id, Kind, Message, Payload, Problems};
@@ -121,11 +119,7 @@ impl Messages {
 
 fn read(record: &Record<'_>, sessions: &mut Sessions, ready: &mut VecDeque<LoggedMessage>) {
     let content = Content::of(record);
-    // Elements of a batch have no text of their own; they are valid JSON, since the batch is.
-    let elements: Vec<&RawValue> = match content {
-        Content::Batch(_) => serde_json::from_slice(&record.bytes).unwrap_or_default(),
-        Content::Single(_) | Content::Malformed(_) => Vec::new(),
-    };
+    let elements = content.element_texts(&record.bytes);
     for annotated in sessions.annotate(record, content) {
         let text = match annotated.batch_index {
             Some(index) => elements.get(index as usize - 1).map(|element| Cow::Borrowed(element.get())),

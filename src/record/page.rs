@@ -40,7 +40,7 @@ impl<R: BufRead> PageText<R> {
             }
             if is_first && !self.line.starts_with(page_mark("a log").as_bytes()) {
                 return Err(io::Error::other(
-                    "the page holds no log that is whole: make it of one log, without --redact and with --full",
+                    "the page holds no log that is whole: make it of one log, without --redact and filters, and with --full",
                 ));
             }
             if let Some(rest) = self.line.strip_prefix(PIECE) {

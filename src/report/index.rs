@@ -56,13 +56,31 @@ pub(super) struct Row {
     pub error: u32,
     /// The row of the request that it answers.
     pub answers: Option<u32>,
+    /// The name of the request that began the operation with which it goes on.
+    pub operation: u32,
     pub place: Place,
 }
 
 /// What the page calls the columns, in their order.
-const COLUMNS: [&str; 17] = [
-    "kind", "sender", "record", "element", "line", "time", "latency", "problems", "session", "method", "id", "detail",
-    "error", "answers", "piece", "start", "length",
+const COLUMNS: [&str; 18] = [
+    "kind",
+    "sender",
+    "record",
+    "element",
+    "line",
+    "time",
+    "latency",
+    "problems",
+    "session",
+    "method",
+    "id",
+    "detail",
+    "error",
+    "operation",
+    "answers",
+    "piece",
+    "start",
+    "length",
 ];
 
 impl Serialize for Row {
@@ -76,8 +94,9 @@ impl Serialize for Row {
         row.serialize_element(&self.time)?;
         row.serialize_element(&self.latency)?;
         let Place { piece, start, length } = self.place;
-        let numbers = [self.problems, self.session, self.method, self.id, self.detail, self.error];
-        numbers.iter().try_for_each(|number| row.serialize_element(number))?;
+        let texts = [self.session, self.method, self.id, self.detail, self.error, self.operation];
+        let numbers = [self.problems].into_iter().chain(texts);
+        numbers.into_iter().try_for_each(|number| row.serialize_element(&number))?;
         row.serialize_element(&self.answers)?;
         [piece, start, length].iter().try_for_each(|number| row.serialize_element(number))?;
         row.end()

@@ -88,6 +88,8 @@ pub(super) struct Pieces {
     own_text: Vec<u8>,
     /// Whether the log itself is left out, and its place taken by the texts.
     is_redacted: bool,
+    /// Whether it is left out, but for the texts of some messages.
+    is_chosen: bool,
 }
 
 impl Pieces {
@@ -102,12 +104,13 @@ impl Pieces {
             own: OpenPiece::default(),
             own_text: Vec::new(),
             is_redacted: false,
+            is_chosen: false,
         })
     }
 
     /// Begins a log.
-    pub fn begin(&mut self, window: Rc<RefCell<Window>>, is_redacted: bool) {
-        (self.window, self.is_redacted) = (window, is_redacted);
+    pub fn begin(&mut self, window: Rc<RefCell<Window>>, is_redacted: bool, is_chosen: bool) {
+        (self.window, self.is_redacted, self.is_chosen) = (window, is_redacted, is_chosen);
         self.log = self.open();
         self.own = self.open();
     }
@@ -152,12 +155,16 @@ impl Pieces {
         Ok(placed(self.own.number, start, text.len()))
     }
 
-    /// Keeps a message in a line that tells what else is known of it, in place of the log, which is not kept.
-    pub fn own_line(&mut self, node: &Annotated<'_>, text: &str) -> io::Result<Place> {
+    /// Leaves out what was read of the log.
+    pub fn leave_out(&mut self) {
         let mut window = self.window.borrow_mut();
         window.start += window.bytes.len() as u64;
         window.bytes.clear();
-        drop(window);
+    }
+
+    /// Keeps a message in a line that tells what else is known of it, in place of the log, which is not kept.
+    pub fn own_line(&mut self, node: &Annotated<'_>, text: &str) -> io::Result<Place> {
+        self.leave_out();
         if text.is_empty() {
             return Ok(Place::default());
         }
@@ -190,7 +197,7 @@ impl Pieces {
     pub fn end(&mut self) -> io::Result<()> {
         self.end_own()?;
         let rest = std::mem::take(&mut *self.window.borrow_mut());
-        if rest.bytes.is_empty() || self.is_redacted {
+        if rest.bytes.is_empty() || self.is_redacted || self.is_chosen {
             return Ok(());
         }
         self.write(self.log.number, true, &rest.bytes)
@@ -223,7 +230,7 @@ impl Pieces {
             }
         }
         chosen.sort_by_key(|piece| piece.number);
-        let are_all = chosen.len() == self.written.len();
+        let are_all = chosen.len() == self.written.len() && !self.is_chosen;
         (chosen, are_all)
     }
 

@@ -44,6 +44,7 @@ for (const [width, scheme] of [[360, "light"], [1280, "dark"], [2560, "light"], 
     if (pictures) await tab.screenshot({ path: path.join(pictures, `${view}-${width}-${scheme}.png`) });
     const wide = await tab.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
     if (wide) violations.push(`${width} ${view}: wider than the window`);
+    if (view === "sequence") answer.sequence = await tab.$$eval(".sequence .row", (all) => all.map((one) => [one.textContent, one.className]));
     await tab.close();
   }
 }
@@ -51,6 +52,7 @@ for (const [width, scheme] of [[360, "light"], [1280, "dark"], [2560, "light"], 
 const tab = await look(1280, "light", "");
 const texts = (selector) => tab.$$eval(selector, (all) => all.map((one) => one.textContent));
 answer.verdict = (await texts("#verdict"))[0];
+answer.notes = await texts("#notes li");
 answer.totals = Object.fromEntries(await tab.$$eval("#totals > div", (all) => all.map((one) => [...one.children].map((part) => part.textContent))));
 answer.lists = Object.fromEntries(await tab.$$eval("#lists section", (all) => all.map((one) => [one.querySelector("h3").textContent, [...one.querySelectorAll("li")].map((item) => item.textContent)])));
 await tab.waitForFunction(() => document.querySelector(".waterfall .row") || document.getElementById("filter-count").textContent.startsWith("0 "));

@@ -20,7 +20,7 @@ use crate::cli::{LOG, Place};
 use crate::support::{BASE, assert_isomorphic, corpora, files, own};
 
 fn options(redact: bool, limit: Option<u64>) -> ReportOptions {
-    ReportOptions { redact, limit }
+    ReportOptions { redact, limit, chosen_by: None }
 }
 
 fn page(log: &[u8], options: &ReportOptions) -> (String, Left) {
@@ -225,6 +225,69 @@ fn told(error: impl std::error::Error) -> String {
     told
 }
 
+/// A page of some messages has these, each with its answer or its request, and nothing else of the log.
+#[test]
+fn a_page_of_chosen_messages() {
+    let folder = Place::new();
+    let log = concat!(
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"api_key\":\"k-left-out\"}}\n",
+        "text left out\n",
+        "[{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"wanted\"}},{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"left/out\"}]\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"left out\"}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"isError\":true}}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"other\"}}\n",
+    );
+    folder.put("log", log);
+    let page = |arguments: &[&str]| {
+        folder.run(&[&["report", "log", "-o", "page.html"], arguments].concat()).quietly();
+        String::from_utf8(folder.read("page.html")).unwrap()
+    };
+    let facts = |page: &str| -> Value {
+        let facts = page.split("id=\"facts\">").nth(1).unwrap().split("</script>").next().unwrap();
+        serde_json::from_str(facts).unwrap()
+    };
+    // The request alone fits the filter, or its answer alone: neither is without the other.
+    for filter in [&["--tool", "wanted", "--kind", "request"][..], &["--contains", "isError"], &["--id", "2"]] {
+        let page = page(filter);
+        let index = index(&page);
+        assert_eq!(index["record"], serde_json::json!([3, 5]), "{filter:?}");
+        assert_eq!((&index["element"][0], &index["answers"][1]), (&1.into(), &0.into()), "{filter:?}");
+        let all = [page.clone().into_bytes(), inflated(&page, "index"), inflated(&page, "piece-")].concat();
+        let all = String::from_utf8(all).unwrap();
+        assert!(all.contains("wanted") && !all.contains("left out") && !all.contains("left/out"), "{all}");
+        assert_eq!((&facts(&page)["chosenBy"], &facts(&page)["leftOut"]), (&filter.join(" ").into(), &5.into()));
+        let text = String::from_utf8(inflated(&page, "piece-")).unwrap();
+        assert!(text.starts_with("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\""), "{text}");
+    }
+    // Nothing of it passes for the whole log.
+    let ran = folder.run(&["convert", "page.html"]);
+    ran.began(2, "error: ");
+    assert!(ran.stderr.contains("the page holds no log that is whole"), "{}", ran.stderr);
+    // Secrets are those of the page, and the values of filters are not told where placeholders stand.
+    folder.run(&["report", "log", "-o", "page.html", "--id", "1"]).began(0, "note: 1 possible secret: ");
+    let redacted = page(&["--redact", "--contains", "k-left", "--limit", "1"]);
+    let all = [redacted.clone().into_bytes(), inflated(&redacted, "index"), inflated(&redacted, "piece-")].concat();
+    assert_eq!(facts(&redacted)["chosenBy"], "--contains --limit");
+    assert!(!String::from_utf8(all).unwrap().contains("k-left"));
+    // Of several logs, each has its own; of standard input as well.
+    folder.put("second", log);
+    folder.run(&["report", "log", "second", "-o", "both.html", "--id", "2", "--quiet"]).quietly();
+    let both = String::from_utf8(folder.read("both.html")).unwrap();
+    assert_eq!(index(&both)["record"], serde_json::json!([3, 5, 3, 5]));
+    folder.run_with(&["report", "-", "-o", "piped.html", "--id", "2"], log).quietly();
+    let piped = String::from_utf8(folder.read("piped.html")).unwrap();
+    assert_eq!(index(&piped), index(&page(&["--id", "2"])));
+    folder.put("app.log", "starting\n<< {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}\nand so on\n");
+    folder.run(&["report", "app.log", "-o", "app.html", "--id", "1"]).quietly();
+    let app = String::from_utf8(folder.read("app.html")).unwrap();
+    assert_eq!((&index(&app)["kind"], &facts(&app)["leftOut"]), (&serde_json::json!([0]), &0.into()));
+    folder.run(&["report", "log", "-o", "none.html", "--method", "tool/call"]).said(
+        2,
+        "error: there is nothing to show of log: no message has the method \"tool/call\"; did you mean tools/call?\n",
+    );
+    assert!(!folder.path("none.html").exists());
+}
+
 #[test]
 fn the_command() {
     let folder = Place::new();
@@ -260,9 +323,12 @@ fn browser() -> Option<(PathBuf, PathBuf)> {
 }
 
 fn looked_at(log: &str, what: &str) -> Option<Value> {
+    page_looked_at(&page(log.as_bytes(), &ReportOptions::default()).0, what)
+}
+
+fn page_looked_at(page: &str, what: &str) -> Option<Value> {
     let (driver, chromium) = browser()?;
-    let folder = Place::new();
-    folder.put("page.html", page(log.as_bytes(), &ReportOptions::default()).0);
+    let folder = Place::with("page.html", page);
     let mut node = Command::new("node");
     node.arg(own("tests/browser/look.mjs")).arg(chromium).arg(folder.path("page.html")).env("RPCGRAPH_BROWSER", driver);
     if let Some(pictures) = std::env::var_os("RPCGRAPH_PICTURES") {
@@ -373,6 +439,44 @@ fn a_browser_shows_what_tools_do() {
         seen["lists"]["Tools (2)"],
         serde_json::json!(["a 1 call, 1 failed, 34 B of results", "b 0 calls, 31 B of definition"])
     );
+}
+
+/// Rounds of one operation are told by its first request, wherever other messages stand between them.
+#[test]
+fn rounds_of_an_operation_stand_together() {
+    let log = concat!(
+        "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"deploy\"}}\n",
+        "{\"id\":1,\"result\":{\"resultType\":\"input_required\",\"inputRequests\":{\"a\":{}},\"requestState\":\"s\"}}\n",
+        "{\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"other\"}}\n",
+        "{\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"deploy\",\"inputResponses\":{\"a\":{}},\"requestState\":\"s\"}}\n",
+        "{\"id\":2,\"result\":{}}\n",
+        "{\"id\":3,\"result\":{\"content\":[]}}\n",
+    );
+    let (page, _) = page(log.as_bytes(), &ReportOptions::default());
+    let texts: Value = serde_json::from_slice(&inflated(&page, "index")).unwrap();
+    let index = index(&page);
+    let operations = index["operation"].as_array().unwrap();
+    let begun: Vec<_> =
+        operations.iter().map(|text| texts["texts"][text.as_u64().unwrap() as usize].as_str()).collect();
+    assert_eq!(begun, ["", "", "", "m1", "", "m1"].map(Some));
+    let Some(seen) = looked_at(log, "rounds") else { return };
+    let rows = seen["sequence"].as_array().unwrap();
+    let told: Vec<bool> = rows.iter().map(|row| row[0].as_str().unwrap().contains("(operation of m1)")).collect();
+    let marked: Vec<bool> = rows.iter().map(|row| row[1].as_str().unwrap().contains("operation")).collect();
+    assert_eq!((&told, told.as_slice()), (&marked, &[true, true, false, true, false, true][..]));
+}
+
+/// What the filter of a page was stands on its first screen, and nothing is claimed of what it left out.
+#[test]
+fn a_browser_tells_what_was_chosen() {
+    let log = "{\"id\":1,\"method\":\"a\"}\n{\"id\":2,\"method\":\"b\"}\n{\"id\":1,\"result\":1}\n{\"id\":2,\"result\":{\"isError\":true}}\n";
+    let folder = Place::with("log", log);
+    folder.run(&["report", "log", "-o", "page.html", "--kind", "request", "--limit", "1"]).quietly();
+    let page = String::from_utf8(folder.read("page.html")).unwrap();
+    let Some(seen) = page_looked_at(&page, "chosen") else { return };
+    assert_eq!(seen["verdict"], "The request was answered, without a failure. ");
+    let note = "2 of 4 messages, chosen by --kind request --limit 1, each with its answer or request.";
+    assert_eq!(seen["notes"], serde_json::json!([note]));
 }
 
 #[test]

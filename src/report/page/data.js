@@ -21,6 +21,8 @@ let index;
 let answer;
 /** For each row the number of its log. */
 let logOf;
+/** The operations of several requests, by the log and the name of the first. */
+let operations;
 
 async function open() {
   index = JSON.parse(new TextDecoder().decode(await inflate("index")));
@@ -33,6 +35,7 @@ async function open() {
   index.answers.forEach((request, row) => {
     if (request !== null) answer[request] = row;
   });
+  operations = new Set(index.operation.flatMap((first, row) => (first ? [`${logOf[row]} ${index.texts[first]}`] : [])));
 }
 
 /** The text of a row; null where the page does not have it. */
@@ -44,6 +47,9 @@ async function textOf(row) {
   const start = index.start[row];
   return new TextDecoder().decode(bytes.subarray(start, start + index.length[row]));
 }
+
+/** The place of a message in its batch, if the text that the page has is that of the batch. */
+const placeInBatch = (row) => (facts.chosenBy ? 0 : index.element[row]);
 
 const word = (column, row) => index.texts[index[column][row]];
 const isCall = (row) => index.kind[row] <= KIND.notification;
@@ -60,6 +66,13 @@ function nameOf(row) {
 /** The call that a row is, or that it answers. */
 const callOf = (row) => (index.answers[row] === null ? row : index.answers[row]);
 const methodOf = (row) => word("method", callOf(row)) || word("method", row);
+
+/** The first request of the operation that a row belongs to, if that has several. */
+function operationOf(row) {
+  const call = callOf(row);
+  const first = word("operation", row) || word("operation", call) || nameOf(call).split(":").pop();
+  return operations.has(`${logOf[row]} ${first}`) ? first : "";
+}
 
 /** What is said of a call in a few words: its method, and what it is about. */
 function subjectOf(row) {

@@ -117,6 +117,8 @@ function sequence(rows) {
     else if (isAnswer(row)) said = `${arrow} ✓ ${subjectOf(row)} ${duration(index.latency[row])}`;
     else if (kind >= KIND.invalid) (said = `${arrow} ! ${KINDS[kind]}`), (style += " failed");
     if (index.element[row]) element.classList.add("batch");
+    const operation = operationOf(row);
+    if (operation) (said += ` (operation of ${operation})`), element.classList.add("operation");
     const label = el("span", {}, visible(said));
     if (kind === KIND.text) textOf(row).then((text) => text !== null && (label.textContent = visible(text.trim().slice(0, 300))));
     element.append(el("span", { class: "mono" }, nameOf(row)), el("span", { class: "faint" }, clock(row)), left, el("span", { class: style }, label), right);

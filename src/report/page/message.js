@@ -45,7 +45,7 @@ function link(row) {
 
 function body(row, text) {
   let tree = index.kind[row] >= KIND.malformed ? null : parseTree(text);
-  if (tree && index.element[row] && tree.kind === "array") tree = tree.items[index.element[row] - 1] || tree;
+  if (tree && placeInBatch(row) && tree.kind === "array") tree = tree.items[placeInBatch(row) - 1] || tree;
   const said = el("output", {});
   const copy = async () => {
     try {

@@ -20,6 +20,10 @@ async function overview() {
   verdict.replaceChildren(...sentence(failures, unanswered, requests));
   const notes = document.getElementById("notes");
   const note = (text) => notes.append(el("li", {}, text));
+  if (facts.chosenBy) {
+    const all = counted(index.kind.length + facts.leftOut, "message");
+    note(`${index.kind.length} of ${all}, chosen by ${visible(facts.chosenBy)}, each with its answer or request.`);
+  }
   if (unanswered.length) {
     const last = index.kind.lastIndexOf(KIND.text);
     const text = last < 0 ? null : await textOf(last);
@@ -39,10 +43,12 @@ async function overview() {
   list("Failures", failures, (row) => ` ${visible(word("error", row))}`, { outcome: "failed", view: "waterfall" });
   list("Never answered", unanswered, (row) => ` ${clock(row)}`, { outcome: "open", view: "waterfall" });
   list("Slowest", slowest, (row) => ` ${duration(index.latency[row])}`, null);
-  groups("Failures by method", byMethod().filter((one) => one.failures), { least: 2 }, (one) => `${one.failures} of ${one.calls} failed`);
-  const p95 = (one) => percentile(one.latencies.sort((low, high) => low - high), 0.95);
-  const timed = byMethod().filter((one) => one.latencies.length).sort((one, other) => p95(other) - p95(one));
-  groups("Slowest by method", timed, { least: 2 }, (one) => `${duration(p95(one))} (p95 of ${one.latencies.length})`);
+  const methods = byMethod();
+  groups("Failures by method", methods.filter((one) => one.failures), { least: 2 }, (one) => `${one.failures} of ${one.calls} failed`);
+  const timed = methods.filter((one) => one.latencies.length);
+  timed.forEach((one) => (one.p95 = percentile(one.latencies.sort((low, high) => low - high), 0.95)));
+  timed.sort((one, other) => other.p95 - one.p95);
+  groups("Slowest by method", timed, { least: 2 }, (one) => `${duration(one.p95)} (p95 of ${one.latencies.length})`);
   const defined = await definitions();
   groups("Tools", byDetail((row) => word("method", row) === "tools/call", defined.keys()), {}, (one) =>
     [counted(one.calls, "call"), one.failures && `${one.failures} failed`, one.calls && `${bytes(one.bytesOfAnswers)} of results`,
@@ -69,7 +75,7 @@ async function definitions() {
   for (const row of lists.slice(-5)) {
     try {
       const record = JSON.parse(await textOf(row));
-      const message = index.element[row] ? record[index.element[row] - 1] : record;
+      const message = placeInBatch(row) ? record[placeInBatch(row) - 1] : record;
       for (const tool of message.result.tools) sizes.set(tool.name, new TextEncoder().encode(JSON.stringify(tool)).length);
     } catch {
       // The page does not have it, or it is not a list.
@@ -86,7 +92,7 @@ function sentence(failures, unanswered, requests) {
   if (failures.length) {
     parts.push(`${counted(failures.length, "failure")} in ${counted(requests, "request")}, the first: `, link(failures[0]), `: ${visible(word("error", failures[0]))}. `);
   }
-  if (!parts.length) parts.push(requests ? `All ${counted(requests, "request")} were answered, without a failure. ` : "There are no requests. ");
+  if (!parts.length) parts.push(requests ? `${requests === 1 ? "The request was" : `All ${requests} requests were`} answered, without a failure. ` : "There are no requests. ");
   const broken = index.kind.filter((kind) => kind === KIND.invalid || kind === KIND.malformed).length;
   if (broken) parts.push(el("a", { href: address({ outcome: "invalid", view: "waterfall" }) }, `${counted(broken, "record")} ${broken === 1 ? "is" : "are"} no JSON-RPC`), ".");
   return parts;
