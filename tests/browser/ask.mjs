@@ -17,12 +17,17 @@ const tab = await browser.newPage();
 let refused = false;
 tab.on("console", (message) => ["error", "warn"].includes(message.type()) && !refused && answer.said.push(message.text()));
 tab.on("pageerror", (error) => answer.said.push(String(error)));
-tab.on("request", (request) => new URL(request.url()).origin === origin || /^(data|blob):/.test(request.url()) || answer.said.push(`asked for ${request.url()}`));
+tab.on(
+  "request",
+  (request) =>
+    new URL(request.url()).origin === origin || /^(data|blob):/.test(request.url()) || answer.said.push(`asked for ${request.url()}`),
+);
 await tab.evaluateOnNewDocument(() => (window.alert = (text) => console.error(`alert ${text}`)));
 
 const ready = () => tab.waitForSelector("html[data-ready=yes]", { timeout: 30000 });
 const text = (selector) => tab.$eval(selector, (one) => one.textContent);
-const answered = () => tab.waitForFunction(() => document.getElementById("said").textContent && document.getElementById("said").textContent !== "Asking…");
+const answered = () =>
+  tab.waitForFunction(() => document.getElementById("said").textContent && document.getElementById("said").textContent !== "Asking…");
 
 async function ask(query) {
   await tab.$eval("#text", (area, value) => (area.value = value), query);

@@ -33,18 +33,32 @@ async function judge(tab, where) {
   // axe is put in past the page's own policy.
   await tab.evaluate(require("node:fs").readFileSync(axe, "utf8"));
   const { violations: found } = await tab.evaluate(() => axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }));
-  violations.push(...found.map((one) => `${where}: ${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.target} (${node.failureSummary})`).join(" ")}`));
+  violations.push(
+    ...found.map(
+      (one) =>
+        `${where}: ${one.id}: ${one.nodes
+          .slice(0, 3)
+          .map((node) => `${node.target} (${node.failureSummary})`)
+          .join(" ")}`,
+    ),
+  );
 }
 
 const answer = {};
-for (const [width, scheme] of [[360, "light"], [1280, "dark"], [2560, "light"], [1280, "light"]]) {
+for (const [width, scheme] of [
+  [360, "light"],
+  [1280, "dark"],
+  [2560, "light"],
+  [1280, "light"],
+]) {
   for (const view of ["waterfall", "sequence", "plots"]) {
     const tab = await look(width, scheme, `#view=${view}`);
     await judge(tab, `${width} ${scheme} ${view}`);
     if (pictures) await tab.screenshot({ path: path.join(pictures, `${view}-${width}-${scheme}.png`) });
     const wide = await tab.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
     if (wide) violations.push(`${width} ${view}: wider than the window`);
-    if (view === "sequence") answer.sequence = await tab.$$eval(".sequence .row", (all) => all.map((one) => [one.textContent, one.className]));
+    if (view === "sequence")
+      answer.sequence = await tab.$$eval(".sequence .row", (all) => all.map((one) => [one.textContent, one.className]));
     await tab.close();
   }
 }
@@ -53,9 +67,17 @@ const tab = await look(1280, "light", "");
 const texts = (selector) => tab.$$eval(selector, (all) => all.map((one) => one.textContent));
 answer.verdict = (await texts("#verdict"))[0];
 answer.notes = await texts("#notes li");
-answer.totals = Object.fromEntries(await tab.$$eval("#totals > div", (all) => all.map((one) => [...one.children].map((part) => part.textContent))));
-answer.lists = Object.fromEntries(await tab.$$eval("#lists section", (all) => all.map((one) => [one.querySelector("h3").textContent, [...one.querySelectorAll("li")].map((item) => item.textContent)])));
-await tab.waitForFunction(() => document.querySelector(".waterfall .row") || document.getElementById("filter-count").textContent.startsWith("0 "));
+answer.totals = Object.fromEntries(
+  await tab.$$eval("#totals > div", (all) => all.map((one) => [...one.children].map((part) => part.textContent))),
+);
+answer.lists = Object.fromEntries(
+  await tab.$$eval("#lists section", (all) =>
+    all.map((one) => [one.querySelector("h3").textContent, [...one.querySelectorAll("li")].map((item) => item.textContent)]),
+  ),
+);
+await tab.waitForFunction(
+  () => document.querySelector(".waterfall .row") || document.getElementById("filter-count").textContent.startsWith("0 "),
+);
 answer.rows = await texts(".waterfall .row");
 
 // By keyboard alone: from the top to the list, down to its second row, into the message and out again.

@@ -141,4 +141,3 @@ function el(name, attributes, ...children) {
 
 /** The value at a share of sorted numbers, by the nearest rank. */
 const percentile = (sorted, share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
-

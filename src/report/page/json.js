@@ -85,4 +85,3 @@ function visible(text) {
   const spelled = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return text.replace(/[\u0080-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, spelled);
 }
-

@@ -77,7 +77,8 @@ const isExchange = (row) => index.kind[row] !== KIND.text && index.answers[row] 
 function waterfall(rows) {
   const timed = rows.some((row) => index.time[row] !== null);
   const at = (row) => (timed ? index.time[row] : row);
-  const end = (row) => (answer[row] < 0 ? at(row) : timed && index.latency[answer[row]] !== null ? at(row) + index.latency[answer[row]] : at(answer[row]));
+  const end = (row) =>
+    answer[row] < 0 ? at(row) : timed && index.latency[answer[row]] !== null ? at(row) + index.latency[answer[row]] : at(answer[row]);
   let [from, to] = [Infinity, -Infinity];
   for (const row of rows) {
     if (at(row) === null) continue;
@@ -95,10 +96,14 @@ function waterfall(rows) {
     bar.style.width = `${outcome === "open" ? 100 - start * 100 : Math.max(0, ((end(row) ?? at(row)) - at(row)) / span) * 100}%`;
     const size = index.length[row] + (answer[row] < 0 ? 0 : index.length[answer[row]]);
     element.append(
-      el("span", { class: "mono" }, nameOf(row)), el("span", { class: "faint" }, clock(row)), el("span", { title: visible(subjectOf(row)) }, visible(briefly(row))),
+      el("span", { class: "mono" }, nameOf(row)),
+      el("span", { class: "faint" }, clock(row)),
+      el("span", { title: visible(subjectOf(row)) }, visible(briefly(row))),
       el("span", { class: outcome }, visible(mark + (told || outcome))),
-      el("span", {}, answer[row] < 0 ? "" : duration(index.latency[answer[row]])), el("span", {}, bytes(size)),
-      el("span", { class: "track", "aria-hidden": "true" }, bar));
+      el("span", {}, answer[row] < 0 ? "" : duration(index.latency[answer[row]])),
+      el("span", {}, bytes(size)),
+      el("span", { class: "track", "aria-hidden": "true" }, bar),
+    );
   };
   return virtualList(timed ? "waterfall" : "waterfall untimed", "Exchanges", rows, fill, el("p", { class: "faint" }, note));
 }
@@ -121,10 +126,15 @@ function sequence(rows) {
     if (operation) (said += ` (operation of ${operation})`), element.classList.add("operation");
     const label = el("span", {}, visible(said));
     if (kind === KIND.text) textOf(row).then((text) => text !== null && (label.textContent = visible(text.trim().slice(0, 300))));
-    element.append(el("span", { class: "mono" }, nameOf(row)), el("span", { class: "faint" }, clock(row)), left, el("span", { class: style }, label), right);
+    element.append(
+      el("span", { class: "mono" }, nameOf(row)),
+      el("span", { class: "faint" }, clock(row)),
+      left,
+      el("span", { class: style }, label),
+      right,
+    );
   };
   const note = "From the top down, as the log has them: → from the client, ← from the server.";
   const timed = rows.some((row) => index.time[row] !== null);
   return virtualList(timed ? "sequence" : "sequence untimed", "Messages in sequence", rows, fill, el("p", { class: "faint" }, note));
 }
-

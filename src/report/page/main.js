@@ -25,12 +25,27 @@ function choices(id, all) {
 }
 
 function fillFilter() {
-  choices("filter-outcome", [["failed", "failed"], ["open", "no answer"], ["ok", "answered"], ["notification", "notification"], ["invalid", "no JSON-RPC"]]);
-  choices("filter-sender", SENDERS.map((name, number) => [String(number), name]));
+  choices("filter-outcome", [
+    ["failed", "failed"],
+    ["open", "no answer"],
+    ["ok", "answered"],
+    ["notification", "notification"],
+    ["invalid", "no JSON-RPC"],
+  ]);
+  choices(
+    "filter-sender",
+    SENDERS.map((name, number) => [String(number), name]),
+  );
   const sessions = [...new Set(index.session)].filter(Boolean);
-  choices("filter-session", sessions.slice(0, 1000).map((number) => [index.texts[number], index.texts[number]]));
+  choices(
+    "filter-session",
+    sessions.slice(0, 1000).map((number) => [index.texts[number], index.texts[number]]),
+  );
   document.getElementById("filter-session-label").hidden = sessions.length < 2;
-  choices("filter-log", index.logs.map((log, number) => [String(number + 1), `${number + 1}: ${log.name}`]));
+  choices(
+    "filter-log",
+    index.logs.map((log, number) => [String(number + 1), `${number + 1}: ${log.name}`]),
+  );
   document.getElementById("filter-log-label").hidden = index.logs.length < 2;
   for (const name of FILTERS) {
     document.getElementById(`filter-${name}`).addEventListener("input", (event) => go({ [name]: event.target.value }));

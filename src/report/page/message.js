@@ -59,8 +59,13 @@ function body(row, text) {
   view.append(tree ? treeView(tree, null, 0) : visible(text.slice(0, 10 * SHOWN_TEXT)));
   const search = el("input", { type: "search", id: "message-search" });
   search.addEventListener("input", () => (said.textContent = find(view, search.value)));
-  const tools = el("form", { onsubmit: (event) => event.preventDefault() },
-    el("label", {}, "Find in it ", search), el("button", { type: "button", onclick: copy }, "Copy"), said);
+  const tools = el(
+    "form",
+    { onsubmit: (event) => event.preventDefault() },
+    el("label", {}, "Find in it ", search),
+    el("button", { type: "button", onclick: copy }, "Copy"),
+    said,
+  );
   return [tools, view];
 }
 
@@ -69,7 +74,7 @@ function find(view, text) {
   view.querySelectorAll(".found").forEach((found) => found.classList.remove("found"));
   if (!text) return "";
   const folded = view.querySelectorAll("details");
-  folded.forEach((details) => details.fill && details.fill());
+  folded.forEach((details) => details.fill?.());
   const wanted = text.toLowerCase();
   let count = 0;
   for (const leaf of view.querySelectorAll(".leaf, summary")) {
@@ -86,4 +91,3 @@ function hideMessage() {
   panel.hidden = true;
   panel.replaceChildren();
 }
-

@@ -27,11 +27,12 @@ async function overview() {
   if (unanswered.length) {
     const last = index.kind.lastIndexOf(KIND.text);
     const text = last < 0 ? null : await textOf(last);
-    if (text && text.trim()) note(`The last text between the messages: ${visible(text.trim().slice(0, 300))}`);
+    if (text?.trim()) note(`The last text between the messages: ${visible(text.trim().slice(0, 300))}`);
   }
   if (facts.secrets) note(`${counted(facts.secrets, "possible secret")} in this page: \`--redact\` puts placeholders there.`);
   if (facts.redacted) note("Strings and long numbers are placeholders; equal ones were equal.");
-  if (facts.withoutText) note(`The texts of ${facts.withoutText} of ${counted(index.kind.length, "row")} are not in this page; \`--full\` has all.`);
+  if (facts.withoutText)
+    note(`The texts of ${facts.withoutText} of ${counted(index.kind.length, "row")} are not in this page; \`--full\` has all.`);
   totals(count, requests, failures, unanswered);
   logs(failures, unanswered);
   const lists = document.getElementById("lists");
@@ -44,18 +45,51 @@ async function overview() {
   list("Never answered", unanswered, (row) => ` ${clock(row)}`, { outcome: "open", view: "waterfall" });
   list("Slowest", slowest, (row) => ` ${duration(index.latency[row])}`, null);
   const methods = byMethod();
-  groups("Failures by method", methods.filter((one) => one.failures), { least: 2 }, (one) => `${one.failures} of ${one.calls} failed`);
+  groups(
+    "Failures by method",
+    methods.filter((one) => one.failures),
+    { least: 2 },
+    (one) => `${one.failures} of ${one.calls} failed`,
+  );
   const timed = methods.filter((one) => one.latencies.length);
-  timed.forEach((one) => (one.p95 = percentile(one.latencies.sort((low, high) => low - high), 0.95)));
+  timed.forEach(
+    (one) =>
+      (one.p95 = percentile(
+        one.latencies.sort((low, high) => low - high),
+        0.95,
+      )),
+  );
   timed.sort((one, other) => other.p95 - one.p95);
   groups("Slowest by method", timed, { least: 2 }, (one) => `${duration(one.p95)} (p95 of ${one.latencies.length})`);
   const defined = await definitions();
-  groups("Tools", byDetail((row) => word("method", row) === "tools/call", defined.keys()), {}, (one) =>
-    [counted(one.calls, "call"), one.failures && `${one.failures} failed`, one.calls && `${bytes(one.bytesOfAnswers)} of results`,
-      defined.has(one.name) && `${bytes(defined.get(one.name))} of definition`].filter(Boolean).join(", "));
+  groups(
+    "Tools",
+    byDetail((row) => word("method", row) === "tools/call", defined.keys()),
+    {},
+    (one) =>
+      [
+        counted(one.calls, "call"),
+        one.failures && `${one.failures} failed`,
+        one.calls && `${bytes(one.bytesOfAnswers)} of results`,
+        defined.has(one.name) && `${bytes(defined.get(one.name))} of definition`,
+      ]
+        .filter(Boolean)
+        .join(", "),
+  );
   const documents = byDetail((row) => /^(textDocument|notebookDocument|workspace|codeAction)\//.test(word("method", row)));
-  groups("Traffic by document", documents.sort((one, other) => other.bytes - one.bytes), {}, (one) =>
-    [counted(one.calls + one.answers, "message"), bytes(one.bytes), one.diagnosed && `diagnostics told ${one.diagnosed} ${one.diagnosed === 1 ? "time" : "times"}`].filter(Boolean).join(", "));
+  groups(
+    "Traffic by document",
+    documents.sort((one, other) => other.bytes - one.bytes),
+    {},
+    (one) =>
+      [
+        counted(one.calls + one.answers, "message"),
+        bytes(one.bytes),
+        one.diagnosed && `diagnostics told ${one.diagnosed} ${one.diagnosed === 1 ? "time" : "times"}`,
+      ]
+        .filter(Boolean)
+        .join(", "),
+  );
   const cancelled = [...index.kind.keys()].filter((row) => ["$/cancelRequest", "notifications/cancelled"].includes(word("method", row)));
   if (cancelled.length) list("Cancellations", cancelled, (row) => ` ${clock(row)}`, { q: word("method", cancelled[0]), view: "waterfall" });
 }
@@ -63,9 +97,17 @@ async function overview() {
 /** A list of what calls have in common, each a link to the calls. */
 function groups(title, all, { least = 1 }, told) {
   if (all.length < least) return;
-  const item = (one) => el("li", {}, el("a", { href: address({ q: one.name, view: "waterfall" }) }, visible(one.name)), el("span", { class: "faint" }, ` ${told(one)}`));
+  const item = (one) =>
+    el(
+      "li",
+      {},
+      el("a", { href: address({ q: one.name, view: "waterfall" }) }, visible(one.name)),
+      el("span", { class: "faint" }, ` ${told(one)}`),
+    );
   const more = all.length > LISTED ? [el("li", { class: "faint" }, `and ${all.length - LISTED} more`)] : [];
-  document.getElementById("lists").append(el("section", {}, el("h3", {}, `${title} (${all.length})`), el("ul", {}, ...all.slice(0, LISTED).map(item), ...more)));
+  document
+    .getElementById("lists")
+    .append(el("section", {}, el("h3", {}, `${title} (${all.length})`), el("ul", {}, ...all.slice(0, LISTED).map(item), ...more)));
 }
 
 /** The bytes of each tool's definition, in the last list that shows it; of the last lists alone where there are many. */
@@ -90,11 +132,28 @@ function sentence(failures, unanswered, requests) {
     parts.push(link(unanswered[0]), " was never answered", unanswered.length > 1 ? `, nor were ${unanswered.length - 1} more. ` : ". ");
   }
   if (failures.length) {
-    parts.push(`${counted(failures.length, "failure")} in ${counted(requests, "request")}, the first: `, link(failures[0]), `: ${visible(word("error", failures[0]))}. `);
+    parts.push(
+      `${counted(failures.length, "failure")} in ${counted(requests, "request")}, the first: `,
+      link(failures[0]),
+      `: ${visible(word("error", failures[0]))}. `,
+    );
   }
-  if (!parts.length) parts.push(requests ? `${requests === 1 ? "The request was" : `All ${requests} requests were`} answered, without a failure. ` : "There are no requests. ");
+  if (!parts.length)
+    parts.push(
+      requests
+        ? `${requests === 1 ? "The request was" : `All ${requests} requests were`} answered, without a failure. `
+        : "There are no requests. ",
+    );
   const broken = index.kind.filter((kind) => kind === KIND.invalid || kind === KIND.malformed).length;
-  if (broken) parts.push(el("a", { href: address({ outcome: "invalid", view: "waterfall" }) }, `${counted(broken, "record")} ${broken === 1 ? "is" : "are"} no JSON-RPC`), ".");
+  if (broken)
+    parts.push(
+      el(
+        "a",
+        { href: address({ outcome: "invalid", view: "waterfall" }) },
+        `${counted(broken, "record")} ${broken === 1 ? "is" : "are"} no JSON-RPC`,
+      ),
+      ".",
+    );
   return parts;
 }
 
@@ -126,18 +185,36 @@ function logs(failures, unanswered) {
   const number = (rows, log) => rows.filter((row) => logOf[row] === log).length;
   const cell = (value) => el("td", { class: "number" }, String(value));
   const rows = index.logs.map((log, place) =>
-    el("tr", {}, el("td", {}, el("a", { href: address({ log: String(place + 1) }) }, `${place + 1}: ${log.name}`)), el("td", {}, log.format),
-      cell(log.rows), cell(number(failures, place)), cell(number(unanswered, place)), el("td", {}, [log.client, log.server].filter(Boolean).join(" → "))));
+    el(
+      "tr",
+      {},
+      el("td", {}, el("a", { href: address({ log: String(place + 1) }) }, `${place + 1}: ${log.name}`)),
+      el("td", {}, log.format),
+      cell(log.rows),
+      cell(number(failures, place)),
+      cell(number(unanswered, place)),
+      el("td", {}, [log.client, log.server].filter(Boolean).join(" → ")),
+    ),
+  );
   const heads = ["log", "format", "rows", "failures", "never answered", "client and server"];
   const head = el("tr", {}, ...heads.map((name, place) => el("th", { scope: "col", class: place > 1 && place < 5 ? "number" : "" }, name)));
-  document.getElementById("logs").append(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Logs" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows))));
+  document
+    .getElementById("logs")
+    .append(
+      el(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": "Logs" },
+        el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows)),
+      ),
+    );
 }
 
 /** Calls by method: how many, how they ended, how long they took, and their bytes. */
 const byMethod = (rows = index.kind.keys()) => grouped(rows, (row) => word("method", row));
 
 /** The same by what they are about, of some calls, and of what else there is. */
-const byDetail = (isWanted, names = []) => grouped([...index.kind.keys()].filter(isWanted), (row) => word("detail", row), names).filter((one) => one.name);
+const byDetail = (isWanted, names = []) =>
+  grouped([...index.kind.keys()].filter(isWanted), (row) => word("detail", row), names).filter((one) => one.name);
 
 function grouped(rows, groupOf, names = []) {
   const empty = (name) => ({ name, calls: 0, answers: 0, failures: 0, diagnosed: 0, bytes: 0, bytesOfAnswers: 0, latencies: [], ends: [] });
@@ -160,4 +237,3 @@ function grouped(rows, groupOf, names = []) {
   }
   return [...groups.values()].sort((one, other) => other.failures - one.failures || other.calls - one.calls);
 }
-
