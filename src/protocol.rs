@@ -36,8 +36,7 @@ pub(crate) use self::extract::Extract;
 pub(crate) use self::mcp::Linker;
 pub(crate) use self::open::OpenRequests;
 use crate::json::Numbers;
-use crate::message::{ErrorMember, Message, Payload, Single};
-use crate::session::Name;
+use crate::message::{ErrorMember, Payload, Single};
 use crate::triples::NodeRef;
 use crate::vocab::{lsp as lsp_terms, mcp as terms, prov, rpcg};
 
@@ -63,16 +62,6 @@ pub struct Statement<'a> {
     pub(crate) subject: NodeRef<'a>,
     pub(crate) property: NamedNodeRef<'static>,
     pub(crate) said: Said<'a>,
-}
-
-impl Statement<'_> {
-    /// The request that began the operation which a message is said to be in.
-    pub(crate) fn operation(&self) -> Option<Name> {
-        match self.said {
-            Said::Node(NodeRef::Part(first, _)) if self.property == rpcg::IN_OPERATION => Some(first),
-            _ => None,
-        }
-    }
 }
 
 /// The object of a statement.
@@ -190,12 +179,6 @@ pub(crate) fn spell(single: &Single<'_>) -> Option<Spelled> {
     // Exact numbers never fail.
     let interoperable = payload.canonical(Numbers::Exact, &mut text).ok()?.1.interoperable;
     Some(Spelled { text, interoperable })
-}
-
-/// Whether it is a request of MCP whose operation another request may go on with ([`rounds`]).
-pub(crate) fn may_go_on(single: &Single<'_>) -> bool {
-    matches!(single, Single::Message(Message { method: Some(method), .. })
-        if ["tools/call", "resources/read", "prompts/get"].contains(&&**method))
 }
 
 /// What stands for a text of any length where memory is kept of it. Nobody can make two texts that have one.

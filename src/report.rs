@@ -21,13 +21,15 @@ pub use self::page::Left;
 use self::pieces::{Pieces, Place, Tee};
 use crate::convert::Paired;
 use crate::json;
-use crate::message::{Content, Kind, Message};
-use crate::protocol::{self, Extract, Protocol, Statement};
+use crate::message::{Content, Kind, Message, Single};
+use crate::protocol::{self, Extract, Protocol, Said, Statement};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::register::redact::{Redaction, redact_name};
 use crate::secrets;
 use crate::session::{Annotated, Name, Node};
 use crate::summary::Summary;
+use crate::triples::NodeRef;
+use crate::vocab::rpcg;
 
 /// How many bytes a page has at most, unless it is to have everything.
 pub const DEFAULT_LIMIT: u64 = 20 << 20;
@@ -156,7 +158,7 @@ impl Report {
         content.look_up_methods();
         let texts = if log.chosen.is_some() { content.element_texts(&record.bytes) } else { Vec::new() };
         let elements = content.elements();
-        log.may_go_on |= elements.iter().any(protocol::may_go_on);
+        log.may_go_on |= elements.iter().any(may_go_on);
         let spelled: Vec<_> = elements.iter().filter(|_| log.may_go_on).map(protocol::spell).collect();
         let extracts = elements.iter().zip(&spelled);
         let extracts = extracts.map(|(element, spelled)| Extract::of(Protocol::Mcp, element, spelled.as_ref()));
@@ -226,7 +228,7 @@ impl Report {
             (Some(key), Some(redaction)) => self.index.text(&redaction.text(key)),
             (key, _) => self.index.text(key.unwrap_or_default()),
         };
-        let first = statements[node.meaning.clone()].iter().find_map(Statement::operation);
+        let first = statements[node.meaning.clone()].iter().find_map(operation);
         let first = first.filter(|first| *first != node.name && Some(*first) != node.responds_to);
         row.operation = first.map_or(0, |first| self.index.text(&first.to_string()));
         let answered = node.responds_to.and_then(|name| log.open.remove(&name));
@@ -310,5 +312,19 @@ impl Report {
         });
         let chosen = self.pieces.choose(self.index.marked(), self.limit);
         page::write(title, facts, &mut self.index, &mut self.pieces, &chosen, out)
+    }
+}
+
+/// Whether it is a request of MCP whose operation another request may go on with.
+fn may_go_on(single: &Single<'_>) -> bool {
+    matches!(single, Single::Message(Message { method: Some(method), .. })
+        if ["tools/call", "resources/read", "prompts/get"].contains(&&**method))
+}
+
+/// The request that began the operation which a message is said to be in.
+fn operation(statement: &Statement<'_>) -> Option<Name> {
+    match statement.said {
+        Said::Node(NodeRef::Part(first, _)) if statement.property == rpcg::IN_OPERATION => Some(first),
+        _ => None,
     }
 }
