@@ -104,10 +104,9 @@ impl<'a> Cursor<'a> {
         loop {
             let rest = self.rest();
             // Most names end sooner than a search has prepared itself.
-            let near = rest.first_chunk().map_or(0, |word| specials(u64::from_le_bytes(*word)));
-            self.at += match near {
-                0 => memchr2(b'"', b'\\', rest)?,
-                found => (found.trailing_zeros() / 8) as usize,
+            self.at += match rest.first_chunk().and_then(special_in) {
+                Some(near) => near,
+                None => memchr2(b'"', b'\\', rest)?,
             };
             if self.rest().first() == Some(&b'"') {
                 break self.skip();
@@ -207,10 +206,10 @@ impl<'a> Cursor<'a> {
 #[inline]
 pub(crate) fn special(bytes: &[u8]) -> usize {
     // Names and words of text often end in the first eight bytes.
-    match bytes.first_chunk().map(|chunk| specials(u64::from_le_bytes(*chunk))) {
+    match bytes.first_chunk().map(special_in) {
         None => special_far(bytes),
-        Some(0) => 8 + special_far(bytes.get(8..).unwrap_or_default()),
-        Some(found) => (found.trailing_zeros() / 8) as usize,
+        Some(None) => 8 + special_far(bytes.get(8..).unwrap_or_default()),
+        Some(Some(near)) => near,
     }
 }
 
@@ -218,9 +217,8 @@ fn special_far(bytes: &[u8]) -> usize {
     let (chunks, rest) = bytes.as_chunks();
     let mut at = 0;
     for chunk in chunks {
-        let found = specials(u64::from_le_bytes(*chunk));
-        if found != 0 {
-            return at + (found.trailing_zeros() / 8) as usize;
+        if let Some(found) = special_in(chunk) {
+            return at + found;
         }
         at += 8;
     }
@@ -228,16 +226,19 @@ fn special_far(bytes: &[u8]) -> usize {
     at + found.unwrap_or(rest.len())
 }
 
-/// A word whose lowest bit that is set is in the lowest byte of `word` that is a quote, a backslash or a control character.
-fn specials(word: u64) -> u64 {
+/// The place of the first quote, backslash or control character among eight bytes.
+#[inline]
+fn special_in(bytes: &[u8; 8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
     // The high bit of a byte of the result is set where that byte of the word is zero, or above the first that is.
+    let word = u64::from_le_bytes(*bytes);
     let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
     let quote = zero(word ^ (ONES * b'"' as u64));
     let backslash = zero(word ^ (ONES * b'\\' as u64));
     let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-    quote | backslash | control
+    let found = quote | backslash | control;
+    (found != 0).then(|| (found.trailing_zeros() / 8) as usize)
 }
 
 #[cfg(test)]
