@@ -1,6 +1,7 @@
 //! A worker: takes a chunk at a time through the program.
 
 use std::any::Any;
+use std::io;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -70,8 +71,11 @@ pub(super) trait WorkerSink: Send {
 impl<S: RecordSink<Rendered: WorkerTarget>> WorkerSink for S {
     fn take(&mut self, rendered: &mut dyn WorkerTarget) -> Result<(), SinkError> {
         let rendered: &mut dyn Any = rendered;
-        // It never is that of another.
-        rendered.downcast_mut().map_or(Ok(()), |rendered| RecordSink::take(self, rendered))
+        match rendered.downcast_mut() {
+            Some(rendered) => RecordSink::take(self, rendered),
+            // It never is.
+            None => Err(SinkError::Io(io::Error::other("what was rendered is for another sink"))),
+        }
     }
 }
 
