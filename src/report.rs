@@ -160,9 +160,7 @@ impl Report {
         let elements = content.elements();
         log.may_go_on |= elements.iter().any(may_go_on);
         let spelled: Vec<_> = elements.iter().filter(|_| log.may_go_on).map(protocol::spell).collect();
-        let extracts = elements.iter().zip(&spelled);
-        let extracts = extracts.map(|(element, spelled)| Extract::of(Protocol::Mcp, element, spelled.as_ref()));
-        let mut extracts = extracts.collect::<Vec<_>>().into_iter();
+        let mut extracts = Extract::all(Protocol::Mcp, elements.iter(), &spelled).into_iter();
         let (mut nodes, mut statements) = (Vec::new(), Vec::new());
         let session = log.paired.sessions.annotate_into(record, content, &mut nodes);
         log.paired.link(&session, &mut nodes, &mut extracts, &mut statements);

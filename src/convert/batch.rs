@@ -10,7 +10,7 @@ use super::worker::{Paired, ScannedRecord, Worker, Written, bad_element};
 use crate::json::{self, Outline, Value};
 use crate::mapping::{Loss, MapPart};
 use crate::message::{Content, Recognized, Single};
-use crate::protocol::Protocol;
+use crate::protocol::{Extract, Protocol};
 use crate::record::{Entry, KnownMethod, Record};
 use crate::session::OpenBatch;
 
@@ -105,7 +105,7 @@ impl Worker<'_, '_> {
                 singles.iter_mut().for_each(Single::look_up_method);
             }
             let spelled = self.spell(singles.iter());
-            let mut extracts = self.extract(singles.iter(), &spelled).into_iter();
+            let mut extracts = Extract::all(self.shared.protocol, singles.iter(), &spelled).into_iter();
             let mut statements = Vec::new();
             let (mut nodes, graph) = paired.sessions.elements(record, open, singles);
             paired.link(&graph, &mut nodes, &mut extracts, &mut statements);

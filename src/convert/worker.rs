@@ -203,7 +203,7 @@ impl<'w, 's> Worker<'w, 's> {
         self.scanner.shrink();
         let elements = || contents.iter().flatten().flat_map(Content::elements);
         let spelled = self.spell(elements());
-        let extracts = self.extract(elements(), &spelled);
+        let extracts = Extract::all(self.shared.protocol, elements(), &spelled);
 
         let mut findings = Vec::new();
         let pair = |paired: &mut _| self.pair(paired, (entries, first_key), &mut contents, extracts, &mut findings);
@@ -316,17 +316,6 @@ impl<'w, 's> Worker<'w, 's> {
     /// The canonical payloads of messages that do not have theirs as such, if their protocols are looked at.
     pub(super) fn spell<'e, 'c: 'e>(&self, elements: impl Iterator<Item = &'e Single<'c>>) -> Vec<Option<Spelled>> {
         if self.shared.protocol == Protocol::None { Vec::new() } else { elements.map(protocol::spell).collect() }
-    }
-
-    /// What messages tell of themselves, by their protocols; the methods have been looked up.
-    pub(super) fn extract<'e, 'c: 'e>(
-        &self,
-        elements: impl Iterator<Item = &'e Single<'c>>,
-        spelled: &'c [Option<Spelled>],
-    ) -> Vec<Extract<'c>> {
-        let protocol = self.shared.protocol;
-        let elements = elements.zip(spelled);
-        elements.map(|(element, spelled)| Extract::of(protocol, element, spelled.as_ref())).collect()
     }
 
     /// Counts, judges and pairs the records of a chunk, up to one that ends the run.

@@ -140,6 +140,18 @@ pub(crate) struct McpError<'a> {
 }
 
 impl<'a> Extract<'a> {
+    /// Takes it out of each of these, as far as there is what [`spell`](super::spell) gave.
+    pub fn all<'e>(
+        protocol: Protocol,
+        singles: impl Iterator<Item = &'e Single<'a>>,
+        spelled: &'a [Option<Spelled>],
+    ) -> Vec<Self>
+    where
+        'a: 'e,
+    {
+        singles.zip(spelled).map(|(single, spelled)| Self::of(protocol, single, spelled.as_ref())).collect()
+    }
+
     /// Takes it out of a message whose method was looked up. `spelled` is what [`spell`](super::spell) gave.
     pub fn of(protocol: Protocol, single: &Single<'a>, spelled: Option<&'a Spelled>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
