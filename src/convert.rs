@@ -26,7 +26,7 @@ use self::sides::BothSides;
 pub(crate) use self::worker::Paired;
 use self::worker::{Worker, WorkerSink, WorkerTarget, Written};
 use crate::diagnostic::Finding;
-use crate::mapping::{InputIri, MapTally, Mapper, Mapping, ReferenceError};
+use crate::mapping::{InputIri, MapTally, Mapper, ReferenceError};
 use crate::protocol::{self, Protocol};
 use crate::record::{ReadError, Reader, ReaderOptions, Sender};
 use crate::session::Origin;
@@ -205,11 +205,7 @@ impl Converter {
             let is_wanted = |term: NamedNodeRef<'static>| selection.wants(term, None) || is_class(term);
             protocol::terms().any(is_wanted)
         });
-        if wanted && self.in_session() { self.options.protocol } else { Protocol::None }
-    }
-
-    fn in_session(&self) -> bool {
-        self.mapper.mapping() == Mapping::Session
+        if wanted && self.mapper.in_session() { self.options.protocol } else { Protocol::None }
     }
 
     fn run<S: RecordSink<Rendered: WorkerTarget>>(
@@ -237,7 +233,6 @@ impl Converter {
         let shared = WorkShared {
             mapper: &self.mapper,
             options: &self.options,
-            in_session: self.in_session(),
             protocol,
             names: input.names,
             iri: input.iri,
@@ -312,8 +307,6 @@ impl<R: Read> Read for Counted<'_, R> {
 struct WorkShared<'s> {
     mapper: &'s Mapper,
     options: &'s Options,
-    /// Whether messages are annotated as those of sessions.
-    in_session: bool,
     protocol: Protocol,
     names: InputNames<'s>,
     iri: &'s InputIri,

@@ -133,6 +133,11 @@ impl Mapper {
         self.mapping
     }
 
+    /// Whether messages are annotated as those of sessions.
+    pub(crate) fn in_session(&self) -> bool {
+        self.mapping == Mapping::Session
+    }
+
     /// The `@context` of an input's documents: the built-in contexts, the further ones, the base.
     pub fn context(&self, input: &InputIri) -> serde_json::Value {
         let mut contexts = self.contexts.clone();
@@ -171,14 +176,14 @@ impl Mapper {
         SinkInput {
             iri: &input.iri,
             source,
-            named: self.mapping == Mapping::Session,
+            named: self.in_session(),
             plain: self.payloads_stay_opaque(),
             context: self.context(input),
         }
     }
 
     fn base_in_context(&self, input: &InputIri) -> bool {
-        self.mapping == Mapping::Session || input.stated
+        self.in_session() || input.stated
     }
 }
 

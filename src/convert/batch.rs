@@ -47,7 +47,7 @@ impl Worker<'_, '_> {
         paired: &mut Paired,
         written: &mut Written<'_>,
     ) -> Result<(), ConvertError> {
-        let in_session = self.shared.in_session;
+        let in_session = self.shared.mapper.in_session();
         if let Some(index) = self.first_bad(outline) {
             let finding = self.finding((record.location, record.sender), bad_element(index), in_session);
             if self.shared.options.strict {
@@ -123,7 +123,7 @@ impl Worker<'_, '_> {
         for failure in failures {
             self.mapper.lose(Loss::NotExpanded);
             let at = (record.location, record.sender);
-            (written.report)(self.finding(at, failure.to_string(), self.shared.in_session));
+            (written.report)(self.finding(at, failure.to_string(), self.shared.mapper.in_session()));
         }
         written.take(&mut *self.rendered)?;
         self.keep(payloads);
@@ -132,7 +132,7 @@ impl Worker<'_, '_> {
 
     /// The first element, from 0, of which there is something to be said.
     fn first_bad(&mut self, outline: &Outline<'_>) -> Option<usize> {
-        if !self.shared.options.strict && self.shared.in_session {
+        if !self.shared.options.strict && self.shared.mapper.in_session() {
             return None;
         }
         let mut payloads = String::new();

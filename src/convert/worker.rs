@@ -194,7 +194,7 @@ impl<'w, 's> Worker<'w, 's> {
                 ScannedRecord::Malformed(error) => Content::Malformed(error.clone()),
                 ScannedRecord::Careful => Content::of(record),
             };
-            if self.shared.in_session && (record.sender.is_none() || self.shared.protocol != Protocol::None) {
+            if self.shared.mapper.in_session() && (record.sender.is_none() || self.shared.protocol != Protocol::None) {
                 content.look_up_methods();
             }
             Some(content)
@@ -254,7 +254,7 @@ impl<'w, 's> Worker<'w, 's> {
 
     /// Writes the nodes of the sessions, when all records have been.
     pub fn end(&mut self, origin: &Origin) {
-        if !self.shared.in_session {
+        if !self.shared.mapper.in_session() {
             return;
         }
         let shared = self.shared;
@@ -297,7 +297,7 @@ impl<'w, 's> Worker<'w, 's> {
             return ScannedRecord::Careful;
         }
         // Beyond that the quick way takes too much memory.
-        if (bytes.len() < HUGE || !self.shared.in_session)
+        if (bytes.len() < HUGE || !self.shared.mapper.in_session())
             && let Some(scanned) = str::from_utf8(bytes).ok().and_then(|text| self.scanner.scan(text, payloads))
         {
             return ScannedRecord::Quick(scanned);
@@ -327,7 +327,7 @@ impl<'w, 's> Worker<'w, 's> {
         extracts: Vec<Extract<'p>>,
         findings: &mut Vec<Finding>,
     ) -> Steps<'p> {
-        let in_session = self.shared.in_session;
+        let in_session = self.shared.mapper.in_session();
         let (mut extracts, mut statements) = (extracts.into_iter(), Vec::new());
         let mut steps = Vec::with_capacity(entries.len());
         let mut nodes = Vec::with_capacity(if in_session { entries.len() } else { 0 });
@@ -389,7 +389,7 @@ impl<'w, 's> Worker<'w, 's> {
     /// What there is to say of a record: that the graph does not hold it as it was, or that it is not JSON; with
     /// `strict`, that it is not a valid message.
     fn judge(&self, record: &Record<'_>, content: &Content<'_>) -> Option<Finding> {
-        let (options, in_session) = (self.shared.options, self.shared.in_session);
+        let (options, in_session) = (self.shared.options, self.shared.mapper.in_session());
         let message = match content {
             _ if record.flags.oversized => format!(
                 "{} bytes are more than --max-record-size allows ({}); the record is skipped",
@@ -417,7 +417,7 @@ impl<'w, 's> Worker<'w, 's> {
             Single::Message(_) => true,
             // An object is mapped as it is in either mapping.
             Single::Invalid(invalid) => {
-                !self.shared.options.strict && (self.shared.in_session || invalid.value.is_object())
+                !self.shared.options.strict && (self.shared.mapper.in_session() || invalid.value.is_object())
             }
         }
     }
