@@ -44,6 +44,7 @@ mod dataset;
 #[cfg(feature = "http")]
 mod fetch;
 mod functions;
+mod grouped;
 mod items;
 mod missing;
 mod narrow;

@@ -24,7 +24,7 @@ use spargebra::algebra::{GraphPattern, QueryDataset};
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use super::columnar::Columnar;
-use super::{Query, functions, items, missing, order};
+use super::{Query, functions, grouped, items, missing, order};
 use crate::sink::columns::{Collector, Columns};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
 use crate::triples::{ObjectRef, Triples as _};
@@ -174,6 +174,7 @@ impl Dataset {
                 let mut algebra = in_order.unwrap_or_else(|| algebra.clone());
                 let is_made = |predicate: &NamedNode| items::PROPERTIES.contains(&predicate.as_ref());
                 missing::leave_out(&mut algebra, &|predicate| columns.has(predicate) || is_made(predicate));
+                grouped::count(&mut algebra, &columns, &is_made, cancel).map_err(QueryError::Ended)?;
                 return evaluator
                     .prepare(&algebra)
                     .execute(Columnar(columns))
