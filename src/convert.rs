@@ -17,7 +17,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
 
 use self::chunk::{Chunk, ChunkSource, EntrySource};
@@ -27,11 +26,12 @@ pub(crate) use self::worker::Paired;
 use self::worker::{Worker, WorkerSink, WorkerTarget, Written};
 use crate::diagnostic::Finding;
 use crate::mapping::{InputIri, MapTally, Mapper, ReferenceError};
-use crate::protocol::{self, Protocol};
+use crate::protocol::{self, Protocol, Told};
 use crate::record::{ReadError, Reader, ReaderOptions, Sender};
 use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkError, SinkKind};
 use crate::summary::Summary;
+use crate::vocab::rpcg;
 
 /// An input and what it is called.
 pub struct Input<R> {
@@ -194,18 +194,27 @@ impl Converter {
         }
     }
 
-    /// Whose messages are told in the terms of their protocol, if such a selection of triples is wanted.
-    fn protocol(&self, selection: Option<&Selection>) -> Protocol {
-        let wanted = selection.is_none_or(|selection| {
-            // What protocols give classes are not records.
-            let is_class = |term: NamedNodeRef<'static>| match self.mapper.payloads_stay_opaque() {
-                true => selection.wants_elsewhere(rdf::TYPE, term.as_str()),
-                false => selection.wants(rdf::TYPE, Some(term.as_str())),
+    /// What is told in the terms of protocols, if such a selection of triples is wanted.
+    fn told(&self, selection: Option<&Selection>) -> Told {
+        let wants = |selection: &Selection, term| {
+            // Of messages and their errors, protocols do not tell what these have anyway.
+            let of_others = |property, object: Option<&str>| match self.mapper.payloads_stay_opaque() {
+                true => selection.wants_elsewhere(property, object),
+                false => selection.wants(property, object),
             };
-            let is_wanted = |term: NamedNodeRef<'static>| selection.wants(term, None) || is_class(term);
-            protocol::terms().any(is_wanted)
-        });
-        if wanted && self.mapper.in_session() { self.options.protocol } else { Protocol::None }
+            match term {
+                rpcg::PROBLEM => selection.wants(term, Some(rpcg::AMBIGUOUS_PAIRING.as_str())),
+                rpcg::VALUE | rpcg::EXTRA_MEMBERS => of_others(term, None),
+                _ => selection.wants(term, None) || of_others(rdf::TYPE, Some(term.as_str())),
+            }
+        };
+        let mut wanted = protocol::terms().filter(|term| selection.is_none_or(|selection| wants(selection, *term)));
+        let first = wanted.next();
+        let protocol = match first {
+            Some(_) if self.mapper.in_session() => self.options.protocol,
+            _ => Protocol::None,
+        };
+        Told { protocol, errors_alone: first == Some(rpcg::ERROR_KIND) && wanted.next().is_none() }
     }
 
     fn run<S: RecordSink<Rendered: WorkerTarget>>(
@@ -218,14 +227,14 @@ impl Converter {
         sink.start(&head)?;
         let first = Box::new(sink.rendered(&head));
         let further = (1..self.options.jobs.max(1)).map(|_| Box::new(sink.rendered(&head)) as _).collect();
-        let protocol = self.protocol(sink.selection());
-        self.work((input, protocol), (first, further), sink, report)
+        let told = self.told(sink.selection());
+        self.work((input, told), (first, further), sink, report)
     }
 
     /// Takes an input to a sink, with a worker for each target that the sink gave to be rendered into.
     fn work(
         &self,
-        (input, protocol): (OpenInput<'_>, Protocol),
+        (input, told): (OpenInput<'_>, Told),
         (first, further): (Box<dyn WorkerTarget>, Vec<Box<dyn WorkerTarget>>),
         sink: &mut dyn WorkerSink,
         report: &mut (dyn FnMut(Finding) + Send),
@@ -233,7 +242,7 @@ impl Converter {
         let shared = WorkShared {
             mapper: &self.mapper,
             options: &self.options,
-            protocol,
+            told,
             names: input.names,
             iri: input.iri,
             source: Mutex::new(ChunkSource::new(input.entries, self.mapper.takes_pieces())),
@@ -307,7 +316,7 @@ impl<R: Read> Read for Counted<'_, R> {
 struct WorkShared<'s> {
     mapper: &'s Mapper,
     options: &'s Options,
-    protocol: Protocol,
+    told: Told,
     names: InputNames<'s>,
     iri: &'s InputIri,
     source: Mutex<ChunkSource<'s>>,
@@ -317,4 +326,47 @@ struct WorkShared<'s> {
     stopped: AtomicBool,
     paired: InOrder<Paired>,
     written: InOrder<Written<'s>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::Mapping;
+    use crate::query::Query;
+
+    #[test]
+    fn protocols_are_read_where_something_is_asked_that_only_they_tell() {
+        let mapper = Mapper::new(Mapping::Session, &[]).unwrap();
+        let converter = Converter::new(mapper, Options::default());
+        let told = |text: &str| {
+            let text = format!("SELECT * {{ {text} }}");
+            let Told { protocol, errors_alone } = converter.told(Some(Query::parse(&text, None).unwrap().needs()));
+            (protocol, errors_alone)
+        };
+        for text in [
+            "?m a jrpc:Request ; jrpc:hasParameters ?p",
+            "?m a ?class ; rpcg:sequence ?n",
+            "?m a rpcg:InvalidMessage ; rpcg:value ?v",
+            "?m rpcg:respondsTo ?r OPTIONAL { ?m rpcg:value|rpcg:text ?v }",
+            "?m jrpc:hasError/(jrpc:hasErrorMessage|rpcg:value) ?v",
+            "?m jrpc:hasError ?e . ?e rpcg:value ?v ; a ?class",
+            "?m rpcg:problem rpcg:DuplicateAnswer",
+        ] {
+            assert_eq!(told(text), (Protocol::None, false), "{text}");
+        }
+        assert_eq!(told("?m jrpc:hasError ?e . ?e rpcg:errorKind ?k"), (Protocol::Auto, true));
+        for text in [
+            "?s ?p ?o",
+            "?x a ?class",
+            "?x rpcg:value ?v",
+            "?m rpcg:problem ?p",
+            "?m rpcg:inOperation ?o",
+            "?m jrpc:hasError ?e OPTIONAL { ?x rpcg:value ?v }",
+            "{ ?x jrpc:hasError ?e } UNION { ?x rpcg:value ?v }",
+            "?m rpcg:inOperation ?o . ?e rpcg:errorKind ?k",
+            "?x a ?class OPTIONAL { ?x rpcg:respondsTo ?r }",
+        ] {
+            assert_eq!(told(text), (Protocol::Auto, false), "{text}");
+        }
+    }
 }

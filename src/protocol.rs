@@ -55,6 +55,15 @@ pub enum Protocol {
     None,
 }
 
+/// What is told in the terms of protocols.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told {
+    /// Whose messages.
+    pub protocol: Protocol,
+    /// Whether of these only answers that are errors.
+    pub errors_alone: bool,
+}
+
 /// Something that is said of a node. Statements about a node, and those with one property, stand together.
 #[derive(Debug, Clone)]
 pub struct Statement<'a> {

@@ -22,7 +22,7 @@ use self::pieces::{Pieces, Place, Tee};
 use crate::convert::Paired;
 use crate::json;
 use crate::message::{Content, Kind, Message, Single};
-use crate::protocol::{self, Extract, Protocol, Said, Statement};
+use crate::protocol::{self, Extract, Protocol, Said, Statement, Told};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::register::redact::{Redaction, redact_name};
 use crate::secrets;
@@ -33,6 +33,9 @@ use crate::vocab::rpcg;
 
 /// How many bytes a page has at most, unless it is to have everything.
 pub const DEFAULT_LIMIT: u64 = 20 << 20;
+
+/// What is told of operations, whose rounds pages mark.
+const MCP: Told = Told { protocol: Protocol::Mcp, errors_alone: false };
 
 /// What a page is to be.
 #[derive(Debug, Clone)]
@@ -160,7 +163,7 @@ impl Report {
         let elements = content.elements();
         log.may_go_on |= elements.iter().any(may_go_on);
         let spelled: Vec<_> = elements.iter().filter(|_| log.may_go_on).map(protocol::spell).collect();
-        let mut extracts = Extract::all(Protocol::Mcp, elements.iter(), &spelled).into_iter();
+        let mut extracts = Extract::all(MCP, elements.iter(), &spelled).into_iter();
         let (mut nodes, mut statements) = (Vec::new(), Vec::new());
         let session = log.paired.sessions.annotate_into(record, content, &mut nodes);
         log.paired.link(&session, &mut nodes, &mut extracts, &mut statements);

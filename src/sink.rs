@@ -41,7 +41,7 @@ pub(crate) use self::rdfxml::{RdfXmlSink, not_xml};
 use self::rendered::QuadCollector;
 pub(crate) use self::rendered::{DocumentRecords, Rendered};
 pub use self::selection::Selection;
-pub(crate) use self::selection::{Condition, ValueTest};
+pub(crate) use self::selection::{Condition, Subjects, ValueTest};
 use self::text::{Layout, TextRenderer};
 use crate::vocab::PREFIXES;
 

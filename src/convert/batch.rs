@@ -101,11 +101,11 @@ impl Worker<'_, '_> {
         self.rendered.clear();
         let mut failures = Vec::new();
         if let Some(open) = open {
-            if record.sender.is_none() || self.shared.protocol != Protocol::None {
+            if record.sender.is_none() || self.shared.told.protocol != Protocol::None {
                 singles.iter_mut().for_each(Single::look_up_method);
             }
             let spelled = self.spell(singles.iter());
-            let mut extracts = Extract::all(self.shared.protocol, singles.iter(), &spelled).into_iter();
+            let mut extracts = Extract::all(self.shared.told, singles.iter(), &spelled).into_iter();
             let mut statements = Vec::new();
             let (mut nodes, graph) = paired.sessions.elements(record, open, singles);
             paired.link(&graph, &mut nodes, &mut extracts, &mut statements);

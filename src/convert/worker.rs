@@ -194,7 +194,9 @@ impl<'w, 's> Worker<'w, 's> {
                 ScannedRecord::Malformed(error) => Content::Malformed(error.clone()),
                 ScannedRecord::Careful => Content::of(record),
             };
-            if self.shared.mapper.in_session() && (record.sender.is_none() || self.shared.protocol != Protocol::None) {
+            if self.shared.mapper.in_session()
+                && (record.sender.is_none() || self.shared.told.protocol != Protocol::None)
+            {
                 content.look_up_methods();
             }
             Some(content)
@@ -203,7 +205,7 @@ impl<'w, 's> Worker<'w, 's> {
         self.scanner.shrink();
         let elements = || contents.iter().flatten().flat_map(Content::elements);
         let spelled = self.spell(elements());
-        let extracts = Extract::all(self.shared.protocol, elements(), &spelled);
+        let extracts = Extract::all(self.shared.told, elements(), &spelled);
 
         let mut findings = Vec::new();
         let pair = |paired: &mut _| self.pair(paired, (entries, first_key), &mut contents, extracts, &mut findings);
@@ -315,7 +317,7 @@ impl<'w, 's> Worker<'w, 's> {
 
     /// The canonical payloads of messages that do not have theirs as such, if their protocols are looked at.
     pub(super) fn spell<'e, 'c: 'e>(&self, elements: impl Iterator<Item = &'e Single<'c>>) -> Vec<Option<Spelled>> {
-        if self.shared.protocol == Protocol::None { Vec::new() } else { elements.map(protocol::spell).collect() }
+        if self.shared.told.protocol == Protocol::None { Vec::new() } else { elements.map(protocol::spell).collect() }
     }
 
     /// Counts, judges and pairs the records of a chunk, up to one that ends the run.

@@ -9,7 +9,7 @@ use super::definitions::{DefinitionKind, Shown, shown};
 use super::documents::Reports;
 use super::lsp::LspMessage;
 use super::sides::Introduction;
-use super::{Key, Protocol, Spelled, key};
+use super::{Key, Protocol, Spelled, Told, key};
 use crate::json;
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Single};
 use crate::record::Protocols;
@@ -142,14 +142,22 @@ pub(crate) struct McpError<'a> {
 impl<'a> Extract<'a> {
     /// Takes it out of each of these, as far as there is what [`spell`](super::spell) gave.
     pub fn all<'e>(
-        protocol: Protocol,
+        told: Told,
         singles: impl Iterator<Item = &'e Single<'a>>,
         spelled: &'a [Option<Spelled>],
     ) -> Vec<Self>
     where
         'a: 'e,
     {
-        singles.zip(spelled).map(|(single, spelled)| Self::of(protocol, single, spelled.as_ref())).collect()
+        let is_told = |single: &Single<'_>| match single {
+            Single::Message(message) => !told.errors_alone || message.kind == Kind::ErrorResponse,
+            Single::Invalid(_) => false,
+        };
+        let of = |(single, spelled): (&Single<'a>, &'a Option<Spelled>)| match is_told(single) {
+            true => Self::of(told.protocol, single, spelled.as_ref()),
+            false => Self::Nothing,
+        };
+        singles.zip(spelled).map(of).collect()
     }
 
     /// Takes it out of a message whose method was looked up. `spelled` is what [`spell`](super::spell) gave.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use oxrdf::vocab::rdf;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, Term, Variable};
 use spareval::QueryEvaluator;
 use spargebra::Query;
@@ -18,6 +19,32 @@ use crate::vocab::{jrpc, rpcg};
 const PAYLOADS: [NamedNodeRef<'_>; 5] =
     [jrpc::HAS_PARAMETERS, jrpc::HAS_RESULT, jrpc::HAS_ERROR_DATA, rpcg::VALUE, rpcg::TEXT];
 
+/// Further properties that nothing but messages has.
+const OF_MESSAGES: [NamedNodeRef<'_>; 9] = [
+    rpcg::IN_BATCH,
+    rpcg::BATCH_INDEX,
+    rpcg::RESPONDS_TO,
+    rpcg::LATENCY_SECONDS,
+    jrpc::HAS_ID,
+    jrpc::HAS_PARAMETERS,
+    jrpc::HAS_RESULT,
+    jrpc::HAS_ERROR,
+    rpcg::TOOL_NAME,
+];
+
+/// The classes of messages.
+const KINDS: [NamedNodeRef<'_>; 6] =
+    [jrpc::REQUEST, jrpc::NOTIFICATION, jrpc::RESPONSE, jrpc::ERROR_RESPONSE, rpcg::BATCH, rpcg::INVALID_MESSAGE];
+
+/// What is known of a variable.
+#[derive(Debug, Clone)]
+pub(super) enum Known {
+    /// It is a record that meets this condition.
+    Record(Condition),
+    /// It is a message or the error of one.
+    Message,
+}
+
 /// What holds in every solution of a pattern.
 #[derive(Default)]
 struct Certain<'p> {
@@ -27,13 +54,13 @@ struct Certain<'p> {
     values: Vec<(&'p Variable, Vec<NamedNode>, &'p TermPattern)>,
     /// What a variable is.
     tests: Vec<(&'p Variable, String, Arc<ValueTest>)>,
-    /// Conditions that records meet.
-    met: Vec<(Variable, Condition)>,
+    /// What else is known of variables.
+    known: Vec<(TermPattern, Known)>,
 }
 
-/// The conditions that records meet in every solution of a pattern.
-pub(super) fn conditions(pattern: &GraphPattern) -> Vec<(Variable, Condition)> {
-    Certain::of(pattern).met()
+/// What is known of variables and blank nodes in every solution of a pattern.
+pub(super) fn certain(pattern: &GraphPattern) -> Vec<(TermPattern, Known)> {
+    Certain::of(pattern).known()
 }
 
 /// The variables that have a value in every solution of a pattern.
@@ -72,7 +99,7 @@ impl<'p> Certain<'p> {
                 self.bound.extend(inside.bound);
                 self.values.extend(inside.values);
                 self.tests.extend(inside.tests);
-                self.met.extend(inside.met);
+                self.known.extend(inside.known);
             }
             GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
                 self.add(left);
@@ -92,10 +119,20 @@ impl<'p> Certain<'p> {
                 self.bound.insert(variable);
             }
         }
-        if let (TermPattern::Variable(record), Some(properties)) = (subject, properties)
-            && properties.iter().all(|property| FORESEEN.contains(&property.as_ref()))
+        let Some(properties) = properties else { return };
+        if properties.as_slice() == [jrpc::HAS_ERROR] {
+            self.known.push((object.clone(), Known::Message));
+        }
+        let is_kind =
+            |class: &TermPattern| matches!(class, TermPattern::NamedNode(class) if KINDS.contains(&class.as_ref()));
+        if properties.iter().all(|property| FORESEEN.contains(&property.as_ref())) {
+            if let TermPattern::Variable(subject) = subject {
+                self.values.push((subject, properties, object));
+            }
+        } else if properties.iter().all(|property| OF_MESSAGES.contains(&property.as_ref()))
+            || (properties.as_slice() == [rdf::TYPE] && is_kind(object))
         {
-            self.values.push((record, properties, object));
+            self.known.push((subject.clone(), Known::Message));
         }
     }
 
@@ -107,8 +144,8 @@ impl<'p> Certain<'p> {
                 self.condition(right);
             }
             Expression::Exists(pattern) => {
-                let met = conditions(pattern).into_iter().filter(|(record, _)| self.bound.contains(record));
-                self.met.extend(met.collect::<Vec<_>>());
+                let known = certain(pattern).into_iter().filter(|(term, _)| is_among(term, &self.bound));
+                self.known.extend(known.collect::<Vec<_>>());
             }
             condition => {
                 let mut variables = BTreeSet::new();
@@ -123,8 +160,8 @@ impl<'p> Certain<'p> {
         }
     }
 
-    fn met(self) -> Vec<(Variable, Condition)> {
-        let Self { values, tests, mut met, .. } = self;
+    fn known(self) -> Vec<(TermPattern, Known)> {
+        let Self { values, tests, mut known, .. } = self;
         for (record, properties, value) in values {
             let fitting: Vec<_> = match value {
                 TermPattern::Variable(value) => tests.iter().filter(|(of, ..)| *of == value).collect(),
@@ -140,10 +177,15 @@ impl<'p> Certain<'p> {
                     Some(Arc::new(move |term| tests.iter().all(|test| test(term))))
                 }
             };
-            met.push((record.clone(), Condition { properties, test, text }));
+            known.push((record.clone().into(), Known::Record(Condition { properties, test, text })));
         }
-        met
+        known
     }
+}
+
+/// Whether a term is one of these variables.
+pub(super) fn is_among(term: &TermPattern, variables: &BTreeSet<&Variable>) -> bool {
+    matches!(term, TermPattern::Variable(variable) if variables.contains(variable))
 }
 
 fn is_term(wanted: Term) -> Arc<ValueTest> {
@@ -298,6 +340,7 @@ fn last_steps(path: &PropertyPathExpression) -> Option<Vec<NamedNodeRef<'_>>> {
 mod tests {
     use super::*;
     use crate::query::Query;
+    use crate::sink::Subjects;
 
     fn properties(text: &str) -> Vec<NamedNode> {
         sized(&Query::parse(text, None).unwrap().algebra).map(|(_, properties)| properties).unwrap_or_default()
@@ -343,7 +386,10 @@ mod tests {
                 let fits = |term: &&Term| condition.test.as_ref().is_none_or(|test| test(term));
                 terms.iter().filter(fits).map(|term| term.to_string().replace('"', "")).collect::<String>()
             };
-            let groups = uses.iter().map(|used| used.of.iter().map(fits).collect::<Vec<_>>().join("&"));
+            let groups = uses.iter().map(|used| match &used.of {
+                Subjects::Records(of) => of.iter().map(fits).collect::<Vec<_>>().join("&"),
+                Subjects::Any | Subjects::Messages => String::new(),
+            });
             groups.collect::<Vec<_>>().join(" ")
         };
         for (pattern, methods) in [

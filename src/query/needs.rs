@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use oxrdf::vocab::{rdf, xsd};
-use oxrdf::{NamedNode, NamedNodeRef, Term, Variable};
+use oxrdf::{NamedNode, NamedNodeRef, Term};
 use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression,
 };
@@ -12,8 +12,8 @@ use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 use super::Query;
 use super::algebra::{operands, parts};
 use super::items::inverse;
-use super::narrow::{bound, conditions};
-use crate::sink::{Condition, Selection};
+use super::narrow::{Known, bound, certain, is_among};
+use crate::sink::{Condition, Selection, Subjects};
 use crate::vocab::{jrpc, prov, rpcg};
 
 /// The classes of what is in a log and is not a message.
@@ -35,8 +35,8 @@ pub(super) struct Uses {
     /// Their second arguments that are texts and not JSON Pointers.
     no_pointers: BTreeSet<String>,
     terms: BTreeSet<String>,
-    /// The conditions that records meet, in every solution of what is being looked at.
-    known: Vec<(Variable, Condition)>,
+    /// What is known in every solution of what is being looked at.
+    known: Vec<(TermPattern, Known)>,
 }
 
 impl Query {
@@ -118,7 +118,7 @@ impl Uses {
     /// Looks at a pattern, and finds out what is known in it.
     fn pattern(&mut self, pattern: &GraphPattern) {
         let known = self.known.len();
-        self.known.extend(conditions(pattern));
+        self.known.extend(certain(pattern));
         self.parts(pattern);
         self.known.truncate(known);
     }
@@ -136,7 +136,7 @@ impl Uses {
             GraphPattern::Path { subject, path, object } => {
                 self.term(subject);
                 self.term(object);
-                self.path(path, Some(subject));
+                self.path(path, self.known(subject));
             }
             GraphPattern::LeftJoin { left, right, expression } => {
                 self.parts(left);
@@ -218,40 +218,47 @@ impl Uses {
         }
     }
 
-    /// What is known of a record.
-    fn known(&self, record: &TermPattern) -> Vec<Condition> {
-        let is_record =
-            |(known, _): &&(Variable, _)| matches!(record, TermPattern::Variable(record) if record == known);
+    /// What is known of a subject.
+    fn known(&self, subject: &TermPattern) -> Subjects {
+        let known = || self.known.iter().filter(|(term, _)| term == subject).map(|(_, known)| known);
         let mut conditions: Vec<Condition> = Vec::new();
-        for (_, condition) in self.known.iter().filter(is_record) {
-            if !conditions.contains(condition) {
+        for known in known() {
+            if let Known::Record(condition) = known
+                && !conditions.contains(condition)
+            {
                 conditions.push(condition.clone());
             }
         }
-        conditions
+        match (conditions.is_empty(), known().next()) {
+            (false, _) => Subjects::Records(conditions),
+            (true, Some(_)) => Subjects::Messages,
+            (true, None) => Subjects::Any,
+        }
     }
 
-    /// Looks at a path from a subject, if that is where it begins.
-    fn path(&mut self, path: &PropertyPathExpression, subject: Option<&TermPattern>) {
+    /// Looks at a path that begins with these.
+    fn path(&mut self, path: &PropertyPathExpression, of: Subjects) {
         match path {
             PropertyPathExpression::NamedNode(predicate) => {
                 self.iri(predicate);
                 self.items |= inverse(predicate.as_ref()).is_some();
-                let known = subject.map(|subject| self.known(subject)).unwrap_or_default();
-                self.needs.triples_of(predicate.clone(), None, known);
+                self.needs.triples_of(predicate.clone(), None, of);
             }
-            PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => self.path(path, None),
+            PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => {
+                self.path(path, Subjects::Any);
+            }
             PropertyPathExpression::Sequence(left, right) => {
-                self.path(left, subject);
-                self.path(right, None);
+                self.path(left, of);
+                let is_error = **left == PropertyPathExpression::NamedNode(jrpc::HAS_ERROR.into_owned());
+                self.path(right, if is_error { Subjects::Messages } else { Subjects::Any });
             }
             PropertyPathExpression::Alternative(left, right) => {
-                self.path(left, subject);
-                self.path(right, subject);
+                self.path(left, of.clone());
+                self.path(right, of);
             }
             // A path of no step joins every node of the graph with itself.
             PropertyPathExpression::ZeroOrMore(path) | PropertyPathExpression::ZeroOrOne(path) => {
-                self.path(path, None);
+                self.path(path, Subjects::Any);
                 self.needs.everything();
             }
             PropertyPathExpression::NegatedPropertySet(_) => self.needs.everything(),
@@ -297,7 +304,7 @@ impl Uses {
     fn inside(&mut self, around: &GraphPattern, look: impl FnOnce(&mut Self)) {
         let bound = bound(around);
         let known = self.known.clone();
-        self.known.retain(|(record, _)| bound.contains(record));
+        self.known.retain(|(term, _)| is_among(term, &bound));
         look(self);
         self.known = known;
     }

@@ -25,8 +25,18 @@ struct Wanted {
 pub(crate) struct Use {
     /// None: whatever the object is.
     object: Option<Term>,
-    /// The subject is a record that meets all of these; of a subject that is nothing in particular, there are none.
-    pub of: Vec<Condition>,
+    pub of: Subjects,
+}
+
+/// The subjects of which triples are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Subjects {
+    /// Whatever they are.
+    Any,
+    /// Messages, batches, and the errors of answers.
+    Messages,
+    /// Records that meet all of these conditions.
+    Records(Vec<Condition>),
 }
 
 impl Use {
@@ -84,11 +94,11 @@ impl Selection {
 
     /// Adds the triples with this predicate, and this object if there is one.
     pub fn triples(&mut self, predicate: NamedNode, object: Option<Term>) {
-        self.triples_of(predicate, object, Vec::new());
+        self.triples_of(predicate, object, Subjects::Any);
     }
 
-    /// Adds the triples with this predicate, and this object if there is one, of records that meet all of these conditions.
-    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of: Vec<Condition>) {
+    /// Adds the triples with this predicate, and this object if there is one, of these subjects.
+    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of: Subjects) {
         let Some(predicates) = &mut self.predicates else { return };
         let index = predicates.iter().position(|wanted| wanted.predicate == predicate).unwrap_or_else(|| {
             predicates.push(Wanted { predicate, uses: Vec::new(), sizes: false });
@@ -118,7 +128,7 @@ impl Selection {
     /// Wants triples whatever their subjects are.
     pub(crate) fn of_anything(&mut self) {
         let uses = self.predicates.iter_mut().flatten().flat_map(|wanted| &mut wanted.uses);
-        uses.for_each(|used| used.of.clear());
+        uses.for_each(|used| used.of = Subjects::Any);
     }
 
     /// Wants no more of the objects of these predicates than their lengths.
@@ -141,10 +151,10 @@ impl Selection {
         Some(self.predicates.as_ref()?.iter().map(|wanted| wanted.predicate.as_ref()))
     }
 
-    /// Whether a triple may be wanted of a subject that is not a record.
-    pub(crate) fn wants_elsewhere(&self, predicate: NamedNodeRef<'_>, object: &str) -> bool {
+    /// Whether a triple may be wanted of a subject that is none of [`Subjects::Messages`].
+    pub(crate) fn wants_elsewhere(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
         self.uses(predicate).map_or(self.predicates.is_none(), |uses| {
-            uses.iter().any(|used| used.of.is_empty() && used.wants(Some(object)))
+            uses.iter().any(|used| used.of == Subjects::Any && used.wants(object))
         })
     }
 

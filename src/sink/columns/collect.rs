@@ -3,7 +3,7 @@
 use oxrdf::{NamedNodeRef, Quad, TermRef};
 
 use super::super::rendered::Rendered;
-use super::super::selection::Selection;
+use super::super::selection::{Selection, Subjects, Use};
 use super::conditions::Conditions;
 use super::kept::{Form, Kept};
 use super::packed::Packer;
@@ -154,7 +154,11 @@ impl Collector {
     fn groups(&mut self, predicate: NamedNodeRef<'_>) -> Option<Vec<usize>> {
         let conditions = self.conditions.as_mut()?;
         let uses = self.selection.uses(predicate)?;
-        uses.iter().map(|used| (!used.of.is_empty()).then(|| conditions.group(&used.of))).collect()
+        let group = |used: &Use| match &used.of {
+            Subjects::Records(of) => Some(conditions.group(of)),
+            Subjects::Any | Subjects::Messages => None,
+        };
+        uses.iter().map(group).collect()
     }
 }
 

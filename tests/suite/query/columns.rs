@@ -119,6 +119,50 @@ fn columns_answer_as_the_store_does() {
     }
 }
 
+/// Also what leaves protocols out, as it asks for nothing that they tell.
+#[test]
+fn named_queries_answer_as_in_the_store() {
+    for name in ["mcp.jsonl", "tools.jsonl", "documents.jsonl", "lsp.log", "plain.ndjson"] {
+        let logs = [std::fs::read(own("tests/queries").join(name)).expect("a log")];
+        for query in CATALOGUE {
+            assert_same(query.text, &logs, &[]);
+        }
+    }
+}
+
+/// Few groups, and more than are counted in columns.
+#[test]
+fn groups_are_counted_as_in_the_store() {
+    let timed = std::fs::read(own("tests/queries/mcp.jsonl")).expect("a log");
+    let logs = [timed, terms().into_bytes()];
+    for (pattern, keys, counts) in [
+        ("?r jrpc:hasMethod ?m", "?m", "(COUNT(*) AS ?n)"),
+        (
+            "?r jrpc:hasMethod ?m ; rpcg:sequence ?q",
+            "?m",
+            "(MIN(?q) AS ?a) (MAX(?q) AS ?b) (SUM(?q) AS ?c) (COUNT(?q) AS ?d)",
+        ),
+        ("?r a ?t ; rpcg:inSession ?s", "?s ?t", "(COUNT(?r) AS ?n)"),
+        (
+            "?a rpcg:respondsTo ?r . ?r jrpc:hasMethod ?m ; rpcg:inSession ?s",
+            "?m",
+            "(COUNT(DISTINCT ?s) AS ?n) (COUNT(?a) AS ?c)",
+        ),
+        ("?r a jrpc:Request ; jrpc:hasId ?i . ?i jrpc:hasNumberValue ?v", "?v", "(COUNT(*) AS ?n)"),
+        ("?i jrpc:hasNumberValue ?v ; a ?t", "?t", "(SUM(?v) AS ?n)"),
+        ("?a rpcg:respondsTo ?r . ?r a jrpc:Request", "?r", "(COUNT(*) AS ?n)"),
+        ("?r jrpc:hasParameters ?p", "?p", "(COUNT(DISTINCT ?r) AS ?n)"),
+    ] {
+        let query = format!("SELECT {keys} {counts} {{ {pattern} }} GROUP BY {keys}");
+        assert!(assert_same(&query, &logs, &[]) > 0, "{query}");
+    }
+    assert_same(
+        "SELECT ?x (COUNT(*) AS ?n) { ?r rpcg:cancels ?x ; rpcg:inSession <https://e/none> } GROUP BY ?x",
+        &logs,
+        &[],
+    );
+}
+
 /// Of the records of one session, one side or one time, and of those that have none.
 #[test]
 fn conditions_of_records_change_no_answer() {
