@@ -177,7 +177,8 @@ impl QueriesCommand {
         }
         query.sql(self.dialect).with_context(|| {
             let (name, others) = (printable(query.name), names_with_sql().join(", "));
-            format!("the columns of tables do not answer {name}: ask it of the log or of its graph; there is SQL for {others}")
+            let reason = query.why_no_sql().map(|reason| format!(", since {reason}")).unwrap_or_default();
+            format!("the columns of tables do not answer {name}{reason}: ask it of the log or of its graph; there is SQL for {others}")
         })
     }
 }

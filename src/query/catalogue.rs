@@ -35,21 +35,24 @@ pub struct Condition {
 const PLACES: [&str; 2] = ["messages", "sessions"];
 
 macro_rules! catalogue {
-    ($($name:literal $($sql:ident)?,)*) => {
+    ($($name:literal $($sql:ident)? $($reason:literal)?,)*) => {
         /// Every query, in the order in which one gets to know a log.
         pub const CATALOGUE: &[NamedQuery<'static>] =
             &[$(NamedQuery { name: $name, text: include_str!(concat!("../../examples/queries/", $name, ".rq")) }),*];
 
-        /// Those that columns answer, in SQL over the tables of `convert -t parquet`, as DuckDB and Spark speak it.
+        /// Those that columns answer, in SQL over the tables of `convert -t parquet`, as DuckDB speaks it.
         const TWINS: &[(&str, &str)] = &[$($(
             ($name, include_str!(concat!("../../examples/queries/", stringify!($sql), "/", $name, ".sql"))),
         )?)*];
+
+        /// What the others need that columns do not have.
+        const REASONS: &[(&str, &str)] = &[$($(($name, $reason),)?)*];
     };
 }
 
-// Those with `sql` have a twin.
+// Those with `sql` have a twin; of the others it is said what for there is none.
 catalogue! {
-    "overview",
+    "overview" "it takes times from each other with all their digits",
     "sessions" sql,
     "timeline" sql,
     "methods" sql,
@@ -61,22 +64,22 @@ catalogue! {
     "repeated-ids" sql,
     "problems" sql,
     "batches" sql,
-    "tools",
+    "tools" "it counts definitions, which lists of tools repeat and change",
     "tool-failures" sql,
-    "tool-changes",
-    "definitions-size",
-    "operations",
-    "inputs",
-    "resources",
-    "documents",
-    "diagnostics",
-    "capabilities",
-    "handshake",
-    "cancelled",
-    "progress",
-    "secrets",
+    "tool-changes" "it compares definitions, which lists of tools repeat and change",
+    "definitions-size" "it measures definitions, which lists repeat and change",
+    "operations" "an operation may be several requests",
+    "inputs" "what is asked may be in an answer, and answered by another request",
+    "resources" "it counts definitions and contents, which are many in a message",
+    "documents" "one document has several spellings, and many may be in a message",
+    "diagnostics" "it follows diagnostics, many in a message, from report to report",
+    "capabilities" "it lists what is in payloads, many in a message",
+    "handshake" sql,
+    "cancelled" sql,
+    "progress" "which request a token belongs to depends on what was open then",
+    "secrets" "it looks for shapes of secrets in all texts",
     "biggest" sql,
-    "compare",
+    "compare" "it compares definitions, which lists of tools repeat and change",
 }
 
 /// Whose SQL it is.
@@ -90,6 +93,46 @@ pub enum SqlDialect {
     Spark,
     /// Trino's
     Trino,
+}
+
+impl SqlDialect {
+    /// What DuckDB's SQL is here.
+    fn translated(self, text: &str) -> String {
+        const VALUE: (&str, &str) = ("json_extract_string(", ")");
+        const NAMES: (&str, &str) = ("to_json(json_keys(", "))");
+        match self {
+            Self::Duckdb => text.to_owned(),
+            Self::Spark => {
+                let text = with_paths(text, VALUE, ("get_json_object(", ")"), ('"', '\''));
+                with_paths(&text, NAMES, ("to_json(json_object_keys(get_json_object(", ")))"), ('"', '\''))
+            }
+            Self::Trino => {
+                let sorted = "json_format(CAST(array_sort(map_keys(CAST(json_extract(";
+                let text = with_paths(text, VALUE, ("json_extract_scalar(", ")"), ('\'', '"'));
+                let text = with_paths(&text, NAMES, (sorted, ") AS MAP(VARCHAR, JSON)))) AS JSON))"), ('\'', '"'));
+                text.replace("BASE64(", "TO_BASE64(").replace("AS when", "AS \"when\"")
+            }
+        }
+    }
+}
+
+/// Puts another function in place of one whose second argument is a JSON Pointer, which becomes a path such as
+/// `$["a"]["b"]` between the first of these quotes, its members between the second.
+fn with_paths(text: &str, from: (&str, &str), to: (&str, &str), (outer, inner): (char, char)) -> String {
+    let mut calls = text.split(from.0);
+    let mut translated = calls.next().unwrap_or_default().to_owned();
+    for call in calls {
+        let parts = call.split_once(", '/").and_then(|(json, rest)| Some((json, rest.split_once('\'')?)));
+        let Some((json, (pointer, rest))) = parts else {
+            translated.extend([from.0, call]);
+            continue;
+        };
+        let members = pointer.split('/').map(|name| name.replace("~1", "/").replace("~0", "~"));
+        let path: String = members.map(|name| format!("[{inner}{name}{inner}]")).collect();
+        let rest = rest.strip_prefix(from.1).unwrap_or(rest);
+        translated += &format!("{}{json}, {outer}${path}{outer}{}{rest}", to.0, to.1);
+    }
+    translated
 }
 
 /// The names of the queries that have a twin in SQL.
@@ -155,11 +198,12 @@ impl<'q> NamedQuery<'q> {
     /// answer it.
     pub fn sql(&self, dialect: SqlDialect) -> Option<String> {
         let (_, text) = TWINS.iter().find(|(name, _)| *name == self.name)?;
-        let text = match dialect {
-            SqlDialect::Duckdb | SqlDialect::Spark => (*text).to_owned(),
-            SqlDialect::Trino => text.replace("BASE64(", "TO_BASE64("),
-        };
-        Some(format!("-- {}\n{text}", self.title()))
+        Some(format!("-- {}\n{}", self.title(), dialect.translated(text)))
+    }
+
+    /// Why there is no such SQL.
+    pub fn why_no_sql(&self) -> Option<&'static str> {
+        REASONS.iter().find(|(name, _)| *name == self.name).map(|(_, reason)| *reason)
     }
 
     /// The names of its parameters.

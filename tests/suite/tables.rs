@@ -1,8 +1,8 @@
 //! Tables of messages: what is in them, how they get to their place, and what other engines make of them.
 //!
 //! Those engines are Python's: `RPCGRAPH_TABLES` names a Python that has DuckDB, pyarrow, morph-kgc and
-//! opentelemetry-proto. Without it the tests
-//! that need it print that they are skipped.
+//! opentelemetry-proto, `RPCGRAPH_SPARK` one that has pyspark. Without them the tests that need them print that they are
+//! skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use std::process::Command;
 
 use parquet::file::reader::FileReader as _;
 use parquet::file::serialized_reader::SerializedFileReader;
-use rpcgraph::query::catalogue::names_with_sql;
+use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery, names_with_sql};
 
 use crate::cli::{BASE, LOG, Place};
 use crate::support::{files, logs, own};
@@ -171,6 +171,15 @@ fn python() -> Option<PathBuf> {
     python
 }
 
+/// A Python with Spark.
+fn spark() -> Option<PathBuf> {
+    let python = std::env::var_os("RPCGRAPH_SPARK").map(PathBuf::from);
+    if python.is_none() {
+        println!("skipped: RPCGRAPH_SPARK names no Python that has pyspark");
+    }
+    python
+}
+
 /// Runs a script of `tests/tables`, which says what is wrong.
 fn judge(python: &Path, script: &str, arguments: &[PathBuf]) {
     let mut command = Command::new(python);
@@ -210,25 +219,37 @@ fn engines_read_what_was_written() {
 }
 
 /// The named queries that have a twin give the same rows of tables in SQL.
-#[test]
-fn twins_say_the_same() {
-    let Some(python) = python() else { return };
+fn twins_say_the_same(python: &Path, dialect: &str) {
     let place = Place::new();
     let some = ["mined-mcp-sdks", "eth-execution-apis", "examples-2026-07-28", "logs/mcp"];
     let mut all = logs("messages.ndjson");
     all.retain(|log| some.iter().any(|name| log.parent().expect("a folder").ends_with(name)));
-    all.extend([logs("plain.ndjson"), logs("lsp.log"), logs("edge.log"), vec![place.path("errors")]].concat());
+    let own = ["plain.ndjson", "lsp.log", "mcp.jsonl", "edge.log"].map(logs).concat();
+    all.extend([own, vec![place.path("errors")]].concat());
     let all: Vec<_> = all.iter().map(|log| log.to_str().expect("text")).collect();
     // What only MCP has a name for.
     let code = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"no"}}"#;
     place.put("errors", format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}}\n{code}\n"));
     place.convert(&[&["--quiet", "-t", "parquet", "-o", "tables"], &all[..]].concat());
     for query in names_with_sql() {
-        place.put(&format!("{query}.sql"), place.run(&["queries", query, "--sql"]).quietly().text());
+        let sql = place.run(&["queries", query, "--sql", "--dialect", dialect]);
+        place.put(&format!("{query}.sql"), sql.quietly().text());
         let rows = place.run(&[&["query", "--quiet", "--named", query, "-t", "csv"], &all[..]].concat());
         place.put(&format!("{query}.csv"), rows.text());
     }
-    judge(&python, "twins.py", &[place.path("")]);
+    judge(python, "twins.py", &[PathBuf::from(dialect), place.path("")]);
+}
+
+#[test]
+fn twins_say_the_same_in_duckdb() {
+    let Some(python) = python() else { return };
+    twins_say_the_same(&python, "duckdb");
+}
+
+#[test]
+fn twins_say_the_same_in_spark() {
+    let Some(python) = spark() else { return };
+    twins_say_the_same(&python, "spark");
 }
 
 #[test]
@@ -240,9 +261,30 @@ fn queries_are_printed_in_sql() {
     assert_eq!(print(&["problems", "--sql", "--dialect", "spark"]).text(), duckdb.text());
     let trino = print(&["problems", "--sql", "--dialect", "trino"]);
     assert_eq!(trino.text(), duckdb.text().replace("BASE64", "TO_BASE64"));
-    let refused =
-        "error: the columns of tables do not answer tools: ask it of the log or of its graph; there is SQL for ";
+    for (dialect, value, keys) in [
+        (
+            "spark",
+            r#"get_json_object(r.params, "$['_meta']['io.modelcontextprotocol/clientInfo']['name']")"#,
+            r#"       to_json(json_object_keys(get_json_object(a.result, "$['capabilities']"))) AS serverCapabilities,"#,
+        ),
+        (
+            "trino",
+            r#"json_extract_scalar(r.params, '$["_meta"]["io.modelcontextprotocol/clientInfo"]["name"]')"#,
+            "       json_format(CAST(array_sort(map_keys(CAST(json_extract(a.result, '$[\"capabilities\"]') AS MAP(VARCHAR, JSON)))) AS JSON)) AS serverCapabilities,",
+        ),
+    ] {
+        let printed = print(&["handshake", "--sql", "--dialect", dialect]);
+        assert!(
+            printed.text().contains(value) && printed.text().lines().any(|line| line == keys),
+            "{}",
+            printed.text()
+        );
+    }
+    let refused = "error: the columns of tables do not answer tools, since it counts definitions, which lists of tools repeat and change: ask it of";
     print(&["tools", "--sql"]).began(2, refused);
+    let explained = CATALOGUE.iter().filter(|query| query.why_no_sql().is_some()).map(|query| query.name);
+    assert_eq!(explained.chain(names_with_sql()).count(), CATALOGUE.len());
+    assert!(names_with_sql().iter().all(|name| NamedQuery::find(name).unwrap().why_no_sql().is_none()));
     // Whoever changes a query looks at its twin.
     let files = files(&own("examples/queries/sql"), ".sql");
     let names: BTreeSet<_> = files.iter().map(|file| file.file_stem().unwrap().to_str().unwrap()).collect();

@@ -1,7 +1,7 @@
-"""Compares what DuckDB says of tables by the SQL twins of named queries with what rpcgraph says of the log by the queries.
+"""Compares what engines say of tables by the SQL twins of named queries with what rpcgraph says of the log by the queries.
 
-Arguments: folders, each with `tables` and for each query NAME.sql and NAME.csv. Numbers are compared as numbers, rows as a
-multiset: of some queries the order of equal rows is nobody's. The exit status is 1 where something differs.
+Arguments: duckdb or spark; folders, each with `tables` and for each query NAME.sql and NAME.csv. Numbers are compared as
+numbers, rows as a multiset: of some queries the order of equal rows is nobody's. The exit status is 1 where something differs.
 """
 
 import csv
@@ -10,9 +10,30 @@ import sys
 from collections import Counter
 from decimal import Decimal, InvalidOperation
 
-import duckdb
-
 csv.field_size_limit(1 << 30)
+
+if sys.argv[1] == "spark":
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    # Few rows: 200 tasks a join would take minutes.
+    spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+
+    def view(table, path):
+        spark.read.parquet(path).createOrReplaceTempView(table)
+
+    def ask(sql):
+        result = spark.sql(sql)
+        return result.columns, result.collect()
+else:
+    import duckdb
+
+    def view(table, path):
+        duckdb.execute(f"CREATE OR REPLACE VIEW {table} AS FROM '{path}'")
+
+    def ask(sql):
+        result = duckdb.sql(sql)
+        return list(result.columns), result.fetchall()
 
 
 def cell(value):
@@ -29,19 +50,19 @@ def rows(values):
 
 
 differ = compared = 0
-for folder in map(pathlib.Path, sys.argv[1:]):
+for folder in map(pathlib.Path, sys.argv[2:]):
     for table in ("messages", "sessions", "problems"):
-        duckdb.execute(f"CREATE OR REPLACE VIEW {table} AS FROM '{folder}/tables/{table}.parquet'")
+        view(table, f"{folder}/tables/{table}.parquet")
     for query in sorted(folder.glob("*.sql")):
         with open(query.with_suffix(".csv"), newline="") as file:
             names, *expected = csv.reader(file)
-        result = duckdb.sql(query.read_text())
-        found = rows(result.fetchall())
-        same = (list(result.columns), found) == (names, rows(expected))
+        columns, found = ask(query.read_text())
+        found = rows(found)
+        same = (columns, found) == (names, rows(expected))
         differ += not same
         compared += len(found)
         if not same:
-            print(query, list(result.columns), names)
+            print(query, columns, names)
             lacks, more = Counter(rows(expected)), Counter(found)
             print("".join(f"  - {row}\n" for row in lacks - more)[:2000], end="")
             print("".join(f"  + {row}\n" for row in more - lacks)[:2000])
