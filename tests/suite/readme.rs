@@ -54,6 +54,10 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
+/// How commands begin that are not run here: the tests themselves; what `tests/tables/lake.py` runs, as it stands and with
+/// other places.
+const ELSEWHERE: [&str; 3] = ["cargo test", "python examples/lake/lake.py ", "spark-submit "];
+
 #[test]
 fn commands_of_the_readme() {
     let readme = fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
@@ -69,7 +73,10 @@ fn commands_of_the_readme() {
         let arguments = match command.strip_prefix("cargo run --release -- ").or(command.strip_prefix("rpcgraph ")) {
             Some(arguments) => arguments,
             None => {
-                assert_eq!(command, "cargo test", "a command that nobody runs");
+                assert!(
+                    ELSEWHERE.iter().any(|known| command.starts_with(known)),
+                    "a command that nobody runs: {command}"
+                );
                 continue;
             }
         };

@@ -252,6 +252,15 @@ fn twins_say_the_same_in_spark() {
     twins_say_the_same(&python, "spark");
 }
 
+/// Many logs in one place, by Spark: see `tests/tables/lake.py`.
+#[test]
+fn a_lake_has_every_message_once() {
+    let Some(python) = spark() else { return };
+    let place = Place::new();
+    let binary = PathBuf::from(env!("CARGO_BIN_EXE_rpcgraph"));
+    judge(&python, "lake.py", &[binary, place.path(""), "30".into(), "50000".into()]);
+}
+
 #[test]
 fn queries_are_printed_in_sql() {
     let place = Place::new();
