@@ -26,13 +26,16 @@ pub use self::store::StoreTarget;
 #[cfg(feature = "http")]
 use crate::endpoint::EndpointError;
 
-/// Takes graphs.
-pub trait Target {
+/// Takes graphs, of several threads at once.
+pub trait Target: Sync {
     /// Replaces a graph. `progress` is told how many triples have arrived since it was last told.
-    fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError>;
+    fn replace(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError>;
 
     /// How many triples a graph has there, where it is worth asking.
-    fn count(&mut self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError>;
+    fn count(&self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError>;
+
+    /// Whether the graph is there already with just these triples and no others, where it is to be looked for.
+    fn has(&self, graph: SpooledGraph<'_>) -> bool;
 }
 
 /// Why a graph could not be loaded.
@@ -66,8 +69,22 @@ pub struct Loaded {
     pub graphs: u64,
     /// Triples in them.
     pub triples: u64,
+    /// How many of the graphs were there as they are, and so were not sent.
+    pub there: u64,
     /// Graphs that may differ from those sent.
     pub doubts: Vec<Doubt>,
+}
+
+impl Loaded {
+    /// Both counts together.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.graphs += other.graphs;
+        self.triples += other.triples;
+        self.there += other.there;
+        self.doubts.extend(other.doubts);
+        self
+    }
 }
 
 /// A graph that may differ from the one sent.
@@ -93,21 +110,30 @@ pub enum Doubt {
     },
 }
 
-/// Replaces each graph of a spool. What is loaded is added to `loaded` as soon as it is.
+/// Replaces each graph of a spool, but for those that the target tells that it has. What is loaded is added to `loaded` as
+/// soon as it is.
 ///
 /// # Errors
 ///
 /// Graphs before the one that failed are loaded.
 pub fn load(
     spool: &Spool,
-    target: &mut dyn Target,
+    target: &dyn Target,
     progress: &mut dyn FnMut(u64),
     loaded: &mut Loaded,
 ) -> Result<(), ReplaceError> {
     for graph in spool.graphs() {
-        target.replace(graph, progress)?;
+        let is_there = target.has(graph);
+        match is_there {
+            true => progress(graph.triples()),
+            false => target.replace(graph, progress)?,
+        }
         loaded.graphs += 1;
         loaded.triples += graph.triples();
+        loaded.there += u64::from(is_there);
+        if is_there {
+            continue;
+        }
         let name = graph.name();
         match target.count(name) {
             Ok(None) => {}

@@ -1,6 +1,11 @@
 //! `load`: logs to a server or a store.
 
+use std::collections::{BTreeMap, VecDeque};
+use std::iter::Enumerate;
 use std::path::PathBuf;
+use std::slice;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -14,9 +19,9 @@ use rpcgraph::store;
 use rpcgraph::summary::counted;
 
 use super::ask::parse_seconds;
-use super::input::shown;
-use super::progress::{Meter, Unit};
-use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
+use super::input::{InputSource, shown};
+use super::progress::{Meter, Unit, When};
+use super::read::{Attempt, GraphArgs, ReadArgs, Run, SummaryArgs};
 use super::{Failure, Outcome, print_failure, say, told};
 
 #[derive(Debug, Args)]
@@ -54,46 +59,61 @@ pub struct Load {
     summary: SummaryArgs,
 }
 
+/// What all threads that load have in common.
+struct Loading<'l> {
+    load: &'l Load,
+    run: Run<'l>,
+    sources: Enumerate<slice::Iter<'l, InputSource>>,
+    /// Inputs that have been read and not been sent yet, by their numbers.
+    waiting: VecDeque<(usize, Spool)>,
+    /// What was loaded of each.
+    loaded: BTreeMap<usize, Loaded>,
+    /// Why no more is loaded, by the number of the input; without a reason `--strict` has stopped it.
+    ended: BTreeMap<usize, Option<Failure>>,
+}
+
 impl Load {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let sources = self.read.sources()?;
         if sources.iter().any(|source| source.is_stdin() && !source.iri_stated) {
             bail!("standard input has no name that its graph could have: give it one with --base IRI");
         }
-        let mut run = self.read.run(&self.graph, self.summary.quiet)?;
+        let run = self.read.run(&self.graph, self.summary.quiet)?;
         let endpoint = self.endpoint()?;
-        let (mut target, name): (Box<dyn Target>, _) = match (&endpoint, &self.store) {
-            (Some(endpoint), _) => (Box::new(ServerTarget::connect(endpoint)?), endpoint.url().to_owned()),
+        let (target, name): (Box<dyn Target>, _) = match (&endpoint, &self.store) {
+            (Some(endpoint), _) => {
+                let target = ServerTarget::connect(endpoint)?.resuming(sources.len() > 1);
+                (Box::new(target), endpoint.url().to_owned())
+            }
             (None, Some(dir)) => (Box::new(StoreTarget::new(store::open(dir)?)), shown(dir)),
             (None, None) => bail!("name a --store or an --endpoint"),
         };
-
-        let (mut loaded, mut spools) = (Loaded::default(), Vec::new());
-        for source in &sources {
-            let mut spool = Spool::new(NamedNode::new(&source.iri)?, self.read.mapping);
-            let mut sink = Sink::quads(&mut spool);
-            let attempt = run.attempt(source, &mut sink)?;
-            sink.finish()?;
-            drop(sink);
-            match attempt {
-                Attempt::Done => spools.push(spool),
-                Attempt::Failed => continue,
-                // What was loaded of it before stays.
-                Attempt::Unread(why) => {
-                    print_failure(&why);
-                    continue;
-                }
-                Attempt::Stopped => {
-                    say("nothing was loaded");
-                    return Ok(Outcome::Findings);
-                }
+        // A store writes one graph after the other.
+        let threads = if endpoint.is_some() { self.read.jobs().min(sources.len()) } else { 1 };
+        let loading = Mutex::new(Loading {
+            load: self,
+            run,
+            sources: sources.iter().enumerate(),
+            waiting: VecDeque::new(),
+            loaded: BTreeMap::new(),
+            ended: BTreeMap::new(),
+        });
+        let work = || self.work(&loading, &*target, &name, threads);
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                // Fewer threads than asked for do as well.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
-            // With --strict, a later input may stop it all.
-            if !self.graph.strict {
-                self.load(&mut spools, &mut *target, &name, &mut loaded)?;
+            work();
+        });
+        let Loading { run, loaded, ended, .. } = loading.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let loaded = loaded.into_values().fold(Loaded::default(), Loaded::and);
+        if let Some(failure) = ended.into_values().next() {
+            if loaded.graphs > 0 {
+                self.say_loaded(&loaded, &name);
             }
+            return failure.map_or(Ok(Outcome::Findings), Err);
         }
-        self.load(&mut spools, &mut *target, &name, &mut loaded)?;
         run.findings.end();
         self.summary.say(run.total.as_ref());
         self.say_loaded(&loaded, &name);
@@ -103,6 +123,24 @@ impl Load {
         run.check("")?;
         run.check_read()?;
         Ok(if loaded.doubts.is_empty() { Outcome::Done } else { Outcome::Findings })
+    }
+
+    /// Loads one input after the other, as long as there are any. They are read in turn, and sent side by side.
+    fn work(&self, loading: &Mutex<Loading<'_>>, target: &dyn Target, name: &str, threads: usize) {
+        let when = if threads > 1 { When::Never } else { self.read.progress };
+        loop {
+            let Some((number, spool)) = lock(loading).next() else { return };
+            let size = spool.graphs().map(|graph| graph.triples()).sum();
+            let mut meter = Meter::new(name.to_owned(), Unit::Triples, Some(size), when);
+            let mut loaded = Loaded::default();
+            let ended = load::load(&spool, target, &mut |count| meter.add(count), &mut loaded);
+            drop(meter);
+            let mut loading = lock(loading);
+            loading.loaded.insert(number, loaded);
+            if let Err(failure) = ended {
+                loading.ended.insert(number, Some(failure.into()));
+            }
+        }
     }
 
     fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
@@ -115,28 +153,6 @@ impl Load {
         Ok(Some(builder.build()?))
     }
 
-    /// Loads what waits.
-    fn load(
-        &self,
-        spools: &mut Vec<Spool>,
-        target: &mut dyn Target,
-        name: &str,
-        loaded: &mut Loaded,
-    ) -> Result<(), Failure> {
-        for spool in spools.drain(..) {
-            let size = spool.graphs().map(|graph| graph.triples()).sum();
-            let mut meter = Meter::new(name.to_owned(), Unit::Triples, Some(size), self.read.progress);
-            if let Err(error) = load::load(&spool, target, &mut |count| meter.add(count), loaded) {
-                drop(meter);
-                if loaded.graphs > 0 {
-                    self.say_loaded(loaded, name);
-                }
-                return Err(error.into());
-            }
-        }
-        Ok(())
-    }
-
     fn say_loaded(&self, loaded: &Loaded, name: &str) {
         if !self.summary.quiet {
             let noun = match self.read.mapping {
@@ -144,7 +160,47 @@ impl Load {
                 Mapping::Bblock => "graph",
             };
             let (graphs, triples) = (counted(loaded.graphs, noun), counted(loaded.triples, "triple"));
-            say(&format!("loaded {graphs}, {triples} into {name}"));
+            let there = match loaded.there {
+                0 => String::new(),
+                there => format!("; {there} of them were there already"),
+            };
+            say(&format!("loaded {graphs}, {triples} into {name}{there}"));
         }
     }
+}
+
+impl Loading<'_> {
+    /// The next input that is to be sent, which nothing stands in the way of.
+    fn next(&mut self) -> Option<(usize, Spool)> {
+        // With --strict, a later input may stop it all.
+        while self.ended.is_empty() && (self.waiting.is_empty() || self.load.graph.strict) {
+            let Some((number, source)) = self.sources.next() else { break };
+            match self.read(source) {
+                Ok((Attempt::Done, spool)) => self.waiting.push_back((number, spool)),
+                Ok((Attempt::Failed, _)) => {}
+                // What was loaded of it before stays.
+                Ok((Attempt::Unread(why), _)) => print_failure(&why),
+                Ok((Attempt::Stopped, _)) => {
+                    say("nothing was loaded");
+                    self.ended.insert(number, None);
+                }
+                Err(failure) => _ = self.ended.insert(number, Some(failure)),
+            }
+        }
+        self.waiting.pop_front().filter(|_| self.ended.is_empty())
+    }
+
+    /// Reads an input to its end.
+    fn read(&mut self, source: &InputSource) -> Result<(Attempt, Spool), Failure> {
+        let mut spool = Spool::new(NamedNode::new(&source.iri)?, self.load.read.mapping);
+        let mut sink = Sink::quads(&mut spool);
+        let attempt = self.run.attempt(source, &mut sink)?;
+        sink.finish()?;
+        drop(sink);
+        Ok((attempt, spool))
+    }
+}
+
+fn lock<'m, 'l>(loading: &'m Mutex<Loading<'l>>) -> MutexGuard<'m, Loading<'l>> {
+    loading.lock().unwrap_or_else(PoisonError::into_inner)
 }

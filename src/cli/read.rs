@@ -127,6 +127,11 @@ impl ReadArgs {
         self.format.options()
     }
 
+    /// How many threads to use at most.
+    pub fn jobs(&self) -> usize {
+        self.jobs.map_or_else(processors, usize::from)
+    }
+
     /// A run over inputs. Without `quiet`, it also shows findings that the graph holds.
     pub fn run(&self, graph: &GraphArgs, quiet: bool) -> Result<Run<'_>, Failure> {
         let mapper = Mapper::new(self.mapping, &self.load_contexts()?)?.with_provenance(graph.provenance);
@@ -135,7 +140,7 @@ impl ReadArgs {
             strict: graph.strict,
             log_lines: graph.log_lines,
             protocol: self.protocol,
-            jobs: self.jobs.map_or_else(processors, usize::from),
+            jobs: self.jobs(),
         };
         let findings = Findings { quiet, in_graph: 0 };
         let is_stated = options.reader.is_stated();

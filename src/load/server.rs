@@ -10,8 +10,9 @@ use std::time::Duration;
 use oxrdf::{NamedNode, NamedNodeRef};
 
 use super::{ReplaceError, SpooledGraph, Target};
+use crate::answer::Answer;
 use crate::digest::sha256;
-use crate::endpoint::{Endpoint, EndpointError, Repeat};
+use crate::endpoint::{Endpoint, EndpointError, Repeat, ServerDataset};
 
 /// After an update whose answer was lost: how often to look whether it was followed, and the wait before each look.
 const LOOKS: u32 = 5;
@@ -21,13 +22,20 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct ServerTarget<'e> {
     endpoint: &'e Endpoint,
+    resumes: bool,
 }
 
 impl<'e> ServerTarget<'e> {
     /// Graphs go to this server, once it has answered a query: better to know before a long log is read.
     pub fn connect(endpoint: &'e Endpoint) -> Result<Self, EndpointError> {
         endpoint.ask("ASK {}")?;
-        Ok(Self { endpoint })
+        Ok(Self { endpoint, resumes: false })
+    }
+
+    /// Whether graphs that are there as they should be are left alone, which is quicker where many are.
+    #[must_use]
+    pub fn resuming(self, resumes: bool) -> Self {
+        Self { resumes, ..self }
     }
 
     /// Fills the staging graph.
@@ -115,7 +123,7 @@ impl<'e> ServerTarget<'e> {
 }
 
 impl Target for ServerTarget<'_> {
-    fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError> {
+    fn replace(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError> {
         if let (Some(graphs), false) = (self.endpoint.graph_store(), self.endpoint.update_is_stated()) {
             graphs.put(graph.name(), graph.length(), || graph.reader())?;
             progress(graph.triples());
@@ -131,8 +139,21 @@ impl Target for ServerTarget<'_> {
         self.put_in_place(staging.as_ref(), graph)
     }
 
-    fn count(&mut self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError> {
+    fn count(&self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError> {
         Ok(Some(self.endpoint.count(graph)?))
+    }
+
+    /// A graph is read as a whole where it has as many triples. What cannot be read is not known to be the same.
+    fn has(&self, graph: SpooledGraph<'_>) -> bool {
+        let name = graph.name();
+        if !self.resumes || !self.endpoint.count(name).is_ok_and(|there| there > 0 && there <= graph.triples()) {
+            return false;
+        }
+        let query = format!("CONSTRUCT {{ ?s ?p ?o }} WHERE {{ GRAPH {name} {{ ?s ?p ?o }} }}");
+        match self.endpoint.query(&query, &ServerDataset::default()) {
+            Ok(Answer::Graph(triples)) => graph.is_just(triples.map(|triple| Ok(triple?))).unwrap_or(false),
+            _ => false,
+        }
     }
 }
 

@@ -226,6 +226,23 @@ impl<'s> SpooledGraph<'s> {
         })
     }
 
+    /// Whether these are its triples, by their digests. Of so many that not all digests are in memory at once, and of those
+    /// with blank nodes, it is not said.
+    #[cfg(feature = "http")]
+    pub(super) fn is_just(
+        &self,
+        triples: impl Iterator<Item = Result<oxrdf::Triple, super::ReplaceError>>,
+    ) -> Result<bool, super::ReplaceError> {
+        let parts = HashParts::of(self.triples());
+        if parts.numbers().count() > 1 {
+            return Ok(false);
+        }
+        let most = usize::try_from(self.triples()).unwrap_or(usize::MAX);
+        let lines = triples.map(|triple| triple.map(|triple| format!("{triple} ."))).take(most.saturating_add(1));
+        let there = parts.hashes(0, lines)?;
+        Ok(there == parts.hashes(0, BufReader::new(self.reader()).lines())?)
+    }
+
     /// Length of what [`SpooledGraph::reader`] gives, in bytes.
     pub(super) fn length(&self) -> u64 {
         (self.graph.batches.iter().map(|batch| batch.length).sum::<usize>() + self.graph.node.len()) as u64

@@ -109,7 +109,7 @@ impl StoreTarget {
 }
 
 impl Target for StoreTarget {
-    fn replace(&mut self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError> {
+    fn replace(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError> {
         let room = QUADS.checked_sub(graph.triples()).filter(|_| graph.length() <= BYTES);
         let has_room = |room: u64| (0..=room).zip(self.old(graph.name(), None)).count() as u64 <= room;
         match room.is_some_and(has_room) {
@@ -119,8 +119,13 @@ impl Target for StoreTarget {
     }
 
     /// A store keeps what it is given.
-    fn count(&mut self, _: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError> {
+    fn count(&self, _: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError> {
         Ok(None)
+    }
+
+    /// To look for each triple would take as long as to replace it.
+    fn has(&self, _: SpooledGraph<'_>) -> bool {
+        false
     }
 }
 

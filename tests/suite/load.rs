@@ -373,3 +373,51 @@ fn a_log_that_was_not_read_changes_nothing() {
     ran.began(2, "error: log: nothing was read as JSON-RPC (json-lines: 1 malformed record); ");
     assert_has(&server, &old, "unread");
 }
+
+/// Side by side, and told in their order; what is there already as it is, is not sent again.
+#[test]
+fn several_are_loaded_at_a_time() {
+    let names: Vec<_> = (10..34).map(|number| format!("{number}.log")).collect();
+    for way in WAYS {
+        let (place, server) = (Place::new(), SparqlServer::start());
+        for (number, name) in names.iter().enumerate() {
+            place.put(name, format!("{}no JSON {number}\n", calls(number + 1)));
+        }
+        let mut arguments: Vec<_> = names.iter().map(String::as_str).collect();
+        arguments.insert(5, "missing.log");
+        arguments.extend(["--base", "https://example.org/logs/", "--jobs", "8"]);
+        for run in 0..2 {
+            let ran = load(&place, &server, way, &arguments);
+            assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+            let told = ran.stderr.lines().filter(|line| !line.starts_with("error: "));
+            let told: Vec<_> = told.filter_map(|line| line.split_once(".log:")).collect();
+            assert!(told.is_sorted_by_key(|(log, _)| *log) && told.len() == 20, "{}", ran.stderr);
+            let there = if run == 0 { "" } else { "; 23 of them were there already" };
+            let line = ran.stderr.lines().find(|line| line.starts_with("loaded ")).expect("what was loaded");
+            assert!(line.starts_with("loaded 24 sessions, ") && line.ends_with(&format!("/query{there}")), "{line}");
+            assert!(ran.stderr.ends_with("\nerror: 1 of 25 inputs failed\n"), "{}", ran.stderr);
+            arguments.remove(5);
+            assert_has(&server, &converted(&place, &arguments), &format!("{way:?}"));
+            arguments.insert(5, "missing.log");
+            // As many triples, but others.
+            place.put("20.log", format!("{}no JSON at all\n", calls(10)));
+        }
+    }
+}
+
+/// The first failure by the order of the inputs is told, and nothing begins after it.
+#[test]
+fn a_server_that_fails_ends_them_all() {
+    let (place, server) = (Place::new(), SparqlServer::start());
+    let names: Vec<_> = (10..34).map(|number| format!("{number}.log")).collect();
+    for name in &names {
+        place.put(name, calls(2));
+    }
+    server.fail_times("MOVE", Fault::Refuse("500 Internal Server Error", &[], "full"), 24);
+    let arguments = [&names.iter().map(String::as_str).collect::<Vec<_>>()[..], &["--quiet", "--jobs", "4"]].concat();
+    let ran = load(&place, &server, Way::Updates, &arguments);
+    assert_eq!((ran.status, ran.stderr.lines().count()), (Some(2), 1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("10.log"), "{}", ran.stderr);
+    assert!(server.asked().iter().filter(|asked| asked.contains("MOVE")).count() <= 4);
+    assert_has(&server, &[], "nothing");
+}

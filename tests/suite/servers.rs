@@ -1,6 +1,6 @@
 //! Servers that other people wrote, each with a folder of its own, where they are installed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,9 @@ const START: Duration = Duration::from_secs(60);
 
 /// A server that runs until this is dropped.
 pub struct Running {
+    command: Command,
     process: Child,
-    _folder: TempDir,
+    folder: TempDir,
     /// Where it answers queries, takes updates and has its graphs.
     pub query: String,
     pub update: String,
@@ -43,20 +44,32 @@ impl Running {
         command.current_dir(folder.path()).stdin(Stdio::null());
         command.stdout(output.try_clone().expect("a file")).stderr(output);
         let process = command.spawn().expect("a server");
-        let mut running = Self { process, _folder: folder, query, update, graph_store };
+        let mut running = Self { command, process, folder, query, update, graph_store };
+        running.wait();
+        running
+    }
+
+    /// Waits until it answers.
+    fn wait(&mut self) {
         let started = Instant::now();
-        while running.endpoint().query("ASK {}", &ServerDataset::default()).is_err() {
-            let output = || fs::read_to_string(running._folder.path().join("output")).unwrap_or_default();
+        while self.endpoint().query("ASK {}", &ServerDataset::default()).is_err() {
+            let output = || fs::read_to_string(self.folder.path().join("output")).unwrap_or_default();
             assert!(started.elapsed() < START, "it does not start: {}", output());
-            let ended = running.process.try_wait().expect("a process");
-            assert!(
-                ended.is_none(),
-                "it ended: {}",
-                fs::read_to_string(running._folder.path().join("output")).unwrap()
-            );
+            let ended = self.process.try_wait().expect("a process");
+            assert!(ended.is_none(), "it ended: {}", fs::read_to_string(self.folder.path().join("output")).unwrap());
             thread::sleep(Duration::from_millis(100));
         }
-        running
+    }
+
+    /// Ends it at once, whatever it does.
+    fn kill(&mut self) {
+        self.process.kill().expect("a process");
+        self.process.wait().expect("a process");
+    }
+
+    fn start_again(&mut self) {
+        self.process = self.command.spawn().expect("a server");
+        self.wait();
     }
 
     pub fn endpoint(&self) -> Endpoint {
@@ -159,6 +172,88 @@ fn load_and_compare(server: &Running, logs: &[&str], arguments: &[&str], same: i
             same(&server.graph(BASE), &expected.quads(RdfFormat::NQuads), &way.join(" "));
             assert_eq!(server.sessions(), [format!("<{BASE}>")].into());
         }
+    }
+}
+
+/// How many triples the session in each graph has.
+fn counts(quads: &[Quad]) -> BTreeMap<String, usize> {
+    quads.iter().fold(BTreeMap::new(), |mut counts, quad| {
+        *counts.entry(quad.graph_name.to_string()).or_default() += 1;
+        counts
+    })
+}
+
+/// Loads small sessions, many at a time, and kills the server when some are there. Loaded again, each is there once and whole.
+fn killed_and_loaded_again(server: &mut Running, sessions: usize) {
+    let place = Place::new();
+    let calls = |count: usize| -> String {
+        let line = |id| {
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"m\"}}\n{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{id}}}\n"
+            )
+        };
+        (0..count).map(line).collect()
+    };
+    (0..sessions).for_each(|number| place.put(&format!("logs/{number}.ndjson"), calls(number % 20 + 1)));
+    let [way, ..] = server.ways().map(|way| way.into_iter().map(str::to_owned).collect::<Vec<_>>());
+    let folder = place.path("logs");
+    let mut load = Command::new(env!("CARGO_BIN_EXE_rpcgraph"));
+    load.args(["load", "--jobs", "8"]).arg(&folder).args(&way);
+    let began = Instant::now();
+    let mut first = load.stderr(Stdio::piped()).spawn().expect("a process");
+    while server.sessions().len() < sessions / 4 {
+        assert!(first.try_wait().expect("a process").is_none(), "it ended before a quarter was there");
+        thread::sleep(Duration::from_millis(5));
+    }
+    server.kill();
+    let ended = first.wait_with_output().expect("a process");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(2), "{said}");
+    println!("{:.1} s, the server killed: {}", began.elapsed().as_secs_f32(), said.trim_end());
+    server.start_again();
+    let there = server.sessions().len();
+    assert!(there >= sessions / 4 && there < sessions, "{there} of {sessions} are there");
+
+    let began = Instant::now();
+    let again = load.output().expect("a process");
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert!(again.status.success(), "{said}");
+    println!("{:.1} s, {there} there: {}", began.elapsed().as_secs_f32(), said.trim_end());
+    assert!(said.trim_end().ends_with(" were there already"), "{said}");
+    let expected = place.convert(&["logs", "-t", "nquads", "--quiet"]).quads(RdfFormat::NQuads);
+    let query = "SELECT ?graph (COUNT(*) AS ?count) { GRAPH ?graph { ?session a <https://w3id.org/rpcgraph#Session> } \
+                 GRAPH ?graph { ?s ?p ?o } } GROUP BY ?graph";
+    let ServerAnswer::Solutions(rows) = server.endpoint().query(query, &ServerDataset::default()).expect("an answer")
+    else {
+        panic!("another answer")
+    };
+    let count =
+        |term: &Term| if let Term::Literal(count) = term { count.value().parse().expect("a number") } else { 0 };
+    let found = rows.rows.map(|row| row.expect("a row"));
+    let found = found.map(|row| (row.get(0).expect("a graph").to_string(), count(row.get(1).expect("a count"))));
+    assert_eq!(found.collect::<BTreeMap<_, _>>(), counts(&expected));
+    let staged = "ASK { GRAPH ?graph { ?s ?p ?o } FILTER(STRSTARTS(STR(?graph), \"urn:rpcgraph:staging:\")) }";
+    assert!(!server.endpoint().ask(staged).expect("an answer"), "a part of a session is left");
+}
+
+#[test]
+fn oxigraph_is_killed_and_loaded_again() {
+    let Some(mut server) = oxigraph() else { return };
+    killed_and_loaded_again(&mut server, 160);
+}
+
+#[test]
+fn virtuoso_is_killed_and_loaded_again() {
+    let Some(mut server) = virtuoso() else { return };
+    killed_and_loaded_again(&mut server, 160);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_thousand_sessions_survive() {
+    for server in [oxigraph(), virtuoso()] {
+        let Some(mut server) = server else { continue };
+        killed_and_loaded_again(&mut server, 1_000);
     }
 }
 

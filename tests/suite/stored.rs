@@ -46,15 +46,15 @@ const NAME: &str = crate::support::BASE;
 #[test]
 fn graphs_are_replaced() {
     let store = Store::new().unwrap();
-    let mut target = StoreTarget::new(store.clone());
+    let target = StoreTarget::new(store.clone());
     let other = spooled("urn:other", LOG.as_bytes(), &[], Mapping::Session);
-    load(&other, &mut target, &mut |_| {}, &mut Loaded::default()).unwrap();
+    load(&other, &target, &mut |_| {}, &mut Loaded::default()).unwrap();
     let before = quads(&store);
     for log in [LOG.as_bytes(), &calls(100), &calls(100), &[], LOG.as_bytes()] {
         let mut loaded = Loaded::default();
         let mut told = 0;
         let spool = spooled(NAME, log, &[], Mapping::Session);
-        load(&spool, &mut target, &mut |count| told += count, &mut loaded).unwrap();
+        load(&spool, &target, &mut |count| told += count, &mut loaded).unwrap();
         let mut expected = convert_with(log, &[], Options::default());
         // Both call it as the input is called.
         expected.iter_mut().filter(|quad| quad.predicate == rpcg::SOURCE).for_each(|quad| {
@@ -70,7 +70,7 @@ fn graphs_are_replaced() {
 #[test]
 fn blank_nodes_of_graphs_stay_apart() {
     let store = Store::new().unwrap();
-    let mut target = StoreTarget::new(store.clone());
+    let target = StoreTarget::new(store.clone());
     let context = serde_json::json!({ "params": {
         "@id": "http://json-rpc.org/ontology#hasParameters", "@context": { "id": "http://x.example/id" }
     } });
@@ -79,7 +79,7 @@ fn blank_nodes_of_graphs_stay_apart() {
     for (mapping, contexts) in [(Mapping::Bblock, vec![]), (Mapping::Session, vec![context])] {
         for name in ["urn:one", "urn:two", "urn:one"] {
             let spool = spooled(name, &calls(2), &contexts, mapping);
-            load(&spool, &mut target, &mut |_| {}, &mut Loaded::default()).unwrap();
+            load(&spool, &target, &mut |_| {}, &mut Loaded::default()).unwrap();
         }
         let blanks = |name: &str| -> std::collections::BTreeSet<String> {
             let name = NamedNode::new(name).unwrap();
@@ -97,19 +97,19 @@ fn an_interrupted_load_leaves_nothing_that_looks_whole() {
     let store = Store::new().unwrap();
     let (old, few, new) = (calls(100), calls(10_000), calls(16_000));
     let spool = |log: &[u8]| spooled(NAME, log, &[], Mapping::Session);
-    load(&spool(&old), &mut StoreTarget::new(store.clone()), &mut |_| {}, &mut Loaded::default()).unwrap();
+    load(&spool(&old), &StoreTarget::new(store.clone()), &mut |_| {}, &mut Loaded::default()).unwrap();
     let before = quads(&store);
     assert_eq!(sessions(&store), 1);
     // Within one transaction, and where one would be too large.
     for (log, limit, there) in [(&few, 50_000, 1), (&new, 100_000, 0)] {
-        let (mut told, mut target) = (0, StoreTarget::new(store.clone()));
+        let (mut told, target) = (0, StoreTarget::new(store.clone()));
         let mut progress = |count| {
             told += count;
             assert!(told < limit, "interrupted");
         };
         let spool = spool(log);
         let interrupted = catch_unwind(AssertUnwindSafe(|| {
-            load(&spool, &mut target, &mut progress, &mut Loaded::default()).unwrap();
+            load(&spool, &target, &mut progress, &mut Loaded::default()).unwrap();
         }));
         assert!(interrupted.is_err());
         assert_eq!(sessions(&store), there);
@@ -120,7 +120,7 @@ fn an_interrupted_load_leaves_nothing_that_looks_whole() {
     // What is large is replaced like what is not, by more and by less.
     for log in [new, calls(17_000), old] {
         let (mut loaded, spool) = (Loaded::default(), spool(&log));
-        load(&spool, &mut StoreTarget::new(store.clone()), &mut |_| {}, &mut loaded).unwrap();
+        load(&spool, &StoreTarget::new(store.clone()), &mut |_| {}, &mut loaded).unwrap();
         assert_eq!((sessions(&store), quads(&store).len() as u64), (1, loaded.triples));
         assert_eq!(spool.graphs().map(|graph| graph.distinct().unwrap()).sum::<u64>(), loaded.triples);
     }
