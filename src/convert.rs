@@ -27,7 +27,7 @@ use self::worker::{Worker, WorkerSink, WorkerTarget, Written};
 use crate::diagnostic::Finding;
 use crate::mapping::{InputIri, MapTally, Mapper, ReferenceError};
 use crate::protocol::{self, Protocol, Told};
-use crate::record::{ReadError, Reader, ReaderOptions, Sender};
+use crate::record::{OwnEntries, ReadError, Reader, ReaderOptions, Sender};
 use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkError, SinkKind};
 use crate::summary::Summary;
@@ -54,12 +54,18 @@ impl<R> Input<R> {
         Input { name, source, iri, iri_stated, read: map(read) }
     }
 
-    fn boxed<'r>(self) -> Input<Box<dyn Read + Send + 'r>>
+    fn boxed<'r>(self) -> Input<InputEntries<'r>>
     where
         R: Read + Send + 'r,
     {
-        self.map(|read| Box::new(read) as _)
+        self.map(|read| InputEntries::Read(Box::new(read)))
     }
+}
+
+/// What the entries of an input come from.
+enum InputEntries<'r> {
+    Read(Box<dyn Read + Send + 'r>),
+    Own(OwnEntries),
 }
 
 /// How to convert.
@@ -151,11 +157,25 @@ impl Converter {
         self.convert_logs(client.boxed(), Some(server.boxed()), sink, report)
     }
 
+    /// Converts an input that has its entries by itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Converter::convert`].
+    pub fn convert_entries(
+        &mut self,
+        input: Input<OwnEntries>,
+        sink: &mut Sink<'_>,
+        report: &mut (dyn FnMut(Finding) + Send),
+    ) -> Result<Summary, ConvertError> {
+        self.convert_logs(input.map(InputEntries::Own), None, sink, report)
+    }
+
     /// Not generic: the workers are compiled for each kind of sink once, and for no kind of reader.
     fn convert_logs(
         &mut self,
-        input: Input<Box<dyn Read + Send + '_>>,
-        server: Option<Input<Box<dyn Read + Send + '_>>>,
+        input: Input<InputEntries<'_>>,
+        server: Option<Input<InputEntries<'_>>>,
         sink: &mut Sink<'_>,
         report: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<Summary, ConvertError> {
@@ -164,9 +184,15 @@ impl Converter {
         self.inputs += 1;
         let taken = AtomicU64::new(0);
         let options = &self.options.reader;
-        let open = |name: &str, read| {
-            let read: Box<dyn Read + Send + '_> = Box::new(Counted { read, taken: &taken });
-            Reader::new(read, options).map_err(|error| ConvertError::Read { input: name.to_owned(), error })
+        let open = |name: &str, entries| {
+            let reader = match entries {
+                InputEntries::Read(read) => {
+                    let read: Box<dyn Read + Send + '_> = Box::new(Counted { read, taken: &taken });
+                    Reader::new(read, options)
+                }
+                InputEntries::Own(entries) => Reader::of(entries),
+            };
+            reader.map_err(|error| ConvertError::Read { input: name.to_owned(), error })
         };
         let reader = open(&name, read)?;
         let mut summary = Summary::new(reader.format(), reader.carriers());

@@ -47,10 +47,13 @@ pub struct Finding {
     pub in_graph: bool,
 }
 
-/// `session.ndjson:12: record 12 at byte 345: …`
+/// `session.ndjson:12: record 12 at byte 345: …`; where the place is not known, `tables/session.ndjson: record 12: …`.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Location { record, line, byte } = self.location;
+        if line == 0 {
+            return write!(f, "{}: record {record}: {}", self.input, self.message);
+        }
         write!(f, "{}:{line}: record {record} at byte {byte}: {}", self.input, self.message)
     }
 }

@@ -4,6 +4,8 @@
 //! original, numbers compared as exact decimals, strings by code units, absent members different from null ones.
 
 #[cfg(feature = "parquet")]
+mod logs;
+#[cfg(feature = "parquet")]
 mod tables;
 
 use std::borrow::Cow;
@@ -17,7 +19,9 @@ use oxrdf::{NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use percent_encoding::percent_decode_str;
 
 #[cfg(feature = "parquet")]
-pub use self::tables::{TableError, TableRecords};
+pub use self::logs::TableLogs;
+#[cfg(feature = "parquet")]
+pub use self::tables::{TableError, TableRecord, TableRecords};
 use crate::json::quoted;
 use crate::log::{LoggedEntry, LoggedMessage};
 use crate::message::{Content, Problem, Single};

@@ -115,7 +115,7 @@ pub use layout::{Layout, LayoutError, WordMeaning};
 pub(crate) use nature::nature;
 #[cfg(feature = "register")]
 pub(crate) use page::page_mark;
-pub use reader::{ReadError, Reader, ReaderOptions};
+pub use reader::{OwnEntries, ReadError, Reader, ReaderOptions};
 pub(crate) use times::unix_epoch;
 
 /// Where something is in its input, after decompression and with its carriers. What stands in a string there is at the
@@ -275,6 +275,8 @@ pub struct Flags {
     pub result_unknown: bool,
     /// Longer than [`ReaderOptions::max_record_size`]: `bytes` holds nothing, [`Record::length`] tells.
     pub oversized: bool,
+    /// The log says who sent the message, and that this was inferred.
+    pub sender_inferred: bool,
 }
 
 /// Text between the messages, in formats that mark their messages.

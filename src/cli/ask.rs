@@ -383,9 +383,7 @@ impl AskArgs {
         let mut output = self.answer.messages()?;
         let logs = match sources {
             [] => MessageSource::of_graph(&selected.quads(asked, cancel)?)?,
-            sources => {
-                sources.iter().map(MessageSource::of).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()
-            }
+            sources => MessageSource::of_all(sources)?,
         };
         let options = self.read.reader_options()?;
         let count = logs.iter().map(|log| selected.write(log, &options, &mut output)).sum::<Result<_, _>>()?;

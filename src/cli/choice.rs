@@ -39,10 +39,15 @@ impl<'c> Choice<'c> {
         }
         let dataset = Dataset::new(&query, sources.iter().any(|source| source.rdf_format().is_some()))?;
         let mut loading = dataset.load(&Cancel::default())?;
-        let mapper = Mapper::new(Mapping::Session, &[])?.with_provenance(query.names_provenance());
+        let provenance = query.names_provenance();
+        let mapper = Mapper::new(Mapping::Session, &[])?.with_provenance(provenance);
         let options = Options { reader: reader.clone(), jobs: processors(), ..Options::default() };
         let mut converter = Converter::new(mapper, options);
         for source in sources {
+            if let Some(entries) = source.in_tables(provenance)? {
+                converter.convert_entries(entries, &mut loading.sink(), &mut |_| {})?;
+                continue;
+            }
             let input = source.open()?.into_input();
             match source.rdf_format() {
                 Some(format) => {

@@ -12,9 +12,11 @@ use anyhow::{Context as _, anyhow, bail};
 use oxiri::IriRef;
 use oxrdfio::RdfFormat;
 use percent_encoding::utf8_percent_encode;
+use rpcgraph::convert::Input;
 use rpcgraph::log::{Log, STDIN_IRI, file_iri, file_name, session_iri};
 use rpcgraph::query::rdf_format;
-use rpcgraph::record::FollowEvent;
+use rpcgraph::rebuild::TableLogs;
+use rpcgraph::record::{FollowEvent, OwnEntries};
 use rpcgraph::vocab::RESERVED;
 
 use super::standard::check_input;
@@ -25,7 +27,6 @@ pub use rpcgraph::diagnostic::printable_path as shown;
 const STDIN: &str = "/dev/stdin";
 
 /// An input that has not been opened yet.
-#[derive(Debug)]
 pub struct InputSource {
     /// As the user named it; `None` for standard input.
     path: Option<PathBuf>,
@@ -37,6 +38,8 @@ pub struct InputSource {
     pub follow: Option<Arc<AtomicBool>>,
     /// What standard input has given, where it is read more than once.
     kept: Option<Kept>,
+    /// The tables that it is in, if its path is a folder of such, and its place among the logs that they hold.
+    tables: Option<(Arc<TableLogs>, usize)>,
 }
 
 /// What standard input has given, from its beginning. The file has no name: nothing of it stays, however the process ends.
@@ -72,8 +75,14 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
     let mut sources = Vec::with_capacity(paths.len());
     for path in paths {
         let path = (!is_stdin(path)).then(|| path.clone());
-        let (iri, iri_stated) = (String::new(), base.is_some());
-        let mut source = InputSource { path, iri, iri_stated, server: None, follow: None, kept: None };
+        let mut source = InputSource::new(path, base.is_some());
+        if let Some(folder) = source.path.as_deref().filter(|path| TableLogs::are_in(path)) {
+            if source.iri_stated {
+                bail!("{} has the IRIs of its sessions: leave out --base", source.name());
+            }
+            sources.extend(in_tables(folder)?);
+            continue;
+        }
         source.iri = match &base {
             None => source.path.as_deref().map_or_else(|| Ok(STDIN_IRI.to_owned()), file_iri)?,
             Some(base) if paths.len() == 1 => base.as_str().to_owned(),
@@ -83,6 +92,9 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
                 base.resolve(&IriRef::parse(segment)?)?.into_inner()
             }
         };
+        sources.push(source);
+    }
+    for source in &sources {
         if let Some(other) = known.insert(source.iri.clone(), source.name()) {
             bail!(
                 "{other} and {} would both be the session <{}>; convert them one by one, with a --base each",
@@ -90,13 +102,23 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
                 source.iri
             );
         }
-        sources.push(source);
     }
     Ok(sources)
 }
 
+/// The logs that a folder of tables holds.
+fn in_tables(folder: &Path) -> Result<Vec<InputSource>, Failure> {
+    let tables = Arc::new(TableLogs::open(folder).with_context(|| format!("cannot read {}", shown(folder)))?);
+    let source = |(place, iri): (usize, &str)| InputSource {
+        iri: iri.to_owned(),
+        tables: Some((Arc::clone(&tables), place)),
+        ..InputSource::new(Some(folder.to_owned()), true)
+    };
+    Ok(tables.iris().enumerate().map(source).collect())
+}
+
 /// The files that paths stand for: a folder for those in it, in the order of their names, and with `recursive` for those in
-/// its folders too. Hidden files and links in it are left out.
+/// its folders too. Hidden files and links in it are left out. A folder of tables stays one.
 pub fn files(paths: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -114,6 +136,10 @@ pub fn files(paths: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>, Failure
 }
 
 fn files_in(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    if TableLogs::are_in(folder) {
+        files.push(folder.to_owned());
+        return Ok(());
+    }
     let unreadable = || format!("cannot read {}", shown(folder));
     let entries: io::Result<Vec<_>> = fs::read_dir(folder).and_then(Iterator::collect);
     let mut entries = entries.with_context(unreadable)?;
@@ -131,6 +157,11 @@ fn files_in(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<
 }
 
 impl InputSource {
+    /// One that has no IRI yet.
+    fn new(path: Option<PathBuf>, iri_stated: bool) -> Self {
+        Self { path, iri: String::new(), iri_stated, server: None, follow: None, kept: None, tables: None }
+    }
+
     /// The syntax, if it is an RDF file and not a log.
     pub fn rdf_format(&self) -> Option<RdfFormat> {
         rdf_format(self.path.as_deref()?).filter(|_| self.server.is_none())
@@ -192,8 +223,26 @@ impl InputSource {
         self.server.as_mut().map_or(Ok(()), |server| server.keep())
     }
 
+    /// The entries that it has by itself, if it is in tables, which have no `provenance`.
+    pub fn in_tables(&self, provenance: bool) -> Result<Option<Input<OwnEntries>>, Failure> {
+        let Some((tables, place)) = &self.tables else { return Ok(None) };
+        if self.follow.is_some() {
+            bail!("{} is a folder of tables, which do not grow: leave out --follow", self.name());
+        }
+        if provenance {
+            bail!(
+                "{} has messages and not the bytes of logs: ask the logs for lines, offsets and digests",
+                self.name()
+            );
+        }
+        tables.input(*place).with_context(|| format!("cannot read {}", self.name()))
+    }
+
     /// Opens it.
     pub fn open(&self) -> Result<Log, Failure> {
+        if self.tables.is_some() {
+            bail!("{} is a folder of tables, and here logs are read: name the logs", self.name());
+        }
         let log = match (&self.path, &self.follow) {
             (Some(path), None) => Log::open(path)?,
             (Some(path), Some(stop)) => {

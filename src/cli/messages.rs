@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::bail;
 use oxrdf::{GraphName, Quad, Term};
-use rpcgraph::log::{LogError, LoggedEntry};
+use rpcgraph::log::{LogError, LoggedEntry, Messages};
 use rpcgraph::query::{Answer, Cancel, Query, QueryError, Solutions};
 use rpcgraph::rebuild::messages;
 use rpcgraph::record::ReaderOptions;
@@ -136,8 +136,12 @@ pub enum MessageSource<'s> {
 pub type Entries<'e> = Box<dyn Iterator<Item = Result<LoggedEntry, LogError>> + 'e>;
 
 impl<'s> MessageSource<'s> {
-    /// The log that an input is, or those that its graph is of.
-    pub fn of(source: &'s InputSource) -> Result<Vec<Self>, Failure> {
+    /// The logs that inputs are, or that their graphs are of.
+    pub fn of_all(sources: &'s [InputSource]) -> Result<Vec<Self>, Failure> {
+        Ok(sources.iter().map(Self::of).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    fn of(source: &'s InputSource) -> Result<Vec<Self>, Failure> {
         if source.server.is_some() {
             bail!("-t messages is for one log at a time: ask that of the client or of the server alone");
         }
@@ -162,7 +166,10 @@ impl<'s> MessageSource<'s> {
     pub fn entries(&self, options: &ReaderOptions) -> Result<Entries<'_>, Failure> {
         Ok(match self {
             Self::Log(source) => {
-                let mut messages = source.open()?.with_options(options.clone()).messages();
+                let mut messages = match source.in_tables(false)? {
+                    Some(entries) => Messages::of(entries),
+                    None => source.open()?.with_options(options.clone()).messages(),
+                };
                 Box::new(std::iter::from_fn(move || messages.next_entry()))
             }
             Self::Graph(_, entries) => Box::new(entries.iter().cloned().map(Ok)),

@@ -145,7 +145,8 @@ impl ReadArgs {
         let findings = Findings { quiet, in_graph: 0 };
         let is_stated = options.reader.is_stated();
         let converter = Converter::new(mapper, options);
-        Ok(Run { read: self, is_stated, converter, findings, total: None, inputs: 0, failed: 0, unread: 0 })
+        let provenance = graph.provenance;
+        Ok(Run { read: self, provenance, is_stated, converter, findings, total: None, inputs: 0, failed: 0, unread: 0 })
     }
 
     /// Opens one of them, with progress.
@@ -178,6 +179,7 @@ pub enum Attempt {
 /// A run over inputs, one after the other, and what came of them.
 pub struct Run<'r> {
     read: &'r ReadArgs,
+    provenance: bool,
     /// Whether the format of the inputs is.
     is_stated: bool,
     converter: Converter,
@@ -192,11 +194,14 @@ impl Run<'_> {
     /// Converts an input, up to the first record that `--strict` does not let pass.
     pub fn convert(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
         self.inputs += 1;
-        let input = self.read.open(source)?;
         let report = &mut |finding: Finding| self.findings.show(&finding);
-        let converted = match &source.server {
-            None => self.converter.convert(input, sink, report),
-            Some(server) => self.converter.convert_sides(input, self.read.open(server)?, sink, report),
+        let converted = match (source.in_tables(self.provenance)?, &source.server) {
+            (Some(entries), _) => self.converter.convert_entries(entries, sink, report),
+            (None, None) => self.converter.convert(self.read.open(source)?, sink, report),
+            (None, Some(server)) => {
+                let (client, server) = (self.read.open(source)?, self.read.open(server)?);
+                self.converter.convert_sides(client, server, sink, report)
+            }
         };
         let summary = match converted {
             Ok(summary) => summary,

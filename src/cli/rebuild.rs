@@ -10,8 +10,8 @@ use oxrdf::Quad;
 use oxrdfio::RdfParser;
 use rpcgraph::log::file_iri;
 use rpcgraph::query::rdf_format;
-use rpcgraph::rebuild::{RebuiltContent, RebuiltRecord, TableRecords, rebuild};
-use rpcgraph::record::decompressed;
+use rpcgraph::rebuild::{RebuiltContent, TableRecord, TableRecords, rebuild};
+use rpcgraph::record::{Entry, decompressed};
 use rpcgraph::sink::Output;
 
 use super::input::shown;
@@ -38,11 +38,20 @@ impl RebuildCommand {
             };
             let unreadable = || format!("cannot read {}", shown(&table));
             for record in TableRecords::open(File::open(&table).with_context(unreadable)?).with_context(unreadable)? {
-                write_record(&record.with_context(unreadable)?, &mut output)?;
+                let TableRecord { iri, entry, .. } = record.with_context(unreadable)?;
+                match entry {
+                    Entry::Record(record) => write_record(&iri, &record.bytes, &mut output)?,
+                    Entry::LogLine(_) => {}
+                }
             }
         }
         for record in rebuild(&quads)?.into_iter().flat_map(|session| session.records) {
-            write_record(&record, &mut output)?;
+            let bytes = match record.content {
+                RebuiltContent::Json(text) | RebuiltContent::Text(text) => text.into_bytes(),
+                RebuiltContent::Bytes(bytes) => bytes,
+                RebuiltContent::Skipped => Vec::new(),
+            };
+            write_record(&record.iri, &bytes, &mut output)?;
         }
         output.finish()?;
         Ok(Outcome::Done)
@@ -57,15 +66,12 @@ fn messages_table(path: &Path) -> Option<PathBuf> {
     path.extension().is_some_and(|extension| extension == "parquet").then(|| path.to_owned())
 }
 
-fn write_record(record: &RebuiltRecord, output: &mut Output) -> Result<(), Failure> {
-    match &record.content {
-        RebuiltContent::Json(text) | RebuiltContent::Text(text) => output.write_all(text.as_bytes())?,
-        RebuiltContent::Bytes(bytes) => output.write_all(bytes)?,
-        RebuiltContent::Skipped => {
-            say(&format!("note: nothing holds what {} was: it was too large", record.iri));
-            return Ok(());
-        }
+fn write_record(iri: &str, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
+    if bytes.is_empty() {
+        say(&format!("note: nothing holds what {iri} was: it was too large"));
+        return Ok(());
     }
+    output.write_all(bytes)?;
     Ok(output.write_all(b"\n")?)
 }
 

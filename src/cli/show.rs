@@ -188,11 +188,11 @@ impl ShowCommand {
         };
         selectors.iter().try_for_each(|selector| selector.check(&asked, &name))?;
         let selected = choice.messages(&asked)?;
-        let logs = match sources.first() {
+        let logs = match sources.as_slice() {
             _ if selected.logs() == 0 => return Err(choice.nothing(&asked, &name)?),
-            Some(log) => MessageSource::of(log)?,
             // What stands around it is named by the numbers of records.
-            None => MessageSource::of_graph(&selected.around(self.around as u64).quads(&asked, &Cancel::default())?)?,
+            [] => MessageSource::of_graph(&selected.around(self.around as u64).quads(&asked, &Cancel::default())?)?,
+            sources => MessageSource::of_all(sources)?,
         };
         // It is waited for when all has been written.
         let (_pager, mut output) = match pager::is_able() {

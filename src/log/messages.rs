@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::convert::{ConvertError, Input};
 use crate::json::Numbers;
 use crate::message::{Content, ErrorMember, Id, Kind, Message, Payload, Problems};
-use crate::record::{Entry, Location, ReadError, Reader, ReaderOptions, Record, Sender};
+use crate::record::{Entry, Location, OwnEntries, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Sessions};
 
 use super::LogError;
@@ -69,6 +69,12 @@ pub struct Messages {
 impl Messages {
     pub(super) fn new(input: Input<Box<dyn Read + Send>>, options: &ReaderOptions) -> Self {
         let reader = Some(Reader::new(input.read, options));
+        Self { input: input.name, reader, sessions: Sessions::new(), ready: VecDeque::new() }
+    }
+
+    /// Those of an input that has its entries by itself.
+    pub fn of(input: Input<OwnEntries>) -> Self {
+        let reader = Some(Reader::of(input.read));
         Self { input: input.name, reader, sessions: Sessions::new(), ready: VecDeque::new() }
     }
 

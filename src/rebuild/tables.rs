@@ -1,18 +1,24 @@
-//! The way back from tables: the messages of `messages.parquet`, in its order.
+//! The way back from tables: the records of `messages.parquet`, in its order.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::iter::Peekable;
+use std::path::Path;
+use std::str::FromStr;
 
+use oxsdatatypes::DateTime;
 use parquet::errors::ParquetError;
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 
-use super::{RebuiltContent, RebuiltRecord, object};
+use super::object;
 use crate::json::quoted;
-use crate::sink::parquet::schema::messages;
+use crate::message::Problem;
+use crate::record::{Entry, Location, LogLine, Record, Sender, Time};
+use crate::sink::parquet::schema::{Table, messages, problems};
 
 /// Why messages cannot be rebuilt from a file.
 #[derive(Debug, thiserror::Error)]
@@ -21,11 +27,14 @@ pub enum TableError {
     #[error(transparent)]
     Read(#[from] io::Error),
     /// A column is missing.
-    #[error("it is not the table of messages that `convert -t parquet` writes: it has no column {0}")]
-    NoColumn(&'static str),
+    #[error("it is not the table of {0} that `convert -t parquet` writes: it has no column {1}")]
+    NoColumn(&'static str, &'static str),
     /// A cell is empty that never is, or has something else in it.
-    #[error("it is not the table of messages that `convert -t parquet` writes: the column {0} lacks a value")]
+    #[error("it is not a table that `convert -t parquet` writes: the column {0} lacks a value")]
     NoValue(&'static str),
+    /// Rows are missing, or in another order.
+    #[error("rows are missing, or not in the order in which `convert -t parquet` writes them: {0}")]
+    Misplaced(String),
 }
 
 impl From<ParquetError> for TableError {
@@ -34,109 +43,230 @@ impl From<ParquetError> for TableError {
     }
 }
 
-/// The records of a table of messages: the elements of a batch are told with it, and log lines are not records.
+/// The records of a table of messages, and the lines between them: the elements of a batch are told with it.
 pub struct TableRecords {
     rows: RowIter<'static>,
     /// The next row, which begins another record.
-    next: Option<MessageRow>,
+    next: Option<TableRow>,
+    problems: Peekable<Problems>,
+}
+
+/// What the log said is wrong with messages, in their order: their IRIs and the problems.
+type Problems = Box<dyn Iterator<Item = Result<(String, Problem), TableError>> + Send>;
+
+/// A record, or a line between records.
+pub struct TableRecord {
+    /// Its IRI.
+    pub iri: String,
+    /// The IRI of its session.
+    pub session: String,
+    /// The record as messages have it, without its session; empty where it was too large to be kept.
+    pub entry: Entry<'static>,
 }
 
 /// The cells of a row that are not null.
-struct MessageRow(BTreeMap<String, Field>);
+pub(super) struct TableRow(BTreeMap<String, Field>);
+
+/// The rows of a table.
+pub(super) fn rows(file: File, table: &Table) -> Result<RowIter<'static>, TableError> {
+    let reader = SerializedFileReader::new(file)?;
+    let fields = reader.metadata().file_metadata().schema().get_fields();
+    let missing = |name: &&str| !fields.iter().any(|field| field.name() == *name);
+    if let Some(name) = table.columns.iter().map(|column| column.name).find(missing) {
+        return Err(TableError::NoColumn(table.name, name));
+    }
+    // Few rows at once: each may be large.
+    Ok(RowIter::from_file_into(Box::new(reader)).with_batch_size(16))
+}
 
 impl TableRecords {
     /// Those of a file.
     pub fn open(file: File) -> Result<Self, TableError> {
-        let reader = SerializedFileReader::new(file)?;
-        let fields = reader.metadata().file_metadata().schema().get_fields();
-        let missing = |name: &&str| !fields.iter().any(|field| field.name() == *name);
-        if let Some(name) = messages::TABLE.columns.iter().map(|column| column.name).find(missing) {
-            return Err(TableError::NoColumn(name));
-        }
-        // Few rows at once: each may be large.
-        let rows = RowIter::from_file_into(Box::new(reader)).with_batch_size(16);
-        Ok(Self { rows, next: None })
+        let problems: Problems = Box::new(std::iter::empty());
+        Ok(Self { rows: rows(file, &messages::TABLE)?, next: None, problems: problems.peekable() })
     }
 
-    fn row(&mut self) -> Result<Option<MessageRow>, TableError> {
-        if let Some(row) = self.next.take() {
-            return Ok(Some(row));
-        }
-        for row in self.rows.by_ref() {
-            let row = MessageRow::new(row?);
-            if row.text("kind") != Some("LogLine") {
-                return Ok(Some(row));
-            }
-        }
-        Ok(None)
+    /// Those of a folder, with what the log said is wrong with them.
+    pub(super) fn in_folder(folder: &Path) -> Result<Self, TableError> {
+        let rows = rows(File::open(folder.join(problems::TABLE.file()))?, &problems::TABLE)?;
+        let problems: Problems = Box::new(rows.filter_map(|row| stated_problem(row).transpose()));
+        let messages = Self::open(File::open(folder.join(messages::TABLE.file()))?)?;
+        Ok(Self { problems: problems.peekable(), ..messages })
     }
 
-    fn record(&mut self) -> Result<Option<RebuiltRecord>, TableError> {
-        let Some(first) = self.row()? else { return Ok(None) };
-        let (session, sequence) = (first.required("session_iri")?.to_owned(), first.sequence()?);
+    /// The session of the next one.
+    pub(super) fn next_session(&mut self) -> Result<Option<&str>, TableError> {
+        self.next = self.row()?;
+        self.next.as_ref().map(|row| row.required("session_iri")).transpose()
+    }
+
+    fn row(&mut self) -> Result<Option<TableRow>, TableError> {
+        match self.next.take() {
+            Some(row) => Ok(Some(row)),
+            None => self.rows.next().map(|row| Ok(TableRow::new(row?))).transpose(),
+        }
+    }
+
+    fn record(&mut self) -> Result<Option<TableRecord>, TableError> {
+        let Some(first) = self.row()? else {
+            return match self.problems.next().transpose()? {
+                Some((message, _)) => Err(TableError::Misplaced(format!("there is a problem of {message}"))),
+                None => Ok(None),
+            };
+        };
+        let session = first.required("session_iri")?.to_owned();
         let mut iri = first.text("batch_iri").map_or_else(|| first.required("message_iri"), Ok)?.to_owned();
+        if first.text("kind") == Some("LogLine") {
+            return Ok(Some(TableRecord { iri, session, entry: first.log_line()?.into() }));
+        }
+        let mut record = first.record()?;
         let in_batch = first.text("batch_iri").is_some() || first.text("kind") == Some("Batch");
         if !in_batch {
-            return Ok(Some(RebuiltRecord { iri, sequence, content: first.content()? }));
+            record.latency = first.parsed("latency_text")?;
+            record.bytes = first.content()?.into();
+            self.note_problems(&first, &mut record)?;
+            return Ok(Some(TableRecord { iri, session, entry: record.into() }));
         }
-        let mut elements = Vec::new();
+        let mut elements = String::new();
         let mut row = Some(first);
         while let Some(element) = row {
-            if element.text("session_iri") != Some(&session) || element.sequence()? != sequence {
+            let is_line = element.text("kind") == Some("LogLine");
+            let is_same =
+                element.text("session_iri") == Some(&session) && element.sequence()? == record.location.record;
+            if is_line || !is_same {
                 self.next = Some(element);
                 break;
             }
+            // One that was told by its method alone tells itself again.
+            record.sender = record.sender.filter(|sender| element.sender() == Some(*sender));
+            self.note_problems(&element, &mut record)?;
             match element.text("kind") {
                 Some("Batch") => iri = element.required("message_iri")?.to_owned(),
-                _ => elements.push(element.single()?),
+                _ => {
+                    elements.push_str(if elements.is_empty() { "" } else { "," });
+                    elements.push_str(&element.single()?);
+                }
             }
             row = self.row()?;
         }
-        let content = RebuiltContent::Json(format!("[{}]", elements.join(",")));
-        Ok(Some(RebuiltRecord { iri, sequence, content }))
+        record.bytes = format!("[{elements}]").into_bytes().into();
+        Ok(Some(TableRecord { iri, session, entry: record.into() }))
+    }
+
+    /// Notes what the log says is wrong with a message.
+    fn note_problems(&mut self, row: &TableRow, record: &mut Record<'_>) -> Result<(), TableError> {
+        let Some(iri) = row.text("message_iri") else { return Ok(()) };
+        let is_of_it =
+            |problem: &Result<(String, Problem), _>| problem.as_ref().map_or(true, |(message, _)| message == iri);
+        while let Some((_, problem)) = self.problems.next_if(is_of_it).transpose()? {
+            match problem {
+                Problem::Truncated => record.flags.truncated = true,
+                Problem::Reconstructed => record.flags.reconstructed = true,
+                Problem::ResultUnknown => record.flags.result_unknown = true,
+                // The sender was not known before the request was found.
+                _ => record.sender = None,
+            }
+        }
+        Ok(())
     }
 }
 
+/// A problem that the message alone does not tell.
+fn stated_problem(row: Result<Row, ParquetError>) -> Result<Option<(String, Problem)>, TableError> {
+    const STATED: [Problem; 4] =
+        [Problem::Truncated, Problem::Reconstructed, Problem::ResultUnknown, Problem::AmbiguousPairing];
+    let row = TableRow::new(row?);
+    let name = row.required("problem")?;
+    let problem = STATED.into_iter().find(|problem| problem.name() == name);
+    problem.map(|problem| Ok((row.required("message_iri")?.to_owned(), problem))).transpose()
+}
+
 impl Iterator for TableRecords {
-    type Item = Result<RebuiltRecord, TableError>;
+    type Item = Result<TableRecord, TableError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.record().transpose()
     }
 }
 
-impl MessageRow {
-    fn new(row: Row) -> Self {
+impl TableRow {
+    pub fn new(row: Row) -> Self {
         Self(row.into_columns().into_iter().filter(|(_, cell)| !matches!(cell, Field::Null)).collect())
     }
 
-    fn text(&self, column: &str) -> Option<&str> {
+    pub fn text(&self, column: &str) -> Option<&str> {
         match self.0.get(column) {
             Some(Field::Str(text)) => Some(text),
             _ => None,
         }
     }
 
-    fn required(&self, column: &'static str) -> Result<&str, TableError> {
+    pub fn required(&self, column: &'static str) -> Result<&str, TableError> {
         self.text(column).ok_or(TableError::NoValue(column))
     }
 
-    fn sequence(&self) -> Result<u64, TableError> {
-        match self.0.get("seq") {
-            Some(Field::Long(number)) => u64::try_from(*number).map_err(|_| TableError::NoValue("seq")),
-            _ => Err(TableError::NoValue("seq")),
+    /// A number that is not negative, or 0.
+    pub fn number(&self, column: &'static str) -> Result<u64, TableError> {
+        match self.0.get(column) {
+            None => Ok(0),
+            Some(Field::Long(number)) => u64::try_from(*number).map_err(|_| TableError::NoValue(column)),
+            Some(_) => Err(TableError::NoValue(column)),
         }
     }
 
-    fn content(&self) -> Result<RebuiltContent, TableError> {
-        if self.text("kind") != Some("MalformedRecord") {
-            return Ok(RebuiltContent::Json(self.single()?));
-        }
-        Ok(match (self.0.get("raw"), self.text("text")) {
-            (Some(Field::Bytes(bytes)), _) => RebuiltContent::Bytes(bytes.data().to_vec()),
-            (_, Some(text)) => RebuiltContent::Text(text.to_owned()),
-            (_, None) => RebuiltContent::Skipped,
+    pub fn is_true(&self, column: &str) -> bool {
+        matches!(self.0.get(column), Some(Field::Bool(true)))
+    }
+
+    fn sequence(&self) -> Result<u64, TableError> {
+        self.number("seq")
+    }
+
+    fn parsed<T: FromStr>(&self, column: &'static str) -> Result<Option<T>, TableError> {
+        self.text(column).map(|text| text.parse().map_err(|_| TableError::NoValue(column))).transpose()
+    }
+
+    fn time(&self) -> Result<Option<Time>, TableError> {
+        Ok(match self.parsed::<DateTime>("time_text")? {
+            Some(time) => Some(Time::DateTime(time)),
+            None => self.parsed("clock")?.map(Time::Clock),
         })
+    }
+
+    fn sender(&self) -> Option<Sender> {
+        match self.text("sender")? {
+            "Client" => Some(Sender::Client),
+            _ => Some(Sender::Server),
+        }
+    }
+
+    fn location(&self) -> Result<Location, TableError> {
+        Ok(Location { record: self.sequence()?, line: self.number("line")?, byte: self.number("byte_offset")? })
+    }
+
+    fn log_line(&self) -> Result<LogLine<'static>, TableError> {
+        let (time, sender, location) = (self.time()?, self.sender(), self.location()?);
+        Ok(LogLine { time, sender, location, ..LogLine::new(self.text_or_bytes()) })
+    }
+
+    /// A record, but for its bytes.
+    fn record(&self) -> Result<Record<'static>, TableError> {
+        let (time, sender, location) = (self.time()?, self.sender(), self.location()?);
+        Ok(Record { time, sender, location, ..Record::new(Vec::new()) })
+    }
+
+    fn content(&self) -> Result<Vec<u8>, TableError> {
+        match self.text("kind") {
+            Some("MalformedRecord") => Ok(self.text_or_bytes()),
+            _ => self.single().map(String::into_bytes),
+        }
+    }
+
+    fn text_or_bytes(&self) -> Vec<u8> {
+        match self.0.get("raw") {
+            Some(Field::Bytes(bytes)) => bytes.data().to_vec(),
+            _ => self.text("text").unwrap_or_default().into(),
+        }
     }
 
     /// JSON text of a message, or of a value that is not one.

@@ -127,6 +127,14 @@ pub struct Reader<R: Read> {
     head: Vec<u8>,
 }
 
+/// Entries that a decoder has by itself, with no bytes to read.
+pub struct OwnEntries {
+    /// The format that they once were read as.
+    pub format: Format,
+    /// The decoder, which is shown nothing.
+    pub decoder: Box<dyn Decoder>,
+}
+
 /// Whether there is more to read.
 enum ReaderState {
     Open,
@@ -447,6 +455,14 @@ impl<R: Read> Reader<R> {
             self.buffer.truncate(self.filled.max(CHUNK));
             self.buffer.shrink_to_fit();
         }
+    }
+}
+
+impl<'r> Reader<Box<dyn Read + Send + 'r>> {
+    /// Gives what a decoder has by itself.
+    pub(crate) fn of(entries: OwnEntries) -> Result<Self, ReadError> {
+        let nothing = Self::new(Box::new(io::empty()), &ReaderOptions::default().with_format(Format::JsonLines))?;
+        Ok(Self { format: entries.format, decoder: entries.decoder, ..nothing })
     }
 }
 

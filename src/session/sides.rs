@@ -68,7 +68,9 @@ impl Sides {
     /// Who sent a record, or a message in it with that method.
     pub fn party(&mut self, record: &Record<'_>, known: Option<KnownMethod>) -> Party {
         if record.sender.is_some() {
-            return Party { sender: record.sender, inferred: false, direction: None };
+            let inferred = record.flags.sender_inferred;
+            self.inferred |= inferred;
+            return Party { sender: record.sender, inferred, direction: None };
         }
         let known = known.and_then(|known| Some((known.sender?, known.protocols)));
         if let Some((sender, protocols)) = known {

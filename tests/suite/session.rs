@@ -546,7 +546,7 @@ fn what_a_log_says_of_a_record_is_a_problem_of_it() {
         let told = flagged(br#"[{"jsonrpc":"2.0","method":"m"}]"#, flags);
         assert_eq!((told[0].problems.as_slice(), told[1].problems.as_slice()), (&[problem][..], &[][..]));
     }
-    let all = Flags { truncated: true, reconstructed: true, result_unknown: true, oversized: false };
+    let all = Flags { truncated: true, reconstructed: true, result_unknown: true, ..Flags::default() };
     assert_eq!(flagged(message, all)[0].problems, [Problem::Truncated, Problem::Reconstructed, Problem::ResultUnknown]);
     let mut run = Run::default();
     assert_eq!(run.record(Record::oversized(300))[0].problems, [Problem::Truncated]);

@@ -135,6 +135,96 @@ fn what_tables_are_not() {
     ran.began(2, "error: cannot read tables/sessions.parquet: it is not the table of messages that");
 }
 
+/// What is asked of tables is answered as of the logs that they were made of: they have the same graph.
+#[test]
+fn tables_are_asked_as_their_logs() {
+    for ending in
+        ["messages.ndjson", "not-json.txt", "edge.log", "edge.json", "typical.log", "typical.io", "plain.ndjson"]
+    {
+        for some in logs(ending).chunks(100) {
+            let some: Vec<_> = some.iter().map(|log| log.to_str().expect("text")).collect();
+            let place = Place::new();
+            let convert =
+                |inputs: &[&str], more: &[&str]| place.convert(&[&["--quiet", "--log-lines"], more, inputs].concat());
+            // What is not a log is told of each time, and no reason to leave out the others.
+            assert!(convert(&some, &["-t", "parquet", "-o", "tables"]).status <= Some(1), "{some:?}");
+            let lines = |inputs: &[&str]| -> BTreeSet<String> {
+                let ran = convert(inputs, &["-t", "nquads"]);
+                assert!(ran.status <= Some(1), "{}", ran.stderr);
+                ran.text().lines().map(str::to_owned).collect()
+            };
+            let (expected, found) = (lines(&some), lines(&["tables"]));
+            let differences: Vec<_> = expected.symmetric_difference(&found).take(10).collect();
+            assert!(differences.is_empty(), "{ending}: {differences:#?}");
+        }
+    }
+}
+
+/// Questions, messages and other syntaxes, of several logs in a folder.
+#[test]
+fn tables_are_inputs() {
+    let place = Place::with("a.log", LOG);
+    place.put("b.log", format!("{LOG}no JSON\n"));
+    place.convert(&["a.log", "b.log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+    let of = |command: &[&str], inputs: &[&str]| {
+        let ran = place.run(&[command, inputs].concat());
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        ran.text().to_owned()
+    };
+    for command in [
+        &["errors", "--quiet"][..],
+        &["timeline", "--quiet", "--method", "subtract"],
+        &["query", "--quiet", "-q", "SELECT ?m { ?m a jrpc:Request } ORDER BY ?m"],
+        &["query", "--quiet", "-q", "SELECT ?m { ?m a jrpc:Response }", "-t", "messages"],
+        &["convert", "--quiet", "-t", "turtle"],
+        &["convert", "--quiet", "-t", "otlp"],
+    ] {
+        assert_eq!(of(command, &["tables"]), of(command, &["a.log", "b.log"]), "{command:?}");
+    }
+    let shown = of(&["show", "tables"], &["b.log#m6"]);
+    assert!(shown.ends_with("m6 · not a message\nno JSON\n\n"), "{shown}");
+    let ran = place.run(&["problems", "tables"]);
+    assert!(ran.stderr.starts_with("tables/b.log: record 6: not JSON: "), "{}", ran.stderr);
+    // A folder of folders, with a log beside the tables.
+    place.put("all/c.log", LOG);
+    fs::rename(place.path("tables"), place.path("all/tables")).unwrap();
+    let requests = of(&["query", "--quiet", "-t", "csv", "-q", "SELECT ?m { ?m a jrpc:Request }"], &["-r", "all"]);
+    assert_eq!(requests.lines().count(), 1 + 3 * 2, "{requests}");
+}
+
+/// What tables do not have is not made up, and rows that are missing are told.
+#[test]
+fn tables_are_whole_or_refused() {
+    let place = Place::with("log", LOG);
+    place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+    let no_bytes =
+        "error: tables has messages and not the bytes of logs: ask the logs for lines, offsets and digests\n";
+    place.convert(&["tables", "--provenance"]).began(2, no_bytes);
+    place.run(&["query", "tables", "-q", "SELECT * { ?m rpcg:line ?line }"]).began(2, no_bytes);
+    place.convert(&["tables", "--base", BASE]).began(2, "error: tables has the IRIs of its sessions: leave out --base");
+    place.convert(&["tables", "--follow"]).began(2, "error: tables is a folder of tables, which do not grow: ");
+    for command in [&["report", "tables", "-o", "page.html"][..], &["formats", "tables"]] {
+        place.run(command).began(2, "error: tables is a folder of tables, and here logs are read: name the logs\n");
+    }
+    for (log, said) in [
+        (LOG.repeat(2), "log has 5 records, not 10\n"),
+        (LOG.lines().take(2).collect::<Vec<_>>().join("\n"), "log has 5 records, not 2\n"),
+    ] {
+        place.put("log", log);
+        place.convert(&["log", "-t", "parquet", "-o", "other", "--quiet"]).quietly();
+        fs::copy(place.path("other/sessions.parquet"), place.path("tables/sessions.parquet")).unwrap();
+        let ran = place.convert(&["tables", "--quiet", "-t", "nquads"]);
+        assert!(
+            ran.status == Some(2) && ran.stderr.contains("rows are missing, or not in the order"),
+            "{}",
+            ran.stderr
+        );
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    fs::remove_file(place.path("tables/sessions.parquet")).unwrap();
+    place.run(&["errors", "tables"]).began(2, "error: cannot read tables: No such file or directory");
+}
+
 #[test]
 fn threads_change_nothing() {
     let line = |number: u32| {

@@ -1,0 +1,178 @@
+//! Tables as the logs that they were made of: each with the entries that its reader gave.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use percent_encoding::percent_decode_str;
+
+use super::tables::{TableError, TableRecords, TableRow, rows};
+use crate::convert::Input;
+use crate::diagnostic::printable_path;
+use crate::record::{Decoder, Entry, Format, OwnEntries, Step};
+use crate::sink::parquet::schema::{messages, sessions};
+
+/// The logs that a folder of tables was made of.
+pub struct TableLogs {
+    folder: PathBuf,
+    logs: Vec<TableLog>,
+    /// Their places by their IRIs.
+    places: HashMap<String, usize>,
+    /// Where the last one ended that was read, so that the next one is not looked for from the beginning.
+    rest: Mutex<Option<TableRest>>,
+}
+
+struct TableLog {
+    iri: String,
+    source: String,
+    format: Format,
+    records: u64,
+    /// Sessions in it of which senders were inferred.
+    inferred: HashSet<String>,
+}
+
+/// The records of the logs from one on.
+struct TableRest {
+    records: TableRecords,
+    from: usize,
+}
+
+impl TableLogs {
+    /// Whether a folder is one of tables.
+    pub fn are_in(folder: &Path) -> bool {
+        folder.join(messages::TABLE.file()).is_file()
+    }
+
+    /// Those of a folder.
+    pub fn open(folder: &Path) -> Result<Self, TableError> {
+        let mut logs: Vec<TableLog> = Vec::new();
+        let mut places = HashMap::new();
+        for row in rows(File::open(folder.join(sessions::TABLE.file()))?, &sessions::TABLE)? {
+            let row = TableRow::new(row?);
+            let session = row.required("session_iri")?;
+            let iri = log_iri(session);
+            let place = *places.entry(iri.to_owned()).or_insert(logs.len());
+            if place == logs.len() {
+                let format = Format::from_name(row.required("format")?).ok_or(TableError::NoValue("format"))?;
+                let (iri, source) = (iri.to_owned(), row.required("source")?.to_owned());
+                logs.push(TableLog { iri, source, format, records: 0, inferred: HashSet::new() });
+            }
+            let Some(log) = logs.get_mut(place) else { continue };
+            log.records += row.number("record_count")?;
+            if row.is_true("sender_inferred") {
+                log.inferred.insert(session.to_owned());
+            }
+        }
+        Ok(Self { folder: folder.to_owned(), logs, places, rest: Mutex::default() })
+    }
+
+    /// Their IRIs, in their order.
+    pub fn iris(&self) -> impl Iterator<Item = &str> {
+        self.logs.iter().map(|log| &*log.iri)
+    }
+
+    /// The input that one of them was; `None` if there is none at that place. To read them in their order takes as long as
+    /// to read the tables.
+    pub fn input(self: &Arc<Self>, place: usize) -> Result<Option<Input<OwnEntries>>, TableError> {
+        let Some(log) = self.logs.get(place) else { return Ok(None) };
+        let rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut rest = match rest.filter(|rest| rest.from <= place) {
+            Some(rest) => rest,
+            None => TableRest { records: TableRecords::in_folder(&self.folder)?, from: 0 },
+        };
+        while self.next_place(&mut rest)?.is_some_and(|next| next < place) {
+            rest.records.next().transpose()?;
+        }
+        rest.from = place;
+        let entries = TableEntries { tables: Arc::clone(self), place, rest: Some(rest), count: 0, failure: None };
+        Ok(Some(Input {
+            name: printable_path(&self.folder.join(&log.source)),
+            source: log.source.clone(),
+            iri: log.iri.clone(),
+            iri_stated: true,
+            read: OwnEntries { format: log.format, decoder: Box::new(entries) },
+        }))
+    }
+
+    /// The place of the log that the next record is of.
+    fn next_place(&self, rest: &mut TableRest) -> Result<Option<usize>, TableError> {
+        let from = rest.from;
+        let Some(session) = rest.records.next_session()? else { return Ok(None) };
+        match self.places.get(log_iri(session)) {
+            Some(place) if *place >= from => Ok(Some(*place)),
+            _ => Err(TableError::Misplaced(format!("messages of {session} follow on those of another session"))),
+        }
+    }
+}
+
+/// The IRI of the log that a session is of.
+fn log_iri(session: &str) -> &str {
+    session.split_once('#').map_or(session, |(log, _)| log)
+}
+
+/// The entries of a log.
+struct TableEntries {
+    tables: Arc<TableLogs>,
+    place: usize,
+    /// None after the last one.
+    rest: Option<TableRest>,
+    /// How many records were given.
+    count: u64,
+    failure: Option<TableError>,
+}
+
+impl TableEntries {
+    fn entry(&mut self) -> Result<Option<Entry<'static>>, TableError> {
+        let (Some(mut rest), Some(log)) = (self.rest.take(), self.tables.logs.get(self.place)) else { return Ok(None) };
+        if self.tables.next_place(&mut rest)? != Some(self.place) {
+            if self.count != log.records {
+                return Err(TableError::Misplaced(format!(
+                    "{} has {} records, not {}",
+                    log.iri, self.count, log.records
+                )));
+            }
+            rest.from = self.place + 1;
+            *self.tables.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
+            return Ok(None);
+        }
+        let Some(record) = rest.records.next().transpose()? else { return Ok(None) };
+        self.rest = Some(rest);
+        let mut entry = record.entry;
+        let key = record.session.split_once("#session-").map(|(_, key)| percent_decode_str(key).decode_utf8_lossy());
+        let key = key.map(|key| key.into_owned().into());
+        let mut location = entry.location();
+        match &mut entry {
+            Entry::Record(message) => {
+                self.count += 1;
+                message.session = key;
+                message.flags.sender_inferred = log.inferred.contains(&record.session);
+            }
+            Entry::LogLine(line) => line.session = key,
+        }
+        if location.record != self.count {
+            return Err(TableError::Misplaced(format!("{} is not record {}", record.iri, self.count)));
+        }
+        // It is known: the reader counts records itself.
+        location.record = location.record.max(1);
+        entry.set_place(location);
+        Ok(Some(entry))
+    }
+}
+
+impl Decoder for TableEntries {
+    fn step<'a>(&mut self, _: &'a [u8], _: bool) -> Step<'a> {
+        match self.entry() {
+            Ok(Some(entry)) => Step::Entry { start: 0, consumed: 0, entry },
+            Ok(None) => Step::NeedMore,
+            Err(failure) => {
+                self.failure = Some(failure);
+                Step::NeedMore
+            }
+        }
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        self.failure.take().map(|failure| failure.to_string())
+    }
+}
