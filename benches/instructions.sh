@@ -73,7 +73,7 @@ for case in "${cases[@]}"; do
     fi
     case $case in
         'session to nquads') untold=$now ;;
-        # What protocols say may cost so much more; it has cost half as much again.
+        # What protocols say may cost so much more; it costs a third as much again.
         *', protocols told') verdict+=$(awk "BEGIN { printf \", %+.1f %% over untold (at most $told_bar is wanted)\", ($now / $untold - 1) * 100 }") ;;
     esac
     echo "$case: $now instructions for each message$verdict"

@@ -330,7 +330,9 @@ impl<'w, 's> Worker<'w, 's> {
         findings: &mut Vec<Finding>,
     ) -> Steps<'p> {
         let in_session = self.shared.mapper.in_session();
-        let (mut extracts, mut statements) = (extracts.into_iter(), Vec::new());
+        // Most messages make less.
+        let mut statements = Vec::with_capacity(6 * extracts.len());
+        let mut extracts = extracts.into_iter();
         let mut steps = Vec::with_capacity(entries.len());
         let mut nodes = Vec::with_capacity(if in_session { entries.len() } else { 0 });
         for (entry, content) in entries.iter().zip(contents) {

@@ -101,6 +101,13 @@ impl<'a> Cursor<'a> {
     pub fn known_string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
         let start = self.at;
+        self.pass_string()?;
+        self.text.get(start..self.at - 1)
+    }
+
+    /// Passes over what is left of a string of text that is known to be JSON, and its quote.
+    #[inline]
+    fn pass_string(&mut self) -> Option<()> {
         loop {
             let rest = self.rest();
             // Most names end sooner than a search has prepared itself.
@@ -109,11 +116,37 @@ impl<'a> Cursor<'a> {
                 None => memchr2(b'"', b'\\', rest)?,
             };
             if self.rest().first() == Some(&b'"') {
-                break self.skip();
+                self.skip();
+                return Some(());
             }
             self.at += 2;
         }
-        self.text.get(start..self.at - 1)
+    }
+
+    /// Passes over the next value of canonical text; over what is left of an array or an object in `depth` of them.
+    pub fn pass_canonical(&mut self, mut depth: usize) -> Option<()> {
+        loop {
+            let byte = *self.text.as_bytes().get(self.at)?;
+            self.skip();
+            match byte {
+                b'"' => self.pass_string()?,
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.checked_sub(1)?,
+                b',' | b':' => {}
+                _ => self.known_scalar(),
+            }
+            if depth == 0 {
+                return Some(());
+            }
+        }
+    }
+
+    /// The text of the next value of canonical text.
+    #[inline]
+    pub fn canonical(&mut self) -> Option<&'a str> {
+        let start = self.at;
+        self.pass_canonical(0)?;
+        self.text.get(start..self.at)
     }
 
     /// Passes over a number or a word of text that is known to be JSON.

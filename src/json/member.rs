@@ -60,10 +60,11 @@ impl MemberName {
                 continue;
             }
             // Only the outermost object ends with the text. All that comes before the end of another is deeper still.
-            let value = Cursor::new(canonical, value);
-            from = object_end(value.clone())?;
+            let mut end = Cursor::new(canonical, value);
+            end.pass_canonical(1)?;
+            from = end.at();
             if from == bytes.len() {
-                return Some(value);
+                return Some(Cursor::new(canonical, value));
             }
         }
     }
@@ -98,59 +99,74 @@ pub(crate) fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
     }
 }
 
+/// Reading a value of canonical text where it is: nothing of it is passed over twice.
+impl<'t> Cursor<'t> {
+    /// Gives each member of the object that is next, if one is: its name, as it is spelled there, and the place of its value.
+    /// What is not read of the value is passed over.
+    pub fn each_member(&mut self, take: impl FnMut(&'t str, &mut Self)) -> Option<()> {
+        self.each(b'{', take)
+    }
+
+    /// Gives the place of each element of the array that is next, if one is. An element that is not read is passed over.
+    pub fn each_element(&mut self, mut take: impl FnMut(&mut Self)) -> Option<()> {
+        self.each(b'[', |_, element| take(element))
+    }
+
+    /// The string that is next, if one is, and it is one of Unicode.
+    pub fn text_value(&mut self) -> Option<Cow<'t, str>> {
+        unescaped(self.known_string()?)
+    }
+
+    #[inline]
+    fn each(&mut self, open: u8, mut take: impl FnMut(&'t str, &mut Self)) -> Option<()> {
+        let mut more = self.enter(open)?;
+        while more {
+            let name = self.name(open)?;
+            let value = self.at();
+            take(name, self);
+            if self.at() == value {
+                self.pass_canonical(0)?;
+            }
+            more = self.peek()? == b',';
+            self.skip();
+        }
+        Some(())
+    }
+
+    /// Passes over the bracket that is next, if it is this one; tells whether there is anything in it.
+    fn enter(&mut self, open: u8) -> Option<bool> {
+        self.take(open)?;
+        let is_empty = matches!(self.peek()?, b'}' | b']');
+        if is_empty {
+            self.skip();
+        }
+        Some(!is_empty)
+    }
+
+    /// The name of the member that is next and has to have one behind such a bracket.
+    #[inline]
+    fn name(&mut self, open: u8) -> Option<&'t str> {
+        if open == b'[' {
+            return Some("");
+        }
+        let name = self.known_string()?;
+        self.skip();
+        Some(name)
+    }
+}
+
 fn parts(canonical: &str, open: u8) -> impl Iterator<Item = (&str, &str)> {
     let mut cursor = Cursor::new(canonical, 0);
-    let mut more = cursor.take(open).is_some();
+    let mut more = cursor.enter(open) == Some(true);
     std::iter::from_fn(move || {
-        if !std::mem::take(&mut more) || matches!(cursor.peek()?, b'}' | b']') {
+        if !std::mem::take(&mut more) {
             return None;
         }
-        let mut name = "";
-        if open == b'{' {
-            name = cursor.known_string()?;
-            cursor.take(b':')?;
-        }
-        let start = cursor.at();
-        pass(&mut cursor)?;
+        let part = (cursor.name(open)?, cursor.canonical()?);
         more = cursor.peek() == Some(b',');
-        let value = canonical.get(start..cursor.at())?;
         cursor.skip();
-        Some((name, value))
+        Some(part)
     })
-}
-
-/// Passes over a value.
-fn pass(value: &mut Cursor<'_>) -> Option<()> {
-    let mut depth = 0_usize;
-    loop {
-        match value.peek()? {
-            b'"' => drop(value.known_string()?),
-            b'{' | b'[' => {
-                depth += 1;
-                value.skip();
-            }
-            b'}' | b']' => {
-                depth = depth.checked_sub(1)?;
-                value.skip();
-            }
-            b',' | b':' => value.skip(),
-            _ => value.known_scalar(),
-        }
-        if depth == 0 {
-            return Some(());
-        }
-    }
-}
-
-/// End of the object that a member's value is in, behind its brace.
-fn object_end(mut value: Cursor<'_>) -> Option<usize> {
-    loop {
-        match value.peek()? {
-            b'}' => return Some(value.at() + 1),
-            b',' | b':' => value.skip(),
-            _ => pass(&mut value)?,
-        }
-    }
 }
 
 #[cfg(test)]

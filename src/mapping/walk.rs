@@ -242,7 +242,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
     /// What the protocol says of a message, and of other nodes.
     fn meaning(&self, annotated: &Annotated<'_>) -> (&'w [Statement<'w>], &'w [Statement<'w>]) {
         let all = self.statements.get(annotated.meaning.clone()).unwrap_or_default();
-        let own = all.iter().take_while(|said| said.subject == NodeRef::Message(annotated.name)).count();
+        let own = all.iter().take_while(|said| matches!(said.subject, NodeRef::Message(_))).count();
         all.split_at(own)
     }
 
@@ -356,7 +356,9 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         if let Some(latency) = annotated.latency {
             self.writer.literal(rpcg::LATENCY_SECONDS, &latency.to_string(), xsd::DECIMAL);
         }
-        if let Node::Message(message) = &annotated.node {
+        if let Node::Message(message) = &annotated.node
+            && !annotated.facts_said
+        {
             let facts = Facts::of(message);
             self.optional_string(rpcg::TOOL_NAME, facts.tool_name.as_deref());
             self.optional_string(rpcg::PROTOCOL_VERSION, facts.protocol_version.as_deref());

@@ -6,7 +6,7 @@ use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
 use super::{Said, Speaker, Statement};
-use crate::json;
+use crate::json::Cursor;
 use crate::session::Name;
 use crate::triples::{NodeRef, Part, PartKind};
 use crate::vocab::{mcp, rpcg};
@@ -21,29 +21,34 @@ pub(crate) struct ContentItem<'a> {
 }
 
 impl<'a> ContentItem<'a> {
-    /// Those of an array in canonical JSON; there are none in any other value.
-    pub fn all(content: &'a str) -> Vec<Self> {
-        json::elements(content).map(Self::new).collect()
+    /// Those of the array in canonical JSON that is next; there are none in any other value.
+    pub fn all(content: &mut Cursor<'a>) -> Vec<Self> {
+        let mut items = Vec::new();
+        content.each_element(|item| items.push(Self::read(item)));
+        items
     }
 
-    fn new(text: &'a str) -> Self {
-        let mut item = Self { class: mcp::CONTENT, kind: None, mime_type: None, uri: None, size: text.len() };
-        for (name, value) in json::members(text) {
-            match name {
-                "type" => item.kind = json::string(value),
-                "mimeType" => item.mime_type = json::string(value),
-                "uri" => item.uri = json::string(value),
-                "blob" => item.class = mcp::BLOB_RESOURCE_CONTENTS,
-                "text" => item.class = mcp::TEXT_RESOURCE_CONTENTS,
-                // What is embedded has them in itself.
-                "resource" => json::members(value).for_each(|(name, value)| match name {
-                    "mimeType" => item.mime_type = json::string(value),
-                    "uri" => item.uri = json::string(value),
-                    _ => {}
-                }),
+    fn read(text: &mut Cursor<'a>) -> Self {
+        let mut item = Self { class: mcp::CONTENT, kind: None, mime_type: None, uri: None, size: 0 };
+        let start = text.at();
+        let members = text.each_member(|name, value| match name {
+            "type" => item.kind = value.text_value(),
+            "mimeType" => item.mime_type = value.text_value(),
+            "uri" => item.uri = value.text_value(),
+            "blob" => item.class = mcp::BLOB_RESOURCE_CONTENTS,
+            "text" => item.class = mcp::TEXT_RESOURCE_CONTENTS,
+            // What is embedded has them in itself.
+            "resource" => drop(value.each_member(|name, value| match name {
+                "mimeType" => item.mime_type = value.text_value(),
+                "uri" => item.uri = value.text_value(),
                 _ => {}
-            }
+            })),
+            _ => {}
+        });
+        if members.is_none() {
+            text.pass_canonical(0);
         }
+        item.size = text.at() - start;
         item.class = match item.kind.as_deref() {
             Some("text") => mcp::TEXT_CONTENT,
             Some("image") => mcp::IMAGE_CONTENT,

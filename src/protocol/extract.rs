@@ -10,7 +10,7 @@ use super::documents::Reports;
 use super::lsp::LspMessage;
 use super::sides::Introduction;
 use super::{Key, Protocol, Spelled, Told, key};
-use crate::json;
+use crate::json::{self, Cursor};
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Single};
 use crate::record::Protocols;
 use crate::vocab::{mcp, rpcg};
@@ -97,6 +97,9 @@ impl<'a> Trace<'a> {
 pub(crate) struct McpResult<'a> {
     pub lists: Vec<(DefinitionKind, Vec<Shown<'a>>)>,
     pub next_cursor: Option<Key>,
+    /// What the result itself says: the version of the protocol, and whether the tool failed.
+    pub facts: (Option<Cow<'a, str>>, Option<bool>),
+    /// Whether the tool failed, whose outcome may be in what a task gave.
     pub is_error: Option<bool>,
     /// What a tool gave.
     pub content: Vec<ContentItem<'a>>,
@@ -157,7 +160,9 @@ impl<'a> Extract<'a> {
             true => Self::of(told.protocol, single, spelled.as_ref()),
             false => Self::Nothing,
         };
-        singles.zip(spelled).map(of).collect()
+        let mut all = Vec::with_capacity(spelled.len());
+        all.extend(singles.zip(spelled).map(of));
+        all
     }
 
     /// Takes it out of a message whose method was looked up. `spelled` is what [`spell`](super::spell) gave.
@@ -231,7 +236,7 @@ impl<'a> Params<'a> {
         let mut params = Self::default();
         let Some((text, interoperable)) = text(message.params.as_ref(), spelled) else { return params };
         params.interoperable = interoperable;
-        for (name, value) in json::members(text) {
+        Cursor::new(text, 0).each_member(|name, value| {
             let member = match name {
                 "name" => &mut params.name,
                 "uri" => &mut params.uri,
@@ -248,29 +253,26 @@ impl<'a> Params<'a> {
                 "requestState" => &mut params.state,
                 "inputResponses" => &mut params.responses,
                 "taskId" => &mut params.task,
-                "_meta" => {
-                    params.read_meta(value);
-                    continue;
-                }
-                _ => continue,
+                "_meta" => return params.read_meta(value),
+                _ => return,
             };
-            *member = Some(value);
-        }
+            *member = value.canonical();
+        });
         params
     }
 
-    fn read_meta(&mut self, meta: &'a str) {
-        for (name, value) in json::members(meta) {
+    fn read_meta(&mut self, meta: &mut Cursor<'a>) {
+        meta.each_member(|name, value| {
             let member = match name {
                 "progressToken" => &mut self.token,
                 "traceparent" => &mut self.traceparent,
                 "io.modelcontextprotocol/protocolVersion" => &mut self.version,
                 "io.modelcontextprotocol/clientInfo" => &mut self.client,
                 "io.modelcontextprotocol/clientCapabilities" => &mut self.capabilities,
-                _ => continue,
+                _ => return,
             };
-            *member = Some(value);
-        }
+            *member = value.canonical();
+        });
     }
 
     fn trace(&self) -> Option<Trace<'a>> {
@@ -378,34 +380,38 @@ impl<'a> McpResult<'a> {
         let (mut says, mut server, mut version, mut capabilities) = (false, None, None, None);
         let mut may_report = false;
         let mut round = RoundParts::default();
-        for (name, value) in json::members(text) {
+        Cursor::new(text, 0).each_member(|name, value| {
             match name {
-                "nextCursor" => result.next_cursor = string(Some(value)).map(key),
-                "isError" => result.is_error = value.parse().ok(),
+                "nextCursor" => result.next_cursor = value.text_value().map(key),
+                "isError" => result.is_error = value.canonical().and_then(|value| value.parse().ok()),
                 "content" => result.content = ContentItem::all(value),
                 "contents" => result.contents = ContentItem::all(value),
-                "serverInfo" => server = Some(value),
-                "protocolVersion" => version = Some(value),
-                "capabilities" => capabilities = Some(value),
+                "serverInfo" => server = value.canonical(),
+                "protocolVersion" => version = value.canonical(),
+                "capabilities" => capabilities = value.canonical(),
                 "kind" | "items" | "relatedDocuments" => may_report = true,
-                "_meta" => server = server.or(json::member(value, "io.modelcontextprotocol/serverInfo")),
-                _ => match DefinitionKind::listed_by(name).filter(|_| value.starts_with('[')) {
-                    Some(kind) => result.lists.push((kind, shown(kind, value, interoperable))),
-                    None => {
-                        round.note(name, value);
-                        continue;
+                "_meta" => {
+                    let said = value.canonical();
+                    server = server.or(said.and_then(|meta| json::member(meta, "io.modelcontextprotocol/serverInfo")));
+                }
+                _ => match (value.canonical(), DefinitionKind::listed_by(name)) {
+                    (Some(list), Some(kind)) if list.starts_with('[') => {
+                        result.lists.push((kind, shown(kind, list, interoperable)));
                     }
+                    (Some(value), _) => return round.note(name, value),
+                    (None, _) => return,
                 },
             }
             says = true;
-        }
+        });
+        result.facts = (string(version), result.is_error);
         if let Some(found) = round.read(interoperable) {
             // What a task gave is where results of tools have it.
             if result.content.is_empty()
                 && let Some(Extract::Result(outcome)) =
                     round.result.and_then(|outcome| Self::of(outcome, interoperable))
             {
-                result = outcome;
+                result = Self { facts: result.facts, ..outcome };
             }
             result.round = Some(Box::new(found));
             says = true;

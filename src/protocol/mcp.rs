@@ -111,6 +111,7 @@ impl Linker {
         if self.current.0 != *session {
             self.current = (session.clone(), key(session));
         }
+        say_facts(annotated, &extract, out);
         let answered = annotated.responds_to.and_then(|request| Some((request, self.open.take(request)?)));
         if let Some((request, open)) = answered {
             return self.answer(annotated, extract, request, open, out);
@@ -444,6 +445,24 @@ impl Linker {
             let forgotten = self.sessions.remove(&key);
             self.remembered -= forgotten.map_or(0, |known| known.len());
         }
+    }
+}
+
+/// Says the [facts](crate::mapping) of a payload that has been read already.
+fn say_facts<'a>(annotated: &mut Annotated<'a>, extract: &Extract<'a>, out: &mut Vec<Statement<'a>>) {
+    let mut speaker = Speaker::new(out, NodeRef::Message(annotated.name));
+    annotated.facts_said = true;
+    match extract {
+        Extract::Request(McpRequest { asks_for: AsksFor::Use(DefinitionKind::Tool, _, name, _), .. }) => {
+            speaker.literal(rpcg::TOOL_NAME, Some(name.clone()), xsd::STRING);
+        }
+        Extract::Result(McpResult { facts: (version, is_error), .. }) => {
+            speaker.literal(rpcg::PROTOCOL_VERSION, version.clone(), xsd::STRING);
+            if let Some(is_error) = *is_error {
+                speaker.say(rpcg::IS_ERROR, Said::Boolean(is_error));
+            }
+        }
+        _ => annotated.facts_said = false,
     }
 }
 

@@ -64,6 +64,8 @@ pub struct Annotated<'a> {
     pub problems: Problems,
     /// Which of the statements that its protocol makes of its record are about it.
     pub meaning: Range<usize>,
+    /// Whether the [facts](crate::mapping) of its payload are among them.
+    pub facts_said: bool,
 }
 
 /// The kinds of nodes.
@@ -131,6 +133,7 @@ impl<'a> Annotated<'a> {
             superseded: None,
             problems: Problems::default(),
             meaning: 0..0,
+            facts_said: false,
         }
     }
 
