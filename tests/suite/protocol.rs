@@ -330,6 +330,22 @@ fn sides_and_what_they_can_do() {
     assert_eq!(answers("handshake", &log, &columns), expected);
 }
 
+/// Since MCP's 2026-07-28 no message has to come first.
+#[test]
+fn sides_that_shake_no_hands() {
+    let request = |id: u32, version: &str| {
+        let meta = format!(
+            r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{{"name":"desk","version":"{version}"}},"io.modelcontextprotocol/clientCapabilities":{{"sampling":{{}},"a\"b\\":{{}}}}"#
+        );
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\",\"params\":{{\"_meta\":{{{meta}}}}}}}\n")
+    };
+    let log = [request(1, "1"), request(2, "1"), request(3, "2"), request(4, "2"), request(5, "1")].concat();
+    let columns = ["request", "client", "clientVersion", "asked", "agreed", "clientCapabilities", "serverCapabilities"];
+    let expected = ["m1 desk 1", "m3 desk 2", "m5 desk 1"];
+    let expected = expected.map(|told| format!(r#"{told} 2026-07-28 - ["a%22b%5C","sampling"] -"#));
+    assert_eq!(answers("handshake", &log, &columns), expected);
+}
+
 #[test]
 fn notifications_lead_to_open_requests() {
     let log = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"1","traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"}}}
