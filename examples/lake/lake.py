@@ -20,9 +20,9 @@ empty files nor those whose names begin with `_` or `.`.
 
 A log of more than 8 MiB has a file of its own in each table. The smaller ones of a folder are converted together. Of these,
 small files are merged, and where the rows of one log are replaced, those of the others are written again: by Spark, for
-which every column is nullable. A log that cannot be read or converted is rows of findings, and is tried again in the next run; it
-fails no job. The status is the exit status of rpcgraph, negative for a signal, null where the log was not read or took too
-long.
+which every column is nullable. A log that cannot be read or converted is rows of findings, and is tried again in the next
+run; it fails no job. The status is the exit status of rpcgraph, negative for a signal, null where the log was not read or
+took too long.
 
 A session's IRI is the URI of its log, percent-encoded, with `#session-KEY` if the log has several; so sessions of two
 logs differ as long as logs keep to one spelling of their URIs.
