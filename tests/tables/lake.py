@@ -22,6 +22,7 @@ LARGE = 10 if small >= 1000 else 2
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "examples/lake/lake.py"
 # Java machines that live for seconds should not spend them on making themselves fast.
 os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+os.environ["PYTHONDONTWRITEBYTECODE"], sys.dont_write_bytecode = "1", True
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 QUIET = "--conf spark.ui.enabled=false --conf spark.driver.extraJavaOptions=-Dlog4j2.level=error"
 
