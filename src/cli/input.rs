@@ -114,7 +114,11 @@ fn in_tables(folder: &Path) -> Result<Vec<InputSource>, Failure> {
         tables: Some((Arc::clone(&tables), place)),
         ..InputSource::new(Some(folder.to_owned()), true)
     };
-    Ok(tables.iris().enumerate().map(source).collect())
+    let sources: Vec<_> = tables.iris().enumerate().map(source).collect();
+    if sources.is_empty() {
+        bail!("the tables in {} hold no session", shown(folder));
+    }
+    Ok(sources)
 }
 
 /// The files that paths stand for: a folder for those in it, in the order of their names, and with `recursive` for those in
