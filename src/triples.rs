@@ -81,6 +81,24 @@ pub enum PartKind {
 }
 
 impl PartKind {
+    /// Each of them, at the place of its number.
+    pub(crate) const ALL: [Self; 14] = [
+        Self::Operation,
+        Self::Tool,
+        Self::Resource,
+        Self::Template,
+        Self::Prompt,
+        Self::Client,
+        Self::Server,
+        Self::Capability,
+        Self::Result,
+        Self::Content,
+        Self::Input,
+        Self::Document,
+        Self::Mention,
+        Self::Diagnostic,
+    ];
+
     /// What its name ends with, but for a number.
     pub(crate) fn suffix(self) -> &'static str {
         match self {

@@ -1,5 +1,7 @@
 //! What a worker collects: the triples that are wanted, a column for each predicate, their terms numbered on its own.
 
+use std::fmt::Write as _;
+
 use oxrdf::{NamedNodeRef, Quad, TermRef};
 
 use super::super::rendered::Rendered;
@@ -23,6 +25,13 @@ struct Collected {
     triples: Vec<(TermId, TermId)>,
 }
 
+/// The subject at hand.
+enum Subject {
+    Numbered(TermId),
+    /// One that is kept, once a triple of it is.
+    Named(Form<'static>),
+}
+
 /// Collects triples of an input for [`Columns::take`].
 pub(crate) struct Collector {
     iri: String,
@@ -31,7 +40,9 @@ pub(crate) struct Collector {
     collected: Vec<Collected>,
     kept: Kept,
     packer: Packer,
-    subject: TermId,
+    subject: Subject,
+    /// How the subject is called, while nothing of it is wanted.
+    name: String,
     /// The conditions of records, if those can be told before their triples.
     conditions: Option<Conditions>,
     /// The session at hand: its reference and its number.
@@ -52,7 +63,8 @@ impl Collector {
             collected: Vec::new(),
             kept: Kept::default(),
             packer: Packer::new(columns.packed.secret()),
-            subject: TermId::kept(0),
+            subject: Subject::Named(Form::Iri),
+            name: String::new(),
             session: None,
             count: 0,
             buffer: String::new(),
@@ -60,35 +72,47 @@ impl Collector {
     }
 
     fn node(&mut self, node: NodeRef<'_>) -> TermId {
-        match node {
-            NodeRef::Iri(iri) => TermId::kept(self.kept.add(Form::Iri, iri)),
-            NodeRef::Blank(blank) => {
-                TermId::blank(blank).unwrap_or_else(|| TermId::kept(self.kept.add(Form::Blank, &blank.to_string())))
-            }
-            NodeRef::Label(label) => {
-                TermId::parse_blank(label).unwrap_or_else(|| TermId::kept(self.kept.add(Form::Blank, label)))
-            }
-            NodeRef::Session(reference) => {
-                if let Some((known, id)) = &self.session
-                    && known == reference
-                {
-                    return *id;
-                }
-                let id = self.relative(node);
+        match (self.numbered(node), node) {
+            (Some(id), _) => id,
+            (None, NodeRef::Iri(iri)) => TermId::kept(self.kept.add(Form::Iri, iri)),
+            (None, NodeRef::Session(reference)) => {
+                let form = spell(node, &self.iri, &mut self.buffer);
+                let id = TermId::kept(self.kept.add(form, &self.buffer));
                 self.session = Some((reference.to_owned(), id));
                 id
             }
-            NodeRef::Message(_) | NodeRef::Id(_) | NodeRef::Error(_) | NodeRef::Part(..) | NodeRef::LogLine(..) => {
-                self.base.and_then(|base| TermId::node(base, node)).unwrap_or_else(|| self.relative(node))
+            (None, _) => {
+                let form = spell(node, &self.iri, &mut self.buffer);
+                TermId::kept(self.kept.add(form, &self.buffer))
             }
         }
     }
 
-    fn relative(&mut self, node: NodeRef<'_>) -> TermId {
-        self.buffer.clear();
-        // Writing to a string does not fail.
-        let _ = std::fmt::Write::write_fmt(&mut self.buffer, format_args!("{}{node}", self.iri));
-        TermId::kept(self.kept.add(Form::Iri, &self.buffer))
+    /// The number of a node that is not kept, or of the session at hand.
+    fn numbered(&self, node: NodeRef<'_>) -> Option<TermId> {
+        match node {
+            NodeRef::Iri(_) => None,
+            NodeRef::Blank(blank) => TermId::blank(blank),
+            NodeRef::Label(label) => TermId::parse_blank(label),
+            NodeRef::Session(reference) => {
+                self.session.as_ref().filter(|(known, _)| known == reference).map(|(_, id)| *id)
+            }
+            NodeRef::Message(_) | NodeRef::Id(_) | NodeRef::Error(_) | NodeRef::Part(..) | NodeRef::LogLine(..) => {
+                TermId::node(self.base?, node)
+            }
+        }
+    }
+
+    /// The number of the subject at hand, of which something is wanted.
+    fn subject_id(&mut self) -> TermId {
+        match self.subject {
+            Subject::Numbered(id) => id,
+            Subject::Named(form) => {
+                let id = TermId::kept(self.kept.add(form, &self.name));
+                self.subject = Subject::Numbered(id);
+                id
+            }
+        }
     }
 
     fn object(&mut self, object: ObjectRef<'_>) -> TermId {
@@ -162,6 +186,23 @@ impl Collector {
     }
 }
 
+/// Writes down what a node is called, and tells whether that is an IRI or a label.
+fn spell(node: NodeRef<'_>, iri: &str, name: &mut String) -> Form<'static> {
+    name.clear();
+    // Writing to a string does not fail.
+    match node {
+        NodeRef::Iri(iri) => name.push_str(iri),
+        NodeRef::Blank(blank) => {
+            let _ = write!(name, "{blank}");
+        }
+        NodeRef::Label(label) => name.push_str(label),
+        _ => {
+            let _ = write!(name, "{iri}{node}");
+        }
+    }
+    if matches!(node, NodeRef::Blank(_) | NodeRef::Label(_)) { Form::Blank } else { Form::Iri }
+}
+
 impl Rendered for Collector {
     fn finish(&mut self) {
         self.packer.close();
@@ -176,6 +217,7 @@ impl Rendered for Collector {
         self.kept.clear();
         self.packer.clear();
         self.session = None;
+        self.subject = Subject::Named(Form::Iri);
         self.count = 0;
     }
 }
@@ -189,7 +231,11 @@ impl Triples for Collector {
     }
 
     fn subject(&mut self, node: NodeRef<'_>) {
-        self.subject = self.node(node);
+        self.subject = match (self.numbered(node), node) {
+            (Some(id), _) => Subject::Numbered(id),
+            (None, NodeRef::Session(_)) => Subject::Numbered(self.node(node)),
+            (None, _) => Subject::Named(spell(node, &self.iri, &mut self.name)),
+        };
         if let Some(conditions) = &mut self.conditions {
             conditions.subject(node);
         }
@@ -201,7 +247,7 @@ impl Triples for Collector {
             true => self.size(object),
             false => self.object(object),
         };
-        let triple = (self.subject, object);
+        let triple = (self.subject_id(), object);
         self.count += 1;
         if let Some(collected) = self.collected.get_mut(place) {
             collected.triples.push(triple);

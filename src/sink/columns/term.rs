@@ -3,6 +3,7 @@
 //! | the term | the number holds |
 //! |---|---|
 //! | `BASE#m7.2-id` and the like | which base, 12 bits; record or line, 32; element, 14; what it is of a message, 2 |
+//! | `BASE#m7-content3` and the like | which base, 12 bits; record, 32; kind, 4; index, 12 |
 //! | a blank node of a record | input, 12 bits; record, 32; index, 16 |
 //! | `xsd:integer`, `xsd:decimal` | its value, and how many digits are behind the point |
 //! | `xsd:dateTime`, `xsd:time`, in UTC or without a zone | microseconds, and how many digits are behind the point |
@@ -17,7 +18,7 @@ use oxrdf::vocab::xsd;
 
 use super::kept::Form;
 use crate::session::Name;
-use crate::triples::{Blank, NodeRef, Part};
+use crate::triples::{Blank, NodeRef, Part, PartKind};
 
 /// A term as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,6 +50,7 @@ const SHORT: u64 = 7;
 const KEPT: u64 = 8;
 const PACKED: u64 = 9;
 const SIZE: u64 = 10;
+const PART: u64 = 11;
 
 /// How many bases have numbers of their own.
 pub(super) const BASES: usize = 1 << 12;
@@ -96,6 +98,7 @@ impl TermId {
             NodeRef::Id(name) => (NODE, name, 1),
             NodeRef::Error(name) => (NODE, name, 2),
             NodeRef::Part(name, Part::OPERATION) => (NODE, name, 3),
+            NodeRef::Part(name, part) => return Self::part(base, name, part),
             NodeRef::LogLine(line, nth) => (LINE, Name { record: line, element: nth }, 0),
             _ => return None,
         };
@@ -106,6 +109,13 @@ impl TermId {
         };
         let fits = name.record < 1 << 32;
         fits.then(|| Self::new(tag, u64::from(base) << 48 | name.record << 16 | element << 2 | part))
+    }
+
+    /// A part of a message that is not in a batch, or not far behind.
+    fn part(base: u16, name: Name, Part { kind, index }: Part) -> Option<Self> {
+        let fits = name.element.is_none() && name.record < 1 << 32 && index < 1 << 12;
+        let rest = u64::from(base) << 48 | name.record << 16 | (kind as u64) << 12 | u64::from(index);
+        fits.then(|| Self::new(PART, rest))
     }
 
     /// The node with an IRI that has the form of those of an input: the base, and the node.
@@ -130,7 +140,7 @@ impl TermId {
             (b'm', None) => NodeRef::Message(name),
             (b'm', Some("id")) => NodeRef::Id(name),
             (b'm', Some("error")) => NodeRef::Error(name),
-            (b'm', Some("op")) => NodeRef::Part(name, Part::OPERATION),
+            (b'm', Some(part)) => NodeRef::Part(name, parse_part(part)?),
             (b'l', None) => NodeRef::LogLine(record, element),
             _ => return None,
         };
@@ -226,6 +236,14 @@ impl TermId {
                     },
                 )
             }
+            PART => {
+                let base = u16::try_from(bits(number, 48, 12)).unwrap_or_default();
+                let name = Name { record: bits(number, 16, 32), element: None };
+                let kind = usize::try_from(bits(number, 12, 4)).ok().and_then(|kind| PartKind::ALL.get(kind));
+                let index = u32::try_from(bits(number, 0, 12)).unwrap_or_default();
+                let part = kind.map_or(Part::OPERATION, |kind| Part { kind: *kind, index });
+                Unpacked::Node(base, NodeRef::Part(name, part))
+            }
             BLANK => Unpacked::Blank(Blank {
                 input: u32::try_from(bits(number, 48, 12)).unwrap_or_default(),
                 record: bits(number, 16, 32),
@@ -286,6 +304,18 @@ impl TermId {
         (self.0 >> TAG == DECIMAL)
             .then(|| (to_signed(self.0, 54), u32::try_from(bits(self.0, 54, 6)).unwrap_or_default()))
     }
+}
+
+/// The part that is named so, behind the hyphen.
+fn parse_part(name: &str) -> Option<Part> {
+    let end = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
+    let (kind, index) = name.split_at(end);
+    let kind = PartKind::ALL.into_iter().find(|known| known.suffix().strip_prefix('-') == Some(kind))?;
+    let index = match index {
+        "" => 0,
+        index => u32::try_from(counted(index)?).ok().filter(|index| *index > 0)?,
+    };
+    Some(Part { kind, index })
 }
 
 /// A number that is counted, without zeros in front.
@@ -441,6 +471,10 @@ mod tests {
             NodeRef::Id(name(u64::from(u32::MAX), Some(0x3fff))),
             NodeRef::Error(name(7, Some(1))),
             NodeRef::Part(name(8, None), Part::OPERATION),
+            NodeRef::Part(name(8, Some(2)), Part::OPERATION),
+            NodeRef::Part(name(u64::from(u32::MAX), None), Part { kind: PartKind::Diagnostic, index: 4095 }),
+            NodeRef::Part(name(7, None), Part { kind: PartKind::Result, index: 0 }),
+            NodeRef::Part(name(7, None), Part { kind: PartKind::Content, index: 10 }),
             NodeRef::LogLine(12, Some(2)),
             NodeRef::LogLine(12, None),
         ] {
@@ -448,9 +482,20 @@ mod tests {
             assert_eq!(TermId::parse_node(&iri), Some(("http://e/#x", node)));
             assert_eq!(TermId::node(7, node).map(TermId::unpack), Some(Unpacked::Node(7, node)));
         }
-        for iri in
-            ["http://e/#m07", "http://e/#m7.", "http://e/#m7-x", "http://e/#l7-id", "http://e/m7", "x#m-id", "x#m7.1.2"]
-        {
+        for iri in [
+            "http://e/#m07",
+            "http://e/#m7.",
+            "http://e/#m7-x",
+            "http://e/#l7-id",
+            "http://e/m7",
+            "x#m-id",
+            "x#m7.1.2",
+            "x#m7-tool0",
+            "x#m7-tool01",
+            "x#m7-tool1x",
+            "x#m7-",
+            "x#m7-Tool1",
+        ] {
             assert_eq!(TermId::parse_node(iri), None, "{iri}");
         }
         for text_of in ["", "a", "1234567", "ü€", "\0"] {
