@@ -60,7 +60,7 @@ pub enum Protocol {
 pub(crate) struct Told {
     /// Whose messages.
     pub protocol: Protocol,
-    /// Whether of these only answers that are errors.
+    /// Whether of these only what kinds of errors need: answers that are errors, and the requests, whose protocol it is.
     pub errors_alone: bool,
 }
 

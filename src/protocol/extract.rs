@@ -153,7 +153,9 @@ impl<'a> Extract<'a> {
         'a: 'e,
     {
         let is_told = |single: &Single<'_>| match single {
-            Single::Message(message) => !told.errors_alone || message.kind == Kind::ErrorResponse,
+            Single::Message(message) => {
+                !told.errors_alone || matches!(message.kind, Kind::Request | Kind::ErrorResponse)
+            }
             Single::Invalid(_) => false,
         };
         let of = |(single, spelled): (&Single<'a>, &'a Option<Spelled>)| match is_told(single) {

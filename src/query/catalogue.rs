@@ -74,7 +74,7 @@ catalogue! {
     "documents" "one document has several spellings, and many may be in a message",
     "diagnostics" "it follows diagnostics, many in a message, from report to report",
     "capabilities" "it lists what is in payloads, many in a message",
-    "handshake" sql,
+    "handshake" "since 2026-07-28 every request may tell of its client",
     "cancelled" sql,
     "progress" "which request a token belongs to depends on what was open then",
     "secrets" "it looks for shapes of secrets in all texts",
@@ -98,39 +98,31 @@ pub enum SqlDialect {
 impl SqlDialect {
     /// What DuckDB's SQL is here.
     fn translated(self, text: &str) -> String {
-        const VALUE: (&str, &str) = ("json_extract_string(", ")");
-        const NAMES: (&str, &str) = ("to_json(json_keys(", "))");
         match self {
             Self::Duckdb => text.to_owned(),
-            Self::Spark => {
-                let text = with_paths(text, VALUE, ("get_json_object(", ")"), ('"', '\''));
-                with_paths(&text, NAMES, ("to_json(json_object_keys(get_json_object(", ")))"), ('"', '\''))
-            }
+            Self::Spark => with_paths(text, "get_json_object(", ('"', '\'')),
             Self::Trino => {
-                let sorted = "json_format(CAST(array_sort(map_keys(CAST(json_extract(";
-                let text = with_paths(text, VALUE, ("json_extract_scalar(", ")"), ('\'', '"'));
-                let text = with_paths(&text, NAMES, (sorted, ") AS MAP(VARCHAR, JSON)))) AS JSON))"), ('\'', '"'));
+                let text = with_paths(text, "json_extract_scalar(", ('\'', '"'));
                 text.replace("BASE64(", "TO_BASE64(").replace("AS when", "AS \"when\"")
             }
         }
     }
 }
 
-/// Puts another function in place of one whose second argument is a JSON Pointer, which becomes a path such as
-/// `$["a"]["b"]` between the first of these quotes, its members between the second.
-fn with_paths(text: &str, from: (&str, &str), to: (&str, &str), (outer, inner): (char, char)) -> String {
-    let mut calls = text.split(from.0);
+/// Puts another function in place of the one that takes a string out of JSON by a JSON Pointer, which becomes a path such
+/// as `$["a"]["b"]` between the first of these quotes, its members between the second.
+fn with_paths(text: &str, function: &str, (outer, inner): (char, char)) -> String {
+    const FUNCTION: &str = "json_extract_string(";
+    let mut calls = text.split(FUNCTION);
     let mut translated = calls.next().unwrap_or_default().to_owned();
     for call in calls {
         let parts = call.split_once(", '/").and_then(|(json, rest)| Some((json, rest.split_once('\'')?)));
         let Some((json, (pointer, rest))) = parts else {
-            translated.extend([from.0, call]);
+            translated.extend([FUNCTION, call]);
             continue;
         };
-        let members = pointer.split('/').map(|name| name.replace("~1", "/").replace("~0", "~"));
-        let path: String = members.map(|name| format!("[{inner}{name}{inner}]")).collect();
-        let rest = rest.strip_prefix(from.1).unwrap_or(rest);
-        translated += &format!("{}{json}, {outer}${path}{outer}{}{rest}", to.0, to.1);
+        let path: String = pointer.split('/').map(|name| format!("[{inner}{name}{inner}]")).collect();
+        translated += &format!("{function}{json}, {outer}${path}{outer}{rest}");
     }
     translated
 }

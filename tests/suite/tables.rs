@@ -360,24 +360,12 @@ fn queries_are_printed_in_sql() {
     assert_eq!(print(&["problems", "--sql", "--dialect", "spark"]).text(), duckdb.text());
     let trino = print(&["problems", "--sql", "--dialect", "trino"]);
     assert_eq!(trino.text(), duckdb.text().replace("BASE64", "TO_BASE64"));
-    for (dialect, value, keys) in [
-        (
-            "spark",
-            r#"get_json_object(r.params, "$['_meta']['io.modelcontextprotocol/clientInfo']['name']")"#,
-            r#"       to_json(json_object_keys(get_json_object(a.result, "$['capabilities']"))) AS serverCapabilities,"#,
-        ),
-        (
-            "trino",
-            r#"json_extract_scalar(r.params, '$["_meta"]["io.modelcontextprotocol/clientInfo"]["name"]')"#,
-            "       json_format(CAST(array_sort(map_keys(CAST(json_extract(a.result, '$[\"capabilities\"]') AS MAP(VARCHAR, JSON)))) AS JSON)) AS serverCapabilities,",
-        ),
+    for (dialect, value) in [
+        ("spark", r#"get_json_object(params, "$['reason']") AS reason,"#),
+        ("trino", r#"json_extract_scalar(params, '$["reason"]') AS reason,"#),
     ] {
-        let printed = print(&["handshake", "--sql", "--dialect", dialect]);
-        assert!(
-            printed.text().contains(value) && printed.text().lines().any(|line| line == keys),
-            "{}",
-            printed.text()
-        );
+        let printed = print(&["cancelled", "--sql", "--dialect", dialect]);
+        assert!(printed.text().contains(value), "{}", printed.text());
     }
     let refused = "error: the columns of tables do not answer tools, since it counts definitions, which lists of tools repeat and change: ask it of";
     print(&["tools", "--sql"]).began(2, refused);

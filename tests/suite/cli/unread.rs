@@ -49,8 +49,8 @@ fn what_is_asked_about_what_is_there_is_answered() {
     let ran = place.run(&["query", "app.log", "-q", "ASK { ?record a rpcg:InvalidMessage }"]);
     ran.said(0, &format!("{findings}note: {WHY}"));
     // It sees what is there, by any type, but nothing of what it is about.
-    let unsolicited = ask(&place, &["app.log", "--named", "unsolicited"]);
-    unsolicited.said(2, "error: nothing was read of 1 of 1 input\n");
+    let answers = ask(&place, &["app.log", "-q", "SELECT * { ?answer a ?type ; rpcg:respondsTo ?request }"]);
+    answers.said(2, "error: nothing was read of 1 of 1 input\n");
 }
 
 #[test]

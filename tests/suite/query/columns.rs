@@ -123,7 +123,9 @@ fn columns_answer_as_the_store_does() {
 #[test]
 fn named_queries_answer_as_in_the_store() {
     for name in ["mcp.jsonl", "tools.jsonl", "documents.jsonl", "lsp.log", "plain.ndjson"] {
-        let logs = [std::fs::read(own("tests/queries").join(name)).expect("a log")];
+        let error = r#"{"jsonrpc":"2.0","id":"last","method":"tools/list"}
+{"jsonrpc":"2.0","id":"last","error":{"code":-32021,"message":"no"}}"#;
+        let logs = [std::fs::read(own("tests/queries").join(name)).expect("a log"), error.into()];
         for query in CATALOGUE {
             assert_same(query.text, &logs, &[]);
         }
