@@ -1,6 +1,16 @@
 //! The parts of a pattern that are patterns, those in conditions aside, and those of an expression that are expressions.
 
+use spargebra::Query;
 use spargebra::algebra::{Expression, GraphPattern};
+
+/// The pattern of a query, to be changed.
+pub(super) fn pattern_mut(query: &mut Query) -> &mut GraphPattern {
+    let (Query::Select { pattern, .. }
+    | Query::Construct { pattern, .. }
+    | Query::Describe { pattern, .. }
+    | Query::Ask { pattern, .. }) = query;
+    pattern
+}
 
 macro_rules! parts {
     ($(#[$doc:meta])* $name:ident $($mutability:tt)?) => {

@@ -9,7 +9,7 @@ use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, GraphPattern};
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
-use super::algebra::parts_mut;
+use super::algebra::{parts_mut, pattern_mut};
 use super::{Cancel, Cause};
 use crate::sink::columns::{Columns, Matches, TermId};
 
@@ -26,11 +26,7 @@ pub(super) fn count(
     is_made: &dyn Fn(&NamedNode) -> bool,
     cancel: &Cancel,
 ) -> Result<(), Cause> {
-    let (Query::Select { pattern, .. }
-    | Query::Construct { pattern, .. }
-    | Query::Describe { pattern, .. }
-    | Query::Ask { pattern, .. }) = query;
-    replace(pattern, columns, is_made, cancel)
+    replace(pattern_mut(query), columns, is_made, cancel)
 }
 
 fn replace(

@@ -16,6 +16,7 @@ use spargebra::Query;
 use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
+use super::algebra::pattern_mut;
 use crate::vocab::rpcg;
 
 /// The properties of a node that stands for an item. With a space in them, they are nobody else's.
@@ -39,10 +40,7 @@ pub(super) fn inverse(predicate: NamedNodeRef<'_>) -> Option<NamedNodeRef<'stati
 ///
 /// What the user has to be told.
 pub(super) fn rewrite(query: &mut Query) -> Result<(), String> {
-    let (Query::Select { pattern, .. }
-    | Query::Construct { pattern, .. }
-    | Query::Describe { pattern, .. }
-    | Query::Ask { pattern, .. }) = query;
+    let pattern = pattern_mut(query);
     let mut rewriter = Rewriter::default();
     let open = rewriter.pattern(pattern)?;
     bound(open)

@@ -5,14 +5,12 @@ use spargebra::Query;
 use spargebra::algebra::{GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TriplePattern};
 
+use super::algebra::pattern_mut;
+
 /// Takes out of a query what finds nothing where these are the predicates of all triples: OPTIONAL parts, what is
 /// subtracted, alternatives.
 pub(super) fn leave_out(query: &mut Query, is_there: &impl Fn(&NamedNode) -> bool) {
-    let (Query::Select { pattern, .. }
-    | Query::Construct { pattern, .. }
-    | Query::Describe { pattern, .. }
-    | Query::Ask { pattern, .. }) = query;
-    can_be(pattern, is_there);
+    can_be(pattern_mut(query), is_there);
 }
 
 /// Whether a pattern can have solutions; leaves out the parts of it that have none and are not needed for that.

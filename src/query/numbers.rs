@@ -6,18 +6,14 @@ use spargebra::Query;
 use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
-use super::algebra::parts_mut;
+use super::algebra::{parts_mut, pattern_mut};
 use crate::json::Decimal;
 use crate::message::MAX_ID_DIGITS;
 use crate::vocab::jrpc;
 
 /// Rewrites the numbers that stand behind that property.
 pub(super) fn rewrite(query: &mut Query) {
-    let (Query::Select { pattern, .. }
-    | Query::Construct { pattern, .. }
-    | Query::Describe { pattern, .. }
-    | Query::Ask { pattern, .. }) = query;
-    in_pattern(pattern);
+    in_pattern(pattern_mut(query));
 }
 
 fn in_pattern(pattern: &mut GraphPattern) {
