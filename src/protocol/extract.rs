@@ -152,25 +152,16 @@ impl<'a> Extract<'a> {
     where
         'a: 'e,
     {
-        let is_told = |single: &Single<'_>| match single {
-            Single::Message(message) => {
-                !told.errors_alone || matches!(message.kind, Kind::Request | Kind::ErrorResponse)
-            }
-            Single::Invalid(_) => false,
-        };
-        let of = |(single, spelled): (&Single<'a>, &'a Option<Spelled>)| match is_told(single) {
-            true => Self::of(told.protocol, single, spelled.as_ref()),
-            false => Self::Nothing,
-        };
         let mut all = Vec::with_capacity(spelled.len());
-        all.extend(singles.zip(spelled).map(of));
+        all.extend(singles.zip(spelled).map(|(single, spelled)| Self::of(told, single, spelled.as_ref())));
         all
     }
 
     /// Takes it out of a message whose method was looked up. `spelled` is what [`spell`](super::spell) gave.
-    pub fn of(protocol: Protocol, single: &Single<'a>, spelled: Option<&'a Spelled>) -> Self {
+    fn of(Told { protocol, errors_alone }: Told, single: &Single<'a>, spelled: Option<&'a Spelled>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
-        if protocol == Protocol::None {
+        let is_told = !errors_alone || matches!(message.kind, Kind::Request | Kind::ErrorResponse);
+        if protocol == Protocol::None || !is_told {
             return Self::Nothing;
         }
         let found = match message.kind {
