@@ -72,20 +72,15 @@ impl Collector {
     }
 
     fn node(&mut self, node: NodeRef<'_>) -> TermId {
-        match (self.numbered(node), node) {
-            (Some(id), _) => id,
-            (None, NodeRef::Iri(iri)) => TermId::kept(self.kept.add(Form::Iri, iri)),
-            (None, NodeRef::Session(reference)) => {
-                let form = spell(node, &self.iri, &mut self.buffer);
-                let id = TermId::kept(self.kept.add(form, &self.buffer));
-                self.session = Some((reference.to_owned(), id));
-                id
-            }
-            (None, _) => {
-                let form = spell(node, &self.iri, &mut self.buffer);
-                TermId::kept(self.kept.add(form, &self.buffer))
-            }
+        if let Some(id) = self.numbered(node) {
+            return id;
         }
+        let form = spell(node, &self.iri, &mut self.buffer);
+        let id = TermId::kept(self.kept.add(form, &self.buffer));
+        if let NodeRef::Session(reference) = node {
+            self.session = Some((reference.to_owned(), id));
+        }
+        id
     }
 
     /// The number of a node that is not kept, or of the session at hand.
