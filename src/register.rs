@@ -46,7 +46,8 @@ mod transforms;
 mod turtle;
 mod uplift;
 mod uplift_definition;
-pub mod yaml;
+pub mod validator;
+mod yaml;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

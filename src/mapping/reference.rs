@@ -84,7 +84,7 @@ impl ContextExpander {
     ) -> Result<(), ReferenceError> {
         let (value, _) = json_ld::syntax::Value::parse_str(document)
             .map_err(|error| ReferenceError::Expansion(error.to_string()))?;
-        let expanded = pollster::block_on(value.expand_full(
+        let expanded = futures::executor::block_on(value.expand_full(
             &mut (),
             self.active.clone(),
             self.active.base_iri(),
@@ -116,7 +116,7 @@ pub(crate) fn document_to_rdf(
     loader: &impl json_ld::Loader,
 ) -> Result<(Vec<Quad>, Losses), json_ld::ExpandError> {
     let conversion = Conversion { numbers: Numbers::Rfc8785, direction: options.rdf_direction };
-    let expanded = pollster::block_on(JsonLdProcessor::expand_full(document, &mut (), loader, options, ()))?;
+    let expanded = futures::executor::block_on(JsonLdProcessor::expand_full(document, &mut (), loader, options, ()))?;
     let mut quads = Vec::new();
     let (mut blanks, mut losses) = (Blank { input: 0, record: 0, index: 0 }, Losses::default());
     conversion.quads(&expanded, &GraphName::DefaultGraph, &mut blanks, &mut losses, &mut quads);
@@ -130,8 +130,9 @@ pub(crate) fn process_with(
     options: json_ld::context_processing::Options,
 ) -> Result<Active, ReferenceError> {
     let base = active.base_iri().cloned();
-    let processed = pollster::block_on(context.process_full(&mut (), active, &json_ld::NoLoader, base, options, ()))
-        .map_err(|error| ReferenceError::Context(error.to_string()))?;
+    let processed =
+        futures::executor::block_on(context.process_full(&mut (), active, &json_ld::NoLoader, base, options, ()))
+            .map_err(|error| ReferenceError::Context(error.to_string()))?;
     Ok(processed.into_processed())
 }
 

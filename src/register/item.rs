@@ -18,6 +18,7 @@ use super::site::Site;
 use super::steps::{Step, n_triples};
 use super::turtle;
 use super::uplift::{UpliftError, Uplifted, Uplifter};
+use super::validator::Verdict;
 use super::{BlockError, yaml};
 use crate::json::{self, pretty};
 
@@ -315,15 +316,16 @@ impl Runner {
         // Of a document with several nodes, the nodes are what the schema describes.
         let value = value.get("@graph").unwrap_or(value);
         match self.schemas.validate(job.schema_ref.unwrap_or_default(), value)? {
-            Ok(None) => {
+            Ok(verdict @ (Verdict::Valid | Verdict::Unchecked)) => {
                 let payload = json!({ "op": "validation", "result": true });
-                done.item.done(Section::JsonSchema, "Validation passed", payload);
+                let partly = if verdict == Verdict::Unchecked { ", but not every condition is checked" } else { "" };
+                done.item.done(Section::JsonSchema, format!("Validation passed{partly}"), payload);
             }
             Err(why) => {
                 let message = format!("Not validated: {why}");
                 done.item.fail(Section::JsonSchema, message, json!({ "op": NOT_VALIDATED }));
             }
-            Ok(Some(invalid)) => {
+            Ok(Verdict::Invalid(invalid)) => {
                 let places = [&invalid.instance, &invalid.keyword];
                 let [at, keyword] = places.map(|place| if place.is_empty() { "the top" } else { place.as_str() });
                 let message = format!("Validation failed: {}, at {at} (schema: {keyword})", invalid.message);

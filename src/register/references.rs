@@ -90,22 +90,29 @@ pub fn is_without_anchors(schema: &Value) -> bool {
     ["draft-03", "draft-04", "draft-06", "draft-07"].iter().any(|draft| dialect.contains(draft))
 }
 
-/// Makes a pointer of each `$ref` to an anchor, where `resolve` gives one.
-pub fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String>) {
+/// Visits every object of a schema that is not data.
+pub fn each_object(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
     match schema {
         Value::Object(entries) => {
-            if let Some(Value::String(reference)) = entries.get_mut("$ref")
-                && let Some(pointer) = resolve(reference)
-            {
-                *reference = pointer;
-            }
+            visit(entries);
             for (_, below) in entries.iter_mut().filter(|(name, _)| !DATA.contains(&name.as_str())) {
-                point(below, resolve);
+                each_object(below, visit);
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|below| point(below, resolve)),
+        Value::Array(items) => items.iter_mut().for_each(|below| each_object(below, visit)),
         _ => {}
     }
+}
+
+/// Makes a pointer of each `$ref` to an anchor, where `resolve` gives one.
+pub fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String>) {
+    each_object(schema, &mut |entries| {
+        if let Some(Value::String(reference)) = entries.get_mut("$ref")
+            && let Some(pointer) = resolve(reference)
+        {
+            *reference = pointer;
+        }
+    });
 }
 
 #[cfg(test)]

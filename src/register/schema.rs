@@ -1,7 +1,6 @@
 //! JSON Schemas of a block: which part of which document a reference means, and what is wrong with a value under it.
 //!
-//! Schemas are documents of the library, in YAML or JSON. Validation itself is the `jsonschema` crate's, which knows every
-//! draft from 4 to 2020-12.
+//! Schemas are documents of the library, in YAML or JSON, of any draft from 4 to 2020-12.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -9,38 +8,20 @@ use std::error::Error;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use jsonschema::error::ValidationErrorKind;
-use jsonschema::{ReferencingError, Retrieve, Uri, ValidationError, Validator};
+use boon::{CompileError, Draft};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::BlockError;
 use super::block::BLOCK;
-use super::library::{Library, ROOT, shown, uri};
+use super::library::{Library, shown, uri};
 use super::references::{Anchors, is_without_anchors, percent_decode, percent_encode, point};
-use super::report::without_nulls;
 use super::steps::{self, StepKind};
+use super::validator::{Validated, Validator, compile_error, mark_undecidable};
 use crate::worker::Worker;
 
 /// What refers to most schemas, for messages.
 const BY: &str = "the schema";
-/// Longest message that shows the value it is about.
-const MAX_MESSAGE: usize = 300;
-
-/// Why a value is not what a schema describes: the error that tells most.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SchemaViolation {
-    /// What is wrong.
-    pub message: String,
-    /// JSON Pointer of the value that it is about.
-    pub instance: String,
-    /// JSON Pointer of the keyword that it breaks.
-    pub keyword: String,
-}
-
-/// What came of a validation: what is wrong, if something is, or why nobody knows.
-pub type Validated = Result<Option<SchemaViolation>, String>;
 
 /// The schemas of a block.
 #[derive(Debug, Default)]
@@ -67,10 +48,10 @@ pub struct Schemas {
     notes: BTreeSet<String>,
 }
 
-/// Schemas by URI as they are validated with, or why they cannot be: references are whole URIs, and lead to JSON Pointers where a
-/// draft has no anchors.
+/// Schemas by URI, ready to be compiled: references are whole URIs, and lead to JSON Pointers where a draft has no anchors; conditions
+/// that cannot be decided are marked.
 #[derive(Debug, Clone, Default)]
-struct SchemaDocuments(Arc<BTreeMap<String, Result<Value, String>>>);
+struct SchemaDocuments(Arc<BTreeMap<String, Value>>);
 
 impl Schemas {
     /// The schemas of a block whose own cannot be used, for this reason. `below` is the path of its folder in the library's.
@@ -149,8 +130,8 @@ impl Schemas {
             let source = self.library.document(&uri, by)?;
             let (mut schema, anchors) = ((*source).clone(), Anchors::default());
             point(&mut schema, &mut |reference| self.whole(reference, &uri, &source, &anchors, &mut next));
-            let checked = self.checked(&uri, schema);
-            Arc::make_mut(&mut self.documents.0).insert(uri, checked);
+            self.simplify(&uri, &mut schema);
+            Arc::make_mut(&mut self.documents.0).insert(uri, schema);
         }
         Ok(())
     }
@@ -189,21 +170,17 @@ impl Schemas {
         Some(whole)
     }
 
-    /// A schema of a draft that is known.
-    fn checked(&mut self, uri: &str, mut schema: Value) -> Result<Value, String> {
-        let is_unknown = |error: &ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Referencing(_));
-        let check = |schema: &Value| {
-            jsonschema::meta::validate(schema).map_err(|error| (is_unknown(&error), schema_error(&error)))
-        };
-        let mut valid = check(&schema);
-        if matches!(valid, Err((true, _))) {
-            let draft = schema.as_object_mut().and_then(|entries| entries.shift_remove("$schema")).unwrap_or_default();
-            let note = format!("{}: $schema {draft} is no draft that is known; 2020-12 is used", shown(uri));
+    /// Removes or marks what the validator does not know, and notes it.
+    fn simplify(&mut self, uri: &str, schema: &mut Value) {
+        let draft = schema.get("$schema").filter(|draft| draft.as_str().and_then(Draft::from_url).is_none()).cloned();
+        if let (Some(draft), Some(entries)) = (draft, schema.as_object_mut()) {
+            entries.shift_remove("$schema");
+            let note = format!("{}: $schema {draft} is not a known draft; 2020-12 is used", shown(uri));
             self.notes.insert(note);
-            valid = check(&schema);
         }
-        valid.map_err(|(_, why)| format!("it is no valid JSON Schema: {why}"))?;
-        Ok(schema)
+        let notes = mark_undecidable(schema).into_iter();
+        self.notes
+            .extend(notes.map(|condition| format!("{}: {condition} is not supported, and not checked", shown(uri))));
     }
 
     /// What a reference leads to, and what validates by it. `by` is what refers to it, for messages.
@@ -226,20 +203,25 @@ impl Schemas {
     }
 
     fn compile(&self, uri: &str, fragment: &str, by: &str) -> Result<(String, Validator), BlockError> {
-        let schema = self.documents.get(uri).map_err(|message| BlockError::unusable(&shown(uri), message))?;
-        let pointer = Anchors::default().pointer(schema, fragment);
+        let pointer = match self.documents.0.get(uri) {
+            Some(schema) => Anchors::default().pointer(schema, fragment),
+            None => Err("it is not read".to_owned()),
+        };
         let pointer = pointer.map_err(|message| BlockError::unusable(by, format!("{}: {message}", shown(uri))))?;
         let target = format!("{uri}#{}", percent_encode(&pointer));
         let error = match self.documents.validator(&target) {
             Ok(validator) => return Ok((target, validator)),
             Err(error) => error,
         };
-        if let ValidationErrorKind::Referencing(ReferencingError::Unretrievable { uri: lacking, .. }) = error.kind() {
-            self.library.document(lacking, BY)?;
-            let why = self.documents.get(lacking).err().unwrap_or_else(|| error.to_string());
-            return Err(BlockError::unusable(&shown(lacking), why));
-        }
-        Err(BlockError::unusable(&shown(uri), schema_error(&error)))
+        let at = match &*error {
+            CompileError::LoadUrlError { url, .. } => {
+                self.library.document(url, BY)?;
+                url
+            }
+            CompileError::ValidationError { url, .. } => url.split('#').next().unwrap_or_default(),
+            _ => uri,
+        };
+        Err(BlockError::unusable(&shown(at), self.documents.explain(&error)))
     }
 
     /// What is wrong with a value, under the schema that a reference leads to. A worker finds out, where there is one: strangers'
@@ -251,7 +233,7 @@ impl Schemas {
         let is_here = self.worker.is_none();
         let (target, validator) = self.prepare(reference, "an example")?;
         if is_here {
-            return Ok(Ok(violation(validator, value)));
+            return Ok(validator.validate(value));
         }
         let request = json!({ "schema": target, "value": value.to_string() });
         if let Some(why) = self.hopeless.get(reference) {
@@ -279,8 +261,8 @@ impl Schemas {
         if documents.len() != self.sent {
             self.sent = documents.len();
             // As text: JSON may be nested only so deep.
-            let text = |(uri, schema): (_, &Result<Value, String>)| Some((uri, schema.as_ref().ok()?.to_string()));
-            worker.set_up(json!(documents.iter().filter_map(text).collect::<BTreeMap<&String, _>>()));
+            let texts: BTreeMap<_, _> = documents.iter().map(|(uri, schema)| (uri, schema.to_string())).collect();
+            worker.set_up(json!(texts));
         }
         let answer = worker.ask(request).map_err(|error| error.to_string())?;
         serde_json::from_value(answer).unwrap_or_else(|error| Err(error.to_string()))
@@ -289,7 +271,7 @@ impl Schemas {
     /// What a worker answers requests with, by the schemas that it is set up with.
     pub fn worker(setup: Value) -> Result<impl FnMut(Value) -> Value, Box<dyn Error + Send + Sync>> {
         let texts: Option<BTreeMap<String, String>> = serde_json::from_value(setup)?;
-        let read = |(uri, text): (String, String)| Ok((uri, Ok(serde_json::from_str(&text)?)));
+        let read = |(uri, text): (String, String)| Ok((uri, serde_json::from_str(&text)?));
         let documents = texts.unwrap_or_default().into_iter().map(read).collect::<Result<_, serde_json::Error>>()?;
         let documents = SchemaDocuments(Arc::new(documents));
         let mut validators = BTreeMap::new();
@@ -297,9 +279,11 @@ impl Schemas {
             let value = serde_json::from_str(value).map_err(|error| error.to_string())?;
             let validator = match validators.entry(schema.to_owned()) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => place.insert(documents.validator(schema).map_err(|error| error.to_string())?),
+                Entry::Vacant(place) => {
+                    place.insert(documents.validator(schema).map_err(|error| documents.explain(&error))?)
+                }
             };
-            Ok(violation(validator, &value))
+            validator.validate(&value)
         };
         Ok(move |request: Value| {
             let text = |name: &str| request[name].as_str().unwrap_or_default();
@@ -311,30 +295,15 @@ impl Schemas {
     }
 }
 
-fn schema_error(error: &ValidationError<'_>) -> String {
-    let place = error.instance_path().to_string();
-    if place.is_empty() { error.to_string() } else { format!("{error}, at {place}") }
-}
-
 impl SchemaDocuments {
-    /// A schema, or why there is none.
-    fn get(&self, uri: &str) -> Result<&Value, String> {
-        let found = self.0.get(uri).map(|schema| schema.as_ref().map_err(Clone::clone));
-        found.unwrap_or_else(|| Err("it is not read".to_owned()))
+    /// Compiles the schema at a URI.
+    fn validator(&self, target: &str) -> Result<Validator, Box<CompileError>> {
+        let documents = Arc::clone(&self.0);
+        Validator::compile(target, move |uri| Ok(documents.get(uri).ok_or("it is not read")?.clone()))
     }
 
-    /// What validates by the schema at a URI.
-    fn validator(&self, target: &str) -> Result<Validator, ValidationError<'static>> {
-        let schema = target.split('#').next().and_then(|uri| self.get(uri).ok());
-        let dialect = schema.and_then(|schema| schema.get("$schema"));
-        let entry = without_nulls(json!({ "$schema": dialect, "$ref": target }));
-        jsonschema::options().with_base_uri(ROOT).with_retriever(self.clone()).build(&entry)
-    }
-}
-
-impl Retrieve for SchemaDocuments {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
-        Ok(self.get(uri.as_str().split('#').next().unwrap_or_default())?.clone())
+    fn explain(&self, error: &CompileError) -> String {
+        compile_error(error, |uri| self.0.get(uri))
     }
 }
 
@@ -343,57 +312,4 @@ fn absolute_id(schema: &Value) -> Option<String> {
     let id = schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str)?;
     let id = id.split('#').next()?;
     id.contains("://").then(|| id.to_owned())
-}
-
-/// What is wrong with a value.
-fn violation(validator: &Validator, value: &Value) -> Option<SchemaViolation> {
-    best(&validator.iter_errors(value).collect::<Vec<_>>())
-}
-
-impl SchemaViolation {
-    fn new(error: &ValidationError<'_>) -> Self {
-        let mut message = error.to_string();
-        if message.len() > MAX_MESSAGE {
-            message = error.masked().to_string();
-        }
-        Self { message, instance: error.instance_path().to_string(), keyword: error.evaluation_path().to_string() }
-    }
-}
-
-/// The error that tells most: the least deep, since others may follow from it; and where it is about alternatives, the
-/// error of the alternative that comes closest.
-fn best(errors: &[ValidationError<'_>]) -> Option<SchemaViolation> {
-    let error = errors.iter().min_by_key(|error| (depth(error), is_about_alternatives(error)))?;
-    Some(closest(error).unwrap_or_else(|| SchemaViolation::new(error)))
-}
-
-fn depth(error: &ValidationError<'_>) -> usize {
-    error.instance_path().to_string().matches('/').count()
-}
-
-fn is_about_alternatives(error: &ValidationError<'_>) -> bool {
-    matches!(error.kind(), ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. })
-}
-
-/// An error of the only alternative that got furthest into the value; none where no alternative stands out.
-fn closest(error: &ValidationError<'_>) -> Option<SchemaViolation> {
-    let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) = error.kind() else {
-        return None;
-    };
-    let top = depth(error);
-    // An alternative that wants another type altogether, or another value of what tells them apart, was not meant.
-    let score = |errors: &[ValidationError<'_>]| {
-        let is_type = |error: &ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Type { .. });
-        let is_value = |error: &ValidationError<'_>| {
-            matches!(error.kind(), ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. })
-        };
-        let wrong_type = errors.iter().any(|error| is_type(error) && depth(error) == top);
-        let wrong_value = errors.iter().any(is_value);
-        let deepest = errors.iter().map(depth).max().unwrap_or(0);
-        (wrong_type, wrong_value, std::cmp::Reverse(deepest), errors.len())
-    };
-    let highest = context.iter().map(|errors| score(errors)).min()?;
-    let mut alternatives = context.iter().filter(|errors| score(errors) == highest);
-    let (Some(errors), None) = (alternatives.next(), alternatives.next()) else { return None };
-    best(errors)
 }

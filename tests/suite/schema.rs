@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use jsonschema::{Registry, Validator};
+use boon::{Compiler, SchemaIndex, Schemas};
 use rpcgraph::context::{JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL};
 use rpcgraph::message::{Content, Kind, Problem, Single};
 use rpcgraph::register::examples::{Examples, SnippetSource};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::support::{corpora, files, logs};
 
@@ -141,39 +141,44 @@ const TABLE: &[(&str, &[&str])] = &[
     ("null", &[]),
 ];
 
-/// What checks against an element of the schema, or against all of it.
+/// The published schema, and its elements.
 pub struct Schema {
-    whole: Validator,
-    elements: Vec<(&'static str, Validator)>,
+    schemas: Schemas,
+    whole: SchemaIndex,
+    elements: Vec<(&'static str, SchemaIndex)>,
 }
 
 impl Schema {
     pub fn new() -> Self {
         let schema: Value = serde_json::from_str(JSON_RPC_SCHEMA).unwrap();
-        assert!(jsonschema::meta::is_valid(&schema));
         assert_eq!(schema["$id"], JSON_RPC_SCHEMA_URL);
-        let registry = Registry::new().add(JSON_RPC_SCHEMA_URL, &schema).unwrap().prepare().unwrap();
-        let build = |reference: String| {
-            jsonschema::options().with_registry(&registry).build(&json!({ "$ref": reference })).unwrap()
-        };
-        let elements = ELEMENTS.iter().map(|name| (*name, build(format!("{JSON_RPC_SCHEMA_URL}#{name}")))).collect();
-        Self { whole: build(JSON_RPC_SCHEMA_URL.to_owned()), elements }
+        let mut compiler = Compiler::new();
+        compiler.add_resource(JSON_RPC_SCHEMA_URL, schema).unwrap();
+        let mut schemas = Schemas::new();
+        let mut compile = |reference: &str| compiler.compile(reference, &mut schemas).unwrap();
+        let whole = compile(JSON_RPC_SCHEMA_URL);
+        let elements = ELEMENTS.iter().map(|name| (*name, compile(&format!("{JSON_RPC_SCHEMA_URL}#{name}")))).collect();
+        Self { schemas, whole, elements }
+    }
+
+    fn is_valid(&self, message: &Value, schema: SchemaIndex) -> bool {
+        self.schemas.validate(message, schema).is_ok()
     }
 
     pub fn accepts(&self, message: &Value) -> bool {
-        self.whole.is_valid(message)
+        self.is_valid(message, self.whole)
     }
 
     /// The elements that accept it.
     pub fn fitting(&self, message: &Value) -> Vec<&'static str> {
-        self.elements.iter().filter(|(_, validator)| validator.is_valid(message)).map(|(name, _)| *name).collect()
+        self.elements.iter().filter(|(_, schema)| self.is_valid(message, *schema)).map(|(name, _)| *name).collect()
     }
 
     /// Whether it is what a `schema-ref` says; the error's text otherwise.
     pub fn check(&self, message: &Value, element: &str) -> Result<(), String> {
         let name = element.strip_prefix('#').expect("an anchor");
-        let (_, validator) = self.elements.iter().find(|(known, _)| *known == name).expect("a known element");
-        validator.validate(message).map_err(|error| error.to_string())
+        let (_, schema) = self.elements.iter().find(|(known, _)| *known == name).expect("a known element");
+        self.schemas.validate(message, *schema).map_err(|error| error.to_string())
     }
 }
 

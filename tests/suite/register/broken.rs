@@ -244,15 +244,15 @@ fn schemas_that_cannot_be_used() {
     );
     no_schema(
         r#"{"type": "strin"}"#,
-        "schema.json: it is no valid JSON Schema: \"strin\" is not valid under any of the schemas listed in the 'anyOf' \
-         keyword, at /type",
+        "schema.json: it is not a valid JSON Schema: \"strin\" is not one of [\"array\", \"boolean\", \"integer\", \
+         \"null\", \"number\", \"object\", \"string\"], at /type",
     );
     let place = block(&[
         ("context.jsonld", CONTEXT),
         ("examples.yaml", EXAMPLES),
         ("schema.json", r#"{"$schema": "https://example.org/draft"}"#),
     ]);
-    let said = "note: schema.json: $schema \"https://example.org/draft\" is no draft that is known; 2020-12 is used\n";
+    let said = "note: schema.json: $schema \"https://example.org/draft\" is not a known draft; 2020-12 is used\n";
     register(&place).began(0, said);
     // Also where the folder holds a file that it could be taken for.
     let out = [("schema.json", r#"{"$ref": "../common/s.json"}"#), ("common/s.json", "{}")];

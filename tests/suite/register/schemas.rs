@@ -149,10 +149,7 @@ fn the_error_that_tells_most() {
             r#"{"kind": "star", "sides": 5}"#,
             "\"colour\" is a required property, at the top (schema: /$ref/anyOf/2/required)",
         ),
-        (
-            "[1]",
-            "[1] is not valid under any of the schemas listed in the 'anyOf' keyword, at the top (schema: /$ref/anyOf)",
-        ),
+        ("[1]", "[1] is not valid under any of the given schemas, at the top (schema: /$ref/anyOf)"),
     ] {
         let failure = said(&files, None, example).expect("a failure");
         assert_eq!(failure, expected, "{example}");

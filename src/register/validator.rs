@@ -1,0 +1,502 @@
+//! Validation by JSON Schema: the `boon` crate, with messages in the words of Python's `jsonschema`, which the official
+//! tool of building blocks uses.
+//!
+//! Two conditions are beyond `boon`: patterns with look-around or back-references, and `multipleOf` with a fraction, which it
+//! divides in binary floating point. They are replaced by marks before it runs, and a value that reaches a mark is
+//! reported as not checked there.
+
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::error::Error;
+use std::fmt;
+
+use boon::{
+    CompileError, Compiler, ErrorKind, Format, InstanceToken, SchemaIndex, Schemas, UrlLoader, ValidationError,
+};
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::references::{each_object, percent_decode};
+use crate::json::pointer_token;
+
+/// URI of the schema that refers to the target, so that keyword paths begin with `/$ref`.
+const ENTRY: &str = "entry:/";
+/// URI of a mark, before the JSON type of the values that it concerns.
+const MARK: &str = "mark:/";
+/// The `format` that all marks have.
+const UNDECIDED: &str = "undecided";
+/// Longest message that repeats the value, in bytes.
+const MAX_MESSAGE: usize = 300;
+/// Most values of an `enum` that a message lists.
+const MAX_LISTED: usize = 10;
+
+thread_local! {
+    /// Set when a validation reaches a mark.
+    static IS_UNDECIDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The outcome of a validation, or why there is none.
+pub type Validated = Result<Verdict, String>;
+
+/// What is known of a value under a schema.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// It is valid.
+    Valid,
+    /// Valid, but for a condition that is not checked.
+    Unchecked,
+    /// It is not valid.
+    Invalid(SchemaViolation),
+}
+
+/// The most telling error of a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SchemaViolation {
+    /// In the words of Python's `jsonschema`.
+    pub message: String,
+    /// JSON Pointer of the value that is wrong.
+    pub instance: String,
+    /// JSON Pointer of the keyword that it breaks, through references.
+    pub keyword: String,
+}
+
+/// A compiled schema.
+pub struct Validator {
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+impl Validator {
+    /// Compiles the schema at the URI `target`; `load` gives the documents, each marked by [`mark_undecidable`].
+    pub fn compile(
+        target: &str,
+        load: impl Fn(&str) -> Result<Value, Box<dyn Error>> + 'static,
+    ) -> Result<Self, Box<CompileError>> {
+        let mut compiler = Compiler::new();
+        compiler.register_format(Format { name: UNDECIDED, func: reach_mark });
+        compiler.use_loader(Box::new(Loader { entry: json!({ "$ref": target }), load }));
+        let mut schemas = Schemas::new();
+        let index = compiler.compile(ENTRY, &mut schemas)?;
+        Ok(Self { schemas, index })
+    }
+
+    /// Validates a value.
+    ///
+    /// # Errors
+    ///
+    /// If the verdict depends on a condition that is not checked.
+    pub fn validate(&self, value: &Value) -> Validated {
+        IS_UNDECIDED.set(false);
+        let outcome = self.schemas.validate(value, self.index);
+        match outcome.map_err(|error| most_telling(&error, value)) {
+            Ok(()) if IS_UNDECIDED.get() => Ok(Verdict::Unchecked),
+            Ok(()) => Ok(Verdict::Valid),
+            Err(violation) if IS_UNDECIDED.get() && !violation.is_certain() => {
+                Err("a pattern or a multipleOf that is not supported decides it".to_owned())
+            }
+            Err(violation) => Ok(Verdict::Invalid(violation)),
+        }
+    }
+}
+
+impl fmt::Debug for Validator {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Validator").field("schemas", &self.schemas.size()).finish_non_exhaustive()
+    }
+}
+
+fn reach_mark(_: &Value) -> Result<(), Box<dyn Error>> {
+    IS_UNDECIDED.set(true);
+    Ok(())
+}
+
+struct Loader<F> {
+    entry: Value,
+    load: F,
+}
+
+impl<F: Fn(&str) -> Result<Value, Box<dyn Error>>> UrlLoader for Loader<F> {
+    fn load(&self, uri: &str) -> Result<Value, Box<dyn Error>> {
+        let Some(kind) = uri.strip_prefix(MARK) else {
+            return if uri == ENTRY { Ok(self.entry.clone()) } else { (self.load)(uri) };
+        };
+        let concerned = if kind == "any" { json!(true) } else { json!({ "type": kind }) };
+        // Drafts up to 7 assert formats.
+        let draft = "http://json-schema.org/draft-07/schema#";
+        Ok(json!({ "$schema": draft, "if": concerned, "then": { "format": UNDECIDED } }))
+    }
+}
+
+/// Replaces the conditions of a schema that cannot be decided by marks. Returns them, as text.
+pub fn mark_undecidable(schema: &mut Value) -> Vec<String> {
+    let mut found = Vec::new();
+    each_object(schema, &mut |entries| {
+        if let Some(Value::String(pattern)) = entries.get("pattern").filter(|pattern| !is_pattern(pattern)) {
+            found.push(format!("pattern {pattern:?}"));
+            entries.shift_remove("pattern");
+            mark(entries, "string");
+        }
+        let is_fraction = |number: &&Value| number.as_f64().is_some_and(|number| number.fract() != 0.0);
+        if let Some(divisor) = entries.get("multipleOf").filter(is_fraction) {
+            found.push(format!("multipleOf {divisor}"));
+            entries.shift_remove("multipleOf");
+            mark(entries, "number");
+        }
+        if let Some(Value::Object(patterns)) = entries.get_mut("patternProperties") {
+            let unknown = |name: &&String| Regex::new(name).is_err();
+            let names: Vec<_> = patterns.keys().filter(unknown).cloned().collect();
+            for name in &names {
+                patterns.shift_remove(name);
+                // Any member may have been meant, so `additionalProperties` concerns none.
+                patterns.insert(String::new(), json!({ "$ref": format!("{MARK}any") }));
+            }
+            found.extend(names.iter().map(|name| format!("patternProperties {name:?}")));
+        }
+    });
+    found
+}
+
+fn is_pattern(value: &Value) -> bool {
+    value.as_str().is_none_or(|pattern| Regex::new(pattern).is_ok())
+}
+
+fn mark(entries: &mut Map<String, Value>, kind: &str) {
+    if let Value::Array(all) = entries.entry("allOf").or_insert_with(|| json!([])) {
+        all.push(json!({ "$ref": format!("{MARK}{kind}") }));
+    }
+}
+
+/// Why a schema cannot be compiled. `document` gives the documents by URI, for messages that repeat parts of them.
+pub fn compile_error<'d>(error: &CompileError, document: impl Fn(&str) -> Option<&'d Value>) -> String {
+    let CompileError::ValidationError { url, src } = error else { return error.to_string() };
+    let (uri, pointer) = url.split_once('#').unwrap_or((url, ""));
+    let schema = document(uri).and_then(|document| document.pointer(&percent_decode(pointer)));
+    let violation = most_telling(src, schema.unwrap_or(&Value::Null));
+    let place = if violation.instance.is_empty() { String::new() } else { format!(", at {}", violation.instance) };
+    format!("it is not a valid JSON Schema: {}{place}", violation.message)
+}
+
+/// An error that is no group of others.
+struct Leaf<'e> {
+    error: &'e ValidationError<'e, 'e>,
+    /// JSON Pointer of the schema that it is an error of, through references.
+    path: String,
+}
+
+impl<'e> Leaf<'e> {
+    /// Appends the leaves below an error of a schema at `path`, whose own URI is `base`.
+    fn collect(error: &'e ValidationError<'e, 'e>, mut path: String, base: &str, leaves: &mut Vec<Self>) {
+        let below = error.schema_url.strip_prefix(base).unwrap_or_default();
+        path += &percent_decode(below);
+        let base = match &error.kind {
+            ErrorKind::Reference { kw, url } => {
+                path = format!("{path}/{kw}");
+                url
+            }
+            ErrorKind::Group | ErrorKind::AllOf | ErrorKind::Schema { .. } => error.schema_url,
+            _ => return leaves.push(Self { error, path }),
+        };
+        for cause in &error.causes {
+            Self::collect(cause, path.clone(), base, leaves);
+        }
+    }
+
+    /// Whether it is about alternatives, none of which holds.
+    fn is_choice(&self) -> bool {
+        matches!(self.error.kind, ErrorKind::AnyOf | ErrorKind::OneOf(None))
+    }
+
+    /// The leaves of each alternative.
+    fn alternatives(&self) -> Vec<Vec<Self>> {
+        let leaves = |cause| {
+            let mut leaves = Vec::new();
+            Self::collect(cause, self.path.clone(), self.error.schema_url, &mut leaves);
+            leaves
+        };
+        self.error.causes.iter().map(leaves).collect()
+    }
+
+    fn depth(&self) -> usize {
+        self.error.instance_location.tokens.len()
+    }
+}
+
+/// The error that tells most: the least deep, since others may follow from it; and where it is about alternatives, the
+/// error of the alternative that comes closest.
+fn most_telling(error: &ValidationError<'_, '_>, value: &Value) -> SchemaViolation {
+    let mut leaves = Vec::new();
+    Leaf::collect(error, String::new(), error.schema_url, &mut leaves);
+    best(leaves).map_or_else(
+        || SchemaViolation { message: error.kind.to_string(), instance: String::new(), keyword: String::new() },
+        |leaf| SchemaViolation::new(&leaf, value),
+    )
+}
+
+fn best(leaves: Vec<Leaf<'_>>) -> Option<Leaf<'_>> {
+    // By place as well, since `boon` takes unevaluated members in no order.
+    let order = |leaf: &Leaf<'_>| {
+        let unevaluated =
+            matches!(leaf.error.kind, ErrorKind::FalseSchema).then(|| leaf.error.instance_location.to_string());
+        (leaf.depth(), leaf.is_choice(), unevaluated)
+    };
+    let leaf = leaves.into_iter().min_by_key(order)?;
+    Some(closest(&leaf).unwrap_or(leaf))
+}
+
+/// An error of the only alternative that got furthest into the value; none where no alternative stands out.
+fn closest<'e>(leaf: &Leaf<'e>) -> Option<Leaf<'e>> {
+    let top = leaf.depth();
+    // An alternative that wants another type altogether, or another value of what tells them apart, was not meant.
+    let score = |leaves: &Vec<Leaf<'_>>| {
+        let wrong_type =
+            leaves.iter().any(|leaf| matches!(leaf.error.kind, ErrorKind::Type { .. }) && leaf.depth() == top);
+        let is_value = |leaf: &Leaf<'_>| matches!(leaf.error.kind, ErrorKind::Const { .. } | ErrorKind::Enum { .. });
+        let deepest = leaves.iter().map(Leaf::depth).max().unwrap_or(0);
+        (wrong_type, leaves.iter().any(is_value), Reverse(deepest), leaves.len())
+    };
+    let mut alternatives = if leaf.is_choice() { leaf.alternatives() } else { Vec::new() };
+    alternatives.sort_by_key(score);
+    let mut ranked = alternatives.into_iter();
+    let (first, second) = (ranked.next()?, ranked.next());
+    if second.is_some_and(|second| score(&second) == score(&first)) { None } else { best(first) }
+}
+
+impl SchemaViolation {
+    fn new(leaf: &Leaf<'_>, root: &Value) -> Self {
+        let mut tokens: &[_] = &leaf.error.instance_location.tokens;
+        let mut path = leaf.path.clone();
+        let (mut keyword, mut message) = explain(leaf.error, &value_at(root, tokens).to_string());
+        if message.len() > MAX_MESSAGE {
+            message = explain(leaf.error, "value").1;
+        }
+        // A member that is not evaluated is an error of the object around it.
+        let unevaluated = ["Properties", "Items"].into_iter().find(|of| path.ends_with(&format!("/unevaluated{of}")));
+        if let (ErrorKind::FalseSchema, Some(of), Some((last, before))) =
+            (&leaf.error.kind, unevaluated, tokens.split_last())
+        {
+            let last = match last {
+                InstanceToken::Prop(name) => quoted(name),
+                InstanceToken::Item(_) => value_at(root, tokens).to_string(),
+            };
+            message = format!("Unevaluated {} are not allowed ({last} was unexpected)", of.to_lowercase());
+            (tokens, keyword) = (before, "");
+        }
+        if !keyword.is_empty() {
+            path = format!("{path}/{keyword}");
+        }
+        Self {
+            message,
+            instance: tokens.iter().map(|token| format!("/{}", pointer_token(&name(token)))).collect(),
+            keyword: path,
+        }
+    }
+
+    /// Whether it is an error whatever the conditions that are not checked: these are taken as met, which breaks only what wants
+    /// something not to be met.
+    fn is_certain(&self) -> bool {
+        let unsafe_keywords =
+            ["not", "oneOf", "then", "else", "maxContains", "unevaluatedProperties", "unevaluatedItems"];
+        !self.keyword.split('/').any(|token| unsafe_keywords.contains(&token))
+    }
+}
+
+fn name(token: &InstanceToken<'_>) -> String {
+    match token {
+        InstanceToken::Prop(name) => name.to_string(),
+        InstanceToken::Item(index) => index.to_string(),
+    }
+}
+
+fn value_at<'v>(root: &'v Value, tokens: &[InstanceToken<'_>]) -> &'v Value {
+    let step = |value: &'v Value, token: &InstanceToken<'_>| match token {
+        InstanceToken::Prop(name) => value.get(name.as_ref()),
+        InstanceToken::Item(index) => value.get(index),
+    };
+    tokens.iter().try_fold(root, step).unwrap_or(&Value::Null)
+}
+
+/// The keyword that a value breaks, and a message.
+fn explain(error: &ValidationError<'_, '_>, value: &str) -> (&'static str, String) {
+    let were = |count: usize| if count == 1 { "was" } else { "were" };
+    match &error.kind {
+        ErrorKind::Type { want, .. } => {
+            let kinds: Vec<_> = want.iter().map(|kind| quoted(&kind.to_string())).collect();
+            ("type", format!("{value} is not of type {}", kinds.join(", ")))
+        }
+        ErrorKind::Enum { want } => ("enum", format!("{value} is not one of {}", listed(want))),
+        ErrorKind::Const { want } => ("const", format!("{want} was expected")),
+        ErrorKind::Format { want, .. } => ("format", format!("{value} is not a {}", quoted(want))),
+        ErrorKind::Required { want } => {
+            ("required", format!("{} is a required property", quoted(want.first().unwrap_or(&""))))
+        }
+        ErrorKind::Dependency { prop, missing } | ErrorKind::DependentRequired { prop, missing } => {
+            let keyword =
+                if matches!(error.kind, ErrorKind::Dependency { .. }) { "dependencies" } else { "dependentRequired" };
+            (keyword, format!("{} is a dependency of {}", quoted(missing.first().unwrap_or(&"")), quoted(prop)))
+        }
+        ErrorKind::AdditionalProperties { got } => {
+            let names = got.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+            let message = format!("Additional properties are not allowed ({names} {} unexpected)", were(got.len()));
+            ("additionalProperties", message)
+        }
+        ErrorKind::AdditionalItems { got } => {
+            ("additionalItems", format!("Additional items are not allowed ({got} {} unexpected)", were(*got)))
+        }
+        ErrorKind::PropertyName { prop } => {
+            let mut leaves = Vec::new();
+            error.causes.iter().for_each(|cause| Leaf::collect(cause, String::new(), "", &mut leaves));
+            let why = best(leaves).map_or_else(String::new, |leaf| explain(leaf.error, &quoted(prop)).1);
+            ("propertyNames", why)
+        }
+        ErrorKind::MinProperties { .. } => ("minProperties", format!("{value} does not have enough properties")),
+        ErrorKind::MaxProperties { .. } => ("maxProperties", format!("{value} has too many properties")),
+        ErrorKind::MinItems { .. } => ("minItems", format!("{value} is too short")),
+        ErrorKind::MaxItems { .. } => ("maxItems", format!("{value} is too long")),
+        ErrorKind::MinLength { .. } => ("minLength", format!("{value} is too short")),
+        ErrorKind::MaxLength { .. } => ("maxLength", format!("{value} is too long")),
+        ErrorKind::UniqueItems { .. } => ("uniqueItems", format!("{value} has non-unique elements")),
+        ErrorKind::Contains => ("contains", format!("{value} does not contain items matching the given schema")),
+        ErrorKind::MinContains { got, want } => {
+            let got = got.len();
+            (
+                "minContains",
+                format!("Too few items match the given schema (expected at least {want} but only {got} matched)"),
+            )
+        }
+        ErrorKind::MaxContains { want, .. } => {
+            ("maxContains", format!("Too many items match the given schema (expected at most {want})"))
+        }
+        ErrorKind::Pattern { want, .. } => ("pattern", format!("{value} does not match {}", quoted(want))),
+        ErrorKind::Minimum { want, .. } => ("minimum", format!("{value} is less than the minimum of {want}")),
+        ErrorKind::Maximum { want, .. } => ("maximum", format!("{value} is greater than the maximum of {want}")),
+        ErrorKind::ExclusiveMinimum { want, .. } => {
+            ("exclusiveMinimum", format!("{value} is less than or equal to the minimum of {want}"))
+        }
+        ErrorKind::ExclusiveMaximum { want, .. } => {
+            ("exclusiveMaximum", format!("{value} is greater than or equal to the maximum of {want}"))
+        }
+        ErrorKind::MultipleOf { want, .. } => ("multipleOf", format!("{value} is not a multiple of {want}")),
+        ErrorKind::Not => ("not", format!("{value} should not be valid under the given schema")),
+        ErrorKind::AnyOf => ("anyOf", format!("{value} is not valid under any of the given schemas")),
+        ErrorKind::OneOf(None) => ("oneOf", format!("{value} is not valid under any of the given schemas")),
+        ErrorKind::OneOf(Some((one, other))) => {
+            ("oneOf", format!("{value} is valid under each of the given schemas {one} and {other}"))
+        }
+        ErrorKind::FalseSchema => ("", format!("False schema does not allow {value}")),
+        kind => ("", kind.to_string()),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Values as a list in brackets, cut after some.
+fn listed(values: &[Value]) -> String {
+    let mut shown: Vec<_> = values.iter().take(MAX_LISTED).map(Value::to_string).collect();
+    if values.len() > MAX_LISTED {
+        shown.push(format!("and {} more", values.len() - MAX_LISTED));
+    }
+    format!("[{}]", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compiles a schema that refers to nothing.
+    fn validator(mut schema: Value) -> Validator {
+        mark_undecidable(&mut schema);
+        Validator::compile("test:/", move |_| Ok(schema.clone())).unwrap()
+    }
+
+    #[test]
+    fn messages_are_those_of_python_jsonschema() {
+        for (schema, value, message, keyword) in [
+            (json!({"type": "string"}), json!(1), r#"1 is not of type "string""#, "type"),
+            (json!({"type": ["null", "string"]}), json!(1), r#"1 is not of type "null", "string""#, "type"),
+            (json!({"enum": [1, "a"]}), json!("b"), r#""b" is not one of [1, "a"]"#, "enum"),
+            (json!({"const": 2}), json!(3), "2 was expected", "const"),
+            (json!({"required": ["a", "b"]}), json!({"a": 1}), r#""b" is a required property"#, "required"),
+            (
+                json!({"properties": {"a": {}}, "additionalProperties": false}),
+                json!({"a": 1, "b": 2, "c": 3}),
+                r#"Additional properties are not allowed ("b", "c" were unexpected)"#,
+                "additionalProperties",
+            ),
+            (
+                json!({"unevaluatedProperties": false}),
+                json!({"b": 2}),
+                r#"Unevaluated properties are not allowed ("b" was unexpected)"#,
+                "unevaluatedProperties",
+            ),
+            (
+                json!({"dependentRequired": {"a": ["b"]}}),
+                json!({"a": 1}),
+                r#""b" is a dependency of "a""#,
+                "dependentRequired",
+            ),
+            (json!({"propertyNames": {"maxLength": 1}}), json!({"ab": 1}), r#""ab" is too long"#, "propertyNames"),
+            (json!({"minProperties": 1}), json!({}), "{} does not have enough properties", "minProperties"),
+            (json!({"minItems": 1}), json!([]), "[] is too short", "minItems"),
+            (json!({"uniqueItems": true}), json!([1, 1]), "[1,1] has non-unique elements", "uniqueItems"),
+            (
+                json!({"contains": {"const": 1}}),
+                json!([2]),
+                "[2] does not contain items matching the given schema",
+                "contains",
+            ),
+            (json!({"pattern": "^a/\\d$"}), json!("b"), r#""b" does not match "^a/[0-9]$""#, "pattern"),
+            (json!({"minimum": 2}), json!(1), "1 is less than the minimum of 2", "minimum"),
+            (
+                json!({"exclusiveMaximum": 2}),
+                json!(2),
+                "2 is greater than or equal to the maximum of 2",
+                "exclusiveMaximum",
+            ),
+            (json!({"multipleOf": 2}), json!(7), "7 is not a multiple of 2", "multipleOf"),
+            (json!({"not": {"type": "string"}}), json!(""), r#""" should not be valid under the given schema"#, "not"),
+            (
+                json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+                json!(1),
+                "1 is not valid under any of the given schemas",
+                "anyOf",
+            ),
+            (
+                json!({"oneOf": [{}, {"minimum": 0}]}),
+                json!(1),
+                "1 is valid under each of the given schemas 0 and 1",
+                "oneOf",
+            ),
+        ] {
+            let Ok(Verdict::Invalid(violation)) = validator(schema.clone()).validate(&value) else {
+                panic!("{schema} accepts {value}");
+            };
+            assert_eq!((violation.message.as_str(), violation.instance.as_str()), (message, ""), "{schema}");
+            assert_eq!(violation.keyword, format!("/$ref/{keyword}"), "{schema}");
+        }
+    }
+
+    /// A verdict is given where the unsupported condition cannot change it.
+    #[test]
+    fn unsupported_conditions_are_not_checked() {
+        let look_ahead = json!({"pattern": "^(?!x)"});
+        let schema = json!({"properties": {"a": look_ahead, "b": {"type": "integer"}}});
+        let verdict = |schema: &Value, value: Value| validator(schema.clone()).validate(&value);
+        assert_eq!(verdict(&schema, json!({"b": 1})), Ok(Verdict::Valid));
+        assert_eq!(verdict(&schema, json!({"a": 1})), Ok(Verdict::Valid), "a pattern is about strings");
+        assert_eq!(verdict(&schema, json!({"a": "y"})), Ok(Verdict::Unchecked));
+        assert!(matches!(verdict(&schema, json!({"a": "y", "b": ""})), Ok(Verdict::Invalid(_))));
+        for schema in [json!({"not": look_ahead}), json!({"oneOf": [look_ahead, {"type": "string"}]})] {
+            assert!(verdict(&schema, json!("x")).is_err(), "{schema}");
+        }
+        // 1.1 / 0.1 is 11.000000000000002 in binary.
+        assert_eq!(verdict(&json!({"multipleOf": 0.1}), json!(1.1)), Ok(Verdict::Unchecked));
+        let closed = json!({"patternProperties": {"(?=x)": {"type": "string"}}, "additionalProperties": false});
+        assert_eq!(verdict(&closed, json!({"y": 1})), Ok(Verdict::Unchecked));
+        assert_eq!(verdict(&closed, json!({})), Ok(Verdict::Valid));
+        // Data is not a schema.
+        assert_eq!(verdict(&json!({"const": {"pattern": "(?!)"}}), json!({"pattern": "(?!)"})), Ok(Verdict::Valid));
+    }
+}
