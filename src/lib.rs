@@ -25,9 +25,31 @@
 //!               record   message   session, protocol   mapping   sink
 //! ```
 //!
-//! Each arrow is a module; imports follow the arrows and never turn back. [`convert`] runs the whole way. What a message
-//! means in RDF is defined once, by one walk over the annotated message. Written as JSON-LD, it is a document that the
-//! contexts in `context/` expand; written as triples, it is what that document expands to.
+//! [`convert`] runs the whole way. What a message means in RDF is defined once, by one walk over the annotated message.
+//! Written as JSON-LD, it is a document that the contexts in `context/` expand; written as triples, it is what that document
+//! expands to.
+//!
+//! The rooms of the house, from the bottom up. A room imports from the rooms before it, never from one after it:
+//!
+//! ```text rooms
+//! json vocab digest          JSON with its evidence; IRIs
+//! diagnostic secrets         findings; names of members that hold secrets
+//! answer http worker         help from outside: servers' answers, TLS, processes
+//! record                     bytes → records: decompression, detection, formats
+//! message                    record → message
+//! session                    senders, pairing, latency
+//! triples protocol           what MCP and LSP say of a message
+//! context                    JSON-LD contexts and how they are loaded
+//! mapping                    message, session and protocol → triples
+//! sink                       triples → text, JSON-LD, columns, Parquet, OTLP
+//! query                      SPARQL and questions over columns
+//! store quads endpoint load  Oxigraph's store; SPARQL servers
+//! summary convert log        a log from its bytes to its answers
+//! rebuild                    a graph back to messages
+//! report serve               pages, and a server for them
+//! register                   building blocks → registers
+//! cli                        the command
+//! ```
 
 mod answer;
 pub mod context;

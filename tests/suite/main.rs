@@ -18,6 +18,8 @@ mod context;
 mod detection;
 mod endpoint;
 mod formats;
+#[cfg(unix)]
+mod house;
 mod http;
 mod json;
 mod library;
