@@ -1,6 +1,7 @@
 //! `load` into a server: what is there afterwards, whatever goes wrong on the way.
 
 use std::fmt::Write as _;
+use std::thread;
 
 use oxrdf::{GraphName, Quad};
 use oxrdfio::RdfFormat;
@@ -161,13 +162,28 @@ fn messages_by_themselves_go_to_the_graph_of_the_input() {
     }
 }
 
+/// What only the second batch of a log of 700 calls contains.
+const SECOND_BATCH: &str = "#m400>";
+
 /// The requests by which each way sends a log of three batches: two of them, and the last one.
 fn steps(way: Way) -> Vec<&'static str> {
     match way {
-        Way::Updates => vec!["DROP SILENT GRAPH <urn:rpcgraph:staging:", "#m400>", "MOVE"],
-        Way::GraphsAndUpdates => vec!["PUT ", "#m400>", "MOVE"],
+        Way::Updates => vec!["DROP SILENT GRAPH <urn:rpcgraph:staging:", SECOND_BATCH, "MOVE"],
+        Way::GraphsAndUpdates => vec!["PUT ", SECOND_BATCH, "MOVE"],
         Way::Graphs => vec!["PUT "],
     }
+}
+
+/// Runs a test of each step of these ways, all at once: most of the time they wait.
+fn each_step(ways: &[Way], run: impl Fn(Way, &'static str) + Sync) {
+    let run = &run;
+    thread::scope(|scope| {
+        for &way in ways {
+            for step in steps(way) {
+                scope.spawn(move || run(way, step));
+            }
+        }
+    });
 }
 
 #[test]
@@ -178,22 +194,20 @@ fn a_busy_server_is_given_time() {
         ("503 Service Unavailable", &["Retry-After: 1"]),
         ("503 Service Unavailable", &["Retry-After: Thu, 01 Jan 2026 00:00:00 GMT"]),
     ];
-    for way in WAYS {
-        for step in steps(way) {
-            let (place, server, _) = grown(way);
-            for (status, headers) in refusals {
-                server.fail(step, Fault::Refuse(status, headers, ""));
-            }
-            load_log(&place, &server, way).quietly();
-            assert_new(&place, &server);
+    each_step(&WAYS, |way, step| {
+        let (place, server, _) = grown(way);
+        for (status, headers) in refusals {
+            server.fail(step, Fault::Refuse(status, headers, ""));
         }
-    }
+        load_log(&place, &server, way).quietly();
+        assert_new(&place, &server);
+    });
 }
 
 #[test]
 fn a_server_that_stays_busy_is_given_up() {
     let (place, server, old) = grown(Way::Updates);
-    server.fail_times("#m400>", Fault::Refuse("503 Service Unavailable", &["Retry-After: 0"], "full"), 5);
+    server.fail_times(SECOND_BATCH, Fault::Refuse("503 Service Unavailable", &["Retry-After: 0"], "full"), 5);
     let message = format!(
         "error: {} answered an update of <{BASE}> with HTTP status 503, saying: full (it is busy; try again later)\n",
         server.at("/update")
@@ -226,46 +240,39 @@ fn a_refusal_leaves_the_old_graph() {
 
 #[test]
 fn a_lost_answer_doubles_nothing() {
-    for way in WAYS {
-        for step in steps(way) {
-            for fault in [Fault::LoseAnswer, Fault::Misreport("503 Service Unavailable", &[])] {
-                let (place, server, _) = grown(way);
-                server.fail(step, fault);
-                load_log(&place, &server, way).quietly();
-                assert_new(&place, &server);
-            }
-        }
+    for fault in [Fault::LoseAnswer, Fault::Misreport("503 Service Unavailable", &[])] {
+        each_step(&WAYS, |way, step| {
+            let (place, server, _) = grown(way);
+            server.fail(step, fault);
+            load_log(&place, &server, way).quietly();
+            assert_new(&place, &server);
+        });
     }
 }
 
 #[test]
 fn blank_nodes_are_not_sent_twice() {
     let arguments = ["log", "--base", BASE, "-c", "c.jsonld", "--quiet"];
-    for way in [Way::Updates, Way::GraphsAndUpdates] {
-        for (index, step) in steps(way).into_iter().enumerate() {
-            let (place, server, old) = grown(way);
-            place.put("c.jsonld", CONTEXT);
-            server.fail(step, Fault::LoseAnswer);
-            let ran = load(&place, &server, way, &arguments);
-            server.failed();
-            let staged = |quad: &Quad| quad.graph_name.to_string().starts_with("<urn:rpcgraph:staging:");
-            match index {
-                // The second batch: whether it is there nobody knows.
-                1 => {
-                    assert_eq!(ran.status, Some(2));
-                    assert!(ran.stderr.starts_with("error: lost the connection to "), "{}", ran.stderr);
-                    let kept: Vec<_> = server.quads().into_iter().filter(|quad| !staged(quad)).collect();
-                    assert_isomorphic(&kept, &old, "the old one");
-                }
-                // The first takes away what was there, the last has none.
-                _ => {
-                    ran.quietly();
-                }
-            }
-            load(&place, &server, way, &arguments).quietly();
-            assert_has(&server, &converted(&place, &arguments[..5]), &format!("{way:?} {step}"));
+    each_step(&[Way::Updates, Way::GraphsAndUpdates], |way, step| {
+        let (place, server, old) = grown(way);
+        place.put("c.jsonld", CONTEXT);
+        server.fail(step, Fault::LoseAnswer);
+        let ran = load(&place, &server, way, &arguments);
+        server.failed();
+        let staged = |quad: &Quad| quad.graph_name.to_string().starts_with("<urn:rpcgraph:staging:");
+        if step == SECOND_BATCH {
+            // Whether it is there nobody knows.
+            assert_eq!(ran.status, Some(2));
+            assert!(ran.stderr.starts_with("error: lost the connection to "), "{}", ran.stderr);
+            let kept: Vec<_> = server.quads().into_iter().filter(|quad| !staged(quad)).collect();
+            assert_isomorphic(&kept, &old, "the old one");
+        } else {
+            // The first takes away what was there, the last has none.
+            ran.quietly();
         }
-    }
+        load(&place, &server, way, &arguments).quietly();
+        assert_has(&server, &converted(&place, &arguments[..5]), &format!("{way:?} {step}"));
+    });
 }
 
 #[test]
@@ -315,7 +322,7 @@ fn a_server_that_goes_away_leaves_nothing_that_looks_whole() {
 fn what_the_server_does_not_keep_is_said() {
     let (place, server, _) = grown(Way::Updates);
     // It says that it has followed, and has not.
-    server.fail("#m400>", Fault::Refuse("200 OK", &[], ""));
+    server.fail(SECOND_BATCH, Fault::Refuse("200 OK", &[], ""));
     let ran = load_log(&place, &server, Way::Updates);
     let (sent, there) = (converted(&place, &["log", "--base", BASE]).len(), server.quads().len());
     assert!(there < sent);

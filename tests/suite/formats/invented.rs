@@ -197,6 +197,10 @@ proptest! {
     ) {
         check(format, parts.concat().as_bytes(), limit, size);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// The same around the places where a decoder stops to wait.
     #[test]
