@@ -1,6 +1,8 @@
 //! Memory: a small multiple of the largest record, whatever is in it. Long batches are worked on in pieces, and large
 //! messages are not held as values; both give what short ones give.
 
+use std::collections::HashSet;
+
 use oxrdf::Quad;
 use rpcgraph::context::Context;
 use rpcgraph::convert::{Converter, Input, Options};
@@ -46,7 +48,9 @@ fn assert_same(log: &str, mapping: Mapping, contexts: &[Context]) {
             expected
         });
         assert_eq!(summary, expected);
-        assert!(canonical(&pieces) == canonical(&whole), "{} quads instead of {}", pieces.len(), whole.len());
+        let equal = pieces.iter().collect::<HashSet<_>>() == whole.iter().collect::<HashSet<_>>();
+        let same = equal || canonical(&pieces) == canonical(&whole);
+        assert!(same, "{} quads instead of {}", pieces.len(), whole.len());
     }
 }
 
@@ -102,7 +106,7 @@ fn blank_nodes_are_those_of_a_message() {
         let log = format!("[{node},{node},{node}]");
         let of_x = |(quads, ..): (Vec<Quad>, _, _)| {
             let of_x = quads.into_iter().filter(|quad| quad.predicate.as_str() == "http://e/x");
-            of_x.map(|quad| quad.object).collect::<std::collections::HashSet<_>>().len()
+            of_x.map(|quad| quad.object).collect::<HashSet<_>>().len()
         };
         for whole in [false, true] {
             assert_eq!(of_x(converted(&log, (Mapping::Session, &contexts()[1..2]), whole, false)), 3);
@@ -200,7 +204,8 @@ mod peaks {
 
     use crate::cli::Place;
 
-    /// Megabytes that the command has in memory at most, as seen a hundred times a second.
+    /// Megabytes that the command has in memory at most, as seen a hundred times a second; without the pages of its file, of
+    /// which an unoptimized build has more.
     fn peak(place: &Place, arguments: &[&str]) -> f64 {
         let mut command = place.command(arguments);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -208,9 +213,13 @@ mod peaks {
         let mut peak = 0;
         while child.try_wait().unwrap().is_none() {
             let status = fs::read_to_string(&status).unwrap_or_default();
-            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
-            peak = peak.max(kilobytes.unwrap_or(0));
+            let kilobytes = |name: &str| -> Option<i32> {
+                let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+                line.trim().trim_end_matches(" kB").parse().ok()
+            };
+            if let (Some(most), Some(file)) = (kilobytes("VmHWM:"), kilobytes("RssFile:")) {
+                peak = peak.max(most - file);
+            }
             sleep(Duration::from_millis(10));
         }
         f64::from(peak) / 1024.0
@@ -271,7 +280,7 @@ mod peaks {
             place.put("map", r#"{"@context":{"params":{"@id":"http://e/p","@container":"@index"}}}"#);
             let peak = peak(&place, &[&["convert", "--quiet", "log"], options].concat());
             assert!(peak > 1.0, "{name}: nothing was measured");
-            let most = 48.0 + 6.0 * bytes;
+            let most = 23.0 + 6.0 * bytes;
             assert!(peak < most, "{name}: {peak:.0} MiB for {bytes:.0} MiB with {options:?}, more than {most:.0}");
         }
     }
