@@ -24,7 +24,7 @@ run() {
     END {
         # The last line is empty.
         height = 18 * NR + 24
-        printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"820\" height=\"%d\" viewBox=\"0 0 820 %d\">\n", height, height
+        printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"940\" height=\"%d\" viewBox=\"0 0 940 %d\">\n", height, height
         print "<style>text{font:14px ui-monospace,monospace;fill:#d8dee9;white-space:pre}.command{font-weight:bold;fill:#fff}.failed{fill:#ff6b68}</style>"
         print "<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#1e222a\"/>"
         for (line = 1; line < NR; line++) printf "<text x=\"16\" y=\"%d\" xml:space=\"preserve\">%s</text>\n", 18 * line + 12, lines[line]

@@ -68,7 +68,7 @@ enum Command {
     Unanswered(QuestionArgs),
     /// Tell the requests that waited longest
     Slowest(QuestionArgs),
-    /// Count calls, errors and latencies by method
+    /// Count calls, failures and latencies by method
     Methods(QuestionArgs),
     /// Count calls, failures and latencies by tool (MCP)
     Tools(QuestionArgs),

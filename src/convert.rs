@@ -235,12 +235,13 @@ impl Converter {
             }
         };
         let mut wanted = protocol::terms().filter(|term| selection.is_none_or(|selection| wants(selection, *term)));
-        let first = wanted.next();
+        let (first, is_single) = (wanted.next(), wanted.next().is_none());
         let protocol = match first {
             Some(_) if self.mapper.in_session() => self.options.protocol,
             _ => Protocol::None,
         };
-        Told { protocol, errors_alone: first == Some(rpcg::ERROR_KIND) && wanted.next().is_none() }
+        let alone = |term| is_single && first == Some(term);
+        Told { protocol, errors_alone: alone(rpcg::ERROR_KIND), cancels_alone: alone(rpcg::CANCELS) }
     }
 
     fn run<S: RecordSink<Rendered: WorkerTarget>>(
@@ -366,7 +367,7 @@ mod tests {
         let converter = Converter::new(mapper, Options::default());
         let told = |text: &str| {
             let text = format!("SELECT * {{ {text} }}");
-            let Told { protocol, errors_alone } = converter.told(Some(Query::parse(&text, None).unwrap().needs()));
+            let Told { protocol, errors_alone, .. } = converter.told(Some(Query::parse(&text, None).unwrap().needs()));
             (protocol, errors_alone)
         };
         for text in [

@@ -329,7 +329,7 @@ impl<T: Triples> MapTarget for T {
                     mapper.next = next;
                     return Ok(());
                 }
-                if !matches!(content, Content::Malformed(_)) {
+                if !matches!(content, Content::Malformed(_) | Content::Exchange) {
                     let plain = mapper.plain.is_some();
                     mapper.count_reference(if plain { "not one plain message" } else { "a further context" });
                 }

@@ -43,6 +43,8 @@ pub enum Content<'a> {
     Batch(Vec<Single<'a>>),
     /// Text that is not JSON, or is nested deeper than [`json::MAX_DEPTH`].
     Malformed(json::Error),
+    /// An HTTP exchange that brought no message.
+    Exchange,
 }
 
 /// A message, or a JSON value that is not one.
@@ -93,6 +95,9 @@ pub struct Message<'a> {
     pub text: Option<&'a str>,
     /// What published protocols say of its method, once that [was looked up](Content::look_up_methods).
     pub(crate) known: Option<KnownMethod>,
+    /// Whether it says, with or as a result, that a tool or a task (MCP) failed, once its methods were looked up: the task,
+    /// or an empty text.
+    pub(crate) failed: Option<Box<str>>,
 }
 
 impl Message<'_> {
@@ -110,6 +115,7 @@ impl Message<'_> {
             problems: Problems::default(),
             text: None,
             known: None,
+            failed: None,
         }
     }
 
@@ -167,7 +173,7 @@ impl<'a> Content<'a> {
         match self {
             Self::Single(single) => std::slice::from_ref(single),
             Self::Batch(elements) => elements,
-            Self::Malformed(_) => &[],
+            Self::Malformed(_) | Self::Exchange => &[],
         }
     }
 
@@ -175,7 +181,7 @@ impl<'a> Content<'a> {
     pub(crate) fn element_texts<'r>(&self, record: &'r [u8]) -> Vec<&'r RawValue> {
         match self {
             Self::Batch(_) => serde_json::from_slice(record).unwrap_or_default(),
-            Self::Single(_) | Self::Malformed(_) => Vec::new(),
+            Self::Single(_) | Self::Malformed(_) | Self::Exchange => Vec::new(),
         }
     }
 
@@ -184,18 +190,28 @@ impl<'a> Content<'a> {
         let elements = match self {
             Self::Single(single) => std::slice::from_mut(single),
             Self::Batch(elements) => elements,
-            Self::Malformed(_) => return,
+            Self::Malformed(_) | Self::Exchange => return,
         };
         elements.iter_mut().for_each(Single::look_up_method);
     }
 }
 
+/// Whether it is the method of notifications that tell how far a task got.
+fn is_of_task(method: Option<&str>) -> bool {
+    matches!(method, Some("notifications/tasks/status" | "notifications/tasks"))
+}
+
 impl Single<'_> {
-    /// Looks up what published protocols say of its method.
+    /// Looks up what published protocols say of its method, and whether it says that a tool or a task failed.
     pub(crate) fn look_up_method(&mut self) {
-        if let Self::Message(Message { method: Some(method), known, .. }) = self {
-            *known = known_method(method);
-        }
+        let Self::Message(message) = self else { return };
+        message.known = message.method.as_deref().and_then(known_method);
+        message.failed = match (&message.result, &message.params) {
+            (Some(result), _) if result.is_error() == Some(true) => Some("".into()),
+            (Some(result), _) => result.failed_task(),
+            (_, Some(params)) if is_of_task(message.method.as_deref()) => params.failed_task(),
+            _ => None,
+        };
     }
 
     /// The same, where it was looked up and tells the sender.

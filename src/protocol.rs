@@ -62,6 +62,8 @@ pub(crate) struct Told {
     pub protocol: Protocol,
     /// Whether of these only what kinds of errors need: answers that are errors, and the requests, whose protocol it is.
     pub errors_alone: bool,
+    /// Whether of these only what takes requests back.
+    pub cancels_alone: bool,
 }
 
 /// Something that is said of a node. Statements about a node, and those with one property, stand together.

@@ -25,7 +25,7 @@ pub use self::tables::{TableError, TableRecord, TableRecords};
 use crate::json::quoted;
 use crate::log::{LoggedEntry, LoggedMessage};
 use crate::message::{Content, Problem, Single};
-use crate::record::{Location, Sender};
+use crate::record::{Http, HttpExchange, Location, Sender};
 use crate::session::Name;
 use crate::vocab::{jrpc, rpcg};
 
@@ -109,8 +109,9 @@ pub fn rebuild<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> Result<Vec<Rebu
         if let Some(request) = node.iri_of(rpcg::RESPONDS_TO)? {
             session.answers.insert(node.iri.to_owned(), request.to_owned());
         }
-        // Elements are told with their batch, and lines between messages are not records.
-        if stated.is_some() && node.iri_of(rpcg::IN_BATCH)?.is_none() && !node.is_a(rpcg::LOG_LINE) {
+        // Elements are told with their batch; lines between messages and HTTP exchanges are not rebuilt.
+        let is_apart = node.is_a(rpcg::LOG_LINE) || node.is_a(rpcg::HTTP_EXCHANGE);
+        if stated.is_some() && node.iri_of(rpcg::IN_BATCH)?.is_none() && !is_apart {
             let sequence = node.integer(rpcg::SEQUENCE)?;
             session.records.push(RebuiltRecord { iri: node.iri.to_owned(), sequence, content: graph.content(node)? });
         }
@@ -183,6 +184,13 @@ impl<'q> SessionGraph<'_, 'q> {
             }
             let text = node.literal(rpcg::TEXT)?;
             return Ok(text.map_or(RebuiltContent::Skipped, |text| RebuiltContent::Text(text.to_owned())));
+        }
+        if node.is_a(rpcg::HTTP_EXCHANGE) {
+            let text = |property| node.literal(property).map(|text| text.unwrap_or_default().to_owned());
+            let exchange =
+                HttpExchange { method: text(rpcg::HTTP_METHOD)?, url: text(rpcg::URI)?, reason: text(rpcg::REASON)? };
+            let status = node.literal(rpcg::HTTP_STATUS)?.and_then(|status| status.parse().ok());
+            return Ok(RebuiltContent::Text(Http { status, exchange: Some(exchange), ..Http::default() }.text()));
         }
         if !node.is_a(rpcg::BATCH) {
             return Ok(RebuiltContent::Json(self.single(node)?));

@@ -45,6 +45,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 mod about;
 mod arrows;
@@ -223,6 +224,63 @@ pub struct Record<'a> {
     pub latency: Option<oxsdatatypes::Decimal>,
     /// Further facts that the log states of the record.
     pub flags: Flags,
+    /// The HTTP exchange that it belongs to, where the log has HTTP.
+    pub http: Option<Arc<Http>>,
+}
+
+/// An HTTP exchange, as far as a record of it needs it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Http {
+    /// Status of the response; none where no response came.
+    pub status: Option<u16>,
+    /// Whether the exchange failed.
+    pub outcome: HttpOutcome,
+    /// The ids, as JSON, of the requests in an exchange that is not done: HTTP has answered them.
+    pub ids: Vec<Box<str>>,
+    /// The exchange, where the record stands for it and not for a message.
+    pub exchange: Option<HttpExchange>,
+}
+
+impl Http {
+    /// What is known of it, in a line.
+    pub fn text(&self) -> String {
+        let Some(HttpExchange { method, url, reason }) = &self.exchange else { return String::new() };
+        let ended = match self.status {
+            Some(status) => format!("{status} {reason}"),
+            None if reason.is_empty() => "no response".to_owned(),
+            None => format!("no response ({reason})"),
+        };
+        format!("{method} {url}: {}", ended.trim_end())
+    }
+
+    /// A record that stands for it.
+    pub(crate) fn record(self) -> Record<'static> {
+        Record { http: Some(Arc::new(self.clone())), ..Record::new(self.text().into_bytes()) }
+    }
+}
+
+/// How an HTTP exchange ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HttpOutcome {
+    /// It did not fail.
+    #[default]
+    Done,
+    /// Its status is an error's by which two sides come to terms: a `GET` that is not supported, a session that has ended, a
+    /// request before authorization.
+    Negotiated,
+    /// Its status is 4xx or 5xx, or no response came.
+    Failed,
+}
+
+/// An HTTP exchange that brought no message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpExchange {
+    /// Method of the HTTP request.
+    pub method: String,
+    /// URL of the HTTP request.
+    pub url: String,
+    /// Reason phrase of the response, or why none came; empty if the log does not say.
+    pub reason: String,
 }
 
 impl<'a> Record<'a> {
@@ -239,7 +297,13 @@ impl<'a> Record<'a> {
             session: None,
             latency: None,
             flags: Flags::default(),
+            http: None,
         }
+    }
+
+    /// Whether it stands for an HTTP exchange that brought no message.
+    pub fn is_exchange(&self) -> bool {
+        self.http.as_ref().is_some_and(|http| http.exchange.is_some())
     }
 
     /// A record of these bytes, or an oversized one if they are more than `limit`.

@@ -13,15 +13,15 @@ mod index;
 pub(crate) mod page;
 mod pieces;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Read, Write};
 
-use self::index::{Index, LogFacts, Row, RowKind};
+use self::index::{Index, LogFacts, Row, RowKind, RowState};
 pub use self::page::Left;
 use self::pieces::{Pieces, Place, Tee};
 use crate::convert::Paired;
 use crate::json;
-use crate::message::{Content, Kind, Message, Single};
+use crate::message::{Content, Kind, Message, Problem, Single};
 use crate::protocol::{self, Extract, Protocol, Said, Statement, Told};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::register::redact::{Redaction, redact_name};
@@ -35,7 +35,7 @@ use crate::vocab::rpcg;
 pub const DEFAULT_LIMIT: u64 = 20 << 20;
 
 /// What is told of operations, whose rounds pages mark.
-const MCP: Told = Told { protocol: Protocol::Mcp, errors_alone: false };
+const MCP: Told = Told { protocol: Protocol::Mcp, errors_alone: false, cancels_alone: false };
 
 /// What a page is to be.
 #[derive(Debug, Clone)]
@@ -76,6 +76,11 @@ struct OpenLog<'c> {
     may_go_on: bool,
     /// The rows of the requests that nothing has answered yet, and their methods.
     open: HashMap<Name, (u32, Option<String>)>,
+    /// For each session and side, the row of its last request that was answered.
+    answered: HashMap<(u32, u8), u32>,
+    /// For each session, the row of its last `initialize`.
+    begun: HashMap<u32, u32>,
+    cancelled: HashSet<Name>,
     facts: LogFacts,
 }
 
@@ -135,7 +140,16 @@ impl Report {
         let mut reader = Reader::new(tee, options)?;
         let paired = Paired::new(Summary::new(reader.format(), reader.carriers()));
         let facts = LogFacts::new(name, reader.format(), self.index.len());
-        let mut log = OpenLog { chosen, paired, may_go_on: false, open: HashMap::new(), facts };
+        let mut log = OpenLog {
+            chosen,
+            paired,
+            may_go_on: false,
+            open: HashMap::new(),
+            answered: HashMap::new(),
+            begun: HashMap::new(),
+            cancelled: HashSet::new(),
+            facts,
+        };
         while let Some(entry) = reader.next_entry()? {
             match entry {
                 Entry::Record(record) => self.record(&record, &mut log).map_err(unreadable)?,
@@ -145,8 +159,9 @@ impl Report {
                 }
             }
         }
-        for (row, _) in log.open.into_values() {
+        for (name, (row, method)) in std::mem::take(&mut log.open) {
             self.index.mark(row);
+            self.state(name, row, method.as_deref(), &log);
         }
         self.pieces.end().map_err(unreadable)?;
         log.paired.summary.end_input(options.is_stated(), reader.head());
@@ -162,7 +177,8 @@ impl Report {
         let texts = if log.chosen.is_some() { content.element_texts(&record.bytes) } else { Vec::new() };
         let elements = content.elements();
         log.may_go_on |= elements.iter().any(may_go_on);
-        let spelled: Vec<_> = elements.iter().filter(|_| log.may_go_on).map(protocol::spell).collect();
+        let are_told = log.may_go_on || elements.iter().any(is_cancellation);
+        let spelled: Vec<_> = elements.iter().filter(|_| are_told).map(protocol::spell).collect();
         let mut extracts = Extract::all(MCP, elements.iter(), &spelled).into_iter();
         let (mut nodes, mut statements) = (Vec::new(), Vec::new());
         let session = log.paired.sessions.annotate_into(record, content, &mut nodes);
@@ -208,6 +224,19 @@ impl Report {
         self.pieces.own_line(&nodes[0], &text)
     }
 
+    /// Says why nothing answers a request.
+    fn state(&mut self, name: Name, number: u32, method: Option<&str>, log: &OpenLog<'_>) {
+        let Some(row) = self.index.rows.get_mut(number as usize) else { return };
+        let is_reused = row.problems & 1 << Problem::IdReusedWhileOpen as u32 != 0;
+        let later = log.answered.get(&(row.session, row.sender)).max(log.begun.get(&row.session));
+        row.state = match method {
+            _ if log.cancelled.contains(&name) => RowState::Cancelled,
+            Some("subscriptions/listen" | "tasks/result") => RowState::Waiting,
+            _ if is_reused || later.is_some_and(|later| *later > number) => RowState::Unanswered,
+            _ => RowState::Open,
+        };
+    }
+
     /// A row of the index.
     fn message(
         &mut self,
@@ -222,6 +251,7 @@ impl Report {
             (_, Some(Kind::Response)) => RowKind::Response,
             (_, Some(Kind::ErrorResponse)) => RowKind::Error,
             (Node::Malformed(_), _) => RowKind::Malformed,
+            (Node::Exchange(_), _) => RowKind::Exchange,
             _ => RowKind::Invalid,
         };
         let mut row = Row::new(kind, node, place);
@@ -234,6 +264,31 @@ impl Report {
         row.operation = first.map_or(0, |first| self.index.text(&first.to_string()));
         let answered = node.responds_to.and_then(|name| log.open.remove(&name));
         row.answers = answered.as_ref().map(|(row, _)| *row);
+        if let Some(request) = row.answers.and_then(|request| Some((request, self.index.rows.get(request as usize)?))) {
+            let last = log.answered.entry((request.1.session, request.1.sender)).or_default();
+            *last = request.0.max(*last);
+        }
+        if let (Node::Exchange(others), Some(http)) = (&node.node, node.http) {
+            others.iter().for_each(|other| drop(log.open.remove(other)));
+            row.error = self.index.text(&match &self.redaction {
+                Some(redaction) => redaction.text(&http.text()),
+                None => index::shortened(&http.text()),
+            });
+        }
+        if let Some(older) = node.superseded.and_then(|older| log.open.get(&older))
+            && let Some(older) = self.index.rows.get_mut(older.0 as usize)
+        {
+            older.problems |= 1 << Problem::IdReusedWhileOpen as u32;
+        }
+        let cancels = |said: &Statement<'_>| match said.said {
+            Said::Node(NodeRef::Message(request)) if said.property == rpcg::CANCELS => Some(request),
+            _ => None,
+        };
+        if let Node::Message(Message { method: Some(method), .. }) = &node.node
+            && method == "notifications/cancelled"
+        {
+            log.cancelled.extend(statements[node.meaning.clone()].iter().find_map(cancels));
+        }
         if let Node::Message(message) = &node.node {
             self.members(message, &mut row);
             let method = message.method.as_deref().or(answered.as_ref().and_then(|(_, method)| method.as_deref()));
@@ -241,11 +296,13 @@ impl Report {
                 log.facts.handshake(message, self.redaction.as_ref());
             }
             if kind == RowKind::Request {
+                if method == Some("initialize") {
+                    log.begun.insert(row.session, self.index.len());
+                }
                 log.open.insert(node.name, (self.index.len(), method.map(str::to_owned)));
             }
         }
-        let failed = row.error != 0;
-        let answers = row.answers;
+        let (failed, answers) = (row.failed, row.answers);
         let number = self.index.push(row);
         if failed {
             answers.into_iter().chain([number]).for_each(|row| self.index.mark(row));
@@ -320,6 +377,11 @@ impl Report {
 fn may_go_on(single: &Single<'_>) -> bool {
     matches!(single, Single::Message(Message { method: Some(method), .. })
         if ["tools/call", "resources/read", "prompts/get"].contains(&&**method))
+}
+
+/// Whether it takes a request of MCP back.
+fn is_cancellation(single: &Single<'_>) -> bool {
+    matches!(single, Single::Message(Message { method: Some(method), .. }) if method == "notifications/cancelled")
 }
 
 /// The request that began the operation which a message is said to be in.

@@ -7,6 +7,7 @@
 mod annotated;
 mod answered;
 mod connection;
+mod failure;
 mod pairing;
 mod sides;
 
@@ -18,7 +19,8 @@ use percent_encoding::utf8_percent_encode;
 pub use self::annotated::{Annotated, IdNode, Name, Node, Origin, SessionEnd};
 use self::answered::RecentAnswers;
 use self::connection::{Connection, Idle, Tally};
-pub(crate) use self::connection::{OpenBatch, seconds_between};
+pub(crate) use self::connection::{OpenBatch, asked_id, seconds_between};
+pub use self::failure::FailureKind;
 use crate::message::{Content, Id, Single};
 use crate::record::{KnownMethod, LogLine, Protocols, Record, Sender};
 use crate::vocab::RESERVED;
@@ -75,15 +77,12 @@ impl Sessions {
     /// One node for a message, valid or not; for a batch the batch's own and then one for each element.
     pub fn annotate<'a>(&mut self, record: &'a Record<'a>, mut content: Content<'a>) -> Vec<Annotated<'a>> {
         let mut nodes = Vec::new();
-        if record.sender.is_none() {
-            content.look_up_methods();
-        }
+        content.look_up_methods();
         self.annotate_into(record, content, &mut nodes);
         nodes
     }
 
-    /// The same, appended to the nodes of other records; the methods have been looked up where the log does not name the
-    /// sender. Gives the reference of the session's graph.
+    /// The same, appended to the nodes of other records; the methods have been looked up. Gives the reference of the session's graph.
     pub(crate) fn annotate_into<'a>(
         &mut self,
         record: &'a Record<'a>,

@@ -35,6 +35,8 @@ pub struct Summary {
     pub invalid: u64,
     /// Records that are not JSON.
     pub malformed: u64,
+    /// HTTP exchanges that brought no message.
+    pub exchanges: u64,
     /// Lines of text between messages.
     pub log_lines: u64,
     /// Triples written; none where JSON-LD was.
@@ -74,6 +76,7 @@ impl Summary {
         self.records += 1;
         self.batches += u64::from(matches!(content, Content::Batch(_)));
         self.malformed += u64::from(matches!(content, Content::Malformed(_)));
+        self.exchanges += u64::from(matches!(content, Content::Exchange));
         content.elements().iter().for_each(|element| self.count_element(element));
         self.count_recognized(content.recognized(bytes));
     }
@@ -169,6 +172,7 @@ impl Summary {
             (self.batches, "batch"),
             (self.invalid, "invalid message"),
             (self.malformed, "malformed record"),
+            (self.exchanges, "HTTP exchange"),
             (self.log_lines, "log line"),
         ];
         let counts = self.messages.into_iter().zip(kinds).chain(others).filter(|(count, _)| *count > 0);
@@ -199,6 +203,7 @@ impl Summary {
         self.batches += other.batches;
         self.invalid += other.invalid;
         self.malformed += other.malformed;
+        self.exchanges += other.exchanges;
         self.log_lines += other.log_lines;
         self.triples += other.triples;
         self.compression = self.compression.or(other.compression);

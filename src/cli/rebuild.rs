@@ -40,8 +40,8 @@ impl RebuildCommand {
             for record in TableRecords::open(File::open(&table).with_context(unreadable)?).with_context(unreadable)? {
                 let TableRecord { iri, entry, .. } = record.with_context(unreadable)?;
                 match entry {
-                    Entry::Record(record) => write_record(&iri, &record.bytes, &mut output)?,
-                    Entry::LogLine(_) => {}
+                    Entry::Record(record) if !record.is_exchange() => write_record(&iri, &record.bytes, &mut output)?,
+                    Entry::Record(_) | Entry::LogLine(_) => {}
                 }
             }
         }

@@ -10,7 +10,7 @@ use super::worker::{Paired, ScannedRecord, Worker, Written, bad_element};
 use crate::json::{self, Outline, Value};
 use crate::mapping::{Loss, MapPart};
 use crate::message::{Content, Recognized, Single};
-use crate::protocol::{Extract, Protocol};
+use crate::protocol::Extract;
 use crate::record::{Entry, KnownMethod, Record};
 use crate::session::OpenBatch;
 
@@ -101,9 +101,7 @@ impl Worker<'_, '_> {
         self.rendered.clear();
         let mut failures = Vec::new();
         if let Some(open) = open {
-            if record.sender.is_none() || self.shared.told.protocol != Protocol::None {
-                singles.iter_mut().for_each(Single::look_up_method);
-            }
+            singles.iter_mut().for_each(Single::look_up_method);
             let spelled = self.spell(singles.iter());
             let mut extracts = Extract::all(self.shared.told, singles.iter(), &spelled).into_iter();
             let mut statements = Vec::new();

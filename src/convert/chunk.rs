@@ -151,7 +151,7 @@ impl Chunk {
             match entry {
                 Entry::Record(record) => {
                     let session = record.session.as_deref().map(Cow::Borrowed);
-                    Entry::Record(Record { bytes, session, ..*record })
+                    Entry::Record(Record { bytes, session, http: record.http.clone(), ..*record })
                 }
                 Entry::LogLine(line) => {
                     let session = line.session.as_deref().map(Cow::Borrowed);

@@ -182,8 +182,10 @@ impl<'w, 's> Worker<'w, 's> {
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
         let scanned = entries.iter().map(|entry| match entry {
-            Entry::Record(record) => self.scan(&record.bytes, record.flags.result_unknown, &mut payloads),
-            Entry::LogLine(_) => ScannedRecord::Careful,
+            Entry::Record(record) if !record.is_exchange() => {
+                self.scan(&record.bytes, record.flags.result_unknown, &mut payloads)
+            }
+            _ => ScannedRecord::Careful,
         });
         let scanned: Vec<ScannedRecord<'_>> = scanned.collect();
         let contents = entries.iter().zip(&scanned).map(|(entry, scanned)| {
@@ -194,9 +196,7 @@ impl<'w, 's> Worker<'w, 's> {
                 ScannedRecord::Malformed(error) => Content::Malformed(error.clone()),
                 ScannedRecord::Careful => Content::of(record),
             };
-            if self.shared.mapper.in_session()
-                && (record.sender.is_none() || self.shared.told.protocol != Protocol::None)
-            {
+            if self.shared.mapper.in_session() {
                 content.look_up_methods();
             }
             Some(content)
@@ -351,7 +351,9 @@ impl<'w, 's> Worker<'w, 's> {
                     }
                     let at = (record.location, record.sender);
                     if !in_session {
-                        steps.push(RenderStep::Plain { bytes: &record.bytes, content, at });
+                        if !matches!(content, Content::Exchange) {
+                            steps.push(RenderStep::Plain { bytes: &record.bytes, content, at });
+                        }
                         continue;
                     }
                     let content = std::mem::replace(content, Content::Batch(Vec::new()));
@@ -410,7 +412,7 @@ impl<'w, 's> Worker<'w, 's> {
                 bad_element(index)
             }
             Content::Single(single) if !self.is_tolerated(single) => "JSON, but no JSON-RPC message".to_owned(),
-            Content::Single(_) => return None,
+            Content::Single(_) | Content::Exchange => return None,
         };
         Some(self.finding((record.location, record.sender), message, in_session && !record.flags.oversized))
     }

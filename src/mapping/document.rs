@@ -84,6 +84,15 @@ impl<'v> NodeWriter<'v> for DocumentWriter<'_> {
         json::write_str(class.as_str(), self.out);
     }
 
+    fn classes(&mut self, classes: [NamedNodeRef<'static>; 2]) {
+        write_key("@type", self.out);
+        for (before, class) in ["[", ","].into_iter().zip(classes) {
+            self.out.push_str(before);
+            json::write_str(class.as_str(), self.out);
+        }
+        self.out.push(']');
+    }
+
     fn string_member(&mut self, member: BlockTerm, text: &str) {
         match member.name {
             Some(_) => {

@@ -12,7 +12,7 @@ use crate::json::Numbers;
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Problem};
 use crate::protocol::{Said, Statement, literal_of};
 use crate::record::{Time, known_method};
-use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
+use crate::session::{Annotated, FailureKind, Name, Node, SessionEnd, asked_id, session_reference};
 use crate::sink::parquet::schema::{messages, problems, sessions};
 use crate::sink::parquet::{InExchange, RecordRows};
 use crate::sink::units::{scaled, since_1970};
@@ -74,6 +74,10 @@ impl RecordRows {
                 rpcg::INVALID_MESSAGE
             }
             Node::Batch => rpcg::BATCH,
+            Node::Exchange(_) => {
+                self.exchange(annotated);
+                rpcg::HTTP_EXCHANGE
+            }
             Node::Malformed(bytes) => {
                 self.text_or_bytes(bytes);
                 rpcg::MALFORMED_RECORD
@@ -87,6 +91,10 @@ impl RecordRows {
             }
         };
         self.messages.text(messages::KIND, local(kind));
+        self.messages.optional(messages::FAILURE, annotated.failure.map(FailureKind::name));
+        if let Some(status) = annotated.http.and_then(|http| http.status) {
+            self.messages.number(messages::HTTP_STATUS, status.into());
+        }
         self.messages.end_row();
         self.exchanges.push(match (annotated.kind(), annotated.responds_to, annotated.id_node()) {
             (_, Some(request), _) => InExchange::Answers(request),
@@ -109,19 +117,8 @@ impl RecordRows {
         rows.optional(messages::JSONRPC, message.version.as_deref());
         rows.optional(messages::METHOD, message.method.as_deref());
         rows.optional(messages::TEXT, message.text);
-        let kind = match &message.id {
-            None => None,
-            Some(Id::String(text)) => {
-                rows.text(messages::ID_STRING, &**text);
-                Some("String")
-            }
-            Some(Id::Number(digits)) => {
-                rows.text(messages::ID_NUMBER, &**digits);
-                Some("Number")
-            }
-            Some(Id::Null) => Some("Null"),
-        };
-        rows.optional(messages::ID_KIND, kind);
+        self.id(message.id.as_ref());
+        let rows = &mut self.messages;
         let known = message.method.as_deref().and_then(known_method);
         let protocols = known.map(|known| known.protocols.names().collect::<Vec<_>>().join(","));
         rows.optional(messages::PROTOCOL, protocols);
@@ -136,21 +133,12 @@ impl RecordRows {
         {
             rows.optional(column, literal_of(statements, NodeRef::Message(annotated.name), property));
         }
-        if let Some(latency) = annotated.latency {
-            let billionths = i64::try_from(scaled(latency, 9)).ok();
-            if let Some(latency) = billionths.filter(|number| number.unsigned_abs() < 10_u64.pow(18)) {
-                rows.number(messages::LATENCY_S, latency);
-            }
-            rows.text(messages::LATENCY_TEXT, latency.to_string());
-        }
+        self.answer(annotated);
         self.payload(messages::PARAMS, message.params.as_ref());
         self.payload(messages::RESULT, message.result.as_ref());
         self.payload(messages::EXTRA, extra(&message.extra, None).as_ref());
         if let Some(id) = annotated.id_node() {
             self.iri(messages::ID_IRI, &NodeRef::Id(id.owner).to_string());
-        }
-        if let Some(request) = annotated.responds_to {
-            self.iri(messages::RESPONDS_TO, &NodeRef::Message(request).to_string());
         }
         if let Some(error) = &message.error {
             self.iri(messages::ERROR_IRI, &NodeRef::Error(annotated.name).to_string());
@@ -160,6 +148,49 @@ impl RecordRows {
             self.error(error, kind);
         }
         super::terms::class(message.kind)
+    }
+
+    /// Fills in what is known of an answer.
+    fn answer(&mut self, annotated: &Annotated<'_>) {
+        if let Some(latency) = annotated.latency {
+            let billionths = i64::try_from(scaled(latency, 9)).ok();
+            if let Some(latency) = billionths.filter(|number| number.unsigned_abs() < 10_u64.pow(18)) {
+                self.messages.number(messages::LATENCY_S, latency);
+            }
+            self.messages.text(messages::LATENCY_TEXT, latency.to_string());
+        }
+        if let Some(request) = annotated.responds_to {
+            self.iri(messages::RESPONDS_TO, &NodeRef::Message(request).to_string());
+        }
+    }
+
+    /// Fills in an HTTP exchange, with the id of the first request that it answers.
+    fn exchange(&mut self, annotated: &Annotated<'_>) {
+        let Some(http) = annotated.http else { return };
+        if let Some(exchange) = &http.exchange {
+            self.messages.text(messages::HTTP_METHOD, &*exchange.method);
+            self.messages.text(messages::URL, &*exchange.url);
+            self.messages.optional(messages::REASON, Some(&*exchange.reason).filter(|reason| !reason.is_empty()));
+        }
+        self.id(http.ids.first().and_then(|id| asked_id(id)).as_ref());
+        self.answer(annotated);
+    }
+
+    fn id(&mut self, id: Option<&Id<'_>>) {
+        let rows = &mut self.messages;
+        let kind = match id {
+            None => None,
+            Some(Id::String(text)) => {
+                rows.text(messages::ID_STRING, &**text);
+                Some("String")
+            }
+            Some(Id::Number(digits)) => {
+                rows.text(messages::ID_NUMBER, &**digits);
+                Some("Number")
+            }
+            Some(Id::Null) => Some("Null"),
+        };
+        rows.optional(messages::ID_KIND, kind);
     }
 
     /// Fills in an error; `kind` is what its protocol calls the code.

@@ -4,7 +4,9 @@
 //! |---|---|
 //! | every request | `rpc.system.name`, `rpc.method`, `jsonrpc.request.id`, `jsonrpc.protocol.version`, `session.id` |
 //! | one of MCP | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.tool.name`, `gen_ai.operation.name` |
-//! | an error, a tool that failed | `rpc.status_code`, `error.type`, and the span's status |
+//! | an error | `rpc.status_code` |
+//! | an answer over HTTP | `http.response.status_code` |
+//! | a failure: an error, a tool or an HTTP exchange that failed | `error.type`, and the span's status |
 //! | payloads, if they are wanted | the status' message, `mcp.resource.uri`, `gen_ai.tool.call.arguments` |
 
 use std::sync::LazyLock;
@@ -17,7 +19,7 @@ use crate::json::{self, MemberName, Numbers};
 use crate::message::{ErrorMember, Id, Kind, Message};
 use crate::protocol::{Said, Statement, literal_of};
 use crate::record::{Protocols, Time, known_method};
-use crate::session::{Annotated, Node};
+use crate::session::{Annotated, FailureKind, Name, Node};
 use crate::sink::otlp::{Asked, SpanPart, SpanRecords, attribute};
 use crate::sink::units::{scaled, since_1970};
 use crate::triples::NodeRef;
@@ -29,11 +31,13 @@ impl MapTarget for SpanRecords {
     fn map(&mut self, _: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
         if let MapPart::Nodes(session, nodes, statements) = *part {
             for node in nodes {
-                if let Node::Message(message) = &node.node {
-                    let statements = statements.get(node.meaning.clone()).unwrap_or_default();
-                    let part = self.part(node, message, session, statements);
-                    self.parts.extend(part);
-                }
+                let statements = statements.get(node.meaning.clone()).unwrap_or_default();
+                let part = match (&node.node, node.responds_to) {
+                    (Node::Message(message), _) => self.part(node, message, session, statements),
+                    (Node::Exchange(_), Some(request)) => Some(self.answer(node, request, None)),
+                    _ => None,
+                };
+                self.parts.extend(part);
             }
         }
         Ok(())
@@ -54,13 +58,7 @@ impl SpanRecords {
         };
         Some(match (message.kind, time, annotated.responds_to) {
             (Kind::Response | Kind::ErrorResponse, _, None) => SpanPart::Apart,
-            (Kind::Response | Kind::ErrorResponse, _, Some(request)) => match annotated.latency {
-                Some(latency) => {
-                    let (attributes, status) = self.outcome(message);
-                    SpanPart::Answers(request, scaled(latency, 9), attributes, status)
-                }
-                None => SpanPart::Untimed,
-            },
+            (Kind::Response | Kind::ErrorResponse, _, Some(request)) => self.answer(annotated, request, Some(message)),
             (_, None, _) => SpanPart::Untimed,
             (Kind::Notification, Some(time), _) => {
                 let about = statements.iter().find_map(|statement| match statement.said {
@@ -126,19 +124,38 @@ impl SpanRecords {
         attributes
     }
 
+    fn answer(&self, annotated: &Annotated<'_>, request: Name, message: Option<&Message<'_>>) -> SpanPart {
+        let Some(latency) = annotated.latency else { return SpanPart::Untimed };
+        let (attributes, status) = self.outcome(annotated, message);
+        SpanPart::Answers(request, scaled(latency, 9), attributes, status)
+    }
+
     /// What an answer says of its span: attributes and the status.
-    fn outcome(&self, message: &Message<'_>) -> (Vec<Value>, Value) {
-        let (code, text) = match &message.error {
+    fn outcome(&self, annotated: &Annotated<'_>, message: Option<&Message<'_>>) -> (Vec<Value>, Value) {
+        let (code, text) = match message.and_then(|message| message.error.as_ref()) {
             Some(ErrorMember::Object(error)) => (error.code.as_deref(), error.message.as_deref()),
-            Some(ErrorMember::Other(_)) => (None, None),
-            None if Facts::of(message).is_error == Some(true) => {
-                return (vec![attribute("error.type", "tool_error")], json!({ "code": 2 }));
-            }
-            None => return (Vec::new(), json!({})),
+            Some(ErrorMember::Other(_)) | None => (None, None),
         };
-        let mut attributes = vec![attribute("error.type", code.unwrap_or("_OTHER"))];
-        attributes.extend(code.map(|code| attribute("rpc.status_code", code)));
-        let message = text.filter(|_| self.payloads).unwrap_or_default();
-        (attributes, json!({ "code": 2, "message": message }))
+        let status = annotated.http.and_then(|http| http.status);
+        let mut attributes: Vec<_> = code.map(|code| attribute("rpc.status_code", code)).into_iter().collect();
+        attributes.extend(
+            status.map(
+                |status| json!({ "key": "http.response.status_code", "value": { "intValue": status.to_string() } }),
+            ),
+        );
+        let kind = match annotated.failure {
+            None => return (attributes, json!({})),
+            Some(FailureKind::Error) => code.unwrap_or("_OTHER").to_owned(),
+            Some(FailureKind::Tool) => "tool_error".to_owned(),
+            Some(FailureKind::Http) => status.map_or("_OTHER".to_owned(), |status| status.to_string()),
+        };
+        attributes.insert(0, attribute("error.type", &kind));
+        let status = match annotated.failure {
+            Some(FailureKind::Error) => {
+                json!({ "code": 2, "message": text.filter(|_| self.payloads).unwrap_or_default() })
+            }
+            _ => json!({ "code": 2 }),
+        };
+        (attributes, status)
     }
 }

@@ -167,6 +167,10 @@ impl<'v, T: Triples> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
         self.link(rdf::TYPE, NodeRef::Iri(class.as_str()));
     }
 
+    fn classes(&mut self, classes: [NamedNodeRef<'static>; 2]) {
+        classes.into_iter().for_each(|class| self.class(class));
+    }
+
     fn string_member(&mut self, member: BlockTerm, text: &str) {
         self.triples.triple(member.property, ObjectRef::Text(text));
     }

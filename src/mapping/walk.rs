@@ -81,6 +81,9 @@ pub(super) trait NodeWriter<'v> {
     /// The class of the node.
     fn class(&mut self, class: NamedNodeRef<'static>);
 
+    /// The two classes of the node.
+    fn classes(&mut self, classes: [NamedNodeRef<'static>; 2]);
+
     /// A member that is a string.
     fn string_member(&mut self, member: BlockTerm, text: &str);
 
@@ -141,6 +144,15 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 self.start(name, rpcg::BATCH);
                 self.annotations(annotated, None, annotated.problems);
             }
+            Node::Exchange(_) => {
+                self.start_record(annotated, rpcg::HTTP_EXCHANGE);
+                self.annotations(annotated, None, annotated.problems);
+                if let Some(exchange) = annotated.http.and_then(|http| http.exchange.as_ref()) {
+                    self.string(rpcg::HTTP_METHOD, &exchange.method);
+                    self.writer.literal(rpcg::URI, &exchange.url, xsd::ANY_URI);
+                    self.optional_string(rpcg::REASON, Some(&*exchange.reason).filter(|reason| !reason.is_empty()));
+                }
+            }
             Node::Malformed(bytes) => {
                 self.start(name, rpcg::MALFORMED_RECORD);
                 self.annotations(annotated, None, annotated.problems);
@@ -191,7 +203,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         let has_error = BlockTerm { property: jrpc::HAS_ERROR, name: (!apart).then_some("error") };
         let error = NodeRef::Error(annotated.name);
 
-        self.start(NodeRef::Message(annotated.name), class(message.kind));
+        self.start_record(annotated, class(message.kind));
         self.members(message, members, |writer| match id {
             Some(id) if id.minted => writer.announce(ID, NodeRef::Id(id.owner)),
             Some(id) => writer.link(jrpc::HAS_ID, NodeRef::Id(id.owner)),
@@ -351,7 +363,16 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
             self.writer.count(rpcg::BATCH_INDEX, index.into());
         }
         if let Some(request) = annotated.responds_to {
-            self.writer.link(rpcg::RESPONDS_TO, NodeRef::Message(request));
+            match &annotated.node {
+                Node::Exchange(others) if !others.is_empty() => {
+                    let requests = std::iter::once(&request).chain(others);
+                    self.writer.links(rpcg::RESPONDS_TO, requests.map(|request| NodeRef::Message(*request)));
+                }
+                _ => self.writer.link(rpcg::RESPONDS_TO, NodeRef::Message(request)),
+            }
+        }
+        if let Some(status) = annotated.http.and_then(|http| http.status) {
+            self.writer.count(rpcg::HTTP_STATUS, status.into());
         }
         if let Some(latency) = annotated.latency {
             self.writer.literal(rpcg::LATENCY_SECONDS, &latency.to_string(), xsd::DECIMAL);
@@ -422,6 +443,17 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         {
             self.writer.payload(member, payload);
         }
+    }
+
+    /// Starts the node of something that may have failed.
+    #[inline]
+    fn start_record(&mut self, annotated: &Annotated<'_>, class: NamedNodeRef<'static>) {
+        let node = NodeRef::Message(annotated.name);
+        if annotated.failure.is_none() {
+            return self.start(node, class);
+        }
+        self.writer.open(node);
+        self.writer.classes([class, rpcg::FAILURE]);
     }
 
     fn start(&mut self, node: NodeRef<'_>, class: NamedNodeRef<'static>) {

@@ -30,6 +30,7 @@ impl<'a> Content<'a> {
     /// Reads the content of a record, as far as the log tells it.
     pub fn of(record: &'a Record<'_>) -> Self {
         match record.flags.result_unknown {
+            _ if record.is_exchange() => Self::Exchange,
             true => Self::parse_without_result(&record.bytes),
             false => Self::parse(&record.bytes),
         }

@@ -57,6 +57,18 @@ impl<'a> Payload<'a> {
         self.boolean_member(&IS_ERROR)
     }
 
+    /// The task that it tells of (MCP), if that has failed: `taskId`, where `status` is `failed`, or the tool's result says so.
+    pub(super) fn failed_task(&self) -> Option<Box<str>> {
+        static TASK: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("taskId"));
+        static STATUS: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("status"));
+        let task = self.string_member(&TASK)?;
+        let is_error = || {
+            let value = self.value();
+            matches!(value.member("result").and_then(|result| result.member("isError")), Some(Value::Bool(true)))
+        };
+        (self.string_member(&STATUS)? == "failed" || is_error()).then(|| task.into())
+    }
+
     /// Whether it is an object.
     pub(crate) fn is_object(&self) -> bool {
         match self {
@@ -66,7 +78,7 @@ impl<'a> Payload<'a> {
     }
 
     /// Whether it is an object that has the member.
-    pub(super) fn has_member(&self, name: &MemberName) -> bool {
+    pub(crate) fn has_member(&self, name: &MemberName) -> bool {
         match self {
             Self::Canonical { text, .. } => name.is_in(text),
             Self::Value(value) => value.member(name.as_str()).is_some(),

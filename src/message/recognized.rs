@@ -42,6 +42,7 @@ impl Content<'_> {
                 Recognized::JsonRpc
             }
             Self::Malformed(_) => Recognized::Nothing,
+            Self::Exchange => Recognized::JsonRpc,
         }
     }
 }

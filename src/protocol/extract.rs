@@ -158,9 +158,13 @@ impl<'a> Extract<'a> {
     }
 
     /// Takes it out of a message whose method was looked up. `spelled` is what [`spell`](super::spell) gave.
-    fn of(Told { protocol, errors_alone }: Told, single: &Single<'a>, spelled: Option<&'a Spelled>) -> Self {
+    fn of(told: Told, single: &Single<'a>, spelled: Option<&'a Spelled>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
-        let is_told = !errors_alone || matches!(message.kind, Kind::Request | Kind::ErrorResponse);
+        let Told { protocol, errors_alone, cancels_alone } = told;
+        let is_told = match message.method.as_deref() {
+            method if cancels_alone => matches!(method, Some("notifications/cancelled" | "$/cancelRequest")),
+            _ => !errors_alone || matches!(message.kind, Kind::Request | Kind::ErrorResponse),
+        };
         if protocol == Protocol::None || !is_told {
             return Self::Nothing;
         }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a request | `rpcg:inOperation` of it and of what answers it: an operation, named by the request |
 //! | `tools/call`, `resources/read`, `prompts/get` | also what the operation is about: `mcp:executesTool`, `mcp:accessesResource`, `mcp:instantiatesPrompt` |
-//! | the answer to a call of a tool | `rpcg:toolResult`, with `mcp:isError` and its content |
+//! | the answer to a call of a tool | `rpcg:toolResult`, with its content |
 //! | the answer to `resources/read` | `mcp:hasContents` of the resource |
 //! | the answer to `tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` | definitions, each `rpcg:definedIn` the lists that show it |
 //! | `initialize`, `server/discover`, `_meta` of a request | `rpcg:introduces` a client or server, with its capabilities |
@@ -509,12 +509,13 @@ fn give<'a>(name: Name, result: McpResult<'a>, used: Used, out: &mut Vec<Stateme
         DefinitionKind::Tool => {
             let node = NodeRef::Part(name, Part { kind: PartKind::Result, index: 0 });
             let mut speaker = Speaker::new(out, NodeRef::Message(name));
+            // What a task gave is in a member of the result.
+            if let (None, Some(is_error)) = (result.facts.1, result.is_error) {
+                speaker.say(rpcg::IS_ERROR, Said::Boolean(is_error));
+            }
             speaker.link(rpcg::TOOL_RESULT, node);
             speaker.subject = node;
             speaker.class(mcp::TOOL_RESULT);
-            if let Some(is_error) = result.is_error {
-                speaker.say(mcp::IS_ERROR, Said::Boolean(is_error));
-            }
             say_content(node, mcp::HAS_CONTENT, result.content, name, out);
         }
         DefinitionKind::Resource => say_content(used.node, mcp::HAS_CONTENTS, result.contents, name, out),

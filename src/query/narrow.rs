@@ -125,7 +125,10 @@ impl<'p> Certain<'p> {
         }
         let is_kind =
             |class: &TermPattern| matches!(class, TermPattern::NamedNode(class) if KINDS.contains(&class.as_ref()));
-        if properties.iter().all(|property| FORESEEN.contains(&property.as_ref())) {
+        // That a record failed is known before its triples too.
+        let is_failure = matches!(object, TermPattern::NamedNode(class) if *class == rpcg::FAILURE);
+        let is_known = |property: &NamedNode| FORESEEN.contains(&property.as_ref());
+        if properties.iter().all(is_known) || (properties.as_slice() == [rdf::TYPE] && is_failure) {
             if let TermPattern::Variable(subject) = subject {
                 self.values.push((subject, properties, object));
             }

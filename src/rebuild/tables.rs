@@ -6,6 +6,7 @@ use std::io;
 use std::iter::Peekable;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use oxsdatatypes::DateTime;
 use parquet::errors::ParquetError;
@@ -17,7 +18,7 @@ use parquet::record::{Field, Row};
 use super::object;
 use crate::json::quoted;
 use crate::message::Problem;
-use crate::record::{Entry, Location, LogLine, Record, Sender, Time};
+use crate::record::{Entry, Http, HttpExchange, HttpOutcome, Location, LogLine, Record, Sender, Time};
 use crate::sink::parquet::schema::{Table, messages, problems};
 
 /// Why messages cannot be rebuilt from a file.
@@ -121,6 +122,12 @@ impl TableRecords {
         }
         let mut record = first.record()?;
         let in_batch = first.text("batch_iri").is_some() || first.text("kind") == Some("Batch");
+        if first.text("kind") == Some("HttpExchange") {
+            let exchange = Http::clone(record.http.as_deref().unwrap_or(&Http::default())).record();
+            record.latency = first.parsed("latency_text")?;
+            record = Record { bytes: exchange.bytes, length: exchange.length, ..record };
+            return Ok(Some(TableRecord { iri, session, entry: record.into() }));
+        }
         if !in_batch {
             record.latency = first.parsed("latency_text")?;
             record.bytes = first.content()?.into();
@@ -252,7 +259,36 @@ impl TableRow {
     /// A record, but for its bytes.
     fn record(&self) -> Result<Record<'static>, TableError> {
         let (time, sender, location) = (self.time()?, self.sender(), self.location()?);
-        Ok(Record { time, sender, location, ..Record::new(Vec::new()) })
+        Ok(Record { time, sender, location, http: self.http()?.map(Arc::new), ..Record::new(Vec::new()) })
+    }
+
+    /// The HTTP exchange of a record, as far as it matters still.
+    fn http(&self) -> Result<Option<Http>, TableError> {
+        let text = |column| self.text(column).unwrap_or_default().to_owned();
+        let exchange = self.text("http_method").map(|method| HttpExchange {
+            method: method.to_owned(),
+            url: text("url"),
+            reason: text("reason"),
+        });
+        let status = u16::try_from(self.number("http_status")?).ok().filter(|status| *status > 0);
+        let outcome = match self.text("failure") {
+            None => HttpOutcome::Negotiated,
+            Some("http") => HttpOutcome::Failed,
+            Some(_) => HttpOutcome::Done,
+        };
+        let ids = if exchange.is_some() { self.id()?.map(String::into_boxed_str) } else { None };
+        let is_any = status.is_some() || exchange.is_some();
+        Ok(is_any.then(|| Http { status, outcome, ids: ids.into_iter().collect(), exchange }))
+    }
+
+    /// JSON text of an id.
+    fn id(&self) -> Result<Option<String>, TableError> {
+        Ok(match self.text("id_kind") {
+            None => None,
+            Some("Null") => Some("null".to_owned()),
+            Some("String") => Some(quoted(self.required("id_string")?)),
+            Some(_) => Some(self.required("id_number")?.to_owned()),
+        })
     }
 
     fn content(&self) -> Result<Vec<u8>, TableError> {
@@ -279,12 +315,7 @@ impl TableRow {
         if self.text("kind") == Some("InvalidMessage") {
             return self.required("value").map(str::to_owned);
         }
-        let id = match self.text("id_kind") {
-            None => None,
-            Some("Null") => Some("null".to_owned()),
-            Some("String") => Some(quoted(self.required("id_string")?)),
-            Some(_) => Some(self.required("id_number")?.to_owned()),
-        };
+        let id = self.id()?;
         let error = self.text("error_iri").map(|_| {
             let members =
                 [("code", json("error_code")), ("message", string("error_message")), ("data", json("error_data"))];

@@ -41,8 +41,8 @@ struct Har {
     level: HarLevel,
     /// Whether the archive had entries.
     entries_seen: bool,
-    /// How many WebSockets there were.
-    sockets: u64,
+    /// What is known of its exchanges.
+    seen: har_entry::HttpSeen,
     /// The value of a member comes next that is neither the log nor its entries; whether archives have that member.
     value: Option<bool>,
 }
@@ -165,7 +165,7 @@ impl Har {
                 return Step::entry(0, length, LogLine::new(text));
             }
             if is_closed {
-                more.entries = har_entry::entries(text, &mut self.sockets).into();
+                more.entries = har_entry::entries(text, &mut self.seen).into();
             }
             let first = more.entries.pop_front().unwrap_or_else(|| (0, Record::new(text).into()));
             more.give(first, length, elements.limit)

@@ -1,22 +1,23 @@
 //! The content of an entry of an HTTP Archive: the messages of one HTTP request and its response, or of one WebSocket.
 
 use super::marked::Found;
-use super::object::{RawObject, elements_of, is_message, objects, offset_in, unescape};
+use super::object::{RawObject, elements_of, is_message, objects, offset_in, scalar, unescape};
 use super::times::{duration, epoch, later, number};
 use super::value::may_be_message;
-use super::{Entry, LogLine, Record, Sender, Time, sse};
+use super::{Entry, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time, sse};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
 use oxsdatatypes::Decimal;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// The messages of an entry in the order in which they were sent, and where each body begins in the entry; a line of text
-/// where there is none. `sockets` counts the WebSockets that carried messages.
+/// where there is none.
 ///
 /// Of an entry with an error in it, the messages that can be found, and the entry as it is.
-pub(super) fn entries(text: &[u8], sockets: &mut u64) -> Vec<Found<'static>> {
+pub(super) fn entries(text: &[u8], seen: &mut HttpSeen) -> Vec<Found<'static>> {
     let Some(entry) = RawObject::recover(text) else { return Vec::new() };
     let requests: Vec<_> = entry.objects("request").collect();
     let responses: Vec<_> = entry.objects("response").collect();
@@ -42,19 +43,35 @@ pub(super) fn entries(text: &[u8], sockets: &mut u64) -> Vec<Found<'static>> {
     let twice = again.iter().map(|body| mentioned(body, false)).sum::<usize>();
 
     let mut found = Vec::new();
-    if bodies.iter().any(HttpBody::holds_message) {
-        let headers = requests.iter().chain(&responses).filter_map(|side| side.get("headers"));
-        let id =
-            headers.flat_map(|headers| elements_of(headers, true)).filter_map(RawObject::parse).find_map(|header| {
-                header.string("name").filter(|name| name.eq_ignore_ascii_case(SESSION))?;
-                header.string("value").filter(|id| !id.is_empty())
-            });
-        found.extend(HttpBody::entries(bodies, session(&url, id.as_deref())));
+    let header = |sides: &[RawObject<'_>], wanted: &str| {
+        let headers =
+            sides.iter().filter_map(|side| side.get("headers")).flat_map(|headers| elements_of(headers, true));
+        headers.filter_map(RawObject::parse).find_map(|header| {
+            header.string("name").filter(|name| name.eq_ignore_ascii_case(wanted))?;
+            header.string("value").filter(|value| !value.is_empty()).map(Cow::into_owned)
+        })
+    };
+    let said = |name| responses.iter().rev().find_map(|response| response.string(name)).filter(|text| !text.is_empty());
+    let exchange = HarExchange {
+        method: method.to_string(),
+        url: url.to_string(),
+        status: responses.iter().rev().find_map(|response| scalar(response.get("status")?)?.parse().ok()),
+        reason: said("_error").or_else(|| said("statusText")).unwrap_or_default().into_owned(),
+        session: header(&requests, SESSION),
+        is_mcp: [SESSION, VERSION].iter().any(|name| header(&requests, name).is_some()),
+        is_authorized: header(&requests, "authorization").is_some(),
+        ended: started.zip(took).and_then(|(started, took)| later(started, took)),
+        took,
+    };
+    if bodies.iter().any(HttpBody::holds_message) || exchange.is_mcp && exchange.status.is_some() {
+        let id = exchange.session.clone().or_else(|| header(&responses, SESSION));
+        found.extend(exchange.entries(bodies, session(&url, id.as_deref()), seen));
         let missing = || comment(&method, &url, ": the response's body is not in the archive");
         found.extend(is_missing.then(missing).flatten());
     }
     if frames.iter().any(HttpBody::holds_message) {
-        *sockets += 1;
+        seen.sockets += 1;
+        let sockets = seen.sockets;
         found.extend(HttpBody::entries(frames, Some(format!("{}#{sockets}", origin(&url)))));
     }
     let is_sound = |object: &RawObject<'_>| object.is_whole() && object.is_proper();
@@ -83,6 +100,101 @@ pub(super) fn told<'a>(found: impl IntoIterator<Item = &'a Found<'static>>) -> u
 pub(super) fn comment(method: &str, url: &str, more: &str) -> Option<Found<'static>> {
     let text = format!("{method} {url}{more}").trim().to_owned().into_bytes();
     (!url.is_empty()).then(|| (0, LogLine::new(text).into()))
+}
+
+/// What is known of an archive's exchanges so far.
+#[derive(Default)]
+pub(super) struct HttpSeen {
+    /// How many WebSockets carried messages.
+    sockets: u64,
+    /// Origins that answered with messages.
+    served: HashSet<String>,
+}
+
+/// How many of those origins are remembered, and how many characters of each.
+const SERVED: usize = 1 << 10;
+const LONGEST: usize = 1 << 10;
+
+impl HttpSeen {
+    fn has_served(&self, url: &str) -> bool {
+        self.served.contains(&origin(url).chars().take(LONGEST).collect::<String>())
+    }
+}
+
+/// An HTTP exchange.
+struct HarExchange {
+    method: String,
+    url: String,
+    /// Status of the response: 0 or less where none came.
+    status: Option<i32>,
+    /// Reason phrase, or why no response came.
+    reason: String,
+    /// The id of a session in the request.
+    session: Option<String>,
+    /// Whether the request has a header of MCP.
+    is_mcp: bool,
+    /// Whether the request has credentials.
+    is_authorized: bool,
+    ended: Option<Time>,
+    took: Option<Decimal>,
+}
+
+impl HarExchange {
+    fn outcome(&self, has_response: bool, seen: &HttpSeen) -> HttpOutcome {
+        let is_call = !matches!(&*self.method, "GET" | "DELETE");
+        match self.status {
+            Some(..=0) if !has_response => HttpOutcome::Failed,
+            Some(405) if !is_call => HttpOutcome::Negotiated,
+            // The session has ended.
+            Some(404) if self.session.is_some() => HttpOutcome::Negotiated,
+            Some(401) if !self.is_authorized && self.session.is_none() && !seen.has_served(&self.url) => {
+                HttpOutcome::Negotiated
+            }
+            Some(400..=599) => HttpOutcome::Failed,
+            _ => HttpOutcome::Done,
+        }
+    }
+
+    /// What its bodies are in a session, and the exchange itself where no message came back and that means something.
+    fn entries(self, bodies: Vec<HttpBody>, session: Option<String>, seen: &mut HttpSeen) -> Vec<Found<'static>> {
+        let is_received = |body: &&HttpBody| body.sender == Some(Sender::Server);
+        let has_message = bodies.iter().filter(is_received).any(HttpBody::holds_message);
+        let is_sent = |body: &HttpBody| body.sender != Some(Sender::Server) && body.holds_message();
+        let has_sent = bodies.iter().any(is_sent);
+        let outcome = self.outcome(bodies.iter().any(|body| is_received(&body)), seen);
+        let status = self.status.and_then(|status| u16::try_from(status).ok()).filter(|status| *status > 0);
+        if has_message && matches!(status, Some(200..=299)) && seen.served.len() < SERVED {
+            seen.served.insert(origin(&self.url).chars().take(LONGEST).collect());
+        }
+        let is_done = outcome == HttpOutcome::Done;
+        let asked = bodies.iter().filter(|body| is_sent(body) && !is_done).flat_map(|body| ids(&body.bytes));
+        let ids = asked.map(|id| String::from_utf8_lossy(&id).into()).collect::<Vec<Box<str>>>();
+        let http = |ids| status.map(|status| Arc::new(Http { status: Some(status), outcome, ids, exchange: None }));
+        let (of_received, of_sent) = (http(ids.clone()), http(Vec::new()).filter(|_| is_done && !has_message));
+        let mut found: Vec<_> = HttpBody::entries(bodies, session.clone())
+            .map(|(start, entry)| match entry {
+                // An error page or an error of OAuth.
+                Entry::Record(record)
+                    if !is_done && record.sender == Some(Sender::Server) && !is_rpc(&record.bytes) =>
+                {
+                    (start, LogLine::new(record.bytes).into())
+                }
+                Entry::Record(record) => {
+                    let is_received = record.sender == Some(Sender::Server);
+                    let http = if is_received { of_received.clone() } else { of_sent.clone() };
+                    (start, Record { http, ..record }.into())
+                }
+                line => (start, line),
+            })
+            .collect();
+        if self.status.is_some() && !has_message && !(is_done && has_sent) {
+            let exchange = Some(HttpExchange { method: self.method, url: self.url, reason: self.reason });
+            let record = Http { status, outcome, ids, exchange }.record();
+            let (time, latency, sender) = (self.ended, self.took, status.map(|_| Sender::Server));
+            found.push((0, Record { time, latency, sender, session: session.map(Cow::Owned), ..record }.into()));
+        }
+        found
+    }
 }
 
 /// A body that is not empty, or a part of one, and what is known of the message that it may be.
@@ -170,7 +282,7 @@ impl HttpBody {
 
     /// Whether it is JSON-RPC.
     pub(super) fn holds_message(&self) -> bool {
-        objects(self.bytes.trim_ascii()).any(|object| is_message(&object))
+        is_rpc(&self.bytes)
     }
 
     /// What such bodies are in a session, and where each begins.
@@ -188,6 +300,11 @@ impl HttpBody {
         let (time, sender, latency) = (self.time, self.sender, self.latency);
         Record { time, sender, session, latency, ..Record::new(text.to_vec()) }.into()
     }
+}
+
+/// Whether a text is JSON-RPC.
+fn is_rpc(text: &[u8]) -> bool {
+    objects(text.trim_ascii()).any(|object| is_message(&object))
 }
 
 /// The messages of a WebSocket (Chrome's and mitmproxy's `_webSocketMessages`) or, where the archive has the events of a
@@ -242,6 +359,9 @@ fn origin(url: &str) -> String {
 /// The header with the id of a session of the Model Context Protocol. The response to the first request brings it.
 pub(super) const SESSION: &str = "mcp-session-id";
 
+/// The header with a version of that protocol.
+const VERSION: &str = "mcp-protocol-version";
+
 /// Key of the session: the origin, and the id of that header.
 pub(super) fn session(url: &str, id: Option<&str>) -> Option<String> {
     let origin = (!url.is_empty()).then(|| origin(url))?;
@@ -254,7 +374,7 @@ mod tests {
     use super::*;
 
     fn found(entry: &str) -> Vec<(usize, Entry<'static>)> {
-        entries(entry.as_bytes(), &mut 0)
+        entries(entry.as_bytes(), &mut HttpSeen::default())
     }
 
     fn post(sent: &str, content: &str) -> String {
@@ -392,7 +512,7 @@ mod tests {
         ];
         for (entry, mut expected) in broken {
             expected.push(&entry);
-            let found = entries(entry.as_bytes(), &mut 0);
+            let found = entries(entry.as_bytes(), &mut HttpSeen::default());
             assert_eq!(texts(&found), expected, "{entry}");
         }
     }

@@ -44,6 +44,11 @@ impl Protocols {
         self.0 & one.0 != 0
     }
 
+    /// Whether there are any.
+    pub fn is_any(self) -> bool {
+        self.0 != 0
+    }
+
     /// Their names.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         (0..).zip(PROTOCOLS).filter(move |(bit, _)| self.0 >> bit & 1 == 1).map(|(_, name)| name)

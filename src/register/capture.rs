@@ -204,7 +204,7 @@ impl Capture {
                     self.leave_out(LeftOut::NoMessage);
                 }
                 Node::Malformed(_) => self.leave_out(LeftOut::NotJson),
-                Node::Batch | Node::LogLine { .. } => {}
+                Node::Batch | Node::Exchange(_) | Node::LogLine { .. } => {}
             }
         }
     }

@@ -31,13 +31,29 @@ pub(super) enum RowKind {
     Malformed = 5,
     #[default]
     LogLine = 6,
+    Exchange = 7,
+}
+
+/// Why nothing answers a request, by the number that the page knows it by.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RowState {
+    #[default]
+    None = 0,
+    /// Its sender took it back (MCP).
+    Cancelled = 1,
+    /// Its peer answered a later request, or the connection began anew.
+    Unanswered = 2,
+    /// The log ends first.
+    Open = 3,
+    /// It is answered when something happens (MCP).
+    Waiting = 4,
 }
 
 /// A row. Texts are numbers of [`Index::texts`], in which 0 is none.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     pub kind: RowKind,
-    sender: u8,
+    pub sender: u8,
     /// Its name: the record and the element.
     record: u64,
     element: u32,
@@ -46,14 +62,17 @@ pub(super) struct Row {
     time: Option<f64>,
     latency: Option<f64>,
     /// A bit for each.
-    problems: u32,
+    pub problems: u32,
     pub session: u32,
     pub method: u32,
     pub id: u32,
     /// The tool, the resource or the document that it is about.
     pub detail: u32,
-    /// What failed.
+    /// What is said of a failure, or of an error that is none.
     pub error: u32,
+    /// Whether it is a failure.
+    pub failed: bool,
+    pub state: RowState,
     /// The row of the request that it answers.
     pub answers: Option<u32>,
     /// The name of the request that began the operation with which it goes on.
@@ -62,7 +81,7 @@ pub(super) struct Row {
 }
 
 /// What the page calls the columns, in their order.
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 20] = [
     "kind",
     "sender",
     "record",
@@ -81,6 +100,8 @@ const COLUMNS: [&str; 18] = [
     "piece",
     "start",
     "length",
+    "failed",
+    "state",
 ];
 
 impl Serialize for Row {
@@ -98,7 +119,8 @@ impl Serialize for Row {
         let numbers = [self.problems].into_iter().chain(texts);
         numbers.into_iter().try_for_each(|number| row.serialize_element(&number))?;
         row.serialize_element(&self.answers)?;
-        [piece, start, length].iter().try_for_each(|number| row.serialize_element(number))?;
+        let last = [piece, start, length, self.failed.into(), self.state as u32];
+        last.iter().try_for_each(|number| row.serialize_element(number))?;
         row.end()
     }
 }
@@ -119,6 +141,7 @@ impl Row {
             time: node.time.and_then(seconds).map(number),
             latency: node.latency.map(number),
             problems: problems.map(|one| 1 << *one as u32).sum(),
+            failed: node.failure.is_some(),
             place,
             ..Self::default()
         }

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use oxsdatatypes::{DateTime, Decimal};
 
+use super::FailureKind;
 use crate::message::{Id, Invalid, Kind, Message, Problems};
-use crate::record::{Format, Location, LogLine, Record, Sender, Time, stated_time};
+use crate::record::{Format, Http, Location, LogLine, Record, Sender, Time, stated_time};
 
 /// What a node is called within its input: `m7` for the seventh record, `m7.2` for the second element of that batch.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,6 +59,10 @@ pub struct Annotated<'a> {
     pub responds_to: Option<Name>,
     /// Seconds from that request to this answer.
     pub latency: Option<Decimal>,
+    /// How it failed, if it is a [failure](super::failure).
+    pub failure: Option<FailureKind>,
+    /// The HTTP exchange that it belongs to.
+    pub http: Option<&'a Http>,
     /// The older open request whose id this one is the first to take.
     pub superseded: Option<Name>,
     /// What is wrong with it.
@@ -80,6 +85,8 @@ pub enum Node<'a> {
     Batch,
     /// A record that is not JSON, as it is in the log; maybe not UTF-8 either.
     Malformed(&'a [u8]),
+    /// An HTTP exchange that brought no message; of a batch, the requests behind the first that it answers.
+    Exchange(Vec<Name>),
     /// Text between messages.
     LogLine {
         /// The line.
@@ -107,7 +114,8 @@ impl<'a> Annotated<'a> {
         problems: Problems,
     ) -> Self {
         let bytes = (!record.flags.oversized).then_some(&*record.bytes);
-        Self { time: record.time, sender, problems, ..Self::bare(name, record.location, bytes, node) }
+        let http = record.http.as_deref();
+        Self { time: record.time, sender, problems, http, ..Self::bare(name, record.location, bytes, node) }
     }
 
     /// The `nth` text that begins on its line, from 1.
@@ -130,6 +138,8 @@ impl<'a> Annotated<'a> {
             batch_index: None,
             responds_to: None,
             latency: None,
+            failure: None,
+            http: None,
             superseded: None,
             problems: Problems::default(),
             meaning: 0..0,

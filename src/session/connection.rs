@@ -6,9 +6,10 @@ use oxsdatatypes::{DateTime, Decimal};
 
 use super::annotated::{Annotated, Name, Node};
 use super::answered::RecentAnswers;
-use super::pairing::{Exchanges, PairedAnswer};
-use super::sides::Sides;
-use crate::json::ErrorKind;
+use super::failure::{FailureKind, Tasks};
+use super::pairing::{Exchanges, OpenRequest, PairedAnswer};
+use super::sides::{Party, Sides};
+use crate::json::{self, ErrorKind};
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{DAY, KnownMethod, Record, Sender, Time};
 
@@ -23,6 +24,7 @@ pub(super) struct Connection {
     pub last_record: Option<u64>,
     pub tally: Tally,
     exchanges: Exchanges,
+    tasks: Tasks,
 }
 
 /// What is known of a session as a whole.
@@ -71,7 +73,8 @@ impl Tally {
 impl Connection {
     /// That of the session with this number, whose graph has that reference.
     pub fn new(reference: Arc<str>, number: usize, tally: Tally) -> Self {
-        Self { reference, last_used: 0, last_record: None, tally, exchanges: Exchanges::new(number) }
+        let exchanges = Exchanges::new(number);
+        Self { reference, last_used: 0, last_record: None, tally, exchanges, tasks: Tasks::default() }
     }
 
     /// See [`Exchanges::asked`].
@@ -110,6 +113,22 @@ impl Connection {
                 let (name, mut problems) = self.begin(record);
                 problems.insert_if(error.kind == ErrorKind::UnexpectedEnd, Problem::Truncated);
                 nodes.push(self.other(record, name, Node::Malformed(&record.bytes), problems, None));
+            }
+            Content::Exchange => {
+                let (name, problems) = self.begin(record);
+                let http = record.http.as_deref();
+                let party = Party { sender: record.sender.or(Some(Sender::Server)), ..Party::default() };
+                let ids = http.into_iter().flat_map(|http| &http.ids).filter_map(|id| asked_id(id));
+                let mut requests = ids.filter_map(|id| self.exchanges.close(party, &id, answered).request);
+                let first = requests.next();
+                let others = requests.map(|request| request.name).collect();
+                let mut annotated = self.other(record, name, Node::Exchange(others), problems, None);
+                annotated.failure = FailureKind::of_http(http);
+                if let Some(request) = first {
+                    annotated.responds_to = Some(request.name);
+                    annotated.latency = latency(record, &request);
+                }
+                nodes.push(annotated);
             }
         }
     }
@@ -163,7 +182,7 @@ impl Connection {
     ) -> Annotated<'a> {
         let mut problems = flagged;
         single.problems().iter().for_each(|problem| problems.insert(problem));
-        let message = match single {
+        let mut message = match single {
             Single::Message(message) => message,
             Single::Invalid(invalid) => return self.other(record, name, Node::Invalid(invalid), problems, known),
         };
@@ -172,13 +191,29 @@ impl Connection {
         let mut superseded = None;
         match (message.kind, &message.id) {
             (Kind::Request, Some(id)) if *id != Id::Null => {
-                superseded = self.exchanges.open(party, id, name, record.time);
+                let protocols = message.known.map(|known| known.protocols).unwrap_or_default();
+                superseded = self.exchanges.open(id, OpenRequest::new(name, record.time, party, protocols));
+                self.tasks.ask(&message, name);
             }
             (Kind::Response | Kind::ErrorResponse, Some(id)) if *id != Id::Null => {
                 answer = self.exchanges.close(party, id, answered);
             }
+            // HTTP tells what an error without an id answers.
+            (Kind::ErrorResponse, _) => {
+                if let [id] = record.http.as_ref().map_or(&[][..], |http| &http.ids)
+                    && let Some(id) = asked_id(id)
+                {
+                    answer = self.exchanges.close(party, &id, answered);
+                }
+            }
             _ => {}
         }
+        let request = answer.request.as_ref();
+        let asked = (request.map(|request| request.name), request.map(|request| request.protocols).unwrap_or_default());
+        let failure = match message.kind {
+            Kind::Request => None,
+            _ => self.tasks.failure(&mut message, asked, record.http.as_deref()),
+        };
         problems.insert_if(answer.ambiguous, Problem::AmbiguousPairing);
         problems.insert_if(answer.duplicate, Problem::DuplicateAnswer);
         if record.sender.is_none()
@@ -193,9 +228,10 @@ impl Connection {
         }
         let mut annotated = Annotated::new(record, party.sender, name, Node::Message(message), problems);
         annotated.superseded = superseded;
+        annotated.failure = failure;
         if let Some(request) = answer.request {
             annotated.responds_to = Some(request.name);
-            annotated.latency = record.latency.or_else(|| seconds_between(*request.time?, record.time?));
+            annotated.latency = latency(record, &request);
         }
         annotated
     }
@@ -233,6 +269,16 @@ impl OpenBatch {
         let sender = self.sender.or(self.common.flatten());
         Annotated::new(record, sender, self.name, Node::Batch, self.problems)
     }
+}
+
+/// The id of a request as its JSON spells it.
+pub(crate) fn asked_id(text: &str) -> Option<Id<'static>> {
+    Id::from_value(&json::parse(text.as_bytes()).ok()?).map(Id::into_owned)
+}
+
+/// The seconds that the log states, or those from a request to this answer.
+fn latency(answer: &Record<'_>, request: &OpenRequest) -> Option<Decimal> {
+    answer.latency.or_else(|| seconds_between(*request.time.as_deref()?, answer.time?))
 }
 
 /// Seconds from a request to its answer, where both times are of one kind and the log's clock did not run backwards.

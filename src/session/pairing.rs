@@ -11,7 +11,7 @@ use super::Name;
 use super::answered::RecentAnswers;
 use super::sides::Party;
 use crate::message::Id;
-use crate::record::{Sender, Time};
+use crate::record::{Protocols, Sender, Time};
 
 /// The exchanges of a session that are open.
 #[derive(Debug, Default)]
@@ -126,8 +126,16 @@ pub(super) struct OpenRequest {
     pub time: Option<Box<Time>>,
     /// Who asks.
     pub party: Party,
+    /// The protocols that have its method.
+    pub protocols: Protocols,
     /// A later request has taken its id.
     superseded: bool,
+}
+
+impl OpenRequest {
+    pub fn new(name: Name, time: Option<Time>, party: Party, protocols: Protocols) -> Self {
+        Self { name, time: time.map(Box::new), party, protocols, superseded: false }
+    }
 }
 
 /// What a response answers.
@@ -157,8 +165,7 @@ impl Exchanges {
     }
 
     /// A request: gives the newest open one of the same sender that has the same id, the first time that its id is taken.
-    pub fn open(&mut self, party: Party, id: &Id<'_>, name: Name, time: Option<Time>) -> Option<Name> {
-        let request = OpenRequest { name, time: time.map(Box::new), party, superseded: false };
+    pub fn open(&mut self, id: &Id<'_>, request: OpenRequest) -> Option<Name> {
         match self.open.entry(Key::new(id)) {
             Entry::Vacant(entry) => {
                 entry.insert(OpenRequests { newest: request, older: None });

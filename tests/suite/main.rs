@@ -17,6 +17,7 @@ mod cli;
 mod context;
 mod detection;
 mod endpoint;
+mod failures;
 mod formats;
 #[cfg(unix)]
 mod house;

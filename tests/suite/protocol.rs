@@ -269,7 +269,7 @@ fn what_tools_give_and_resources_hold() {
         "m4-content2 type TextResourceContents",
     ];
     assert_eq!(types, set(expected));
-    assert!(said(&quads, &["isError"]).contains("m3-result isError true"));
+    assert!(said(&quads, &["isError"]).contains("m3 isError true"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 WITH asked AS (
-  SELECT r.method, a.kind AS answer, a.latency_s AS latency
+  SELECT r.method, a.kind AS answer, a.failure, a.latency_s AS latency
   FROM messages r
   LEFT JOIN messages a ON a.responds_to = r.message_iri
   WHERE r.kind = 'Request'
@@ -15,7 +15,7 @@ WITH asked AS (
   FROM ranked
   GROUP BY method
 ), counts AS (
-  SELECT method, COUNT(*) AS requests, SUM(CASE WHEN answer = 'ErrorResponse' THEN 1 ELSE 0 END) AS errors,
+  SELECT method, COUNT(*) AS requests, COUNT(failure) AS failures,
          SUM(CASE WHEN answer IS NULL THEN 1 ELSE 0 END) AS unanswered
   FROM asked
   GROUP BY method
@@ -25,7 +25,7 @@ WITH asked AS (
   WHERE kind = 'Notification'
   GROUP BY method
 )
-SELECT COALESCE(c.method, t.method) AS method, COALESCE(c.requests, 0) AS count, COALESCE(c.errors, 0) AS errors,
+SELECT COALESCE(c.method, t.method) AS method, COALESCE(c.requests, 0) AS count, COALESCE(c.failures, 0) AS failures,
        COALESCE(c.unanswered, 0) AS unanswered, COALESCE(t.notifications, 0) AS notifications,
        l.least AS min, l.average AS mean, l.median AS p50, l.high AS p95, l.most AS max
 FROM counts c

@@ -2,7 +2,8 @@ SELECT s.session_iri AS session, s.source, s.format, s.record_count AS records,
        COALESCE(c.requests, 0) AS requests, COALESCE(c.notifications, 0) AS notifications,
        COALESCE(c.responses, 0) AS responses, COALESCE(c.errors, 0) AS errors, COALESCE(c.batches, 0) AS batches,
        COALESCE(c.others, 0) AS others, COALESCE(c.requests - c.answered, 0) AS unanswered,
-       s.started_text AS started, s.ended_text AS ended
+       s.started_text AS started, s.ended_text AS ended,
+       COALESCE(c.failures, 0) AS failures
 FROM sessions s
 LEFT JOIN (
   SELECT session_iri,
@@ -12,7 +13,7 @@ LEFT JOIN (
          SUM(CASE WHEN kind = 'ErrorResponse' THEN 1 ELSE 0 END) AS errors,
          SUM(CASE WHEN kind = 'Batch' THEN 1 ELSE 0 END) AS batches,
          SUM(CASE WHEN kind IN ('InvalidMessage', 'MalformedRecord') THEN 1 ELSE 0 END) AS others,
-         COUNT(DISTINCT responds_to) AS answered
+         COUNT(DISTINCT responds_to) AS answered, COUNT(failure) AS failures
   FROM messages
   GROUP BY session_iri
 ) c ON c.session_iri = s.session_iri

@@ -1,5 +1,6 @@
 SELECT m.message_iri AS message, m.session_iri AS session, COALESCE(m.time_text, m.clock) AS time, m.sender, m.kind,
-       COALESCE(m.method, r.method) AS method, COALESCE(m.id_string, m.id_number) AS id, m.responds_to AS request,
+       COALESCE(m.method, r.method) AS method,
+       CASE WHEN m.kind <> 'HttpExchange' THEN COALESCE(m.id_string, m.id_number) END AS id, m.responds_to AS request,
        m.latency_text AS seconds,
        CASE WHEN m.kind = 'ErrorResponse' THEN COALESCE(m.error_message, m.value) END AS error,
        COALESCE(m.tool, r.tool,

@@ -1,7 +1,10 @@
 // The data of the page: the index, and the texts, of which a piece is inflated when one of its texts is looked at.
 
-const KIND = { request: 0, notification: 1, response: 2, error: 3, invalid: 4, malformed: 5, text: 6 };
-const KINDS = ["request", "notification", "response", "error", "no JSON-RPC", "no JSON", "text between messages"];
+const KIND = { request: 0, notification: 1, response: 2, error: 3, invalid: 4, malformed: 5, text: 6, exchange: 7 };
+const KINDS = ["request", "notification", "response", "error", "no JSON-RPC", "no JSON", "text between messages", "HTTP exchange"];
+/** Why nothing answers a request, by the number in the index, and in words. */
+const STATES = ["", "cancelled", "unanswered", "open", "waiting"];
+const STATE_WORDS = ["", "cancelled", "never answered", "open at the end", "waiting"];
 const SENDERS = ["unknown", "client", "server"];
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
@@ -53,8 +56,9 @@ const placeInBatch = (row) => (facts.chosenBy ? 0 : index.element[row]);
 
 const word = (column, row) => index.texts[index[column][row]];
 const isCall = (row) => index.kind[row] <= KIND.notification;
-const isAnswer = (row) => index.kind[row] === KIND.response || index.kind[row] === KIND.error;
-const isFailure = (row) => index.error[row] !== 0;
+const isAnswer = (row) => [KIND.response, KIND.error, KIND.exchange].includes(index.kind[row]);
+const isFailure = (row) => index.failed[row] === 1;
+const stateOf = (row) => STATES[index.state[row]];
 
 /** What a row is called, as in the graph; with several logs, with the number of its log before it. */
 function nameOf(row) {
@@ -93,9 +97,10 @@ function outcomeOf(row) {
   if (kind === KIND.invalid || kind === KIND.malformed) return ["invalid", KINDS[kind]];
   if (kind === KIND.notification) return ["notification", ""];
   const end = kind === KIND.request ? answer[row] : row;
-  if (end < 0) return ["open", "no answer"];
+  // Of a batch, the first request has the HTTP exchange for its answer.
+  if (end < 0) return stateOf(row) ? [stateOf(row), STATE_WORDS[index.state[row]]] : ["failed", "HTTP exchange"];
   if (isFailure(end)) return ["failed", word("error", end)];
-  return ["ok", kind === KIND.request ? "" : "answers nothing"];
+  return ["ok", kind === KIND.request ? "" : kind === KIND.exchange ? word("error", row) : "answers nothing"];
 }
 
 /** Seconds as people read them. */

@@ -89,11 +89,12 @@ function waterfall(rows) {
   const note = timed ? `Bars are in time, over ${duration(to - from)}.` : "The log has no times: bars are by the order of messages.";
   const fill = (row, element) => {
     const [outcome, told] = outcomeOf(row);
-    const mark = { failed: "✗ ", open: "… ", ok: "✓ ", notification: "→ ", invalid: "! " }[outcome];
-    const bar = el("span", { class: `bar ${outcome}` });
+    const mark = { failed: "✗ ", open: "… ", unanswered: "… ", waiting: "… ", cancelled: "– ", ok: "✓ ", notification: "→ ", invalid: "! " }[outcome];
+    const isOpen = STATES.includes(outcome);
+    const bar = el("span", { class: `bar ${isOpen ? "open" : outcome}` });
     const start = ((at(row) ?? from) - from) / span;
     bar.style.left = `${Math.min(99, start * 100)}%`;
-    bar.style.width = `${outcome === "open" ? 100 - start * 100 : Math.max(0, ((end(row) ?? at(row)) - at(row)) / span) * 100}%`;
+    bar.style.width = `${isOpen ? 100 - start * 100 : Math.max(0, ((end(row) ?? at(row)) - at(row)) / span) * 100}%`;
     const size = index.length[row] + (answer[row] < 0 ? 0 : index.length[answer[row]]);
     element.append(
       el("span", { class: "mono" }, nameOf(row)),
@@ -117,9 +118,10 @@ function sequence(rows) {
     let style = "arrow";
     if (kind === KIND.text) (said = "text"), (style += " text faint");
     else if (kind === KIND.notification) style += " dashed";
-    else if (kind === KIND.request && answer[row] < 0) (said += " … no answer"), (style += " open");
+    else if (kind === KIND.request && answer[row] < 0) (said += ` … ${STATE_WORDS[index.state[row]]}`), (style += " open");
     else if (isFailure(row)) (said = `${arrow} ✗ ${subjectOf(row)}: ${word("error", row)}`), (style += " failed");
     else if (isAnswer(row)) said = `${arrow} ✓ ${subjectOf(row)} ${duration(index.latency[row])}`;
+    else if (kind === KIND.exchange) said = `${arrow} ${word("error", row)}`;
     else if (kind >= KIND.invalid) (said = `${arrow} ! ${KINDS[kind]}`), (style += " failed");
     if (index.element[row]) element.classList.add("batch");
     const operation = operationOf(row);

@@ -27,7 +27,10 @@ function choices(id, all) {
 function fillFilter() {
   choices("filter-outcome", [
     ["failed", "failed"],
-    ["open", "no answer"],
+    ["cancelled", "cancelled"],
+    ["unanswered", "never answered"],
+    ["open", "open at the end"],
+    ["waiting", "waiting"],
     ["ok", "answered"],
     ["notification", "notification"],
     ["invalid", "no JSON-RPC"],

@@ -5,26 +5,28 @@ const LISTED = 8;
 function findings() {
   const rows = [...index.kind.keys()];
   const failures = rows.filter(isFailure);
-  const unanswered = rows.filter((row) => index.kind[row] === KIND.request && answer[row] < 0);
+  const hanging = rows.filter((row) => stateOf(row));
   const slowest = rows.filter((row) => index.latency[row] !== null).sort((one, other) => index.latency[other] - index.latency[one]);
-  return { failures, unanswered, slowest };
+  return { failures, hanging, slowest };
 }
 
 async function overview() {
-  const { failures, unanswered, slowest } = findings();
+  const { failures, hanging, slowest } = findings();
+  const inState = (state) => hanging.filter((row) => stateOf(row) === state);
+  const unanswered = inState("unanswered");
   const count = (kind) => index.kind.reduce((sum, one) => sum + (one === kind ? 1 : 0), 0);
   const requests = count(KIND.request);
   document.title = facts.title;
   document.getElementById("title").textContent = facts.title;
   const verdict = document.getElementById("verdict");
-  verdict.replaceChildren(...sentence(failures, unanswered, requests));
+  verdict.replaceChildren(...sentence(failures, hanging, requests));
   const notes = document.getElementById("notes");
   const note = (text) => notes.append(el("li", {}, text));
   if (facts.chosenBy) {
     const all = counted(index.kind.length + facts.leftOut, "message");
     note(`${index.kind.length} of ${all}, chosen by ${visible(facts.chosenBy)}, each with its answer or request.`);
   }
-  if (unanswered.length) {
+  if (hanging.length) {
     const last = index.kind.lastIndexOf(KIND.text);
     const text = last < 0 ? null : await textOf(last);
     if (text?.trim()) note(`The last text between the messages: ${visible(text.trim().slice(0, 300))}`);
@@ -33,7 +35,7 @@ async function overview() {
   if (facts.redacted) note("Strings and long numbers are placeholders; equal ones were equal.");
   if (facts.withoutText)
     note(`The texts of ${facts.withoutText} of ${counted(index.kind.length, "row")} are not in this page; \`--full\` has all.`);
-  totals(count, requests, failures, unanswered);
+  totals(count, requests, failures, hanging);
   logs(failures, unanswered);
   const lists = document.getElementById("lists");
   const list = (title, rows, told, filter) => {
@@ -42,7 +44,15 @@ async function overview() {
     lists.append(el("section", {}, el("h3", {}, `${title} (${rows.length})`), items.length ? el("ul", {}, ...items) : el("p", {}, "none")));
   };
   list("Failures", failures, (row) => ` ${visible(word("error", row))}`, { outcome: "failed", view: "waterfall" });
-  list("Never answered", unanswered, (row) => ` ${clock(row)}`, { outcome: "open", view: "waterfall" });
+  for (const [state, title] of [
+    ["unanswered", "Never answered"],
+    ["open", "Open at the end"],
+    ["cancelled", "Cancelled"],
+    ["waiting", "Waiting"],
+  ]) {
+    const rows = inState(state);
+    if (rows.length || state === "unanswered") list(title, rows, (row) => ` ${clock(row)}`, { outcome: state, view: "waterfall" });
+  }
   list("Slowest", slowest, (row) => ` ${duration(index.latency[row])}`, null);
   const methods = byMethod();
   groups(
@@ -126,10 +136,16 @@ async function definitions() {
   return sizes;
 }
 
-function sentence(failures, unanswered, requests) {
+function sentence(failures, hanging, requests) {
   const parts = [];
-  if (unanswered.length) {
-    parts.push(link(unanswered[0]), " was never answered", unanswered.length > 1 ? `, nor were ${unanswered.length - 1} more. ` : ". ");
+  for (const [state, one, more] of [
+    ["unanswered", "was never answered", "nor were"],
+    ["open", "was open when the log ended", "as were"],
+    ["cancelled", "was cancelled", "as were"],
+    ["waiting", "is waiting", "as are"],
+  ]) {
+    const rows = hanging.filter((row) => stateOf(row) === state);
+    if (rows.length) parts.push(link(rows[0]), ` ${one}${rows.length > 1 ? `, ${more} ${rows.length - 1} more. ` : ". "}`);
   }
   if (failures.length) {
     parts.push(
@@ -152,12 +168,22 @@ function sentence(failures, unanswered, requests) {
         { href: address({ outcome: "invalid", view: "waterfall" }) },
         `${counted(broken, "record")} ${broken === 1 ? "is" : "are"} no JSON-RPC`,
       ),
-      ".",
+      ". ",
     );
+  const orphans = [...index.kind.keys()].filter((row) => isAnswer(row) && index.kind[row] !== KIND.exchange && index.answers[row] === null);
+  if (orphans.length) parts.push(`${counted(orphans.length, "answer")} to no request, the first: `, link(orphans[0]), ". ");
+  for (const [problem, one] of [
+    ["IdReusedWhileOpen", "id reused while its request was open"],
+    ["AmbiguousPairing", "ambiguous pairing"],
+  ]) {
+    const bit = 1 << index.problem_names.indexOf(problem);
+    const rows = [...index.kind.keys()].filter((row) => index.problems[row] & bit);
+    if (rows.length) parts.push(`${rows.length} × ${one}, the first: `, link(rows[0]), ". ");
+  }
   return parts;
 }
 
-function totals(count, requests, failures, unanswered) {
+function totals(count, requests, failures, hanging) {
   const list = document.getElementById("totals");
   const fact = (name, value) => value && list.append(el("div", {}, el("dt", {}, name), el("dd", {}, String(value))));
   const times = index.time.filter((time) => time !== null);
@@ -166,7 +192,10 @@ function totals(count, requests, failures, unanswered) {
   fact("duration", times.length && duration(to - from));
   fact("requests", String(requests));
   fact("failures", String(failures.length));
-  fact("never answered", String(unanswered.length));
+  STATES.forEach((state, number) => {
+    const rows = hanging.filter((row) => state && stateOf(row) === state).length;
+    fact(STATE_WORDS[number], (rows || state === "unanswered") && String(rows));
+  });
   fact("notifications", String(count(KIND.notification)));
   fact("bytes of messages", bytes(sum(index.length)));
   const sessions = new Set(index.session.filter((session, row) => session && index.kind[row] !== KIND.text)).size;

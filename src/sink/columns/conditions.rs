@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use oxrdf::vocab::xsd;
+use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
 
 use super::super::selection::Condition;
@@ -120,6 +120,7 @@ fn value<'r>(property: NamedNodeRef<'_>, record: &'r Annotated<'_>, session: &'r
         (rpcg::CAPTURED_AT, Some(time @ Time::DateTime(_)), _) | (rpcg::CLOCK_TIME, Some(time @ Time::Clock(_)), _) => {
             Some(time.to_string().into())
         }
+        (rdf::TYPE, ..) => record.failure.map(|_| rpcg::FAILURE.as_str().into()),
         (jrpc::HAS_METHOD, _, Node::Message(message)) => message.method.as_deref().map(Cow::Borrowed),
         _ => None,
     }
@@ -129,7 +130,7 @@ fn value<'r>(property: NamedNodeRef<'_>, record: &'r Annotated<'_>, session: &'r
 fn term(property: NamedNodeRef<'_>, text: &str, iri: &str) -> Term {
     match property {
         rpcg::IN_SESSION => NamedNode::new_unchecked(format!("{iri}{text}")).into(),
-        rpcg::SENT_BY => NamedNode::new_unchecked(text).into(),
+        rpcg::SENT_BY | rdf::TYPE => NamedNode::new_unchecked(text).into(),
         rpcg::SEQUENCE => Literal::new_typed_literal(text, xsd::INTEGER).into(),
         rpcg::CAPTURED_AT => Literal::new_typed_literal(text, xsd::DATE_TIME).into(),
         rpcg::CLOCK_TIME => Literal::new_typed_literal(text, xsd::TIME).into(),

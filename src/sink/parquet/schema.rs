@@ -9,7 +9,7 @@ use parquet::errors::ParquetError;
 use parquet::schema::types::{Type, TypePtr};
 
 /// The version of the tables, under `rpcgraph.schema` in each file's metadata.
-pub(super) const VERSION: &str = "1";
+pub(super) const VERSION: &str = "2";
 
 /// A view of requests with their answers.
 const EXCHANGES: &str = include_str!("../../../examples/lake/exchanges.sql");
@@ -126,7 +126,7 @@ macro_rules! table {
 
 table! {
     /// Messages, and what stands in their place.
-    messages "A row for each message, batch, invalid message and malformed record, and each log line with --log-lines." {
+    messages "A row for each message, batch, invalid message, malformed record and HTTP exchange without a message, and each log line with --log-lines." {
         SESSION_IRI "session_iri" Text required "The session, which is also its named graph.",
         SEQ "seq" Integer required "The record's number in its input, from 1; of a log line, that it stands behind.",
         MESSAGE "message" Text required "Its name: m7, and m7.2 in a batch; a log line's is l12.",
@@ -138,11 +138,11 @@ table! {
         CLOCK "clock" Text nullable "The time of the day, as xsd:time, where the log has no date.",
         SENDER "sender" Text nullable "Client or Server.",
         KIND "kind" Text required
-            "Request, Notification, Response, ErrorResponse, Batch, InvalidMessage, MalformedRecord or LogLine.",
+            "Request, Notification, Response, ErrorResponse, Batch, HttpExchange, InvalidMessage, MalformedRecord or LogLine.",
         JSONRPC "jsonrpc" Text nullable "The member jsonrpc, if it is a string.",
         METHOD "method" Text nullable "The method.",
         ID_KIND "id_kind" Text nullable "String, Number or Null.",
-        ID_STRING "id_string" Text nullable "The id that is a string.",
+        ID_STRING "id_string" Text nullable "The id that is a string; of an HttpExchange that of the first request that it answers, as in the next.",
         ID_NUMBER "id_number" Text nullable "The id that is a number: its plain decimal digits, of any size.",
         RESPONDS_TO "responds_to" Text nullable "The request that is answered: its message_iri.",
         REQUEST_METHOD "request_method" Text nullable
@@ -175,7 +175,11 @@ table! {
         BATCH_IRI "batch_iri" Text nullable "The batch that it is in.",
         BATCH_INDEX "batch_index" Integer nullable "Its place there, from 1.",
         AFTER_IRI "after_iri" Text nullable "Of a log line: the record before it.",
-        REASON "reason" Text nullable "Why an InvalidMessage is not a message.",
+        REASON "reason" Text nullable "Why an InvalidMessage is not a message; of an HttpExchange the reason phrase, or why no response came.",
+        FAILURE "failure" Text nullable "What failed: error, tool or http; null of what is not a failure.",
+        HTTP_STATUS "http_status" Integer nullable "The status of its HTTP response.",
+        HTTP_METHOD "http_method" Text nullable "Of an HttpExchange: the method.",
+        URL "url" Text nullable "Of an HttpExchange: the URL.",
     }
 }
 

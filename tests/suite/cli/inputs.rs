@@ -151,7 +151,7 @@ fn several_inputs() {
     let place = Place::with("a.ndjson", LOG);
     place.put("b c.ndjson", REQUEST);
     let inputs = ["a.ndjson", "b c.ndjson"];
-    let summary = "6 records (json-lines): 3 requests, 1 notification, 1 response, 1 error response; 57 triples\n";
+    let summary = "6 records (json-lines): 3 requests, 1 notification, 1 response, 1 error response; 58 triples\n";
     for (name, syntax) in [("nquads", RdfFormat::NQuads), ("trig", RdfFormat::TriG)] {
         let ran = place.convert(&[&inputs[..], &["-t", name]].concat());
         ran.said(0, summary);
@@ -217,7 +217,7 @@ fn a_bad_input_among_good_ones() {
     let stderr = "error: cannot read gone: No such file or directory (os error 2)
 error: cut: gzip data ends early after 274 bytes of text
 ";
-    let summary = "6 records (json-lines): 3 requests, 1 notification, 1 response, 1 error response; 57 triples\n";
+    let summary = "6 records (json-lines): 3 requests, 1 notification, 1 response, 1 error response; 58 triples\n";
     let inputs = ["a", "gone", "cut", "z"];
     let ran = place.convert(&inputs);
     ran.said(2, &format!("{stderr}{summary}error: 2 of 4 inputs failed\n"));
@@ -293,7 +293,7 @@ fn strict_lets_messages_with_problems_pass() {
 {"jsonrpc":"2.0","id":null,"method":"m"}
 [{"jsonrpc":"2.0","method":"m","@id":"x"}]
 "#;
-    let stderr = "5 records (json-lines): 2 requests, 1 notification, 1 response, 1 error response, 1 batch; 54 triples
+    let stderr = "5 records (json-lines): 2 requests, 1 notification, 1 response, 1 error response, 1 batch; 55 triples
 problems: 1 MissingVersion, 1 WrongVersion, 1 NullRequestId, 1 ScalarParams, 1 ErrorNotObject, \
                   1 BothResultAndError, 1 KeywordMember
 ";

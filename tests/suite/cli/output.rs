@@ -171,7 +171,7 @@ fn quiet_hides_what_the_graph_tells() {
     let place = Place::with("log", format!("{LOG}oops\n"));
     let finding = "log:6: record 6 at byte 274: not JSON: expected value at byte 274\n";
     let summary = "6 records (json-lines): 2 requests, 1 notification, 1 response, 1 error response, 1 malformed \
-                   record; 49 triples\n";
+                   record; 50 triples\n";
     let loud = place.convert(&["log"]);
     loud.said(0, &format!("{finding}{summary}"));
     let quiet = place.convert(&["log", "--quiet"]);

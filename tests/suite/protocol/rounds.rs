@@ -167,7 +167,7 @@ fn tasks_belong_to_the_operation_that_made_them() {
     ];
     assert_eq!(said(&quads, &ROUNDS), set(expected));
     let results = said(&quads, &["isError"]);
-    assert!(results.contains("m6-result isError true") && results.contains("m13-result isError false"));
+    assert!(results.contains("m6 isError true") && results.contains("m13 isError false"));
     let expected = ["a failure m6 3 5", "- working - 1 -", "a result m13 3 4", "a result m17 1 1"];
     assert_eq!(operations(&log), expected);
 }

@@ -94,7 +94,8 @@ impl Exchange<'_> {
     }
 
     fn is_failure(&self) -> bool {
-        self.answer.is_some_and(|answer| answer.message.pointer("/result/isError") == Some(&Value::Bool(true)))
+        self.is_error()
+            || self.answer.is_some_and(|answer| answer.message.pointer("/result/isError") == Some(&Value::Bool(true)))
     }
 
     fn latency(&self) -> Option<i64> {
@@ -146,12 +147,12 @@ fn found(name: &str, columns: &[&str], parameters: &[(&str, &str)], logs: &[Log]
 fn statistics<'e>(
     exchanges: &'e [Exchange<'e>],
     key: &str,
-    failures: bool,
+    errors: bool,
     columns: &mut Vec<&'static str>,
 ) -> Vec<Vec<String>> {
-    columns.extend(["count", "errors", "unanswered", "min", "mean", "p50", "p95", "max"]);
-    if failures {
-        columns.push("failures");
+    columns.extend(["count", "failures", "unanswered", "min", "mean", "p50", "p95", "max"]);
+    if errors {
+        columns.push("errors");
     }
     let mut groups: BTreeMap<String, Vec<&Exchange<'_>>> = BTreeMap::new();
     for exchange in exchanges {
@@ -170,7 +171,7 @@ fn statistics<'e>(
         let mut row = vec![
             name,
             count(&|_| true).to_string(),
-            count(&|exchange| exchange.is_error()).to_string(),
+            count(&|exchange| exchange.is_failure()).to_string(),
             count(&|exchange| exchange.answer.is_none()).to_string(),
             seconds(latencies[0]),
             decimal(mean, 6),
@@ -178,8 +179,8 @@ fn statistics<'e>(
             seconds(rank(95)),
             seconds(latencies[latencies.len() - 1]),
         ];
-        if failures {
-            row.push(count(&|exchange| exchange.is_failure()).to_string());
+        if errors {
+            row.push(count(&|exchange| exchange.is_error()).to_string());
         }
         row
     };
@@ -207,27 +208,33 @@ fn errors_failures_and_silence() {
     let seen = seen(&logs);
     let exchanges = exchanges(&seen);
 
-    let mut answered: Vec<_> = exchanges.iter().filter(|exchange| exchange.is_error()).collect();
+    let mut answered: Vec<_> = exchanges.iter().filter(|exchange| exchange.is_failure()).collect();
     answered.sort_by_key(|exchange| exchange.answer.map(Seen::order));
     let errors: Vec<_> = answered
         .iter()
         .filter_map(|exchange| {
             let answer = exchange.answer?;
-            let (code, latency) = (answer.message.pointer("/error/code")?, exchange.latency());
+            let latency = exchange.latency();
+            let is_error = exchange.is_error();
+            let code = answer.message.pointer("/error/code").map(Value::to_string).unwrap_or_default();
             Some(vec![
                 answer.iri.clone(),
                 answer.session.clone(),
                 exchange.request.iri.clone(),
                 exchange.request.text("/method"),
-                code.to_string(),
-                answer.text("/error/message"),
+                code,
+                if is_error { answer.text("/error/message") } else { String::new() },
+                if is_error { "error" } else { "tool" }.to_owned(),
                 latency.map(seconds).unwrap_or_default(),
             ])
         })
         .collect();
     assert!(errors.len() > 100);
-    let columns = ["message", "session", "request", "method", "code", "error", "seconds"];
-    assert_eq!(found("errors", &columns, &[], &logs), errors);
+    let columns = ["message", "session", "request", "method", "code", "error", "failure", "seconds"];
+    let mut found_errors = found("errors", &columns, &[], &logs);
+    // The error of a tool is its result.
+    found_errors.iter_mut().filter(|row| row[6] == "tool").for_each(|row| row[5].clear());
+    assert_eq!(found_errors, errors);
 
     let unanswered: Vec<_> = exchanges
         .iter()

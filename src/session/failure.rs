@@ -1,0 +1,109 @@
+//! What failed: error responses, tools and tasks (MCP) that say so, and HTTP exchanges.
+//!
+//! | not a failure | known by |
+//! |---|---|
+//! | negotiation of HTTP | [`HttpOutcome::Negotiated`] |
+//! | a version of MCP that is not supported | error -32022, or -32602 whose data names what is `supported` and what was `requested` |
+//! | a URL that has to be visited first (MCP) | error -32042 |
+//! | a request that was cancelled, or that later content overtook (LSP, ACP) | errors -32800 to -32802 |
+//!
+//! A failed task is one failure, however often the log says so.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use super::Name;
+use crate::json::MemberName;
+use crate::message::{ErrorMember, ErrorObject, Message, Payload};
+use crate::record::{Http, HttpOutcome, Protocols};
+
+/// How many failed tasks of a session are remembered, and how many requests for the results of tasks.
+const REMEMBERED: usize = 1 << 12;
+/// Longer ids of tasks are not remembered.
+const LONGEST: usize = 1 << 10;
+
+/// What failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// A request: an error response.
+    Error,
+    /// A tool, or a task: a result says so, or a notification.
+    Tool,
+    /// An HTTP exchange.
+    Http,
+}
+
+impl FailureKind {
+    /// Its name in tables and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Tool => "tool",
+            Self::Http => "http",
+        }
+    }
+
+    /// What the log says of the HTTP exchange of a message that does not fail by itself.
+    pub(super) fn of_http(http: Option<&Http>) -> Option<Self> {
+        http.filter(|http| http.outcome == HttpOutcome::Failed).map(|_| Self::Http)
+    }
+}
+
+/// Whether an error response fails its request, which is of these protocols as far as is known.
+fn is_failure(error: &ErrorObject<'_>, asked: Protocols) -> bool {
+    static VERSIONS: LazyLock<[MemberName; 2]> = LazyLock::new(|| ["supported", "requested"].map(MemberName::new));
+    let has_versions = |data: &Payload<'_>| VERSIONS.iter().all(|name| data.has_member(name));
+    match error.code.as_deref() {
+        Some("-32022" | "-32042") => !asked.has(Protocols::MCP),
+        Some("-32602") => !(asked.has(Protocols::MCP) && error.data.as_ref().is_some_and(has_versions)),
+        Some("-32800" | "-32801" | "-32802") => asked.is_any() && !asked.has(Protocols::LSP.or(Protocols::ACP)),
+        _ => true,
+    }
+}
+
+/// The tasks of a session whose failure was told.
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    failed: HashSet<Box<str>>,
+    /// The requests for the results of tasks that are open.
+    asked: HashMap<Name, Box<str>>,
+}
+
+impl Tasks {
+    /// Notes a request that asks for the result of a task.
+    #[inline]
+    pub fn ask(&mut self, message: &Message<'_>, name: Name) {
+        static TASK: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("taskId"));
+        if message.method.as_deref() == Some("tasks/result")
+            && let Some(task) = message.params.as_ref().and_then(|params| params.string_member(&TASK))
+            && self.asked.len() < REMEMBERED
+            && task.len() <= LONGEST
+        {
+            self.asked.insert(name, task.into());
+        }
+    }
+
+    /// How a message failed, which answers a request of that name and of those protocols.
+    #[inline]
+    pub fn failure(
+        &mut self,
+        message: &mut Message<'_>,
+        (request, asked): (Option<Name>, Protocols),
+        http: Option<&Http>,
+    ) -> Option<FailureKind> {
+        let task = if self.asked.is_empty() { None } else { request.and_then(|request| self.asked.remove(&request)) };
+        let failure = match &message.error {
+            Some(_) if http.is_some_and(|http| http.outcome == HttpOutcome::Negotiated) => None,
+            Some(ErrorMember::Object(error)) => is_failure(error, asked).then_some(FailureKind::Error),
+            Some(ErrorMember::Other(_)) => Some(FailureKind::Error),
+            None if message.failed.is_some() => Some(FailureKind::Tool),
+            None => FailureKind::of_http(http),
+        };
+        let told = || message.failed.take().filter(|task| (1..=LONGEST).contains(&task.len()));
+        let Some(task) = task.filter(|_| failure.is_some()).or_else(told) else { return failure };
+        if self.failed.len() == REMEMBERED {
+            self.failed.clear();
+        }
+        failure.filter(|_| self.failed.insert(task))
+    }
+}
