@@ -59,7 +59,7 @@ pub struct Annotated<'a> {
     pub responds_to: Option<Name>,
     /// Seconds from that request to this answer.
     pub latency: Option<Decimal>,
-    /// How it failed, if it is a [failure](super::failure).
+    /// How it failed, if it did.
     pub failure: Option<FailureKind>,
     /// The HTTP exchange that it belongs to.
     pub http: Option<&'a Http>,

@@ -26,6 +26,7 @@ fn classes(record: &str) -> String {
         Content::Single(single) => class(&single).to_owned(),
         Content::Batch(elements) => format!("[{}]", elements.iter().map(class).collect::<Vec<_>>().join(" ")),
         Content::Malformed(_) => "MalformedRecord".to_owned(),
+        Content::Exchange => "HttpExchange".to_owned(),
     }
 }
 
