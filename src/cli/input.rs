@@ -96,6 +96,9 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
     }
     for source in &sources {
         if let Some(other) = known.insert(source.iri.clone(), source.name()) {
+            if base.is_none() {
+                bail!("{other} and {} are the same log: name it once", source.name());
+            }
             bail!(
                 "{other} and {} would both be the session <{}>; convert them one by one, with a --base each",
                 source.name(),

@@ -146,13 +146,115 @@ fn two_logs_are_compared() {
         let (found, expected): (BTreeMap<_, _>, BTreeMap<_, _>) = (found.collect(), expected.collect());
         assert!(expected.len() > 3);
         assert_eq!(found, expected);
-        let sessions: Vec<_> = rows.iter().filter(|row| row["part"] == "sessions").collect();
-        assert!(sessions.iter().all(|row| row["a"] == 2 || row["b"] == 2) && sessions.len() == 2, "{sessions:?}");
     }
-    // What is the same does not differ.
+    // What is the same does not differ, whatever its file is called.
     place.put("again.jsonl", &whole);
-    let ran = place.run(&["compare", "mcp.jsonl", "again.jsonl", "-t", "csv", "--quiet", "--columns", "part"]);
-    assert_eq!(ran.quietly().text(), "part\r\nsessions\r\nsessions\r\n");
+    let ran = place.run(&["compare", "mcp.jsonl", "again.jsonl", "-t", "csv", "--quiet"]);
+    assert_eq!(ran.quietly().text(), "part,what,a,b,ratio\r\n");
+    place
+        .run(&["compare", "mcp.jsonl", "./mcp.jsonl"])
+        .said(2, "error: mcp.jsonl and ./mcp.jsonl are the same log: name it once\n");
+}
+
+/// A session with a server of that version, as mcpsnoop writes it: the tools that it lists, and how it answers calls of `lock`.
+fn version(
+    version: &str,
+    capabilities: &Value,
+    tools: &[Value],
+    seconds: f64,
+    text: &str,
+    failure: Option<&Value>,
+) -> String {
+    let mut log = String::new();
+    let mut time = 0.0;
+    let initialize = serde_json::json!({ "protocolVersion": "2025-06-18", "capabilities": { "roots": {} },
+        "clientInfo": { "name": "desk", "version": "1.4" } });
+    let server = serde_json::json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities,
+        "serverInfo": { "name": "harbour", "version": version } });
+    let call = serde_json::json!({ "name": "lock", "arguments": {} });
+    let result = serde_json::json!({ "content": [{ "type": "text", "text": text }] });
+    let read = serde_json::json!({ "uri": "file:///chart" });
+    for (id, (method, params, result, error, seconds)) in [
+        ("initialize", initialize, server, None, 0.5),
+        ("tools/list", serde_json::json!({}), serde_json::json!({ "tools": tools }), None, 0.5),
+        ("tools/call", call.clone(), result.clone(), None, seconds),
+        ("tools/call", call, result, None, seconds),
+        ("resources/read", read, serde_json::json!({ "contents": [] }), failure, 0.5),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut answer = serde_json::json!({ "jsonrpc": "2.0", "id": id });
+        match error {
+            Some(error) => answer["error"] = error.clone(),
+            None => answer["result"] = result,
+        }
+        let request = serde_json::json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        for (direction, message, after) in [("c2s", request, seconds), ("s2c", answer, 1.0)] {
+            let time_text = format!("2026-01-05T10:00:{time:06.3}Z");
+            log += &format!("{}\n", serde_json::json!({ "ts": time_text, "direction": direction, "raw": message }));
+            time += after;
+        }
+    }
+    log
+}
+
+#[test]
+fn two_versions_of_a_server_are_compared() {
+    let tool = |name: &str, description: &str, properties: Value| {
+        serde_json::json!({ "name": name, "description": description, "annotations": { "readOnlyHint": true },
+            "inputSchema": { "type": "object", "properties": properties } })
+    };
+    let empty = || serde_json::json!({});
+    let lock =
+        tool("lock", "Opens a lock", serde_json::json!({ "open": { "type": "boolean" }, "a/b": { "type": "null" } }));
+    let mut other = tool("lock", "Opens a lock, or closes it", serde_json::json!({ "open": { "type": "string" } }));
+    other["annotations"]["readOnlyHint"] = false.into();
+    other["icons"] = serde_json::json!([]);
+    let [both, tide, crane] = ["both", "tide", "crane"].map(|name| tool(name, "", empty()));
+    let failure = serde_json::json!({ "code": -32601, "message": "Method not found" });
+    let capabilities = serde_json::json!({ "tools": { "listChanged": true }, "resources": {} });
+    let one = version("0.9", &capabilities, &[lock, both.clone(), tide], 0.25, "open", None);
+    let other = version(
+        "1.0",
+        &serde_json::json!({ "tools": {} }),
+        &[other, both, crane],
+        0.75,
+        &"open ".repeat(100),
+        Some(&failure),
+    );
+    let place = Place::with("one.log", one);
+    place.put("other.log", other);
+    let ran = place.run(&["compare", "one.log", "other.log", "-t", "csv", "--quiet"]);
+    let lines: Vec<_> = ran.quietly().text().lines().filter(|line| !line.contains("p95")).collect();
+    assert_eq!(
+        lines,
+        [
+            "part,what,a,b,ratio",
+            "programs,server version,0.9,1.0,",
+            "capabilities,server resources,{},,",
+            r#"capabilities,server tools,"{""listChanged"":true}",{},"#,
+            "tools,crane,,listed,",
+            "tools,lock annotations/readOnlyHint,true,false,",
+            r#"tools,lock description,Opens a lock,"Opens a lock, or closes it","#,
+            r#"tools,lock inputSchema/properties/a~1b,"{""type"":""null""}",,"#,
+            r#"tools,lock inputSchema/properties/open,"{""type"":""boolean""}","{""type"":""string""}","#,
+            "tools,lock other/icons,,[],",
+            "tools,tide,listed,,",
+            "outcomes,resources/read: -32601 Method not found,0,1,",
+            "seconds,tools/call lock: median,0.25,0.75,3",
+            "characters,initialize: median,141,108,0.77",
+            "characters,tools/call lock: median,43,539,12.53",
+            "characters,tools/list: median,421,425,1.01",
+        ]
+    );
+    // A log that does not list tools says nothing about them.
+    let part: String = String::from_utf8(place.read("other.log")).unwrap();
+    let part: String =
+        part.lines().filter(|line| !line.contains("\"tools/list\"")).map(|line| format!("{line}\n")).collect();
+    place.put("part.log", part);
+    let ran = place.run(&["compare", "one.log", "part.log", "-t", "csv", "--quiet", "--columns", "part"]);
+    assert!(!ran.quietly().text().contains("tools"));
 }
 
 /// What two programs wrote of one afternoon, in the order in which it happened; a text without a time stays behind the
