@@ -24,7 +24,7 @@ use crate::json;
 use crate::message::{Content, Kind, Message, Problem, Single};
 use crate::protocol::{self, Extract, Protocol, Said, Statement, Told};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
-use crate::register::redact::{Redaction, redact_name};
+use crate::register::redact::Redaction;
 use crate::secrets;
 use crate::session::{Annotated, Name, Node};
 use crate::summary::Summary;
@@ -315,8 +315,8 @@ impl Report {
             None => index::shortened(text),
         };
         if let Some(method) = &message.method {
-            row.method = match self.redaction {
-                Some(_) => self.index.text(&redact_name(method)),
+            row.method = match &self.redaction {
+                Some(redaction) => self.index.text(&redaction.name(method)),
                 None => self.index.text(method),
             };
         }
@@ -327,8 +327,12 @@ impl Report {
             });
         }
         let (detail, error) = index::detail_and_error(message);
-        if let Some(detail) = detail {
-            row.detail = self.index.text(&shown(&detail, &self.redaction));
+        if let Some((detail, is_name)) = detail {
+            row.detail = match &self.redaction {
+                // As it is in the message, so that calls of a tool and its definition have one name.
+                Some(redaction) if is_name => self.index.text(&redaction.name(&detail)),
+                redaction => self.index.text(&shown(&detail, redaction)),
+            };
         }
         if let Some((code, text)) = error {
             let text = text.map(|text| shown(&text, &self.redaction)).unwrap_or_default();

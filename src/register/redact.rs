@@ -5,7 +5,7 @@
 //! | structure, `true`, `false`, `null` | stays |
 //! | a string, wherever it is: also an id, an error's message | a placeholder: each letter and each character beyond ASCII is `x`, each digit `0`; ASCII punctuation and white space stay, so that dates, URIs, paths and UUIDs keep their shape. After [`LONGEST`] characters, `…` |
 //! | a string that is one of [`WORDS`] | stays: words of the protocols tell nothing |
-//! | `method`; names of MCP's tools and prompts where they are called or listed | stays where it looks like a name (letters, [`MOST_DIGITS`] digits, `_`, `-`, `$`, `.`, `/`, `:`; no more than 100 of them), else a placeholder |
+//! | `method`; names of MCP's tools and prompts where they are called or listed | stays where it looks like a name (letters, [`MOST_DIGITS`] digits, `_`, `-`, `$`, `.`, `/`, `:`; no more than 100 of them) and not like a token, else a placeholder |
 //! | `jsonrpc`; the `protocolVersion` of MCP's `initialize` | stays where it is no more than 10 digits, `.` and `-`, else a placeholder |
 //! | a number of up to [`MOST_DIGITS`] digits, with an exponent of up to 3, and an error's code | stays |
 //! | a longer number | 1 and zeros, as many digits as it had, in the exponent too |
@@ -19,6 +19,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use crate::json::{Text, Value, write_str};
 use crate::message::Id;
+use crate::secrets;
 
 /// Most characters of a placeholder.
 pub const LONGEST: usize = 64;
@@ -34,6 +35,9 @@ pub const WORDS: &str = "\
     pending|plaintext|rename|report|required|resource|resource_link|safe|stopSequence|string|system|text|text/html|\
     text/markdown|text/plain|tool|unChanged|user|utf-16|utf-32|utf-8|warning";
 
+/// An element of an array, on the way to a value.
+const ELEMENT: &str = "*";
+
 /// A message, or any other JSON value, with placeholders: JSON text in one line. `method` is that of the call that it is,
 /// or that it answers.
 pub fn redact(message: &Value<'_>, method: Option<&str>) -> String {
@@ -48,7 +52,8 @@ pub fn redact_name(name: &str) -> Cow<'_, str> {
     let like_a_name = (1..=100).contains(&name.len())
         && name.chars().all(|character| character.is_ascii_alphanumeric() || punctuation.contains(&character))
         // More are a key, a token or an account in it.
-        && name.bytes().filter(u8::is_ascii_digit).count() <= MOST_DIGITS;
+        && name.bytes().filter(u8::is_ascii_digit).count() <= MOST_DIGITS
+        && secrets::ranges(name.as_bytes()).next().is_none();
     kept(name, like_a_name)
 }
 
@@ -97,6 +102,14 @@ impl Redaction {
         format!("{}·{:04x}", placeholder(text.chars()), self.0.hash_one(text) & 0xffff)
     }
 
+    /// A name, as [`redact_name`] keeps it, or else as a text.
+    pub fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        match redact_name(name) {
+            Cow::Owned(_) => Cow::Owned(self.text(name)),
+            kept => kept,
+        }
+    }
+
     /// An id. Numbers stay where they are short.
     pub fn id(&self, id: &Id<'_>) -> String {
         match id {
@@ -110,7 +123,7 @@ impl Redaction {
 struct RedactionWriter<'p> {
     key: Option<&'p Redaction>,
     method: Option<&'p str>,
-    /// Names of the members on the way to the value at hand; elements of arrays add nothing.
+    /// Names of the members on the way from the message to the value at hand, [`ELEMENT`] for an element of an array.
     path: Vec<String>,
     out: String,
 }
@@ -131,7 +144,14 @@ impl RedactionWriter<'_> {
                 self.out.push('[');
                 for (i, item) in array.items.iter().enumerate() {
                     self.out.push_str(if i > 0 { "," } else { "" });
+                    // An element of a batch is a message.
+                    if self.path.is_empty() {
+                        self.value(item);
+                        continue;
+                    }
+                    self.path.push(ELEMENT.to_owned());
                     self.value(item);
+                    self.path.pop();
                 }
                 self.out.push(']');
             }
@@ -158,7 +178,7 @@ impl RedactionWriter<'_> {
             return Cow::Borrowed(text);
         }
         if self.is_name() {
-            redact_name(text)
+            self.key.map_or_else(|| redact_name(text), |key| key.name(text))
         } else if self.is_version() {
             redact_version(text)
         } else if let Some(key) = self.key {
@@ -190,8 +210,8 @@ impl RedactionWriter<'_> {
         match self.path().as_slice() {
             ["method"] => true,
             ["params", "name"] => matches!(self.method, Some("tools/call" | "prompts/get")),
-            ["result", "tools", "name"] => self.method == Some("tools/list"),
-            ["result", "prompts", "name"] => self.method == Some("prompts/list"),
+            ["result", "tools", ELEMENT, "name"] => self.method == Some("tools/list"),
+            ["result", "prompts", ELEMENT, "name"] => self.method == Some("prompts/list"),
             _ => false,
         }
     }
@@ -312,6 +332,18 @@ mod tests {
         for (message, method, left) in [
             (r#"{"method":"user.4111111111111111.get"}"#, None, r#"{"method":"xxxx.0000000000000000.xxx"}"#),
             (r#"{"jsonrpc":"token-7"}"#, None, r#"{"jsonrpc":"xxxxx-0"}"#),
+            (
+                r#"{"params":{"name":"sk-abcdefghijklmnopqrst"}}"#,
+                Some("tools/call"),
+                r#"{"params":{"name":"xx-xxxxxxxxxxxxxxxxxxxx"}}"#,
+            ),
+            // Of positional parameters, nobody knows which is a name.
+            (r#"{"params":[{"name":"ida"}]}"#, Some("tools/call"), r#"{"params":[{"name":"xxx"}]}"#),
+            (
+                r#"{"result":[{"tools":[{"name":"ida"}]}]}"#,
+                Some("tools/list"),
+                r#"{"result":[{"tools":[{"name":"xxx"}]}]}"#,
+            ),
             (
                 r#"{"params":{"protocolVersion":"ghp_abc"}}"#,
                 Some("initialize"),

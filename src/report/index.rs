@@ -288,8 +288,11 @@ pub(super) fn id(id: &Id<'_>) -> String {
 /// An error's code, and what is said of it.
 type Failure<'m> = (Cow<'m, str>, Option<Cow<'m, str>>);
 
+/// What a message is about, and whether that is the name of a tool or a prompt.
+type Detail = (String, bool);
+
 /// What a message is about, and how it failed.
-pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<Cow<'m, str>>, Option<Failure<'m>>) {
+pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<Detail>, Option<Failure<'m>>) {
     let error = match &message.error {
         Some(ErrorMember::Object(error)) => {
             Some((error.code.as_deref().unwrap_or("error").into(), error.message.as_deref().map(Cow::Borrowed)))
@@ -308,7 +311,9 @@ pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<Cow<'m, 
         let value = params.value();
         let of = |name: &str| value.member(name).and_then(Value::to_cow).map(Cow::into_owned);
         let document = || value.member("textDocument")?.member("uri")?.to_cow().map(Cow::into_owned);
-        of("name").or_else(|| of("uri")).or_else(document)
+        let is_name = matches!(message.method.as_deref(), Some("tools/call" | "prompts/get"));
+        let name = of("name").map(|name| (name, is_name));
+        name.or_else(|| Some((of("uri").or_else(document)?, false)))
     });
-    (detail.map(Cow::Owned), error)
+    (detail, error)
 }

@@ -162,6 +162,31 @@ plain hunter2 text
     assert_eq!((summary.records, summary.messages), (2, [1, 0, 0, 1]));
 }
 
+/// A tool has one name on the page: where it is listed, and where it is called. Two tools have two.
+#[test]
+fn a_redacted_page_joins_tools_and_their_calls() {
+    let names = ["login", "Ida's notes", "Eva's notes", "sk-abcdefghijklmnopqrst"];
+    let listed: Vec<_> = names.iter().map(|name| serde_json::json!({ "name": name })).collect();
+    let mut log = format!(
+        "{{\"id\":9,\"method\":\"tools/list\"}}\n{}\n",
+        serde_json::json!({ "id": 9, "result": { "tools": listed } })
+    );
+    for (id, name) in names.iter().enumerate() {
+        let call = serde_json::json!({ "id": id, "method": "tools/call", "params": { "name": name } });
+        log.push_str(&format!("{call}\n"));
+    }
+    let (page, _) = page(log.as_bytes(), &options(true, None));
+    let texts = &serde_json::from_slice::<Value>(&inflated(&page, "index")).unwrap()["texts"];
+    let details = index(&page)["detail"].as_array().unwrap()[2..].to_vec();
+    let called: Vec<_> = details.iter().map(|detail| &texts[detail.as_u64().unwrap() as usize]).collect();
+    let pieces = String::from_utf8(inflated(&page, "piece-")).unwrap();
+    let list: Value = serde_json::from_str(pieces.lines().nth(1).unwrap()).unwrap();
+    let tools = list["message"]["result"]["tools"].as_array().unwrap();
+    assert_eq!(called, tools.iter().map(|tool| &tool["name"]).collect::<Vec<_>>());
+    assert_eq!(called[0], "login");
+    assert_eq!(called.iter().map(|name| name.to_string()).collect::<BTreeSet<_>>().len(), names.len());
+}
+
 /// Each is counted, wherever it stands; of a redacted page none is left.
 #[test]
 fn planted_secrets_are_counted_and_taken_out() {
