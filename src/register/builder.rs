@@ -199,7 +199,7 @@ impl<'b> RegisterBuilder<'b> {
         full["examples"] = self.shown.iter().map(|shown| shown.full.clone()).collect();
         let steps: Vec<_> = self.block.steps.iter().map(|step| step.entry(|file| self.source(file))).collect();
         full["semanticUplift"] = (!steps.is_empty()).then(|| json!({ "additionalSteps": steps })).into();
-        let path = self.site().page().replace("markdown", "json-full").replace("index.md", "index.json");
+        let path = self.site().json_full();
         self.add(&path, lines(&without_nulls(full)));
         let triples = catalogue(&self);
         BlockPart { files: self.files, report: self.report, notes: self.notes, entry, triples }
@@ -352,7 +352,6 @@ impl<'b> RegisterBuilder<'b> {
             let of = |(id, files): (&String, &Vec<String>)| (id.clone(), files.iter().filter_map(url).collect());
             let shapes: serde_json::Map<_, _> = block.inherited.shapes.iter().chain(own).map(of).collect();
             let page = |media: &str, path: String| json!({ "mediatype": media, "url": site.reference(&path) });
-            let json_full = site.page().replace("markdown", "json-full").replace("index.md", "index.json");
             let more = json!({
                 "schema": schema,
                 "sourceSchema": block.schema_file.and_then(|file| self.source(file)),
@@ -364,7 +363,7 @@ impl<'b> RegisterBuilder<'b> {
                 "sources": Some(&metadata.sources).filter(|sources| !sources.is_empty()),
                 "documentation": {
                     "markdown": page("text/markdown", site.page()),
-                    "json-full": page("application/json", json_full),
+                    "json-full": page("application/json", site.json_full()),
                 },
             });
             if let (Value::Object(entry), Value::Object(more)) = (&mut entry, more) {

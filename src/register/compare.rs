@@ -99,20 +99,44 @@ fn members(ours: &Value, theirs: &Value, at: &str, found: &mut Vec<String>) {
         (ours, theirs) if ours == theirs => {}
         (ours, theirs) => {
             let at = if at.is_empty() { "the whole" } else { at };
-            found.push(format!("{at} is {} here and {} there", brief(ours), brief(theirs)));
+            found.push(format!("{at} is {} here and {} there", brief(ours, theirs), brief(theirs, ours)));
         }
     }
 }
 
-/// A value, if it is short.
-fn brief(value: &Value) -> String {
+/// A value, if it is short; of a long text, the part where it begins to differ from the other value.
+fn brief(value: &Value, other: &Value) -> String {
     const MOST: usize = 60;
+    const BEFORE: usize = 10;
     match value {
         Value::Array(items) => format!("an array of {}", items.len()),
         Value::Object(_) => "an object".to_owned(),
         Value::String(text) if text.chars().count() > MOST => {
-            format!("\"{}…\"", text.chars().take(MOST).collect::<String>().escape_debug())
+            let other = other.as_str().unwrap_or_default().chars();
+            let same = text.chars().zip(other).take_while(|(one, other)| one == other).count();
+            let from = if same < MOST { 0 } else { same - BEFORE };
+            let shown: String = text.chars().skip(from).take(MOST).collect();
+            let dots = |are_there| if are_there { "…" } else { "" };
+            let is_cut = text.chars().nth(from + MOST).is_some();
+            format!("\"{}{}{}\"", dots(from > 0), shown.escape_debug(), dots(is_cut))
         }
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_shown_where_they_differ() {
+        let long = "All work and no play makes Jack a dull boy. ".repeat(3);
+        for (one, other, shown) in [
+            (long.clone() + "One.", long.clone() + "Two.", "\"…dull boy. One.\""),
+            (long.clone(), "All".to_owned(), "\"All work and no play makes Jack a dull boy. All work and no …\""),
+            (long.clone(), long.clone() + "Two.", "\"…dull boy. \""),
+        ] {
+            assert_eq!(brief(&one.into(), &other.into()), shown);
+        }
     }
 }

@@ -218,7 +218,15 @@ impl Runner {
         {
             let output = self.step(step, &n_triples(&uplifted.triples), done)?;
             // N-Triples are Turtle.
-            uplifted.triples = read_turtle(&output, ANY_BASE).ok()?;
+            uplifted.triples = match read_turtle(&output, ANY_BASE) {
+                Ok(triples) => triples,
+                Err(error) => {
+                    let name = step.r#type.name();
+                    let message = format!("No graph, for what the step {name} gives cannot be read: {error}");
+                    done.item.fail(Section::SemanticUplift, message, json!({ "op": name }));
+                    return None;
+                }
+            };
         }
         Some(uplifted)
     }

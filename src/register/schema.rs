@@ -22,6 +22,8 @@ use crate::worker::Worker;
 
 /// What refers to most schemas, for messages.
 const BY: &str = "the schema";
+/// A schema that gave no answer for this many examples in a row is not tried with others.
+const MAX_UNANSWERED: u8 = 3;
 
 /// The schemas of a block.
 #[derive(Debug, Default)]
@@ -42,8 +44,8 @@ pub struct Schemas {
     worker: Option<Worker>,
     /// How many documents the worker has.
     sent: usize,
-    /// References that lead to schemas which the worker cannot validate with, and why.
-    hopeless: BTreeMap<String, String>,
+    /// References that lead to schemas with which the worker gave no answer, the last reason, and how often in a row.
+    unanswered: BTreeMap<String, (String, u8)>,
     /// What was passed over.
     notes: BTreeSet<String>,
 }
@@ -236,12 +238,16 @@ impl Schemas {
             return Ok(validator.validate(value));
         }
         let request = json!({ "schema": target, "value": value.to_string() });
-        if let Some(why) = self.hopeless.get(reference) {
+        if let Some((why, MAX_UNANSWERED)) = self.unanswered.get(reference) {
             return Ok(Err(why.clone()));
         }
         let answer = self.ask(&request);
-        if let Err(why) = &answer {
-            self.hopeless.insert(reference.to_owned(), why.clone());
+        match &answer {
+            Err(why) => {
+                let before = self.unanswered.get(reference).map_or(0, |(_, times)| *times);
+                self.unanswered.insert(reference.to_owned(), (why.clone(), before + 1));
+            }
+            Ok(_) => drop(self.unanswered.remove(reference)),
         }
         Ok(answer)
     }

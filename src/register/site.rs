@@ -61,6 +61,11 @@ impl Site {
         format!("generateddocs/markdown/{}/index.md", self.key)
     }
 
+    /// Path of all that the register says of the block, as JSON.
+    pub fn json_full(&self) -> String {
+        format!("generateddocs/json-full/{}/index.json", self.key)
+    }
+
     /// URL of an example, which is the base of its relative references in the register of a repository.
     pub fn document(&self, name: &str) -> Option<String> {
         self.url(&self.test(name)).filter(|_| self.is_repository())
@@ -95,6 +100,12 @@ impl Site {
     pub fn reference_from_test(&self, path: &str) -> String {
         self.url(path).unwrap_or_else(|| format!("../../{}", encode(path)))
     }
+}
+
+#[cfg(test)]
+#[test]
+fn names_of_blocks_are_not_parts_of_paths() {
+    assert_eq!(Site::new(None, "markdown").json_full(), "generateddocs/json-full/markdown/index.json");
 }
 
 /// Whether a URL is harmless to follow, as `javascript:` is not.

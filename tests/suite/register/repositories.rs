@@ -12,7 +12,7 @@ use rpcgraph::register::{RegisterOptions, Repository, RepositoryRegister};
 use serde_json::json as value;
 
 use super::agreement::Questions;
-use super::{build, json, turtle};
+use super::{build, item, json, turtle};
 use crate::cli::Place;
 use crate::support::{corpora, files};
 
@@ -395,6 +395,24 @@ transforms:
     let said = "No graph, for the step shacl cannot be run: a sh:condition has <http://www.w3.org/ns/shacl#minCount> ";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert!(!place.path("out/tests/b/example_1_1.ttl").exists());
+}
+
+/// An example passes only with all of its graph.
+#[cfg(unix)]
+#[test]
+fn what_a_step_gives_that_cannot_be_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    place.put("worker", "#!/bin/sh\nread setup\nwhile read request; do echo '{\"Ok\": \"not Turtle\"}'; done\n");
+    fs::set_permissions(place.path("worker"), fs::Permissions::from_mode(0o755)).expect("a program");
+    place.put("b/context.jsonld", r#"{"@context": {"a": "https://example.org/a"}}"#);
+    place.put("b/examples.yaml", "- snippets: [{language: json, code: '{\"a\": 1}'}]\n");
+    place.put("b/semantic-uplift.yaml", "additionalSteps: [{type: sparql-update, code: x}]\n");
+    let worker = Some(place.path("worker"));
+    let register = build(&place.path("b"), &RegisterOptions { worker, ..RegisterOptions::default() });
+    let reasons = item(&register, "example_1_1.json").reasons();
+    let said = "Semantic Uplift: No graph, for what the step sparql-update gives cannot be read: ";
+    assert!(matches!(reasons.as_slice(), [reason] if reason.starts_with(said)), "{reasons:?}");
 }
 
 /// What registers say of the blocks that a block depends on, and of the shapes that it takes over from them.
