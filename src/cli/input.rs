@@ -256,7 +256,9 @@ impl InputSource {
                 let name = self.name();
                 let told = move |event| match event {
                     FollowEvent::Replaced => say(&format!("note: {name} is another file now, which goes on with it")),
-                    FollowEvent::Truncated => say(&format!("note: {name} was cut off, and is read from its beginning")),
+                    FollowEvent::Truncated => {
+                        say(&format!("note: {name} was cut off or written anew, and is read from its beginning"));
+                    }
                 };
                 Log::follow(path, stop, told)?
             }

@@ -1,7 +1,7 @@
 //! Logs that grow: reading goes on where other readers end.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read, Seek as _};
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,19 +14,20 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How many bytes of a pipe are taken at once.
 const PIECE: usize = 64 * 1024;
 
+/// How many bytes are kept of what was read, to see whether they are still there.
+const TAIL: usize = 64;
+
 /// What became of a log while it was followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowEvent {
     /// Another file has its name. The old one was read to its end.
     Replaced,
-    /// It is shorter than what was read of it, and is read again from its beginning.
+    /// It does not hold what was read of it any more: it was truncated or written anew. It is read again from its beginning.
     Truncated,
 }
 
 /// Reads a log, and where that ends, waits for more until it is told to stop: the reader sees the end only then. A file that
 /// takes the place of the log goes on with it, in a line of its own.
-///
-/// A file that is truncated and at once grows beyond what was read is not noticed.
 pub struct Follow {
     source: FollowSource,
     stop: Arc<AtomicBool>,
@@ -39,8 +40,11 @@ enum FollowSource {
     File {
         path: PathBuf,
         file: File,
-        /// How much of it was read.
+        /// How much of it was read, and the last bytes of that.
         read: u64,
+        tail: Vec<u8>,
+        /// Whether it was left alone for a while.
+        rested: bool,
         /// The file that took its place, for when no more comes from the old one.
         next: Option<File>,
     },
@@ -63,7 +67,8 @@ impl Follow {
         if !file.metadata()?.is_file() {
             return Self::pipe(file, stop);
         }
-        let source = FollowSource::File { path: path.to_owned(), file, read: 0, next: None };
+        let path = path.to_owned();
+        let source = FollowSource::File { path, file, read: 0, tail: Vec::new(), rested: false, next: None };
         Ok(Self { source, stop, event: Box::new(event), in_line: false })
     }
 
@@ -95,8 +100,8 @@ impl Follow {
 
     /// What there is to read now; `None`: nothing yet.
     fn take(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        let (path, file, position, next) = match &mut self.source {
-            FollowSource::File { path, file, read, next } => (path, file, read, next),
+        let (path, file, position, tail, rested, next) = match &mut self.source {
+            FollowSource::File { path, file, read, tail, rested, next } => (path, file, read, tail, rested, next),
             FollowSource::Pipe { pieces, rest } => {
                 if rest.position() == rest.get_ref().len() as u64 {
                     *rest = match pieces.recv_timeout(PAUSE) {
@@ -108,26 +113,31 @@ impl Follow {
                 return rest.read(buffer).map(Some);
             }
         };
-        let length = file.read(buffer)?;
-        *position += length as u64;
-        if length > 0 {
-            return Ok(Some(length));
-        }
-        let event = if let Some(next) = next.take() {
-            (*file, *position) = (next, 0);
-            FollowEvent::Replaced
-        } else if file.metadata()?.len() < *position {
+        let event = if std::mem::take(rested) && !holds(file, tail, *position)? {
             file.rewind()?;
-            *position = 0;
             FollowEvent::Truncated
         } else {
-            // Where there is nothing for a while, there will be again.
-            if fs::metadata(path.as_path()).is_ok_and(|there| there.is_file() && !is_same(&there, file)) {
-                *next = File::open(path.as_path()).ok();
+            let length = file.read(buffer)?;
+            *position += length as u64;
+            if length > 0 {
+                tail.extend_from_slice(buffer.get(length.saturating_sub(TAIL)..length).unwrap_or_default());
+                tail.drain(..tail.len().saturating_sub(TAIL));
+                return Ok(Some(length));
             }
-            thread::sleep(PAUSE);
-            return Ok(None);
+            let Some(other) = next.take() else {
+                // Where there is nothing for a while, there will be again.
+                if fs::metadata(path.as_path()).is_ok_and(|there| there.is_file() && !is_same(&there, file)) {
+                    *next = File::open(path.as_path()).ok();
+                }
+                thread::sleep(PAUSE);
+                *rested = true;
+                return Ok(None);
+            };
+            *file = other;
+            FollowEvent::Replaced
         };
+        *position = 0;
+        tail.clear();
         (self.event)(event);
         match buffer.first_mut().filter(|_| self.in_line) {
             Some(first) => {
@@ -151,6 +161,14 @@ impl Read for Follow {
         }
         Ok(0)
     }
+}
+
+/// Whether a file has these bytes before this position, where it is read on.
+fn holds(file: &mut File, bytes: &[u8], end: u64) -> io::Result<bool> {
+    file.seek(SeekFrom::Start(end.saturating_sub(bytes.len() as u64)))?;
+    let mut there = Vec::new();
+    Read::by_ref(file).take(bytes.len() as u64).read_to_end(&mut there)?;
+    Ok(there == bytes)
 }
 
 /// Whether a path leads to a file that is open.
@@ -218,8 +236,11 @@ mod tests {
             wait("five\n");
             fs::write(&path, "six").unwrap();
             wait("six");
+            let mut file = File::options().write(true).open(&path).unwrap();
+            file.write_all(b"seven, which is longer\n").unwrap();
+            wait("longer");
         });
-        assert_eq!(text, "one\ntwo\nthree<Truncated>\nfour\nfive\n<Replaced>six");
+        assert_eq!(text, "one\ntwo\nthree<Truncated>\nfour\nfive\n<Replaced>six<Truncated>\nseven, which is longer\n");
     }
 
     #[test]

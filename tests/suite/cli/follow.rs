@@ -44,7 +44,7 @@ fn rows_come_with_their_lines() {
     let (text, said) = live.interrupted();
     assert_eq!(text.lines().count(), 4);
     let notes = "note: log is another file now, which goes on with it\n\
-                 note: log was cut off, and is read from its beginning\n4 rows\n";
+                 note: log was cut off or written anew, and is read from its beginning\n4 rows\n";
     assert_eq!(said, notes);
 }
 
