@@ -8,22 +8,49 @@ use regex::bytes::Regex;
 
 use crate::json::{self, Cursor};
 
-/// Prefixes and shapes by which services' tokens are known, then members whose strings are secrets.
-const LOOKS: &str = r#"(?x)
-    \b(?: gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,} | glpat-[A-Za-z0-9_-]{16,} | sk-[A-Za-z0-9_-]{16,}
-    | xox[abprs]-[A-Za-z0-9-]{10,} | A[KS]IA[A-Z0-9]{16} | AIza[A-Za-z0-9_-]{30,} | npm_[A-Za-z0-9]{30,}
-    | hf_[A-Za-z0-9]{20,} | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]* )
-    | -----BEGIN\x20[A-Z\x20]*PRIVATE\x20KEY-----
+/// Prefixes and shapes by which tokens of services are known, private keys, members and parameters and variables whose names
+/// give them away, passwords in URLs, cookies and credentials in headers. The shapes of tokens and keys are those of
+/// [gitleaks](https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml), or shorter; `NAMES` stands for [`NAMES`].
+const LOOKS: &str = r#"(?x-u)
+    \b(?: gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,} | gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{16,}
+    | sk-[A-Za-z0-9_-]{16,} | [rs]k_(?:live|prod|test)_[A-Za-z0-9]{10,} | xox[abeprs]-[A-Za-z0-9-]{10,}
+    | xapp-[0-9]-[A-Za-z0-9-]{10,} | (?:A[KS]IA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16} | AIza[A-Za-z0-9_-]{30,}
+    | npm_[A-Za-z0-9]{30,} | pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,} | hf_[A-Za-z0-9]{20,} | SG\.[A-Za-z0-9=_.-]{60,}
+    | shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32} | dop_v1_[a-f0-9]{64} | hvs\.[A-Za-z0-9_-]{24,}
+    | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]* )
+    | hooks\.slack\.com/services/[A-Za-z0-9+/]{40,}
+    | -----BEGIN[\x20A-Z0-9_]{0,100}PRIVATE\x20KEY(?:\x20BLOCK)?-----
     | (?i: \bbearer\x20[A-Za-z0-9._~+/-]{16,}
-    | \\?"(?:[a-z0-9_-]*(?:password|passwd|secret|api_?-?key|access_?-?token|auth_?-?token|private_?-?key)|authorization)
-      \\?"\s*:\s*\\?"[^"\\]{4,} )"#;
+    | \\?"(?:[a-z0-9_-]*NAMES|(?:proxy-)?authorization|(?:set-)?cookie)\\?"\s*:\s*\\?"[^"\\]{4,}
+    | \bauthorization:\x20?(?:basic|bearer|digest|token)\x20[^\s"'\\]{8,}
+    | \bcookie:\x20?[^\s=;"\\]{1,100}=[^\s;"\\]{8,}
+    | \b[a-z][a-z0-9+.-]{1,20}:\\?/\\?/[^\s/?\#:@"'\\]{0,100}:[^\s/?\#@"'\\<>{}$*]{3,100}@
+    | [?&](?:NAMES|token)=[^\s&\#"'\\<>{}$*]{4,}
+    | \b[a-z0-9_.-]{0,40}NAMES=(?:\\?["'])?[^\s"'\\&;,<>(){}\[\]$*|=]{4,} )
+    | (?:\b|\\[nrt])[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]*
+      =(?:\\?["'])?[^\s"'\\&;,<>(){}\[\]$*|=]{4,}"#;
+
+/// How the names of secrets end.
+const NAMES: &str = "(?:passw(?:or)?d|passphrase|secret|(?:api|access|private|secret)[_-]?key\
+    |(?:access|api|auth|bearer|refresh|secret|session)[_-]?token)";
 
 /// None only if the expression were wrong.
-static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(LOOKS).ok());
+static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&LOOKS.replace("NAMES", NAMES)).ok());
 
 /// Where those in a text are, in bytes: each with the name of its member, where that gives it away.
 pub(crate) fn ranges(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
-    SECRETS.iter().flat_map(move |looks| looks.find_iter(text)).map(|found| found.range())
+    let found = SECRETS.iter().flat_map(move |looks| looks.find_iter(text));
+    found.filter(move |found| !is_code(found.as_bytes(), text.get(found.end()))).map(|found| found.range())
+}
+
+/// Whether an assignment is one of a program's source: `password=self.password`, `token=read(`.
+fn is_code(found: &[u8], next: Option<&u8>) -> bool {
+    let mut parts = found.splitn(2, |byte| *byte == b'=');
+    let (Some(name), Some(value)) = (parts.next(), parts.next()) else { return false };
+    let is_name = name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(byte));
+    let is_variable = value.iter().any(|byte| b"._".contains(byte)) && !value.iter().any(u8::is_ascii_digit);
+    let is_own = name.to_ascii_lowercase().ends_with(&value.to_ascii_lowercase());
+    is_name && name.iter().any(u8::is_ascii_lowercase) && (is_variable || is_own || next == Some(&b'('))
 }
 
 /// Those in a text: a JSON Pointer to the string that each is in, or to the member whose name has it, and how it begins. The
@@ -99,8 +126,9 @@ fn name<'a>(cursor: &mut Cursor<'a>, path: &mut [Step<'a>]) {
 
 /// The first characters of a secret, if it is long enough to stay one.
 fn mask(found: &str) -> String {
-    // Behind the name of its member.
-    let secret = found.rsplit('"').next().unwrap_or(found);
+    // Behind the name of its member or variable; of a URL, its password.
+    let password = found.strip_suffix('@').and_then(|url| url.rsplit(':').next());
+    let secret = password.unwrap_or_else(|| found.trim_end_matches('=').rsplit(['"', '=']).next().unwrap_or(found));
     if secret.starts_with("-----BEGIN") {
         return secret.to_owned();
     }
@@ -123,6 +151,18 @@ mod tests {
             ("AKIA0123456789ABCDEF and AIza0123456789012345678901234567890", 2),
             (r#"{"password":null,"secretary":"Ida","maxTokens":100,"progressToken":"abcdefgh","key":"value"}"#, 0),
             ("task-force sk-short eyJhbGciOi", 0),
+            (
+                r#"["postgres://ida:hunter2@db/x","https:\/\/:pw1@host","redis://h:6379/0","git@host:x/y.git","a://u:***@h"]"#,
+                2,
+            ),
+            ("https://h/x?a=1&api_key=abcd&b=2 ?token=abcdef /cb?access_token=abc.def#x ?key=abcdef&tokens=12345", 3),
+            (r#""DB_PASSWORD=hunter2\nAWS_SECRET_ACCESS_KEY='x\nGH_TOKEN=abcdef TOKENS=5 HOME=/root X_SECRET=$Y""#, 2),
+            ("mysql --password=hunter2 api_key=sk1234 client-secret=abc-def", 3),
+            ("login(password=self.password, api_key=api_key, auth_token=read(x), session_token=next_token)", 0),
+            ("-----BEGIN OPENSSH PRIVATE KEY----- -----BEGIN PGP PRIVATE KEY BLOCK----- -----BEGIN PUBLIC KEY-----", 2),
+            (r#"{"Cookie":"sid=0123","set-cookie":"a=b; Path=/","x-api-key":"k-123","cookies":"none"}"#, 3),
+            ("Authorization: Basic aWRhOnB3MTI= \nSet-Cookie: sid=0123456789; Path=/\nCookie: a=1", 2),
+            ("sk_live_0123456789 hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", 2),
         ] {
             assert_eq!(ranges(text.as_bytes()).count(), expected, "{text}");
         }
@@ -144,6 +184,8 @@ mod tests {
             (r#""{\"client_secret\":\"abcdef\"}""#, vec![("", "…")]),
             ("lost sk-0123456789abcdef", vec![("", "sk-0…")]),
             (r#"{"a":"-----BEGIN RSA PRIVATE KEY-----"}"#, vec![("/a", "-----BEGIN RSA PRIVATE KEY-----")]),
+            (r#"["postgres://ida:correct-horse-battery@db/x"]"#, vec![("/0", "corr…")]),
+            (r#"{"env":"DB_PASSWORD=hunter2-hunter2-hunter2"}"#, vec![("/env", "hunt…")]),
             ("{}", vec![]),
         ] {
             let found = masked(text);
