@@ -4,6 +4,8 @@
 //! original, numbers compared as exact decimals, strings by code units, absent members different from null ones.
 
 #[cfg(feature = "parquet")]
+mod cells;
+#[cfg(feature = "parquet")]
 mod logs;
 #[cfg(feature = "parquet")]
 mod tables;

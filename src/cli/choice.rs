@@ -44,7 +44,7 @@ impl<'c> Choice<'c> {
         let options = Options { reader: reader.clone(), jobs: processors(), ..Options::default() };
         let mut converter = Converter::new(mapper, options);
         for source in sources {
-            if let Some(entries) = source.in_tables(provenance)? {
+            if let Some(entries) = source.in_tables(provenance, reader.max_record_size)? {
                 converter.convert_entries(entries, &mut loading.sink(), &mut |_| {})?;
                 continue;
             }

@@ -230,8 +230,9 @@ impl InputSource {
         self.server.as_mut().map_or(Ok(()), |server| server.keep())
     }
 
-    /// The entries that it has by itself, if it is in tables, which have no `provenance`.
-    pub fn in_tables(&self, provenance: bool) -> Result<Option<Input<OwnEntries>>, Failure> {
+    /// The entries that it has by itself, if it is in tables, which have no `provenance`; `longest` is the size of the longest
+    /// cell.
+    pub fn in_tables(&self, provenance: bool, longest: usize) -> Result<Option<Input<OwnEntries>>, Failure> {
         let Some((tables, place)) = &self.tables else { return Ok(None) };
         if self.follow.is_some() {
             bail!("{} is a folder of tables, which do not grow: leave out --follow", self.name());
@@ -242,7 +243,7 @@ impl InputSource {
                 self.name()
             );
         }
-        tables.input(*place).with_context(|| format!("cannot read {}", self.name()))
+        tables.input(*place, longest).with_context(|| format!("cannot read {}", self.name()))
     }
 
     /// Opens it.

@@ -166,7 +166,7 @@ impl<'s> MessageSource<'s> {
     pub fn entries(&self, options: &ReaderOptions) -> Result<Entries<'_>, Failure> {
         Ok(match self {
             Self::Log(source) => {
-                let mut messages = match source.in_tables(false)? {
+                let mut messages = match source.in_tables(false, options.max_record_size)? {
                     Some(entries) => Messages::of(entries),
                     None => source.open()?.with_options(options.clone()).messages(),
                 };

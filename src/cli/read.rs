@@ -195,14 +195,15 @@ impl Run<'_> {
     pub fn convert(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
         self.inputs += 1;
         let report = &mut |finding: Finding| self.findings.show(&finding);
-        let converted = match (source.in_tables(self.provenance)?, &source.server) {
-            (Some(entries), _) => self.converter.convert_entries(entries, sink, report),
-            (None, None) => self.converter.convert(self.read.open(source)?, sink, report),
-            (None, Some(server)) => {
-                let (client, server) = (self.read.open(source)?, self.read.open(server)?);
-                self.converter.convert_sides(client, server, sink, report)
-            }
-        };
+        let converted =
+            match (source.in_tables(self.provenance, self.read.reader_options()?.max_record_size)?, &source.server) {
+                (Some(entries), _) => self.converter.convert_entries(entries, sink, report),
+                (None, None) => self.converter.convert(self.read.open(source)?, sink, report),
+                (None, Some(server)) => {
+                    let (client, server) = (self.read.open(source)?, self.read.open(server)?);
+                    self.converter.convert_sides(client, server, sink, report)
+                }
+            };
         let summary = match converted {
             Ok(summary) => summary,
             Err(ConvertError::NotAMessage(finding)) => {

@@ -1,17 +1,16 @@
 //! Tables as the logs that they were made of: each with the entries that its reader gave.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use percent_encoding::percent_decode_str;
 
-use super::tables::{TableError, TableRecords, TableRow, rows};
+use super::tables::{TableError, TableRecords, rows_of};
 use crate::convert::Input;
 use crate::diagnostic::printable_path;
-use crate::record::{Decoder, Entry, Format, OwnEntries, Step};
-use crate::sink::parquet::schema::{messages, sessions};
+use crate::record::{Decoder, Entry, Format, OwnEntries, ReaderOptions, Step};
+use crate::sink::parquet::schema::{TABLES, sessions};
 
 /// The logs that a folder of tables was made of.
 pub struct TableLogs {
@@ -39,17 +38,17 @@ struct TableRest {
 }
 
 impl TableLogs {
-    /// Whether a folder is one of tables.
+    /// Whether a folder is one of tables: it has one of them, and is refused where it lacks another.
     pub fn are_in(folder: &Path) -> bool {
-        folder.join(messages::TABLE.file()).is_file()
+        TABLES.iter().any(|table| folder.join(table.file()).is_file())
     }
 
     /// Those of a folder.
     pub fn open(folder: &Path) -> Result<Self, TableError> {
         let mut logs: Vec<TableLog> = Vec::new();
         let mut places = HashMap::new();
-        for row in rows(File::open(folder.join(sessions::TABLE.file()))?, &sessions::TABLE)? {
-            let row = TableRow::new(row?);
+        for row in rows_of(folder, &sessions::TABLE, ReaderOptions::default().max_record_size)? {
+            let row = row?;
             let session = row.required("session_iri")?;
             let iri = log_iri(session);
             let place = *places.entry(iri.to_owned()).or_insert(logs.len());
@@ -73,13 +72,13 @@ impl TableLogs {
     }
 
     /// The input that one of them was; `None` if there is none at that place. To read them in their order takes as long as
-    /// to read the tables.
-    pub fn input(self: &Arc<Self>, place: usize) -> Result<Option<Input<OwnEntries>>, TableError> {
+    /// to read the tables. A cell of more than `longest` bytes is an error.
+    pub fn input(self: &Arc<Self>, place: usize, longest: usize) -> Result<Option<Input<OwnEntries>>, TableError> {
         let Some(log) = self.logs.get(place) else { return Ok(None) };
         let rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut rest = match rest.filter(|rest| rest.from <= place) {
             Some(rest) => rest,
-            None => TableRest { records: TableRecords::in_folder(&self.folder)?, from: 0 },
+            None => TableRest { records: TableRecords::in_folder(&self.folder, longest)?, from: 0 },
         };
         while self.next_place(&mut rest)?.is_some_and(|next| next < place) {
             rest.records.next().transpose()?;

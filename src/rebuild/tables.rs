@@ -1,6 +1,5 @@
 //! The way back from tables: the records of `messages.parquet`, in its order.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::iter::Peekable;
@@ -10,15 +9,12 @@ use std::sync::Arc;
 
 use oxsdatatypes::DateTime;
 use parquet::errors::ParquetError;
-use parquet::file::reader::FileReader;
-use parquet::file::serialized_reader::SerializedFileReader;
-use parquet::record::reader::RowIter;
-use parquet::record::{Field, Row};
 
+use super::cells::{TableReader, TableRow};
 use super::object;
 use crate::json::quoted;
 use crate::message::Problem;
-use crate::record::{Entry, Http, HttpExchange, HttpOutcome, Location, LogLine, Record, Sender, Time};
+use crate::record::{Entry, Http, HttpExchange, HttpOutcome, Location, LogLine, ReaderOptions, Record, Sender, Time};
 use crate::sink::parquet::schema::{Table, messages, problems};
 
 /// Why messages cannot be rebuilt from a file.
@@ -27,9 +23,24 @@ pub enum TableError {
     /// It cannot be read, or it is not Parquet.
     #[error(transparent)]
     Read(#[from] io::Error),
+    /// A table of a folder cannot be read.
+    #[error("{0}.parquet: {1}")]
+    NoTable(&'static str, io::Error),
     /// A column is missing.
     #[error("it is not the table of {0} that `convert -t parquet` writes: it has no column {1}")]
     NoColumn(&'static str, &'static str),
+    /// A column has cells of another type.
+    #[error("it is not the table of {0} that `convert -t parquet` writes: the column {1} has another type")]
+    WrongType(&'static str, &'static str),
+    /// Nobody knows which of two columns is meant.
+    #[error("it is not the table of {0} that `convert -t parquet` writes: it has two columns {1}")]
+    TwoColumns(&'static str, &'static str),
+    /// A cell is too long.
+    #[error("a cell in the column {0} has {1} bytes, more than --max-record-size allows ({2})")]
+    TooLong(&'static str, usize, usize),
+    /// A text is not UTF-8.
+    #[error("a cell in the column {0} is not UTF-8")]
+    NoText(&'static str),
     /// A cell is empty that never is, or has something else in it.
     #[error("it is not a table that `convert -t parquet` writes: the column {0} lacks a value")]
     NoValue(&'static str),
@@ -46,7 +57,7 @@ impl From<ParquetError> for TableError {
 
 /// The records of a table of messages, and the lines between them: the elements of a batch are told with it.
 pub struct TableRecords {
-    rows: RowIter<'static>,
+    rows: TableReader,
     /// The next row, which begins another record.
     next: Option<TableRow>,
     problems: Peekable<Problems>,
@@ -65,34 +76,26 @@ pub struct TableRecord {
     pub entry: Entry<'static>,
 }
 
-/// The cells of a row that are not null.
-pub(super) struct TableRow(BTreeMap<String, Field>);
-
-/// The rows of a table.
-pub(super) fn rows(file: File, table: &Table) -> Result<RowIter<'static>, TableError> {
-    let reader = SerializedFileReader::new(file)?;
-    let fields = reader.metadata().file_metadata().schema().get_fields();
-    let missing = |name: &&str| !fields.iter().any(|field| field.name() == *name);
-    if let Some(name) = table.columns.iter().map(|column| column.name).find(missing) {
-        return Err(TableError::NoColumn(table.name, name));
-    }
-    // Few rows at once: each may be large.
-    Ok(RowIter::from_file_into(Box::new(reader)).with_batch_size(16))
+/// The rows of a table in a folder.
+pub(super) fn rows_of(folder: &Path, table: &'static Table, longest: usize) -> Result<TableReader, TableError> {
+    let file = File::open(folder.join(table.file()));
+    TableReader::open(file.map_err(|error| TableError::NoTable(table.name, error))?, table, longest)
 }
 
 impl TableRecords {
     /// Those of a file.
     pub fn open(file: File) -> Result<Self, TableError> {
         let problems: Problems = Box::new(std::iter::empty());
-        Ok(Self { rows: rows(file, &messages::TABLE)?, next: None, problems: problems.peekable() })
+        let rows = TableReader::open(file, &messages::TABLE, ReaderOptions::default().max_record_size)?;
+        Ok(Self { rows, next: None, problems: problems.peekable() })
     }
 
-    /// Those of a folder, with what the log said is wrong with them.
-    pub(super) fn in_folder(folder: &Path) -> Result<Self, TableError> {
-        let rows = rows(File::open(folder.join(problems::TABLE.file()))?, &problems::TABLE)?;
+    /// Those of a folder, with what the log said is wrong with them; `longest` is the size of the longest cell.
+    pub(super) fn in_folder(folder: &Path, longest: usize) -> Result<Self, TableError> {
+        let rows = rows_of(folder, &problems::TABLE, longest)?;
         let problems: Problems = Box::new(rows.filter_map(|row| stated_problem(row).transpose()));
-        let messages = Self::open(File::open(folder.join(messages::TABLE.file()))?)?;
-        Ok(Self { problems: problems.peekable(), ..messages })
+        let rows = rows_of(folder, &messages::TABLE, longest)?;
+        Ok(Self { rows, next: None, problems: problems.peekable() })
     }
 
     /// The session of the next one.
@@ -104,7 +107,7 @@ impl TableRecords {
     fn row(&mut self) -> Result<Option<TableRow>, TableError> {
         match self.next.take() {
             Some(row) => Ok(Some(row)),
-            None => self.rows.next().map(|row| Ok(TableRow::new(row?))).transpose(),
+            None => self.rows.next().transpose(),
         }
     }
 
@@ -179,10 +182,10 @@ impl TableRecords {
 }
 
 /// A problem that the message alone does not tell.
-fn stated_problem(row: Result<Row, ParquetError>) -> Result<Option<(String, Problem)>, TableError> {
+fn stated_problem(row: Result<TableRow, TableError>) -> Result<Option<(String, Problem)>, TableError> {
     const STATED: [Problem; 4] =
         [Problem::Truncated, Problem::Reconstructed, Problem::ResultUnknown, Problem::AmbiguousPairing];
-    let row = TableRow::new(row?);
+    let row = row?;
     let name = row.required("problem")?;
     let problem = STATED.into_iter().find(|problem| problem.name() == name);
     problem.map(|problem| Ok((row.required("message_iri")?.to_owned(), problem))).transpose()
@@ -197,34 +200,6 @@ impl Iterator for TableRecords {
 }
 
 impl TableRow {
-    pub fn new(row: Row) -> Self {
-        Self(row.into_columns().into_iter().filter(|(_, cell)| !matches!(cell, Field::Null)).collect())
-    }
-
-    pub fn text(&self, column: &str) -> Option<&str> {
-        match self.0.get(column) {
-            Some(Field::Str(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub fn required(&self, column: &'static str) -> Result<&str, TableError> {
-        self.text(column).ok_or(TableError::NoValue(column))
-    }
-
-    /// A number that is not negative, or 0.
-    pub fn number(&self, column: &'static str) -> Result<u64, TableError> {
-        match self.0.get(column) {
-            None => Ok(0),
-            Some(Field::Long(number)) => u64::try_from(*number).map_err(|_| TableError::NoValue(column)),
-            Some(_) => Err(TableError::NoValue(column)),
-        }
-    }
-
-    pub fn is_true(&self, column: &str) -> bool {
-        matches!(self.0.get(column), Some(Field::Bool(true)))
-    }
-
     fn sequence(&self) -> Result<u64, TableError> {
         self.number("seq")
     }
@@ -299,10 +274,7 @@ impl TableRow {
     }
 
     fn text_or_bytes(&self) -> Vec<u8> {
-        match self.0.get("raw") {
-            Some(Field::Bytes(bytes)) => bytes.data().to_vec(),
-            _ => self.text("text").unwrap_or_default().into(),
-        }
+        self.bytes("raw").or_else(|| self.bytes("text")).unwrap_or_default().to_vec()
     }
 
     /// JSON text of a message, or of a value that is not one.

@@ -8,10 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
+use parquet::basic::Compression;
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::{BoolType, ByteArrayType, Int64Type};
+use parquet::file::properties::WriterProperties;
 use parquet::file::reader::FileReader as _;
 use parquet::file::serialized_reader::SerializedFileReader;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::printer::print_schema;
 use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery, names_with_sql};
+use rpcgraph::rebuild::TableRecords;
 
 use crate::cli::{BASE, LOG, Place};
 use crate::support::{files, logs, own};
@@ -221,8 +230,110 @@ fn tables_are_whole_or_refused() {
         );
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
     }
-    fs::remove_file(place.path("tables/sessions.parquet")).unwrap();
-    place.run(&["errors", "tables"]).began(2, "error: cannot read tables: No such file or directory");
+}
+
+/// Writes a table once more, compressed with Snappy as other programs do.
+fn write_with_snappy(table: &Path) {
+    let reader = SerializedFileReader::new(File::open(table).unwrap()).unwrap();
+    let schema = reader.metadata().file_metadata().schema().clone();
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut out = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut out, Arc::new(schema), Arc::new(properties)).unwrap();
+    for group in 0..reader.num_row_groups() {
+        let read = reader.get_row_group(group).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        for column in 0..read.num_columns() {
+            let mut writer = group.next_column().unwrap().unwrap();
+            macro_rules! copy {
+                ($reader:expr, $kind:ty) => {{
+                    let (mut levels, mut values) = (Vec::new(), Vec::new());
+                    $reader.read_records(usize::MAX, Some(&mut levels), None, &mut values).unwrap();
+                    let levels = (!levels.is_empty()).then_some(&levels[..]);
+                    writer.typed::<$kind>().write_batch(&values, levels, None).unwrap();
+                }};
+            }
+            match read.get_column_reader(column).unwrap() {
+                ColumnReader::ByteArrayColumnReader(mut reader) => copy!(reader, ByteArrayType),
+                ColumnReader::Int64ColumnReader(mut reader) => copy!(reader, Int64Type),
+                ColumnReader::BoolColumnReader(mut reader) => copy!(reader, BoolType),
+                _ => panic!("no such column is written"),
+            }
+            writer.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+    fs::write(table, out).unwrap();
+}
+
+/// A table without rows that has other columns.
+fn write_with_schema(table: &Path, change: impl Fn(String) -> String) {
+    let reader = SerializedFileReader::new(File::open(table).unwrap()).unwrap();
+    let mut schema = Vec::new();
+    print_schema(&mut schema, reader.metadata().file_metadata().schema());
+    let schema = parse_message_type(&change(String::from_utf8(schema).unwrap())).unwrap();
+    let file = File::create(table).unwrap();
+    SerializedFileWriter::new(file, Arc::new(schema), Arc::default()).unwrap().close().unwrap();
+}
+
+#[test]
+fn tables_of_other_programs() {
+    let place = Place::with("log", LOG);
+    place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+    let before = place.convert(&["tables", "--quiet", "-t", "nquads"]);
+    TABLES.iter().for_each(|table| write_with_snappy(&place.path(&format!("tables/{table}"))));
+    let after = place.convert(&["tables", "--quiet", "-t", "nquads"]);
+    assert_eq!(after.quietly().text(), before.quietly().text());
+    for (table, column, columns, said) in [
+        ("messages", "REQUIRED INT64 seq;", "REQUIRED INT32 seq;", "the column seq has another type"),
+        ("sessions", "record_count;", "record_count; OPTIONAL INT64 record_count;", "it has two columns record_count"),
+        ("problems", "problem (STRING);", "other (STRING);", "it has no column problem"),
+    ] {
+        place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+        write_with_schema(&place.path(&format!("tables/{table}.parquet")), |schema| {
+            assert!(schema.contains(column), "{schema}");
+            schema.replace(column, columns)
+        });
+        let said = format!(
+            "error: cannot read tables: it is not the table of {table} that `convert -t parquet` writes: {said}\n"
+        );
+        place.run(&["errors", "tables"]).said(2, &said);
+    }
+    for table in TABLES {
+        place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+        fs::remove_file(place.path(&format!("tables/{table}"))).unwrap();
+        place.run(&["errors", "tables"]).began(2, &format!("error: cannot read tables: {table}: No such file"));
+    }
+}
+
+#[test]
+fn cells_over_the_size_limit_are_refused() {
+    let place = Place::with("log", format!("{{\"id\":1,\"method\":\"m\",\"params\":[\"{}\"]}}\n", "x".repeat(2_000)));
+    place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+    let said = "error: cannot read tables: a cell in the column params has 2004 bytes, more than \
+                --max-record-size allows (1024)\n";
+    place.run(&["methods", "tables", "--max-record-size", "1K"]).began(2, said);
+    place.run(&["methods", "tables", "--max-record-size", "2004", "--quiet"]).quietly();
+}
+
+/// Whatever byte is another, reading ends.
+#[test]
+fn damaged_tables_are_errors() {
+    let place = Place::with("log", LOG);
+    place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+    let path = place.path("tables/messages.parquet");
+    let whole = fs::read(&path).unwrap();
+    let mut refused = 0;
+    for at in (0..whole.len()).step_by(29) {
+        for change in [0xff, 0x80, 0x01] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= change;
+            fs::write(&path, bytes).unwrap();
+            let records = TableRecords::open(File::open(&path).unwrap());
+            refused += u32::from(!records.is_ok_and(|records| records.take(100).all(|record| record.is_ok())));
+        }
+    }
+    assert!(refused > 100, "{refused}");
 }
 
 #[test]

@@ -209,7 +209,7 @@ table! {
 }
 
 /// Every table.
-pub(super) const TABLES: [&Table; 3] = [&messages::TABLE, &sessions::TABLE, &problems::TABLE];
+pub(crate) const TABLES: [&Table; 3] = [&messages::TABLE, &sessions::TABLE, &problems::TABLE];
 
 /// The tables for people: each with its columns, their types and what is in them.
 pub fn describe_tables() -> String {

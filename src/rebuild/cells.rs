@@ -1,0 +1,335 @@
+//! The cells of a table: columns of the types that are expected, pages and cells no larger than they may be.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::vec;
+
+use bytes::Bytes;
+use parquet::basic::{Encoding, Type as PhysicalType};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::reader::{ChunkReader, FileReader, Length};
+use parquet::file::serialized_reader::{SerializedFileReader, SerializedPageReader};
+
+use super::tables::TableError;
+use crate::sink::parquet::schema::{CellType, Table, TableColumn};
+
+/// Rows that are read at once. Their cells share the memory of the pages that they are in.
+const BATCH: usize = 64;
+/// Bytes of the pages that are open at once, besides twice the longest cell.
+const PAGES: u64 = 256 << 20;
+
+/// A cell that is not null.
+enum Cell {
+    Bytes(ByteArray),
+    Number(i64),
+    Boolean(bool),
+}
+
+/// The cells of a row that are not null.
+pub(super) struct TableRow(BTreeMap<&'static str, Cell>);
+
+/// The rows of a table.
+pub(super) struct TableReader {
+    file: File,
+    metadata: Arc<ParquetMetaData>,
+    /// The columns that are read, and their places in the file.
+    columns: Vec<(&'static TableColumn, usize)>,
+    /// Bytes of the longest cell.
+    longest: usize,
+    /// The row group that comes next, and how many rows are left of the one before.
+    group: usize,
+    left: usize,
+    readers: Vec<ColumnReader>,
+    batch: Vec<vec::IntoIter<Option<Cell>>>,
+}
+
+impl TableReader {
+    /// The rows of a file, whose cells have at most this number of bytes.
+    pub fn open(file: File, table: &'static Table, longest: usize) -> Result<Self, TableError> {
+        let reader = SerializedFileReader::new(file.try_clone()?)?;
+        let metadata = Arc::new(reader.metadata().clone());
+        let schema = metadata.file_metadata().schema_descr();
+        let mut columns = Vec::new();
+        for column in table.columns {
+            let named = |place: &usize| schema.column(*place).path().parts() == [column.name];
+            let mut places = (0..schema.num_columns()).filter(named);
+            let place = places.next().ok_or(TableError::NoColumn(table.name, column.name))?;
+            if places.next().is_some() {
+                return Err(TableError::TwoColumns(table.name, column.name));
+            }
+            let physical = match column.cells {
+                CellType::Text | CellType::Bytes => PhysicalType::BYTE_ARRAY,
+                CellType::Boolean => PhysicalType::BOOLEAN,
+                CellType::Integer => PhysicalType::INT64,
+                // For SQL alone: each has a column of text beside it.
+                CellType::Timestamp | CellType::Decimal => continue,
+            };
+            let there = schema.column(place);
+            if there.physical_type() != physical || there.max_rep_level() > 0 || there.max_def_level() > 1 {
+                return Err(TableError::WrongType(table.name, column.name));
+            }
+            columns.push((column, place));
+        }
+        let (readers, batch) = (Vec::new(), Vec::new());
+        Ok(Self { file, metadata, columns, longest, group: 0, left: 0, readers, batch })
+    }
+
+    fn row(&mut self) -> Result<Option<TableRow>, TableError> {
+        loop {
+            let mut row = BTreeMap::new();
+            let mut are_there = 0;
+            for ((column, _), cells) in self.columns.iter().zip(&mut self.batch) {
+                let Some(cell) = cells.next() else { continue };
+                are_there += 1;
+                row.extend(cell.map(|cell| (column.name, cell)));
+            }
+            if are_there > 0 {
+                return Ok(Some(TableRow(row)));
+            }
+            if self.left == 0 && !self.next_group()? {
+                return Ok(None);
+            }
+            let rows = self.left.min(BATCH);
+            let columns = self.columns.iter().zip(&mut self.readers);
+            self.batch = columns
+                .map(|((column, _), reader)| cells(column, reader, rows, self.longest))
+                .collect::<Result<_, _>>()?;
+            self.left -= rows;
+        }
+    }
+
+    /// Opens the columns of the next row group; false if there is none.
+    fn next_group(&mut self) -> Result<bool, TableError> {
+        let Some(group) = self.metadata.row_groups().get(self.group) else { return Ok(false) };
+        let open = Arc::new(AtomicU64::new(0));
+        let rows = usize::try_from(group.num_rows()).map_err(|_| damaged("a row group has less than no rows"))?;
+        let reader = |(_, place): &(&TableColumn, usize)| -> Result<ColumnReader, TableError> {
+            let chunk = group.columns().get(*place).filter(|chunk| is_placed(chunk));
+            let chunk = chunk.ok_or_else(|| damaged("a column is before the file's beginning"))?;
+            let most = (self.longest as u64).saturating_mul(2).saturating_add(PAGES);
+            let pages = Pages { file: self.file.try_clone()?, most, open: Arc::clone(&open), last: AtomicU64::new(0) };
+            let pages = SerializedPageReader::new(Arc::new(pages), chunk, rows, None)?;
+            let pages = ColumnPages { pages, has_dictionary: false };
+            Ok(get_column_reader(chunk.column_descr_ptr(), Box::new(pages)))
+        };
+        self.readers = self.columns.iter().map(reader).collect::<Result<_, _>>()?;
+        (self.left, self.group) = (rows, self.group + 1);
+        Ok(true)
+    }
+}
+
+impl Iterator for TableReader {
+    type Item = Result<TableRow, TableError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.row().transpose()
+    }
+}
+
+impl TableRow {
+    pub fn text(&self, column: &str) -> Option<&str> {
+        self.bytes(column).and_then(|bytes| str::from_utf8(bytes).ok())
+    }
+
+    pub fn bytes(&self, column: &str) -> Option<&[u8]> {
+        match self.0.get(column) {
+            Some(Cell::Bytes(bytes)) => Some(bytes.data()),
+            _ => None,
+        }
+    }
+
+    pub fn required(&self, column: &'static str) -> Result<&str, TableError> {
+        self.text(column).ok_or(TableError::NoValue(column))
+    }
+
+    /// A number that is not negative, or 0.
+    pub fn number(&self, column: &'static str) -> Result<u64, TableError> {
+        match self.0.get(column) {
+            Some(Cell::Number(number)) => u64::try_from(*number).map_err(|_| TableError::NoValue(column)),
+            _ => Ok(0),
+        }
+    }
+
+    pub fn is_true(&self, column: &str) -> bool {
+        matches!(self.0.get(column), Some(Cell::Boolean(true)))
+    }
+}
+
+/// The next cells of a column.
+fn cells(
+    column: &TableColumn,
+    reader: &mut ColumnReader,
+    rows: usize,
+    longest: usize,
+) -> Result<vec::IntoIter<Option<Cell>>, TableError> {
+    let cells = match reader {
+        ColumnReader::ByteArrayColumnReader(reader) => read(reader, rows, Cell::Bytes)?,
+        ColumnReader::Int64ColumnReader(reader) => read(reader, rows, Cell::Number)?,
+        ColumnReader::BoolColumnReader(reader) => read(reader, rows, Cell::Boolean)?,
+        _ => Vec::new(),
+    };
+    if cells.len() != rows {
+        return Err(TableError::NoValue(column.name));
+    }
+    for cell in cells.iter().flatten() {
+        if let Cell::Bytes(bytes) = cell {
+            if bytes.len() > longest {
+                return Err(TableError::TooLong(column.name, bytes.len(), longest));
+            }
+            if column.cells == CellType::Text && str::from_utf8(bytes.data()).is_err() {
+                return Err(TableError::NoText(column.name));
+            }
+        }
+    }
+    Ok(cells.into_iter())
+}
+
+fn read<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    cell: impl Fn(T::T) -> Cell,
+) -> Result<Vec<Option<Cell>>, ParquetError> {
+    let (mut levels, mut values) = (Vec::new(), Vec::new());
+    reader.read_records(rows, Some(&mut levels), None, &mut values)?;
+    let mut values = values.into_iter().map(cell);
+    // A column that has no nulls has no levels.
+    Ok(match levels.is_empty() {
+        true => values.map(Some).collect(),
+        false => levels.iter().map(|level| if *level > 0 { values.next() } else { None }).collect(),
+    })
+}
+
+/// Whether a chunk says a place that there can be.
+fn is_placed(chunk: &ColumnChunkMetaData) -> bool {
+    chunk.data_page_offset() >= 0
+        && chunk.dictionary_page_offset().is_none_or(|offset| offset >= 0)
+        && chunk.compressed_size() >= 0
+}
+
+fn damaged(why: &str) -> ParquetError {
+    ParquetError::General(why.to_owned())
+}
+
+/// The pages of a column: a dictionary is there before it is used.
+struct ColumnPages {
+    pages: SerializedPageReader<Pages>,
+    has_dictionary: bool,
+}
+
+impl PageReader for ColumnPages {
+    fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+        let page = self.pages.get_next_page()?;
+        match &page {
+            Some(Page::DictionaryPage { .. }) => self.has_dictionary = true,
+            Some(page) if matches!(page.encoding(), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY) => {
+                if !self.has_dictionary {
+                    return Err(damaged("a page needs a dictionary that is not there"));
+                }
+            }
+            _ => {}
+        }
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+        self.pages.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+        self.pages.skip_next_page()
+    }
+}
+
+impl Iterator for ColumnPages {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+/// A file of which pages of one column are read, that are not too large together with those of the others.
+struct Pages {
+    file: File,
+    most: u64,
+    /// Bytes of the last page of each column.
+    open: Arc<AtomicU64>,
+    last: AtomicU64,
+}
+
+impl Length for Pages {
+    fn len(&self) -> u64 {
+        self.file.len()
+    }
+}
+
+impl ChunkReader for Pages {
+    type T = BufReader<File>;
+
+    /// Reads the header of a page.
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        let mut head = Vec::new();
+        self.file.get_read(start)?.take(16).read_to_end(&mut head)?;
+        let size = page_size(&head).ok_or_else(|| damaged("a page does not begin with its type and its size"))?;
+        let last = self.last.swap(size, Ordering::Relaxed);
+        let open = self.open.fetch_add(size, Ordering::Relaxed) + size;
+        self.open.fetch_sub(last, Ordering::Relaxed);
+        if open - last > self.most {
+            let why = format!("a page of {size} bytes is more than --max-record-size allows");
+            return Err(damaged(&why));
+        }
+        self.file.get_read(start)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        match start.checked_add(length as u64) {
+            Some(end) if end <= self.len() => self.file.get_bytes(start, length),
+            _ => Err(damaged("a page goes on after the end of the file")),
+        }
+    }
+}
+
+/// The bytes of a page before it was compressed: the second field of its header, in Thrift's compact protocol, where both
+/// are 32-bit integers.
+fn page_size(head: &[u8]) -> Option<u64> {
+    const INTEGER: u8 = 0x15;
+    let mut rest = head.strip_prefix(&[INTEGER])?;
+    varint(&mut rest)?;
+    rest = rest.strip_prefix(&[INTEGER])?;
+    let zigzag = varint(&mut rest)?;
+    (zigzag % 2 == 0).then_some(zigzag / 2)
+}
+
+fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let end = rest.iter().take(5).position(|byte| byte & 0x80 == 0)?;
+    let (bytes, after) = rest.split_at(end + 1);
+    *rest = after;
+    Some(bytes.iter().rev().fold(0, |number, byte| (number << 7) | u64::from(byte & 0x7f)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_page_is_read_from_its_header() {
+        for (head, size) in [
+            (&[0x15, 0, 0x15, 10, 0x15, 8][..], Some(5)),
+            (&[0x15, 4, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f], Some(0x7fff_ffff)),
+            (&[0x15, 0, 0x15, 9], None),
+            (&[0x15, 0, 0x25, 10], None),
+            (&[0x15, 0, 0x15, 0x80], None),
+            (&[0x15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x15, 2], None),
+            (&[], None),
+        ] {
+            assert_eq!(page_size(head), size, "{head:x?}");
+        }
+    }
+}
