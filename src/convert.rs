@@ -109,6 +109,12 @@ pub enum ConvertError {
     /// A record is not a valid message, and [`Options::strict`] asks for nothing but those.
     #[error("{0}")]
     NotAMessage(Finding),
+    /// A worker panicked; the panic hook has printed where.
+    #[error("the conversion of {input} broke off: this is a fault of rpcgraph; please report it with the lines above")]
+    Panicked {
+        /// The input, as findings name it.
+        input: String,
+    },
 }
 
 /// Stack of a worker: room for messages nested as deeply as they may be, under contexts that map every level.
@@ -275,6 +281,7 @@ impl Converter {
             source: Mutex::new(ChunkSource::new(input.entries, self.mapper.takes_pieces())),
             taken: input.taken,
             stopped: AtomicBool::new(false),
+            panicked: AtomicBool::new(false),
             paired: InOrder::new(Paired::new(input.summary)),
             written: InOrder::new(Written { sink, report, triples: 0, tally: MapTally::default(), error: None }),
         };
@@ -351,6 +358,8 @@ struct WorkShared<'s> {
     taken: &'s AtomicU64,
     /// No further chunk is wanted.
     stopped: AtomicBool,
+    /// A worker has panicked, and printed why.
+    panicked: AtomicBool,
     paired: InOrder<Paired>,
     written: InOrder<Written<'s>>,
 }
@@ -360,6 +369,7 @@ mod tests {
     use super::*;
     use crate::mapping::Mapping;
     use crate::query::Query;
+    use crate::sink::Syntax;
 
     #[test]
     fn protocols_are_read_where_something_is_asked_that_only_they_tell() {
@@ -394,6 +404,26 @@ mod tests {
             "?x a ?class OPTIONAL { ?x rpcg:respondsTo ?r }",
         ] {
             assert_eq!(told(text), (Protocol::Auto, false), "{text}");
+        }
+    }
+
+    /// Whichever worker it is, before others have begun and when all are at work.
+    #[test]
+    fn a_panic_ends_the_work_of_all() {
+        let log = "no message\n".repeat(200_000);
+        for after in [0, 100_000] {
+            let mut findings = 0;
+            let mut report = |_| {
+                findings += 1;
+                assert!(findings <= after, "this handler fails");
+            };
+            let mapper = Mapper::new(Mapping::Session, &[]).unwrap();
+            let mut converter = Converter::new(mapper, Options { jobs: 3, ..Options::default() });
+            let (name, iri) = ("log".to_owned(), "https://example.org/log".to_owned());
+            let input = Input { name, source: "log".into(), iri, iri_stated: true, read: log.as_bytes() };
+            let result = converter.convert(input, &mut Syntax::NTriples.sink(std::io::sink(), 1), &mut report);
+            assert!(matches!(result, Err(ConvertError::Panicked { .. })));
+            assert!(findings <= after + 1);
         }
     }
 }

@@ -212,7 +212,7 @@ impl Run<'_> {
             }
             Err(ConvertError::Sink(error)) => return Err(error.into()),
             Err(ConvertError::Mapping(error)) => return Err(error.into()),
-            Err(error @ ConvertError::Read { .. }) => return Err(error.into()),
+            Err(error @ (ConvertError::Read { .. } | ConvertError::Panicked { .. })) => return Err(error.into()),
         };
         let unread = why_unread(&source.names(), &summary, self.is_stated, self.findings.quiet);
         match &mut self.total {

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::io;
 use std::ops::Range;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -147,8 +148,18 @@ impl<'w, 's> Worker<'w, 's> {
         while self.step(&mut chunk) {}
     }
 
-    /// Takes the next chunk from its records to the sink; tells whether there is one.
+    /// Takes the next chunk from its records to the sink; tells whether to go on. A panic ends the work of all.
     pub fn step(&mut self, chunk: &mut Chunk) -> bool {
+        panic::catch_unwind(AssertUnwindSafe(|| self.take(chunk))).unwrap_or_else(|_| {
+            self.shared.panicked.store(true, Ordering::Relaxed);
+            self.shared.stopped.store(true, Ordering::Relaxed);
+            self.shared.paired.give_up();
+            self.shared.written.give_up();
+            false
+        })
+    }
+
+    fn take(&mut self, chunk: &mut Chunk) -> bool {
         if self.shared.stopped.load(Ordering::Relaxed) {
             return false;
         }
@@ -438,19 +449,12 @@ pub(super) fn bad_element(index: usize) -> String {
     format!("element {} of the batch is no JSON-RPC message", index + 1)
 }
 
-/// Lets the others go if this one cannot take its turns any more.
-impl Drop for Worker<'_, '_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.shared.paired.give_up();
-            self.shared.written.give_up();
-        }
-    }
-}
-
 impl WorkShared<'_> {
     /// What came of it all.
     pub(super) fn end(self) -> Result<Summary, ConvertError> {
+        if self.panicked.load(Ordering::Relaxed) {
+            return Err(ConvertError::Panicked { input: self.names.of(None) });
+        }
         let written = self.written.into_inner();
         if let Some(error) = written.error {
             return Err(error);
@@ -474,7 +478,8 @@ impl WorkShared<'_> {
 
     /// Whether all records were read and written.
     pub(super) fn is_whole(&self) -> bool {
-        self.written.after_all(|written| written.error.is_none())
+        !self.panicked.load(Ordering::Relaxed)
+            && self.written.after_all(|written| written.error.is_none())
             && self.source.lock().unwrap_or_else(PoisonError::into_inner).failure.is_none()
     }
 }
