@@ -20,7 +20,7 @@ WITH wrong AS (
 )
 SELECT m.message_iri AS message, m.session_iri AS session, COALESCE(m.time_text, m.clock) AS time, m.sender, m.kind,
        w.problem, w.number AS count, m.method,
-       CASE WHEN m.kind IN ('InvalidMessage', 'MalformedRecord') THEN SUBSTR(c.content, 1, 200) END AS text
+       CASE WHEN m.kind IN ('InvalidMessage', 'MalformedRecord') THEN c.content END AS text
 FROM counted w
 JOIN messages m ON m.message_iri = w.message_iri
 LEFT JOIN contents c ON c.message_iri = m.message_iri

@@ -5,7 +5,7 @@ SELECT m.message_iri AS message, m.session_iri AS session, COALESCE(m.time_text,
        CASE WHEN m.kind = 'ErrorResponse' THEN COALESCE(m.error_message, m.value) END AS error,
        COALESCE(m.tool, r.tool,
                 CASE WHEN POSITION('"' IN u.uri) > 1 THEN SUBSTR(u.uri, 1, POSITION('"' IN u.uri) - 1) END) AS about,
-       SUBSTR(COALESCE(m.params, c.content), 1, 100) AS content
+       COALESCE(m.params, c.content) AS content
 FROM messages m
 LEFT JOIN messages r ON r.message_iri = m.responds_to
 LEFT JOIN (
