@@ -421,7 +421,7 @@ mod tests {
             let mut converter = Converter::new(mapper, Options { jobs: 3, ..Options::default() });
             let (name, iri) = ("log".to_owned(), "https://example.org/log".to_owned());
             let input = Input { name, source: "log".into(), iri, iri_stated: true, read: log.as_bytes() };
-            let result = converter.convert(input, &mut Syntax::NTriples.sink(std::io::sink(), 1), &mut report);
+            let result = converter.convert(input, &mut Syntax::NTriples.sink(io::sink(), 1), &mut report);
             assert!(matches!(result, Err(ConvertError::Panicked { .. })));
             assert!(findings <= after + 1);
         }

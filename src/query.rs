@@ -46,6 +46,7 @@ mod fetch;
 mod functions;
 mod grouped;
 mod items;
+mod keys;
 mod missing;
 mod narrow;
 mod needs;
@@ -108,8 +109,8 @@ pub struct Query {
     text: String,
     base: Option<String>,
     algebra: spargebra::Query,
-    /// As columns are asked, if that is not the same.
-    sized: Option<spargebra::Query>,
+    /// As columns are asked that have only the lengths of these properties' values.
+    sized: Option<(spargebra::Query, Vec<NamedNode>)>,
     uses: Uses,
 }
 
@@ -125,10 +126,8 @@ impl Query {
         if uses.items {
             syntax::rewrite_items(&mut algebra, &uses)?;
         }
-        let sized = narrow::sized(&algebra).filter(|_| uses.needs.predicates().is_some()).map(|(sized, properties)| {
-            uses.needs.only_sizes(&properties);
-            sized
-        });
+        let sized = narrow::sized(&algebra).filter(|_| uses.needs.predicates().is_some());
+        sized.iter().for_each(|(_, properties)| uses.needs.only_sizes(properties));
         Ok(Self { text, base: base.map(str::to_owned), algebra, sized, uses })
     }
 
@@ -161,12 +160,9 @@ impl Query {
     /// The query, asked of other graphs than those that it names itself: the merge of some, and some by their names.
     #[must_use]
     pub fn with_dataset(mut self, default: Vec<NamedNode>, named: Vec<NamedNode>) -> Self {
-        for algebra in [Some(&mut self.algebra), self.sized.as_mut()].into_iter().flatten() {
-            let (spargebra::Query::Select { dataset, .. }
-            | spargebra::Query::Construct { dataset, .. }
-            | spargebra::Query::Describe { dataset, .. }
-            | spargebra::Query::Ask { dataset, .. }) = algebra;
-            *dataset = Some(QueryDataset { default: default.clone(), named: Some(named.clone()) });
+        for algebra in [Some(&mut self.algebra), self.sized.as_mut().map(|(sized, _)| sized)].into_iter().flatten() {
+            *algebra::dataset_mut(algebra) =
+                Some(QueryDataset { default: default.clone(), named: Some(named.clone()) });
         }
         self
     }

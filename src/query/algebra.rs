@@ -1,7 +1,7 @@
 //! The parts of a pattern that are patterns, those in conditions aside, and those of an expression that are expressions.
 
 use spargebra::Query;
-use spargebra::algebra::{Expression, GraphPattern};
+use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression, QueryDataset};
 
 /// The pattern of a query, to be changed.
 pub(super) fn pattern_mut(query: &mut Query) -> &mut GraphPattern {
@@ -10,6 +10,46 @@ pub(super) fn pattern_mut(query: &mut Query) -> &mut GraphPattern {
     | Query::Describe { pattern, .. }
     | Query::Ask { pattern, .. }) = query;
     pattern
+}
+
+/// The dataset clause of a query, to be changed.
+pub(super) fn dataset_mut(query: &mut Query) -> &mut Option<QueryDataset> {
+    let (Query::Select { dataset, .. }
+    | Query::Construct { dataset, .. }
+    | Query::Describe { dataset, .. }
+    | Query::Ask { dataset, .. }) = query;
+    dataset
+}
+
+/// Visits a pattern, then every pattern in it, `EXISTS` included.
+pub(super) fn for_each_mut(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut GraphPattern)) {
+    visit(pattern);
+    let expressions = match pattern {
+        GraphPattern::Filter { expr: expression, .. }
+        | GraphPattern::Extend { expression, .. }
+        | GraphPattern::LeftJoin { expression: Some(expression), .. } => vec![expression],
+        GraphPattern::OrderBy { expression, .. } => {
+            let keys = expression.iter_mut();
+            keys.map(|(OrderExpression::Asc(by) | OrderExpression::Desc(by))| by).collect()
+        }
+        GraphPattern::Group { aggregates, .. } => {
+            let aggregated = aggregates.iter_mut().filter_map(|(_, aggregate)| match aggregate {
+                AggregateExpression::FunctionCall { expr, .. } => Some(expr),
+                AggregateExpression::CountSolutions { .. } => None,
+            });
+            aggregated.collect()
+        }
+        _ => Vec::new(),
+    };
+    expressions.into_iter().for_each(|expression| in_expression(expression, visit));
+    parts_mut(pattern).into_iter().for_each(|part| for_each_mut(part, visit));
+}
+
+fn in_expression(expression: &mut Expression, visit: &mut dyn FnMut(&mut GraphPattern)) {
+    if let Expression::Exists(pattern) = expression {
+        for_each_mut(pattern, visit);
+    }
+    operands_mut(expression).into_iter().for_each(|operand| in_expression(operand, visit));
 }
 
 macro_rules! parts {
@@ -50,29 +90,42 @@ parts!(
     parts_mut mut
 );
 
-/// The parts of an expression that are expressions.
-pub(super) fn operands(expression: &Expression) -> Vec<&Expression> {
-    match expression {
-        Expression::NamedNode(_)
-        | Expression::Literal(_)
-        | Expression::Variable(_)
-        | Expression::Bound(_)
-        | Expression::Exists(_) => Vec::new(),
-        Expression::Or(left, right)
-        | Expression::And(left, right)
-        | Expression::Equal(left, right)
-        | Expression::SameTerm(left, right)
-        | Expression::Greater(left, right)
-        | Expression::GreaterOrEqual(left, right)
-        | Expression::Less(left, right)
-        | Expression::LessOrEqual(left, right)
-        | Expression::Add(left, right)
-        | Expression::Subtract(left, right)
-        | Expression::Multiply(left, right)
-        | Expression::Divide(left, right) => vec![left, right],
-        Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => vec![inner],
-        Expression::In(left, list) => std::iter::once(&**left).chain(list).collect(),
-        Expression::If(condition, left, right) => vec![condition, left, right],
-        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.iter().collect(),
-    }
+macro_rules! operands {
+    ($(#[$doc:meta])* $name:ident $($mutability:tt)?) => {
+        $(#[$doc])*
+        pub(super) fn $name(expression: & $($mutability)? Expression) -> Vec<& $($mutability)? Expression> {
+            match expression {
+                Expression::NamedNode(_)
+                | Expression::Literal(_)
+                | Expression::Variable(_)
+                | Expression::Bound(_)
+                | Expression::Exists(_) => Vec::new(),
+                Expression::Or(left, right)
+                | Expression::And(left, right)
+                | Expression::Equal(left, right)
+                | Expression::SameTerm(left, right)
+                | Expression::Greater(left, right)
+                | Expression::GreaterOrEqual(left, right)
+                | Expression::Less(left, right)
+                | Expression::LessOrEqual(left, right)
+                | Expression::Add(left, right)
+                | Expression::Subtract(left, right)
+                | Expression::Multiply(left, right)
+                | Expression::Divide(left, right) => vec![left, right],
+                Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => vec![inner],
+                Expression::In(left, list) => std::iter::once(& $($mutability)? **left).chain(list).collect(),
+                Expression::If(condition, left, right) => vec![condition, left, right],
+                Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.into_iter().collect(),
+            }
+        }
+    };
 }
+
+operands!(
+    /// The parts of an expression that are expressions.
+    operands
+);
+operands!(
+    /// The same, to be changed.
+    operands_mut mut
+);

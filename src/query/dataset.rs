@@ -21,10 +21,11 @@ use oxrdf::{GraphNameRef, NamedNode, Quad, QuadRef};
 use spareval::QueryEvaluator;
 use spargebra::algebra::{GraphPattern, QueryDataset};
 
+use super::algebra::dataset_mut;
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use super::columnar::Columnar;
-use super::{Query, functions, grouped, items, missing, order};
+use super::{Query, functions, grouped, items, keys, missing, order};
 use crate::sink::columns::{Collector, Columns};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
 use crate::triples::{ObjectRef, Triples as _};
@@ -141,6 +142,15 @@ impl Dataset {
         Ok(Loading { dataset: self, target, cancel: cancel.clone(), missing })
     }
 
+    /// The graphs of the store that are a query's default graph; `None` is any.
+    fn default_graphs<'q>(&self, query: &'q Query) -> Vec<Option<GraphNameRef<'q>>> {
+        match (&self.graphs, query.algebra.dataset()) {
+            (Graphs::Stored, Some(clause)) => clause.default.iter().map(|graph| Some(graph.into())).collect(),
+            (Graphs::Clause(_), _) => vec![Some(GraphNameRef::DefaultGraph)],
+            _ => vec![None],
+        }
+    }
+
     /// Asks the query. It fails where it calls a service.
     pub fn answer<'a>(&self, query: &Query, cancel: &Cancel) -> Result<Answer<'a>, QueryError> {
         self.answer_with(query, cancel, no_services())
@@ -163,18 +173,26 @@ impl Dataset {
         let store = match &self.data {
             Data::Store(store) if !query.uses.items => store,
             data => {
-                // Columns that are there for any query have whole texts.
+                // Columns that are there for other queries, too, may have whole texts.
                 let (columns, needs) = match data {
                     Data::Columns(loaded) => (loaded.get_or_init(Arc::default).clone(), &self.needs),
-                    Data::Store(store) => (Arc::new(copied(store, query.needs(), cancel)?), query.needs()),
+                    Data::Store(store) => {
+                        let graphs = self.default_graphs(query);
+                        (Arc::new(copied(store, &graphs, query.needs(), cancel)?), query.needs())
+                    }
                 };
                 let evaluator = functions::add(QueryEvaluator::new()).with_cancellation_token(cancel.token());
-                let algebra = query.sized.as_ref().filter(|_| needs.predicates().is_some()).unwrap_or(&query.algebra);
+                let sized = query.sized.as_ref();
+                let sized = sized.filter(|(_, of)| of.iter().all(|property| needs.wants_size(property.as_ref())));
+                let algebra = sized.map_or(&query.algebra, |(sized, _)| sized);
                 let in_order = order::in_record_order(algebra).filter(|_| columns.are_in_record_order());
                 let mut algebra = in_order.unwrap_or_else(|| algebra.clone());
+                // Columns are the default graph already.
+                *dataset_mut(&mut algebra) = None;
                 let is_made = |predicate: &NamedNode| items::PROPERTIES.contains(&predicate.as_ref());
                 missing::leave_out(&mut algebra, &|predicate| columns.has(predicate) || is_made(predicate));
                 grouped::count(&mut algebra, &columns, &is_made, cancel).map_err(QueryError::Ended)?;
+                keys::rewrite(&mut algebra);
                 return evaluator
                     .prepare(&algebra)
                     .execute(Columnar(columns))
@@ -183,7 +201,9 @@ impl Dataset {
             }
         };
         let evaluator = functions::add(evaluator).with_cancellation_token(cancel.token());
-        let mut prepared = evaluator.for_query(query.algebra.clone());
+        let mut algebra = query.algebra.clone();
+        keys::rewrite(&mut algebra);
+        let mut prepared = evaluator.for_query(algebra);
         match &self.graphs {
             Graphs::All { merged: true, .. } | Graphs::Clause(_) => {
                 *prepared.dataset_mut() = QueryDatasetSpecification::new();
@@ -195,8 +215,13 @@ impl Dataset {
     }
 }
 
-/// The triples of a store that a query needs, whatever graphs they are in: only columns know the items of JSON.
-fn copied(store: &Store, needs: &Selection, cancel: &Cancel) -> Result<Columns, QueryError> {
+/// The triples of some graphs of a store that a query needs: only columns know the items of JSON.
+fn copied(
+    store: &Store,
+    graphs: &[Option<GraphNameRef<'_>>],
+    needs: &Selection,
+    cancel: &Cancel,
+) -> Result<Columns, QueryError> {
     let mut columns = Columns::default();
     let mut collector = Collector::new(&columns, "", needs.clone(), false);
     let predicates = match needs.predicates() {
@@ -204,7 +229,7 @@ fn copied(store: &Store, needs: &Selection, cancel: &Cancel) -> Result<Columns, 
         None => vec![None],
     };
     for predicate in predicates {
-        for quad in store.quads_for_pattern(None, predicate, None, None) {
+        for quad in graphs.iter().flat_map(|graph| store.quads_for_pattern(None, predicate, None, *graph)) {
             cancel.check()?;
             collector.quads(&[quad?]);
             columns.take_many(&mut collector);

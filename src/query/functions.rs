@@ -5,6 +5,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
 use spareval::QueryEvaluator;
 
+use super::keys;
 use super::overlap::MostAtOnce;
 use super::percentile::Percentile;
 use crate::json::{self, Decimal, Number, Numbers, Value, pointer_name, quoted};
@@ -129,6 +130,8 @@ with_functions!(SparqlEvaluator, QueryEvaluator);
 
 /// The evaluator with these functions.
 pub(super) fn add<E: WithFunctions>(evaluator: E) -> E {
+    let sort_key = |arguments: &[Term]| arguments.first().and_then(keys::sort_key);
+    let evaluator = evaluator.with_function(keys::SORT_KEY.into_owned(), sort_key);
     FUNCTIONS.iter().fold(evaluator, |evaluator, function| {
         let kind = function.kind;
         match function.is_aggregate() {

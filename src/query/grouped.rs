@@ -105,7 +105,12 @@ impl<'q> Counting<'q> {
             return None;
         }
         let is_object = |subject: &TermPattern| patterns.iter().any(|triple| triple.object == *subject);
-        let mut known = vec![&patterns.iter().find(|triple| !is_object(&triple.subject))?.subject];
+        let first = &patterns.iter().find(|triple| !is_object(&triple.subject))?.subject;
+        // One that is named is not found, but looked up.
+        if !matches!(first, TermPattern::Variable(_) | TermPattern::BlankNode(_)) {
+            return None;
+        }
+        let mut known = vec![first];
         let mut left: Vec<_> = patterns.iter().collect();
         let mut looks = Vec::new();
         while !left.is_empty() {
@@ -292,6 +297,7 @@ mod tests {
         }
         for other in [
             "SELECT (COUNT(*) AS ?n) { ?r jrpc:hasMethod ?m }",
+            "SELECT ?t (COUNT(*) AS ?n) { <https://example.org/log#m4> a ?t } GROUP BY ?t",
             "SELECT ?m (AVG(?n) AS ?a) { ?r jrpc:hasMethod ?m ; rpcg:sequence ?n } GROUP BY ?m",
             "SELECT ?m (COUNT(*) AS ?n) { ?r jrpc:hasMethod ?m FILTER(?m != 'a') } GROUP BY ?m",
             "SELECT ?p (COUNT(*) AS ?n) { ?r ?p ?o } GROUP BY ?p",

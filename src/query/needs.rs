@@ -152,12 +152,10 @@ impl Uses {
             GraphPattern::Filter { expr: expression, inner } | GraphPattern::Extend { expression, inner, .. } => {
                 self.inside(inner, |uses| uses.expression(expression));
             }
-            GraphPattern::Graph { name, .. } => {
+            GraphPattern::Graph { .. } => {
                 self.graphs = true;
-                if let NamedNodePattern::Variable(_) = name {
-                    // A graph of which nothing is needed is there all the same; each has its session.
-                    self.needs.triples(rdf::TYPE.into_owned(), Some(rpcg::SESSION.into_owned().into()));
-                }
+                // A graph of which nothing is needed is there all the same; each has its session.
+                self.needs.triples(rdf::TYPE.into_owned(), Some(rpcg::SESSION.into_owned().into()));
             }
             GraphPattern::Values { bindings, .. } => bindings.iter().flatten().flatten().for_each(|value| {
                 if let GroundTerm::NamedNode(node) = value {

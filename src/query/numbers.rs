@@ -3,43 +3,53 @@
 use oxrdf::Literal;
 use oxrdf::vocab::xsd;
 use spargebra::Query;
-use spargebra::algebra::{Expression, GraphPattern};
+use spargebra::algebra::{GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
-use super::algebra::{parts_mut, pattern_mut};
+use super::algebra::{for_each_mut, pattern_mut};
 use crate::json::Decimal;
 use crate::message::MAX_ID_DIGITS;
 use crate::vocab::jrpc;
 
 /// Rewrites the numbers that stand behind that property.
 pub(super) fn rewrite(query: &mut Query) {
-    in_pattern(pattern_mut(query));
-}
-
-fn in_pattern(pattern: &mut GraphPattern) {
-    match pattern {
+    for_each_mut(pattern_mut(query), &mut |pattern| match pattern {
         GraphPattern::Bgp { patterns } => {
             let of_ids = |triple: &&mut TriplePattern| matches!(&triple.predicate, NamedNodePattern::NamedNode(name) if *name == jrpc::HAS_NUMBER_VALUE);
             patterns.iter_mut().filter(of_ids).for_each(|triple| in_object(&mut triple.object));
         }
-        GraphPattern::Path { path, object, .. } if path.to_string().contains(jrpc::HAS_NUMBER_VALUE.as_str()) => {
-            in_object(object);
+        GraphPattern::Path { subject, path, object } => {
+            let mut decimal = object.clone();
+            in_object(&mut decimal);
+            if decimal == *object {
+                return;
+            }
+            // Numbers of others are what they are.
+            let with = |path, object| GraphPattern::Path { subject: subject.clone(), path, object };
+            match (ending(path, true), ending(path, false)) {
+                (Some(path), None) => *pattern = with(path, decimal),
+                (Some(ids), Some(others)) => {
+                    let (left, right) = (with(ids, decimal).into(), with(others, object.clone()).into());
+                    *pattern = GraphPattern::Union { left, right };
+                }
+                (None, _) => {}
+            }
         }
-        GraphPattern::Filter { expr, .. } => in_condition(expr),
         _ => {}
-    }
-    parts_mut(pattern).into_iter().for_each(in_pattern);
+    });
 }
 
-fn in_condition(condition: &mut Expression) {
-    match condition {
-        Expression::Exists(pattern) => in_pattern(pattern),
-        Expression::Not(inner) => in_condition(inner),
-        Expression::And(left, right) | Expression::Or(left, right) => {
-            in_condition(left);
-            in_condition(right);
-        }
-        _ => {}
+/// What is left of a path that ends with that property, or with any other one.
+fn ending(path: &PropertyPathExpression, of_ids: bool) -> Option<PropertyPathExpression> {
+    use PropertyPathExpression::{Alternative, NamedNode, Sequence};
+    match path {
+        NamedNode(name) => ((*name == jrpc::HAS_NUMBER_VALUE) == of_ids).then(|| path.clone()),
+        Sequence(first, last) => Some(Sequence(first.clone(), ending(last, of_ids)?.into())),
+        Alternative(one, other) => match (ending(one, of_ids), ending(other, of_ids)) {
+            (Some(one), Some(other)) => Some(Alternative(one.into(), other.into())),
+            (one, other) => one.or(other),
+        },
+        other => (!of_ids).then(|| other.clone()),
     }
 }
 
@@ -64,6 +74,8 @@ mod tests {
                 "?m jrpc:hasId/jrpc:hasNumberValue NUMBER",
                 "?i jrpc:hasStringValue|jrpc:hasNumberValue NUMBER",
                 "?m a ?t FILTER(!EXISTS { ?m jrpc:hasId/jrpc:hasNumberValue NUMBER } && true)",
+                "BIND(EXISTS { ?i jrpc:hasNumberValue NUMBER } AS ?is)",
+                "?m (jrpc:hasId/jrpc:hasNumberValue)|rpcg:sequence NUMBER",
             ] {
                 let text = format!("SELECT * {{ {} }}", pattern.replace("NUMBER", number));
                 let portable = Query::parse(&text, None).unwrap().to_portable();

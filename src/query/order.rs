@@ -34,6 +34,12 @@ pub(super) fn in_record_order(query: &Query) -> Option<Query> {
         _ => return None,
     };
     let mut looked_up = std::mem::replace(&mut **inner, GraphPattern::Bgp { patterns: Vec::new() });
+    // Where anything else says what the index is, it need not be that of the record.
+    let text = looked_up.to_string();
+    let words = || text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '?'));
+    if keys.index.is_some_and(|index| words().filter(|word| *word == index.to_string()).count() > 1) {
+        return None;
+    }
     let (_, has_index) = keys.look_up(&mut looked_up)?;
     (has_index || keys.index.is_none()).then(|| *pattern = looked_up)?;
     Some(query)
@@ -50,8 +56,16 @@ impl Keys<'_> {
                 let is_session = |triple: &TriplePattern| is(triple, rpcg::IN_SESSION, self.session);
                 patterns.iter().find(|triple| triple.subject == record && is_session(triple))?;
                 let bgp = |triple| GraphPattern::Bgp { patterns: vec![triple] };
-                let look_up = |left, triple| GraphPattern::Lateral { left: Box::new(left), right: bgp(triple).into() };
-                *pattern = patterns.drain(..).fold(bgp(first), look_up);
+                let mut known = vec![record.clone()];
+                let mut found = bgp(first);
+                while !patterns.is_empty() {
+                    // What no record leads to would be sought among all, for each record.
+                    let next = patterns.iter().position(|triple| known.contains(&triple.subject))?;
+                    let triple = patterns.remove(next);
+                    known.push(triple.object.clone());
+                    found = GraphPattern::Lateral { left: found.into(), right: bgp(triple).into() };
+                }
+                *pattern = found;
                 Some((record, false))
             }
             GraphPattern::Filter { inner, .. } | GraphPattern::Extend { inner, .. } => self.look_up(inner),
@@ -101,6 +115,8 @@ mod tests {
             format!("SELECT * {{ {star} OPTIONAL {{ ?other rpcg:batchIndex ?i }} }} ORDER BY ?s ?n ?i"),
             format!("SELECT * {{ {{ {star} }} UNION {{ {star} }} }} ORDER BY ?s ?n"),
             format!("SELECT DISTINCT * {{ {star} }} ORDER BY ?s ?n"),
+            format!("SELECT * {{ {star} OPTIONAL {{ ?x rpcg:inBatch ?i }} {index} }} ORDER BY ?s ?n ?i"),
+            format!("SELECT * {{ {star} . ?answer rpcg:respondsTo ?m }} ORDER BY ?s ?n"),
             "SELECT * { ?m rpcg:inSession ?s . ?other rpcg:sequence ?n } ORDER BY ?s ?n".to_owned(),
         ] {
             assert!(!is_found(&sorted), "{sorted}");

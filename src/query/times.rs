@@ -11,10 +11,9 @@ use oxsdatatypes::{DateTime, Decimal};
 use super::answer::{QueryError, Solutions};
 
 /// A time, and whether it has a date; one without is on the first of all days.
-type Moment = (bool, Decimal);
+pub(super) type Moment = (bool, Decimal);
 
-fn moment(value: &Term) -> Option<Moment> {
-    let Term::Literal(literal) = value else { return None };
+pub(super) fn moment(literal: &Literal) -> Option<Moment> {
     let has_date = literal.datatype() == xsd::DATE_TIME;
     if !has_date && literal.datatype() != xsd::TIME {
         return None;
@@ -27,6 +26,10 @@ fn moment(value: &Term) -> Option<Moment> {
     Some((has_date, time.checked_sub(epoch)?.as_seconds()))
 }
 
+fn moment_of(value: Option<&Term>) -> Option<Moment> {
+    if let Term::Literal(literal) = value? { moment(literal) } else { None }
+}
+
 /// The rows of sessions that stand one after the other, by the column `time`: those of a session stay in their order, and
 /// one without a time stays with the one before it. All of them are in memory.
 ///
@@ -36,7 +39,7 @@ fn moment(value: &Term) -> Option<Moment> {
 pub fn by_time(solutions: Solutions<'_>) -> Result<Solutions<'_>, QueryError> {
     let rows: Vec<QuerySolution> = solutions.rows.collect::<Result<_, _>>()?;
     let is_of_one = |one: &QuerySolution, other: &QuerySolution| one.get("session") == other.get("session");
-    let mut moments: Vec<Option<Moment>> = rows.iter().map(|row| row.get("time").and_then(moment)).collect();
+    let mut moments: Vec<Option<Moment>> = rows.iter().map(|row| moment_of(row.get("time"))).collect();
     for place in 1..rows.len() {
         if is_of_one(&rows[place - 1], &rows[place]) {
             moments[place] = moments[place].max(moments[place - 1]);
@@ -54,12 +57,12 @@ pub fn by_time(solutions: Solutions<'_>) -> Result<Solutions<'_>, QueryError> {
 
 /// The rows with the seconds since `start`, or since the first time in them, in place of times.
 pub fn relative<'a>(solutions: Solutions<'a>, start: Option<&Term>) -> Solutions<'a> {
-    let mut start = start.and_then(moment);
+    let mut start = moment_of(start);
     let variables: Arc<[Variable]> = solutions.variables.clone().into();
     let rows = solutions.rows.map(move |row| {
         let row = row?;
         let values = row.values().iter().map(|value| {
-            let found = value.as_ref().and_then(moment);
+            let found = moment_of(value.as_ref());
             let since = found.and_then(|(has_date, seconds)| {
                 let (dated, first) = *start.get_or_insert((has_date, seconds));
                 seconds.checked_sub(first).filter(|_| dated == has_date)

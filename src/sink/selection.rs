@@ -115,8 +115,11 @@ impl Selection {
     /// Adds the triples of another choice.
     pub(crate) fn add(&mut self, other: &Self) {
         let Some(predicates) = &other.predicates else { return self.everything() };
-        for Wanted { predicate, uses, .. } in predicates {
+        for Wanted { predicate, uses, sizes } in predicates {
+            let sizes = *sizes && self.wanted(predicate.as_ref()).is_none_or(|wanted| wanted.sizes);
             uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of.clone()));
+            let added = self.predicates.iter_mut().flatten().find(|wanted| wanted.predicate == *predicate);
+            added.into_iter().for_each(|wanted| wanted.sizes = sizes);
         }
     }
 

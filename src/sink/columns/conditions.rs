@@ -95,7 +95,9 @@ fn is_met(
     let Some(test) = &condition.test else { return true };
     condition.properties.iter().any(|property| {
         let Some(text) = value(property.as_ref(), record, session) else { return false };
-        if let Some(known) = tested.get(text.as_ref()) {
+        // A text of another property may be another term.
+        let is_alone = condition.properties.len() == 1;
+        if let Some(known) = tested.get(text.as_ref()).filter(|_| is_alone) {
             return *known;
         }
         let fits = test(&term(property.as_ref(), &text, iri));
