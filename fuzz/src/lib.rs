@@ -2,6 +2,8 @@
 //! it. It panics where something does not hold that has to. `cargo fuzz run TARGET` gives it bytes that lead to new places
 //! of the program; the test `fuzz` of rpcgraph gives it random ones.
 
+mod queries;
+
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
@@ -21,12 +23,20 @@ use rpcgraph::rebuild::{RebuiltContent, rebuild};
 use rpcgraph::record::{Entry, Format, Reader, ReaderOptions, Record};
 use rpcgraph::sink::{Sink, Syntax};
 
+pub use self::queries::{compare, queries};
+
 /// A function that panics where something does not hold.
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
-pub const TARGETS: [(&str, Target); 5] =
-    [("decoders", decoders), ("json", json), ("paths", paths), ("convert", convert), ("needle", needle)];
+pub const TARGETS: [(&str, Target); 6] = [
+    ("decoders", decoders),
+    ("json", json),
+    ("paths", paths),
+    ("convert", convert),
+    ("needle", needle),
+    ("queries", queries),
+];
 
 /// Records of more bytes are skipped.
 const LIMIT: usize = 64 << 10;
