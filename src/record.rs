@@ -67,6 +67,7 @@ mod har_entry;
 mod helix;
 mod inside;
 mod inspector_network;
+mod journald_export;
 mod json_array;
 mod json_lines;
 mod json_values;
@@ -91,6 +92,7 @@ mod protocol_monitor;
 mod reader;
 mod scan;
 mod sse;
+mod tar;
 mod times;
 mod tshark;
 mod value;
@@ -341,6 +343,10 @@ pub struct Flags {
     pub oversized: bool,
     /// The log says who sent the message, and that this was inferred.
     pub sender_inferred: bool,
+    /// Its bytes do not stand like that in the input: they were unescaped, decoded or put together.
+    pub is_derived: bool,
+    /// It stands in one entry of the log with the record before it. If both have one time, it is that of the entry.
+    pub shares_time: bool,
 }
 
 /// Text between the messages, in formats that mark their messages.

@@ -47,7 +47,7 @@ pub fn explain(log: &Path, format: &FormatArgs) -> Result<Outcome, Failure> {
             }
             // What may be cut off at the end of the head tells nothing.
             if entry.location().byte < HEAD / 2 {
-                seen.push(entry);
+                seen.push(as_read(entry));
             }
         }
         summary.end_input(options.is_stated(), reader.head());
@@ -134,8 +134,16 @@ fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
     )
 }
 
+/// An entry without the note on whether its bytes were copied, which depends on how a log is said to be read.
+fn as_read(mut entry: Entry<'static>) -> Entry<'static> {
+    if let Entry::Record(record) = &mut entry {
+        record.flags.is_derived = false;
+    }
+    entry
+}
+
 /// The first entries of a text.
 fn entries(text: &[u8], options: &ReaderOptions, most: usize) -> Vec<Entry<'static>> {
     let Ok(mut reader) = Reader::new(text, options) else { return Vec::new() };
-    std::iter::from_fn(|| reader.next_entry().ok()?).take(most).collect()
+    std::iter::from_fn(|| reader.next_entry().ok()?).take(most).map(as_read).collect()
 }

@@ -163,6 +163,16 @@ fn files_in(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<
     Ok(())
 }
 
+/// How many folders a folder has in it that are not hidden.
+pub fn folders_in(path: &Path) -> u64 {
+    let is_folder = |entry: &fs::DirEntry| {
+        !entry.file_name().as_encoded_bytes().starts_with(b".") && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    };
+    let is_plain = !is_stdin(path) && !TableLogs::are_in(path);
+    let entries = is_plain.then(|| fs::read_dir(path).ok()).flatten();
+    entries.map_or(0, |entries| entries.flatten().filter(is_folder).count() as u64)
+}
+
 impl InputSource {
     /// One that has no IRI yet.
     fn new(path: Option<PathBuf>, iri_stated: bool) -> Self {

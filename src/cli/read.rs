@@ -15,7 +15,7 @@ use rpcgraph::sink::{Sink, SinkError};
 use rpcgraph::summary::{Summary, counted};
 
 use super::format::FormatArgs;
-use super::input::{InputSource, files, sources};
+use super::input::{InputSource, files, folders_in, shown, sources};
 use super::progress::{self, Watched};
 use super::{Failure, print_failure, say};
 
@@ -134,6 +134,11 @@ impl ReadArgs {
 
     /// A run over inputs. Without `quiet`, it also shows findings that the graph holds.
     pub fn run(&self, graph: &GraphArgs, quiet: bool) -> Result<Run<'_>, Failure> {
+        let folders = self.inputs.iter().filter(|_| !quiet && !self.recursive).map(|path| (path, folders_in(path)));
+        for (path, count) in folders.filter(|(_, count)| *count > 0) {
+            let folders = counted(count, "folder");
+            say(&format!("note: {}: {folders} in it not read; -r reads the files in them, too", shown(path)));
+        }
         let mapper = Mapper::new(self.mapping, &self.load_contexts()?)?.with_provenance(graph.provenance);
         let options = Options {
             reader: self.reader_options()?,

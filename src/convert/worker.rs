@@ -413,9 +413,12 @@ impl<'w, 's> Worker<'w, 's> {
                 record.length, options.reader.max_record_size
             ),
             Content::Malformed(error) => {
-                // Its place in the record, as a place in the input.
-                let offset = error.offset.saturating_add(usize::try_from(record.location.byte).unwrap_or(0));
-                format!("not JSON: {}", json::Error { offset, ..error.clone() })
+                // Its place in the record, as a place in the input if it has one there.
+                let start =
+                    if record.flags.is_derived { 0 } else { usize::try_from(record.location.byte).unwrap_or(0) };
+                let offset = error.offset.saturating_add(start);
+                let of_message = if record.flags.is_derived { " of the message" } else { "" };
+                format!("not JSON: {}{of_message}", json::Error { offset, ..error.clone() })
             }
             Content::Batch(elements) if elements.is_empty() && options.strict => "a batch without elements".to_owned(),
             Content::Batch(elements) => {

@@ -133,6 +133,8 @@ impl TableRecords {
         }
         if !in_batch {
             record.latency = first.parsed("latency_text")?;
+            // Without a latency, none was to be made of its time.
+            record.flags.shares_time = record.latency.is_none();
             record.bytes = first.content()?.into();
             self.note_problems(&first, &mut record)?;
             return Ok(Some(TableRecord { iri, session, entry: record.into() }));

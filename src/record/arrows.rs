@@ -1,9 +1,10 @@
 //! `arrows`: an arrow, and behind it a message. What the arrow says of the sender depends on who drew it.
 
 use super::about::{About, Sign};
-use super::decoder::leading_blanks;
-use super::marked::{Found, is_structured, marked_lines};
-use super::{Direction, Record, Sender, Time};
+use super::decoder::{Step, leading_blanks};
+use super::marked::{Found, MarkedLines, Marks, More, is_structured};
+use super::value::{Extent, value};
+use super::{Direction, Entry, Record, Sender, Time};
 use memchr::memchr;
 
 pub(super) const ABOUT: About = About {
@@ -11,8 +12,33 @@ pub(super) const ABOUT: About = About {
     carries: "sender (`>>`, `-->`, clangd), time of day (clangd)",
     // In front of an object or an array, before any line that is a JSON value.
     sign: Sign::Line(|window| window.lines_before_values().any(|line| is_structured(read(line)))),
-    decoder: |limit| marked_lines(limit, HEAD, |line, _| read(line)),
+    decoder: |limit| MarkedLines::boxed(limit, HEAD, Arrows { limit }),
 };
+
+struct Arrows {
+    limit: usize,
+}
+
+impl Marks for Arrows {
+    fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {
+        read(line)
+    }
+
+    /// A message that goes on in the lines below its arrow.
+    fn below<'a>(&mut self, line: &'a [u8], _: usize, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
+        let found = if matches!(line.last(), Some(b'{' | b'[' | b',')) { read(line) } else { None };
+        let Some((start, Entry::Record(record))) = found else { return None };
+        let text = &input[start..input.len().min(self.limit.saturating_add(HEAD))];
+        match value(text) {
+            Extent::Whole(length) if start + length > line.len() => {
+                let entry = Entry::from(Record { length: length as u64, bytes: text[..length].into(), ..record });
+                Some(Step::entry(start, start + length, entry.within(self.limit)))
+            }
+            Extent::Incomplete if !end && start + text.len() == input.len() => Some(Step::NeedMore),
+            _ => None,
+        }
+    }
+}
 
 /// More than any arrow with a time has.
 const HEAD: usize = 64;

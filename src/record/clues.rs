@@ -12,15 +12,19 @@ use std::borrow::Cow;
 const TIMES: [&str; 9] =
     ["time", "ts", "timestamp", "@timestamp", "timeUnixNano", "observedTimeUnixNano", "asctime", "datetime", "t"];
 
+/// The member that tells the date, where another one tells the time of day.
+const DATE: &str = "date";
+
 /// Members that tell the sender, if their value names a side.
 const SENDERS: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "sentBy"];
 
 /// Members with a text that may say which way a message went.
 const EVENTS: [&str; 3] = ["msg", "message", "event"];
 
-/// How long an answer took that stands beside its request: in milliseconds, and with a unit.
+/// How long an answer took: in milliseconds, and with a unit. The last two may be those of something else, unless the request
+/// stands there too.
 const MILLISECONDS: [&str; 6] = ["latency_ms", "duration_ms", "elapsed_ms", "latencyMs", "durationMs", "elapsedMs"];
-const DURATIONS: [&str; 5] = ["duration", "elapsed", "took", "latency", "t"];
+const DURATIONS: [&str; 5] = ["duration", "took", "latency", "elapsed", "t"];
 
 /// Such a text has fewer bytes, and is not a message itself.
 const EVENT: usize = 128;
@@ -41,6 +45,10 @@ impl<'a> Clues<'a> {
     /// Those of the object, and else those around it.
     pub(super) fn within(self, object: &RawObject<'a>) -> Self {
         let time = TIMES.iter().find_map(|name| times::any(&text(object, name)?));
+        let time = time.or_else(|| {
+            let date = text(object, DATE);
+            TIMES.iter().find_map(|name| times::of_day(date.as_deref(), &text(object, name)?))
+        });
         let sender = SENDERS.iter().find_map(|name| named_side(&object.string(name)?));
         let stated = || SENDERS.iter().find_map(|name| named_direction(&object.string(name)?));
         let event = |name: &str| object.get(name).filter(|text| text.len() < EVENT && !text.contains(&b'{'));
@@ -64,8 +72,11 @@ impl<'a> Clues<'a> {
         let stated = |names: &'static [&str]| {
             pairs().filter(|(name, _)| names.contains(name)).map(|(_, value)| value.trim_matches('"'))
         };
-        let time =
-            stated(&TIMES).find_map(|value| times::any(value.as_bytes())).or_else(|| times::first(text.as_bytes()));
+        let date = || stated(&[DATE]).next().map(str::as_bytes);
+        let time = stated(&TIMES)
+            .find_map(|value| times::any(value.as_bytes()))
+            .or_else(|| stated(&TIMES).find_map(|value| times::of_day(Some(date()?), value.as_bytes())))
+            .or_else(|| times::first(text.as_bytes()));
         let sender = stated(&SENDERS).find_map(named_side).or_else(|| last_words(&text));
         self.or_outer(time, sender, || stated(&SENDERS).find_map(named_direction).or_else(|| last_direction(&text)))
     }
@@ -87,17 +98,30 @@ impl<'a> Clues<'a> {
     }
 }
 
-/// How long the answer took that an object holds beside its request.
-pub(super) fn took(object: &RawObject<'_>) -> Option<Decimal> {
+/// How long the answer took that an object holds, beside its request if it is an exchange.
+pub(super) fn took(object: &RawObject<'_>, is_exchange: bool) -> Option<Decimal> {
     let milliseconds = MILLISECONDS.iter().find_map(|name| times::duration(object.get(name)?));
-    milliseconds.or_else(|| DURATIONS.iter().find_map(|name| times::with_units(&object.string(name)?)))
+    let with_units = || durations(is_exchange).find_map(|name| times::with_units(&object.string(name)?));
+    // As HTTP Archives have it.
+    let archived = || times::duration(object.get("time").filter(|_| object.has("startedDateTime"))?);
+    // The Elastic Common Schema counts nanoseconds.
+    let event = || object.get("event.duration").or_else(|| object.object("event")?.get("duration"));
+    let in_event = || times::duration(event()?)?.checked_div(1_000_000);
+    milliseconds.or_else(with_units).or_else(archived).or_else(in_event)
 }
 
-/// The same of a text with `t=1.4ms`.
-pub(super) fn took_in_text(text: &[u8]) -> Option<Decimal> {
-    let text = String::from_utf8_lossy(text);
-    let mut pairs = text.split_whitespace().filter_map(|word| word.split_once('='));
-    pairs.find_map(|(name, value)| DURATIONS.contains(&name).then(|| times::with_units(value))?)
+/// The same of a text with `t=1.4ms`, `took 2ms` or `in 510ms`.
+pub(super) fn took_in_text(text: &[u8], is_exchange: bool) -> Option<Decimal> {
+    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(FRONT)..]).into_owned();
+    let words = || text.split_whitespace();
+    let said = words().zip(words().skip(1)).filter(|(word, _)| matches!(*word, "took" | "in"));
+    let named = words().filter_map(|word| word.split_once('='));
+    let named = named.filter(|(name, _)| durations(is_exchange).any(|known| known == *name));
+    said.chain(named).find_map(|(_, value)| times::with_units(value.trim_matches(['"', '.', ',', ':', '(', ')'])))
+}
+
+fn durations(is_exchange: bool) -> impl Iterator<Item = &'static str> {
+    DURATIONS.into_iter().take(if is_exchange { DURATIONS.len() } else { 3 })
 }
 
 /// How much of a line of text is looked at for its time.

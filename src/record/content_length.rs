@@ -100,7 +100,7 @@ impl Marks for ContentLength {
         }
     }
 
-    fn below<'a>(&mut self, line: &'a [u8], length: usize, _: &'a [u8], _: bool) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, line: &'a [u8], length: usize, _: &'a [u8], _: bool, _: &mut More) -> Option<Step<'a>> {
         let (mut stated, part) = header(line)?;
         if let FrameState::Headers(before) = self.state {
             stated = before.and(stated);

@@ -7,11 +7,12 @@ use super::carrier::Carrier;
 use super::decoder::{Decoder, Step};
 use super::layout::Layout;
 use super::{
-    arrows, claude_desktop, content_length, eglot_lisp, har, helix, inspector_network, json_array, json_lines,
+    arrows, claude_desktop, content_length, eglot_lisp, har, helix, inspector_network, journald_export, json_array,
+    json_lines,
 };
 use super::{
     json_values, lsp_devtools_db, lsp_test, lsp4e, mcp_inspector, mcpsnoop, mcpspy, nvim_lua, protocol_monitor, sse,
-    tshark, vscode_lsp_json, vscode_lsp_text, vscode_mcp, zed, zed_acp,
+    tar, tshark, vscode_lsp_json, vscode_lsp_text, vscode_mcp, zed, zed_acp,
 };
 use memchr::{memchr, memrchr};
 use std::borrow::Cow;
@@ -105,6 +106,10 @@ formats! {
     EglotLisp = 4 eglot_lisp "eglot-lisp",
     /// Neovim's log of language servers, which is recognised but not read: [`Format::refusal`].
     NvimLua = 4 nvim_lua "nvim-lua",
+    /// journald's format for export, which is recognised but not read: [`Format::refusal`].
+    JournaldExport = 4 journald_export "journald-export",
+    /// A tape archive, which is recognised but not read: [`Format::refusal`].
+    Tar = 0 tar "tar",
 }
 
 impl Format {
@@ -114,7 +119,7 @@ impl Format {
     /// Recognises a format by the content of an input's first bytes, of which it looks at 64 KiB at most. The same bytes
     /// give the same format. In a log whose lines are in a [`Carrier`], it is the format of what is inside.
     ///
-    /// An input that begins as SQLite databases do is `lsp-devtools-db`. Of these, the first that is true decides; what
+    /// An input that begins as SQLite databases do is `lsp-devtools-db`, and as tape archives do `tar`. Of these, the first that is true decides; what
     /// marks the messages of 1 to 5 and 7 to 11 stands before any line that is or begins another JSON value.
     /// 1. A line has Claude Desktop's date, server and level, and then a message that begins with `{` or `[`, or else
     ///    the start of a server, if there is not a JSON value or such a message comes later: `claude-desktop`.
@@ -122,7 +127,8 @@ impl Format {
     ///    then `{` or `[`: `vscode-mcp`.
     /// 3. A line has Helix's date, source and level, a server and an arrow, and then `{` or `[`: `helix`.
     /// 4. A line names a Lua file and then `rpc.send` or `rpc.receive`, or begins Neovim's log: `nvim-lua`. A line is
-    ///    Eglot's heading of a message, and the next one begins with `(:`: `eglot-lisp`.
+    ///    Eglot's heading of a message, and the next one begins with `(:`: `eglot-lisp`. A line is the field
+    ///    `__REALTIME_TIMESTAMP=` of a journal: `journald-export`.
     /// 5. A line is `// Send:` or `// Receive:`, and the next one begins with `{` or `[`: `zed`.
     /// 6. The first JSON value is an array of objects with `timestamp`, `message` and `direction` or `origin`:
     ///    `mcp-inspector`; with `_direction` and `_type`: `zed-acp`; with `url` and the body, headers or status of a request or
@@ -164,7 +170,7 @@ impl Format {
     /// The carriers that a text is in, the outermost first, and the text inside.
     fn taken_off(text: &[u8]) -> (Vec<Carrier>, Cow<'_, [u8]>) {
         let (mut carriers, mut text) = (Vec::new(), Cow::Borrowed(text));
-        while carriers.len() < Carrier::MOST {
+        while carriers.len() < Carrier::MOST && !tar::is_archive(&text) {
             let shown = Carrier::shown(&text);
             let Some(carrier) = shown.or_else(|| Carrier::possible(&text)) else { break };
             let inside = Carried::inside(carrier, &text);
@@ -280,6 +286,7 @@ impl Format {
     pub(super) fn detected_decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
         match self {
             Self::JsonLines => json_lines::detected(max_record_size),
+            Self::JsonValues => json_values::detected(max_record_size),
             _ => self.decoder(max_record_size),
         }
     }

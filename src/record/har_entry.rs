@@ -330,13 +330,13 @@ fn frames(entry: &RawObject<'_>, whole: &[u8], name: &str) -> Vec<HttpBody> {
 }
 
 /// The ids of the requests in a body, as they are spelled.
-fn ids(bytes: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn ids(bytes: &[u8]) -> Vec<Vec<u8>> {
     let requests = objects(bytes.trim_ascii()).filter(|message| message.has("method"));
     requests.filter_map(|message| message.get("id").map(<[u8]>::to_vec)).collect()
 }
 
 /// Whether a body answers one of the requests with those ids; of a batch, any of its messages.
-fn is_answer(bytes: &[u8], ids: &HashSet<Vec<u8>>) -> bool {
+pub(super) fn is_answer(bytes: &[u8], ids: &HashSet<Vec<u8>>) -> bool {
     let answers = objects(bytes.trim_ascii()).filter(|message| !message.has("method"));
     let mut answers = answers.filter_map(|message| message.get("id"));
     answers.any(|id| ids.contains(id))

@@ -1,40 +1,69 @@
 //! Messages inside lines: in the JSON of loggers, telemetry and recorders, and behind a prefix in text.
 
-use super::Record;
 use super::carrier::without_colours;
 use super::clues::{Clues, took, took_in_text};
 use super::decoder::leading_blanks;
-use super::known::{is_sure, may_hold_message};
-use super::object::{RawObject, elements, offset_in, unescape, unescaped};
+use super::har_entry::{ids, is_answer};
+use super::known::{is_sure, may_hold_message, names_member};
+use super::marked::{Found, behind};
+use super::object::{RawObject, elements, is_message, offset_in, unescape, unescaped};
 use super::value::{Extent, value};
+use super::{Entry, LogLine, Record};
 use memchr::memchr2;
+use oxsdatatypes::Decimal;
 use std::borrow::Cow;
 
 /// How many members deep a message is looked for; OpenTelemetry's records, all in one object, are the deepest.
 const DEEP: usize = 5;
 
-/// A message in a line: where its first byte is, and the record.
-pub(super) type Inside<'a> = (usize, Record<'a>);
-
 /// The messages in a line that is an object and not a message itself, or that is text. One that is cut off goes up to the
-/// end of the line. `key` is the member of the objects around them that tells the session.
+/// end of the line. Beside them, what else in the line may be a message is text; without a message there is nothing. `key` is
+/// the member of the objects around them that tells the session.
 pub(super) fn messages<'a>(
     line: &'a [u8],
     object: Option<&RawObject<'a>>,
     key: Option<&'static str>,
-) -> Vec<Inside<'a>> {
+) -> Vec<Found<'a>> {
     let (mut found, around) = (Vec::new(), Clues { key, ..Clues::default() });
     if !may_hold_message(line) {
         return found;
     }
     match object {
-        Some(object) => in_object(line, object, around, DEEP, &mut found),
-        None => in_text(line, around, DEEP, &mut found),
+        Some(object) => {
+            in_object(line, object, around, DEEP, &mut found);
+            let end = found.last().map_or(0, |(start, _)| behind(line, *start));
+            if !object.is_whole() && names_member(&line[end..]) {
+                found.push(text(line, &line[end..]));
+            }
+        }
+        None => in_text(line, around, DEEP, usize::MAX, &mut found),
+    }
+    if found.iter().any(is_record) { found } else { Vec::new() }
+}
+
+/// The same for text that ends in a value over several lines, which begins at `start`: nothing if that has no message.
+pub(super) fn messages_over_lines(text: &[u8], start: usize) -> Vec<Found<'_>> {
+    let (mut found, mut inside) = (Vec::new(), Vec::new());
+    in_text(text, Clues::default(), DEEP, start, &mut found);
+    if !found.iter().any(|entry| entry.0 >= start && is_record(entry)) {
+        in_value(text, &text[start..], Clues::default().in_front(&text[..start]), DEEP, &mut inside);
+        if !inside.iter().any(is_record) {
+            return Vec::new();
+        }
+        found.retain(|(at, _)| *at < start);
+        if found.is_empty() && names_member(&text[..start]) {
+            found.push((0, LogLine::new(text[..start].trim_ascii_end()).into()));
+        }
+        found.append(&mut inside);
     }
     found
 }
 
-fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues<'a>, deep: usize, found: &mut Vec<Inside<'a>>) {
+fn is_record((_, entry): &Found<'_>) -> bool {
+    matches!(entry, Entry::Record(_))
+}
+
+fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues<'a>, deep: usize, found: &mut Vec<Found<'a>>) {
     let (clues, before) = (around.within(object), found.len());
     // What a message holds is not an envelope's.
     let own: &[&[u8]] = match (object.string("method"), object.has("id")) {
@@ -45,25 +74,42 @@ fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues<'a>, deep
     for (_, value) in object.members().filter(|(name, _)| !own.contains(name)) {
         in_value(line, value, clues, deep - 1, found);
     }
-    if let [_, (_, answer)] = &mut found[before..]
-        && object.has("request")
-        && object.has("response")
-    {
-        answer.latency = took(object);
+    tell_latency(&mut found[before..], |is_exchange| took(object, is_exchange));
+}
+
+/// Gives an answer the duration that is stated beside it, if nothing else stands there but maybe its request.
+fn tell_latency(found: &mut [Found<'_>], took: impl Fn(bool) -> Option<Decimal>) {
+    match found {
+        [(_, Entry::Record(call)), (_, Entry::Record(answer))] if answer.latency.is_none() => {
+            let ids = ids(&call.bytes).into_iter().collect();
+            answer.latency = if is_answer(&answer.bytes, &ids) { took(true) } else { None };
+        }
+        [(_, Entry::Record(answer))] if answer.latency.is_none() => {
+            let answers = || RawObject::parse(&answer.bytes).is_some_and(|it| it.has("id") && !it.has("method"));
+            answer.latency = took(false).filter(|_| answers());
+        }
+        _ => {}
     }
 }
 
 /// Looks at a value that stands in `line`, and up to `deep` members inside it.
-fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, found: &mut Vec<Inside<'a>>) {
+fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, found: &mut Vec<Found<'a>>) {
     match value.first() {
-        Some(b'{' | b'[') if is_sure(value) => found.push((offset_in(line, value), clues.of(Record::new(value)))),
+        Some(b'{' | b'[') if is_sure(value) => {
+            found.push((offset_in(line, value), clues.of(Record::new(value)).into()));
+        }
+        Some(b'{' | b'[') if deep == 0 && names_member(value) => found.push(text(line, value)),
         Some(b'{') if deep > 0 => {
             if let Some(object) = RawObject::parse(value) {
+                let before = found.len();
                 in_object(line, &object, clues, deep, found);
+                if found.len() == before && is_message(&object) {
+                    found.push(text(line, value));
+                }
             }
         }
         Some(b'[') if deep > 0 => {
-            elements(value).filter(|element| element.starts_with(b"{")).for_each(|element| {
+            elements(value).filter(|element| matches!(element[0], b'{' | b'"')).for_each(|element| {
                 in_value(line, element, clues, deep, found);
             });
         }
@@ -74,18 +120,26 @@ fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, 
             let mut inside = Vec::new();
             in_value(text, text, clues, deep, &mut inside);
             if inside.is_empty() && !text.contains(&b'\n') && !matches!(text.first(), Some(b'{' | b'[')) {
-                in_text(text, clues, deep, &mut inside);
+                in_text(text, clues, deep, usize::MAX, &mut inside);
+            }
+            if inside.is_empty() && names_member(text) {
+                inside.push((0, LogLine::new(text).into()));
             }
             let start = offset_in(line, value) + 1;
-            found.extend(inside.into_iter().map(|(_, record)| (start, record.into_owned())));
+            found.extend(inside.into_iter().map(|(_, entry)| (start, entry.into_owned())));
         }
         _ => {}
     }
 }
 
+/// A part of a line as text.
+fn text<'a>(line: &[u8], part: &'a [u8]) -> Found<'a> {
+    (offset_in(line, part), LogLine::new(part).into())
+}
+
 /// Looks for messages in a line of text: behind blanks or a mark, as a value `key="…"` with escapes, or inside other JSON
-/// there. What stands in quotes, or is the value of a variable, is the text of a program.
-fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, found: &mut Vec<Inside<'a>>) {
+/// there. What stands in quotes, or is the value of a variable, is the text of a program; not what begins at `known`.
+fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, known: usize, found: &mut Vec<Found<'a>>) {
     if [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment)) {
         return;
     }
@@ -96,7 +150,10 @@ fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, found: &mut Vec<I
         let start = at + next;
         let (front, rest) = line.split_at(start);
         at = start + 1;
-        if !is_opened(front, rest) {
+        // Commas may stand between messages.
+        let is_next =
+            (1..=NEXT).contains(&(start - prefix)) && front[prefix..].iter().all(|byte| b" \t,".contains(byte));
+        if start != known && !is_opened(if is_next { b"" } else { front }, rest) {
             continue;
         }
         let (part, done) = if is_quoted(front) { in_quotes(rest) } else { in_braces(rest) };
@@ -106,24 +163,32 @@ fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, found: &mut Vec<I
             let clues = Clues { time, ..around }.in_front(&front[prefix..]);
             match part {
                 Cow::Borrowed(text) => in_value(line, text, clues, deep, found),
-                Cow::Owned(text) if is_sure(&text) => found.push((start, clues.of(Record::new(text)))),
+                Cow::Owned(text) if is_sure(&text) => found.push((start, clues.of(Record::new(text)).into())),
                 Cow::Owned(_) => {}
             }
             time = clues.time;
         }
-        prefix = if found.len() > count { at } else { prefix };
+        if found.len() > count {
+            if names_member(&front[prefix..]) {
+                found.insert(count, text(line, front[prefix..].trim_ascii()));
+            }
+            prefix = at;
+        }
+    }
+    if found.len() > before && names_member(&line[prefix..]) {
+        found.push(text(line, line[prefix..].trim_ascii()));
     }
     // Loggers write their values in any order.
-    if let [(_, record)] = &mut found[before..] {
+    if let [(_, Entry::Record(record))] = &mut found[before..] {
         let behind = Clues::default().in_front(&line[prefix..]);
         record.time = record.time.or(behind.time);
         record.sender = record.sender.or(behind.sender);
     }
-    if let [(call, _), (start, answer)] = &mut found[before..]
-        && line[..*start].ends_with(b"response=\"")
-    {
-        answer.latency = took_in_text(&line[..*call]);
-    }
+    let first = found.get(before).map_or(0, |(start, _)| *start);
+    tell_latency(&mut found[before..], |is_exchange| {
+        let stated = |text| took_in_text(text, is_exchange);
+        stated(&line[..first]).or_else(|| stated(&line[prefix..]))
+    });
 }
 
 /// Whether `rest` begins as an object, or as an array of objects, and may be a message behind `front`.
@@ -157,6 +222,9 @@ fn is_quoted(front: &[u8]) -> bool {
     front.is_some_and(|front| without_colours(front).ends_with(b"="))
 }
 
+/// How many bytes may separate a message from the one before it.
+const NEXT: usize = 8;
+
 /// How much of what is in front of a bracket may be colours of a terminal.
 const COLOURED: usize = 64;
 
@@ -165,7 +233,10 @@ const COLOURED: usize = 64;
 fn in_braces(rest: &[u8]) -> (Option<Cow<'_, [u8]>>, usize) {
     match value(rest) {
         Extent::Whole(length) => {
-            let is_alone = matches!(rest.get(length), None | Some(b' ' | b'\t' | 0x1b));
+            let is_alone = match &rest[length..] {
+                [b',', behind @ ..] => matches!(behind.trim_ascii_start(), [b'{' | b'[', ..]),
+                behind => matches!(behind, [] | [b' ' | b'\t' | 0x1b, ..]),
+            };
             (is_alone.then(|| rest[..length].into()), length)
         }
         Extent::Incomplete | Extent::Broken(_) if is_sure(rest) => (Some(rest.into()), rest.len()),
@@ -195,18 +266,16 @@ mod tests {
 
     fn found(line: &str) -> Vec<(usize, String)> {
         let object = RawObject::parse(line.as_bytes()).unwrap();
-        let text = |record: Record<'_>| String::from_utf8_lossy(&record.bytes).into_owned();
-        messages(line.as_bytes(), Some(&object), None)
-            .into_iter()
-            .map(|(start, record)| (start, text(record)))
-            .collect()
+        let text = |entry: &Entry<'_>| String::from_utf8_lossy(entry.bytes()).into_owned();
+        let found = messages(line.as_bytes(), Some(&object), None);
+        found.iter().map(|(start, entry)| (*start, text(entry))).collect()
     }
 
     #[test]
     fn messages_behind_a_prefix() {
         const M: &str = r#"{"jsonrpc":"2.0","id":1}"#;
         let texts = |line: &str| {
-            let text = |(start, record): Inside<'_>| (start, String::from_utf8_lossy(&record.bytes).into_owned());
+            let text = |(start, entry): Found<'_>| (start, String::from_utf8_lossy(entry.bytes()).into_owned());
             messages(line.as_bytes(), None, None).into_iter().map(text).collect::<Vec<_>>()
         };
         for prefix in [
@@ -287,8 +356,13 @@ mod tests {
         let line = r#"{"ts":1,"time":1767607200123,"a":{"timestamp":"2025-06-01T10:00:00Z","b":{"jsonrpc":1}},"dir":"c2s","c":{"jsonrpc":2}}"#;
         let object = RawObject::parse(line.as_bytes()).unwrap();
         let found = messages(line.as_bytes(), Some(&object), None);
-        let times: Vec<_> = found.iter().map(|(_, record)| record.time).collect();
+        let records = found.into_iter().filter_map(|(_, entry)| match entry {
+            Entry::Record(record) => Some(record),
+            Entry::LogLine(_) => None,
+        });
+        let found: Vec<_> = records.collect();
+        let times: Vec<_> = found.iter().map(|record| record.time).collect();
         assert_eq!(times, [times::date_time(b"2025-06-01T10:00:00Z"), times::date_time(b"2026-01-05T10:00:00.123Z")]);
-        assert!(found.iter().all(|(_, record)| record.sender == Some(Sender::Client)));
+        assert!(found.iter().all(|record| record.sender == Some(Sender::Client)));
     }
 }

@@ -12,14 +12,15 @@
 use super::about::{About, Sign};
 use super::clues::Clues;
 use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
-use super::inside::messages;
+use super::inside::{messages, messages_over_lines};
 use super::key::KeyTrials;
 use super::known::{has_members_of_messages, is_sure};
 use super::marked::{AROUND, Found, MarkedLines, Marks, More};
 use super::object::{RawObject, is_message};
 use super::scan::Scan;
-use super::{Entry, LogLine, Record};
-use memchr::memchr_iter;
+use super::value::{Extent, value};
+use super::{LogLine, Record};
+use memchr::{memchr, memchr_iter, memrchr};
 
 pub(super) const ABOUT: About = About {
     summary: "one JSON value a line, a message, or with messages inside; other lines are records that are no JSON",
@@ -45,7 +46,7 @@ enum Seen {
     Inside,
 }
 
-struct JsonLines {
+pub(super) struct JsonLines {
     limit: usize,
     /// Whether the log was said to have this format: then text is a record as it is.
     is_stated: bool,
@@ -86,19 +87,26 @@ impl Marks for JsonLines {
     }
 
     #[inline]
-    fn below<'a>(&mut self, line: &'a [u8], _: usize, input: &'a [u8], end: bool) -> Option<Step<'a>> {
-        let may_open = !self.is_stated && self.seen != Seen::Messages && self.closed == 0;
-        opens(line).filter(|_| may_open).and_then(|at| self.spread(at, input, end))
+    fn below<'a>(&mut self, line: &'a [u8], _: usize, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
+        let at = opens(line).filter(|_| !self.is_stated && self.closed == 0)?;
+        let first = if matches!(line.first(), Some(b'{' | b'[')) { self.spread(0, input, end, more) } else { None };
+        let step = first.or_else(|| if at > 0 { self.spread(at, input, end, more) } else { None });
+        if step.is_some() {
+            self.closed = 0;
+        }
+        step
     }
 }
 
-/// Where on a line a message may begin that goes on in the lines below, as in `Received: {`, `Received:`, `-->` and `SEND ►`.
+/// Where on a line a message may begin that goes on in the lines below, as in `Received: {`, `Received:`, `-->`, `SEND ►` and
+/// `{"jsonrpc":"2.0",`.
 #[inline]
 pub(super) fn opens(line: &[u8]) -> Option<usize> {
     match line.last()? {
         b'{' | b'[' => Some(line.len() - 1),
         b':' => Some(line.len()),
-        b'}' | b']' | b',' | b'"' => None,
+        b'}' | b']' => None,
+        b',' | b'"' => matches!(line[0], b'{' | b'[').then_some(0),
         _ => ends_in_direction(line).then_some(line.len()),
     }
 }
@@ -112,6 +120,19 @@ fn ends_in_direction(line: &[u8]) -> bool {
         || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
+/// Where the object ends that a text begins with, and that has an error there: with its brackets, or before a line that goes
+/// on with no JSON or with another object. `None`: more of the text is needed.
+fn end_of_broken(text: &[u8], error: usize, is_all: bool) -> Option<usize> {
+    let goes_on = |byte: u8| is_blank(byte) || b"\"},]".contains(&byte);
+    let window = &text[..text.len().min(error.saturating_add(AROUND))];
+    let from = memrchr(b'\n', &text[..error]).unwrap_or(0);
+    let ends = memchr_iter(b'\n', &window[from..]).map(|at| from + at + 1);
+    let bound = ends.into_iter().find(|&at| window.get(at).is_some_and(|byte| !goes_on(*byte)));
+    let part = &window[..bound.unwrap_or(window.len())];
+    let is_undecided = bound.is_none() && !is_all && window.len() < error.saturating_add(AROUND);
+    Scan::value().end(part).or_else(|| (!is_undecided).then(|| trim_end(part).len()))
+}
+
 /// The name of an object's first member, as far as `jsonrpc` goes.
 #[inline]
 fn first_name(line: &[u8]) -> &[u8] {
@@ -121,41 +142,63 @@ fn first_name(line: &[u8]) -> &[u8] {
 }
 
 impl JsonLines {
-    fn new(limit: usize, is_stated: bool) -> Self {
+    pub(super) fn new(limit: usize, is_stated: bool) -> Self {
         Self { limit, is_stated, seen: Seen::Nothing, has_meta: false, key: None, trials: None, closed: 0 }
     }
 
-    /// The message that may begin at this place of the line that the input begins with, and goes on in the lines below it.
-    fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+    /// The message that may begin at this place of the line that the input begins with, and goes on in the lines below it,
+    /// behind those that come before it on its line.
+    fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
         let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
         let is_all = end || window.len() < input.len();
         let start = at + leading_blanks(&window[at..]);
-        match window.get(start) {
+        let text = &window[start..];
+        let is_object = match text.first() {
             None => return (!is_all).then_some(Step::NeedMore),
-            Some(b'{' | b'[') => {}
+            Some(first) if b"{[".contains(first) => *first == b'{',
             Some(_) => return None,
-        }
-        // No line of JSON begins otherwise, unless it is in brackets.
-        let goes_on = |byte: u8| is_blank(byte) || b"\"{},]".contains(&byte);
-        let ends = memchr_iter(b'\n', &window[start..]).map(|at| start + at + 1);
-        let bound = ends.into_iter().find(|&at| window.get(at).is_some_and(|byte| !goes_on(*byte)));
-        let text = &window[start..bound.unwrap_or(window.len())];
-        let length = match Scan::value().end(text) {
-            Some(length) => length,
-            None if bound.is_none() && !is_all => return Some(Step::NeedMore),
-            None => trim_end(text).len(),
         };
-        let value = &text[..length];
-        let (lines, is_sure) = (memchr_iter(b'\n', value).count(), is_sure(value));
-        if is_sure {
-            self.seen = Seen::Inside;
-        }
-        if lines == 0 || !is_sure {
-            self.closed = lines + 1;
+        let length = match value(text) {
+            Extent::Whole(length) => length,
+            Extent::Incomplete if !is_all => return Some(Step::NeedMore),
+            Extent::Incomplete if is_object => trim_end(text).len(),
+            Extent::Broken(error) if is_object && is_sure(&text[..error]) => match end_of_broken(text, error, is_all) {
+                Some(length) => length,
+                None => return Some(Step::NeedMore),
+            },
+            Extent::Incomplete => return self.close(text),
+            Extent::Broken(error) => return self.close(&text[..error]),
+        };
+        let (below, whole) = (&window[at..start + length], &window[..start + length]);
+        if memchr(b'\n', below).is_none() {
             return None;
         }
-        let record = Clues::default().in_front(&window[..at]).of(Record::new(value));
-        Some(Step::entry(start, start + length, Entry::from(record).within(self.limit)))
+        let is_plain = || RawObject::parse(&text[..length]).is_some_and(|object| is_message(&object));
+        let mut found = match at == 0 && self.seen == Seen::Messages && is_plain() {
+            true => vec![(0, Record::new(whole).into())],
+            false => messages_over_lines(whole, start),
+        };
+        if found.is_empty() {
+            return self.close(&text[..length]);
+        }
+        // A line of its own is text, whatever it tells of the message below it.
+        let heading = trim_end(&whole[..start]);
+        if memchr(b'\n', &whole[at..start]).is_some() && found[0].0 >= start {
+            found.insert(0, (0, LogLine::new(heading).into()));
+        }
+        if at > 0 || self.seen == Seen::Nothing {
+            self.seen = Seen::Inside;
+        }
+        let mut found = found.into_iter();
+        let first = found.next()?;
+        more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
+        Some(more.give(first, start + length, self.limit))
+    }
+
+    /// Looks at none of these lines again for a value that goes on in the lines below.
+    fn close<'a>(&mut self, lines: &[u8]) -> Option<Step<'a>> {
+        self.closed = self.closed.max(memchr_iter(b'\n', lines).count()).max(1);
+        None
     }
 
     /// What a line is that is not known to be a message by its first bytes.
@@ -204,20 +247,20 @@ impl JsonLines {
     /// The first of the messages inside a line.
     fn first<'a>(&mut self, line: &'a [u8], object: Option<&RawObject<'a>>, more: &mut More) -> Option<Found<'a>> {
         let mut found = messages(line, object, self.key).into_iter();
-        let (start, record) = found.next()?;
+        let first = found.next()?;
         if self.seen != Seen::Inside {
             self.trials = KeyTrials::of(line).map(Box::new);
         }
         self.seen = Seen::Inside;
-        more.entries.extend(found.map(|(start, record)| (start, record.into_owned().into())));
-        Some((start, record.into()))
+        more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
+        Some(first)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Direction;
     use super::super::decoder::tests::{entries, texts};
+    use super::super::{Direction, Entry};
     use super::*;
 
     fn lines(limit: usize, input: &str) -> (Vec<usize>, Vec<String>) {

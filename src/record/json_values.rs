@@ -2,8 +2,8 @@
 
 use super::Record;
 use super::about::{About, Sign, Window};
-use super::decoder::{Passed, Step, is_blank, leading_blanks, trim_end};
-use super::json_lines::opens;
+use super::decoder::{Decoder, Passed, Step, is_blank, leading_blanks, trim_end};
+use super::json_lines::{JsonLines, opens};
 use super::known::is_sure;
 use super::marked::{Found, MarkedLines, Marks, More};
 use super::value::Front;
@@ -13,8 +13,16 @@ pub(super) const ABOUT: About = About {
     summary: "JSON values one after another, pretty-printed over many lines or several on one",
     carries: "messages only",
     sign: Sign::Value(detect),
-    decoder: |limit| MarkedLines::boxed(limit, 0, JsonValues::new(limit, b"{[")),
+    decoder: |limit| MarkedLines::boxed(limit, 0, JsonValues::new(limit, STARTS)),
 };
+
+const STARTS: &[u8] = b"{[";
+
+/// A decoder for a log that was not said to have this format: its text may have messages inside.
+pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
+    let text = JsonLines::new(limit, false);
+    MarkedLines::boxed(limit, 0, JsonValues { text, ..JsonValues::new(limit, STARTS) })
+}
 
 /// The first value goes over several lines, as far as it can be seen, or has another one behind it on its line. It is not a
 /// message behind a prefix, nor a part of one.
@@ -47,6 +55,8 @@ pub(super) struct JsonValues {
     starts: &'static [u8],
     /// An object or array that is too long, and whether a line begins at this place in it.
     long: Option<(Passed, bool)>,
+    /// What is not a value.
+    text: JsonLines,
 }
 
 impl Marks for JsonValues {
@@ -74,15 +84,30 @@ impl Marks for JsonValues {
     }
 
     /// The rest of a line.
-    fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {
-        Some((0, Record::new(line).into()))
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+        self.text.read(line, more)
+    }
+
+    fn below<'a>(
+        &mut self,
+        line: &'a [u8],
+        length: usize,
+        input: &'a [u8],
+        end: bool,
+        more: &mut More,
+    ) -> Option<Step<'a>> {
+        self.text.below(line, length, input, end, more)
+    }
+
+    fn look_ahead(&mut self, input: &[u8], length: usize, end: bool) -> Option<bool> {
+        self.text.look_ahead(input, length, end)
     }
 }
 
 impl JsonValues {
     /// Objects and arrays with an error end before the next line that begins with one of the bytes in `starts`.
     pub(super) fn new(limit: usize, starts: &'static [u8]) -> Self {
-        Self { limit, starts, long: None }
+        Self { limit, starts, long: None, text: JsonLines::new(limit, true) }
     }
 
     /// Whether a part of a value has been consumed that is too long.

@@ -8,10 +8,10 @@
 //! member is held back until eight exchanges have ended, or 48 KiB of text or the input's end have come: a live log waits for no
 //! more. What comes later is not asked: a user who knows better says so with a [`Layout`](super::Layout).
 
-use super::Record;
 use super::inside::messages;
 use super::marked::AROUND;
 use super::object::{RawObject, objects};
+use super::{Entry, Record};
 use memchr::memchr;
 use std::collections::HashMap;
 use std::iter;
@@ -111,6 +111,12 @@ fn records<'a>(line: &'a [u8], key: Option<&'static str>) -> Vec<Record<'a>> {
     let object = RawObject::parse(line);
     match &object {
         Some(message) if message.has("jsonrpc") => vec![Record::new(line)],
-        object => messages(line, object.as_ref(), key).into_iter().map(|(_, record)| record).collect(),
+        object => {
+            let record = |(_, entry)| match entry {
+                Entry::Record(record) => Some(record),
+                Entry::LogLine(_) => None,
+            };
+            messages(line, object.as_ref(), key).into_iter().filter_map(record).collect()
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! What is a message of JSON-RPC for sure, although it stands among other things.
 
 use super::Sender;
+use super::decoder::leading_blanks;
 use super::object::{RawObject, objects};
-use memchr::memmem;
+use memchr::{memchr_iter, memmem};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -87,6 +88,18 @@ pub(crate) fn known_method(method: &str) -> Option<KnownMethod> {
 /// Whether there can be a message in the text that counts: it is looked for in no other.
 pub(super) fn may_hold_message(text: &[u8]) -> bool {
     memmem::find(text, b"jsonrpc").is_some() || memmem::find(text, b"method").is_some()
+}
+
+/// Whether a text has the name of a member that messages have, in JSON or in JSON that a string holds.
+pub(super) fn names_member(text: &[u8]) -> bool {
+    let names: [&[u8]; 4] = [b"jsonrpc", b"method", b"result", b"error"];
+    let is_named = |rest: &[u8]| {
+        let name = rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        let behind = &rest[name..];
+        let behind = behind[behind.iter().take_while(|byte| **byte == b'\\').count()..].strip_prefix(b"\"");
+        names.contains(&&rest[..name]) && behind.is_some_and(|rest| rest[leading_blanks(rest)..].starts_with(b":"))
+    };
+    memchr_iter(b'"', text).any(|quote| is_named(&text[quote + 1..]))
 }
 
 /// Whether an object is a message of JSON-RPC for sure, wherever it stands: it says so, or has a method

@@ -44,8 +44,11 @@ impl More {
     /// Gives the next entry of the piece that the input still begins with.
     #[inline]
     fn next<'a>(&mut self, limit: usize) -> Option<Step<'a>> {
-        let found = self.entries.pop_front()?;
-        Some(self.give(found, self.length, limit))
+        let (start, mut entry) = self.entries.pop_front()?;
+        if let Entry::Record(record) = &mut entry {
+            record.flags.shares_time = true;
+        }
+        Some(self.give((start, entry), self.length, limit))
     }
 }
 
@@ -65,7 +68,14 @@ pub(super) trait Marks: Send {
     /// Takes more or less than the line with which the `input` begins, and which has `length` bytes with its end; `None`: it
     /// is read by itself.
     #[inline]
-    fn below<'a>(&mut self, _line: &'a [u8], _length: usize, _input: &'a [u8], _end: bool) -> Option<Step<'a>> {
+    fn below<'a>(
+        &mut self,
+        _line: &'a [u8],
+        _length: usize,
+        _input: &'a [u8],
+        _end: bool,
+        _more: &mut More,
+    ) -> Option<Step<'a>> {
         None
     }
 
@@ -180,7 +190,7 @@ impl<M: Marks> MarkedLines<M> {
     #[inline]
     fn line<'a>(&mut self, line: &'a [u8], length: usize, input: &'a [u8], end: bool) -> Step<'a> {
         let text = trim_end(line);
-        if let Some(step) = self.marks.below(text, length, input, end) {
+        if let Some(step) = self.marks.below(text, length, input, end, &mut self.more) {
             if step.consumed() > 0 {
                 self.searched = line.len().saturating_sub(step.consumed());
             }
@@ -296,7 +306,7 @@ fn is_incomplete(line: &[u8]) -> bool {
 }
 
 /// Where the value ends that begins at `start`, or the string whose text does.
-fn behind(line: &[u8], start: usize) -> usize {
+pub(super) fn behind(line: &[u8], start: usize) -> usize {
     let start = if line[..start].ends_with(b"\"") { start - 1 } else { start };
     start + extent(&line[start..], line[start..].starts_with(b"\"")).0
 }

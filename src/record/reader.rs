@@ -310,7 +310,11 @@ impl<R: Read> Reader<R> {
                     if !blanks.is_empty() {
                         entry = entry.indented(blanks);
                     }
-                    self.here.record += u64::from(matches!(entry, Entry::Record(_)));
+                    if let Entry::Record(record) = &mut entry {
+                        self.here.record += 1;
+                        record.flags.is_derived =
+                            self.carried.is_some() || !input.as_ptr_range().contains(&record.bytes.as_ptr());
+                    }
                     let known = if entry.location().record == 0 { location } else { entry.location() };
                     if time.is_some() {
                         entry = entry.timed(time);

@@ -86,9 +86,11 @@ pub(crate) fn unix_epoch() -> Option<DateTime> {
     *EPOCH
 }
 
-/// That many seconds after 1970 began, in UTC.
+/// That many seconds after 1970 began, in UTC. Before 1973, they are those of a clock that began with something else, and tell
+/// no date.
 pub(super) fn epoch(seconds: Decimal) -> Option<Time> {
-    later(Time::DateTime(unix_epoch()?), seconds)
+    let is_date = seconds >= Decimal::from(100_000_000);
+    is_date.then(|| later(Time::DateTime(unix_epoch()?), seconds))?
 }
 
 /// A whole text that is a date and a time, or the number of seconds, milliseconds, microseconds or nanoseconds since 1970
@@ -109,6 +111,12 @@ pub(super) fn any(text: &[u8]) -> Option<Time> {
     }
 }
 
+/// A whole text that is a time of day, of that `date` if there is one.
+pub(super) fn of_day(date: Option<&[u8]>, text: &[u8]) -> Option<Time> {
+    let dated = date.and_then(|date| any(&[date, b" ", text].concat()));
+    dated.or_else(|| clock(text).filter(|_| text.iter().all(|byte| b"0123456789:.,".contains(byte))))
+}
+
 /// That many seconds later.
 pub(super) fn later(time: Time, seconds: Decimal) -> Option<Time> {
     let Time::DateTime(time) = time else { return None };
@@ -118,7 +126,7 @@ pub(super) fn later(time: Time, seconds: Decimal) -> Option<Time> {
 /// Reads a date and time at the start of a line, such as `2025-06-01 10:00:00.123`, Python's with `,123`, or `2025-03-10T17:03:18.764Z`: how
 /// long it is, and what it says unless there is no such time.
 pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
-    let mut length = fits(line, b"0000-00-00 00:00:00")?;
+    let Some(mut length) = fits(line, b"0000-00-00 00:00:00") else { return spelled_otherwise(line) };
     if line.get(length) == Some(&b'.') || fits(&line[length..], b",000").is_some() {
         length += 1 + digits(&line[length + 1..]);
     }
@@ -139,17 +147,26 @@ pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
     Some((length, date_time(text.as_bytes())))
 }
 
+/// The same where the date is `2025/06/01`, or `01.06.2025` with or without a comma behind it.
+fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
+    let head = &line[..line.len().min(48)];
+    let (date, rest) = if fits(head, b"0000/00/00 00:00:00").is_some() {
+        ([&head[..4], &head[5..7], &head[8..10]], &head[10..])
+    } else {
+        fits(head, b"00.00.0000")?;
+        let rest = &head[10..];
+        ([&head[6..10], &head[3..5], &head[..2]], rest.strip_prefix(b",").unwrap_or(rest))
+    };
+    let (length, time) =
+        timestamp(&[&date.join(&b"-"[..]), rest].concat()).filter(|_| fits(rest, b" 00:00:00").is_some())?;
+    Some((length + head.len() - 10 - rest.len(), time))
+}
+
 /// The first date and time in a text, or the first time of day.
 pub(super) fn first(text: &[u8]) -> Option<Time> {
     let goes_on = |at: usize| at > 0 && matches!(text[at - 1], b':' | b'0'..=b'9');
     let starts = (0..text.len()).filter(|&at| text[at].is_ascii_digit() && !goes_on(at));
-    starts.map(|at| &text[at..]).find_map(|rest| {
-        if fits(rest, b"0000/00/00 00:00:00").is_some() {
-            let head = String::from_utf8_lossy(&rest[..rest.len().min(40)]).replace('/', "-");
-            return timestamp(head.as_bytes())?.1;
-        }
-        timestamp(rest).and_then(|(_, time)| time).or_else(|| clock(rest))
-    })
+    starts.map(|at| &text[at..]).find_map(|rest| timestamp(rest).and_then(|(_, time)| time).or_else(|| clock(rest)))
 }
 
 /// The time of day that `text` begins with.
@@ -228,12 +245,18 @@ mod tests {
             ("2025-06-01 10:00:00-x", 19, Some("2025-06-01T10:00:00")),
             ("2025-13-01 10:00:00", 19, None),
             ("2025-06-01 10:00:00.", 20, None),
+            ("2025/06/01 10:00:00.5 x", 21, Some("2025-06-01T10:00:00.5")),
+            ("22.11.2026 09:00:00,250 x", 23, Some("2026-11-22T09:00:00.25")),
+            ("22.11.2026, 09:00:00+01:00", 26, Some("2026-11-22T09:00:00+01:00")),
+            ("31.02.2026 09:00:00", 19, None),
         ];
         for (line, length, time) in table {
             let time = time.and_then(|time| time.parse().ok()).map(Time::DateTime);
             assert_eq!(timestamp(line.as_bytes()), Some((length, time)), "{line}");
         }
-        for line in ["", "2025-06-01", "2025-06-01_10:00:00", "x2025-06-01 10:00:00"] {
+        for line in
+            ["", "2025-06-01", "2025-06-01_10:00:00", "x2025-06-01 10:00:00", "22.11.2026", "22.11.2026 at 09:00:00"]
+        {
             assert_eq!(timestamp(line.as_bytes()), None, "{line}");
         }
     }
@@ -280,7 +303,7 @@ mod tests {
             _ => String::new(),
         };
         assert_eq!(at("1527998918.8565912"), "2018-06-03T04:08:38.8565912Z");
-        assert_eq!(at("-1"), "1969-12-31T23:59:59Z");
+        assert_eq!(at("12.345"), "");
         assert_eq!(from_milliseconds(b"12.345").map(|s| s.to_string()).as_deref(), Some("0.012345"));
     }
 }

@@ -49,7 +49,14 @@ impl Marks for VscodeLspText {
         Some(step.map(|entry| told(Record::oversized(entry.length()), time, sender)))
     }
 
-    fn below<'a>(&mut self, line: &'a [u8], length: usize, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+    fn below<'a>(
+        &mut self,
+        line: &'a [u8],
+        length: usize,
+        input: &'a [u8],
+        end: bool,
+        _: &mut More,
+    ) -> Option<Step<'a>> {
         Some(self.message(Headline::of(line)?, length, input, end))
     }
 }

@@ -73,7 +73,7 @@ impl Marks for Zed {
         }))
     }
 
-    fn below<'a>(&mut self, line: &'a [u8], length: usize, _: &'a [u8], _: bool) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, line: &'a [u8], length: usize, _: &'a [u8], _: bool, _: &mut More) -> Option<Step<'a>> {
         let (sender, took) = heading(line).filter(|_| self.line_begins)?;
         (self.sender, self.took, self.line_begins) = (Some(sender), took, true);
         Some(Step::Skip { consumed: length })

@@ -4,7 +4,8 @@ use super::about::{About, Sign, Window};
 use super::asked::Asked;
 use super::elements::{first_element, object_array};
 use super::marked::{Found, More};
-use super::object::{NewObject, RawObject, offset_in, plain_name, side};
+use super::object::{NewObject, RawObject, offset_in, plain_name, side, unescape};
+use super::times::number;
 use super::{Flags, LogLine, Record, Sender};
 
 pub(super) const ABOUT: About = About {
@@ -17,15 +18,32 @@ pub(super) const ABOUT: About = About {
     },
 };
 
+/// Whether a value has the members of an error, and no others.
+fn is_error(value: &[u8]) -> bool {
+    RawObject::parse(value).is_some_and(|error| {
+        let is_own = |name: &[u8]| [&b"code"[..], b"message", b"data"].contains(&name);
+        error.get("code").is_some_and(|code| number(code).is_some())
+            && error.string("message").is_some()
+            && error.members().all(|(name, _)| is_own(name))
+    })
+}
+
 /// The first value is an array whose first element has a direction and a type.
 fn detect(window: &Window<'_>) -> bool {
     first_element(window).is_some_and(|entry| entry.has("_direction") && entry.has("_type"))
 }
 
-/// The message of an entry. A response names the method of its request, and has its result under `params`; where the log has
-/// no such request, the name is text.
+/// The message of an entry. A response names the method of its request, and has its result or error under `params`; where the
+/// log has no such request, the name is text. A notification has `"id": null`, and what has no params `"params": null`. What
+/// the agent wrote to standard error is text.
 fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], asked: &mut Asked, more: &mut More) -> Option<Found<'a>> {
-    let is_response = entry.get("_type")? == b"\"response\"";
+    let kind = entry.get("_type")?;
+    let (is_response, is_notification) = (kind == b"\"response\"", kind == b"\"notification\"");
+    if entry.get("_direction") == Some(b"\"stderr\"")
+        && let Some((line, params)) = entry.get("params").and_then(|params| Some((unescape(params)?, params)))
+    {
+        return Some((offset_in(text, params) + 1, LogLine::new(line).into()));
+    }
     let is_other = entry.has("result") || entry.has("error");
     let sender = side(entry.get("_direction")?, [b"\"outgoing\"", b"\"incoming\""]);
     let is_type = |kind: &[u8]| matches!(kind, b"\"request\"" | b"\"notification\"" | b"\"response\"");
@@ -35,9 +53,15 @@ fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], asked: &mut Asked, more: &mut
             "_direction" if sender.is_some() => continue,
             "_type" if is_type(value) => continue,
             "method" if is_response => continue,
-            "params" if is_response && !is_other => "result",
-            // The result of none.
-            "params" if is_response && value == b"null" => continue,
+            "id" if is_notification && value == b"null" => continue,
+            "params" if is_response && !is_other => {
+                if is_error(value) {
+                    "error"
+                } else {
+                    "result"
+                }
+            }
+            "params" if value == b"null" => continue,
             name => name,
         };
         message.member(name, value);

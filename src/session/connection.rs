@@ -278,7 +278,10 @@ pub(crate) fn asked_id(text: &str) -> Option<Id<'static>> {
 
 /// The seconds that the log states, or those from a request to this answer.
 fn latency(answer: &Record<'_>, request: &OpenRequest) -> Option<Decimal> {
-    answer.latency.or_else(|| seconds_between(*request.time.as_deref()?, answer.time?))
+    answer.latency.or_else(|| {
+        let (asked, answered) = (*request.time.as_deref()?, answer.time?);
+        if answer.flags.shares_time && asked == answered { None } else { seconds_between(asked, answered) }
+    })
 }
 
 /// Seconds from a request to its answer, where both times are of one kind and the log's clock did not run backwards.

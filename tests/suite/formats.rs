@@ -226,13 +226,15 @@ fn the_same_entries_from_pieces_of_any_size() {
     }
 }
 
-/// A line of text as decoders give it: readers add its indentation.
+/// An entry as decoders give it: readers add the indentation of text, and where the bytes of a record come from.
 fn without_indentation<'a>(mut entry: Entry<'a>) -> Entry<'a> {
-    if let Entry::LogLine(line) = &mut entry
-        && !line.oversized
-    {
-        line.bytes = line.bytes.trim_ascii_start().to_vec().into();
-        line.length = line.bytes.len() as u64;
+    match &mut entry {
+        Entry::LogLine(line) if !line.oversized => {
+            line.bytes = line.bytes.trim_ascii_start().to_vec().into();
+            line.length = line.bytes.len() as u64;
+        }
+        Entry::LogLine(_) => {}
+        Entry::Record(record) => record.flags.is_derived = false,
     }
     entry
 }

@@ -29,6 +29,7 @@ mod load;
 mod lsp;
 mod memory;
 mod messages;
+mod nothing_lost;
 mod paths;
 mod protocol;
 mod queries;

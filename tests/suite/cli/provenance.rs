@@ -192,3 +192,11 @@ fn lines_between_messages_that_are_no_text() {
     assert_eq!(values(&quads, "#m6", &rpcg("bytes")), ["//4="]);
     assert_eq!(values(&quads, "#m1", &jrpc("hasMethod")), [""; 0]);
 }
+
+/// The place of an error in a message that stands in a string is one in the message.
+#[test]
+fn a_finding_tells_a_byte_that_is_there() {
+    let log = "{\"session_id\":\"s\",\"seq\":1,\"direction\":\"c2s\",\"raw\":\"{\\\"id\\\":1,\\\"meth\",\"truncated\":true}\n";
+    let finding = "log:1: record 1 at byte 51: not JSON: the text ends inside a value at byte 13 of the message\n";
+    Place::with("log", log).run(&["convert", "log"]).began(1, finding);
+}

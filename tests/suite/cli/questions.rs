@@ -244,6 +244,10 @@ fn folders_are_read() {
         }
     }
     assert!(place.run(&["logs", "--quiet"]).quietly().text().contains("sessions  json-lines"));
+    let note = "note: logs: 1 folder in it not read; -r reads the files in them, too\n";
+    place.run(&["convert", "logs", "-t", "nquads"]).began(0, note);
+    let ran = place.run(&["convert", "-r", "logs", "-t", "nquads"]);
+    assert!(!ran.stderr.contains("not read"));
 }
 
 /// The id 15 is found however it is written.

@@ -29,7 +29,7 @@ fn neovim_is_refused_with_advice() {
     }
     let refused = Format::ALL.iter().filter(|format| format.refusal().is_some());
     let refused: Vec<_> = refused.filter(|format| **format != Format::LspDevtoolsDb).collect();
-    assert_eq!(refused, [&Format::EglotLisp, &Format::NvimLua]);
+    assert_eq!(refused, [&Format::EglotLisp, &Format::NvimLua, &Format::JournaldExport, &Format::Tar]);
 
     let mut converter = Converter::new(Mapper::new(Mapping::Session, &[]).unwrap(), Options::default());
     let log = log("nvim-lua", "typical.log");
@@ -57,6 +57,33 @@ fn old_versions_of_eglot_are_refused_with_advice() {
     }
     let log = "[client-request] (id:1) Sun Jan  5 10:00:00 2026:\n{\"id\":1}\n";
     assert_eq!(Format::detect(log.as_bytes()), Format::JsonLines);
+}
+
+#[test]
+fn archives_and_exports_of_journals_are_refused_with_advice() {
+    let message = r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#;
+    let mut archive = b"logs/a.jsonl".to_vec();
+    archive.resize(257, 0);
+    archive.extend_from_slice(b"ustar\0");
+    archive.resize(512, 0);
+    let logs = [
+        ("tar", "unpack it", [&archive[..], message.as_bytes(), b"\n"].concat()),
+        (
+            "tar",
+            "unpack it",
+            [&archive[..], b"{\"log\":\"a\\n\",\"stream\":\"stdout\"}\n".repeat(9).as_slice()].concat(),
+        ),
+        (
+            "journald-export",
+            "`journalctl -o json`",
+            format!("__CURSOR=s\n__REALTIME_TIMESTAMP=1767607200123456\nMESSAGE={message}\n").into_bytes(),
+        ),
+    ];
+    for (name, advice, log) in logs {
+        let Err(error) = Reader::new(&log[..], &ReaderOptions::default()) else { panic!("{name}") };
+        let message = error.to_string();
+        assert!(message.starts_with(&format!("{name} is not read: ")) && message.contains(advice), "{message}");
+    }
 }
 
 /// The pairs of (what answers, what is answered), as fragments, and the sessions.

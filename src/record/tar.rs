@@ -1,0 +1,18 @@
+//! `tar`: an archive of files. What is inside is not one log, so it is recognised and not read.
+
+use super::about::{About, Sign};
+use super::marked::marked_lines;
+
+pub(super) const ABOUT: About = About {
+    summary: "`ustar` behind the name of the first file: an archive (`.tar`, `.tgz`), not a log",
+    carries: "nothing: it is recognised only, and refused",
+    sign: Sign::Refused(|window| is_archive(window.bytes), REFUSAL),
+    decoder: |limit| marked_lines(limit, 0, |_, _| None),
+};
+
+const REFUSAL: &str = "it is a tar archive: unpack it (`tar xf FILE`), and name the logs in it";
+
+/// Whether a text begins with the header of a file in an archive (POSIX.1-1988 and later).
+pub(super) fn is_archive(text: &[u8]) -> bool {
+    text.get(257..).is_some_and(|magic| magic.starts_with(b"ustar"))
+}
