@@ -5,6 +5,7 @@
 //! language server, `lsp.log` has times of day, `plain.ndjson` has neither and is broken in places.
 
 mod documented;
+mod metamorphic;
 mod referee;
 mod servers;
 

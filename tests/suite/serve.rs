@@ -326,6 +326,11 @@ fn answers_are_those_of_the_command() {
         .append_pair("default-graph-uri", &graph)
         .finish();
     assert_eq!(server.ask(&format!("GET /sparql?{parameters}"), "Accept: text/csv", b"").text(), "n\r\n2\r\n");
+    let parameters: String = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("query", "SELECT ?e { ?m jrpc:hasParameters ?p . ?p rpcg:element ?e } ORDER BY ?e")
+        .append_pair("default-graph-uri", &graph)
+        .finish();
+    assert_eq!(server.ask(&format!("GET /sparql?{parameters}"), "Accept: text/csv", b"").text(), "e\r\n23\r\n42\r\n");
 }
 
 #[test]

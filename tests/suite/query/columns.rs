@@ -49,6 +49,11 @@ fn answer(query: &Query, logs: &[Vec<u8>], contexts: &[Context], overlapping: bo
 
 /// An answer as lines, as they are found.
 fn found(query: &Query, logs: &[Vec<u8>], contexts: &[Context], overlapping: bool) -> Vec<String> {
+    lines(&loaded(query, logs, contexts, overlapping), query)
+}
+
+/// Logs, as far as a query needs them.
+fn loaded(query: &Query, logs: &[Vec<u8>], contexts: &[Context], overlapping: bool) -> Dataset {
     let cancel = Cancel::default();
     let dataset = Dataset::new(query, overlapping).expect("a dataset");
     let mut loading = dataset.load(&cancel).expect("a start");
@@ -60,6 +65,11 @@ fn found(query: &Query, logs: &[Vec<u8>], contexts: &[Context], overlapping: boo
         converter.convert(input, &mut loading.sink(), &mut |_| {}).expect("a conversion");
     }
     loading.commit().expect("an end");
+    dataset
+}
+
+fn lines(dataset: &Dataset, query: &Query) -> Vec<String> {
+    let cancel = Cancel::default();
     let text = |term: Option<&Term>| term.map_or("-".to_owned(), Term::to_string);
     match dataset.answer(query, &cancel).expect("an answer") {
         Answer::Boolean(truth) => vec![truth.to_string()],
@@ -186,6 +196,22 @@ fn conditions_of_records_change_no_answer() {
         "{ SELECT ?m { ?m a ?t } } ?m rpcg:inSession ?s FILTER(STRENDS(STR(?s), 'two'))",
     ] {
         assert!(assert_same(&format!("SELECT * {{ {pattern} }}"), &logs, &[]) > 0, "{pattern}");
+    }
+}
+
+/// Of one load: one query asks for lengths, another for what is that long.
+#[test]
+fn queries_of_one_load_find_what_they_do_alone() {
+    let lengths = "SELECT ?m ?n { ?m jrpc:hasParameters ?p BIND(STRLEN(STR(?p)) AS ?n) }";
+    let texts = "SELECT ?m ?p { ?m jrpc:hasParameters ?p }";
+    let logs = [terms().into_bytes()];
+    for pair in [[lengths, texts], [texts, lengths], [lengths, lengths]] {
+        let [first, second] = pair.map(|text| Query::parse(text, None).expect("a query"));
+        let both = first.clone().with_needs_of(&second);
+        for query in [&first, &second] {
+            let dataset = loaded(&both, &logs, &[], false);
+            assert_eq!(lines(&dataset, query), found(query, &logs, &[], false), "{pair:?}");
+        }
     }
 }
 

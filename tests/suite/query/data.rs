@@ -57,6 +57,26 @@ fn each_session_is_a_graph_and_a_query_sees_them_all() {
     );
     // A graph is there, whatever is asked of it.
     assert_eq!(run("SELECT (COUNT(?g) AS ?n) { GRAPH ?g {} }"), ["2"]);
+    assert_eq!(run("SELECT (1 AS ?is) { GRAPH <a.ndjson> {} }"), ["1"]);
+    assert!(run("SELECT (1 AS ?is) { GRAPH <c.ndjson> {} }").is_empty());
+}
+
+/// A number stands for an id's decimal where the property is that of ids, and for itself elsewhere.
+#[test]
+fn numbers_of_ids_are_found_beside_other_numbers() {
+    let found = |pattern: &str| rows(LOG, &format!("SELECT ?x {{ {pattern} }} ORDER BY ?x"));
+    assert_eq!(
+        found("?x jrpc:hasNumberValue|rpcg:sequence 1"),
+        ["https://example.org/s#m1", "https://example.org/s#m1-id"]
+    );
+    assert_eq!(found("?x (jrpc:hasId/jrpc:hasNumberValue)|rpcg:sequence 2"), ["https://example.org/s#m2"]);
+    for id in ["1", "7"] {
+        let is = (id == "1").to_string();
+        let exists = format!("EXISTS {{ ?i jrpc:hasNumberValue {id} }}");
+        assert_eq!(found(&format!("BIND({exists} AS ?x)")), [is.as_str()]);
+        assert_eq!(found(&format!("BIND(IF({exists}, true, false) AS ?x)")), [is.as_str()]);
+        assert_eq!(found(&format!("BIND({is} AS ?x) FILTER({}{exists})", if id == "1" { "" } else { "NOT " })), [is]);
+    }
 }
 
 #[test]
