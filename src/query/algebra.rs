@@ -115,7 +115,7 @@ macro_rules! operands {
                 Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => vec![inner],
                 Expression::In(left, list) => std::iter::once(& $($mutability)? **left).chain(list).collect(),
                 Expression::If(condition, left, right) => vec![condition, left, right],
-                Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.into_iter().collect(),
+                Expression::Coalesce(list) | Expression::FunctionCall(_, list) => Vec::from_iter(list),
             }
         }
     };
