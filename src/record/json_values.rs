@@ -75,6 +75,9 @@ impl Marks for JsonValues {
         let first = input.first().filter(|byte| !is_blank(**byte))?;
         let structured = matches!(first, b'{' | b'[');
         match Front::of(input, self.limit, end) {
+            // No value has a colon behind it: a clock, or a part of an object.
+            Front::Whole(length) if !structured && input.get(length) == Some(&b':') => None,
+            Front::Whole(length) if !structured && length == input.len() && !end => Some(Step::NeedMore),
             Front::Whole(length) => Some(Step::entry(0, length, Record::new(&input[..length]))),
             Front::NeedMore => Some(Step::NeedMore),
             Front::Broken(at) if structured => Some(self.broken(at, input, end)),
