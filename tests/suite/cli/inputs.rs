@@ -271,7 +271,7 @@ fn strict_leaves_whole_documents() {
         let ran = place.convert(&["before", "log", "--strict", "-t", syntax]);
         ran.said(1, "log:6: record 6 at byte 274: not JSON: expected value at byte 274\n");
         let quads = ran.quads(super::syntaxes::format(syntax));
-        assert_eq!(quads.len(), 12 + 45 - 4, "{syntax}: a session, and another without its end");
+        assert_eq!(quads.len(), 12 + 46 - 4, "{syntax}: a session, and another without its end");
     }
 }
 

@@ -90,7 +90,9 @@ struct Exchange<'s> {
 
 impl Exchange<'_> {
     fn is_error(&self) -> bool {
-        self.answer.is_some_and(|answer| answer.message.get("error").is_some())
+        // Of MCP, two codes by which the sides come to terms.
+        let is_failure = |error: &Value| ![-32022, -32042].map(Value::from).contains(&error["code"]);
+        self.answer.and_then(|answer| answer.message.get("error")).is_some_and(is_failure)
     }
 
     fn is_failure(&self) -> bool {
