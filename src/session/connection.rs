@@ -285,12 +285,12 @@ fn latency(answer: &Record<'_>, request: &OpenRequest) -> Option<Decimal> {
 }
 
 /// Seconds from a request to its answer, where both times are of one kind and the log's clock did not run backwards.
-/// A clock without a date that did has passed midnight.
+/// A clock without a date that went back by more than half a day has passed midnight.
 pub(crate) fn seconds_between(request: Time, answer: Time) -> Option<Decimal> {
     let seconds = request.seconds_to(answer)?;
     match answer {
         _ if seconds >= Decimal::from(0) => Some(seconds),
-        Time::Clock(_) => seconds.checked_add(DAY),
-        Time::DateTime(_) => None,
+        Time::Clock(_) if seconds < Decimal::from(-DAY / 2) => seconds.checked_add(DAY),
+        Time::Clock(_) | Time::DateTime(_) => None,
     }
 }

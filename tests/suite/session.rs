@@ -457,6 +457,7 @@ fn latencies() {
         (day("10:00:00.5Z"), day("10:00:00.4Z"), None),
         ("10:00:00.120".to_owned(), "10:00:00.5".to_owned(), Some("0.38")),
         ("23:59:59.5".to_owned(), "00:00:01.25".to_owned(), Some("1.75")),
+        ("10:00:00.5".to_owned(), "10:00:00.499".to_owned(), None),
         ("10:00:00".to_owned(), "10:00:00".to_owned(), Some("0")),
         // Two kinds of time have nothing in common.
         (day("10:00:00Z"), "10:00:01".to_owned(), None),
