@@ -9,7 +9,6 @@
 mod batch;
 mod chunk;
 mod order;
-mod sides;
 mod worker;
 
 use std::io::{self, Read};
@@ -19,15 +18,14 @@ use std::thread;
 
 use oxrdf::vocab::rdf;
 
-use self::chunk::{Chunk, ChunkSource, EntrySource};
+use self::chunk::{Chunk, ChunkSource};
 use self::order::InOrder;
-use self::sides::BothSides;
 pub(crate) use self::worker::Paired;
 use self::worker::{Worker, WorkerSink, WorkerTarget, Written};
 use crate::diagnostic::Finding;
 use crate::mapping::{InputIri, MapTally, Mapper, ReferenceError};
 use crate::protocol::{self, Protocol, Told};
-use crate::record::{OwnEntries, ReadError, Reader, ReaderOptions, Sender};
+use crate::record::{OwnEntries, ReadError, Reader, ReaderOptions};
 use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkError, SinkKind};
 use crate::summary::Summary;
@@ -144,23 +142,7 @@ impl Converter {
         sink: &mut Sink<'_>,
         report: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<Summary, ConvertError> {
-        self.convert_logs(input.boxed(), None, sink, report)
-    }
-
-    /// Converts one session of which each side has a log of its own, with what that side sent. The session's IRI is that of
-    /// the client's log, and lines and bytes are those of the sender's.
-    ///
-    /// # Errors
-    ///
-    /// As [`Converter::convert`].
-    pub fn convert_sides<R: Read + Send>(
-        &mut self,
-        client: Input<R>,
-        server: Input<R>,
-        sink: &mut Sink<'_>,
-        report: &mut (dyn FnMut(Finding) + Send),
-    ) -> Result<Summary, ConvertError> {
-        self.convert_logs(client.boxed(), Some(server.boxed()), sink, report)
+        self.convert_log(input.boxed(), sink, report)
     }
 
     /// Converts an input that has its entries by itself.
@@ -174,14 +156,13 @@ impl Converter {
         sink: &mut Sink<'_>,
         report: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<Summary, ConvertError> {
-        self.convert_logs(input.map(InputEntries::Own), None, sink, report)
+        self.convert_log(input.map(InputEntries::Own), sink, report)
     }
 
     /// Not generic: the workers are compiled for each kind of sink once, and for no kind of reader.
-    fn convert_logs(
+    fn convert_log(
         &mut self,
         input: Input<InputEntries<'_>>,
-        server: Option<Input<InputEntries<'_>>>,
         sink: &mut Sink<'_>,
         report: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<Summary, ConvertError> {
@@ -190,30 +171,17 @@ impl Converter {
         self.inputs += 1;
         let taken = AtomicU64::new(0);
         let options = &self.options.reader;
-        let open = |name: &str, entries| {
-            let reader = match entries {
-                InputEntries::Read(read) => {
-                    let read: Box<dyn Read + Send + '_> = Box::new(Counted { read, taken: &taken });
-                    Reader::new(read, options)
-                }
-                InputEntries::Own(entries) => Reader::of(entries),
-            };
-            reader.map_err(|error| ConvertError::Read { input: name.to_owned(), error })
-        };
-        let reader = open(&name, read)?;
-        let mut summary = Summary::new(reader.format(), reader.carriers());
-        let mut origin = Origin { source, format: reader.format() };
-        let (entries, other) = match server {
-            None => (EntrySource::One(reader), None),
-            Some(server) => {
-                let other = open(&server.name, server.read)?;
-                summary.merge(&Summary::new(other.format(), other.carriers()));
-                origin.source = format!("{} + {}", origin.source, server.source);
-                (EntrySource::Two(Box::new(BothSides::new(reader, other))), Some(server.name))
+        let reader = match read {
+            InputEntries::Read(read) => {
+                let read: Box<dyn Read + Send + '_> = Box::new(Counted { read, taken: &taken });
+                Reader::new(read, options)
             }
+            InputEntries::Own(entries) => Reader::of(entries),
         };
-        let names = InputNames { client: &name, server: other.as_deref() };
-        let input = OpenInput { names, iri: &iri, origin, entries, summary, taken: &taken };
+        let reader = reader.map_err(|error| ConvertError::Read { input: name.clone(), error })?;
+        let summary = Summary::new(reader.format(), reader.carriers());
+        let origin = Origin { source, format: reader.format() };
+        let input = OpenInput { name: &name, iri: &iri, origin, reader, summary, taken: &taken };
         match &mut sink.0 {
             SinkKind::Text(sink) => self.run(input, sink, report),
             SinkKind::Documents(sink) => self.run(input, sink, report),
@@ -276,9 +244,9 @@ impl Converter {
             mapper: &self.mapper,
             options: &self.options,
             told,
-            names: input.names,
+            name: input.name,
             iri: input.iri,
-            source: Mutex::new(ChunkSource::new(input.entries, self.mapper.takes_pieces())),
+            source: Mutex::new(ChunkSource::new(input.reader, self.mapper.takes_pieces())),
             taken: input.taken,
             stopped: AtomicBool::new(false),
             panicked: AtomicBool::new(false),
@@ -308,26 +276,12 @@ impl Converter {
     }
 }
 
-/// What findings call an input, or of a session in two logs the client's and the server's.
-#[derive(Clone, Copy)]
-struct InputNames<'i> {
-    client: &'i str,
-    server: Option<&'i str>,
-}
-
-impl InputNames<'_> {
-    /// That of the log with what this side sent.
-    fn of(self, sender: Option<Sender>) -> String {
-        self.server.filter(|_| sender == Some(Sender::Server)).unwrap_or(self.client).to_owned()
-    }
-}
-
 /// An input that has been opened.
 struct OpenInput<'i> {
-    names: InputNames<'i>,
+    name: &'i str,
     iri: &'i InputIri,
     origin: Origin,
-    entries: EntrySource<'i>,
+    reader: Reader<Box<dyn Read + Send + 'i>>,
     summary: Summary,
     taken: &'i AtomicU64,
 }
@@ -351,7 +305,7 @@ struct WorkShared<'s> {
     mapper: &'s Mapper,
     options: &'s Options,
     told: Told,
-    names: InputNames<'s>,
+    name: &'s str,
     iri: &'s InputIri,
     source: Mutex<ChunkSource<'s>>,
     /// Bytes that were read of the input.

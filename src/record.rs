@@ -365,8 +365,6 @@ pub struct LogLine<'a> {
     pub time: Option<Time>,
     /// Key of the session within the input, where the log tells that of the line.
     pub session: Option<Cow<'a, str>>,
-    /// The side in whose log it stands, where each side has one of its own.
-    pub sender: Option<Sender>,
 }
 
 impl<'a> LogLine<'a> {
@@ -374,7 +372,7 @@ impl<'a> LogLine<'a> {
     pub fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         let bytes = bytes.into();
         let length = bytes.len() as u64;
-        Self { location: Location::START, length, bytes, oversized: false, time: None, session: None, sender: None }
+        Self { location: Location::START, length, bytes, oversized: false, time: None, session: None }
     }
 
     /// A line that was too long to be kept: `length` bytes were passed over.

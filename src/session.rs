@@ -36,9 +36,8 @@ pub struct Sessions {
     own: Connection,
     /// Whether text between messages stands in it.
     own_has_text: bool,
-    /// Line of the last text between messages, and how many such texts began on it; the server's, where it has a log of its own,
-    /// apart.
-    last_log_lines: [Option<(u64, u32)>; 2],
+    /// Line of the last text between messages, and how many such texts began on it.
+    last_log_line: Option<(u64, u32)>,
     /// The others by their keys, in the order in which they began.
     keyed: IndexMap<Box<str>, KeyedSession>,
     /// Where in it those are that are in use.
@@ -177,10 +176,9 @@ impl Sessions {
     /// reference of the session's graph too.
     pub fn annotate_log_line<'a>(&mut self, line: &'a LogLine<'a>, first: Option<&str>) -> (Annotated<'a>, Arc<str>) {
         let at = line.location.line;
-        let [own, server] = &mut self.last_log_lines;
-        let last = if line.sender == Some(Sender::Server) { server } else { own };
-        let nth = last.filter(|(last, _)| *last == at).map_or(1, |(_, count)| count.saturating_add(1));
-        *last = Some((at, nth));
+        let last = self.last_log_line.filter(|(last, _)| *last == at);
+        let nth = last.map_or(1, |(_, count)| count.saturating_add(1));
+        self.last_log_line = Some((at, nth));
         let told = line.session.as_deref().and_then(|key| self.keyed.get_index_of(key));
         let place = told.or_else(|| if self.records > 0 { self.last } else { first.map(|key| self.use_session(key)) });
         let (last_record, reference) = match place.and_then(|place| self.keyed.get_index(place)) {

@@ -34,11 +34,11 @@ pub struct AskArgs {
     pub read: ReadArgs,
 
     /// Ask the store in a folder, which `rpcgraph load` has filled
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "client_log", "endpoint"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "endpoint"])]
     store: Option<PathBuf>,
 
     /// Ask the SPARQL server at a URL; RPCGRAPH_TOKEN, RPCGRAPH_USER and RPCGRAPH_PASSWORD, or a netrc file are for it
-    #[arg(long, value_name = "URL", conflicts_with_all = ["inputs", "client_log"])]
+    #[arg(long, value_name = "URL", conflicts_with = "inputs")]
     endpoint: Option<String>,
 
     /// Fetch what the query needs from the server and ask it here, with the functions that only this program has

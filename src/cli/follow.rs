@@ -22,8 +22,8 @@ const ROWS: usize = 256;
 
 /// The one log that is followed: until it ends, or until Ctrl-C is pressed. Pressed again, that ends the process.
 pub fn followed(mut sources: Vec<InputSource>) -> Result<InputSource, Failure> {
-    let source = sources.pop().filter(|source| sources.is_empty() && source.server.is_none());
-    let Some(mut source) = source.filter(|source| source.rdf_format().is_none()) else {
+    let source = sources.pop().filter(|source| sources.is_empty() && source.rdf_format().is_none());
+    let Some(mut source) = source else {
         bail!("--follow goes on with one log, a file that grows or a pipe: name that alone");
     };
     let stop = Arc::new(AtomicBool::new(false));

@@ -32,8 +32,6 @@ pub struct InputSource {
     path: Option<PathBuf>,
     pub iri: String,
     pub iri_stated: bool,
-    /// The log of what the server sent, if this one has only what the client sent.
-    pub server: Option<Box<Self>>,
     /// Ends it, where it is followed as it grows.
     pub follow: Option<Arc<AtomicBool>>,
     /// What standard input has given, where it is read more than once.
@@ -176,27 +174,16 @@ pub fn folders_in(path: &Path) -> u64 {
 impl InputSource {
     /// One that has no IRI yet.
     fn new(path: Option<PathBuf>, iri_stated: bool) -> Self {
-        Self { path, iri: String::new(), iri_stated, server: None, follow: None, kept: None, tables: None }
+        Self { path, iri: String::new(), iri_stated, follow: None, kept: None, tables: None }
     }
 
     /// The syntax, if it is an RDF file and not a log.
     pub fn rdf_format(&self) -> Option<RdfFormat> {
-        rdf_format(self.path.as_deref()?).filter(|_| self.server.is_none())
-    }
-
-    /// One session in a log of each side.
-    pub fn sides(client: &Path, server: &Path, base: Option<&str>) -> Result<Self, Failure> {
-        let one = |path: &Path, base| sources(&[path.to_owned()], base)?.pop().context("no log is named");
-        let (mut client, server) = (one(client, base)?, one(server, None)?);
-        if client.path == server.path {
-            bail!("--client-log and --server-log are the same: {}", server.name());
-        }
-        client.server = Some(Box::new(server));
-        Ok(client)
+        rdf_format(self.path.as_deref()?)
     }
 
     pub fn is_stdin(&self) -> bool {
-        self.paths().any(|path| path == Path::new(STDIN))
+        self.path() == Path::new(STDIN)
     }
 
     /// Whether there is something at its path.
@@ -212,21 +199,14 @@ impl InputSource {
         }
     }
 
-    /// The same, with that of the server.
-    pub fn names(&self) -> String {
-        let server = self.server.as_ref().map(|server| format!(" and {}", server.name())).unwrap_or_default();
-        self.name() + &server
-    }
-
     /// Its name without folders.
     pub fn file_name(&self) -> String {
         self.path.as_deref().map_or_else(|| "stdin".to_owned(), file_name)
     }
 
-    /// Its paths; that of standard input, where the system has one for it.
-    pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        let logs = std::iter::once(self).chain(self.server.as_deref());
-        logs.map(|log| log.path.as_deref().unwrap_or(Path::new(STDIN)))
+    /// Its path; that of standard input, where the system has one for it.
+    pub fn path(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new(STDIN))
     }
 
     /// Keeps what standard input gives, so that it can be read again.
@@ -237,7 +217,7 @@ impl InputSource {
             io::copy(&mut io::stdin().lock(), &mut file).context("cannot keep standard input")?;
             (self.path, self.iri_stated, self.kept) = (None, true, Some(Kept { file: Arc::new(file), at: 0 }));
         }
-        self.server.as_mut().map_or(Ok(()), |server| server.keep())
+        Ok(())
     }
 
     /// The entries that it has by itself, if it is in tables, which have no `provenance`; `longest` is the size of the longest

@@ -142,12 +142,9 @@ impl<'s> MessageSource<'s> {
     }
 
     fn of(source: &'s InputSource) -> Result<Vec<Self>, Failure> {
-        if source.server.is_some() {
-            bail!("-t messages is for one log at a time: ask that of the client or of the server alone");
-        }
-        match (source.rdf_format(), source.paths().next()) {
-            (Some(_), Some(path)) => Self::of_graph(&read_graph(path)?),
-            _ => Ok(vec![Self::Log(source)]),
+        match source.rdf_format() {
+            Some(_) => Self::of_graph(&read_graph(source.path())?),
+            None => Ok(vec![Self::Log(source)]),
         }
     }
 

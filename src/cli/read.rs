@@ -33,14 +33,6 @@ pub struct ReadArgs {
     #[arg(short, long)]
     recursive: bool,
 
-    /// One session, of which each side has a log of what it sent: that of the client
-    #[arg(long, value_name = "FILE", requires = "server_log", conflicts_with = "inputs")]
-    client_log: Option<PathBuf>,
-
-    /// That of the server
-    #[arg(long, value_name = "FILE", requires = "client_log")]
-    server_log: Option<PathBuf>,
-
     #[command(flatten)]
     format: FormatArgs,
 
@@ -106,15 +98,12 @@ pub struct SummaryArgs {
 impl ReadArgs {
     /// The inputs, none of them opened.
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
-        match (&self.client_log, &self.server_log) {
-            (Some(client), Some(server)) => Ok(vec![InputSource::sides(client, server, self.base.as_deref())?]),
-            _ => sources(&files(&self.inputs, self.recursive)?, self.base.as_deref()),
-        }
+        sources(&files(&self.inputs, self.recursive)?, self.base.as_deref())
     }
 
     /// The files that are read: the inputs and the contexts. A URL is the path of none.
     pub fn files<'f>(&'f self, sources: &'f [InputSource]) -> impl Iterator<Item = &'f Path> {
-        sources.iter().flat_map(InputSource::paths).chain(self.contexts.iter().map(Path::new))
+        sources.iter().map(InputSource::path).chain(self.contexts.iter().map(Path::new))
     }
 
     /// Whether there are further contexts.
@@ -200,15 +189,10 @@ impl Run<'_> {
     pub fn convert(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
         self.inputs += 1;
         let report = &mut |finding: Finding| self.findings.show(&finding);
-        let converted =
-            match (source.in_tables(self.provenance, self.read.reader_options()?.max_record_size)?, &source.server) {
-                (Some(entries), _) => self.converter.convert_entries(entries, sink, report),
-                (None, None) => self.converter.convert(self.read.open(source)?, sink, report),
-                (None, Some(server)) => {
-                    let (client, server) = (self.read.open(source)?, self.read.open(server)?);
-                    self.converter.convert_sides(client, server, sink, report)
-                }
-            };
+        let converted = match source.in_tables(self.provenance, self.read.reader_options()?.max_record_size)? {
+            Some(entries) => self.converter.convert_entries(entries, sink, report),
+            None => self.converter.convert(self.read.open(source)?, sink, report),
+        };
         let summary = match converted {
             Ok(summary) => summary,
             Err(ConvertError::NotAMessage(finding)) => {
@@ -219,7 +203,7 @@ impl Run<'_> {
             Err(ConvertError::Mapping(error)) => return Err(error.into()),
             Err(error @ (ConvertError::Read { .. } | ConvertError::Panicked { .. })) => return Err(error.into()),
         };
-        let unread = why_unread(&source.names(), &summary, self.is_stated, self.findings.quiet);
+        let unread = why_unread(&source.name(), &summary, self.is_stated, self.findings.quiet);
         match &mut self.total {
             Some(total) => total.merge(&summary),
             None => self.total = Some(summary),

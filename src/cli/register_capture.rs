@@ -45,7 +45,7 @@ impl CaptureArgs {
     pub fn run(&self, output: &Path, quiet: bool) -> Result<Outcome, Failure> {
         let options = self.format.options()?;
         let sources = sources(&self.from_capture, None)?;
-        check_folder(output, sources.iter().flat_map(InputSource::paths))?;
+        check_folder(output, sources.iter().map(InputSource::path))?;
         let mut capture = Capture::new();
         let mut unread = 0;
         for source in &sources {

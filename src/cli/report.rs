@@ -61,7 +61,7 @@ impl ReportCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let options = self.format.options()?;
         let mut sources = sources(&self.inputs, None)?;
-        self.target.check(sources.iter().flat_map(InputSource::paths))?;
+        self.target.check(sources.iter().map(InputSource::path))?;
         let limit = (!self.full).then_some(DEFAULT_LIMIT);
         let choice = Choice::new(&[], &self.filter);
         let chosen_by = Some(self.filter.said(!self.redact)).filter(|said| !said.is_empty());

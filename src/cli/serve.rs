@@ -25,7 +25,7 @@ pub struct ServeCommand {
     read: ReadArgs,
 
     /// Serve the store in a folder, which `rpcgraph load` has filled
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "client_log"])]
+    #[arg(long, value_name = "DIR", conflicts_with = "inputs")]
     store: Option<PathBuf>,
 
     /// Read the logs again as they grow: who asks gets what they are then
@@ -120,13 +120,13 @@ impl Logs {
             let metadata = path.metadata().ok()?;
             Some((metadata.len(), metadata.modified().ok()?))
         };
-        self.sources.iter().flat_map(InputSource::paths).map(state).collect()
+        self.sources.iter().map(InputSource::path).map(state).collect()
     }
 
-    /// The page that shows the logs. One session in two logs has none.
+    /// The page that shows the logs.
     fn report(&self, quiet: bool) -> Result<Option<Vec<u8>>, Failure> {
         let sources = &self.sources;
-        if sources.is_empty() || sources.iter().any(|source| source.server.is_some()) {
+        if sources.is_empty() {
             return Ok(None);
         }
         let options = self.read.reader_options()?;

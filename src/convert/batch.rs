@@ -49,7 +49,7 @@ impl Worker<'_, '_> {
     ) -> Result<(), ConvertError> {
         let in_session = self.shared.mapper.in_session();
         if let Some(index) = self.first_bad(outline) {
-            let finding = self.finding((record.location, record.sender), bad_element(index), in_session);
+            let finding = self.finding(record.location, bad_element(index), in_session);
             if self.shared.options.strict {
                 return Err(ConvertError::NotAMessage(finding));
             }
@@ -120,8 +120,7 @@ impl Worker<'_, '_> {
         }
         for failure in failures {
             self.mapper.lose(Loss::NotExpanded);
-            let at = (record.location, record.sender);
-            (written.report)(self.finding(at, failure.to_string(), self.shared.mapper.in_session()));
+            (written.report)(self.finding(record.location, failure.to_string(), self.shared.mapper.in_session()));
         }
         written.take(&mut *self.rendered)?;
         self.keep(payloads);

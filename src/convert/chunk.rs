@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::ops::Range;
 
-use super::sides::BothSides;
-use crate::record::{Entry, LogLine, ReadError, Reader, Record, Sender};
+use crate::record::{Entry, LogLine, ReadError, Reader, Record};
 
 /// How many bytes of records a chunk has, about.
 const BYTES: usize = 256 << 10;
@@ -33,16 +32,9 @@ pub(super) struct Chunk {
     entries: Vec<(Range<usize>, Entry<'static>)>,
 }
 
-/// What an input is read from.
-#[expect(clippy::large_enum_variant, reason = "there is one for each input")]
-pub(super) enum EntrySource<'r> {
-    One(Reader<Box<dyn Read + Send + 'r>>),
-    Two(Box<BothSides<Box<dyn Read + Send + 'r>>>),
-}
-
 /// Gives out the chunks of an input.
 pub(super) struct ChunkSource<'r> {
-    source: EntrySource<'r>,
+    reader: Reader<Box<dyn Read + Send + 'r>>,
     /// Whether long arrays can be worked on in pieces.
     in_pieces: bool,
     next: usize,
@@ -52,34 +44,18 @@ pub(super) struct ChunkSource<'r> {
 }
 
 impl<'r> ChunkSource<'r> {
-    pub fn new(source: EntrySource<'r>, in_pieces: bool) -> Self {
-        Self { source, in_pieces, next: 0, ended: false, failure: None }
+    pub fn new(reader: Reader<Box<dyn Read + Send + 'r>>, in_pieces: bool) -> Self {
+        Self { reader, in_pieces, next: 0, ended: false, failure: None }
     }
 
     /// How the text of the input begins: see [`Reader::head`].
     pub fn head(&self) -> &[u8] {
-        match &self.source {
-            EntrySource::One(reader) => reader.head(),
-            EntrySource::Two(logs) => {
-                logs.readers().into_iter().map(Reader::head).find(|head| !head.is_empty()).unwrap_or_default()
-            }
-        }
+        self.reader.head()
     }
 
     /// How many bytes of text were read.
     pub fn text_length(&self) -> u64 {
-        match &self.source {
-            EntrySource::One(reader) => reader.text_length(),
-            EntrySource::Two(logs) => logs.readers().into_iter().map(Reader::text_length).sum(),
-        }
-    }
-
-    /// Of two logs, that which could not be read to its end.
-    pub fn failed(&self) -> Option<Sender> {
-        match &self.source {
-            EntrySource::One(_) => None,
-            EntrySource::Two(logs) => logs.failed,
-        }
+        self.reader.text_length()
     }
 
     /// Fills a chunk with the entries that come next; tells whether there are any. Waits for input only for the first of
@@ -90,11 +66,8 @@ impl<'r> ChunkSource<'r> {
         while !self.ended && !chunk.ends_in_array && chunk.weight < BYTES && chunk.entries.len() < ENTRIES {
             let is_empty = chunk.entries.is_empty();
             let push = |entry: Entry<'_>| chunk.push(entry, self.in_pieces);
-            let taken = match &mut self.source {
-                EntrySource::One(reader) => reader.take_entry(is_empty || reader.record_count() == 0, push),
-                EntrySource::Two(logs) => logs.take_entry(is_empty || logs.records == 0, push),
-            };
-            match taken {
+            let may_read = is_empty || self.reader.record_count() == 0;
+            match self.reader.take_entry(may_read, push) {
                 Ok(Some(())) => {}
                 Ok(None) if chunk.entries.is_empty() => self.ended = true,
                 Ok(None) => break,

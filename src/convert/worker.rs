@@ -14,7 +14,7 @@ use crate::json::{self, Outline};
 use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
 use crate::protocol::{self, Extract, Linker, Protocol, Spelled, Statement};
-use crate::record::{Entry, Location, Record, Sender};
+use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered, SinkError};
 use crate::summary::Summary;
@@ -110,12 +110,9 @@ struct Steps<'c> {
 
 /// A record that is ready to be rendered.
 enum RenderStep<'c> {
-    Nodes { graph: Arc<str>, nodes: Range<usize>, at: Place },
-    Plain { bytes: &'c [u8], content: &'c Content<'c>, at: Place },
+    Nodes { graph: Arc<str>, nodes: Range<usize>, at: Location },
+    Plain { bytes: &'c [u8], content: &'c Content<'c>, at: Location },
 }
-
-/// Where something is: of two logs, in that of this side.
-pub(super) type Place = (Location, Option<Sender>);
 
 /// What is known of a record before any other.
 pub(super) enum ScannedRecord<'e> {
@@ -230,7 +227,7 @@ impl<'w, 's> Worker<'w, 's> {
                     let nodes = nodes.get(range.clone()).unwrap_or_default();
                     (Some(&**graph), MapPart::Nodes(graph, nodes, &statements), at)
                 }
-                RenderStep::Plain { bytes, content, at } => (None, MapPart::Plain(at.0.record, bytes, content), at),
+                RenderStep::Plain { bytes, content, at } => (None, MapPart::Plain(at.record, bytes, content), at),
             };
             if let Err(error) = self.map(graph, true, &part) {
                 // Expansion depends on the message only under contexts with maps or the like.
@@ -360,7 +357,7 @@ impl<'w, 's> Worker<'w, 's> {
                         // No session finds more of them.
                         content.elements().iter().for_each(|element| paired.summary.add_problems(element.problems()));
                     }
-                    let at = (record.location, record.sender);
+                    let at = record.location;
                     if !in_session {
                         if !matches!(content, Content::Exchange) {
                             steps.push(RenderStep::Plain { bytes: &record.bytes, content, at });
@@ -385,16 +382,12 @@ impl<'w, 's> Worker<'w, 's> {
                     paired.summary.log_lines += 1;
                     if line.oversized {
                         let message = format!("{} bytes of text are skipped", line.length);
-                        findings.push(self.finding((line.location, line.sender), message, false));
+                        findings.push(self.finding(line.location, message, false));
                     } else if self.shared.options.log_lines && in_session {
                         let first = nodes.len();
                         let (node, graph) = paired.sessions.annotate_log_line(line, first_key);
                         nodes.push(node);
-                        steps.push(RenderStep::Nodes {
-                            graph,
-                            nodes: first..nodes.len(),
-                            at: (line.location, line.sender),
-                        });
+                        steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at: line.location });
                     }
                 }
                 (Entry::Record(_), None) => {}
@@ -428,7 +421,7 @@ impl<'w, 's> Worker<'w, 's> {
             Content::Single(single) if !self.is_tolerated(single) => "JSON, but no JSON-RPC message".to_owned(),
             Content::Single(_) | Content::Exchange => return None,
         };
-        Some(self.finding((record.location, record.sender), message, in_session && !record.flags.oversized))
+        Some(self.finding(record.location, message, in_session && !record.flags.oversized))
     }
 
     /// Whether there is nothing to be said of a message, or of what stands in its place.
@@ -442,8 +435,8 @@ impl<'w, 's> Worker<'w, 's> {
         }
     }
 
-    pub(super) fn finding(&self, (location, sender): Place, message: String, in_graph: bool) -> Finding {
-        Finding { input: self.shared.names.of(sender), location, message, in_graph }
+    pub(super) fn finding(&self, location: Location, message: String, in_graph: bool) -> Finding {
+        Finding { input: self.shared.name.to_owned(), location, message, in_graph }
     }
 }
 
@@ -463,9 +456,8 @@ impl WorkShared<'_> {
             return Err(error);
         }
         let source = self.source.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let input = self.names.of(source.failed());
         if let Some(error) = source.failure {
-            return Err(ConvertError::Read { input, error });
+            return Err(ConvertError::Read { input: self.name.to_owned(), error });
         }
         let mut paired = self.paired.into_inner();
         paired.summary.end_input(self.options.reader.is_stated(), source.head());

@@ -5,7 +5,7 @@ use oxsdatatypes::DateTime;
 
 use super::facts::Facts;
 use super::terms::kind_of_error;
-use super::walk::{extra, log_line, role};
+use super::walk::{extra, role};
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
 use crate::digest::sha256;
 use crate::json::Numbers;
@@ -40,7 +40,11 @@ impl RecordRows {
     fn node(&mut self, annotated: &Annotated<'_>, session: &str, statements: &[Statement<'_>], provenance: bool) {
         let is_line = matches!(annotated.node, Node::LogLine { .. });
         let whole = annotated.batch_index.is_none();
-        let name = if is_line { log_line(annotated) } else { NodeRef::Message(annotated.name).to_string() };
+        let name = match annotated.node {
+            Node::LogLine { .. } => NodeRef::LogLine(annotated.location.line, annotated.name.element),
+            _ => NodeRef::Message(annotated.name),
+        };
+        let name = name.to_string();
         self.iri(messages::SESSION_IRI, session);
         self.messages.number(messages::SEQ, signed(annotated.name.record));
         self.messages.text(messages::MESSAGE, name.trim_start_matches('#'));

@@ -159,10 +159,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 self.text_or_bytes(bytes);
             }
             Node::LogLine { bytes, after } => {
-                match annotated.sender {
-                    Some(Sender::Server) => self.start(NodeRef::Session(&log_line(annotated)), rpcg::LOG_LINE),
-                    _ => self.start(NodeRef::LogLine(annotated.location.line, annotated.name.element), rpcg::LOG_LINE),
-                }
+                self.start(NodeRef::LogLine(annotated.location.line, annotated.name.element), rpcg::LOG_LINE);
                 self.annotations(annotated, None, annotated.problems);
                 if let Some(record) = after {
                     self.writer.link(rpcg::AFTER, NodeRef::Message(*record));
@@ -470,12 +467,6 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
             self.string(property, text);
         }
     }
-}
-
-/// The name of a text between messages. Where each side has a log, both have such lines.
-pub(super) fn log_line(annotated: &Annotated<'_>) -> String {
-    let line = NodeRef::LogLine(annotated.location.line, annotated.name.element).to_string();
-    if annotated.sender == Some(Sender::Server) { line.replacen('#', "#server-", 1) } else { line }
 }
 
 /// The individual that a side is.

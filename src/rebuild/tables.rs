@@ -229,8 +229,8 @@ impl TableRow {
     }
 
     fn log_line(&self) -> Result<LogLine<'static>, TableError> {
-        let (time, sender, location) = (self.time()?, self.sender(), self.location()?);
-        Ok(LogLine { time, sender, location, ..LogLine::new(self.text_or_bytes()) })
+        let (time, location) = (self.time()?, self.location()?);
+        Ok(LogLine { time, location, ..LogLine::new(self.text_or_bytes()) })
     }
 
     /// A record, but for its bytes.

@@ -48,8 +48,7 @@ pub struct Annotated<'a> {
     pub record: Option<&'a [u8]>,
     /// When its record was captured.
     pub time: Option<Time>,
-    /// The side that sent it, as the log says or as the traffic tells; of a text between messages, the side whose log it
-    /// stands in, where that is known.
+    /// The side that sent it, as the log says or as the traffic tells.
     pub sender: Option<Sender>,
     /// The message, or what stands in its place.
     pub node: Node<'a>,
@@ -124,7 +123,7 @@ impl<'a> Annotated<'a> {
         let (bytes, node) = (&*line.bytes, Node::LogLine { bytes: &line.bytes, after });
         let time = stated_time(bytes).or(line.time);
         let bytes = (!line.oversized).then_some(bytes);
-        Self { time, sender: line.sender, ..Self::bare(name, line.location, bytes, node) }
+        Self { time, ..Self::bare(name, line.location, bytes, node) }
     }
 
     fn bare(name: Name, location: Location, record: Option<&'a [u8]>, node: Node<'a>) -> Self {

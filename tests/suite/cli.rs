@@ -15,7 +15,6 @@ mod output;
 mod provenance;
 mod questions;
 mod show;
-mod sides;
 mod store;
 mod streaming;
 mod syntaxes;

@@ -210,9 +210,7 @@ fn examples_of_help_are_run() {
         fs::copy(Path::new(ROOT).join(from), to).unwrap();
     };
     let log = "examples/mcp-session.ndjson";
-    for name in
-        ["session.ndjson", "session.json", "session.log", "client.log", "server.log", "logs/a.ndjson", "logs/b.ndjson"]
-    {
+    for name in ["session.ndjson", "session.json", "session.log", "logs/a.ndjson", "logs/b.ndjson"] {
         put(log, name);
     }
     for file in files(&Path::new(ROOT).join("examples/json-rpc"), "") {
