@@ -114,7 +114,7 @@ pub use describe::{FoundIn, toml_string};
 pub use detect::Format;
 pub use follow::{Follow, FollowEvent};
 pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_method};
-pub use layout::{Layout, LayoutError, WordMeaning};
+pub use layout::{Layout, LayoutError, SessionBy, WordMeaning};
 pub(crate) use nature::nature;
 #[cfg(feature = "register")]
 pub(crate) use page::page_mark;
@@ -347,6 +347,8 @@ pub struct Flags {
     pub is_derived: bool,
     /// It stands in one entry of the log with the record before it. If both have one time, it is that of the entry.
     pub shares_time: bool,
+    /// The user says what tells sessions apart, so that nothing is inferred of them.
+    pub session_stated: bool,
 }
 
 /// Text between the messages, in formats that mark their messages.
@@ -363,7 +365,7 @@ pub struct LogLine<'a> {
     pub oversized: bool,
     /// When it was written, where the log tells that beside the text.
     pub time: Option<Time>,
-    /// Key of the session within the input, where the log tells that of the line.
+    /// Key of the session within the input, where the log tells that of the line; empty: the input's own.
     pub session: Option<Cow<'a, str>>,
 }
 
@@ -433,6 +435,39 @@ impl<'a> Entry<'a> {
         self
     }
 
+    /// The same entry in the session that the user means: the input's own if there is no key.
+    #[must_use]
+    pub(crate) fn in_session(mut self, key: Option<Option<String>>) -> Self {
+        if let Self::Record(record) = &mut self {
+            record.flags.session_stated = true;
+        }
+        let (Self::Record(Record { session, .. }) | Self::LogLine(LogLine { session, .. })) = &mut self;
+        if let Some(key) = key {
+            *session = key.map(Cow::Owned);
+        }
+        self
+    }
+
+    /// The same entry in a session of its writer, whose sessions have this key in front of theirs, or none if it is the first
+    /// writer. A line without a session is in that of the writer's `last` record.
+    #[must_use]
+    pub(crate) fn by_writer(mut self, key: Option<&'a str>, last: &mut Option<String>) -> Self {
+        match &mut self {
+            Self::Record(Record { session, .. }) => {
+                *session = in_front(key, session.take());
+                let own = session.as_deref().unwrap_or_default();
+                if last.as_deref() != Some(own) {
+                    *last = Some(own.to_owned());
+                }
+            }
+            Self::LogLine(LogLine { session, .. }) => {
+                let told = session.take().map(|own| in_front(key, Some(own)));
+                *session = told.unwrap_or_else(|| Some(last.as_deref().or(key).unwrap_or_default().to_owned().into()));
+            }
+        }
+        self
+    }
+
     /// The same entry, without its bytes if they are more than `limit`.
     #[inline]
     #[must_use]
@@ -461,6 +496,14 @@ impl<'a> Entry<'a> {
             }
             .into(),
         }
+    }
+}
+
+/// The key of a session of a writer that has a key.
+fn in_front<'a>(key: Option<&'a str>, own: Option<Cow<'a, str>>) -> Option<Cow<'a, str>> {
+    match (key, own) {
+        (Some(key), Some(own)) => Some(format!("{key} {own}").into()),
+        (key, own) => own.or(key.map(Cow::Borrowed)),
     }
 }
 

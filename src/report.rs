@@ -198,7 +198,7 @@ impl Report {
                 let text = text.map_or(&*record.bytes, |text| text.get().as_bytes());
                 place = self.place(record, text, std::slice::from_ref(node), log)?;
             }
-            self.message(node, (record, place), &statements, log);
+            self.message(node, place, &statements, log);
         }
         Ok(())
     }
@@ -238,13 +238,7 @@ impl Report {
     }
 
     /// A row of the index.
-    fn message(
-        &mut self,
-        node: &Annotated<'_>,
-        (record, place): (&Record<'_>, Place),
-        statements: &[Statement<'_>],
-        log: &mut OpenLog<'_>,
-    ) {
+    fn message(&mut self, node: &Annotated<'_>, place: Place, statements: &[Statement<'_>], log: &mut OpenLog<'_>) {
         let kind = match (&node.node, node.kind()) {
             (_, Some(Kind::Request)) => RowKind::Request,
             (_, Some(Kind::Notification)) => RowKind::Notification,
@@ -255,7 +249,7 @@ impl Report {
             _ => RowKind::Invalid,
         };
         let mut row = Row::new(kind, node, place);
-        row.session = match (record.session.as_deref(), &self.redaction) {
+        row.session = match (log.paired.sessions.last_key(), &self.redaction) {
             (Some(key), Some(redaction)) => self.index.text(&redaction.text(key)),
             (key, _) => self.index.text(key.unwrap_or_default()),
         };

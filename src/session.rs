@@ -3,6 +3,9 @@
 //! [`Sessions`] take the records of an input in order and give each its name, its sequence, its sender, what it answers and
 //! how long that took: the [`Annotated`] message. Memory grows with the open requests of the sessions that are in use, and,
 //! by at most 100 bytes and its key, with sessions.
+//!
+//! A client says `initialize` once, so one that says it again on the same connection begins a session, with the number of the
+//! connection's sessions as its key, unless the first was refused. Answers to what was asked before belong to the session before.
 
 mod annotated;
 mod answered;
@@ -11,6 +14,7 @@ mod failure;
 mod pairing;
 mod sides;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -18,10 +22,10 @@ use percent_encoding::utf8_percent_encode;
 
 pub use self::annotated::{Annotated, IdNode, Name, Node, Origin, SessionEnd};
 use self::answered::RecentAnswers;
-use self::connection::{Connection, Idle, Tally};
+use self::connection::{Begun, Connection, Idle, Tally};
 pub(crate) use self::connection::{OpenBatch, asked_id, seconds_between};
 pub use self::failure::FailureKind;
-use crate::message::{Content, Id, Single};
+use crate::message::{Content, Id, Kind, Message, Single};
 use crate::record::{KnownMethod, LogLine, Protocols, Record, Sender};
 use crate::vocab::RESERVED;
 
@@ -44,9 +48,20 @@ pub struct Sessions {
     in_use: Vec<usize>,
     /// Where in it that of the last record is, unless it is the input's own.
     last: Option<usize>,
+    /// Connections that began anew, by the key that the log has for them; the input's own by none.
+    renewed: HashMap<Box<str>, Renewed>,
     answered: RecentAnswers,
     records: u64,
     given_up: u64,
+}
+
+/// The last two of a connection's sessions, and how many there were.
+#[derive(Debug)]
+struct Renewed {
+    current: usize,
+    /// `None`: the input's own.
+    before: Option<usize>,
+    count: usize,
 }
 
 /// A session with a key, which is in the map. There may be millions.
@@ -89,7 +104,11 @@ impl Sessions {
         nodes: &mut Vec<Annotated<'a>>,
     ) -> Arc<str> {
         self.records += 1;
-        let (connection, answered) = self.connection(record);
+        let message = match &content {
+            Content::Single(Single::Message(message)) => Some(message),
+            _ => None,
+        };
+        let (connection, answered) = self.connection(record, message);
         connection.annotate_into(record, content, answered, nodes);
         connection.reference.clone()
     }
@@ -98,7 +117,7 @@ impl Sessions {
     /// what is known of the first method in it that tells the sender.
     pub(crate) fn begin_batch(&mut self, record: &Record<'_>, told: Option<KnownMethod>) -> OpenBatch {
         self.records += 1;
-        self.connection(record).0.begin_batch(record, false, told)
+        self.connection(record, None).0.begin_batch(record, false, told)
     }
 
     /// Annotates the next elements of the batch that the last record is.
@@ -108,7 +127,7 @@ impl Sessions {
         batch: &mut OpenBatch,
         elements: Vec<Single<'a>>,
     ) -> (Vec<Annotated<'a>>, Arc<str>) {
-        let (connection, answered) = self.connection(record);
+        let (connection, answered) = self.connection(record, None);
         let elements = elements.into_iter().map(|element| connection.element(record, batch, element, answered));
         (elements.collect(), connection.reference.clone())
     }
@@ -123,23 +142,97 @@ impl Sessions {
         }
     }
 
-    /// What the record is a part of.
-    fn connection(&mut self, record: &Record<'_>) -> (&mut Connection, &mut RecentAnswers) {
-        let place = record.session.as_deref().map(|key| self.use_session(key));
-        let connection = match place.and_then(|place| self.keyed.get_index_mut(place)) {
+    /// Key of the session of the last record, unless that is the input's own.
+    pub(crate) fn last_key(&self) -> Option<&str> {
+        self.last.and_then(|place| self.keyed.get_index(place)).map(|(key, _)| &**key)
+    }
+
+    /// What the record is a part of, which is this message if it is one.
+    fn connection(
+        &mut self,
+        record: &Record<'_>,
+        message: Option<&Message<'_>>,
+    ) -> (&mut Connection, &mut RecentAnswers) {
+        let place = self.place(record.session.as_deref());
+        self.last = match message {
+            Some(Message { kind: Kind::Request, method: Some(method), .. }) if method == "initialize" => {
+                self.begun(record, place)
+            }
+            Some(Message { kind: Kind::Response | Kind::ErrorResponse, id: Some(id), .. })
+                if !self.renewed.is_empty() =>
+            {
+                self.asked_in(record.session.as_deref(), place, id)
+            }
+            _ => place,
+        };
+        let connection = match self.last.and_then(|place| self.keyed.get_index_mut(place)) {
             Some((_, KeyedSession::InUse(connection))) => connection,
             _ => &mut self.own,
         };
-        self.last = place;
         connection.last_used = self.records;
         connection.last_record = Some(record.location.record);
         (connection, &mut self.answered)
+    }
+
+    /// Where the last session is that has a key in the log, or none; it may begin here.
+    fn place(&mut self, key: Option<&str>) -> Option<usize> {
+        match self.renewed.get(key.unwrap_or_default()) {
+            Some(renewed) => Some(self.wake(renewed.current)),
+            None => key.map(|key| self.use_session(key)),
+        }
+    }
+
+    fn at(&mut self, place: Option<usize>) -> &mut Connection {
+        match place.and_then(|place| self.keyed.get_index_mut(place)) {
+            Some((_, KeyedSession::InUse(connection))) => connection,
+            _ => &mut self.own,
+        }
+    }
+
+    /// The session that an `initialize` is part of: a new one if its sender said so before.
+    fn begun(&mut self, record: &Record<'_>, place: Option<usize>) -> Option<usize> {
+        let begun = Begun { by: record.sender, direction: record.direction, request: record.location.record };
+        let begun_by = &mut self.at(place).begun_by;
+        if begun_by.is_some_and(|first| first.is_of_same_side(begun)) && !record.flags.session_stated {
+            let key = record.session.as_deref().unwrap_or_default();
+            let mut count = self.renewed.get(key).map_or(1, |renewed| renewed.count);
+            let new = loop {
+                count += 1;
+                let new = if key.is_empty() { count.to_string() } else { format!("{key}-{count}") };
+                if !self.keyed.contains_key(&*new) {
+                    break self.use_session(&new);
+                }
+            };
+            self.renewed.insert(key.into(), Renewed { current: new, before: place, count });
+            self.at(Some(new)).begun_by = Some(begun);
+            return Some(new);
+        }
+        begun_by.get_or_insert(begun);
+        place
+    }
+
+    /// The session that an answer is part of: the one before, if only that waits for it.
+    fn asked_in(&self, key: Option<&str>, place: Option<usize>, id: &Id<'_>) -> Option<usize> {
+        let Some(before) = self.renewed.get(key.unwrap_or_default()).map(|renewed| renewed.before) else {
+            return place;
+        };
+        let waits = |place: Option<usize>| match place.and_then(|place| self.keyed.get_index(place)) {
+            Some((_, KeyedSession::InUse(connection))) => connection.waits_for(id),
+            Some((_, KeyedSession::Idle(_))) => false,
+            None => self.own.waits_for(id),
+        };
+        if !waits(place) && waits(before) { before } else { place }
     }
 
     /// Where the session with that key is, which may be idle, or begin here.
     fn use_session(&mut self, key: &str) -> usize {
         let known = self.keyed.get_index_of(key);
         let place = known.unwrap_or_else(|| self.keyed.insert_full(key.into(), KeyedSession::Idle(Idle::default())).0);
+        self.wake(place)
+    }
+
+    /// Makes sure that the session at that place is in use.
+    fn wake(&mut self, place: usize) -> usize {
         if let Some((key, session)) = self.keyed.get_index_mut(place)
             && let KeyedSession::Idle(idle) = session
         {
@@ -179,8 +272,14 @@ impl Sessions {
         let last = self.last_log_line.filter(|(last, _)| *last == at);
         let nth = last.map_or(1, |(_, count)| count.saturating_add(1));
         self.last_log_line = Some((at, nth));
-        let told = line.session.as_deref().and_then(|key| self.keyed.get_index_of(key));
-        let place = told.or_else(|| if self.records > 0 { self.last } else { first.map(|key| self.use_session(key)) });
+        let renewed = line.session.as_deref().and_then(|key| self.renewed.get(key)).map(|renewed| renewed.current);
+        let told = renewed.or_else(|| line.session.as_deref().and_then(|key| self.keyed.get_index_of(key)));
+        let place = match line.session.as_deref() {
+            _ if told.is_some() => told,
+            Some("") => None,
+            _ if self.records > 0 => self.last,
+            _ => first.map(|key| self.use_session(key)),
+        };
         let (last_record, reference) = match place.and_then(|place| self.keyed.get_index(place)) {
             Some((_, KeyedSession::InUse(connection))) => (connection.last_record, connection.reference.clone()),
             // Which one its last record was is not known any more.
@@ -222,6 +321,12 @@ impl Sessions {
     /// The protocols whose methods told who sends what; none where the log says that itself, or nothing does.
     pub(crate) fn protocols(&self) -> Protocols {
         self.tallies().fold(Protocols::default(), |all, (_, tally)| all.or(tally.sides.protocols))
+    }
+
+    /// Whether there are sessions whose times have a zone, and some whose times have none.
+    pub(crate) fn zones(&self) -> [bool; 2] {
+        let times = || self.tallies().filter_map(|(_, tally)| tally.times).flat_map(|(first, last)| [first, last]);
+        [times().any(|time| time.timezone_offset().is_some()), times().any(|time| time.timezone_offset().is_none())]
     }
 
     fn tallies(&self) -> impl Iterator<Item = (Option<&str>, Tally)> {

@@ -49,6 +49,8 @@ pub struct Summary {
     pub unread: u64,
     /// Sessions whose open requests were given up: see [`Sessions::given_up`].
     pub given_up: u64,
+    /// Whether there are times with a zone, and times without.
+    zones: [bool; 2],
     /// The protocols whose methods told senders that the log does not.
     protocols: Protocols,
     /// Of an input whose text is more than 1,000 times as long as it is: how many bytes that are, and those of its text.
@@ -109,6 +111,7 @@ impl Summary {
         self.sessions = sessions.count() as u64;
         self.given_up = sessions.given_up();
         self.protocols = sessions.protocols();
+        self.zones = sessions.zones();
     }
 
     /// Ends the counts of an input, of which the user may have stated the format, and whose text begins with `head`.
@@ -122,6 +125,17 @@ impl Summary {
         if self.nothing_read() {
             self.head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).to_vec();
         }
+    }
+
+    /// Whether some times have a zone and others have none.
+    pub fn mixes_zones(&self) -> bool {
+        self.zones == [true, true]
+    }
+
+    /// How many requests take an id that is open, if that happens again and again: several sessions in one look like this.
+    pub fn ids_reused(&self) -> Option<u64> {
+        let (reused, requests) = (self.problem(Problem::IdReusedWhileOpen), self.messages[Kind::Request as usize]);
+        (reused > 1 && reused.saturating_mul(10) >= requests).then_some(reused)
     }
 
     /// Whether there are neither records nor lines of text.
@@ -197,6 +211,7 @@ impl Summary {
         add_new(&mut self.formats, &other.formats);
         add_new(&mut self.carriers, &other.carriers);
         self.sessions += other.sessions;
+        self.zones = [self.zones[0] | other.zones[0], self.zones[1] | other.zones[1]];
         self.inputs += other.inputs;
         self.records += other.records;
         self.messages.iter_mut().zip(other.messages).for_each(|(mine, theirs)| *mine += theirs);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use rpcgraph::record::{Direction, Entry, Format, Layout, Reader, ReaderOptions, Sender, WordMeaning};
+use rpcgraph::record::{Direction, Entry, Format, Layout, Reader, ReaderOptions, Sender, SessionBy, WordMeaning};
 use rpcgraph::summary::counted;
 use serde::Deserialize;
 
@@ -25,8 +25,12 @@ pub struct FormatArgs {
     envelope: Option<Layout>,
 
     /// Where they are in lines of text: a regular expression with the group `message`, and maybe `time`, `sender`, `session`
-    #[arg(long, value_name = "REGEX", value_parser = Layout::line, conflicts_with = "envelope")]
-    line: Option<Layout>,
+    #[arg(long, value_name = "REGEX", conflicts_with = "envelope")]
+    line: Option<String>,
+
+    /// What tells sessions apart: a JSON Pointer into each line, a group of --line, or `none` [default: the log's own names]
+    #[arg(long, value_name = "POINTER|GROUP|none", value_parser = SessionBy::parse)]
+    session_by: Option<SessionBy>,
 
     /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
     #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
@@ -42,8 +46,17 @@ enum From {
 impl FormatArgs {
     /// How to read.
     pub fn options(&self) -> Result<ReaderOptions, Failure> {
-        let layout = self.envelope.as_ref().or(self.line.as_ref()).cloned();
+        let group = self.session_by.as_ref().and_then(SessionBy::group);
+        let layout = match (&self.line, group) {
+            (Some(regex), Some(group)) => Some(Layout::line_by(regex, group).context("--line")?),
+            (Some(regex), None) => Some(Layout::line(regex).context("--line")?),
+            (None, Some(group)) => {
+                bail!("--session-by {group} names a group of --line, which is missing; a pointer begins with /")
+            }
+            (None, None) => self.envelope.clone(),
+        };
         let options = ReaderOptions::default().with_max_record_size(self.max_record_size);
+        let options = self.session_by.iter().cloned().fold(options, ReaderOptions::with_session_by);
         Ok(match (&self.from, layout) {
             (None, None) => options,
             (Some(From::Format(format)), None) => options.with_format(*format),

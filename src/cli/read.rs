@@ -204,9 +204,16 @@ impl Run<'_> {
             Err(error @ (ConvertError::Read { .. } | ConvertError::Panicked { .. })) => return Err(error.into()),
         };
         let unread = why_unread(&source.name(), &summary, self.is_stated, self.findings.quiet);
+        let mixes = |total: &Option<Summary>| total.as_ref().is_some_and(Summary::mixes_zones);
+        let mixed = mixes(&self.total);
         match &mut self.total {
             Some(total) => total.merge(&summary),
             None => self.total = Some(summary),
+        }
+        if mixes(&self.total) && !mixed && !self.findings.quiet {
+            say(
+                "note: some times have a zone and others have none: no time of one kind is compared with one of the other",
+            );
         }
         self.unread += usize::from(unread.is_some());
         Ok(unread.map_or(Attempt::Done, Attempt::Unread))
@@ -259,6 +266,12 @@ pub fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) 
             say(&format!("note: {input}: {unread} of {records} records were not read as JSON-RPC"));
         }
         _ => {}
+    }
+    if !quiet && let Some(reused) = summary.ids_reused() {
+        say(&format!(
+            "note: {input}: {reused} requests take an id that is still open, as where several sessions are in one log: \
+             say with --session-by what tells them apart"
+        ));
     }
     why
 }

@@ -449,7 +449,7 @@ impl WorkShared<'_> {
     /// What came of it all.
     pub(super) fn end(self) -> Result<Summary, ConvertError> {
         if self.panicked.load(Ordering::Relaxed) {
-            return Err(ConvertError::Panicked { input: self.names.of(None) });
+            return Err(ConvertError::Panicked { input: self.name.to_owned() });
         }
         let written = self.written.into_inner();
         if let Some(error) = written.error {

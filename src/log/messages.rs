@@ -126,13 +126,16 @@ impl Messages {
 fn read(record: &Record<'_>, sessions: &mut Sessions, ready: &mut VecDeque<LoggedMessage>) {
     let content = Content::of(record);
     let elements = content.element_texts(&record.bytes);
-    for annotated in sessions.annotate(record, content) {
+    let annotated = sessions.annotate(record, content);
+    let session = sessions.last_key().map(str::to_owned);
+    for annotated in annotated {
         let text = match annotated.batch_index {
             Some(index) => elements.get(index as usize - 1).map(|element| Cow::Borrowed(element.get())),
             None => Some(String::from_utf8_lossy(&record.bytes)),
         };
         if !matches!(annotated.node, Node::Batch) {
-            ready.push_back(LoggedMessage::of(record, &annotated, text.unwrap_or_default().into_owned()));
+            let message = LoggedMessage::of(&annotated, text.unwrap_or_default().into_owned());
+            ready.push_back(LoggedMessage { session: session.clone(), ..message });
         }
     }
 }
@@ -155,7 +158,7 @@ impl LoggedMessage {
         }
     }
 
-    fn of(record: &Record<'_>, annotated: &Annotated<'_>, text: String) -> Self {
+    fn of(annotated: &Annotated<'_>, text: String) -> Self {
         let named = Self { name: annotated.name, location: annotated.location, ..Self::default() };
         let logged = match &annotated.node {
             Node::Message(message) => named.with_members(message),
@@ -163,7 +166,6 @@ impl LoggedMessage {
         };
         let seconds = annotated.latency.map(|seconds| f64::from(oxsdatatypes::Double::from(seconds)));
         Self {
-            session: record.session.as_deref().map(str::to_owned),
             time: annotated.time.map(|time| time.to_string()),
             sender: annotated.sender,
             responds_to: annotated.responds_to,

@@ -29,26 +29,57 @@ pub(super) struct Carried {
     failed: bool,
     /// A line may be longer than records are by what a carrier has around them.
     most: usize,
-    /// The text that was made of it, and how much of that was given.
-    text: Vec<u8>,
+    /// The text that was made of it, and how much of the first piece was given.
+    pieces: VecDeque<Piece>,
     given: usize,
-    /// How many bytes of text there were before it.
-    before: u64,
-    marks: VecDeque<Mark>,
+    /// How many bytes of text were made.
+    made: u64,
+    /// Who wrote the last line that was in its carriers.
+    last_writer: Vec<u8>,
     /// Lines that are not in a carrier: each with the text that comes before it, in bytes.
     others: VecDeque<(u64, LogLine<'static>)>,
     others_length: usize,
 }
 
+/// Text by one writer, in whole lines.
+#[derive(Default)]
+struct Piece {
+    writer: Vec<u8>,
+    text: Vec<u8>,
+    marks: Vec<Mark>,
+}
+
+/// Where the text of one writer stands in the input, as far as it is still to be read.
+#[derive(Default)]
+pub(super) struct Places(VecDeque<Mark>);
+
+impl Places {
+    /// The place in the input of the byte of text with that offset, and the time that its line tells.
+    pub(super) fn place(&self, offset: u64) -> (Location, Option<Time>) {
+        let index = self.0.partition_point(|mark| mark.at <= offset).saturating_sub(1);
+        let Some(mark) = self.0.get(index) else { return (Location::START, None) };
+        let mark = mark.behind(offset);
+        (mark.location(), mark.time)
+    }
+
+    /// Forgets places of text that was read.
+    pub(super) fn forget(&mut self, read: u64) {
+        while self.0.get(1).is_some_and(|next| next.at <= read) {
+            self.0.pop_front();
+        }
+    }
+}
+
 /// One carrier, and what it remembers from line to line.
 struct Layer {
     carrier: Carrier,
-    inside: bool,
+    inside: Vec<u8>,
     /// The beginnings of lines that go on, the oldest first; one at most for each stream.
     begun: Vec<Begun>,
 }
 
 struct Begun {
+    writer: Vec<u8>,
     stream: Vec<u8>,
     text: Vec<u8>,
     marks: Vec<Mark>,
@@ -86,6 +117,8 @@ fn part(marks: &[Mark], start: usize, end: usize) -> impl Iterator<Item = Mark> 
     marks[first..].iter().take_while(move |mark| mark.at <= start || mark.at < end).map(move |mark| mark.behind(start))
 }
 
+/// How many bytes are read at once.
+const READ: usize = 64 * 1024;
 /// How many streams may have a line that goes on.
 const STREAMS: usize = 16;
 /// How many bytes of lines that are not in a carrier are kept until the text before them has been read.
@@ -95,7 +128,7 @@ impl Carried {
     /// Takes carriers off, the outermost first, in an input that goes on behind `raw`, which stands at `place`. Records have at
     /// most `limit` bytes.
     pub(super) fn new(carriers: &[Carrier], limit: usize, raw: Vec<u8>, place: Location) -> Self {
-        let layer = |&carrier| Layer { carrier, inside: false, begun: Vec::new() };
+        let layer = |&carrier| Layer { carrier, inside: Vec::new(), begun: Vec::new() };
         Self {
             layers: carriers.iter().map(layer).collect(),
             raw,
@@ -111,7 +144,7 @@ impl Carried {
         Self { ended: !failed, failed, ..self }
     }
 
-    /// What one carrier has in a text.
+    /// What one carrier has in a text, that of each writer together.
     pub(super) fn inside(carrier: Carrier, text: &[u8]) -> Vec<u8> {
         let mut carried = Self::new(&[carrier], usize::MAX, text.to_vec(), Location::START).ended(false);
         while !carried.raw.is_empty() {
@@ -120,7 +153,14 @@ impl Carried {
             carried.take_apart();
         }
         carried.finish();
-        carried.text
+        let mut texts: Vec<Piece> = Vec::new();
+        for piece in carried.pieces {
+            match texts.iter_mut().find(|known| known.writer == piece.writer) {
+                Some(known) => known.text.extend(piece.text),
+                None => texts.push(piece),
+            }
+        }
+        texts.into_iter().flat_map(|piece| piece.text).collect()
     }
 
     /// How many bytes of the input were read.
@@ -128,36 +168,52 @@ impl Carried {
         self.byte + self.raw.len() as u64
     }
 
-    /// Gives text; nothing at the end, or if it is [full](Self::is_full).
-    pub(super) fn read<R: Read>(&mut self, input: &mut PlainText<R>, buffer: &mut [u8]) -> Result<usize, TextFailure> {
-        loop {
-            let rest = &self.text[self.given..];
-            if !rest.is_empty() {
-                let given = rest.len().min(buffer.len());
-                buffer[..given].copy_from_slice(&rest[..given]);
-                self.given += given;
-                return Ok(given);
-            }
-            self.before += self.text.len() as u64;
-            self.text.clear();
-            self.given = 0;
-            if self.is_full() {
-                return Ok(0);
-            }
+    /// Makes text, unless there is some, the input has ended, or it is [full](Self::is_full).
+    pub(super) fn advance<R: Read>(&mut self, input: &mut PlainText<R>) -> Result<(), TextFailure> {
+        while self.pieces.is_empty() && !self.is_full() {
             self.take_apart();
-            let wants_more = self.text.is_empty() && !self.is_full();
-            if wants_more && self.ended {
+            if !self.pieces.is_empty() || self.is_full() {
+                break;
+            }
+            if self.ended {
                 self.finish();
-            } else if wants_more && !self.failed {
-                let read = input.read(buffer)?;
-                self.raw.extend_from_slice(&buffer[..read]);
-                self.ended = read == 0;
-                continue;
+                break;
             }
-            if self.text.is_empty() {
-                return Ok(0);
+            if self.failed {
+                break;
             }
+            let have = self.raw.len();
+            self.raw.resize(have + READ, 0);
+            let read = input.read(&mut self.raw[have..]);
+            self.raw.truncate(have + *read.as_ref().unwrap_or(&0));
+            self.ended = read? == 0;
         }
+        Ok(())
+    }
+
+    /// The writer of the text that comes next.
+    pub(super) fn next_writer(&self) -> Option<&[u8]> {
+        self.pieces.front().map(|piece| &*piece.writer)
+    }
+
+    /// Gives that text, at `offset` of all that its writer wrote.
+    pub(super) fn read(&mut self, buffer: &mut [u8], offset: u64, places: &mut Places) -> usize {
+        let Some(piece) = self.pieces.front_mut() else { return 0 };
+        places.0.extend(piece.marks.drain(..).map(|mark| Mark { at: mark.at + offset, ..mark }));
+        let rest = &piece.text[self.given..];
+        let given = rest.len().min(buffer.len());
+        buffer[..given].copy_from_slice(&rest[..given]);
+        self.given += given;
+        if self.given == piece.text.len() {
+            self.pieces.pop_front();
+            self.given = 0;
+        }
+        given
+    }
+
+    /// Whether there is text that needs nothing to be read.
+    pub(super) fn has_text(&self) -> bool {
+        !self.pieces.is_empty()
     }
 
     /// Whether lines that are not in a carrier have to be given before there can be more text.
@@ -176,21 +232,6 @@ impl Carried {
         Some(line)
     }
 
-    /// The place in the input of the byte of text with that offset, and the time that its line tells.
-    pub(super) fn place(&self, offset: u64) -> (Location, Option<Time>) {
-        let index = self.marks.partition_point(|mark| mark.at <= offset).saturating_sub(1);
-        let Some(mark) = self.marks.get(index) else { return (Location::START, None) };
-        let mark = mark.behind(offset);
-        (mark.location(), mark.time)
-    }
-
-    /// Forgets places of text that was read.
-    pub(super) fn forget(&mut self, read: u64) {
-        while self.marks.get(1).is_some_and(|next| next.at <= read) {
-            self.marks.pop_front();
-        }
-    }
-
     /// Makes text of the lines that are whole.
     fn take_apart(&mut self) {
         let raw = mem::take(&mut self.raw);
@@ -205,10 +246,11 @@ impl Carried {
             let ended = line_end.is_some();
             let mark = Mark { at: 0, byte: self.byte, line: self.line, time: None, is_exact: true };
             if self.passing || (!ended && end - at > self.most) {
-                self.give(self.layers.len(), &raw[at..end], &[mark], ended);
+                let writer = self.last_writer.clone();
+                self.give(self.layers.len(), &raw[at..end], &[mark], ended, &writer);
                 self.passing = !ended;
             } else {
-                self.line(0, &raw[at..end], &[mark], ended);
+                self.line(0, &raw[at..end], &[mark], ended, b"");
             }
             let next = end + usize::from(ended);
             self.byte += (next - at) as u64;
@@ -223,18 +265,19 @@ impl Carried {
     /// Gives what still waits for the rest of its line: the input has ended.
     fn finish(&mut self) {
         if mem::take(&mut self.passing) {
-            self.text.push(b'\n');
+            let writer = self.last_writer.clone();
+            self.give(self.layers.len(), b"", &[], true, &writer);
         }
         for level in 0..self.layers.len() {
             let mut begun = mem::take(&mut self.layers[level].begun).into_iter();
-            while let Some(Begun { text, marks, .. }) = begun.next() {
-                self.give(level + 1, &text, &marks, begun.len() > 0);
+            while let Some(Begun { text, marks, writer, .. }) = begun.next() {
+                self.give(level + 1, &text, &marks, begun.len() > 0, &writer);
             }
         }
     }
 
-    /// Takes a line apart, without its LF if it `ended` with one.
-    fn line(&mut self, level: usize, mut line: &[u8], marks: &[Mark], ended: bool) {
+    /// Takes a line apart, without its LF if it `ended` with one. `outer` is who wrote it as the carriers around it say.
+    fn line(&mut self, level: usize, mut line: &[u8], marks: &[Mark], ended: bool, outer: &[u8]) {
         let whole = line.len();
         loop {
             let layer = &mut self.layers[level];
@@ -244,7 +287,11 @@ impl Carried {
             };
             let marks = self.marks_of(level, &taken, line, own);
             let used = taken.used;
-            self.join(level, taken, marks);
+            let writer = match (outer, &*taken.writer) {
+                (one, b"") | (b"", one) => one.to_vec(),
+                (outer, inner) => [outer, b" ", inner].concat(),
+            };
+            self.join(level, taken, marks, writer);
             // Two writers may have shared the line.
             line = &line[used..];
             if trim_end(line).is_empty() {
@@ -275,16 +322,16 @@ impl Carried {
     }
 
     /// Joins what a line carries to what its stream had before, and gives it unless it goes on.
-    fn join(&mut self, level: usize, taken: Taken<'_>, marks: Vec<Mark>) {
+    fn join(&mut self, level: usize, taken: Taken<'_>, marks: Vec<Mark>, writer: Vec<u8>) {
         // One byte more than a line may have, by which it is found to be too long.
         let most = self.most / 2 + AROUND + 1;
         let begun = &mut self.layers[level].begun;
-        let index = begun.iter().position(|begun| begun.stream == taken.stream);
+        let index = begun.iter().position(|begun| begun.stream == taken.stream && begun.writer == writer);
         if index.is_none() && !taken.goes_on {
-            return self.give(level + 1, &taken.text, &marks, true);
+            return self.give(level + 1, &taken.text, &marks, true, &writer);
         }
         let index = index.unwrap_or_else(|| {
-            begun.push(Begun { stream: taken.stream.to_vec(), text: Vec::new(), marks: Vec::new() });
+            begun.push(Begun { writer, stream: taken.stream.to_vec(), text: Vec::new(), marks: Vec::new() });
             begun.len() - 1
         });
         let joined = &mut begun[index];
@@ -299,23 +346,36 @@ impl Carried {
             true if begun.len() > STREAMS => begun.remove(0),
             true => return,
         };
-        self.give(level + 1, &done.text, &done.marks, true);
+        self.give(level + 1, &done.text, &done.marks, true, &done.writer);
     }
 
     /// Gives a text, which ends a line if that `ended`, to the carrier inside, or as text of the log.
-    fn give(&mut self, level: usize, text: &[u8], marks: &[Mark], ended: bool) {
+    fn give(&mut self, level: usize, text: &[u8], marks: &[Mark], ended: bool, writer: &[u8]) {
         if level == self.layers.len() {
-            let at = self.before + self.text.len() as u64;
-            self.marks.extend(marks.iter().map(|mark| Mark { at: mark.at + at, ..*mark }));
-            self.text.extend_from_slice(text);
-            self.text.extend(ended.then_some(b'\n'));
+            if self.last_writer != writer {
+                self.last_writer = writer.to_vec();
+            }
+            let made = text.len() + usize::from(ended);
+            if made == 0 {
+                return;
+            }
+            // The order of entries is that of lines, however many of them come at once.
+            if self.pieces.back().is_none_or(|last| !writer.is_empty() || last.writer != writer) {
+                self.pieces.push_back(Piece { writer: writer.to_vec(), ..Piece::default() });
+            }
+            let Some(piece) = self.pieces.back_mut() else { return };
+            let at = piece.text.len() as u64;
+            piece.marks.extend(marks.iter().map(|mark| Mark { at: mark.at + at, ..*mark }));
+            piece.text.extend_from_slice(text);
+            piece.text.extend(ended.then_some(b'\n'));
+            self.made += made as u64;
             return;
         }
         let mut at = 0;
         loop {
             let end = memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);
             let own: Vec<Mark> = part(marks, at, end).collect();
-            self.line(level, &text[at..end], &own, ended || end < text.len());
+            self.line(level, &text[at..end], &own, ended || end < text.len(), writer);
             at = end + 1;
             if at > text.len() {
                 return;
@@ -328,12 +388,13 @@ impl Carried {
         let bytes = trim_end(line);
         let text = bytes.trim_ascii_start();
         if matches!(text.first(), Some(b'{' | b'[')) || memchr(b'{', text).is_some() && may_hold_message(text) {
-            return self.give(level + 1, line, marks, ended);
+            let writer = self.last_writer.clone();
+            return self.give(level + 1, line, marks, ended, &writer);
         }
         if let Some(mark) = marks.first().filter(|_| !text.is_empty()) {
             let line = LogLine { location: mark.location(), time: mark.time, ..LogLine::new(bytes.to_vec()) };
             self.others_length += bytes.len() + 1;
-            self.others.push_back((self.before + self.text.len() as u64, line));
+            self.others.push_back((self.made, line));
         }
     }
 }

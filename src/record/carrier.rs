@@ -5,10 +5,13 @@
 //! 2026-01-05T10:00:00.123456789Z stdout F {"jsonrpc":…}
 //! Jan 05 10:00:00 host mcpd[812]: {"jsonrpc":…}
 //! api-1  | {"jsonrpc":…}
+//! [pod/api-7d9/mcp] {"jsonrpc":…}
 //! ```
+//!
+//! Some name who wrote each line: the container, the pod, or the program and its process.
 
 use super::decoder::{is_blank, leading_blanks, trim_end};
-use super::object::{RawObject, elements, offset_in, unescape};
+use super::object::{RawObject, elements, offset_in, scalar, unescape};
 use super::times::{self, clock, timestamp};
 use super::window::{Window, lines};
 use super::{Format, Time};
@@ -29,6 +32,10 @@ pub enum Carrier {
     Syslog,
     /// `docker compose logs`.
     Compose,
+    /// `kubectl logs --prefix`.
+    Kubectl,
+    /// `tail` or `head` of several files.
+    Tail,
     /// The colours of a terminal.
     Colours,
     /// Lines quoted with `> `.
@@ -46,6 +53,8 @@ pub(super) struct Taken<'a> {
     /// Where the text begins in the line.
     pub start: usize,
     pub time: Option<Time>,
+    /// The name of the line's writer; empty: the line does not name it.
+    pub writer: Cow<'a, [u8]>,
     /// What the line was written to: a line that goes on does so in the next one of its stream.
     pub stream: &'a [u8],
     pub goes_on: bool,
@@ -56,13 +65,26 @@ pub(super) struct Taken<'a> {
 impl<'a> Taken<'a> {
     /// The rest of a line from `start` on.
     fn rest(line: &'a [u8], start: usize, time: Option<Time>) -> Self {
-        Self { text: line[start..].into(), start, time, stream: b"", goes_on: false, used: line.len() }
+        let writer = Cow::default();
+        Self { text: line[start..].into(), start, time, writer, stream: b"", goes_on: false, used: line.len() }
+    }
+
+    /// The same line by that writer.
+    fn by(self, writer: &'a [u8]) -> Self {
+        Self { writer: writer.into(), ..self }
     }
 }
 
 /// Carriers whose lines show them.
-const SHOWN: [Carrier; 6] =
-    [Carrier::Colours, Carrier::Docker, Carrier::Cri, Carrier::Journald, Carrier::Syslog, Carrier::Compose];
+const SHOWN: [Carrier; 7] = [
+    Carrier::Colours,
+    Carrier::Docker,
+    Carrier::Cri,
+    Carrier::Journald,
+    Carrier::Syslog,
+    Carrier::Compose,
+    Carrier::Kubectl,
+];
 
 impl Carrier {
     /// What the carrier is called.
@@ -73,6 +95,8 @@ impl Carrier {
             Self::Journald => "journald",
             Self::Syslog => "syslog",
             Self::Compose => "compose",
+            Self::Kubectl => "kubectl",
+            Self::Tail => "tail",
             Self::Colours => "colours",
             Self::Quoted => "quoted",
             Self::Fenced => "fenced",
@@ -89,7 +113,7 @@ impl Carrier {
             let shows = |&(at, line): &(usize, &[u8])| match carrier {
                 Self::Colours => memmem::find(line, COLOUR).is_some(),
                 Self::Compose => bar(line).is_some_and(|bar| Some(bar) == first_bar),
-                _ => carrier.take(line, at + line.len() < text.len(), &mut false).is_some(),
+                _ => carrier.take(line, at + line.len() < text.len(), &mut Vec::new()).is_some(),
             };
             let shown = lines(text).filter(shows).count();
             // A program may colour a line of its own.
@@ -104,6 +128,9 @@ impl Carrier {
             lines(text).map(|(at, _)| text[..at].iter().rev().take_while(|byte| b" \t".contains(byte)).count());
         let indent = indents.min().filter(|&indent| indent > 0);
         let is_quoted = first.starts_with(b">") && lines(text).all(|(_, line)| quote(line).is_some());
+        if header(first).is_some() {
+            return Some(Self::Tail);
+        }
         let is_fenced = || Window::new(text).lines_before_values().any(is_fence);
         indent
             .map(Self::Indented)
@@ -123,23 +150,42 @@ impl Carrier {
     }
 
     /// What a line without its LF carries, if it is one of the carrier's; `ended` says whether it had an LF. `inside` is
-    /// whether the line stands in a fence, and to be kept for the next.
-    pub(super) fn take<'a>(self, line: &'a [u8], ended: bool, inside: &mut bool) -> Option<Taken<'a>> {
+    /// to be kept for the next line: the name of the file, or what is not empty in a fence.
+    pub(super) fn take<'a>(self, line: &'a [u8], ended: bool, inside: &mut Vec<u8>) -> Option<Taken<'a>> {
         let mut taken = match self {
             Self::Docker => return docker(line, ended),
             Self::Journald => return journald(line, ended),
             Self::Cri => cri(line)?,
             Self::Syslog => syslog(line)?,
             Self::Compose => {
-                let text = bar(line)? + 1;
-                Taken::rest(line, text + usize::from(line.get(text) == Some(&b' ')), None)
+                let bar = bar(line)?;
+                let text = bar + 1;
+                let text = text + usize::from(line.get(text) == Some(&b' '));
+                Taken::rest(line, text, None).by(line[..bar].trim_ascii_end())
+            }
+            Self::Kubectl => {
+                let end = memchr(b']', &line[..line.len().min(512)])?;
+                let writer = line[..end].strip_prefix(b"[pod/")?;
+                let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/".contains(byte);
+                let is_pod = writer.iter().all(is_name) && memchr(b'/', writer).is_some();
+                let text = end + 1 + usize::from(line.get(end + 1) == Some(&b' '));
+                is_pod.then(|| Taken::rest(line, text, None).by(writer))?
             }
             Self::Colours => Taken { text: without_colours(line), ..Taken::rest(line, 0, None) },
             Self::Quoted => Taken::rest(line, quote(line)?, None),
             Self::Fenced => {
-                let is_fence = is_fence(line);
-                *inside ^= is_fence;
-                (*inside && !is_fence).then(|| Taken::rest(line, 0, None))?
+                if is_fence(line) {
+                    *inside = if inside.is_empty() { b"`".to_vec() } else { Vec::new() };
+                    return None;
+                }
+                (!inside.is_empty()).then(|| Taken::rest(line, 0, None))?
+            }
+            Self::Tail => {
+                if let Some(name) = header(line) {
+                    *inside = name.to_vec();
+                    return None;
+                }
+                Taken { writer: inside.clone().into(), ..Taken::rest(line, 0, None) }
             }
             Self::Indented(blanks) => {
                 let blanks = line.iter().take(blanks).take_while(|byte| b" \t".contains(byte)).count();
@@ -164,6 +210,12 @@ fn only<'a>(object: &RawObject<'a>, name: &str) -> Option<&'a [u8]> {
     all.next().filter(|_| all.next().is_none())
 }
 
+/// The values of these members that are there, with blanks between them.
+fn names(object: &RawObject<'_>, members: &[&str]) -> Vec<u8> {
+    let values: Vec<_> = members.iter().filter_map(|name| scalar(object.get(name)?)).collect();
+    values.join(" ").into_bytes()
+}
+
 fn docker(line: &[u8], ended: bool) -> Option<Taken<'_>> {
     let (object, used) = object(line, ended)?;
     let log = only(&object, "log")?;
@@ -178,7 +230,16 @@ fn docker(line: &[u8], ended: bool) -> Option<Taken<'_>> {
             text => (text, true),
         };
         let stream = object.get("stream").unwrap_or_default();
-        Taken { text, start: offset_in(line, log) + 1, time: object.date_time("time"), stream, goes_on, used }
+        // What collects logs names the container beside the line.
+        let writer = match (object.object("kubernetes"), object.object("attrs")) {
+            (Some(pod), _) => names(&pod, &["namespace_name", "pod_name", "container_name"]),
+            (None, Some(labels)) => {
+                labels.members().filter_map(|(_, value)| scalar(value)).collect::<Vec<_>>().join(" ").into()
+            }
+            (None, None) => names(&object, &["container_name", "container_id"]),
+        };
+        let start = offset_in(line, log) + 1;
+        Taken { text, start, time: object.date_time("time"), writer: writer.into(), stream, goes_on, used }
     })
 }
 
@@ -196,7 +257,10 @@ fn journald(line: &[u8], ended: bool) -> Option<Taken<'_>> {
     };
     // A line that was too long for journald goes on in the next entry of its stream.
     let goes_on = !object.is_whole() || object.get("_LINE_BREAK") == Some(b"\"line-max\"");
-    Some(Taken { text, start, time, stream: object.get("_STREAM_ID").unwrap_or_default(), goes_on, used })
+    let program = if object.has("_SYSTEMD_UNIT") { "_SYSTEMD_UNIT" } else { "SYSLOG_IDENTIFIER" };
+    let writer = names(&object, &["_HOSTNAME", "CONTAINER_NAME", "CONTAINER_ID", program, "_PID"]).into();
+    let stream = object.get("_STREAM_ID").unwrap_or_default();
+    Some(Taken { text, start, time, writer, stream, goes_on, used })
 }
 
 /// `TIME stdout F TEXT`; with `P` in place of `F` the line goes on.
@@ -241,7 +305,8 @@ fn syslog(line: &[u8]) -> Option<Taken<'_>> {
         rest = &rest[memchr(b' ', rest)?..];
         Some(time)
     };
-    let (host, rest) = word(rest.strip_prefix(b" ")?)?;
+    let writer = rest.strip_prefix(b" ")?;
+    let (host, rest) = word(writer)?;
     let (tag, _) = word(rest)?;
     let name = tag.strip_suffix(b":")?;
     const LEVELS: [&[u8]; 8] = [b"trace", b"debug", b"info", b"notice", b"warn", b"warning", b"error", b"fatal"];
@@ -251,16 +316,21 @@ fn syslog(line: &[u8]) -> Option<Taken<'_>> {
     let is_level = LEVELS.iter().any(|level| level.eq_ignore_ascii_case(host));
     (is_name(host, b"._-") && is_name(name, b"._-/@()[]") && !is_level).then(|| {
         let text = offset_in(line, rest) + tag.len();
-        Taken::rest(line, text + usize::from(line.get(text) == Some(&b' ')), time)
+        let writer = &writer[..offset_in(writer, rest) + name.len()];
+        Taken::rest(line, text + usize::from(line.get(text) == Some(&b' ')), time).by(writer)
     })
 }
 
 /// The fields of RFC 5424 behind the version. The data are `-`, or groups in brackets whose values are in quotes.
 fn structured_syslog<'a>(line: &'a [u8], fields: &'a [u8]) -> Option<Taken<'a>> {
-    let (time, mut rest) = word(fields)?;
-    for _ in 0..4 {
+    let (time, names) = word(fields)?;
+    let mut rest = names;
+    for _ in 0..3 {
         rest = word(rest)?.1;
     }
+    // The host, the program and its process.
+    let writer = names[..offset_in(names, rest)].trim_ascii_end();
+    rest = word(rest)?.1;
     if let Some(behind) = rest.strip_prefix(b"-") {
         rest = behind;
     } else {
@@ -281,7 +351,7 @@ fn structured_syslog<'a>(line: &'a [u8], fields: &'a [u8]) -> Option<Taken<'a>> 
         text => (trim_end(text).is_empty()).then_some(text)?,
     };
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    Some(Taken::rest(line, line.len() - text.len(), timestamp(time).and_then(|(_, time)| time)))
+    Some(Taken::rest(line, line.len() - text.len(), timestamp(time).and_then(|(_, time)| time)).by(writer))
 }
 
 /// The word that `text` begins with, up to a blank or the end, and what is behind the blank.
@@ -306,6 +376,11 @@ fn quote(line: &[u8]) -> Option<usize> {
         [b'>', b' ', ..] => Some(2),
         _ => trim_end(line).is_empty().then_some(0),
     }
+}
+
+/// The name of the file in the line above its own.
+fn header(line: &[u8]) -> Option<&[u8]> {
+    trim_end(line).strip_prefix(b"==> ")?.strip_suffix(b" <==").filter(|name| !name.is_empty())
 }
 
 fn is_fence(line: &[u8]) -> bool {
@@ -354,7 +429,7 @@ mod tests {
     use super::*;
 
     fn text(carrier: Carrier, line: &str) -> Option<(String, bool)> {
-        let taken = carrier.take(line.as_bytes(), true, &mut false)?;
+        let taken = carrier.take(line.as_bytes(), true, &mut Vec::new())?;
         assert!(taken.used == line.len() || carrier == Carrier::Docker);
         Some((String::from_utf8_lossy(&taken.text).into_owned(), taken.goes_on))
     }

@@ -2,6 +2,8 @@
 
 use super::carrier::without_colours;
 use super::decoder::trim_end;
+use super::key::{KeyPlace, SessionKey};
+use super::known::known_method;
 use super::object::{RawObject, scalar, unescape};
 use super::times;
 use super::{Direction, Record, Sender, Time};
@@ -36,8 +38,8 @@ pub(super) struct Clues<'a> {
     pub sender: Option<Sender>,
     /// Where the sender is not named.
     pub direction: Option<Direction>,
-    /// The member of objects that tells the session, and its value.
-    pub key: Option<&'static str>,
+    /// What tells the session, and its value.
+    pub key: Option<SessionKey>,
     pub session: Option<&'a [u8]>,
 }
 
@@ -53,7 +55,11 @@ impl<'a> Clues<'a> {
         let stated = || SENDERS.iter().find_map(|name| named_direction(&object.string(name)?));
         let event = |name: &str| object.get(name).filter(|text| text.len() < EVENT && !text.contains(&b'{'));
         let told = || EVENTS.iter().find_map(|name| last_direction(&String::from_utf8_lossy(event(name)?)));
-        let session = self.key.and_then(|key| object.get(key)).or(self.session);
+        let own = self.key.and_then(|key| match key.place {
+            KeyPlace::Member(name) => object.get(name),
+            KeyPlace::Word(_) => None,
+        });
+        let session = own.or(self.session);
         Self { session, ..self.or_outer(time, sender, || stated().or_else(told)) }
     }
 
@@ -65,7 +71,8 @@ impl<'a> Clues<'a> {
     }
 
     /// Those of the text in front of a message, of which the last bytes count, and else those around it.
-    pub(super) fn in_front(self, text: &[u8]) -> Self {
+    pub(super) fn in_front(self, text: &'a [u8]) -> Self {
+        let session = self.key.and_then(|key| key.in_front(&text[..text.len().min(FRONT)])).or(self.session);
         let text = without_colours(trim_end(&text[text.len().saturating_sub(FRONT)..]));
         let text = String::from_utf8_lossy(&text);
         let pairs = || text.split_whitespace().filter_map(|word| word.split_once('='));
@@ -78,7 +85,8 @@ impl<'a> Clues<'a> {
             .or_else(|| stated(&TIMES).find_map(|value| times::of_day(Some(date()?), value.as_bytes())))
             .or_else(|| times::first(text.as_bytes()));
         let sender = stated(&SENDERS).find_map(named_side).or_else(|| last_words(&text));
-        self.or_outer(time, sender, || stated(&SENDERS).find_map(named_direction).or_else(|| last_direction(&text)))
+        let direction = || stated(&SENDERS).find_map(named_direction).or_else(|| last_direction(&text));
+        Self { session, ..self.or_outer(time, sender, direction) }
     }
 
     /// The record with them.
@@ -94,7 +102,8 @@ impl<'a> Clues<'a> {
 
     /// Key of the session.
     pub(super) fn session_key<'s>(self) -> Option<Cow<'s, str>> {
-        self.session.and_then(scalar).filter(|key| !key.is_empty()).map(Cow::Owned)
+        let is_own = |key: &str| self.key.is_some_and(|place| place.is_own(key));
+        self.session.and_then(scalar).filter(|key| !key.is_empty() && !is_own(key)).map(Cow::Owned)
     }
 }
 
@@ -138,6 +147,29 @@ pub(crate) fn stated_time(line: &[u8]) -> Option<Time> {
 
 /// How much of the text in front of a message is looked at.
 const FRONT: usize = 1024;
+
+/// How many words in front of a message are looked at for a name.
+pub(super) const WORDS: usize = 12;
+
+/// The word with that number, from 0, in the text in front of a message, if it may be the name of a writer: not a time, a
+/// level, a direction or a method.
+pub(super) fn word(text: &[u8], nth: usize) -> Option<&[u8]> {
+    const LEVELS: [&[u8]; 9] =
+        [b"trace", b"debug", b"info", b"notice", b"warn", b"warning", b"error", b"fatal", b"critical"];
+    let mut words = text.split(|byte| byte.is_ascii_whitespace() || b":|[](){}\"',;".contains(byte));
+    let word = words.by_ref().filter(|word| word.iter().any(u8::is_ascii_alphanumeric)).nth(nth)?;
+    let said = str::from_utf8(word).ok()?;
+    let is_name = said.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && !said.contains(['/', '<', '>'])
+        && !LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word))
+        && named_direction(said).is_none()
+        && known_method(said).is_none();
+    // Of other pairs, nothing says that they are names.
+    let is_pair = said
+        .split_once('=')
+        .is_some_and(|(name, _)| !["conn", "connection", "logger", "service", "session"].contains(&name));
+    (is_name && !is_pair).then_some(word)
+}
 
 /// The text without the name of a value at its end, which is not one of its words.
 fn without_name(text: &str) -> &str {

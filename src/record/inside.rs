@@ -4,6 +4,7 @@ use super::carrier::without_colours;
 use super::clues::{Clues, took, took_in_text};
 use super::decoder::leading_blanks;
 use super::har_entry::{ids, is_answer};
+use super::key::SessionKey;
 use super::known::{is_sure, may_hold_message, names_member};
 use super::marked::{Found, behind};
 use super::object::{RawObject, elements, is_message, offset_in, unescape, unescaped};
@@ -18,12 +19,8 @@ const DEEP: usize = 5;
 
 /// The messages in a line that is an object and not a message itself, or that is text. One that is cut off goes up to the
 /// end of the line. Beside them, what else in the line may be a message is text; without a message there is nothing. `key` is
-/// the member of the objects around them that tells the session.
-pub(super) fn messages<'a>(
-    line: &'a [u8],
-    object: Option<&RawObject<'a>>,
-    key: Option<&'static str>,
-) -> Vec<Found<'a>> {
+/// what tells the session of each.
+pub(super) fn messages<'a>(line: &'a [u8], object: Option<&RawObject<'a>>, key: Option<SessionKey>) -> Vec<Found<'a>> {
     let (mut found, around) = (Vec::new(), Clues { key, ..Clues::default() });
     if !may_hold_message(line) {
         return found;
@@ -42,11 +39,11 @@ pub(super) fn messages<'a>(
 }
 
 /// The same for text that ends in a value over several lines, which begins at `start`: nothing if that has no message.
-pub(super) fn messages_over_lines(text: &[u8], start: usize) -> Vec<Found<'_>> {
-    let (mut found, mut inside) = (Vec::new(), Vec::new());
-    in_text(text, Clues::default(), DEEP, start, &mut found);
+pub(super) fn messages_over_lines(text: &[u8], start: usize, key: Option<SessionKey>) -> Vec<Found<'_>> {
+    let (mut found, mut inside, around) = (Vec::new(), Vec::new(), Clues { key, ..Clues::default() });
+    in_text(text, around, DEEP, start, &mut found);
     if !found.iter().any(|entry| entry.0 >= start && is_record(entry)) {
-        in_value(text, &text[start..], Clues::default().in_front(&text[..start]), DEEP, &mut inside);
+        in_value(text, &text[start..], around.in_front(&text[..start]), DEEP, &mut inside);
         if !inside.iter().any(is_record) {
             return Vec::new();
         }

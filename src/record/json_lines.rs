@@ -13,7 +13,7 @@ use super::about::{About, Sign};
 use super::clues::Clues;
 use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
 use super::inside::{messages, messages_over_lines};
-use super::key::KeyTrials;
+use super::key::{Decision, KeyTrials, SessionKey};
 use super::known::{has_members_of_messages, is_sure};
 use super::marked::{AROUND, Found, MarkedLines, Marks, More};
 use super::object::{RawObject, is_message};
@@ -53,8 +53,8 @@ pub(super) struct JsonLines {
     seen: Seen,
     /// Whether the first message has a member `_meta`, in which its recorder says when it was sent and by whom.
     has_meta: bool,
-    /// The member around messages that tells their sessions.
-    key: Option<&'static str>,
+    /// What around messages tells their sessions.
+    key: Option<SessionKey>,
     /// Those that may, while that is in doubt.
     trials: Option<Box<KeyTrials>>,
     /// How many lines were looked at in vain for the end of a value: none of them is looked at so again.
@@ -79,11 +79,14 @@ impl Marks for JsonLines {
             self.closed = self.closed.saturating_sub(1);
             return None;
         };
-        let decided = trials.decide(input, length, end);
-        if let Some(key) = decided {
-            (self.key, self.trials) = (key, None);
+        match trials.decide(input, length, end) {
+            Decision::Wait => Some(false),
+            Decision::Pass => None,
+            Decision::Key(key) => {
+                (self.key, self.trials) = (key, None);
+                Some(true)
+            }
         }
-        Some(decided.is_some())
     }
 
     #[inline]
@@ -176,7 +179,7 @@ impl JsonLines {
         let is_plain = || RawObject::parse(&text[..length]).is_some_and(|object| is_message(&object));
         let mut found = match at == 0 && self.seen == Seen::Messages && is_plain() {
             true => vec![(0, Record::new(whole).into())],
-            false => messages_over_lines(whole, start),
+            false => messages_over_lines(whole, start, self.key),
         };
         if found.is_empty() {
             return self.close(&text[..length]);

@@ -1,4 +1,4 @@
-//! Which member of the objects around messages tells the session of each.
+//! Which member of the objects around messages, or which word in front of them, tells the session of each.
 //!
 //! `session`, `conn` or `server` may mean anything: a user, the machine that wrote the log. So the traffic decides: such a
 //! member is used if every exchange stays within one of its values, which is the same as that no more requests stay unanswered
@@ -7,17 +7,41 @@
 //! A stream has to be told before its first message is given, and what was given stays. So the first message that has such a
 //! member is held back until eight exchanges have ended, or 48 KiB of text or the input's end have come: a live log waits for no
 //! more. What comes later is not asked: a user who knows better says so with a [`Layout`](super::Layout).
+//!
+//! The name of a logger is weaker evidence: loggers of a client and of a server are two sides of one session, and a word may
+//! say anything. It tells sessions apart if a request takes an id, under one name, that is open under another. A log with
+//! one name is not held back: its session is the input's own, as is that of the first name.
 
+use super::clues::{WORDS, word};
 use super::inside::messages;
 use super::marked::AROUND;
 use super::object::{RawObject, objects};
 use super::{Entry, Record};
 use memchr::memchr;
 use std::collections::HashMap;
-use std::iter;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// What tells the session of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SessionKey {
+    pub place: KeyPlace,
+    /// The value, as a digest, that stands for the input's own session.
+    pub own: Option<u64>,
+}
+
+/// Where a [`SessionKey`] stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum KeyPlace {
+    /// A member of the objects around messages.
+    Member(&'static str),
+    /// A word in front of messages, counted from 0.
+    Word(usize),
+}
 
 /// Members that may tell it, the most telling first. A process may have many sessions, and a session many processes.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 13] = [
+    "mcp-session-id",
+    "mcp_session_id",
     "session",
     "session_id",
     "sessionId",
@@ -28,40 +52,99 @@ const NAMES: [&str; 10] = [
     "conn_id",
     "connId",
     "server",
+    "service",
 ];
+
+/// Members with the name of a logger.
+const LOGGERS: [&str; 6] = ["logger", "logger_name", "loggerName", "name", "target", "component"];
 
 /// So many exchanges decide.
 const ENOUGH: usize = 8;
 
-/// The members that may tell the session, while that is not decided.
+/// What may tell the session, while that is not decided.
+#[derive(Clone)]
 pub(super) struct KeyTrials {
     /// The first is that of all messages in one session.
     trials: Vec<Trial>,
-    /// How many bytes were looked at.
+    /// How many bytes were looked at, or passed.
     at: usize,
+    /// Whether a member holds back all messages until there is a decision.
+    holds: bool,
+    /// The same with the lines below, where another value of a word holds back the message at hand.
+    ahead: Option<Box<Self>>,
 }
 
-/// What comes of one member.
+/// What becomes of the message at hand.
+pub(super) enum Decision {
+    /// It waits for more input.
+    Wait,
+    /// It has no key, which says nothing of the next.
+    Pass,
+    /// This key is that of all.
+    Key(Option<SessionKey>),
+}
+
+/// What comes of one member or word.
+#[derive(Clone)]
 struct Trial {
-    name: Option<&'static str>,
-    /// How many requests with an id in a session are open.
-    open: HashMap<(Vec<u8>, String), usize>,
+    place: Option<KeyPlace>,
+    /// The first value, as a digest, if it is that of the input's own session.
+    own: Option<u64>,
+    is_weak: bool,
+    /// There was another value.
+    has_several: bool,
+    /// A request took an id that was open under another value.
+    has_overlap: bool,
+    /// How many requests with an id in a session are open, and which way the last one went.
+    open: HashMap<(Vec<u8>, String), (usize, Way)>,
     exchanges: usize,
 }
+
+/// Which way a message went, as far as it is said.
+type Way = (Option<super::Sender>, Option<super::Direction>);
 
 impl KeyTrials {
     /// Those around the messages of a line; `None`: there are none.
     pub(super) fn of(line: &[u8]) -> Option<Self> {
-        let is_around =
-            |name: &Option<&'static str>| records(line, *name).iter().any(|record| record.session.is_some());
-        let names: Vec<_> = NAMES.into_iter().map(Some).filter(is_around).collect();
-        let trial = |name| Trial { name, open: HashMap::new(), exchanges: 0 };
-        (!names.is_empty()).then(|| Self { trials: iter::once(None).chain(names).map(trial).collect(), at: 0 })
+        let is_there = |place: &KeyPlace| records(line, Some(*place)).iter().any(|record| record.session.is_some());
+        let sure = NAMES.into_iter().map(KeyPlace::Member).filter(is_there).map(|place| Trial::new(Some(place), false));
+        let mut trials: Vec<_> = [Trial::new(None, false)].into_iter().chain(sure).collect();
+        let holds = trials.len() > 1;
+        let weak = LOGGERS.into_iter().map(KeyPlace::Member).chain((0..WORDS).map(KeyPlace::Word));
+        trials.extend(weak.filter(is_there).map(|place| Trial::new(Some(place), true)));
+        (trials.len() > 1).then_some(Self { trials, at: 0, holds, ahead: None })
     }
 
-    /// The member that tells the session, if one does, once that is decided. `input` begins with the line of the first
-    /// message, which has `length` bytes, and grows from call to call; `end` means that it does not any more.
-    pub(super) fn decide(&mut self, input: &[u8], length: usize, end: bool) -> Option<Option<&'static str>> {
+    /// What becomes of the message in the line that `input` begins with, which has `length` bytes. The input grows from call to
+    /// call, but does not go on at the `end`.
+    pub(super) fn decide(&mut self, input: &[u8], length: usize, end: bool) -> Decision {
+        if self.holds {
+            return self.look_on(input, length, end);
+        }
+        let line = input[..length].trim_ascii();
+        let mut ahead = self.ahead.take().unwrap_or_else(|| {
+            let mut ahead = Box::new(self.clone());
+            ahead.at = length;
+            ahead.look(line);
+            ahead
+        });
+        let decision = if ahead.is_contested() { ahead.look_on(input, length, end) } else { Decision::Pass };
+        match decision {
+            Decision::Wait => self.ahead = Some(ahead),
+            Decision::Pass => {
+                self.look(line);
+                self.trials.retain(|trial| ahead.trials.iter().any(|other| other.place == trial.place));
+                self.at += length;
+                if self.trials.len() == 1 || self.exchanges() >= ENOUGH || self.at > AROUND {
+                    return Decision::Key(None);
+                }
+            }
+            Decision::Key(_) => {}
+        }
+        decision
+    }
+
+    fn look_on(&mut self, input: &[u8], length: usize, end: bool) -> Decision {
         let most = length.saturating_add(AROUND);
         let is_cut = input.len() > most;
         let window = &input[..input.len().min(most)];
@@ -72,31 +155,67 @@ impl KeyTrials {
                 None if end && !is_cut => rest.len(),
                 None => break,
             };
-            self.trials.iter_mut().for_each(|trial| trial.read(rest[..length].trim_ascii()));
+            self.look(rest[..length].trim_ascii());
             self.at += length;
+            if !self.holds && !self.is_contested() {
+                return Decision::Pass;
+            }
         }
         let all = self.exchanges();
-        (end || is_cut || all >= ENOUGH).then(|| {
-            let (_, trials) = self.trials.split_first()?;
-            trials.iter().find(|trial| all > 0 && trial.exchanges == all)?.name
-        })
+        if !end && !is_cut && all < ENOUGH {
+            return Decision::Wait;
+        }
+        let is_used = |trial: &&Trial| {
+            trial.place.is_some() && all > 0 && trial.exchanges == all && (!trial.is_weak || trial.has_overlap)
+        };
+        let used = self.trials.iter().find(is_used);
+        Decision::Key(
+            used.and_then(|used| Some(SessionKey { place: used.place?, own: used.own.filter(|_| used.is_weak) })),
+        )
+    }
+
+    /// Whether a word may tell sessions apart.
+    fn is_contested(&self) -> bool {
+        self.trials.iter().any(|trial| trial.is_weak && trial.has_several)
     }
 
     /// How many exchanges there were.
     fn exchanges(&self) -> usize {
         self.trials.first().map_or(0, |trial| trial.exchanges)
     }
+
+    fn look(&mut self, line: &[u8]) {
+        self.trials.iter_mut().for_each(|trial| trial.read(line));
+        let all = self.exchanges();
+        self.trials.retain(|trial| !trial.is_weak || trial.exchanges == all);
+    }
 }
 
 impl Trial {
+    fn new(place: Option<KeyPlace>, is_weak: bool) -> Self {
+        let (has_several, has_overlap) = (false, false);
+        Self { place, own: None, is_weak, has_several, has_overlap, open: HashMap::new(), exchanges: 0 }
+    }
+
     fn read(&mut self, line: &[u8]) {
-        for record in records(line, self.name) {
+        for record in records(line, self.place) {
             let session = record.session.as_deref().unwrap_or_default();
+            let value = digest(session.as_bytes());
+            self.has_several |= *self.own.get_or_insert(value) != value;
+            let way: Way = (record.sender, record.direction);
             for message in objects(&record.bytes) {
                 let Some(id) = message.get("id").filter(|id| *id != b"null") else { continue };
-                let open = self.open.entry((id.to_vec(), session.to_owned())).or_default();
-                if message.has("method") {
+                let is_request = message.has("method");
+                if is_request && self.is_weak && !self.has_overlap {
+                    let is_open = |((other, value), (open, its)): (&(Vec<u8>, String), &(usize, Way))| {
+                        *open > 0 && *its == way && other == id && value != session
+                    };
+                    self.has_overlap = self.open.iter().any(is_open);
+                }
+                let (open, last) = self.open.entry((id.to_vec(), session.to_owned())).or_default();
+                if is_request {
                     *open += 1;
+                    *last = way;
                 } else if *open > 0 {
                     *open -= 1;
                     self.exchanges += 1;
@@ -106,9 +225,10 @@ impl Trial {
     }
 }
 
-/// The messages of a line, each with the session that this member tells.
-fn records<'a>(line: &'a [u8], key: Option<&'static str>) -> Vec<Record<'a>> {
+/// The messages of a line, each with the session that is told there.
+fn records(line: &[u8], place: Option<KeyPlace>) -> Vec<Record<'_>> {
     let object = RawObject::parse(line);
+    let key = place.map(|place| SessionKey { place, own: None });
     match &object {
         Some(message) if message.has("jsonrpc") => vec![Record::new(line)],
         object => {
@@ -119,4 +239,25 @@ fn records<'a>(line: &'a [u8], key: Option<&'static str>) -> Vec<Record<'a>> {
             messages(line, object.as_ref(), key).into_iter().filter_map(record).collect()
         }
     }
+}
+
+impl SessionKey {
+    /// The value in the text in front of a message, if it is a word there.
+    pub(super) fn in_front(self, text: &[u8]) -> Option<&[u8]> {
+        match self.place {
+            KeyPlace::Word(nth) => word(text, nth),
+            KeyPlace::Member(_) => None,
+        }
+    }
+
+    /// Whether that value stands for the input's own session.
+    pub(super) fn is_own(self, value: &str) -> bool {
+        self.own == Some(digest(value.as_bytes()))
+    }
+}
+
+fn digest(value: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }

@@ -38,7 +38,8 @@ struct Places {
 enum Place {
     /// For each of [`PARTS`], the pointers to it.
     Envelope([Vec<Pointer>; 4]),
-    Line(Regex),
+    /// With the name of the group of the session.
+    Line(Regex, String),
 }
 
 /// The parts of an entry that a layout may have, as pointers and groups are called.
@@ -51,6 +52,53 @@ pub enum WordMeaning {
     Sent(Sender),
     /// The message went that way.
     Went(Direction),
+}
+
+/// What tells the sessions of an input apart.
+#[derive(Clone, Debug)]
+pub struct SessionBy(By);
+
+#[derive(Clone, Debug)]
+enum By {
+    Nothing,
+    Value(Pointer),
+    Group(String),
+}
+
+impl SessionBy {
+    /// A JSON Pointer into the object on a record's line, or `none`, or the name of a group in the expression of
+    /// [`Layout::line_by`].
+    ///
+    /// # Errors
+    ///
+    /// If it begins as a pointer and is none.
+    pub fn parse(text: &str) -> Result<Self, LayoutError> {
+        Ok(Self(match text {
+            "none" => By::Nothing,
+            _ if text.starts_with('/') => By::Value(Pointer::parse(text.to_owned())?),
+            group => By::Group(group.to_owned()),
+        }))
+    }
+
+    /// The name of a group.
+    pub fn group(&self) -> Option<&str> {
+        match &self.0 {
+            By::Group(name) => Some(name),
+            By::Nothing | By::Value(_) => None,
+        }
+    }
+
+    /// Key of the session of the record that begins at `start` of the input; `None`: the layout says it.
+    pub(super) fn session(&self, input: &[u8], start: usize) -> Option<Option<String>> {
+        let pointer = match &self.0 {
+            By::Nothing => return Some(None),
+            By::Group(_) => return None,
+            By::Value(pointer) => pointer,
+        };
+        // The object around it, and else the message.
+        let value = |text| scalar(&pointer.find(&RawObject::first(text)?.0, text)?.1);
+        Some(value(input).or_else(|| value(input.get(start..)?)).filter(|key| !key.is_empty()))
+    }
 }
 
 /// Why a layout cannot be used.
@@ -116,12 +164,22 @@ impl Layout {
     ///
     /// If it is not a regular expression, or has other groups, or no `message`.
     pub fn line(regex: &str) -> Result<Self, LayoutError> {
+        Self::line_by(regex, PARTS[3])
+    }
+
+    /// The same with another name for the group of the session.
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::line`].
+    pub fn line_by(regex: &str, session: &str) -> Result<Self, LayoutError> {
         let regex = Regex::new(regex)?;
-        if let Some(other) = regex.capture_names().flatten().find(|name| !PARTS.contains(name)) {
+        let is_part = |name: &&str| PARTS.contains(name) || *name == session;
+        if let Some(other) = regex.capture_names().flatten().find(|name| !is_part(name)) {
             return Err(LayoutError::Part(other.to_owned()));
         }
         match regex.capture_names().flatten().any(|name| name == PARTS[0]) {
-            true => Ok(Self::new(Place::Line(regex))),
+            true => Ok(Self::new(Place::Line(regex, session.to_owned()))),
             false => Err(LayoutError::NoMessage("a group (?<message>…)")),
         }
     }
@@ -142,7 +200,7 @@ impl Layout {
         let layout = self.0.clone();
         match &self.0.place {
             Place::Envelope(_) => enveloped(limit, None, move |object, line, more| layout.open(object, line, more)),
-            Place::Line(_) => marked_lines(limit, AROUND, move |line, more| layout.read(line, more)),
+            Place::Line(..) => marked_lines(limit, AROUND, move |line, more| layout.read(line, more)),
         }
     }
 }
@@ -161,7 +219,7 @@ impl Said {
             Some(WordMeaning::Went(direction)) => (None, Some(direction)),
             None => (None, None),
         };
-        let session = self.session.clone().map(Cow::Owned);
+        let session = self.session.clone().filter(|key| !key.is_empty()).map(Cow::Owned);
         Record { time: self.time, sender, direction, session, ..Record::new(message) }
     }
 }
@@ -196,21 +254,21 @@ impl Places {
 
     /// The messages of a line, the first of them apart.
     fn read<'a>(&self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
-        let Place::Line(regex) = &self.place else { return None };
-        let mut found = regex.captures_iter(line).filter_map(|captures| self.captured(line, &captures));
+        let Place::Line(regex, session) = &self.place else { return None };
+        let mut found = regex.captures_iter(line).filter_map(|captures| self.captured(line, &captures, session));
         let first = found.next()?;
         more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
         Some(first)
     }
 
     /// The message in what the expression found on a line.
-    fn captured<'a>(&self, line: &'a [u8], captures: &Captures<'a>) -> Option<Found<'a>> {
+    fn captured<'a>(&self, line: &'a [u8], captures: &Captures<'a>, session: &str) -> Option<Found<'a>> {
         let message = message(captures.name("message")?.as_bytes())?;
         let text = |name: &str| Some(String::from_utf8_lossy(captures.name(name)?.as_bytes()).into_owned());
         let said = Said {
             time: text("time").and_then(|text| time(&text)),
             meaning: text("sender").and_then(|word| self.meaning(&word)),
-            session: text("session"),
+            session: text(session),
         };
         let start = match &message {
             Cow::Borrowed(part) => offset_in(line, part),

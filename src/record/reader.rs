@@ -1,12 +1,14 @@
 //! Driving a decoder: the buffer, the counting of lines and bytes, and what can go wrong.
 
-use super::carried::Carried;
+use super::carried::{Carried, Places};
 use super::decompress::{InputCompression, PlainText, TextFailure};
 use super::detect::Looked;
+use super::layout::SessionBy;
 use super::{Carrier, Decoder, Entry, Format, Layout, Location, LogLine, Step, Time};
 use memchr::{memchr, memchr_iter};
 use std::io::{self, Read};
 use std::mem;
+use std::ops::Range;
 
 /// How an input is to be read.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub struct ReaderOptions {
     pub format: Option<Format>,
     /// Where messages are, if the user says it: in the lines of an input, whose format is `json-lines` then.
     pub layout: Option<Layout>,
+    /// What tells sessions apart, if the user says it.
+    pub session_by: Option<SessionBy>,
     /// Records of more bytes are passed over and given as [`oversized`](super::Flags::oversized). The reader's memory is
     /// bounded by this, and a few buffers of 64 KiB.
     pub max_record_size: usize,
@@ -23,7 +27,7 @@ pub struct ReaderOptions {
 impl Default for ReaderOptions {
     /// Detects the format, and keeps records of up to 256 MiB.
     fn default() -> Self {
-        Self { format: None, layout: None, max_record_size: 256 * 1024 * 1024 }
+        Self { format: None, layout: None, session_by: None, max_record_size: 256 * 1024 * 1024 }
     }
 }
 
@@ -38,6 +42,12 @@ impl ReaderOptions {
     #[must_use]
     pub fn with_layout(self, layout: Layout) -> Self {
         Self { layout: Some(layout), ..self }
+    }
+
+    /// Tells sessions apart by this alone.
+    #[must_use]
+    pub fn with_session_by(self, session_by: SessionBy) -> Self {
+        Self { session_by: Some(session_by), ..self }
     }
 
     /// Whether the user says how the input is to be read, so that it is not detected.
@@ -105,26 +115,49 @@ pub struct Reader<R: Read> {
     input: PlainText<R>,
     /// Takes carriers off: then the bytes in the buffer, and `here`, are those of the text inside.
     carried: Option<Box<Carried>>,
+    /// How much of that text was consumed.
+    consumed: u64,
     carriers: Vec<Carrier>,
     /// The failure that came before carriers were taken off.
     failure: Option<ReadError>,
     state: ReaderState,
     format: Format,
+    /// The text that is being read, and that of other writers whose lines stand between its own, the newest last.
+    lane: Lane,
+    parked: Vec<Lane>,
+    /// The writer whose records are in the input's own session: that of the first record.
+    first_writer: Option<Vec<u8>>,
+    options: ReaderOptions,
+    /// How many bytes are kept at most, unless a decoder breaks its promise.
+    most: usize,
+    /// The first bytes of the text that are not blank.
+    head: Vec<u8>,
+}
+
+/// The text of one writer.
+struct Lane {
+    /// Empty: nothing names it.
+    writer: Vec<u8>,
+    /// Key of the sessions of the writer, if it is not the first.
+    key: String,
+    /// Key of the session of its last record; empty: the input's own.
+    last_session: Option<String>,
+    /// Its text is read to the end, as if there came no more of it.
+    closes: bool,
+    /// How many bytes have to be there before it is looked at again.
+    wanted: usize,
     decoder: Box<dyn Decoder>,
     /// The bytes that were read and are not consumed yet are `buffer[start..filled]`.
     buffer: Vec<u8>,
     start: usize,
     filled: usize,
-    /// How many bytes are kept at most, unless a decoder breaks its promise.
-    most: usize,
     /// Where `buffer[start]` is; the number is that of the last record given.
     here: Location,
     /// How many lines end before that offset from `start`: entries of one piece are not counted each from its beginning.
     counted: (usize, u64),
     /// Where the entry began that the decoder has not given yet, and the time of its carrier.
     begun: Option<(Location, Option<Time>)>,
-    /// The first bytes of the text that are not blank.
-    head: Vec<u8>,
+    places: Places,
 }
 
 /// Entries that a decoder has by itself, with no bytes to read.
@@ -152,6 +185,8 @@ const LARGE_BUFFER: usize = 4 << 20;
 const HEAD: usize = 4 * 1024;
 /// How many blanks before a line of text are kept.
 const INDENT: usize = 4 * 1024;
+/// Of how many writers the text is kept, besides that of the last.
+const LANES: usize = 64;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<R: Read> Reader<R> {
@@ -164,42 +199,36 @@ impl<R: Read> Reader<R> {
     /// [`Reader::next_entry`].
     pub fn new(input: R, options: &ReaderOptions) -> Result<Self, ReadError> {
         let format = options.format.unwrap_or(Format::JsonLines);
-        let layout = options.layout.as_ref();
-        let decoder = match layout {
-            Some(layout) => layout.decoder(options.max_record_size),
-            None => format.decoder(options.max_record_size),
-        };
         let mut reader = Self {
             input: PlainText::new(input).map_err(|source| ReadError::Io { after: 0, source })?,
             carried: None,
+            consumed: 0,
             carriers: Vec::new(),
             failure: None,
             state: ReaderState::Open,
             format,
-            decoder,
-            buffer: vec![0; CHUNK],
-            start: 0,
-            filled: 0,
+            lane: Lane::new(format.decoder(options.max_record_size)),
+            parked: Vec::new(),
+            first_writer: None,
+            options: options.clone(),
             most: options.max_record_size.saturating_add(2 * CHUNK),
-            here: Location::START,
-            counted: (0, 0),
-            begun: None,
             head: Vec::new(),
         };
         reader.fill(BYTE_ORDER_MARK.len());
         reader.state = match reader.state {
-            ReaderState::Failed(error) if reader.filled == 0 => return Err(error),
+            ReaderState::Failed(error) if reader.lane.filled == 0 => return Err(error),
             state => state,
         };
-        if reader.buffer[..reader.filled].starts_with(BYTE_ORDER_MARK) {
+        if reader.lane.unread().starts_with(BYTE_ORDER_MARK) {
             reader.consume(BYTE_ORDER_MARK.len());
         }
         if options.is_stated() {
+            let layout = options.layout.as_ref();
             reader.carriers = reader.settle(|head, all, looked| format.carriers(layout, head, all, looked));
         } else {
             (reader.carriers, reader.format) = reader.settle(Format::settled);
-            reader.decoder = reader.format.detected_decoder(options.max_record_size);
         }
+        reader.lane.decoder = reader.decoder();
         if !reader.carriers.is_empty() {
             reader.take_off(options.max_record_size);
         }
@@ -207,6 +236,15 @@ impl<R: Read> Reader<R> {
             return Err(ReadError::Refused { format: reader.format, reason });
         }
         Ok(reader)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        let limit = self.options.max_record_size;
+        match &self.options.layout {
+            Some(layout) => layout.decoder(limit),
+            None if self.options.is_stated() => self.format.decoder(limit),
+            None => self.format.detected_decoder(limit),
+        }
     }
 
     /// The format that the input has, or is read as.
@@ -222,12 +260,12 @@ impl<R: Read> Reader<R> {
 
     /// How many records were given so far.
     pub fn record_count(&self) -> u64 {
-        self.here.record
+        self.lane.here.record
     }
 
     /// How many bytes of text were read, decompressed where they are compressed, and with carriers.
     pub(crate) fn text_length(&self) -> u64 {
-        let text = self.here.byte + (self.filled - self.start) as u64;
+        let text = self.lane.here.byte + self.lane.unread().len() as u64;
         self.carried.as_ref().map_or(text, |carried| carried.read_length())
     }
 
@@ -266,52 +304,60 @@ impl<R: Read> Reader<R> {
             if matches!(self.state, ReaderState::Over) {
                 return Ok(None);
             }
-            let input = &self.buffer[self.start..self.filled];
-            match self.decoder.step(input, matches!(self.state, ReaderState::Ended)) {
+            let input = &self.lane.buffer[self.lane.start..self.lane.filled];
+            let end = self.lane.closes || matches!(self.state, ReaderState::Ended);
+            match self.lane.decoder.step(input, end) {
                 Step::NeedMore | Step::Skip { consumed: 0 } => {
                     if let Some(line) = self.other_line(true) {
                         return Ok(Some(take(line)));
                     }
-                    match (self.decoder.failure(), mem::replace(&mut self.state, ReaderState::Over)) {
+                    match (self.lane.decoder.failure(), mem::replace(&mut self.state, ReaderState::Over)) {
                         (Some(problem), _) => return Err(ReadError::Unreadable { format: self.format, problem }),
                         (None, ReaderState::Open) => {
                             self.state = ReaderState::Open;
-                            if !may_read {
+                            if !may_read && self.carried.as_ref().is_none_or(|carried| !carried.has_text()) {
                                 return Ok(None);
                             }
-                            let have = self.filled - self.start;
+                            let have = self.lane.unread().len();
+                            // One message is not looked through again for each line of it that stands between others'.
+                            self.lane.wanted = if have < CHUNK { 0 } else { have + have / 8 };
                             self.fill(have.saturating_mul(2).min(self.most).max(have + 1));
                         }
                         (None, ReaderState::Failed(error)) => return Err(error),
+                        (None, ReaderState::Ended) if !self.parked.is_empty() => {
+                            self.state = ReaderState::Ended;
+                            let next = self.parked.remove(0);
+                            self.turn_to(next);
+                        }
                         (None, ReaderState::Ended | ReaderState::Over) => return Ok(None),
                     }
                 }
                 Step::Skip { consumed } => self.consume(consumed),
                 Step::Begin { start, consumed } => {
-                    let begun = self.here.behind(&input[..start], &mut self.counted);
-                    self.begun = Some(self.place(begun));
+                    let begun = self.lane.here.behind(&input[..start], &mut self.lane.counted);
+                    self.lane.begun = Some(self.place(begun));
                     self.consume(consumed);
                 }
                 Step::Entry { start, consumed, mut entry } => {
                     let indent = match &entry {
                         Entry::LogLine(line) if start == 0 && !line.oversized && input.starts_with(&line.bytes) => {
-                            self.indentation()
+                            self.lane.indentation()
                         }
                         _ => 0,
                     };
-                    let (location, time) = match self.begun.take() {
+                    let (location, time) = match self.lane.begun.take() {
                         Some(begun) => begun,
                         None => {
-                            let begun = self.here.behind(&input[..start], &mut self.counted);
+                            let begun = self.lane.here.behind(&input[..start], &mut self.lane.counted);
                             self.place(Location { byte: begun.byte - indent as u64, ..begun })
                         }
                     };
-                    let blanks = &self.buffer[self.start - indent..self.start];
+                    let blanks = &self.lane.buffer[self.lane.start - indent..self.lane.start];
                     if !blanks.is_empty() {
                         entry = entry.indented(blanks);
                     }
                     if let Entry::Record(record) = &mut entry {
-                        self.here.record += 1;
+                        self.lane.here.record += 1;
                         record.flags.is_derived =
                             self.carried.is_some() || !input.as_ptr_range().contains(&record.bytes.as_ptr());
                     }
@@ -319,7 +365,18 @@ impl<R: Read> Reader<R> {
                     if time.is_some() {
                         entry = entry.timed(time);
                     }
-                    entry.set_place(Location { record: self.here.record, ..known });
+                    entry.set_place(Location { record: self.lane.here.record, ..known });
+                    if let Some(by) = &self.options.session_by {
+                        entry = entry.in_session(by.session(input, start));
+                    } else if !self.lane.writer.is_empty() {
+                        if self.first_writer.is_none() && matches!(entry, Entry::Record(_)) {
+                            self.first_writer = Some(self.lane.writer.clone());
+                        }
+                        if let Some(first) = &self.first_writer {
+                            let key = Some(&*self.lane.key).filter(|_| *first != self.lane.writer);
+                            entry = entry.by_writer(key, &mut self.lane.last_session);
+                        }
+                    }
                     let taken = take(entry);
                     self.consume(consumed);
                     return Ok(Some(taken));
@@ -334,12 +391,192 @@ impl<R: Read> Reader<R> {
         let carried = self.carried.as_mut()?;
         let read = match needs_more {
             true => None,
-            false if self.begun.is_some() => return None,
-            false => Some(self.here.byte),
+            false if self.lane.begun.is_some() => return None,
+            false => Some(self.consumed),
         };
         let line = carried.other(read)?;
-        let location = Location { record: self.here.record, ..line.location };
+        let location = Location { record: self.lane.here.record, ..line.location };
         Some(Entry::from(LogLine { location, ..line }).within(self.most - 2 * CHUNK))
+    }
+
+    /// Where a byte of text is in the input, and the time that its carrier tells.
+    fn place(&self, text: Location) -> (Location, Option<Time>) {
+        if self.carried.is_some() { self.lane.places.place(text.byte) } else { (text, None) }
+    }
+
+    /// From here on, what is read is taken out of the carriers, beginning with what is in the buffer.
+    fn take_off(&mut self, limit: usize) {
+        let raw = self.lane.unread().to_vec();
+        let carried = Carried::new(&self.carriers, limit, raw, self.lane.here);
+        self.carried = Some(Box::new(match mem::replace(&mut self.state, ReaderState::Open) {
+            ReaderState::Open => carried,
+            ReaderState::Ended | ReaderState::Over => carried.ended(false),
+            ReaderState::Failed(error) => {
+                self.failure = Some(error);
+                carried.ended(true)
+            }
+        }));
+        self.lane = Lane::new(self.decoder());
+        self.head.clear();
+    }
+
+    /// Reads no further than the format needs: the next line of a live log may be long in coming.
+    fn settle<T>(&mut self, settled: impl Fn(&[u8], bool, &mut Looked) -> Option<T>) -> T {
+        let mut looked = Looked::default();
+        loop {
+            let head = self.lane.unread();
+            let all = !matches!(self.state, ReaderState::Open) || head.len() >= Format::WINDOW;
+            if let Some(found) = settled(head, all, &mut looked) {
+                return found;
+            }
+            let wanted = head.len() + 1;
+            self.fill(wanted);
+        }
+    }
+
+    /// Reads until `wanted` bytes are there that are not consumed, or as far as it goes. Of a log with several writers, goes on
+    /// with the text of whoever wrote what comes next.
+    fn fill(&mut self, mut wanted: usize) {
+        loop {
+            if let Some(carried) = &mut self.carried {
+                if let Err(failure) = carried.advance(&mut self.input) {
+                    self.state = ReaderState::Failed(ReadError::new(failure, self.text_length()));
+                    return;
+                }
+                match carried.next_writer() {
+                    Some(writer) if *writer == self.lane.writer && !self.lane.closes => {}
+                    Some(writer) => {
+                        let writer = writer.to_vec();
+                        if self.switch(writer) {
+                            return;
+                        }
+                        wanted = 0;
+                    }
+                    None if carried.is_full() => return,
+                    None => {
+                        self.state = self.failure.take().map_or(ReaderState::Ended, ReaderState::Failed);
+                        return;
+                    }
+                }
+            }
+            wanted = wanted.max(self.lane.unread().len() + 1);
+            let room = self.lane.room(wanted);
+            let (from, until) = (room.start, room.end);
+            let room = &mut self.lane.buffer[room];
+            let read = match &mut self.carried {
+                Some(carried) => {
+                    let offset = self.lane.here.byte + (from - self.lane.start) as u64;
+                    Ok(carried.read(room, offset, &mut self.lane.places))
+                }
+                None => self.input.read(room),
+            };
+            match read {
+                Ok(0) => {
+                    self.state = self.failure.take().map_or(ReaderState::Ended, ReaderState::Failed);
+                    return;
+                }
+                Ok(read) => {
+                    let end = until.min(from + read);
+                    if self.head.len() < HEAD {
+                        let text = &self.lane.buffer[from..end];
+                        let text = if self.head.is_empty() { text.trim_ascii_start() } else { text };
+                        self.head.extend_from_slice(&text[..text.len().min(HEAD - self.head.len())]);
+                    }
+                    self.lane.filled = end;
+                    let have = self.lane.unread().len();
+                    // A writer that has just ended a line may wait for an answer.
+                    let is_line = end < until && self.lane.buffer[..end].ends_with(b"\n");
+                    let waits_for_more = !self.parked.is_empty() && have < self.lane.wanted;
+                    if (is_line || have >= wanted) && !waits_for_more {
+                        return;
+                    }
+                }
+                Err(failure) => {
+                    self.state = ReaderState::Failed(ReadError::new(failure, self.text_length()));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Goes on with the text of that writer; tells whether the text of another has to be read to its end before.
+    fn switch(&mut self, writer: Vec<u8>) -> bool {
+        if self.lane.writer.is_empty() && self.lane.here.byte == 0 && self.lane.unread().is_empty() {
+            (self.lane.key, self.lane.writer) = (String::from_utf8_lossy(&writer).into_owned(), writer);
+            return false;
+        }
+        let known = self.parked.iter().position(|lane| lane.writer == writer);
+        let next = match known {
+            Some(known) => self.parked.remove(known),
+            None => {
+                let key = String::from_utf8_lossy(&writer).into_owned();
+                Lane { key, writer, ..Lane::new(self.decoder()) }
+            }
+        };
+        let before = self.turn_to(next);
+        if !before.closes {
+            self.parked.push(before);
+        }
+        let waiting: usize = self.parked.iter().map(|lane| lane.unread().len()).sum();
+        if self.parked.len() <= LANES && waiting <= self.most {
+            return false;
+        }
+        let mut oldest = self.parked.remove(0);
+        oldest.closes = true;
+        let next = self.turn_to(oldest);
+        self.parked.push(next);
+        true
+    }
+
+    /// Goes on with that text; gives the one before.
+    fn turn_to(&mut self, mut next: Lane) -> Lane {
+        next.here.record = self.lane.here.record;
+        mem::replace(&mut self.lane, next)
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.lane.consume(bytes);
+        self.consumed += bytes as u64;
+    }
+}
+
+impl Lane {
+    fn new(decoder: Box<dyn Decoder>) -> Self {
+        Self {
+            writer: Vec::new(),
+            key: String::new(),
+            last_session: None,
+            closes: false,
+            wanted: 0,
+            decoder,
+            buffer: vec![0; CHUNK],
+            start: 0,
+            filled: 0,
+            here: Location::START,
+            counted: (0, 0),
+            begun: None,
+            places: Places::default(),
+        }
+    }
+
+    /// The bytes that are not consumed.
+    fn unread(&self) -> &[u8] {
+        &self.buffer[self.start..self.filled]
+    }
+
+    /// The place in the buffer for more text, where `wanted` bytes are to be there in all.
+    fn room(&mut self, wanted: usize) -> Range<usize> {
+        let have = self.filled - self.start;
+        if have <= self.start || self.buffer.len() - self.start < wanted {
+            self.compact();
+        }
+        if self.buffer.len() - self.start < wanted {
+            let more = (self.start + wanted).next_multiple_of(CHUNK) - self.buffer.len();
+            self.buffer.reserve_exact(more);
+            self.buffer.resize(self.buffer.len() + more, 0);
+        }
+        // A buffer that grew for one large record is not filled as far again for small ones.
+        self.filled..self.buffer.len().min(self.start + wanted.max(CHUNK))
     }
 
     /// How many blanks are before what is not consumed, if there is nothing else before it on its line, and it was not begun.
@@ -351,87 +588,6 @@ impl<R: Read> Reader<R> {
             None => self.here.byte == blanks as u64,
         };
         if begins_line && self.begun.is_none() { blanks } else { 0 }
-    }
-
-    /// Where a byte of text is in the input, and the time that its carrier tells.
-    fn place(&self, text: Location) -> (Location, Option<Time>) {
-        self.carried.as_ref().map_or((text, None), |carried| carried.place(text.byte))
-    }
-
-    /// From here on, what is read is taken out of the carriers, beginning with what is in the buffer.
-    fn take_off(&mut self, limit: usize) {
-        let raw = self.buffer[self.start..self.filled].to_vec();
-        let carried = Carried::new(&self.carriers, limit, raw, self.here);
-        self.carried = Some(Box::new(match mem::replace(&mut self.state, ReaderState::Open) {
-            ReaderState::Open => carried,
-            ReaderState::Ended | ReaderState::Over => carried.ended(false),
-            ReaderState::Failed(error) => {
-                self.failure = Some(error);
-                carried.ended(true)
-            }
-        }));
-        (self.start, self.filled, self.here) = (0, 0, Location::START);
-        self.counted = (0, 0);
-        self.head.clear();
-    }
-
-    /// Reads no further than the format needs: the next line of a live log may be long in coming.
-    fn settle<T>(&mut self, settled: impl Fn(&[u8], bool, &mut Looked) -> Option<T>) -> T {
-        let mut looked = Looked::default();
-        loop {
-            let head = &self.buffer[self.start..self.filled];
-            let all = !matches!(self.state, ReaderState::Open) || head.len() >= Format::WINDOW;
-            if let Some(found) = settled(head, all, &mut looked) {
-                return found;
-            }
-            self.fill(head.len() + 1);
-        }
-    }
-
-    /// Reads until `wanted` bytes are there that are not consumed, or as far as it goes.
-    fn fill(&mut self, wanted: usize) {
-        let have = self.filled - self.start;
-        if have <= self.start || self.buffer.len() - self.start < wanted {
-            self.compact();
-        }
-        if self.buffer.len() - self.start < wanted {
-            let more = (self.start + wanted).next_multiple_of(CHUNK) - self.buffer.len();
-            self.buffer.reserve_exact(more);
-            self.buffer.resize(self.buffer.len() + more, 0);
-        }
-        // A buffer that grew for one large record is not filled as far again for small ones.
-        let until = self.buffer.len().min(self.start + wanted.max(CHUNK));
-        while self.filled - self.start < wanted {
-            let room = &mut self.buffer[self.filled..until];
-            let read = match &mut self.carried {
-                Some(carried) => carried.read(&mut self.input, room),
-                None => self.input.read(room),
-            };
-            match read {
-                Ok(0) if self.carried.as_ref().is_some_and(|carried| carried.is_full()) => return,
-                Ok(0) => {
-                    self.state = self.failure.take().map_or(ReaderState::Ended, ReaderState::Failed);
-                    return;
-                }
-                Ok(read) => {
-                    let room = until - self.filled;
-                    if self.head.len() < HEAD {
-                        let text = &self.buffer[self.filled..until.min(self.filled + read)];
-                        let text = if self.head.is_empty() { text.trim_ascii_start() } else { text };
-                        self.head.extend_from_slice(&text[..text.len().min(HEAD - self.head.len())]);
-                    }
-                    self.filled = until.min(self.filled + read);
-                    // A writer that has just ended a line may wait for an answer.
-                    if read < room && self.buffer[..self.filled].ends_with(b"\n") {
-                        return;
-                    }
-                }
-                Err(failure) => {
-                    self.state = ReaderState::Failed(ReadError::new(failure, self.text_length()));
-                    return;
-                }
-            }
-        }
     }
 
     /// Moves what is not consumed to the beginning of the buffer, but for what tells the indentation of a line of text.
@@ -450,9 +606,7 @@ impl<R: Read> Reader<R> {
         self.here = self.here.behind(&self.buffer[self.start..self.start + bytes], &mut self.counted);
         self.start += bytes;
         self.counted = (0, 0);
-        if let Some(carried) = &mut self.carried {
-            carried.forget(self.here.byte);
-        }
+        self.places.forget(self.here.byte);
         // Room for one very large record is not kept.
         if self.buffer.len() > LARGE_BUFFER && self.start >= self.buffer.len() / 2 {
             self.compact();
@@ -466,7 +620,7 @@ impl<'r> Reader<Box<dyn Read + Send + 'r>> {
     /// Gives what a decoder has by itself.
     pub(crate) fn of(entries: OwnEntries) -> Result<Self, ReadError> {
         let nothing = Self::new(Box::new(io::empty()), &ReaderOptions::default().with_format(Format::JsonLines))?;
-        Ok(Self { format: entries.format, decoder: entries.decoder, ..nothing })
+        Ok(Self { format: entries.format, lane: Lane::new(entries.decoder), ..nothing })
     }
 }
 
@@ -514,7 +668,7 @@ mod tests {
     fn entries_from_any_memory() {
         let options = ReaderOptions::default().with_format(Format::JsonLines);
         let mut reader = Reader::new(&b"k\nv\n"[..], &options).unwrap();
-        reader.decoder = Box::new(Lender(0));
+        reader.lane.decoder = Box::new(Lender(0));
         for (number, (bytes, session)) in (1..).zip([("v\n", "k\n"), ("own", "own"), ("static", "static")]) {
             let Some(Entry::Record(record)) = reader.next_entry().unwrap() else { panic!() };
             assert_eq!((&*record.bytes, record.session.as_deref()), (bytes.as_bytes(), Some(session)));
@@ -528,12 +682,12 @@ mod tests {
         let small = "{\"a\":1}\n".repeat(100_000);
         let mut reader = Reader::new(small.as_bytes(), &ReaderOptions::default()).unwrap();
         while reader.next_entry().unwrap().is_some() {}
-        assert_eq!(reader.buffer.len(), CHUNK);
+        assert_eq!(reader.lane.buffer.len(), CHUNK);
 
         let large = format!("{}\n{small}", "x".repeat(1_000_000));
         let mut reader = Reader::new(large.as_bytes(), &ReaderOptions::default()).unwrap();
         while reader.next_entry().unwrap().is_some() {}
-        assert!(reader.buffer.len() <= 2_000_000 + CHUNK);
+        assert!(reader.lane.buffer.len() <= 2_000_000 + CHUNK);
         assert_eq!(reader.record_count(), 100_001);
     }
 
@@ -548,7 +702,7 @@ mod tests {
             assert!(record.flags.oversized && record.length > 5_000_000 && record.bytes.is_empty());
             assert!(reader.next_entry().unwrap().is_some());
             assert_eq!(reader.next_entry().unwrap(), None);
-            assert!(reader.buffer.len() <= 1000 + 3 * CHUNK);
+            assert!(reader.lane.buffer.len() <= 1000 + 3 * CHUNK);
         }
     }
 }

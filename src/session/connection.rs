@@ -11,7 +11,7 @@ use super::pairing::{Exchanges, OpenRequest, PairedAnswer};
 use super::sides::{Party, Sides};
 use crate::json::{self, ErrorKind};
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
-use crate::record::{DAY, KnownMethod, Record, Sender, Time};
+use crate::record::{DAY, Direction, KnownMethod, Record, Sender, Time};
 
 /// One connection between a client and a server, as far as it has been read.
 #[derive(Debug, Default)]
@@ -23,8 +23,24 @@ pub(super) struct Connection {
     /// The number in the name of that record.
     pub last_record: Option<u64>,
     pub tally: Tally,
+    /// The `initialize` that it began with.
+    pub begun_by: Option<Begun>,
     exchanges: Exchanges,
     tasks: Tasks,
+}
+
+/// An `initialize`: who sent it, which way it went, and its record.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begun {
+    pub by: Option<Sender>,
+    pub direction: Option<Direction>,
+    pub request: u64,
+}
+
+impl Begun {
+    pub fn is_of_same_side(self, other: Self) -> bool {
+        (self.by, self.direction) == (other.by, other.direction)
+    }
 }
 
 /// What is known of a session as a whole.
@@ -73,8 +89,7 @@ impl Tally {
 impl Connection {
     /// That of the session with this number, whose graph has that reference.
     pub fn new(reference: Arc<str>, number: usize, tally: Tally) -> Self {
-        let exchanges = Exchanges::new(number);
-        Self { reference, last_used: 0, last_record: None, tally, exchanges, tasks: Tasks::default() }
+        Self { reference, tally, exchanges: Exchanges::new(number), ..Self::default() }
     }
 
     /// See [`Exchanges::asked`].
@@ -85,6 +100,11 @@ impl Connection {
     /// Whether a request waits for its answer.
     pub fn waits(&self) -> bool {
         !self.exchanges.is_empty()
+    }
+
+    /// Whether a request with that id waits for its answer.
+    pub fn waits_for(&self, id: &Id<'_>) -> bool {
+        self.exchanges.is_open(id)
     }
 
     /// Annotates the content of its next record.
@@ -214,6 +234,13 @@ impl Connection {
             Kind::Request => None,
             _ => self.tasks.failure(&mut message, asked, record.http.as_deref()),
         };
+        if message.kind == Kind::ErrorResponse
+            && let (Some(request), Some(begun)) = (&answer.request, self.begun_by)
+            && request.name.record == begun.request
+        {
+            // The client may say it again in other terms.
+            self.begun_by = None;
+        }
         problems.insert_if(answer.ambiguous, Problem::AmbiguousPairing);
         problems.insert_if(answer.duplicate, Problem::DuplicateAnswer);
         if record.sender.is_none()

@@ -164,6 +164,11 @@ impl Exchanges {
         self.open.is_empty()
     }
 
+    /// Whether a request with that id is open.
+    pub fn is_open(&self, id: &Id<'_>) -> bool {
+        self.open.contains_key(&Key::new(id))
+    }
+
     /// A request: gives the newest open one of the same sender that has the same id, the first time that its id is taken.
     pub fn open(&mut self, id: &Id<'_>, request: OpenRequest) -> Option<Name> {
         match self.open.entry(Key::new(id)) {

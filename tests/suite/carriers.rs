@@ -18,7 +18,7 @@ use crate::support::{assert_isomorphic, convert, own};
 /// Renders a line, given its number.
 type Wrapping = (&'static str, &'static [Carrier], fn(usize, &str) -> String);
 
-const CARRIERS: [Wrapping; 16] = [
+const CARRIERS: [Wrapping; 17] = [
     ("Docker", &[Carrier::Docker], docker),
     ("CRI", &[Carrier::Cri], |n, line| format!("2026-01-05T10:00:{:02}.123456789Z stdout F {line}", n % 60)),
     ("journald", &[Carrier::Journald], |n, line| journald(n, &string(line))),
@@ -44,6 +44,7 @@ const CARRIERS: [Wrapping; 16] = [
     ("docker compose over syslog", &[Carrier::Compose, Carrier::Syslog], |n, line| {
         format!("log-1  | <14>Jan  5 10:00:{:02} host mcpd[812]: {line}", n % 60)
     }),
+    ("kubectl", &[Carrier::Kubectl], |_, line| format!("[pod/mcp-a-7d9/mcp] {line}")),
     ("colours", &[Carrier::Colours], |_, line| format!("\x1b[1;32m{line}\x1b[0m\x1b[K")),
     ("colours in Docker", &[Carrier::Docker, Carrier::Colours], |n, line| docker(n, &format!("\x1b[2m{line}\x1b[0m"))),
     ("quoted", &[Carrier::Quoted], |_, line| format!("> {line}")),

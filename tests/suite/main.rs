@@ -53,3 +53,4 @@ mod support;
 mod tables;
 mod vocabulary;
 mod w3c;
+mod writers;

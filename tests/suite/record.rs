@@ -343,7 +343,7 @@ proptest! {
     ) {
         let input = [magic, &input].concat();
         for format in Format::ALL.iter().copied().map(Some).chain([None]) {
-            let options = ReaderOptions { format, layout: None, max_record_size: limit };
+            let options = ReaderOptions { format, max_record_size: limit, ..ReaderOptions::default() };
             let (entries, error) = read(&input[..], options.clone());
             let (pieces, piece_error) = read(Pieces(&input, size), options);
             prop_assert_eq!(error.is_some(), piece_error.is_some());

@@ -89,7 +89,7 @@ fn graphs_and_tables_of_logs() {
     let from_tables = |loading: &mut Loading<'_>| {
         let mut converter = Converter::new(Mapper::new(Mapping::Session, &[]).expect("contexts"), Options::default());
         for place in 0..tables.iris().count() {
-            let input = tables.input(place).expect("tables").expect("a log");
+            let input = tables.input(place, 1 << 20).expect("tables").expect("a log");
             converter.convert_entries(input, &mut loading.sink(), &mut |_| {}).expect("a conversion");
         }
     };
