@@ -173,9 +173,7 @@ impl JsonLines {
             Extent::Broken(error) => return self.close(&text[..error]),
         };
         let (below, whole) = (&window[at..start + length], &window[..start + length]);
-        if memchr(b'\n', below).is_none() {
-            return None;
-        }
+        memchr(b'\n', below)?;
         let is_plain = || RawObject::parse(&text[..length]).is_some_and(|object| is_message(&object));
         let mut found = match at == 0 && self.seen == Seen::Messages && is_plain() {
             true => vec![(0, Record::new(whole).into())],

@@ -272,7 +272,7 @@ fn times_that_logs_spell_in_their_own_way() {
         (format!("{{\"date\":\"22.11.2026\",\"time\":\"09:00:00\",\"m\":{CALL}}}"), Some("2026-11-22T09:00:00")),
         (format!("{{\"time\":\"09:00:00\",\"m\":{CALL}}}"), Some("09:00:00")),
         (format!("date=2026-11-22 time=09:00:00 level=info msg={CALL}"), Some("2026-11-22T09:00:00")),
-        (format!("[{{\"method\":\"a\",\"id\":1,\"requestTime\":1234.5,\"result\":{{}}}}]"), None),
+        (r#"[{"method":"a","id":1,"requestTime":1234.5,"result":{}}]"#.to_owned(), None),
         (format!("{{\"ts\":12.345,\"m\":{CALL}}}"), None),
     ];
     for (log, expected) in table {
