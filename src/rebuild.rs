@@ -21,9 +21,11 @@ use oxrdf::{NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use percent_encoding::percent_decode_str;
 
 #[cfg(feature = "parquet")]
+pub use self::cells::TableError;
+#[cfg(feature = "parquet")]
 pub use self::logs::TableLogs;
 #[cfg(feature = "parquet")]
-pub use self::tables::{TableError, TableRecord, TableRecords};
+pub use self::tables::{TableRecord, TableRecords};
 use crate::json::quoted;
 use crate::log::{LoggedEntry, LoggedMessage};
 use crate::message::{Content, Problem, Single};

@@ -20,11 +20,10 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use percent_encoding::utf8_percent_encode;
 
-pub use self::annotated::{Annotated, IdNode, Name, Node, Origin, SessionEnd};
+pub use self::annotated::{Annotated, FailureKind, IdNode, Name, Node, Origin, SessionEnd};
 use self::answered::RecentAnswers;
 use self::connection::{Begun, Connection, Idle, Tally};
 pub(crate) use self::connection::{OpenBatch, asked_id, seconds_between};
-pub use self::failure::FailureKind;
 use crate::message::{Content, Id, Kind, Message, Single};
 use crate::record::{KnownMethod, LogLine, Protocols, Record, Sender};
 use crate::vocab::RESERVED;

@@ -41,9 +41,13 @@ pub(super) fn rewrite(query: &mut Query) {
 
 /// What is left of a path that ends with that property, or with any other one.
 fn ending(path: &PropertyPathExpression, of_ids: bool) -> Option<PropertyPathExpression> {
-    use PropertyPathExpression::{Alternative, NamedNode, Sequence};
+    use PropertyPathExpression::{Alternative, NamedNode, OneOrMore, Sequence};
     match path {
         NamedNode(name) => ((*name == jrpc::HAS_NUMBER_VALUE) == of_ids).then(|| path.clone()),
+        // `jrpc:hasNumberValue +15` is a path of one or more steps; no step leads on from a literal.
+        OneOrMore(inner) if matches!(&**inner, NamedNode(name) if *name == jrpc::HAS_NUMBER_VALUE) => {
+            of_ids.then(|| path.clone())
+        }
         Sequence(first, last) => Some(Sequence(first.clone(), ending(last, of_ids)?.into())),
         Alternative(one, other) => match (ending(one, of_ids), ending(other, of_ids)) {
             (Some(one), Some(other)) => Some(Alternative(one.into(), other.into())),

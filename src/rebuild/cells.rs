@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Read as _};
+use std::io::{self, BufReader, Read as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::vec;
@@ -17,8 +17,45 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{ChunkReader, FileReader, Length};
 use parquet::file::serialized_reader::{SerializedFileReader, SerializedPageReader};
 
-use super::tables::TableError;
 use crate::sink::parquet::schema::{CellType, Table, TableColumn};
+
+/// Why messages cannot be rebuilt from a file.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// It cannot be read, or it is not Parquet.
+    #[error(transparent)]
+    Read(#[from] io::Error),
+    /// A table of a folder cannot be read.
+    #[error("{0}.parquet: {1}")]
+    NoTable(&'static str, io::Error),
+    /// A column is missing.
+    #[error("it is not the table of {0} that `convert -t parquet` writes: it has no column {1}")]
+    NoColumn(&'static str, &'static str),
+    /// A column has cells of another type.
+    #[error("it is not the table of {0} that `convert -t parquet` writes: the column {1} has another type")]
+    WrongType(&'static str, &'static str),
+    /// Nobody knows which of two columns is meant.
+    #[error("it is not the table of {0} that `convert -t parquet` writes: it has two columns {1}")]
+    TwoColumns(&'static str, &'static str),
+    /// A cell is too long.
+    #[error("a cell in the column {0} has {1} bytes, more than --max-record-size allows ({2})")]
+    TooLong(&'static str, usize, usize),
+    /// A text is not UTF-8.
+    #[error("a cell in the column {0} is not UTF-8")]
+    NoText(&'static str),
+    /// A cell is empty that never is, or has something else in it.
+    #[error("it is not a table that `convert -t parquet` writes: the column {0} lacks a value")]
+    NoValue(&'static str),
+    /// Rows are missing, or in another order.
+    #[error("rows are missing, or not in the order in which `convert -t parquet` writes them: {0}")]
+    Misplaced(String),
+}
+
+impl From<ParquetError> for TableError {
+    fn from(error: ParquetError) -> Self {
+        Self::Read(error.into())
+    }
+}
 
 /// Rows that are read at once. Their cells share the memory of the pages that they are in.
 const BATCH: usize = 64;

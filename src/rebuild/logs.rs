@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use percent_encoding::percent_decode_str;
 
-use super::tables::{TableError, TableRecords, rows_of};
+use super::cells::TableError;
+use super::tables::{TableRecords, rows_of};
 use crate::convert::Input;
 use crate::diagnostic::printable_path;
 use crate::record::{Decoder, Entry, Format, OwnEntries, ReaderOptions, Step};

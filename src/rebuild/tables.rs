@@ -1,59 +1,19 @@
 //! The way back from tables: the records of `messages.parquet`, in its order.
 
 use std::fs::File;
-use std::io;
 use std::iter::Peekable;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use oxsdatatypes::DateTime;
-use parquet::errors::ParquetError;
 
-use super::cells::{TableReader, TableRow};
+use super::cells::{TableError, TableReader, TableRow};
 use super::object;
 use crate::json::quoted;
 use crate::message::Problem;
 use crate::record::{Entry, Http, HttpExchange, HttpOutcome, Location, LogLine, ReaderOptions, Record, Sender, Time};
 use crate::sink::parquet::schema::{Table, messages, problems};
-
-/// Why messages cannot be rebuilt from a file.
-#[derive(Debug, thiserror::Error)]
-pub enum TableError {
-    /// It cannot be read, or it is not Parquet.
-    #[error(transparent)]
-    Read(#[from] io::Error),
-    /// A table of a folder cannot be read.
-    #[error("{0}.parquet: {1}")]
-    NoTable(&'static str, io::Error),
-    /// A column is missing.
-    #[error("it is not the table of {0} that `convert -t parquet` writes: it has no column {1}")]
-    NoColumn(&'static str, &'static str),
-    /// A column has cells of another type.
-    #[error("it is not the table of {0} that `convert -t parquet` writes: the column {1} has another type")]
-    WrongType(&'static str, &'static str),
-    /// Nobody knows which of two columns is meant.
-    #[error("it is not the table of {0} that `convert -t parquet` writes: it has two columns {1}")]
-    TwoColumns(&'static str, &'static str),
-    /// A cell is too long.
-    #[error("a cell in the column {0} has {1} bytes, more than --max-record-size allows ({2})")]
-    TooLong(&'static str, usize, usize),
-    /// A text is not UTF-8.
-    #[error("a cell in the column {0} is not UTF-8")]
-    NoText(&'static str),
-    /// A cell is empty that never is, or has something else in it.
-    #[error("it is not a table that `convert -t parquet` writes: the column {0} lacks a value")]
-    NoValue(&'static str),
-    /// Rows are missing, or in another order.
-    #[error("rows are missing, or not in the order in which `convert -t parquet` writes them: {0}")]
-    Misplaced(String),
-}
-
-impl From<ParquetError> for TableError {
-    fn from(error: ParquetError) -> Self {
-        Self::Read(error.into())
-    }
-}
 
 /// The records of a table of messages, and the lines between them: the elements of a batch are told with it.
 pub struct TableRecords {

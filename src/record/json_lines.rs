@@ -92,8 +92,11 @@ impl Marks for JsonLines {
     #[inline]
     fn below<'a>(&mut self, line: &'a [u8], _: usize, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
         let at = opens(line).filter(|_| !self.is_stated && self.closed == 0)?;
-        let first = if matches!(line.first(), Some(b'{' | b'[')) { self.spread(0, input, end, more) } else { None };
-        let step = first.or_else(|| if at > 0 { self.spread(at, input, end, more) } else { None });
+        let is_json = matches!(line.first(), Some(b'{' | b'['));
+        let first = if is_json { self.spread(0, input, end, more) } else { None };
+        // Among plain messages, JSON that is cut off does not head the message below it.
+        let is_heading = at > 0 && !(is_json && self.seen == Seen::Messages);
+        let step = first.or_else(|| if is_heading { self.spread(at, input, end, more) } else { None });
         if step.is_some() {
             self.closed = 0;
         }
@@ -136,6 +139,12 @@ fn end_of_broken(text: &[u8], error: usize, is_all: bool) -> Option<usize> {
     Scan::value().end(part).or_else(|| (!is_undecided).then(|| trim_end(part).len()))
 }
 
+/// Whether a line below the first is a message by itself.
+fn is_message_below(text: &[u8]) -> bool {
+    let mut below = text.split(|byte| *byte == b'\n').skip(1);
+    below.any(|line| first_name(line) == b"jsonrpc" && RawObject::parse(line).is_some_and(|object| object.is_whole()))
+}
+
 /// The name of an object's first member, as far as `jsonrpc` goes.
 #[inline]
 fn first_name(line: &[u8]) -> &[u8] {
@@ -161,7 +170,15 @@ impl JsonLines {
             Some(first) if b"{[".contains(first) => *first == b'{',
             Some(_) => return None,
         };
-        let length = match value(text) {
+        let extent = value(text);
+        if let Extent::Broken(error) = extent
+            && at == 0
+            && self.seen == Seen::Messages
+            && is_message_below(&text[..error])
+        {
+            return self.close(&[]);
+        }
+        let length = match extent {
             Extent::Whole(length) => length,
             Extent::Incomplete if !is_all => return Some(Step::NeedMore),
             Extent::Incomplete if is_object => trim_end(text).len(),

@@ -8,7 +8,7 @@
 //! member is held back until eight exchanges have ended, or 48 KiB of text or the input's end have come: a live log waits for no
 //! more. What comes later is not asked: a user who knows better says so with a [`Layout`](super::Layout).
 //!
-//! The name of a logger is weaker evidence: loggers of a client and of a server are two sides of one session, and a word may
+//! The name of a logger or a service is weaker evidence: loggers of a client and of a server are two sides of one session, and a word may
 //! say anything. It tells sessions apart if a request takes an id, under one name, that is open under another. A log with
 //! one name is not held back: its session is the input's own, as is that of the first name.
 
@@ -39,7 +39,7 @@ pub(super) enum KeyPlace {
 }
 
 /// Members that may tell it, the most telling first. A process may have many sessions, and a session many processes.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 12] = [
     "mcp-session-id",
     "mcp_session_id",
     "session",
@@ -52,11 +52,10 @@ const NAMES: [&str; 13] = [
     "conn_id",
     "connId",
     "server",
-    "service",
 ];
 
-/// Members with the name of a logger.
-const LOGGERS: [&str; 6] = ["logger", "logger_name", "loggerName", "name", "target", "component"];
+/// Members with the name of a logger or a service.
+const LOGGERS: [&str; 7] = ["logger", "logger_name", "loggerName", "name", "target", "component", "service"];
 
 /// So many exchanges decide.
 const ENOUGH: usize = 8;

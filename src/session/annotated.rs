@@ -5,9 +5,35 @@ use std::ops::Range;
 
 use oxsdatatypes::{DateTime, Decimal};
 
-use super::FailureKind;
 use crate::message::{Id, Invalid, Kind, Message, Problems};
-use crate::record::{Format, Http, Location, LogLine, Record, Sender, Time, stated_time};
+use crate::record::{Format, Http, HttpOutcome, Location, LogLine, Record, Sender, Time, stated_time};
+
+/// What failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// A request: an error response.
+    Error,
+    /// A tool, or a task: a result says so, or a notification.
+    Tool,
+    /// An HTTP exchange.
+    Http,
+}
+
+impl FailureKind {
+    /// Its name in tables and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Tool => "tool",
+            Self::Http => "http",
+        }
+    }
+
+    /// What the log says of the HTTP exchange of a message that does not fail by itself.
+    pub(super) fn of_http(http: Option<&Http>) -> Option<Self> {
+        http.filter(|http| http.outcome == HttpOutcome::Failed).map(|_| Self::Http)
+    }
+}
 
 /// What a node is called within its input: `m7` for the seventh record, `m7.2` for the second element of that batch.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

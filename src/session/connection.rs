@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use oxsdatatypes::{DateTime, Decimal};
 
-use super::annotated::{Annotated, Name, Node};
+use super::annotated::{Annotated, FailureKind, Name, Node};
 use super::answered::RecentAnswers;
-use super::failure::{FailureKind, Tasks};
+use super::failure::Tasks;
 use super::pairing::{Exchanges, OpenRequest, PairedAnswer};
 use super::sides::{Party, Sides};
 use crate::json::{self, ErrorKind};

@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::Name;
+use super::{FailureKind, Name};
 use crate::json::MemberName;
 use crate::message::{ErrorMember, ErrorObject, Message, Payload};
 use crate::record::{Http, HttpOutcome, Protocols};
@@ -21,33 +21,6 @@ use crate::record::{Http, HttpOutcome, Protocols};
 const REMEMBERED: usize = 1 << 12;
 /// Longer ids of tasks are not remembered.
 const LONGEST: usize = 1 << 10;
-
-/// What failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureKind {
-    /// A request: an error response.
-    Error,
-    /// A tool, or a task: a result says so, or a notification.
-    Tool,
-    /// An HTTP exchange.
-    Http,
-}
-
-impl FailureKind {
-    /// Its name in tables and answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Tool => "tool",
-            Self::Http => "http",
-        }
-    }
-
-    /// What the log says of the HTTP exchange of a message that does not fail by itself.
-    pub(super) fn of_http(http: Option<&Http>) -> Option<Self> {
-        http.filter(|http| http.outcome == HttpOutcome::Failed).map(|_| Self::Http)
-    }
-}
 
 /// Whether an error response fails its request, which is of these protocols as far as is known.
 fn is_failure(error: &ErrorObject<'_>, asked: Protocols) -> bool {

@@ -93,7 +93,7 @@ fn what_cannot_be_done_is_said() {
         (
             &["register", "--max-record-size", "1K", "block", "-o", "out"],
             "error: the argument '[BLOCK]' cannot be used with:\n  --from <NAME>\n  --envelope <POINTERS>\n  --line <REGEX>\n  \
-             --max-record-size <N>\n",
+             --session-by <POINTER|GROUP|none>\n  --max-record-size <N>\n",
         ),
         (
             &["register", "--progress", "never", "block", "-o", "out"],

@@ -7,13 +7,14 @@ use rpcgraph::convert::Options;
 use rpcgraph::json::{self, Value};
 use rpcgraph::message::Id;
 use rpcgraph::rebuild::{RebuiltContent, RebuiltSession, TableRecords, rebuild};
-use rpcgraph::record::{Format, ReaderOptions};
+use rpcgraph::record::{Format, ReaderOptions, SessionBy};
 
 use crate::support::{BASE, convert, convert_to_tables, convert_with, corpora, files, logs, own, same_value};
 
 fn rebuilt(log: &[u8]) -> RebuiltSession {
-    // Lines of any text are records here, whatever their content looks like.
-    let reader = ReaderOptions { format: Some(Format::JsonLines), ..ReaderOptions::default() };
+    // Lines of any text are records of one session here, whatever their content looks like.
+    let session_by = Some(SessionBy::parse("none").expect("a word"));
+    let reader = ReaderOptions { format: Some(Format::JsonLines), session_by, ..ReaderOptions::default() };
     let options = Options { reader, ..Options::default() };
     let quads = convert_with(log, &[], options.clone());
     let mut sessions = rebuild(&quads).expect("a session's graph");

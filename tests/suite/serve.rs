@@ -499,7 +499,7 @@ fn nobody_keeps_others_waiting() {
             (0..1000).map(|_| scope.spawn(|| server.query("SELECT * { ?s ?p ?o }", "text/csv"))).collect();
         for one in all {
             let reply = one.join().unwrap();
-            assert_eq!((reply.status, reply.text().lines().count()), (200, 46));
+            assert_eq!((reply.status, reply.text().lines().count()), (200, 47));
         }
     });
     assert!(server.memory() < 300 << 20, "{}", server.memory());

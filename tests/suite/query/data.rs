@@ -101,7 +101,7 @@ fn rdf_files_are_read_by_their_names() {
         let ran = place.run(&["query", file, base[0], base[1], "--quiet", "--results", "tsv", "-q", query]);
         ran.quietly();
         let lines: Vec<_> = ran.text().lines().map(str::to_owned).collect();
-        assert_eq!(lines.len(), 46, "{file}");
+        assert_eq!(lines.len(), 47, "{file}");
         if expected.is_empty() {
             expected = lines;
         } else {

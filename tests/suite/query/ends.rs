@@ -15,7 +15,7 @@ use crate::http::{Server, respond};
 const ENDLESS: &str = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p }";
 
 fn long_log() -> String {
-    format!("{REQUEST}\n").repeat(100)
+    (1..=100).map(|id| format!("{}\n", REQUEST.replace("\"id\":1", &format!("\"id\":{id}")))).collect()
 }
 
 #[test]
