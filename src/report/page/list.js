@@ -89,7 +89,16 @@ function waterfall(rows) {
   const note = timed ? `Bars are in time, over ${duration(to - from)}.` : "The log has no times: bars are by the order of messages.";
   const fill = (row, element) => {
     const [outcome, told] = outcomeOf(row);
-    const mark = { failed: "✗ ", open: "… ", unanswered: "… ", waiting: "… ", cancelled: "– ", ok: "✓ ", notification: "→ ", invalid: "! " }[outcome];
+    const mark = {
+      failed: "✗ ",
+      open: "… ",
+      unanswered: "… ",
+      waiting: "… ",
+      cancelled: "– ",
+      ok: "✓ ",
+      notification: "→ ",
+      invalid: "! ",
+    }[outcome];
     const isOpen = STATES.includes(outcome);
     const bar = el("span", { class: `bar ${isOpen ? "open" : outcome}` });
     const start = ((at(row) ?? from) - from) / span;

@@ -22,7 +22,8 @@ async function showMessage(row) {
   const problems = index.problem_names.filter((_, bit) => index.problems[row] & (1 << bit));
   if (problems.length) fact("problems", problems.join(", "));
   if (index.answers[row] !== null) fact("answers", link(index.answers[row]));
-  if (kind === KIND.request) fact("answer", answer[row] < 0 ? el("span", { class: "open" }, `none: ${STATE_WORDS[index.state[row]]}`) : link(answer[row]));
+  if (kind === KIND.request)
+    fact("answer", answer[row] < 0 ? el("span", { class: "open" }, `none: ${STATE_WORDS[index.state[row]]}`) : link(answer[row]));
   if (facts.sessions && kind !== KIND.text) {
     const query = `DESCRIBE <${facts.sessions[logOf[row]]}#${nameOf(row).split(":").pop()}>`;
     fact("triples", el("a", { href: `query#${new URLSearchParams({ q: query })}` }, "ask for them"));
