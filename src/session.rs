@@ -22,8 +22,10 @@ use percent_encoding::utf8_percent_encode;
 
 pub use self::annotated::{Annotated, FailureKind, IdNode, Name, Node, Origin, SessionEnd};
 use self::answered::RecentAnswers;
+#[cfg(feature = "parquet")]
+pub(crate) use self::connection::asked_id;
 use self::connection::{Begun, Connection, Idle, Tally};
-pub(crate) use self::connection::{OpenBatch, asked_id, seconds_between};
+pub(crate) use self::connection::{OpenBatch, seconds_between};
 use crate::message::{Content, Id, Kind, Message, Single};
 use crate::record::{KnownMethod, LogLine, Protocols, Record, Sender};
 use crate::vocab::RESERVED;

@@ -265,10 +265,11 @@ impl PageReader for ColumnPages {
         let page = self.pages.get_next_page()?;
         match &page {
             Some(Page::DictionaryPage { .. }) => self.has_dictionary = true,
-            Some(page) if matches!(page.encoding(), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY) => {
-                if !self.has_dictionary {
-                    return Err(damaged("a page needs a dictionary that is not there"));
-                }
+            Some(page)
+                if !self.has_dictionary
+                    && matches!(page.encoding(), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY) =>
+            {
+                return Err(damaged("a page needs a dictionary that is not there"));
             }
             _ => {}
         }

@@ -169,7 +169,7 @@ fn a_failed_task_is_one_failure() {
     let outcome = [request(9, "tasks/result", r#"{"taskId":"t"}"#), result(9, r#"{"content":[],"isError":true}"#)];
     let all = |parts: &[&[String]]| exchanges(&parts.concat());
     assert_eq!(errors(&all(&[&begin, &get(2, "working"), &get(3, "failed"), &get(4, "failed")])), ["m6 m5 - tool"]);
-    assert_eq!(errors(&all(&[&begin, &[told.clone()], &get(2, "failed"), &outcome])), ["m3 - - tool"]);
+    assert_eq!(errors(&all(&[&begin, std::slice::from_ref(&told), &get(2, "failed"), &outcome])), ["m3 - - tool"]);
     assert_eq!(errors(&all(&[&begin, &outcome, &get(2, "failed"), &[told]])), ["m4 m3 - tool"]);
     let waits = all(&[&begin, &outcome[..1], &get(2, "working")]);
     assert_eq!(rows("unanswered", &waits, &["message", "state"]), ["m3 waiting"]);

@@ -91,7 +91,8 @@ fn entries(log: impl Read) -> Vec<Entry<'static>> {
 }
 
 /// Wrappers that name the writer of a line.
-const WRAPPERS: [(&str, fn(&str, usize, &str) -> String); 10] = [
+type Wrapper = (&'static str, fn(&str, usize, &str) -> String);
+const WRAPPERS: [Wrapper; 10] = [
     ("kubectl", |who, _, text| format!("[pod/mcp-{who}-7d9/mcp] {text}")),
     ("compose", |who, _, text| format!("mcp-{who}-1  | {text}")),
     ("journald, short", |who, n, text| format!("Jan 05 10:00:{n:02} host mcp{who}[812]: {text}")),
@@ -175,7 +176,8 @@ fn many_writers() {
 }
 
 /// What names a logger, in text and in JSON.
-const LOGGERS: [fn(&str, usize, &str, &str) -> String; 6] = [
+type Logger = fn(&str, usize, &str, &str) -> String;
+const LOGGERS: [Logger; 6] = [
     |who, n, way, m| {
         format!("2026-11-22 09:00:0{n},000 DEBUG [mcp.{who}] {} {m}", if way == "recv" { ">>" } else { "<<" })
     },
