@@ -43,8 +43,8 @@ enum FollowSource {
         /// How much of it was read, and the last bytes of that.
         read: u64,
         tail: Vec<u8>,
-        /// Whether it was left alone for a while.
-        rested: bool,
+        /// The last read reached the end, so what was read may have been written anew since.
+        at_end: bool,
         /// The file that took its place, for when no more comes from the old one.
         next: Option<File>,
     },
@@ -68,7 +68,7 @@ impl Follow {
             return Self::pipe(file, stop);
         }
         let path = path.to_owned();
-        let source = FollowSource::File { path, file, read: 0, tail: Vec::new(), rested: false, next: None };
+        let source = FollowSource::File { path, file, read: 0, tail: Vec::new(), at_end: false, next: None };
         Ok(Self { source, stop, event: Box::new(event), in_line: false })
     }
 
@@ -100,8 +100,8 @@ impl Follow {
 
     /// What there is to read now; `None`: nothing yet.
     fn take(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        let (path, file, position, tail, rested, next) = match &mut self.source {
-            FollowSource::File { path, file, read, tail, rested, next } => (path, file, read, tail, rested, next),
+        let (path, file, position, tail, at_end, next) = match &mut self.source {
+            FollowSource::File { path, file, read, tail, at_end, next } => (path, file, read, tail, at_end, next),
             FollowSource::Pipe { pieces, rest } => {
                 if rest.position() == rest.get_ref().len() as u64 {
                     *rest = match pieces.recv_timeout(PAUSE) {
@@ -113,12 +113,13 @@ impl Follow {
                 return rest.read(buffer).map(Some);
             }
         };
-        let event = if std::mem::take(rested) && !holds(file, tail, *position)? {
+        let event = if std::mem::take(at_end) && !holds(file, tail, *position)? {
             file.rewind()?;
             FollowEvent::Truncated
         } else {
             let length = file.read(buffer)?;
             *position += length as u64;
+            *at_end = length < buffer.len();
             if length > 0 {
                 tail.extend_from_slice(buffer.get(length.saturating_sub(TAIL)..length).unwrap_or_default());
                 tail.drain(..tail.len().saturating_sub(TAIL));
@@ -130,7 +131,6 @@ impl Follow {
                     *next = File::open(path.as_path()).ok();
                 }
                 thread::sleep(PAUSE);
-                *rested = true;
                 return Ok(None);
             };
             *file = other;
