@@ -281,7 +281,7 @@ struct OpenInput<'i> {
     name: &'i str,
     iri: &'i InputIri,
     origin: Origin,
-    reader: Reader<Box<dyn Read + Send + 'i>>,
+    reader: Reader<'i>,
     summary: Summary,
     taken: &'i AtomicU64,
 }

@@ -118,7 +118,7 @@ impl Report {
     /// # Errors
     ///
     /// As [`Reader::next_entry`]; also if the temporary file cannot be written.
-    pub fn read(&mut self, name: &str, input: impl Read, options: &ReaderOptions) -> Result<Summary, ReadError> {
+    pub fn read(&mut self, name: &str, input: impl Read + Send, options: &ReaderOptions) -> Result<Summary, ReadError> {
         self.read_chosen(name, input, options, None)
     }
 
@@ -130,7 +130,7 @@ impl Report {
     pub fn read_chosen(
         &mut self,
         name: &str,
-        input: impl Read,
+        input: impl Read + Send,
         options: &ReaderOptions,
         chosen: Option<&BTreeSet<Name>>,
     ) -> Result<Summary, ReadError> {

@@ -1,7 +1,6 @@
 //! Chunks: records that a worker takes at once.
 
 use std::borrow::Cow;
-use std::io::Read;
 use std::ops::Range;
 
 use crate::record::{Entry, LogLine, ReadError, Reader, Record};
@@ -34,7 +33,7 @@ pub(super) struct Chunk {
 
 /// Gives out the chunks of an input.
 pub(super) struct ChunkSource<'r> {
-    reader: Reader<Box<dyn Read + Send + 'r>>,
+    reader: Reader<'r>,
     /// Whether long arrays can be worked on in pieces.
     in_pieces: bool,
     next: usize,
@@ -44,7 +43,7 @@ pub(super) struct ChunkSource<'r> {
 }
 
 impl<'r> ChunkSource<'r> {
-    pub fn new(reader: Reader<Box<dyn Read + Send + 'r>>, in_pieces: bool) -> Self {
+    pub fn new(reader: Reader<'r>, in_pieces: bool) -> Self {
         Self { reader, in_pieces, next: 0, ended: false, failure: None }
     }
 

@@ -61,7 +61,7 @@ pub enum LoggedEntry {
 pub struct Messages {
     input: String,
     /// None after the end, or after an error.
-    reader: Option<Result<Reader<Box<dyn Read + Send>>, ReadError>>,
+    reader: Option<Result<Reader<'static>, ReadError>>,
     sessions: Sessions,
     ready: VecDeque<LoggedMessage>,
 }

@@ -56,7 +56,7 @@ impl Loading<'_> {
         iri: &str,
         format: RdfFormat,
         longest: usize,
-        read: impl Read,
+        read: impl Read + Send,
     ) -> Result<(), RdfError> {
         let failed = |source| RdfError::Read { input: input.to_owned(), source };
         // One that no other file has.

@@ -9,7 +9,6 @@ use super::{Location, LogLine, Time};
 use memchr::memchr;
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::io::Read;
 use std::mem;
 
 /// A log without its carriers. Lines that are not in a carrier are given beside the text, as lines of the log.
@@ -169,7 +168,7 @@ impl Carried {
     }
 
     /// Makes text, unless there is some, the input has ended, or it is [full](Self::is_full).
-    pub(super) fn advance<R: Read>(&mut self, input: &mut PlainText<R>) -> Result<(), TextFailure> {
+    pub(super) fn advance(&mut self, input: &mut PlainText<'_>) -> Result<(), TextFailure> {
         while self.pieces.is_empty() && !self.is_full() {
             self.take_apart();
             if !self.pieces.is_empty() || self.is_full() {

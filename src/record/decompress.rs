@@ -49,13 +49,14 @@ impl fmt::Display for InputCompression {
 }
 
 /// The bytes behind an input that is plain, compressed, or compressed twice, for files that are not logs.
-pub fn decompressed<R: Read>(input: R) -> io::Result<impl Read> {
-    CompressionLayer::new(CompressionLayer::new(LogSource(input))?)
+pub fn decompressed<'r>(input: impl Read + Send + 'r) -> io::Result<impl Read + Send + 'r> {
+    let inner = CompressionLayer::new(Box::new(LogSource(input)))?;
+    CompressionLayer::new(Box::new(inner))
 }
 
 /// The text of a log that is plain, compressed, or compressed twice, as UTF-8, for a [`Reader`](super::Reader).
 #[cfg(feature = "register")]
-pub(crate) fn plain_text<R: Read>(input: R) -> io::Result<impl Read> {
+pub(crate) fn plain_text<'r>(input: impl Read + Send + 'r) -> io::Result<impl Read + Send + 'r> {
     Ok(PlainText::new(input)?.0)
 }
 
@@ -63,11 +64,11 @@ pub(crate) fn plain_text<R: Read>(input: R) -> io::Result<impl Read> {
 ///
 /// Data that ends early gives all text before its end. Where data is damaged, a block of text before that place may be
 /// lost with it: the libraries give no part of a piece that they found damaged.
-pub(super) struct PlainText<R: Read>(Utf8<CompressionLayer<CompressionLayer<LogSource<R>>>>);
+pub(super) struct PlainText<'r>(Utf8<'r>);
 
-impl<R: Read> PlainText<R> {
-    pub(super) fn new(input: R) -> io::Result<Self> {
-        Ok(Self(Utf8::new(CompressionLayer::new(CompressionLayer::new(LogSource(input))?)?)))
+impl<'r> PlainText<'r> {
+    pub(super) fn new(input: impl Read + Send + 'r) -> io::Result<Self> {
+        Ok(Self(Utf8::new(Box::new(decompressed(input)?))))
     }
 
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, TextFailure> {
@@ -99,32 +100,35 @@ impl<R: Read> Read for LogSource<R> {
     }
 }
 
-/// The data behind one compression, or behind none.
-enum CompressionLayer<R: Read> {
-    Plain(Peeked<R>),
-    Gzip(MultiGzDecoder<BufReader<Peeked<R>>>),
-    Zstd(ZstdDecoder<'static, BufReader<Peeked<R>>>),
-    Bzip2(MultiBzDecoder<BufReader<Peeked<R>>>),
-    Xz(Box<XzReader<BufReader<Peeked<R>>>>),
-    Page(Box<PageText<BufReader<Peeked<R>>>>),
+/// The data behind one compression, or behind none. Not generic: decoders would be compiled for each kind of reader.
+enum CompressionLayer<'r> {
+    Plain(Peeked<'r>),
+    Gzip(MultiGzDecoder<BufReader<Peeked<'r>>>),
+    Zstd(ZstdDecoder<'static, BufReader<Peeked<'r>>>),
+    Bzip2(MultiBzDecoder<BufReader<Peeked<'r>>>),
+    Xz(Box<XzReader<BufReader<Peeked<'r>>>>),
+    Page(Box<PageText<BufReader<Peeked<'r>>>>),
 }
+
+/// An input of any kind.
+type AnyRead<'r> = Box<dyn Read + Send + 'r>;
 
 /// What the dictionaries of xz may take in KiB: twice what its highest level does.
 const XZ_MEMORY: u32 = 128 << 10;
 
 /// A reader of which the first bytes were looked at: those, the error that came behind them, and the rest.
-type Peeked<R> = Chain<Chain<Cursor<Vec<u8>>, Failed>, R>;
+type Peeked<'r> = Chain<Chain<Cursor<Vec<u8>>, Failed>, AnyRead<'r>>;
 
 /// Looks at the first bytes of an input, of which there may be fewer.
-fn peek<R: Read>(mut input: R) -> (Vec<u8>, Peeked<R>) {
+fn peek(mut input: AnyRead<'_>) -> (Vec<u8>, Peeked<'_>) {
     let mut head = Vec::new();
     let failed = Failed(input.by_ref().take(PAGE.len() as u64).read_to_end(&mut head).err());
     (head.clone(), Cursor::new(head).chain(failed).chain(input))
 }
 
-impl<R: Read> CompressionLayer<R> {
+impl<'r> CompressionLayer<'r> {
     /// Fails only for want of memory: a read that fails here does so again in [`Read::read`].
-    fn new(input: R) -> io::Result<Self> {
+    fn new(input: AnyRead<'r>) -> io::Result<Self> {
         let (head, peeked) = peek(input);
         let buffered = |peeked| BufReader::with_capacity(64 * 1024, peeked);
         Ok(match InputCompression::of(&head) {
@@ -149,7 +153,7 @@ impl Read for Failed {
     }
 }
 
-impl<R: Read> Read for CompressionLayer<R> {
+impl Read for CompressionLayer<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let (kind, result) = match self {
             Self::Plain(input) => return input.read(buffer),
@@ -173,8 +177,8 @@ impl<R: Read> Read for CompressionLayer<R> {
 ///
 /// Half of a surrogate pair becomes the three bytes that it would have in UTF-8, which no UTF-8 has, and half of a
 /// character at the end becomes U+FFFD, so that whoever reads the text finds both.
-struct Utf8<R> {
-    input: Peeked<R>,
+struct Utf8<'r> {
+    input: Peeked<'r>,
     /// How two bytes make a unit of UTF-16.
     unit: Option<fn([u8; 2]) -> u16>,
     /// Bytes that are not converted yet: less than a character between reads.
@@ -184,8 +188,8 @@ struct Utf8<R> {
     given: usize,
 }
 
-impl<R: Read> Utf8<R> {
-    fn new(input: R) -> Self {
+impl<'r> Utf8<'r> {
+    fn new(input: AnyRead<'r>) -> Self {
         let (head, input) = peek(input);
         let unit: Option<fn([u8; 2]) -> u16> = match head[..] {
             [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
@@ -221,7 +225,7 @@ impl<R: Read> Utf8<R> {
     }
 }
 
-impl<R: Read> Read for Utf8<R> {
+impl Read for Utf8<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(unit) = self.unit else { return self.input.read(buffer) };
         while self.given == self.text.len() {
@@ -271,7 +275,7 @@ mod tests {
     }
 
     /// Everything that can be read, and how it ends.
-    fn read(input: impl Read) -> (Vec<u8>, Option<String>) {
+    fn read(input: impl Read + Send) -> (Vec<u8>, Option<String>) {
         let (mut text, mut all, mut buffer) = (PlainText::new(input).unwrap(), Vec::new(), [0; 5]);
         loop {
             match text.read(&mut buffer) {

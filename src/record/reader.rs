@@ -111,8 +111,8 @@ impl ReadError {
 }
 
 /// Pulls the entries out of an input, whatever its compression and format.
-pub struct Reader<R: Read> {
-    input: PlainText<R>,
+pub struct Reader<'r> {
+    input: PlainText<'r>,
     /// Takes carriers off: then the bytes in the buffer, and `here`, are those of the text inside.
     carried: Option<Box<Carried>>,
     /// How much of that text was consumed.
@@ -189,7 +189,7 @@ const INDENT: usize = 4 * 1024;
 const LANES: usize = 64;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-impl<R: Read> Reader<R> {
+impl<'r> Reader<'r> {
     /// Starts to read: until the content settles the format, or shows a record of the one in the options, and 64 KiB of text at
     /// most.
     ///
@@ -197,7 +197,7 @@ impl<R: Read> Reader<R> {
     ///
     /// If nothing at all can be read, or the format is [refused](Format::refusal). An input that fails later does so in
     /// [`Reader::next_entry`].
-    pub fn new(input: R, options: &ReaderOptions) -> Result<Self, ReadError> {
+    pub fn new(input: impl Read + Send + 'r, options: &ReaderOptions) -> Result<Self, ReadError> {
         let format = options.format.unwrap_or(Format::JsonLines);
         let mut reader = Self {
             input: PlainText::new(input).map_err(|source| ReadError::Io { after: 0, source })?,
@@ -616,7 +616,7 @@ impl Lane {
     }
 }
 
-impl<'r> Reader<Box<dyn Read + Send + 'r>> {
+impl Reader<'_> {
     /// Gives what a decoder has by itself.
     pub(crate) fn of(entries: OwnEntries) -> Result<Self, ReadError> {
         let nothing = Self::new(Box::new(io::empty()), &ReaderOptions::default().with_format(Format::JsonLines))?;

@@ -138,7 +138,7 @@ impl Capture {
     /// # Errors
     ///
     /// Where the log cannot be read to its end. What was read before stays.
-    pub fn read<R: Read>(&mut self, log: &str, input: R, options: &ReaderOptions) -> Result<Summary, ReadError> {
+    pub fn read(&mut self, log: &str, input: impl Read + Send, options: &ReaderOptions) -> Result<Summary, ReadError> {
         let mut reader = Reader::new(input, options)?;
         let mut summary = Summary::new(reader.format(), reader.carriers());
         let mut ongoing = Ongoing::default();

@@ -1,10 +1,9 @@
 //! The logs of a page, in compressed pieces.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -37,22 +36,27 @@ pub(super) struct Window {
 /// A log that is read, and kept in a window.
 pub(super) struct Tee<R> {
     input: R,
-    window: Rc<RefCell<Window>>,
+    window: Arc<Mutex<Window>>,
 }
 
 impl<R: Read> Tee<R> {
-    pub fn new(input: R) -> (Self, Rc<RefCell<Window>>) {
-        let window = Rc::<RefCell<Window>>::default();
-        (Self { input, window: Rc::clone(&window) }, window)
+    pub fn new(input: R) -> (Self, Arc<Mutex<Window>>) {
+        let window = Arc::<Mutex<Window>>::default();
+        (Self { input, window: Arc::clone(&window) }, window)
     }
 }
 
 impl<R: Read> Read for Tee<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
-        self.window.borrow_mut().bytes.extend_from_slice(&buffer[..read]);
+        lock(&self.window).bytes.extend_from_slice(&buffer[..read]);
         Ok(read)
     }
+}
+
+/// One thread reads and writes: the lock is never contended.
+fn lock(window: &Mutex<Window>) -> MutexGuard<'_, Window> {
+    window.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A piece that is being filled.
@@ -80,7 +84,7 @@ pub(super) struct Pieces {
     written: Vec<Piece>,
     /// How many have a number.
     numbered: u32,
-    window: Rc<RefCell<Window>>,
+    window: Arc<Mutex<Window>>,
     /// The next part of the log.
     log: OpenPiece,
     /// Texts that the log has in another form: in strings, or in parts.
@@ -99,7 +103,7 @@ impl Pieces {
             size: 0,
             written: Vec::new(),
             numbered: 0,
-            window: Rc::default(),
+            window: Arc::default(),
             log: OpenPiece::default(),
             own: OpenPiece::default(),
             own_text: Vec::new(),
@@ -109,7 +113,7 @@ impl Pieces {
     }
 
     /// Begins a log.
-    pub fn begin(&mut self, window: Rc<RefCell<Window>>, is_redacted: bool, is_chosen: bool) {
+    pub fn begin(&mut self, window: Arc<Mutex<Window>>, is_redacted: bool, is_chosen: bool) {
         (self.window, self.is_redacted, self.is_chosen) = (window, is_redacted, is_chosen);
         self.log = self.open();
         self.own = self.open();
@@ -122,8 +126,8 @@ impl Pieces {
 
     /// The place of a text that begins at that byte of the log, as it is there or else in a piece of its own.
     pub fn place(&mut self, at: u64, text: &[u8]) -> io::Result<Place> {
-        let window = Rc::clone(&self.window);
-        let mut window = window.borrow_mut();
+        let window = Arc::clone(&self.window);
+        let mut window = lock(&window);
         let start = at.checked_sub(window.start).and_then(|start| usize::try_from(start).ok());
         let Some(mut start) =
             start.filter(|start| window.bytes.get(*start..).is_some_and(|rest| rest.starts_with(text)))
@@ -157,7 +161,7 @@ impl Pieces {
 
     /// Leaves out what was read of the log.
     pub fn leave_out(&mut self) {
-        let mut window = self.window.borrow_mut();
+        let mut window = lock(&self.window);
         window.start += window.bytes.len() as u64;
         window.bytes.clear();
     }
@@ -196,7 +200,7 @@ impl Pieces {
     /// Ends the log.
     pub fn end(&mut self) -> io::Result<()> {
         self.end_own()?;
-        let rest = std::mem::take(&mut *self.window.borrow_mut());
+        let rest = std::mem::take(&mut *lock(&self.window));
         if rest.bytes.is_empty() || self.is_redacted || self.is_chosen {
             return Ok(());
         }

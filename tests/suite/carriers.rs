@@ -98,7 +98,7 @@ fn logs() -> Vec<(Format, String)> {
     logs
 }
 
-fn read(log: impl Read) -> (Vec<Carrier>, Format, Vec<Entry<'static>>) {
+fn read(log: impl Read + Send) -> (Vec<Carrier>, Format, Vec<Entry<'static>>) {
     let mut reader = Reader::new(log, &ReaderOptions::default()).unwrap();
     let entries = std::iter::from_fn(|| reader.next_entry().unwrap()).collect();
     (reader.carriers().to_vec(), reader.format(), entries)
@@ -518,7 +518,7 @@ proptest! {
         let rest: String = parts.iter().map(|(part, ends)| format!("{part}{}", if *ends { "\n" } else { "" })).collect();
         let log = format!("{first}\n{first}\n{rest}");
         let options = ReaderOptions::default().with_max_record_size(limit);
-        let read = |input: &mut dyn Read| {
+        let read = |input: &mut (dyn Read + Send)| {
             let mut reader = Reader::new(input, &options).unwrap();
             std::iter::from_fn(|| reader.next_entry().unwrap()).collect::<Vec<_>>()
         };

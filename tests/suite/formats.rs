@@ -70,7 +70,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-fn read(input: impl Read, options: ReaderOptions) -> (Format, Vec<Entry<'static>>) {
+fn read(input: impl Read + Send, options: ReaderOptions) -> (Format, Vec<Entry<'static>>) {
     let mut reader = Reader::new(input, &options).unwrap();
     let mut entries = Vec::new();
     while let Some(entry) = reader.next_entry().unwrap() {
@@ -79,11 +79,11 @@ fn read(input: impl Read, options: ReaderOptions) -> (Format, Vec<Entry<'static>
     (reader.format(), entries)
 }
 
-fn detected(input: impl Read) -> (Format, Vec<Entry<'static>>) {
+fn detected(input: impl Read + Send) -> (Format, Vec<Entry<'static>>) {
     read(input, ReaderOptions::default())
 }
 
-fn as_format(input: impl Read, format: Format, limit: usize) -> Vec<Entry<'static>> {
+fn as_format(input: impl Read + Send, format: Format, limit: usize) -> Vec<Entry<'static>> {
     read(input, ReaderOptions::default().with_format(format).with_max_record_size(limit)).1
 }
 

@@ -24,7 +24,7 @@ impl Read for Pieces<'_> {
 }
 
 /// All entries, and the error that ends them.
-fn read(input: impl Read, options: ReaderOptions) -> (Vec<Entry<'static>>, Option<ReadError>) {
+fn read(input: impl Read + Send, options: ReaderOptions) -> (Vec<Entry<'static>>, Option<ReadError>) {
     let mut reader = match Reader::new(input, &options) {
         Ok(reader) => reader,
         Err(error) => return (Vec::new(), Some(error)),
@@ -393,7 +393,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-fn open(path: &Path) -> Reader<std::fs::File> {
+fn open(path: &Path) -> Reader<'static> {
     Reader::new(std::fs::File::open(path).unwrap(), &ReaderOptions::default()).unwrap()
 }
 

@@ -170,7 +170,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-pub fn entries(log: impl Read) -> Vec<Entry<'static>> {
+pub fn entries(log: impl Read + Send) -> Vec<Entry<'static>> {
     let mut reader = Reader::new(log, &ReaderOptions::default()).unwrap();
     std::iter::from_fn(|| reader.next_entry().unwrap()).collect()
 }

@@ -85,7 +85,7 @@ fn assert_apart(log: &str, expected: &[(&str, Option<u64>)]) {
     }
 }
 
-fn entries(log: impl Read) -> Vec<Entry<'static>> {
+fn entries(log: impl Read + Send) -> Vec<Entry<'static>> {
     let mut reader = Reader::new(log, &ReaderOptions::default()).unwrap();
     std::iter::from_fn(|| reader.next_entry().unwrap()).collect()
 }
