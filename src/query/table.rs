@@ -178,7 +178,7 @@ impl Table {
                 page.above.push((name.clone(), day));
             }
             let first = rows.first().map(|row| cell(row, index).clone()).unwrap_or_default();
-            if rows.len() > 1 && rows.iter().all(|row| *cell(row, index) == first) {
+            if rows.len() > 1 && !first.cut && rows.iter().all(|row| *cell(row, index) == first) {
                 page.above.push((name, first.text));
                 continue;
             }
@@ -378,7 +378,7 @@ fn is_number(rows: &[Vec<Cell>], index: usize) -> bool {
 fn has_failed(column: &str, value: &str) -> bool {
     match column {
         "error" | "code" => !value.is_empty(),
-        "errors" | "failures" | "unanswered" | "others" => !matches!(value.trim(), "" | "0"),
+        "errors" | "failures" | "others" => !matches!(value.trim(), "" | "0"),
         "kind" => matches!(value, "ErrorResponse" | "InvalidMessage" | "MalformedRecord"),
         _ => false,
     }
@@ -420,7 +420,8 @@ fn shorten_times(rows: &mut [Vec<Cell>], index: usize) -> Option<String> {
 fn without_repeats(rows: &mut [Vec<Cell>]) {
     let mut heading = Cell::default();
     for cell in rows.iter_mut().filter_map(|row| row.first_mut()) {
-        match *cell == heading {
+        // What is not whole may differ where it was cut.
+        match *cell == heading && !cell.cut {
             true => *cell = Cell::default(),
             false => heading = cell.clone(),
         }
@@ -528,6 +529,15 @@ mod tests {
             assert!(line.width() <= 40, "{line}");
         }
         assert!(cut.contains("xxx…"));
+    }
+
+    #[test]
+    fn texts_that_differ_where_they_are_cut_are_not_the_same() {
+        let rows = ["a", "b"].map(|end| -> [Term; 1] { [Literal::from("x".repeat(WIDEST) + end).into()] });
+        let shown = table(&Table::default(), &["a"], &[&rows[0], &rows[1]]);
+        assert_eq!(shown.matches("x…\n").count(), 2, "{shown}");
+        let shown = table(&Table::default().with_sections(true), &["a"], &[&rows[0], &rows[1]]);
+        assert_eq!(shown.matches("x…\n").count(), 2, "{shown}");
     }
 
     #[test]

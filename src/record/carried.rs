@@ -4,6 +4,7 @@ use super::carrier::{Carrier, Taken, plain_parts};
 use super::decoder::trim_end;
 use super::decompress::{PlainText, TextFailure};
 use super::known::may_hold_message;
+use super::layout::SessionBy;
 use super::marked::AROUND;
 use super::{Location, LogLine, Time};
 use memchr::memchr;
@@ -15,6 +16,8 @@ use std::mem;
 #[derive(Default)]
 pub(super) struct Carried {
     layers: Vec<Layer>,
+    /// Whose value in a carrier's line, behind a NUL, stands for the writer.
+    session_by: Option<SessionBy>,
     /// What was read of the input and is not taken apart, and where that begins.
     raw: Vec<u8>,
     byte: u64,
@@ -141,6 +144,11 @@ impl Carried {
     /// The same where no more can be read, because the input has ended or `failed`.
     pub(super) fn ended(self, failed: bool) -> Self {
         Self { ended: !failed, failed, ..self }
+    }
+
+    /// The same where a value in the carriers' lines tells sessions apart.
+    pub(super) fn with_session_by(self, session_by: Option<SessionBy>) -> Self {
+        Self { session_by, ..self }
     }
 
     /// What one carrier has in a text, that of each writer together.
@@ -286,9 +294,10 @@ impl Carried {
             };
             let marks = self.marks_of(level, &taken, line, own);
             let used = taken.used;
-            let writer = match (outer, &*taken.writer) {
-                (one, b"") | (b"", one) => one.to_vec(),
-                (outer, inner) => [outer, b" ", inner].concat(),
+            let writer = match (self.session_by.as_ref().and_then(|by| by.value(line)), outer, &*taken.writer) {
+                (Some(key), ..) => [b"\0", key.as_bytes()].concat(),
+                (None, one @ [0, ..], _) | (None, one, b"") | (None, b"", one) => one.to_vec(),
+                (None, outer, inner) => [outer, b" ", inner].concat(),
             };
             self.join(level, taken, marks, writer);
             // Two writers may have shared the line.

@@ -207,7 +207,7 @@ mod tests {
         let all = std::cell::RefCell::new(String::new());
         write(&|text| {
             while !all.borrow().contains(text) {
-                let more = seen.recv_timeout(Duration::from_secs(10)).unwrap_or_else(|_| panic!("{}", all.borrow()));
+                let more = seen.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("{}", all.borrow()));
                 all.borrow_mut().push_str(&more);
             }
         });

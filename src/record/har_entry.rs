@@ -28,10 +28,6 @@ pub(super) fn entries(text: &[u8], seen: &mut HttpSeen) -> Vec<Found<'static>> {
         events.clear();
     }
     let received = HttpBody::all(&responses, "content", text, Sender::Server);
-    let size = |content: RawObject<'_>| content.get("size").and_then(number).filter(|size| *size > 0.into());
-    let has_size =
-        || responses.iter().flat_map(|response| response.objects("content")).any(|content| size(content).is_some());
-    let is_missing = received.is_empty() && events.is_empty() && has_size();
     let started = entry.date_time("startedDateTime");
     let took = entry.get("time").and_then(duration);
     let sent = HttpBody::all(&requests, "postData", text, Sender::Client);
@@ -60,15 +56,10 @@ pub(super) fn entries(text: &[u8], seen: &mut HttpSeen) -> Vec<Found<'static>> {
         session: header(&requests, SESSION),
         is_mcp: [SESSION, VERSION].iter().any(|name| header(&requests, name).is_some()),
         is_authorized: header(&requests, "authorization").is_some(),
-        ended: started.zip(took).and_then(|(started, took)| later(started, took)),
+        started,
         took,
     };
-    if bodies.iter().any(HttpBody::holds_message) || exchange.is_mcp && exchange.status.is_some() {
-        let id = exchange.session.clone().or_else(|| header(&responses, SESSION));
-        found.extend(exchange.entries(bodies, session(&url, id.as_deref()), seen));
-        let missing = || comment(&method, &url, ": the response's body is not in the archive");
-        found.extend(is_missing.then(missing).flatten());
-    }
+    found.extend(exchange.entries(bodies, header(&responses, SESSION), seen));
     if frames.iter().any(HttpBody::holds_message) {
         seen.sockets += 1;
         let sockets = seen.sockets;
@@ -81,7 +72,7 @@ pub(super) fn entries(text: &[u8], seen: &mut HttpSeen) -> Vec<Found<'static>> {
         // A message may be where archives have none.
         found.insert(0, (0, LogLine::new(text.to_vec()).into()));
     } else if found.is_empty() {
-        found.push(comment(&method, &url, "").unwrap_or_else(|| (0, LogLine::new(text.to_vec()).into())));
+        found.push(comment(&method, &url).unwrap_or_else(|| (0, LogLine::new(text.to_vec()).into())));
     }
     found
 }
@@ -97,8 +88,8 @@ pub(super) fn told<'a>(found: impl IntoIterator<Item = &'a Found<'static>>) -> u
 }
 
 /// Method and URL as a line of text, if the entry has a URL.
-pub(super) fn comment(method: &str, url: &str, more: &str) -> Option<Found<'static>> {
-    let text = format!("{method} {url}{more}").trim().to_owned().into_bytes();
+pub(super) fn comment(method: &str, url: &str) -> Option<Found<'static>> {
+    let text = format!("{method} {url}").trim().to_owned().into_bytes();
     (!url.is_empty()).then(|| (0, LogLine::new(text).into()))
 }
 
@@ -122,21 +113,22 @@ impl HttpSeen {
 }
 
 /// An HTTP exchange.
-struct HarExchange {
-    method: String,
-    url: String,
+#[derive(Default)]
+pub(super) struct HarExchange {
+    pub method: String,
+    pub url: String,
     /// Status of the response: 0 or less where none came.
-    status: Option<i32>,
+    pub status: Option<i32>,
     /// Reason phrase, or why no response came.
-    reason: String,
+    pub reason: String,
     /// The id of a session in the request.
-    session: Option<String>,
+    pub session: Option<String>,
     /// Whether the request has a header of MCP.
-    is_mcp: bool,
+    pub is_mcp: bool,
     /// Whether the request has credentials.
-    is_authorized: bool,
-    ended: Option<Time>,
-    took: Option<Decimal>,
+    pub is_authorized: bool,
+    pub started: Option<Time>,
+    pub took: Option<Decimal>,
 }
 
 impl HarExchange {
@@ -155,8 +147,18 @@ impl HarExchange {
         }
     }
 
-    /// What its bodies are in a session, and the exchange itself where no message came back and that means something.
-    fn entries(self, bodies: Vec<HttpBody>, session: Option<String>, seen: &mut HttpSeen) -> Vec<Found<'static>> {
+    /// What its bodies are in a session, whose id the response may bring, and the exchange itself where no message came back
+    /// and that means something. None if it has nothing to do with messages.
+    pub fn entries(
+        self,
+        bodies: Vec<HttpBody>,
+        answered_session: Option<String>,
+        seen: &mut HttpSeen,
+    ) -> Vec<Found<'static>> {
+        if !bodies.iter().any(HttpBody::holds_message) && !(self.is_mcp && self.status.is_some()) {
+            return Vec::new();
+        }
+        let session = session(&self.url, self.session.as_deref().or(answered_session.as_deref()));
         let is_received = |body: &&HttpBody| body.sender == Some(Sender::Server);
         let has_message = bodies.iter().filter(is_received).any(HttpBody::holds_message);
         let is_sent = |body: &HttpBody| body.sender != Some(Sender::Server) && body.holds_message();
@@ -190,7 +192,8 @@ impl HarExchange {
         if self.status.is_some() && !has_message && !(is_done && has_sent) {
             let exchange = Some(HttpExchange { method: self.method, url: self.url, reason: self.reason });
             let record = Http { status, outcome, ids, exchange }.record();
-            let (time, latency, sender) = (self.ended, self.took, status.map(|_| Sender::Server));
+            let time = self.started.zip(self.took).and_then(|(started, took)| later(started, took));
+            let (latency, sender) = (self.took, status.map(|_| Sender::Server));
             found.push((0, Record { time, latency, sender, session: session.map(Cow::Owned), ..record }.into()));
         }
         found
@@ -198,6 +201,7 @@ impl HarExchange {
 }
 
 /// A body that is not empty, or a part of one, and what is known of the message that it may be.
+#[derive(Clone)]
 pub(super) struct HttpBody {
     /// Where its text begins in the entry.
     start: usize,
@@ -360,10 +364,10 @@ fn origin(url: &str) -> String {
 pub(super) const SESSION: &str = "mcp-session-id";
 
 /// The header with a version of that protocol.
-const VERSION: &str = "mcp-protocol-version";
+pub(super) const VERSION: &str = "mcp-protocol-version";
 
 /// Key of the session: the origin, and the id of that header.
-pub(super) fn session(url: &str, id: Option<&str>) -> Option<String> {
+fn session(url: &str, id: Option<&str>) -> Option<String> {
     let origin = (!url.is_empty()).then(|| origin(url))?;
     Some(id.map_or_else(|| origin.clone(), |id| format!("{origin}#{id}")))
 }
@@ -392,11 +396,7 @@ mod tests {
             (ask, r#"{"text":"eyJpZCI6MX0=","encoding":"base64"}"#, vec![ask, "{\"id\":1}"]),
             (ask, r#"{"text":"not base64","encoding":"base64"}"#, vec![ask, "# not base64"]),
             (ask, r#"{"text":"Accepted"}"#, vec![ask, "# Accepted"]),
-            (
-                ask,
-                r#"{"text":"  ","size":2}"#,
-                vec![ask, "# POST http://h/: the response's body is not in the archive"],
-            ),
+            (ask, r#"{"text":"  ","size":2}"#, vec![ask]),
             (ask, r#"{"size":0}"#, vec![ask]),
             (ask, "null", vec![ask]),
             (r#"[{"method":"x","params":[]}]"#, "{}", vec![r#"[{"method":"x","params":[]}]"#]),

@@ -2,7 +2,7 @@
 
 use super::about::{About, Sign, Window};
 use super::elements::{first_element, object_array};
-use super::har_entry::{HttpBody, SESSION, comment, mentions, session, told};
+use super::har_entry::{HarExchange, HttpBody, HttpSeen, SESSION, VERSION, comment, mentions, told};
 use super::marked::{Found, More};
 use super::object::{RawObject, scalar};
 use super::times::duration;
@@ -12,7 +12,10 @@ pub(super) const ABOUT: About = About {
     summary: "an array of `{\"id\":…,\"timestamp\":…,\"method\":\"POST\",\"url\":…,\"requestBody\":\"{…}\",\"responseBody\":\"{…}\",\"duration\":…}`",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id)",
     sign: Sign::Value(detect),
-    decoder: |limit| object_array(limit, Some(&HEADERS), open),
+    decoder: |limit| {
+        let mut seen = HttpSeen::default();
+        object_array(limit, Some(&HEADERS), move |entry, text, more| open(entry, text, more, &mut seen))
+    },
 };
 
 /// Headers may have the words of messages.
@@ -26,22 +29,36 @@ fn detect(window: &Window<'_>) -> bool {
 }
 
 /// The messages of a request and its response, and where in the entry the body begins that each is in.
-fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More, seen: &mut HttpSeen) -> Option<Found<'a>> {
     let url = entry.string("url").filter(|url| !url.is_empty())?;
     let body = |name, sender| entry.get(name).and_then(|body| HttpBody::new(body, text, false, Some(sender)));
     let [sent, received] = [body("requestBody", Sender::Client), body("responseBody", Sender::Server)]
         .map(|body| body.into_iter().collect());
-    let took = entry.get("duration").and_then(duration);
-    let (bodies, _) = HttpBody::of_exchange(entry.date_time("timestamp"), took, sent, received, Vec::new());
+    let (started, took) = (entry.date_time("timestamp"), entry.get("duration").and_then(duration));
+    let (bodies, _) = HttpBody::of_exchange(started, took, sent, received, Vec::new());
+    let header = |headers, wanted: &str| {
+        let headers: RawObject<'_> = entry.object(headers)?;
+        let mut members = headers.members();
+        let (_, value) = members.find(|(name, _)| name.eq_ignore_ascii_case(wanted.as_bytes()))?;
+        scalar(value).filter(|value| !value.is_empty())
+    };
+    let [sent, received] = HEADERS;
+    let said = |name| entry.string(name).filter(|text| !text.is_empty());
+    let error = said("error");
+    let method = entry.string("method").unwrap_or_default();
+    let exchange = HarExchange {
+        method: method.to_string(),
+        url: url.to_string(),
+        status: entry.get("responseStatus").map_or(error.is_some().then_some(0), |status| scalar(status)?.parse().ok()),
+        reason: error.or_else(|| said("responseStatusText")).unwrap_or_default().into_owned(),
+        session: header(sent, SESSION),
+        is_mcp: [SESSION, VERSION].iter().any(|name| header(sent, name).is_some()),
+        is_authorized: header(sent, "authorization").is_some(),
+        started,
+        took,
+    };
     let found = &mut more.entries;
-    if bodies.iter().any(HttpBody::holds_message) {
-        let id = HEADERS.iter().filter_map(|name| entry.object(name)).find_map(|headers| {
-            let mut members = headers.members();
-            let (_, id) = members.find(|(name, _)| name.eq_ignore_ascii_case(SESSION.as_bytes()))?;
-            scalar(id).filter(|id| !id.is_empty())
-        });
-        found.extend(HttpBody::entries(bodies, session(&url, id.as_deref())));
-    }
+    found.extend(exchange.entries(bodies, header(received, SESSION), seen));
     let values = HEADERS.iter().flat_map(|name| entry.all(name));
     let values = values.chain(["requestBody", "responseBody"].iter().filter_map(|name| entry.get(name)));
     if values.map(mentions).sum::<usize>() > told(&*found) {
@@ -49,7 +66,7 @@ fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Fo
         return Some((0, LogLine::new(text).into()));
     }
     if found.is_empty() {
-        found.extend(comment(&entry.string("method").unwrap_or_default(), &url, ""));
+        found.extend(comment(&method, &url));
     }
     found.pop_front()
 }

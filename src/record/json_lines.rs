@@ -227,7 +227,9 @@ impl JsonLines {
         let Some(object) = object else {
             let is_array = line.strip_prefix(b"[").is_some_and(|rest| rest.get(leading_blanks(rest)) == Some(&b'{'));
             let is_inside = self.seen == Seen::Inside;
-            let otherwise = || if is_inside { (0, text().into()) } else { record() };
+            // `-- a.json --` before each file of a txtar archive.
+            let is_file_name = line.starts_with(b"-- ") && line.ends_with(b" --") && memchr(b'{', line).is_none();
+            let otherwise = || if is_inside || is_file_name { (0, text().into()) } else { record() };
             return match self.is_stated {
                 _ if is_array && (!is_inside || is_sure(line)) => record(),
                 true => otherwise(),

@@ -66,7 +66,7 @@ enum By {
 }
 
 impl SessionBy {
-    /// A JSON Pointer into the object on a record's line, or `none`, or the name of a group in the expression of
+    /// A JSON Pointer into the object on a record's line or into a wrapper around it, or `none`, or the name of a group in the expression of
     /// [`Layout::line_by`].
     ///
     /// # Errors
@@ -90,14 +90,18 @@ impl SessionBy {
 
     /// Key of the session of the record that begins at `start` of the input; `None`: the layout says it.
     pub(super) fn session(&self, input: &[u8], start: usize) -> Option<Option<String>> {
-        let pointer = match &self.0 {
-            By::Nothing => return Some(None),
-            By::Group(_) => return None,
-            By::Value(pointer) => pointer,
-        };
-        // The object around it, and else the message.
-        let value = |text| scalar(&pointer.find(&RawObject::first(text)?.0, text)?.1);
-        Some(value(input).or_else(|| value(input.get(start..)?)).filter(|key| !key.is_empty()))
+        match &self.0 {
+            By::Nothing => Some(None),
+            By::Group(_) => None,
+            // The object around it, and else the message.
+            By::Value(_) => Some(self.value(input).or_else(|| self.value(input.get(start..)?))),
+        }
+    }
+
+    /// The value at the pointer in the object that a text begins with.
+    pub(super) fn value(&self, text: &[u8]) -> Option<String> {
+        let By::Value(pointer) = &self.0 else { return None };
+        scalar(&pointer.find(&RawObject::first(text)?.0, text)?.1).filter(|key| !key.is_empty())
     }
 }
 

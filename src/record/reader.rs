@@ -367,7 +367,8 @@ impl<'r> Reader<'r> {
                     }
                     entry.set_place(Location { record: self.lane.here.record, ..known });
                     if let Some(by) = &self.options.session_by {
-                        entry = entry.in_session(by.session(input, start));
+                        let around = self.lane.key.strip_prefix('\0').map(|key| Some(key.to_owned()));
+                        entry = entry.in_session(around.or_else(|| by.session(input, start)));
                     } else if !self.lane.writer.is_empty() {
                         if self.first_writer.is_none() && matches!(entry, Entry::Record(_)) {
                             self.first_writer = Some(self.lane.writer.clone());
@@ -408,6 +409,7 @@ impl<'r> Reader<'r> {
     fn take_off(&mut self, limit: usize) {
         let raw = self.lane.unread().to_vec();
         let carried = Carried::new(&self.carriers, limit, raw, self.lane.here);
+        let carried = carried.with_session_by(self.options.session_by.clone());
         self.carried = Some(Box::new(match mem::replace(&mut self.state, ReaderState::Open) {
             ReaderState::Open => carried,
             ReaderState::Ended | ReaderState::Over => carried.ended(false),

@@ -2,19 +2,24 @@
 
 use super::about::{About, Sign, Window};
 use super::elements::{first_element, object_array};
-use super::har_entry::HttpBody;
+use super::har_entry::{HarExchange, HttpBody, HttpSeen, SESSION, VERSION};
 use super::layout::time;
 use super::marked::{Found, More};
 use super::object::{RawObject, offset_in, scalar};
 use super::{Entry, LogLine, Record, Sender};
 use memchr::memmem;
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 pub(super) const ABOUT: About = About {
     summary: "`tshark -T json` or `-T ek`: packets with `layers`, of which `http.file_data` or `json.object` is a message",
     carries: "time, sender (HTTP), sessions (TCP streams)",
     sign: Sign::Value(detect),
     // Objects on lines are read as those of an array.
-    decoder: |limit| object_array(limit, None, open),
+    decoder: |limit| {
+        let (mut asked, mut seen) = (HashMap::new(), HttpSeen::default());
+        object_array(limit, None, move |packet, text, more| open(packet, text, more, (&mut asked, &mut seen)))
+    },
 };
 
 /// The first element of the first value has layers, or the first or second object has, or says that such objects follow.
@@ -28,8 +33,19 @@ fn detect(window: &Window<'_>) -> bool {
         || window.objects().take(2).any(|object| is_packet(&object) || is_header(&object))
 }
 
+/// The newest request of each TCP stream, and its bodies.
+type Asked = HashMap<String, (HarExchange, Vec<HttpBody>)>;
+
+/// Of how many streams a request is remembered.
+const STREAMS: usize = 64;
+
 /// The messages of a packet; a line of text where it has none, or is none.
-fn open<'a>(packet: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+fn open<'a>(
+    packet: &RawObject<'a>,
+    text: &'a [u8],
+    more: &mut More,
+    (asked, seen): (&mut Asked, &mut HttpSeen),
+) -> Option<Found<'a>> {
     let none = || Some((0, LogLine::new(text).into()));
     let Some(layers) = packet.object("layers").or_else(|| packet.object("_source")?.object("layers")) else {
         return none().filter(|_| !packet.has("jsonrpc"));
@@ -52,19 +68,58 @@ fn open<'a>(packet: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<F
     let stream = scalar_of("tcp", ["tcp.stream", "tcp_tcp_stream"]);
     let texts = bodies.into_iter().map(|data| Some((data, scalar(data)?)));
     let Some(texts) = texts.collect::<Option<Vec<_>>>() else { return none() };
+    let mut parts = Vec::new();
     for (data, body) in texts {
         let side = if is_response { Sender::Server } else { Sender::Client };
         let sender = (is_request || is_response).then_some(side);
         let start = offset_in(text, data) + usize::from(data.starts_with(b"\""));
-        let parts = HttpBody::of(start, from_hex(&body), sender).map_or_else(Vec::new, HttpBody::events);
-        if parts.iter().any(HttpBody::holds_message) {
-            let entries = HttpBody::entries(parts, stream.clone());
-            more.entries.extend(entries.filter_map(|(start, entry)| match entry {
-                Entry::Record(record) => Some((start, Record { time: captured, ..record }.into())),
-                Entry::LogLine(_) => None,
-            }));
+        let all = HttpBody::of(start, from_hex(&body), sender).map_or_else(Vec::new, HttpBody::events);
+        if all.iter().any(HttpBody::holds_message) {
+            parts.extend(all);
         }
     }
+    // A field, or a member of one.
+    let stated = |names: [&str; 2]| {
+        let of = |object: &RawObject<'_>| names.iter().find_map(|name| scalar(object.get(name)?));
+        let inside =
+            |http: &RawObject<'_>| http.members().filter_map(|(_, value)| RawObject::parse(value)).find_map(|o| of(&o));
+        layers.objects("http").find_map(|http| of(&http).or_else(|| inside(&http)))
+    };
+    let found = if is_response {
+        let asked = stream.as_ref().and_then(|stream| asked.remove(stream));
+        let (exchange, mut bodies) = asked.unwrap_or_default();
+        let sent = bodies.len();
+        bodies.append(&mut parts);
+        let status = stated(["http.response.code", "http_http_response_code"]).and_then(|status| status.parse().ok());
+        let reason = stated(["http.response.phrase", "http_http_response_phrase"]).unwrap_or_default();
+        let exchange = HarExchange { status, reason, ..exchange };
+        exchange.entries(bodies, None, seen).into_iter().skip(sent).collect()
+    } else {
+        if is_request && let Some(stream) = stream.clone() {
+            if asked.len() == STREAMS {
+                asked.clear();
+            }
+            let names = http.to_ascii_lowercase();
+            let has_header = |name: &str| memmem::find(&names, format!("{name}: ").as_bytes()).is_some();
+            let exchange = HarExchange {
+                method: stated(["http.request.method", "http_http_request_method"]).unwrap_or_default(),
+                url: stated(["http.request.full_uri", "http_http_request_full_uri"]).unwrap_or_default(),
+                session: has_header(SESSION).then(String::new),
+                is_mcp: [SESSION, VERSION].into_iter().any(has_header),
+                is_authorized: has_header("authorization"),
+                ..HarExchange::default()
+            };
+            asked.insert(stream, (exchange, parts.clone()));
+        }
+        HttpBody::entries(parts, None).collect::<Vec<_>>()
+    };
+    more.entries.extend(found.into_iter().filter_map(|(start, entry)| match entry {
+        Entry::Record(record) => {
+            let session = stream.clone().map(Cow::Owned);
+            Some((start, Record { time: captured, session, ..record }.into()))
+        }
+        Entry::LogLine(_) => None,
+    }));
     more.entries.pop_front().or_else(none)
 }
 

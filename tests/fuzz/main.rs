@@ -17,6 +17,8 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 
 /// Of each target, where no time is given.
 const RUNS: u64 = 400;
+/// What takes longer is a failure.
+const SLOW: Duration = Duration::from_secs(20);
 /// How many failures are shown.
 const SHOWN: usize = 10;
 
@@ -48,16 +50,22 @@ fn targets_hold() {
             let mut data = [0; 256];
             TestRng::from_seed(RngAlgorithm::ChaCha, &bytes).fill_bytes(&mut data);
             runs += 1;
-            let began = Instant::now();
-            let result = panic::catch_unwind(AssertUnwindSafe(|| target(&data)));
-            let took = began.elapsed();
+            let run = || {
+                let began = Instant::now();
+                (panic::catch_unwind(AssertUnwindSafe(|| target(&data))), began.elapsed())
+            };
+            // A machine may be busy: what is slow is slow again.
+            let (result, took) = match run() {
+                (Ok(()), took) if took > SLOW => run(),
+                run => run,
+            };
             let failure = match result {
                 Err(panic) => panic
                     .downcast_ref::<String>()
                     .cloned()
                     .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
                     .unwrap_or_default(),
-                Ok(()) if took > Duration::from_secs(20) => format!("took {took:?}"),
+                Ok(()) if took > SLOW => format!("took {took:?}"),
                 Ok(()) => continue,
             };
             // One of each kind: failures of one target in one format mostly are.

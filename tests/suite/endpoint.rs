@@ -131,18 +131,18 @@ fn what_is_no_answer_says_what_it_is() {
                 stream,
                 "HTTP/1.1 200 OK\r\nContent-Type: text/turtle\r\nContent-Length: 99\r\n\r\n<a> <b> <c> .\n"
             )?;
-            std::thread::sleep(Duration::from_secs(3));
+            std::thread::sleep(Duration::from_secs(6));
             Ok(())
         }
         _ => Ok(()),
     });
     let url = format!("{}/query", silent.url);
-    let patient = Endpoint::builder(&url).timeout(Duration::from_millis(500)).build().unwrap();
+    let patient = Endpoint::builder(&url).timeout(Duration::from_secs(2)).build().unwrap();
     let Ok(ServerAnswer::Graph(triples)) = patient.query("CONSTRUCT {} {}", &ServerDataset::default()) else {
         panic!("a graph")
     };
     let error = triples.last().unwrap().unwrap_err().to_string();
-    assert_eq!(error, format!("no answer from {url} to a query within 0.5 s: a longer --timeout may help"));
+    assert_eq!(error, format!("no answer from {url} to a query within 2 s: a longer --timeout may help"));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_server_that_asks_for_more_time_than_there_is_is_not_waited_for() {
     let started = std::time::Instant::now();
     let message = "S/query answered a query with HTTP status 503, saying: full (it is busy; try again later)";
     assert_eq!(refusal(&server, "SELECT * {}"), message);
-    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert_eq!(server.count(), 1);
 }
 

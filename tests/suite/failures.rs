@@ -127,6 +127,54 @@ fn negotiation_over_http_is_not_a_failure() {
     }
 }
 
+/// As the Inspector exports its requests over HTTP.
+#[test]
+fn an_exchange_of_the_inspector_that_failed_answers_its_request() {
+    let call = |id: u32| {
+        let call = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"a"}}}}"#);
+        serde_json::to_string(&call).expect("a string")
+    };
+    let entry = |id: u32, answer: &str| {
+        format!(
+            r#"{{"id":"x","timestamp":"2026-11-22T09:00:00Z","method":"POST","url":"http://h/mcp","requestHeaders":{{"mcp-session-id":"s"}},"requestBody":{},{answer}}}"#,
+            call(id)
+        )
+    };
+    let log = format!(
+        "[{},\n{},\n{}]",
+        entry(1, r#""responseStatus":502,"responseStatusText":"Bad Gateway","responseBody":"<html>","duration":4"#),
+        entry(2, r#""error":"fetch failed""#),
+        entry(3, r#""responseStatus":200,"responseBody":"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}""#)
+    );
+    assert_eq!(
+        rows("errors", &log, &["message", "request", "code", "failure", "error"]),
+        ["m2 m1 502 http Bad Gateway", "m4 m3 - http fetch failed"]
+    );
+    assert!(rows("unanswered", &log, &["message"]).is_empty());
+}
+
+/// Requests and responses are packets of their own.
+#[test]
+fn a_status_in_packets_answers_its_request() {
+    let packet = |stream: u32, http: &str| {
+        format!(r#"{{"_source":{{"layers":{{"tcp":{{"tcp.stream":"{stream}"}},"http":{{{http}}}}}}}}}"#)
+    };
+    let request = |stream: u32, id: u32| {
+        let body = format!(r#"{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}"#);
+        let line = r#""POST /mcp HTTP/1.1\\r\\n":{"http.request.method":"POST"},"http.request":"1""#;
+        packet(stream, &format!(r#"{line},"http.request.full_uri":"http://h/mcp","http.file_data":"{body}""#))
+    };
+    let response = |stream: u32, status: u32, body: &str| {
+        let line = format!(r#""HTTP/1.1 {status}\\r\\n":{{"http.response.code":"{status}"}},"http.response":"1""#);
+        packet(stream, &format!(r#"{line},"http.file_data":"{body}""#))
+    };
+    let answer = r#"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"#;
+    let log = [request(0, 1), request(1, 1), response(1, 503, "busy"), response(0, 200, answer)];
+    let log = format!("[{}]", log.join(",\n"));
+    assert_eq!(errors(&log), ["m3 m2 503 http"]);
+    assert!(rows("unanswered", &log, &["message"]).is_empty());
+}
+
 #[test]
 fn a_batch_in_an_exchange_that_failed_is_answered_whole() {
     let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":2,"method":"b"}]"#;
@@ -158,6 +206,21 @@ fn what_is_overtaken_or_negotiated_is_not_a_failure() {
 }
 
 #[test]
+fn a_comparison_counts_the_same_failures() {
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let fine = entry_of("POST", "", ping, 200, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    let gone = |status: i32| entry_of("POST", "Authorization", ping, status, "");
+    let log = har(&[&fine, &gone(503), &gone(503).replace("//h/", "//other/")]);
+    let outcomes = rows("compare", &log, &["part", "what", "a", "b"]);
+    let outcomes: Vec<_> = outcomes.into_iter().filter(|row| row.starts_with("outcomes")).collect();
+    assert_eq!(rows("errors", &log, &["message"]).len(), 2);
+    assert!(outcomes.is_empty(), "{outcomes:?}");
+    let log = har(&[&fine, &gone(503), &fine.replace("//h/", "//other/")]);
+    let outcomes = rows("compare", &log, &["part", "what", "a", "b"]);
+    assert!(outcomes.contains(&"outcomes ping: HTTP 503 1 0".to_owned()), "{outcomes:?}");
+}
+
+#[test]
 fn a_failed_task_is_one_failure() {
     let task = |status: &str| format!(r#"{{"taskId":"t","status":"{status}"}}"#);
     let begin = [
@@ -168,9 +231,11 @@ fn a_failed_task_is_one_failure() {
     let get = |id: u32, status: &str| [request(id, "tasks/get", r#"{"taskId":"t"}"#), result(id, &task(status))];
     let outcome = [request(9, "tasks/result", r#"{"taskId":"t"}"#), result(9, r#"{"content":[],"isError":true}"#)];
     let all = |parts: &[&[String]]| exchanges(&parts.concat());
-    assert_eq!(errors(&all(&[&begin, &get(2, "working"), &get(3, "failed"), &get(4, "failed")])), ["m6 m5 - tool"]);
-    assert_eq!(errors(&all(&[&begin, std::slice::from_ref(&told), &get(2, "failed"), &outcome])), ["m3 - - tool"]);
-    assert_eq!(errors(&all(&[&begin, &outcome, &get(2, "failed"), &[told]])), ["m4 m3 - tool"]);
+    assert_eq!(errors(&all(&[&begin, &get(2, "working"), &get(3, "failed"), &get(4, "failed")])), ["m6 m1 - tool"]);
+    assert_eq!(errors(&all(&[&begin, std::slice::from_ref(&told), &get(2, "failed"), &outcome])), ["m3 m1 - tool"]);
+    assert_eq!(errors(&all(&[&begin, &outcome, &get(2, "failed"), &[told.clone()]])), ["m4 m1 - tool"]);
+    let failed = all(&[&begin, std::slice::from_ref(&told)]);
+    assert_eq!(rows("errors", &failed, &["method", "id"]), ["tools/call 1"]);
     let waits = all(&[&begin, &outcome[..1], &get(2, "working")]);
     assert_eq!(rows("unanswered", &waits, &["message", "state"]), ["m3 waiting"]);
 }

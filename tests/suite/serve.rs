@@ -555,7 +555,7 @@ fn ctrl_c_ends_it() {
     let pid = rustix::process::Pid::from_child(&server.child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
-    assert!(began.elapsed() < Duration::from_secs(2));
+    assert!(began.elapsed() < Duration::from_secs(20));
 }
 
 #[test]

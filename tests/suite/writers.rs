@@ -279,6 +279,13 @@ fn the_user_says_what_tells_sessions_apart() {
     assert_eq!(keys(&envelopes, &by("/meta/user")), expected);
     let inside = log(&THREE, |(who, _, _, m)| m.replacen('{', &format!("{{\"user\":\"{who}\","), 1));
     assert_eq!(keys(&inside, &by("/user")), expected);
+    // A member of the wrapper.
+    let docker = log(&THREE, |(who, _, _, m)| {
+        let text = serde_json::Value::from(format!("{m}\n"));
+        format!(r#"{{"log":{text},"stream":"stdout","attrs":{{"user":"{who}"}},"time":"2026-11-22T09:00:00Z"}}"#)
+    });
+    assert_eq!(keys(&docker, &by("/attrs/user")), expected);
+    assert_eq!(keys(&docker, &by("none")), vec![None; 10]);
     let again = [INITIALIZE, INITIALIZED, INITIALIZE].join("\n");
     assert_eq!(keys(&again, &by("none")), vec![None; 3]);
     // An empty key is none.

@@ -5,7 +5,7 @@ SELECT b.message_iri AS message, b.session_iri AS session, COALESCE(b.time_text,
        SUM(CASE WHEN e.kind = 'Response' THEN 1 ELSE 0 END) AS responses,
        SUM(CASE WHEN e.kind = 'ErrorResponse' THEN 1 ELSE 0 END) AS errors,
        SUM(CASE WHEN e.kind = 'InvalidMessage' THEN 1 ELSE 0 END) AS others,
-       SUM(CASE WHEN e.kind = 'Request' AND a.message_iri IS NULL THEN 1 ELSE 0 END) AS unanswered
+       SUM(CASE WHEN e.kind = 'Request' AND a.message_iri IS NULL THEN 1 ELSE 0 END) AS noAnswer
 FROM messages b
 LEFT JOIN messages e ON e.batch_iri = b.message_iri
 LEFT JOIN messages a ON a.responds_to = e.message_iri

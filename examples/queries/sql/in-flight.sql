@@ -12,7 +12,7 @@ WITH asked AS (
   FROM changes
 )
 SELECT session_iri AS session, sender, SUM(CASE WHEN change = 1 THEN 1 ELSE 0 END) AS requests,
-       SUM(change) AS unanswered, MAX(open) AS most
+       SUM(change) AS noAnswer, MAX(open) AS most
 FROM running
 GROUP BY session_iri, sender
 ORDER BY session_iri, sender NULLS FIRST

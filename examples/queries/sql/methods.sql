@@ -16,7 +16,7 @@ WITH asked AS (
   GROUP BY method
 ), counts AS (
   SELECT method, COUNT(*) AS requests, COUNT(failure) AS failures,
-         SUM(CASE WHEN answer IS NULL THEN 1 ELSE 0 END) AS unanswered
+         SUM(CASE WHEN answer IS NULL THEN 1 ELSE 0 END) AS silent
   FROM asked
   GROUP BY method
 ), told AS (
@@ -26,7 +26,7 @@ WITH asked AS (
   GROUP BY method
 )
 SELECT COALESCE(c.method, t.method) AS method, COALESCE(c.requests, 0) AS count, COALESCE(c.failures, 0) AS failures,
-       COALESCE(c.unanswered, 0) AS unanswered, COALESCE(t.notifications, 0) AS notifications,
+       COALESCE(c.silent, 0) AS noAnswer, COALESCE(t.notifications, 0) AS notifications,
        l.least AS min, l.average AS mean, l.median AS p50, l.high AS p95, l.most AS max
 FROM counts c
 FULL OUTER JOIN told t ON t.method = c.method

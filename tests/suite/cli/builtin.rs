@@ -69,6 +69,16 @@ fn the_context_for_mcp_maps_payloads() {
     said("isError", "\"false\"^^<http://www.w3.org/2001/XMLSchema#boolean>");
 }
 
+/// What a program says of itself makes one node: the context keeps the object as it is.
+#[test]
+fn a_client_is_one_node_under_the_context_for_mcp() {
+    let log = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"desk"}}}"#;
+    let ran =
+        Place::with("log", log).run(&["convert", "log", "-c", "builtin:mcp", "-t", "nquads", "--base", "urn:log"]);
+    assert_eq!(ran.text().matches("ontology#hasName> \"desk\"").count(), 1, "{}", ran.text());
+    assert!(ran.text().contains("<urn:log#m1-client>"), "{}", ran.text());
+}
+
 #[test]
 fn ontologies() {
     let place = Place::new();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{LOG, Place, REQUEST, RESPONSE};
 
 /// Long enough for a slow machine; a run that works takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A run whose input is written bit by bit.
 pub(super) struct Live {

@@ -152,7 +152,7 @@ fn statistics<'e>(
     errors: bool,
     columns: &mut Vec<&'static str>,
 ) -> Vec<Vec<String>> {
-    columns.extend(["count", "failures", "unanswered", "min", "mean", "p50", "p95", "max"]);
+    columns.extend(["count", "failures", "noAnswer", "min", "mean", "p50", "p95", "max"]);
     if errors {
         columns.push("errors");
     }

@@ -1,7 +1,7 @@
 //! How a query ends: statuses, errors, time and Ctrl-C.
 
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -157,23 +157,39 @@ fn control_c_ends_a_query() {
     let place = Place::with("s", long_log());
     let mut command = place.command(&["query", "s", "-q", ENDLESS]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    thread::sleep(Duration::from_secs(1));
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-    assert!(killed.success());
+    interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: interrupted\n");
 }
 
-/// Sends Ctrl-C to a command after a second; its status.
+/// Sends Ctrl-C to a command that is ready for it.
+#[cfg(unix)]
+fn interrupt(child: &Child) {
+    let (status, began) = (format!("/proc/{}/status", child.id()), Instant::now());
+    // Linux shows which signals have a handler; SIGINT is the second.
+    let catches = || match std::fs::read_to_string(&status) {
+        Ok(text) => text
+            .lines()
+            .filter_map(|line| line.strip_prefix("SigCgt:"))
+            .any(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 2 != 0)),
+        Err(_) => began.elapsed() > Duration::from_secs(1),
+    };
+    while !catches() && began.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(10));
+    }
+    thread::sleep(Duration::from_millis(500));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(killed.success());
+}
+
+/// Sends Ctrl-C to a command; its status.
 #[cfg(unix)]
 fn interrupted(place: &Place, arguments: &[&str]) -> Option<i32> {
     let mut child = place.command(arguments).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
     // It stays open: the command waits for more.
     let _input = child.stdin.take();
-    thread::sleep(Duration::from_secs(1));
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-    assert!(killed.success());
+    interrupt(&child);
     child.wait().expect("it ends").code()
 }
 
