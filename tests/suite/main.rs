@@ -16,6 +16,7 @@ mod cases;
 mod cli;
 mod context;
 mod detection;
+mod docs;
 mod endpoint;
 mod failures;
 mod formats;
@@ -34,7 +35,7 @@ mod paths;
 mod protocol;
 mod queries;
 mod query;
-mod readme;
+
 mod reasoners;
 mod rebuild;
 mod record;

@@ -186,7 +186,7 @@ for mount in ("logs", "far"):
 bad = {name for name in bad if name != "bad/gone.ndjson"}
 judge("viewfs://lake/far", "viewfs://lake/logs")
 
-# What the README shows for a laptop.
+# The command for a laptop in docs/tables.md.
 laptop = folder / "laptop"
 (laptop / "target/release").mkdir(parents=True)
 (laptop / "target/release/rpcgraph").symlink_to(binary)
@@ -194,7 +194,7 @@ laptop = folder / "laptop"
 (laptop / "logs").mkdir()
 (laptop / "logs/one.ndjson").write_text(exchange(1))
 (laptop / "logs/two.ndjson").write_bytes((PROGRAM.parents[1] / "mcp-session.ndjson").read_bytes())
-readme = iter((PROGRAM.parents[2] / "README.md").read_text().splitlines())
+readme = iter((PROGRAM.parents[2] / "docs/tables.md").read_text().splitlines())
 shown = next(line for line in readme if line.startswith("$ python examples/lake/lake.py")).split()[2:]
 ran = subprocess.run([sys.executable, *shown], cwd=laptop, capture_output=True, text=True)
 assert ran.stdout.strip().splitlines()[-1] == next(readme), ran.stdout + ran.stderr

@@ -103,10 +103,10 @@ fn what_cannot_be_used() {
     }
 }
 
-/// The description that the README shows.
+/// The description in the documents.
 #[test]
-fn the_file_of_the_readme() {
-    let readme = include_str!("../../../README.md");
+fn the_file_of_the_documents() {
+    let readme = include_str!("../../../docs/formats.md");
     let (_, rest) = readme.split_once("```toml\n").expect("a file");
     let (file, _) = rest.split_once("```").expect("its end");
     let place = Place::with("log", "{\"dir\":\"app\",\"payload\":{\"id\":1,\"method\":\"add\"}}\n");

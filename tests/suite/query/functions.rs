@@ -122,10 +122,10 @@ fn percentiles_are_aggregates() {
     assert_eq!(rows(LOG, "SELECT (COALESCE(rpcg:median(?n), \"none\") AS ?a) { VALUES ?n { 1 \"x\" } }"), ["none"]);
 }
 
-/// The README's table of functions: each expression with what it gives for the params of its log.
+/// The documents' table of functions: each expression with its result for the params of the example.
 #[test]
-fn functions_of_the_readme() {
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+fn functions_of_the_documents() {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/sparql.md")).unwrap();
     let cells: Vec<Vec<&str>> = readme
         .lines()
         .filter(|line| line.starts_with("| `rpcg:"))
@@ -134,7 +134,7 @@ fn functions_of_the_readme() {
     let log = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/mcp-session.ndjson")).unwrap();
     for function in rpcgraph::query::FUNCTIONS {
         let row = cells.iter().find(|row| row[0].starts_with(&format!("`{}(", function.name)));
-        let row = row.unwrap_or_else(|| panic!("the README says nothing of {}", function.name));
+        let row = row.unwrap_or_else(|| panic!("docs/sparql.md lacks {}", function.name));
         let expression = row[0].trim_matches('`');
         let query = match function.is_aggregate() {
             true if expression.contains("?span") => format!(

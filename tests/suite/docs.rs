@@ -1,0 +1,366 @@
+//! Runs every command of the documents' console blocks and compares its output; compares generated parts with the program.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::files;
+use oxrdf::vocab::rdfs;
+use oxrdf::{NamedOrBlankNode, Term};
+use oxttl::TurtleParser;
+use rpcgraph::query::catalogue::CATALOGUE;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Commands of a document's console blocks, each with the lines below it. A block may be indented, in a list.
+fn shown(document: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut inside = false;
+    let mut indent = 0;
+    for line in document.lines() {
+        let line = if inside { line.get(indent..).unwrap_or_default() } else { line };
+        match (inside, line) {
+            (false, line) if line.trim_start() == "```console" => {
+                (inside, indent) = (true, line.len() - line.trim_start().len());
+            }
+            (true, "```") => inside = false,
+            (true, line) => match (line.strip_prefix("$ "), commands.last_mut()) {
+                (Some(command), _) => commands.push((command, Vec::new())),
+                (None, Some((_, output))) => output.push(line),
+                (None, None) => panic!("output without a command: {line}"),
+            },
+            (false, _) => {}
+        }
+    }
+    commands
+}
+
+/// Whether the lines are as shown, where `…` stands for any number of lines.
+fn matches(shown: &[&str], lines: &[&str]) -> bool {
+    match shown.split_first() {
+        None => lines.is_empty(),
+        Some((&"…", rest)) => (0..=lines.len()).any(|skipped| matches(rest, &lines[skipped..])),
+        Some((first, rest)) => lines.split_first().is_some_and(|(line, lines)| line == first && matches(rest, lines)),
+    }
+}
+
+/// The words of a command, as a shell has them: in single quotes, spaces are part of a word.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (part, text) in line.split('\'').enumerate() {
+        for (index, word) in if part % 2 == 1 { vec![text] } else { text.split(' ').collect() }.into_iter().enumerate()
+        {
+            if index > 0 {
+                words.push(String::new());
+            }
+            words.last_mut().unwrap().push_str(word);
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Beginnings of commands that other tests run, or that need a cluster.
+const ELSEWHERE: [&str; 3] = ["cargo test", "python examples/lake/lake.py ", "spark-submit "];
+
+/// The documents for users, by their paths.
+fn documents() -> Vec<(String, String)> {
+    let mut paths = files(Path::new(&format!("{ROOT}/docs")), ".md");
+    paths.insert(0, format!("{ROOT}/README.md").into());
+    let name = |path: &Path| path.strip_prefix(ROOT).unwrap().to_string_lossy().into_owned();
+    paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+fn document(name: &str) -> String {
+    fs::read_to_string(format!("{ROOT}/{name}")).unwrap()
+}
+
+#[test]
+fn commands_of_the_documents() {
+    let mut run = 0;
+    for (name, text) in documents() {
+        // A folder for each document, since some of its commands write files.
+        let folder = tempfile::tempdir().unwrap();
+        for example in files(Path::new(&format!("{ROOT}/examples")), "") {
+            let copy = folder.path().join(example.strip_prefix(ROOT).unwrap());
+            fs::create_dir_all(copy.parent().unwrap()).unwrap();
+            fs::copy(example, copy).unwrap();
+        }
+        for (command, expected) in shown(&text) {
+            let arguments = match command.strip_prefix("cargo run --release -- ").or(command.strip_prefix("rpcgraph ")) {
+                Some(arguments) => arguments,
+                None => {
+                    let is_known = ELSEWHERE.iter().any(|known| command.starts_with(known));
+                    assert!(is_known, "{name}: no test runs {command}");
+                    continue;
+                }
+            };
+            let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph"))
+                .args(words(arguments))
+                .current_dir(folder.path())
+                .output()
+                .expect("the command runs");
+            assert!(output.status.success(), "{name}: {command}: {}", output.status);
+            let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            let lines: Vec<_> = text.lines().collect();
+            assert!(matches(&expected, &lines), "{name}: {command} prints\n{text}");
+            run += 1;
+        }
+    }
+    assert!(run > 20, "{run}");
+}
+
+/// README is short, and every relative link leads to a file.
+#[test]
+fn documents_are_short_and_linked() {
+    assert!(document("README.md").lines().count() <= 140);
+    for (name, text) in documents() {
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
+            let path = link.split('#').next().unwrap();
+            let folder = Path::new(ROOT).join(&name).parent().unwrap().to_owned();
+            assert!(link.starts_with("https://") || folder.join(path).exists(), "{name}: {link} leads nowhere");
+        }
+        let is_listed = name == "README.md" || document("docs/SUMMARY.md").contains(name.trim_start_matches("docs/"));
+        assert!(is_listed || name == "docs/SUMMARY.md", "docs/SUMMARY.md lacks {name}");
+    }
+}
+
+/// The Turtle beside each example session is its graph.
+#[test]
+fn graphs_of_the_examples() {
+    for log in ["mcp-session.ndjson", "lsp-session.ndjson", "ethereum-session.io"] {
+        let turtle = format!("{ROOT}/examples/{}.ttl", log.split('.').next().unwrap());
+        let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph"))
+            .args(["convert", &format!("{ROOT}/examples/{log}"), "--base", &format!("https://example.org/{log}")])
+            .output()
+            .unwrap();
+        same_or_bless(&turtle, &String::from_utf8(output.stdout).unwrap());
+    }
+}
+
+/// Compares a file with its expected text, or writes it if `RPCGRAPH_BLESS` is set.
+fn same_or_bless(path: &str, expected: &str) {
+    if std::env::var_os("RPCGRAPH_BLESS").is_some() {
+        fs::write(path, expected).unwrap();
+    }
+    assert!(fs::read_to_string(path).unwrap() == expected, "{path} is outdated: RPCGRAPH_BLESS=1 cargo test docs writes it");
+}
+
+/// Parts of documents between `<!-- generated: NAME -->` and `<!-- end -->` come from the program.
+#[test]
+fn generated_parts() {
+    let mut generated = 0;
+    for (name, text) in documents() {
+        let mut expected = String::new();
+        let mut rest = text.as_str();
+        while let Some((before, after)) = rest.split_once("<!-- generated: ") {
+            let (part, after) = after.split_once(" -->\n").unwrap();
+            let (_, after) = after.split_once("<!-- end -->").unwrap();
+            let content = match part {
+                "questions" => questions(),
+                "rooms" => rooms(),
+                "commands" => commands(),
+                "terms" => terms(),
+                other => panic!("{name}: nothing generates {other}"),
+            };
+            expected += &format!("{before}<!-- generated: {part} -->\n{content}<!-- end -->");
+            rest = after;
+            generated += 1;
+        }
+        same_or_bless(&format!("{ROOT}/{name}"), &(expected + rest));
+    }
+    assert_eq!(generated, 4);
+}
+
+fn questions() -> String {
+    let rows = CATALOGUE.iter().map(|query| format!("| `{}` | {} |\n", query.name, query.title()));
+    format!("| name | answers |\n|---|---|\n{}", rows.collect::<String>())
+}
+
+/// The rooms of `src`, as `lib.rs` lists them.
+fn rooms() -> String {
+    let library = document("src/lib.rs");
+    let (_, block) = library.split_once("```text rooms\n").unwrap();
+    let (block, _) = block.split_once("//! ```").unwrap();
+    let lines: String = block.lines().map(|line| line.trim_start_matches("//! ").to_owned() + "\n").collect();
+    format!("```text\n{lines}```\n")
+}
+
+fn help(command: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph")).args(command).arg("--help").output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The help of each command; of commands with the same options, the first one's.
+fn commands() -> String {
+    let overview = help(&[]);
+    let (_, list) = overview.split_once("Commands:\n").unwrap();
+    let (list, _) = list.split_once("\n\n").unwrap();
+    let mut text = format!("```text\n{overview}```\n");
+    let mut known: Vec<(String, String)> = Vec::new();
+    for name in list.lines().filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+        let help = help(&[name]);
+        let options = help.split_once("\nOptions:\n").map_or("", |(_, options)| options).to_owned();
+        text += &format!("\n## {name}\n\n");
+        match known.iter().find(|(_, same)| *same == options) {
+            Some((other, _)) => {
+                let title = help.lines().next().unwrap();
+                text += &format!("{title}. The options are those of [{other}](#{other}).\n");
+            }
+            None => {
+                let lines: String = help.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+                text += &format!("```text\n{lines}```\n");
+            }
+        }
+        known.push((name.to_owned(), options));
+    }
+    text
+}
+
+/// The terms of our ontologies with their comments.
+fn terms() -> String {
+    let mut text = String::new();
+    for (prefix, namespace, file) in
+        [("rpcg", "https://w3id.org/rpcgraph#", "rpcgraph"), ("lsp", "https://w3id.org/rpcgraph/lsp#", "lsp")]
+    {
+        let ontology = document(&format!("ontology/{file}.ttl"));
+        let triples: Vec<_> = TurtleParser::new().for_slice(&ontology).map(Result::unwrap).collect();
+        let rows: BTreeMap<_, _> = triples
+            .iter()
+            .filter(|triple| triple.predicate == rdfs::COMMENT)
+            .filter_map(|triple| match (&triple.subject, &triple.object) {
+                (NamedOrBlankNode::NamedNode(term), Term::Literal(comment)) => {
+                    Some((term.as_str().strip_prefix(namespace)?, comment.value().replace('|', "\\|")))
+                }
+                _ => None,
+            })
+            .collect();
+        text += &format!("\n## {prefix}\n\n| term | meaning |\n|---|---|\n");
+        for (term, comment) in rows {
+            text += &format!("| `{prefix}:{term}` | {comment} |\n");
+        }
+    }
+    text.trim_start().to_owned()
+}
+
+#[test]
+fn formats_of_the_documents() {
+    let formats = document("docs/formats.md");
+    let (_, section) = formats.split_once("| format | written by |\n").unwrap();
+    let (table, _) = section.split_once("\n\n").unwrap();
+    let first_cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" |")).map(|(cell, _)| cell);
+    let mut shown: Vec<_> = first_cells.flat_map(|cell| cell.split(", ")).map(|name| name.trim_matches('`')).collect();
+    let mut there: Vec<_> = rpcgraph::record::Format::ALL.iter().map(|format| format.name()).collect();
+    shown.sort_unstable();
+    there.sort_unstable();
+    assert_eq!(shown, there);
+}
+
+#[test]
+fn dependencies_have_a_reason() {
+    let manifest = fs::read_to_string(format!("{ROOT}/Cargo.toml")).unwrap();
+    let mut section = "";
+    let mut explained = false;
+    let mut count = 0;
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line;
+        } else if line.starts_with('#') {
+            explained = true;
+        } else if section.ends_with("dependencies]") && line.contains('=') {
+            assert!(explained, "{line}");
+            count += 1;
+        } else {
+            explained = false;
+        }
+    }
+    assert!(count > 20);
+}
+
+/// The examples of a command's help, each a line for a shell; what explains them stands behind two spaces or more.
+fn examples_of_help(command: &str) -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph")).args([command, "--help"]).output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let Some((_, examples)) = help.split_once("\nExamples:\n") else { return Vec::new() };
+    let mut lines: Vec<String> = Vec::new();
+    for line in examples.lines().take_while(|line| line.starts_with("  ")) {
+        match (lines.last_mut(), line.trim().split("  ").next().unwrap()) {
+            (_, example) if example.starts_with("rpcgraph ") => lines.push(example.to_owned()),
+            (Some(last), rest) if last.ends_with('\\') => *last = format!("{} {rest}", last.trim_end_matches('\\')),
+            // An explanation that goes on.
+            _ => {}
+        }
+    }
+    lines
+}
+
+/// What help shows is run, by a shell, in a folder with the files that it names. Servers and stores are for other tests.
+#[cfg(unix)]
+#[test]
+fn examples_of_help_are_run() {
+    let program = Path::new(env!("CARGO_BIN_EXE_rpcgraph")).parent().unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let put = |from: &str, to: &str| {
+        let to = folder.path().join(to);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(Path::new(ROOT).join(from), to).unwrap();
+    };
+    let log = "examples/mcp-session.ndjson";
+    for name in ["session.ndjson", "session.json", "session.log", "logs/a.ndjson", "logs/b.ndjson"] {
+        put(log, name);
+    }
+    for file in files(&Path::new(ROOT).join("examples/json-rpc"), "") {
+        let name = file.strip_prefix(Path::new(ROOT).join("examples")).unwrap().to_string_lossy().into_owned();
+        put(&format!("examples/{name}"), &name);
+        put(&format!("examples/{name}"), &format!("repository/_sources/{name}"));
+    }
+    fs::create_dir(folder.path().join("other")).unwrap();
+    for shell in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"] {
+        fs::create_dir_all(folder.path().join(shell)).unwrap();
+    }
+    let commands =
+        "convert query ask errors show rebuild queries load register context ontology formats completions man";
+    let mut run = 0;
+    for example in commands.split(' ').flat_map(examples_of_help) {
+        // `man` itself is not everywhere, and what follows a log does not end.
+        if ["--store", "--endpoint", "--follow", "| man"].iter().any(|option| example.contains(option)) {
+            continue;
+        }
+        let path = std::env::join_paths(
+            std::iter::once(program.clone())
+                .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        );
+        // A log may have what an example asks about, or not.
+        let expected: &[i32] =
+            if ["--fail-if", "--compare"].iter().any(|option| example.contains(option)) { &[0, 1] } else { &[0] };
+        let output = Command::new("sh")
+            .args(["-c", &example])
+            .current_dir(folder.path())
+            .env("PATH", path.unwrap())
+            .env("HOME", folder.path())
+            .stdin(std::process::Stdio::null())
+            .output()
+            .expect("a shell");
+        let status = output.status.code().unwrap();
+        assert!(expected.contains(&status), "{example}: {status}, {}", String::from_utf8_lossy(&output.stderr));
+        run += 1;
+    }
+    assert!(run > 20, "{run}");
+}
+
+/// The picture of a terminal shows what the program prints.
+#[cfg(unix)]
+#[test]
+fn the_picture_of_a_terminal() {
+    let drawn = Command::new("bash")
+        .arg(format!("{ROOT}/examples/terminal.sh"))
+        .env("RPCGRAPH", env!("CARGO_BIN_EXE_rpcgraph"))
+        .env_remove("NO_COLOR")
+        .output()
+        .expect("a shell");
+    assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
+    let drawn = String::from_utf8(drawn.stdout).unwrap();
+    assert_eq!(fs::read_to_string(format!("{ROOT}/examples/terminal.svg")).unwrap(), drawn);
+    assert!(drawn.contains(">Method not found</tspan>"), "{drawn}");
+}
