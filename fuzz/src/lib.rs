@@ -267,7 +267,15 @@ pub fn decoders(data: &[u8]) {
             log.iter().take(usize::try_from(location.byte).unwrap_or(usize::MAX)).filter(|byte| **byte == b'\n');
         // What a log tells later is given first where it answers, and an event's fields before what is between them.
         let in_order = location.byte >= last
-            || matches!(format, Format::Har | Format::McpInspector | Format::Sse | Format::VscodeLspText);
+            || matches!(
+                format,
+                Format::Har
+                    | Format::McpInspector
+                    | Format::McpInspectorNetwork
+                    | Format::Sse
+                    | Format::Tshark
+                    | Format::VscodeLspText
+            );
         let is_right = location.record == number
             && in_order
             && location.byte <= log.len() as u64

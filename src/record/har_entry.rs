@@ -155,7 +155,7 @@ impl HarExchange {
         answered_session: Option<String>,
         seen: &mut HttpSeen,
     ) -> Vec<Found<'static>> {
-        if !bodies.iter().any(HttpBody::holds_message) && !(self.is_mcp && self.status.is_some()) {
+        if !(bodies.iter().any(HttpBody::holds_message) || self.is_mcp && self.status.is_some()) {
             return Vec::new();
         }
         let session = session(&self.url, self.session.as_deref().or(answered_session.as_deref()));

@@ -136,7 +136,8 @@ fn every_format_in_every_carrier() {
     }
 }
 
-/// A log that ends early loses the record that is cut and no other.
+/// A log that ends early loses the record that is cut and no other. Every 17 bytes take 10 s of processor time without
+/// optimization, every 7 nearly half a minute; a prime cuts each line elsewhere.
 #[test]
 fn cut_off_anywhere() {
     for (format, log) in logs().into_iter().take(5) {
@@ -144,7 +145,7 @@ fn cut_off_anywhere() {
             let rendering = carried(wrap, &log, "\n");
             let (carriers, read_as, whole) = read(rendering.as_bytes());
             let all = records(&whole);
-            for cut in (0..rendering.len()).filter(|&cut| rendering.is_char_boundary(cut)).step_by(7) {
+            for cut in (0..rendering.len()).filter(|&cut| rendering.is_char_boundary(cut)).step_by(17) {
                 let (found_carriers, found_as, found) = read(&rendering.as_bytes()[..cut]);
                 // Before the first message, the format cannot be seen.
                 if (&found_carriers, found_as) != (&carriers, read_as) {
