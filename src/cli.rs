@@ -25,6 +25,8 @@ mod serve;
 mod shell;
 mod show;
 mod standard;
+#[cfg(target_os = "linux")]
+mod supervised;
 mod target;
 mod words;
 

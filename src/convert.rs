@@ -115,8 +115,10 @@ pub enum ConvertError {
     },
 }
 
-/// Stack of a worker: room for messages nested as deeply as they may be, under contexts that map every level.
-const STACK: usize = 256 << 20;
+/// Stack of a thread that converts or asks: room for messages nested as deeply as they may be, under contexts that map every
+/// level, and for queries of as many operators as they may have. Address space is limited where memory is, so it is no larger
+/// than twice what the tests need; code that is not optimized needs more.
+pub const STACK: usize = if cfg!(debug_assertions) { 256 << 20 } else { 64 << 20 };
 
 /// Converts inputs, one after the other, into one sink.
 pub struct Converter {

@@ -154,8 +154,17 @@ impl Log {
             return Err(LogError::Folder { path: printable_path(path) });
         }
         let size = metadata.is_file().then_some(metadata.len());
-        let log = Self::read(file_name(path), read(file).map_err(failed)?).with_name(printable_path(path));
-        Ok(Self { size, input: Input { iri: file_iri(path)?, ..log.input }, ..log })
+        Ok(Self { size, ..Self::kept(path, read(file).map_err(failed)?)? })
+    }
+
+    /// What the file at a path has, or had when it was copied.
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::NoIri`].
+    pub fn kept(path: &Path, read: impl Read + Send + 'static) -> Result<Self, LogError> {
+        let log = Self::read(file_name(path), read).with_name(printable_path(path));
+        Ok(Self { input: Input { iri: file_iri(path)?, ..log.input }, ..log })
     }
 
     /// Standard input. Its session is [`STDIN_IRI`].

@@ -34,13 +34,13 @@ pub struct InputSource {
     pub iri_stated: bool,
     /// Ends it, where it is followed as it grows.
     pub follow: Option<Arc<AtomicBool>>,
-    /// What standard input has given, where it is read more than once.
+    /// What it had when it was opened, where it is read more than once.
     kept: Option<Kept>,
     /// The tables that it is in, if its path is a folder of such, and its place among the logs that they hold.
     tables: Option<(Arc<TableLogs>, usize)>,
 }
 
-/// What standard input has given, from its beginning. The file has no name: nothing of it stays, however the process ends.
+/// What an input had, from its beginning. The file has no name: nothing of it stays, however the process ends.
 #[derive(Debug, Clone)]
 struct Kept {
     file: Arc<File>,
@@ -211,11 +211,47 @@ impl InputSource {
 
     /// Keeps what standard input gives, so that it can be read again.
     pub fn keep(&mut self) -> Result<(), Failure> {
-        if self.path.as_deref().is_none_or(|path| path == Path::new(STDIN)) {
-            check_input()?;
-            let mut file = tempfile::tempfile().context("cannot keep standard input")?;
-            io::copy(&mut io::stdin().lock(), &mut file).context("cannot keep standard input")?;
-            (self.path, self.iri_stated, self.kept) = (None, true, Some(Kept { file: Arc::new(file), at: 0 }));
+        if self.is_stdin() { self.keep_log() } else { Ok(()) }
+    }
+
+    /// Keeps what it has now, whatever becomes of it, unless it is in tables.
+    pub fn keep_log(&mut self) -> Result<(), Failure> {
+        if self.tables.is_some() || self.kept.is_some() {
+            return Ok(());
+        }
+        let failed = || format!("cannot keep a copy of {}", self.name());
+        let mut file = tempfile::tempfile().with_context(failed)?;
+        match self.path.as_deref().filter(|path| *path != Path::new(STDIN)) {
+            Some(path) => {
+                let mut log = File::open(path).with_context(|| format!("cannot read {}", self.name()))?;
+                io::copy(&mut log, &mut file).with_context(failed)?;
+            }
+            None => {
+                check_input()?;
+                io::copy(&mut io::stdin().lock(), &mut file).with_context(failed)?;
+                (self.path, self.iri_stated) = (None, true);
+            }
+        }
+        self.kept = Some(Kept { file: Arc::new(file), at: 0 });
+        Ok(())
+    }
+
+    /// Where another process finds what is kept of it.
+    #[cfg(target_os = "linux")]
+    pub fn kept_path(&self) -> Option<String> {
+        let file = std::os::fd::AsRawFd::as_raw_fd(&*self.kept.as_ref()?.file);
+        Some(format!("/proc/{}/fd/{file}", std::process::id()))
+    }
+
+    /// Takes what another process has kept of it, if it has.
+    #[cfg(target_os = "linux")]
+    pub fn keep_as(&mut self, kept: Option<&Path>) -> Result<(), Failure> {
+        if let Some(kept) = kept {
+            let file = File::open(kept).with_context(|| format!("cannot read what is kept of {}", self.name()))?;
+            self.kept = Some(Kept { file: Arc::new(file), at: 0 });
+            if self.is_stdin() {
+                (self.path, self.iri_stated) = (None, true);
+            }
         }
         Ok(())
     }
@@ -242,7 +278,10 @@ impl InputSource {
             bail!("{} is a folder of tables, and here logs are read: name the logs", self.name());
         }
         let log = match (&self.path, &self.follow) {
-            (Some(path), None) => Log::open(path)?,
+            (Some(path), None) => match &self.kept {
+                Some(kept) => Log::kept(path, kept.clone())?,
+                None => Log::open(path)?,
+            },
             (Some(path), Some(stop)) => {
                 let name = self.name();
                 let told = move |event| match event {

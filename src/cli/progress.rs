@@ -90,16 +90,25 @@ impl Drop for Meter {
 pub struct Watched<R> {
     inner: R,
     meter: Meter,
+    until: Option<Instant>,
 }
 
 impl<R: Read> Watched<R> {
     pub fn new(inner: R, name: String, size: Option<u64>, when: When) -> Self {
-        Self { inner, meter: Meter::new(name, Unit::Bytes, size, when) }
+        Self { inner, meter: Meter::new(name, Unit::Bytes, size, when), until: None }
+    }
+
+    /// Fails at a time.
+    pub fn until(self, until: Option<Instant>) -> Self {
+        Self { until, ..self }
     }
 }
 
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.until.is_some_and(|until| Instant::now() > until) {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "it takes longer than --timeout allows"));
+        }
         let count = self.inner.read(buffer)?;
         self.meter.add(count as u64);
         Ok(count)

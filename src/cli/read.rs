@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
@@ -65,6 +66,10 @@ pub struct ReadArgs {
     /// When to show progress on standard error: `auto` is on a terminal, after a second
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub progress: progress::When,
+
+    /// When reading ends at the latest.
+    #[arg(skip)]
+    until: Option<Instant>,
 }
 
 /// Options of every command that makes a graph.
@@ -96,6 +101,11 @@ pub struct SummaryArgs {
 }
 
 impl ReadArgs {
+    /// The same, with a time at which reading fails.
+    pub fn until(&self, until: Option<Instant>) -> Self {
+        Self { until, ..self.clone() }
+    }
+
     /// The inputs, none of them opened.
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
         sources(&files(&self.inputs, self.recursive)?, self.base.as_deref())
@@ -149,7 +159,7 @@ impl ReadArgs {
         let size = log.size();
         // What is followed has no end to be near to.
         let when = if source.follow.is_some() { progress::When::Never } else { self.progress };
-        Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, when)))
+        Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, when).until(self.until)))
     }
 
     fn load_contexts(&self) -> Result<Vec<Context>, Failure> {

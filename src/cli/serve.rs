@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -16,6 +16,8 @@ use rpcgraph::summary::counted;
 use super::ask::{base, parse_seconds};
 use super::input::InputSource;
 use super::read::{Attempt, GraphArgs, ReadArgs, parse_size};
+#[cfg(target_os = "linux")]
+use super::supervised::{self, Handed};
 use super::{Failure, Outcome, print, print_failure, say};
 
 #[derive(Debug, Args)]
@@ -62,22 +64,37 @@ const PLAIN: GraphArgs = GraphArgs { strict: false, provenance: false, log_lines
 
 impl ServeCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
+        ctrlc::set_handler(|| std::process::exit(0)).context("cannot listen for Ctrl-C")?;
+        let mut sources = if self.store.is_some() { Vec::new() } else { self.read.sources()? };
+        #[cfg(target_os = "linux")]
+        if let Some(handed) = Handed::get()? {
+            let server = handed.server()?;
+            sources.iter_mut().zip(handed.kept).try_for_each(|(source, kept)| source.keep_as(kept.as_deref()))?;
+            return self.serve(server, sources);
+        }
         // Better now than when all the work is done.
         let address = SocketAddr::new(self.bind, self.port);
         let server = Server::bind(address).with_context(|| format!("cannot listen at {address}"))?;
-        let mut sources = if self.store.is_some() { Vec::new() } else { self.read.sources()? };
         if self.follow && sources.iter().any(InputSource::is_stdin) {
             bail!("--follow reads logs again as they grow, and standard input is read once: name a file");
         }
-        sources.iter_mut().try_for_each(InputSource::keep)?;
-        ctrlc::set_handler(|| std::process::exit(0)).context("cannot listen for Ctrl-C")?;
+        if !self.follow {
+            sources.iter_mut().try_for_each(InputSource::keep_log)?;
+        }
+        #[cfg(target_os = "linux")]
+        return supervised::run(server, &sources);
+        #[cfg(not(target_os = "linux"))]
+        self.serve(server, sources)
+    }
+
+    fn serve(&self, server: Server, sources: Vec<InputSource>) -> Result<Outcome, Failure> {
         let base = base(&sources).or_else(|| self.read.base.clone());
-        let logs = Arc::new(Logs { read: self.read.clone(), sources });
+        let logs = Arc::new(Logs { read: self.read.clone(), sources, time: self.timeout });
         // What changes while they are read is read again.
         let renew = self.follow.then(|| logs.renewal());
         let content = match &self.store {
             Some(dir) => Content { data: Data::Stored(Dataset::stored(store::open_read_only(dir)?)), report: None },
-            None => logs.content(self.quiet)?,
+            None => logs.content(self.quiet, None)?,
         };
         let limits = Limits { time: self.timeout, memory: self.max_memory as u64, rows: self.max_rows };
         let site = Site { content, renew, base, limits };
@@ -94,11 +111,14 @@ impl ServeCommand {
 struct Logs {
     read: ReadArgs,
     sources: Vec<InputSource>,
+    /// How long it may take to read them again.
+    time: Duration,
 }
 
 impl Logs {
-    fn content(self: &Arc<Self>, quiet: bool) -> Result<Content, Failure> {
-        Ok(Content { report: self.report(quiet)?, data: self.data(quiet)? })
+    fn content(self: &Arc<Self>, quiet: bool, time: Option<Duration>) -> Result<Content, Failure> {
+        let read = self.read.until(time.map(|time| Instant::now() + time));
+        Ok(Content { report: self.report(&read, quiet)?, data: self.data(&read, quiet)? })
     }
 
     /// Gives the content again where a log is not as it was; where that fails, what there was stays.
@@ -106,36 +126,37 @@ impl Logs {
         let (logs, mut seen) = (Arc::clone(self), self.state());
         Box::new(move || {
             let now = logs.state();
-            if now == seen {
+            // Nothing says when a pipe ends that has taken the place of a log.
+            if now == seen || now.contains(&None) {
                 return None;
             }
             seen = now;
-            logs.content(true).map_err(|failure| print_failure(&failure)).ok()
+            logs.content(true, Some(logs.time)).map_err(|failure| print_failure(&failure)).ok()
         })
     }
 
     /// Length and time of change of each file that is there.
     fn state(&self) -> Vec<Option<(u64, SystemTime)>> {
         let state = |path: &Path| {
-            let metadata = path.metadata().ok()?;
+            let metadata = path.metadata().ok().filter(|metadata| metadata.is_file() || metadata.is_dir())?;
             Some((metadata.len(), metadata.modified().ok()?))
         };
         self.sources.iter().map(InputSource::path).map(state).collect()
     }
 
     /// The page that shows the logs.
-    fn report(&self, quiet: bool) -> Result<Option<Vec<u8>>, Failure> {
+    fn report(&self, read: &ReadArgs, quiet: bool) -> Result<Option<Vec<u8>>, Failure> {
         let sources = &self.sources;
         if sources.is_empty() {
             return Ok(None);
         }
-        let options = self.read.reader_options()?;
+        let options = read.reader_options()?;
         let mut report = Report::new(&ReportOptions::default())?;
         for source in sources {
             if source.rdf_format().is_some() {
                 bail!("{} is RDF and not a log: load it into a store, and serve that with --store", source.name());
             }
-            report.read(&source.file_name(), self.read.open(source)?.read, &options).with_context(|| source.name())?;
+            report.read(&source.file_name(), read.open(source)?.read, &options).with_context(|| source.name())?;
         }
         let title = sources.iter().map(InputSource::file_name).collect::<Vec<_>>().join(", ");
         let sessions = sources.iter().map(|source| source.iri.clone()).collect();
@@ -149,10 +170,10 @@ impl Logs {
     }
 
     /// The logs, read once for all queries that do not need them otherwise.
-    fn data(self: &Arc<Self>, quiet: bool) -> Result<Data, Failure> {
+    fn data(self: &Arc<Self>, read: &ReadArgs, quiet: bool) -> Result<Data, Failure> {
         let all = Dataset::of_everything();
         let mut loading = all.load(&Cancel::default())?;
-        let mut run = self.read.run(&PLAIN, quiet)?;
+        let mut run = read.run(&PLAIN, quiet)?;
         let mut unread = 0;
         for source in &self.sources {
             if let Attempt::Unread(why) = run.convert(source, &mut loading.sink())? {
@@ -168,7 +189,8 @@ impl Logs {
         let logs = Arc::clone(self);
         let load = move |loading: &mut Loading<'_>, query: &Query| {
             let (provenance, log_lines) = (query.names_provenance(), query.names_log_lines());
-            let mut run = logs.read.run(&GraphArgs { provenance, log_lines, ..PLAIN }, true)?;
+            let read = logs.read.until(Some(Instant::now() + logs.time));
+            let mut run = read.run(&GraphArgs { provenance, log_lines, ..PLAIN }, true)?;
             logs.sources.iter().try_for_each(|source| run.convert(source, &mut loading.sink()).map(drop))?;
             Ok(())
         };

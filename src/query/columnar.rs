@@ -1,12 +1,12 @@
 //! Columns as the dataset of Oxigraph's evaluator.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use oxrdf::{BlankNode, Term};
 use oxsdatatypes::Decimal;
 use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
+use super::cancel::{Cancel, Cause};
 use super::{functions, items};
 use crate::sink::columns::{Columns, Matches, TermId};
 
@@ -22,7 +22,10 @@ pub(super) enum RowTerm {
 }
 
 /// Columns that are asked. All their triples are in the default graph.
-pub(super) struct Columnar(pub Arc<Columns>);
+pub(super) struct Columnar {
+    pub columns: Arc<Columns>,
+    pub cancel: Cancel,
+}
 
 impl Columnar {
     /// What is known of the nodes of items: those of a literal, or the value of one.
@@ -43,24 +46,41 @@ impl Columnar {
                 value.map(|value| quad(item.clone(), value.clone())).into_iter().collect()
             }
             (None, property @ (items::ELEMENT_OF | items::MEMBER_OF), Some(json)) => {
-                let Ok(term) = self.externalize_term(json.clone());
+                let term = self.term(json.clone());
                 let values = functions::items(&term, property == items::MEMBER_OF).unwrap_or_default();
-                let values = values.into_iter().map(|value| {
-                    let Ok(value) = self.internalize_term(value);
-                    value
-                });
-                let values = Arc::new(values.collect::<Vec<_>>());
+                let values = Arc::new(values.into_iter().map(|value| self.row_term(value)).collect::<Vec<_>>());
                 let count = u32::try_from(values.len()).unwrap_or(u32::MAX);
                 (0..count).map(|at| quad(RowTerm::Item(values.clone(), at), json.clone())).collect()
             }
             _ => Vec::new(),
         }
     }
+
+    fn row_term(&self, term: Term) -> RowTerm {
+        self.columns.find(&term).map_or_else(|| RowTerm::Other(Arc::new(term)), RowTerm::Known)
+    }
+
+    fn term(&self, term: RowTerm) -> Term {
+        match term {
+            RowTerm::Known(id) => self.columns.term(id),
+            RowTerm::Other(term) => Arc::unwrap_or_clone(term),
+            // No variable that a query names has it.
+            RowTerm::Item(_, at) => BlankNode::new_unchecked(format!("item{at}")).into(),
+        }
+    }
+
+    /// Fails where the memory limit is reached: rows that were gathered by then compare as equal, so that nothing sorts them.
+    fn check(&self) -> Result<(), Cause> {
+        match self.cancel.cause() {
+            Some(cause @ Cause::OutOfMemory) => Err(cause),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl QueryableDataset<'static> for Columnar {
     type InternalTerm = RowTerm;
-    type Error = Infallible;
+    type Error = Cause;
 
     fn internal_quads_for_pattern(
         &self,
@@ -68,7 +88,7 @@ impl QueryableDataset<'static> for Columnar {
         predicate: Option<&RowTerm>,
         object: Option<&RowTerm>,
         graph_name: Option<Option<&RowTerm>>,
-    ) -> impl Iterator<Item = Result<InternalQuad<RowTerm>, Infallible>> + use<> {
+    ) -> impl Iterator<Item = Result<InternalQuad<RowTerm>, Cause>> + use<> {
         let known = |term: Option<&RowTerm>| match term {
             None => Some(None),
             Some(RowTerm::Known(id)) => Some(Some(*id)),
@@ -78,10 +98,12 @@ impl QueryableDataset<'static> for Columnar {
             Some(RowTerm::Other(property)) => self.items(subject, property, object),
             _ => Vec::new(),
         };
-        let items = items.into_iter().map(Ok);
-        let columns = self.0.clone();
+        // Once it was ended, each pattern gives an error, and not one for each triple.
+        let ended = self.cancel.cause();
+        let items = ended.map(Err).into_iter().chain(items.into_iter().map(Ok));
+        let columns = self.columns.clone();
         let matches = match (known(subject), known(predicate), known(object), graph_name) {
-            (Some(subject), Some(predicate), Some(object), Some(None)) => {
+            (Some(subject), Some(predicate), Some(object), Some(None)) if ended.is_none() => {
                 Matches::new(columns, subject, predicate, object)
             }
             _ => Matches::nothing(columns),
@@ -93,20 +115,17 @@ impl QueryableDataset<'static> for Columnar {
         matches.chain(items)
     }
 
-    fn internalize_term(&self, term: Term) -> Result<RowTerm, Infallible> {
-        Ok(self.0.find(&term).map_or_else(|| RowTerm::Other(Arc::new(term)), RowTerm::Known))
+    fn internalize_term(&self, term: Term) -> Result<RowTerm, Cause> {
+        Ok(self.row_term(term))
     }
 
-    fn externalize_term(&self, term: RowTerm) -> Result<Term, Infallible> {
-        Ok(match term {
-            RowTerm::Known(id) => self.0.term(id),
-            RowTerm::Other(term) => Arc::unwrap_or_clone(term),
-            // No variable that a query names has it.
-            RowTerm::Item(_, at) => BlankNode::new_unchecked(format!("item{at}")).into(),
-        })
+    fn externalize_term(&self, term: RowTerm) -> Result<Term, Cause> {
+        self.check()?;
+        Ok(self.term(term))
     }
 
-    fn externalize_expression_term(&self, term: RowTerm) -> Result<ExpressionTerm, Infallible> {
+    fn externalize_expression_term(&self, term: RowTerm) -> Result<ExpressionTerm, Cause> {
+        self.check()?;
         // Numbers are sorted and summed with no text of them.
         if let RowTerm::Known(id) = term {
             if let Some(value) = id.as_integer() {

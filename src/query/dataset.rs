@@ -195,7 +195,7 @@ impl Dataset {
                 keys::rewrite(&mut algebra);
                 return evaluator
                     .prepare(&algebra)
-                    .execute(Columnar(columns))
+                    .execute(Columnar { columns, cancel: cancel.clone() })
                     .map_err(failed.clone())
                     .map(|results| answer(results, failed));
             }

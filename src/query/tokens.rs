@@ -102,6 +102,9 @@ const MAX_OPERATORS: usize = 5_000;
 /// Where a text is more than can be parsed safely, and why: a byte offset and words.
 pub(super) fn too_much(text: &str) -> Option<(usize, String)> {
     let (mut depth, mut operators) = (0_usize, 0_usize);
+    // `VALUES` has come, and the depth in its braces: numbers follow on each other there.
+    let (mut values, mut data) = (false, None);
+    let mut before = "";
     for range in tokens(text) {
         let token = text.get(range.clone()).unwrap_or_default();
         match token {
@@ -109,9 +112,18 @@ pub(super) fn too_much(text: &str) -> Option<(usize, String)> {
             ")" | "]" | "}" => depth = depth.saturating_sub(1),
             _ => {}
         }
+        let is = |word: &str| token.eq_ignore_ascii_case(word);
+        if token == "{" && std::mem::take(&mut values) {
+            data = Some(depth);
+        }
+        data = data.filter(|inside| depth >= *inside);
+        values |= is("VALUES");
         // Each of these makes one more level around the text before it.
-        let keyword = ["AS", "FILTER", "VALUES"].iter().any(|word| token.eq_ignore_ascii_case(word));
-        operators += usize::from(keyword || ["{", "||", "&&", "|", "+", "-", "*", "/"].contains(&token));
+        let level = ["AS", "FILTER", "VALUES"].into_iter().any(is)
+            || ["{", "||", "&&", "|", "+", "*", "/", "!"].contains(&token);
+        let minus = if data.is_none() { minus(token, [",", "("].contains(&before)) } else { 0 };
+        operators += usize::from(level) + minus;
+        before = token;
         if depth > MAX_DEPTH {
             return Some((range.start, format!("brackets are nested more than {MAX_DEPTH} deep")));
         }
@@ -121,6 +133,20 @@ pub(super) fn too_much(text: &str) -> Option<(usize, String)> {
         }
     }
     None
+}
+
+/// How many minus signs a token has that are operators: `1-1` and `?x -1` have one each, `1e-3` and names have none.
+/// `begins` says that a sign at its beginning is that of a number.
+fn minus(token: &str, begins: bool) -> usize {
+    if token.contains([':', '"', '\'', '<', '@']) {
+        return 0;
+    }
+    let is_operator = |(at, _): &(usize, &str)| match token.get(..*at).unwrap_or_default().as_bytes() {
+        [] => !begins,
+        [.., digit, b'e' | b'E'] => !digit.is_ascii_digit() && *digit != b'.',
+        _ => true,
+    };
+    token.match_indices('-').filter(is_operator).count()
 }
 
 #[cfg(test)]
@@ -143,7 +169,14 @@ mod tests {
         let chain = |length: usize| format!("ASK {{ FILTER({}) }}", vec!["true"; length].join(" || "));
         assert_eq!(too_much(&chain(MAX_OPERATORS - 1)), None);
         assert!(too_much(&chain(MAX_OPERATORS)).is_some());
-        let values = format!("SELECT ?x {{ VALUES (?x ?y) {{ {} }} }}", "(1 -2) ".repeat(100_000));
+        let expression = |text: &str| too_much(&format!("SELECT ({text}1 AS ?n) {{}}"));
+        for operator in ["!", "1-", "1 - ", "?x-", "1+", "-", "-1 ", "true-"] {
+            assert_eq!(expression(&operator.repeat(MAX_OPERATORS - 3)), None, "{operator}");
+            assert!(expression(&operator.repeat(MAX_OPERATORS + 1)).is_some(), "{operator}");
+        }
+        let listed = format!("ASK {{ ?s ex:a-b \"-\"@en-us FILTER(1 IN (-1{})) }}", ", -1e-3".repeat(MAX_OPERATORS));
+        assert_eq!(too_much(&listed), None);
+        let values = format!("SELECT ?x {{ VALUES (?x ?y) {{ {} }} }}", "(1 -2e-1) ".repeat(100_000));
         assert_eq!(too_much(&values), None);
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use percent_encoding::percent_decode_str;
 
 use super::cells::TableError;
-use super::tables::{TableRecords, rows_of};
+use super::tables::{TableFiles, TableRecords};
 use crate::convert::Input;
 use crate::diagnostic::printable_path;
 use crate::record::{Decoder, Entry, Format, OwnEntries, ReaderOptions, Step};
@@ -16,6 +16,7 @@ use crate::sink::parquet::schema::{TABLES, sessions};
 /// The logs that a folder of tables was made of.
 pub struct TableLogs {
     folder: PathBuf,
+    files: TableFiles,
     logs: Vec<TableLog>,
     /// Their places by their IRIs.
     places: HashMap<String, usize>,
@@ -48,7 +49,8 @@ impl TableLogs {
     pub fn open(folder: &Path) -> Result<Self, TableError> {
         let mut logs: Vec<TableLog> = Vec::new();
         let mut places = HashMap::new();
-        for row in rows_of(folder, &sessions::TABLE, ReaderOptions::default().max_record_size)? {
+        let files = TableFiles::open(folder)?;
+        for row in files.rows(&sessions::TABLE, ReaderOptions::default().max_record_size)? {
             let row = row?;
             let session = row.required("session_iri")?;
             let iri = log_iri(session);
@@ -64,7 +66,7 @@ impl TableLogs {
                 log.inferred.insert(session.to_owned());
             }
         }
-        Ok(Self { folder: folder.to_owned(), logs, places, rest: Mutex::default() })
+        Ok(Self { folder: folder.to_owned(), files, logs, places, rest: Mutex::default() })
     }
 
     /// Their IRIs, in their order.
@@ -79,7 +81,7 @@ impl TableLogs {
         let rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut rest = match rest.filter(|rest| rest.from <= place) {
             Some(rest) => rest,
-            None => TableRest { records: TableRecords::in_folder(&self.folder, longest)?, from: 0 },
+            None => TableRest { records: TableRecords::in_tables(&self.files, longest)?, from: 0 },
         };
         while self.next_place(&mut rest)?.is_some_and(|next| next < place) {
             rest.records.next().transpose()?;

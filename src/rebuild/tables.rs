@@ -1,10 +1,13 @@
 //! The way back from tables: the records of `messages.parquet`, in its order.
 
 use std::fs::File;
+use std::io;
 use std::iter::Peekable;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
+use std::{fs, thread};
 
 use oxsdatatypes::DateTime;
 
@@ -13,7 +16,7 @@ use super::object;
 use crate::json::quoted;
 use crate::message::Problem;
 use crate::record::{Entry, Http, HttpExchange, HttpOutcome, Location, LogLine, ReaderOptions, Record, Sender, Time};
-use crate::sink::parquet::schema::{Table, messages, problems};
+use crate::sink::parquet::schema::{TABLES, Table, messages, problems};
 
 /// The records of a table of messages, and the lines between them: the elements of a batch are told with it.
 pub struct TableRecords {
@@ -36,10 +39,46 @@ pub struct TableRecord {
     pub entry: Entry<'static>,
 }
 
-/// The rows of a table in a folder.
-pub(super) fn rows_of(folder: &Path, table: &'static Table, longest: usize) -> Result<TableReader, TableError> {
-    let file = File::open(folder.join(table.file()));
-    TableReader::open(file.map_err(|error| TableError::NoTable(table.name, error))?, table, longest)
+/// How often a folder is opened that is replaced meanwhile, and the pause before that.
+const TRIES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The tables of a folder, open: they stay what they are when others take their place.
+pub(super) struct TableFiles(Vec<File>);
+
+impl TableFiles {
+    /// Those of a folder, all written together.
+    pub fn open(folder: &Path) -> Result<Self, TableError> {
+        let file = |table: &&'static Table| {
+            File::open(folder.join(table.file())).map_err(|error| TableError::NoTable(table.name, error))
+        };
+        let mut tries = TRIES;
+        loop {
+            let before = identity(folder);
+            let files = TABLES.iter().map(file).collect::<Result<_, _>>();
+            tries -= 1;
+            if tries == 0 || before.is_some() && before == identity(folder) {
+                return files.map(Self);
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// The rows of one of them.
+    pub fn rows(&self, table: &'static Table, longest: usize) -> Result<TableReader, TableError> {
+        let mut files = TABLES.iter().zip(&self.0).filter(|(other, _)| other.name == table.name);
+        let (_, file) = files.next().ok_or_else(|| TableError::NoTable(table.name, io::ErrorKind::NotFound.into()))?;
+        TableReader::open(file.try_clone()?, table, longest)
+    }
+}
+
+/// What tells a folder from another one at its path; nothing where there is none.
+fn identity(folder: &Path) -> Option<(u64, u64)> {
+    let metadata = fs::metadata(folder).ok()?;
+    #[cfg(unix)]
+    return Some((std::os::unix::fs::MetadataExt::dev(&metadata), std::os::unix::fs::MetadataExt::ino(&metadata)));
+    #[cfg(not(unix))]
+    Some((metadata.len(), 0))
 }
 
 impl TableRecords {
@@ -50,11 +89,11 @@ impl TableRecords {
         Ok(Self { rows, next: None, problems: problems.peekable() })
     }
 
-    /// Those of a folder, with what the log said is wrong with them; `longest` is the size of the longest cell.
-    pub(super) fn in_folder(folder: &Path, longest: usize) -> Result<Self, TableError> {
-        let rows = rows_of(folder, &problems::TABLE, longest)?;
+    /// Those of tables, with what the log said is wrong with them; `longest` is the size of the longest cell.
+    pub(super) fn in_tables(files: &TableFiles, longest: usize) -> Result<Self, TableError> {
+        let rows = files.rows(&problems::TABLE, longest)?;
         let problems: Problems = Box::new(rows.filter_map(|row| stated_problem(row).transpose()));
-        let rows = rows_of(folder, &messages::TABLE, longest)?;
+        let rows = files.rows(&messages::TABLE, longest)?;
         Ok(Self { rows, next: None, problems: problems.peekable() })
     }
 

@@ -1,7 +1,11 @@
 //! Queries, each on a thread of its own, and their answers as they are found.
 
+use std::future::{Future as _, poll_fn};
 use std::io::{self, Write};
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
 use std::time::Duration;
 
 use hyper::body::Bytes;
@@ -30,6 +34,8 @@ const AHEAD: usize = 4;
 const TICK: Duration = Duration::from_millis(10);
 /// Time for a query that was ended to end.
 const GRACE: Duration = Duration::from_millis(500);
+/// Time for a query that was ended to give its memory back.
+const RELEASE: Duration = Duration::from_secs(5);
 
 type Head = Result<Response<Outgoing>, Refusal>;
 
@@ -57,15 +63,22 @@ pub(super) async fn answer(shared: Arc<Shared>, live: Arc<Live>, asked: Asked) -
             writer.end(ended.map_err(|refusal| cancel.cause().map_or(refusal, |cause| ended_by(&cause))));
         }
     });
-    tokio::spawn(watch(work, cancel, deadline, slot, (shared, live.memory)));
-    match timeout_at(deadline + GRACE, begun).await {
-        Ok(Ok(head)) => head,
-        Ok(Err(_)) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the query ended without an answer")),
-        Err(_) => Err(ended_by(&Cause::TimedOut)),
+    tokio::spawn(watch(work, cancel, deadline, slot, (Arc::clone(&shared), live.memory)));
+    let (mut begun, mut exhausted) = (pin!(timeout_at(deadline + GRACE, begun)), pin!(shared.exhausted.notified()));
+    let head = poll_fn(|context| match exhausted.as_mut().poll(context) {
+        Poll::Ready(()) => Poll::Ready(None),
+        Poll::Pending => begun.as_mut().poll(context).map(Some),
+    });
+    match head.await {
+        Some(Ok(Ok(head))) => head,
+        Some(Ok(Err(_))) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the query ended without an answer")),
+        Some(Err(_)) => Err(ended_by(&Cause::TimedOut)),
+        None => Err(ended_by(&Cause::OutOfMemory)),
     }
 }
 
-/// Ends a query that takes too long, or too much memory. The next gets its place even where it cannot be ended.
+/// Ends a query that takes too long; and if it is the first of those that run, where they take too much memory together. The
+/// next gets its place even where it cannot be ended, and it comes last then.
 async fn watch(
     mut work: JoinHandle<()>,
     cancel: Cancel,
@@ -76,24 +89,30 @@ async fn watch(
     let resident = || resident_bytes().unwrap_or_default();
     // What allocators keep of queries before it is not its own.
     let most = memory.max(resident().saturating_add(shared.limits.memory / 8));
-    let mut beyond = None;
+    let mut place = (false, shared.asked.fetch_add(1, Ordering::Relaxed));
+    shared.running().insert(place);
+    let (mut slot, mut beyond) = (Some(slot), None);
     while timeout(TICK, &mut work).await.is_err() {
         let now = Instant::now();
         if now > deadline {
             cancel.cancel(Cause::TimedOut);
         }
-        if resident() <= most {
-            beyond = None;
-        } else if *beyond.get_or_insert(now) + GRACE < now {
-            shared.exhausted.notify_one();
-        } else {
-            cancel.cancel(Cause::OutOfMemory);
+        if now > deadline + GRACE && slot.take().is_some() {
+            shared.running().remove(&place);
+            place.0 = true;
+            shared.running().insert(place);
         }
-        if now > deadline + GRACE && beyond.is_none() {
-            break;
+        let resident = resident();
+        if resident <= most || shared.running().first() != Some(&place) {
+            beyond = None;
+            continue;
+        }
+        cancel.cancel(Cause::OutOfMemory);
+        if *beyond.get_or_insert(now) + RELEASE < now || resident > most.saturating_add(shared.limits.memory / 2) {
+            shared.exhausted.notify_waiters();
         }
     }
-    drop(slot);
+    shared.running().remove(&place);
 }
 
 fn ended_by(cause: &Cause) -> Refusal {

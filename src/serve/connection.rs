@@ -1,12 +1,14 @@
 //! Connections: how many there are, how long they last, and what each request on them gets.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY, RETRY_AFTER,
-    SET_COOKIE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY,
+    RETRY_AFTER, SET_COOKIE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
@@ -14,15 +16,18 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::body::{Answered, Outgoing, PATIENCE, Refusal, read};
 use super::gate::Entry;
 use super::{Shared, answer, protocol};
 
-/// Connections at a time; more wait for one of them to end.
+/// Connections at a time. One more takes the place of the oldest that has not shown the token, or waits for one to end.
 const CONNECTIONS: usize = 512;
+/// How long a connection keeps its place at least: time to send a request with the token.
+const FIRST: Duration = Duration::from_millis(200);
 /// Bytes of a head, and of what is read or written ahead for a connection.
 const BUFFER: usize = 64 << 10;
 /// How long a connection lasts at most, whatever is going on with it: nobody takes longer to read a page.
@@ -40,32 +45,89 @@ const ALWAYS: [(HeaderName, &str); 6] = [
 
 /// Takes connections, without an end.
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    let open = Arc::new(Semaphore::new(CONNECTIONS));
-    while let Ok(permit) = Arc::clone(&open).acquire_owned().await {
+    let mut places = Places { free: Arc::new(Semaphore::new(CONNECTIONS)), strangers: VecDeque::new() };
+    loop {
         let Ok((stream, _)) = listener.accept().await else {
             // No more files can be open now.
             sleep(Duration::from_millis(50)).await;
             continue;
         };
+        let Some(place) = places.take().await else { return };
         // Without it, answers only come later.
         let _ = stream.set_nodelay(true);
-        let shared = Arc::clone(&shared);
-        tokio::spawn(async move {
-            let service = service_fn(|request| respond(request, &shared));
+        let (shared, is_known) = (Arc::clone(&shared), Arc::new(AtomicBool::new(false)));
+        let known = Arc::clone(&is_known);
+        let task = tokio::spawn(async move {
+            let service = service_fn(|request| respond(request, &shared, &known));
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(BUFFER);
             // How it ends is the client's affair.
             let _ = timeout(LIFE, http.serve_connection(TokioIo::new(stream), service)).await;
-            drop(permit);
+            drop(place);
         });
+        places.strangers.push_back(Stranger { since: Instant::now(), is_known, task: task.abort_handle() });
     }
 }
 
-async fn respond(request: Request<Incoming>, shared: &Arc<Shared>) -> Answered {
+/// Places for connections.
+struct Places {
+    free: Arc<Semaphore>,
+    /// Connections in the order in which they came; some have shown the token since, or ended.
+    strangers: VecDeque<Stranger>,
+}
+
+/// A connection that has not shown the token when it came.
+struct Stranger {
+    since: Instant,
+    is_known: Arc<AtomicBool>,
+    task: AbortHandle,
+}
+
+impl Places {
+    /// A place, if need be that of the oldest stranger.
+    async fn take(&mut self) -> Option<OwnedSemaphorePermit> {
+        if self.strangers.len() > 2 * CONNECTIONS {
+            self.strangers.retain(Stranger::is_here);
+        }
+        loop {
+            while self.strangers.front().is_some_and(|oldest| !oldest.is_here()) {
+                self.strangers.pop_front();
+            }
+            let free = Arc::clone(&self.free).acquire_owned();
+            let until = self.strangers.front().map_or_else(|| Instant::now() + PATIENCE, |oldest| oldest.since + FIRST);
+            if let Ok(place) = timeout_at(until, free).await {
+                return place.ok();
+            }
+            if let Some(oldest) = self.strangers.front().filter(|oldest| oldest.is_here()) {
+                oldest.task.abort();
+            }
+            // Its place is free when its task has ended.
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+impl Stranger {
+    fn is_here(&self) -> bool {
+        !self.is_known.load(Ordering::Relaxed) && !self.task.is_finished()
+    }
+}
+
+async fn respond(request: Request<Incoming>, shared: &Arc<Shared>, is_known: &AtomicBool) -> Answered {
     let (head, body) = request.into_parts();
-    let mut response = follow(&head, body, shared).await.unwrap_or_else(Response::from);
+    let answer = match shared.gate.check(&head) {
+        Ok(entry) => {
+            is_known.store(true, Ordering::Relaxed);
+            follow(&head, body, entry, shared).await
+        }
+        Err(refusal) => Err(refusal),
+    };
+    let mut response = answer.unwrap_or_else(Response::from);
     let status = response.status();
     let headers = response.headers_mut();
+    if !is_known.load(Ordering::Relaxed) {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     for (name, value) in ALWAYS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
@@ -81,8 +143,13 @@ async fn respond(request: Request<Incoming>, shared: &Arc<Shared>) -> Answered {
     Ok(response)
 }
 
-async fn follow(head: &Parts, body: Incoming, shared: &Arc<Shared>) -> Result<Response<Outgoing>, Refusal> {
-    if let Entry::New(cookie) = shared.gate.check(head)? {
+async fn follow(
+    head: &Parts,
+    body: Incoming,
+    entry: Entry,
+    shared: &Arc<Shared>,
+) -> Result<Response<Outgoing>, Refusal> {
+    if let Entry::New(cookie) = entry {
         let mut response = Response::new(Outgoing::Whole(None));
         *response.status_mut() = StatusCode::SEE_OTHER;
         response.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));

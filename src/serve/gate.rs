@@ -34,7 +34,16 @@ impl Gate {
     pub fn new(address: SocketAddr) -> io::Result<Self> {
         let mut bytes = [0; TOKEN];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        Ok(Self { address, token: bytes.iter().map(|byte| format!("{byte:02x}")).collect() })
+        Ok(Self::with_token(address, bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    /// Of a server at this address, with a token.
+    pub fn with_token(address: SocketAddr, token: String) -> Self {
+        Self { address, token }
+    }
+
+    pub fn token(&self) -> String {
+        self.token.clone()
     }
 
     /// Where the server is, with the token.

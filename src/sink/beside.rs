@@ -104,6 +104,14 @@ pub(crate) fn put_folder(beside: tempfile::TempDir, complete: &Path, target: &Pa
     // The only copy of what was there is in it for a moment.
     let mut unfinished = unfinished();
     unfinished.retain(|unfinished| unfinished != beside.path());
+    // Readers see the one or the other at any time, where the system lets two folders change places.
+    #[cfg(target_os = "linux")]
+    if exists {
+        let here = rustix::fs::CWD;
+        if rustix::fs::renameat_with(here, complete, here, target, rustix::fs::RenameFlags::EXCHANGE).is_ok() {
+            return beside.close();
+        }
+    }
     if exists {
         fs::rename(target, &old)?;
     }

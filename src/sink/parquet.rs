@@ -24,7 +24,7 @@ use crate::protocol::OpenRequests;
 
 /// How many bytes a row group holds at most before compression, unless one row has more. It is what a writer keeps in
 /// memory, and a reader has to.
-const ROW_GROUP: usize = 128 << 20;
+const ROW_GROUP: usize = 32 << 20;
 /// Methods and tools of requests are repeated by their answers up to so many bytes, which bounds what is remembered.
 const REPEATED: usize = 256;
 

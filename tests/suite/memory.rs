@@ -239,6 +239,15 @@ mod peaks {
     }
 
     #[test]
+    fn tables_take_little_memory_to_write() {
+        let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":["{}"]}}"#, "x".repeat(8_000));
+        let place = Place::with("log", format!("{message}\n").repeat(12_000));
+        let peak = peak(&place, &["convert", "log", "-t", "parquet", "-o", "tables", "--quiet"]);
+        println!("{peak:.0} MB");
+        assert!(peak < 95.0, "{peak} MB of a log of 96 MB");
+    }
+
+    #[test]
     fn memory_is_a_small_multiple_of_the_largest_record() {
         let same = |text: &'static str| move |_| text.to_owned();
         let note = |rest: &str| format!(r#"{{"jsonrpc":"2.0","method":"m",{rest}"#);

@@ -88,8 +88,20 @@ impl Serving {
         self.ask("POST /sparql", &more, query.as_bytes())
     }
 
+    /// The process that answers, which the one that was begun looks after.
+    fn answering(&self) -> u32 {
+        let parent = format!("PPid:\t{}", self.child.id());
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let mut ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let is_child = |id: &u32| {
+            fs::read_to_string(format!("/proc/{id}/status"))
+                .is_ok_and(|status| status.lines().any(|line| line == parent))
+        };
+        ids.find(is_child).unwrap_or(self.child.id())
+    }
+
     fn memory(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let status = fs::read_to_string(format!("/proc/{}/status", self.answering())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
     }
@@ -503,11 +515,167 @@ fn nobody_keeps_others_waiting() {
         }
     });
     assert!(server.memory() < 300 << 20, "{}", server.memory());
-    let threads = fs::read_dir(format!("/proc/{}/task", server.child.id())).unwrap().count();
+    let threads = fs::read_dir(format!("/proc/{}/task", server.answering())).unwrap().count();
     assert!(threads < 80, "{threads}");
     // Who was slow has been told to go.
     let told = reply(slow.pop().unwrap());
     assert_eq!(told.status, 408);
+}
+
+/// Asks with the token while others connect without it, and gives the longest wait.
+fn longest_wait(server: &Serving, others: usize, time: Duration) -> Duration {
+    let until = Instant::now() + time;
+    let wrong = "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n";
+    let requests = ["", "GET / HT", wrong, &wrong.repeat(500)];
+    thread::scope(|scope| {
+        for number in 0..10 {
+            scope.spawn(move || {
+                while Instant::now() < until {
+                    let connect = |_| TcpStream::connect(("127.0.0.1", server.port)).ok();
+                    let mut streams: Vec<_> = (0..others / 10).filter_map(connect).collect();
+                    for stream in &mut streams {
+                        // The server may have closed it; what it says is not read.
+                        let _ = stream
+                            .set_nonblocking(true)
+                            .and_then(|()| stream.write_all(requests[number % 4].as_bytes()));
+                    }
+                    thread::sleep(Duration::from_secs(3).min(time / 3));
+                }
+            });
+        }
+        thread::sleep(Duration::from_millis(500));
+        let mut longest = Duration::ZERO;
+        while Instant::now() < until {
+            let began = Instant::now();
+            assert_eq!(server.query("ASK {}", "text/csv").text(), "true\n");
+            longest = longest.max(began.elapsed());
+            thread::sleep(Duration::from_millis(50));
+        }
+        longest
+    })
+}
+
+#[test]
+fn strangers_keep_nobody_waiting() {
+    let place = Place::with("log.ndjson", LOG);
+    let server = Serving::start(&place, &["log.ndjson"]);
+    let longest = longest_wait(&server, 600, Duration::from_secs(6));
+    assert!(longest < Duration::from_secs(2), "{longest:?}");
+    // They are answered once.
+    let mut stream = server.connect();
+    let request = "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n";
+    stream.write_all(request.repeat(2).as_bytes()).unwrap();
+    let refused = reply(stream);
+    assert_eq!((refused.status, refused.header("connection")), (421, Some("close")));
+    assert!(!refused.text().contains("HTTP/1.1"), "{}", refused.text());
+}
+
+/// `ulimit -n 8192; cargo test --test suite two_thousand_strangers -- --ignored --nocapture`
+#[test]
+#[ignore = "takes a minute, and more open files than most systems let a process have"]
+fn two_thousand_strangers_keep_nobody_waiting() {
+    let place = Place::with("log.ndjson", LOG);
+    let longest = longest_wait(&Serving::start(&place, &["log.ndjson"]), 2000, Duration::from_secs(60));
+    println!("the longest wait was {longest:?}");
+    assert!(longest < Duration::from_secs(2), "{longest:?}");
+}
+
+/// A query that takes too much memory ends, and nothing else does.
+#[test]
+fn queries_end_alone() {
+    let message =
+        |number| format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"m{number}","params":{{"n":{number}}}}}"#);
+    let log: Vec<_> = (0..2_000).map(message).collect();
+    let place = Place::with("log.ndjson", log.join("\n"));
+    let server = Serving::start(&place, &["log.ndjson", "--max-memory", "100M", "--timeout", "60", "--quiet"]);
+    let id = server.answering();
+    let union = vec!["{ ?a ?b ?c . ?d ?e ?f }"; 1500].join(" UNION ");
+    for query in [
+        "SELECT ?a { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c",
+        "SELECT ?a ?d (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f } GROUP BY ?a ?d ?c ?f",
+        &format!("SELECT ?a {{ {union} }} ORDER BY ?c"),
+    ] {
+        thread::scope(|scope| {
+            let large = scope.spawn(|| server.query(query, "text/csv"));
+            while !large.is_finished() {
+                assert_eq!(server.query("ASK { ?m jrpc:hasMethod 'm7' }", "text/csv").text(), "true\n");
+                thread::sleep(Duration::from_millis(20));
+            }
+            let large = large.join().unwrap();
+            assert!(large.status == 503 && large.text().starts_with("the memory is used up"), "{}", large.text());
+        });
+    }
+    assert_eq!(server.answering(), id);
+    assert!(server.memory() < 400 << 20, "{}", server.memory());
+}
+
+/// What computes without looking at data takes the process along that answers; another one goes on with what was read.
+#[test]
+#[cfg(target_os = "linux")]
+fn another_process_goes_on() {
+    let place = Place::with("log.ndjson", LOG);
+    let server = Serving::start(&place, &["log.ndjson", "--max-memory", "50M", "--quiet"]);
+    let id = server.answering();
+    place.put("log.ndjson", "");
+    let values = (0..150).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
+    let values: String = ["a", "b", "c", "d", "e"].map(|name| format!("VALUES ?{name} {{ {values} }} ")).concat();
+    let large = server.query(&format!("SELECT * {{ {values} }} ORDER BY ?a"), "text/csv");
+    assert!(large.status == 503 && large.text().starts_with("the memory is used up"), "{}", large.text());
+    let found = server.query("SELECT (COUNT(*) AS ?n) { ?m rpcg:line ?line }", "text/csv");
+    assert_eq!(found.text(), "n\r\n5\r\n");
+    assert_ne!(server.answering(), id);
+}
+
+/// Chains of operators are as deep as brackets.
+#[test]
+fn chains_of_operators_end_no_stack() {
+    let place = Place::with("log.ndjson", LOG);
+    let server = Serving::start(&place, &["log.ndjson"]);
+    let ask = |chain: &str, length: usize| {
+        server.query(&format!("SELECT ({}1 AS ?n) {{}}", chain.repeat(length)), "text/csv")
+    };
+    for chain in ["1-", "1 - ", "1+", "1*", "true||", "-1 ", "!"] {
+        let long = ask(chain, 6_000);
+        assert!(long.status == 400 && long.text().contains("more than 5000 operators"), "{chain} {}", long.text());
+    }
+    assert_eq!(server.query("ASK {}", "text/csv").text(), "true\n");
+}
+
+/// What takes the place of a log that is followed, and takes long to read or never ends, keeps nobody waiting for longer
+/// than a query may take.
+#[test]
+#[cfg(unix)]
+fn logs_are_read_again_in_time() {
+    let place = Place::with("log", LOG);
+    let server = Serving::start(&place, &["log", "--follow", "--timeout", "1", "--quiet"]);
+    let asked = || {
+        let began = Instant::now();
+        let count = server.query("SELECT (COUNT(?m) AS ?n) { ?m rpcg:inSession ?s }", "text/csv");
+        assert_eq!(count.text(), "n\r\n5\r\n");
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    };
+    asked();
+    // Nothing but zeros.
+    fs::File::options().write(true).open(place.path("log")).unwrap().set_len(20 << 30).unwrap();
+    asked();
+    fs::remove_file(place.path("log")).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        place.path("log"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    asked();
+    fs::remove_file(place.path("log")).unwrap();
+    place.put("log", LOG.repeat(2));
+    // The first who ask may get what there was, while it is still found out that the zeros take too long.
+    let count = || server.query("SELECT (COUNT(?m) AS ?n) { ?m rpcg:inSession ?s }", "text/csv").text().to_owned();
+    let until = Instant::now() + Duration::from_secs(20);
+    while count() != "n\r\n10\r\n" {
+        assert!(Instant::now() < until, "{}", count());
+    }
 }
 
 #[cfg(unix)]
@@ -531,10 +699,15 @@ fn logs_that_grow() {
     assert_eq!(count(), grown);
     place.put("log", LOG);
     assert_eq!(count(), before);
+    // Without that, all queries are about what there was, those that read it again too.
     let other = Serving::start(&place, &["log"]);
     place.put("log", message);
-    let reply = other.query("SELECT (COUNT(?m) AS ?n) { ?m rpcg:inSession ?s }", "text/csv");
-    assert_eq!(reply.text().lines().nth(1).map(str::to_owned), before);
+    for pattern in
+        ["?m rpcg:inSession ?s", "GRAPH ?g { ?m rpcg:inSession ?s }", "?m rpcg:line ?line ; rpcg:inSession ?s"]
+    {
+        let reply = other.query(&format!("SELECT (COUNT(?m) AS ?n) {{ {pattern} }}"), "text/csv");
+        assert_eq!(reply.text().lines().nth(1).map(str::to_owned), before, "{pattern}");
+    }
     place.run_with(&["serve", "--follow"], message).began(2, "error: --follow reads logs again as they grow, ");
 }
 

@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::thread;
 
 use parquet::basic::Compression;
 use parquet::column::reader::ColumnReader;
@@ -20,7 +21,8 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::printer::print_schema;
 use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery, names_with_sql};
-use rpcgraph::rebuild::TableRecords;
+use rpcgraph::rebuild::{TableLogs, TableRecords};
+use rpcgraph::record::Step;
 
 use crate::cli::{BASE, LOG, Place};
 use crate::support::{files, logs, own};
@@ -125,6 +127,49 @@ fn a_folder_appears_as_a_whole() {
     place.convert(&[&convert[..], &["--strict"]].concat()).began(1, "log:1: record 1 at byte 0: a batch without");
     place.convert(&[&convert[..], &["missing"]].concat()).began(2, "error: cannot read missing");
     assert_eq!((place.names(), place.read("tables/messages.parquet")), (vec!["log".into(), "tables".into()], before));
+}
+
+/// Who reads tables that others replace sees the old ones or the new ones.
+#[test]
+#[cfg(unix)]
+fn tables_are_read_while_they_are_replaced() {
+    let place = Place::with("log", LOG);
+    let convert = |log: String| {
+        place.put("log", log);
+        place.convert(&["log", "-t", "parquet", "--quiet", "-o", "tables"]).quietly();
+    };
+    convert(LOG.to_owned());
+    let folder = place.path("tables");
+    let count = |tables: &Arc<TableLogs>| {
+        let mut input = tables.input(0, 1 << 20).expect("tables that belong together").expect("a log");
+        let mut count = 0;
+        while let Step::Entry { .. } = input.read.decoder.step(&[], true) {
+            count += 1;
+        }
+        assert_eq!(input.read.decoder.failure(), None);
+        count
+    };
+    let old = Arc::new(TableLogs::open(&folder).expect("tables"));
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| (1..8).for_each(|times| convert(LOG.repeat(1 + times % 2))));
+        while !writer.is_finished() {
+            let read = Arc::new(TableLogs::open(&folder).expect("tables"));
+            assert!([5, 10].contains(&count(&read)));
+        }
+    });
+    assert_eq!(count(&old), 5);
+}
+
+#[test]
+fn a_folder_without_messages_is_not_a_log() {
+    let place = Place::with("log", LOG);
+    place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+    fs::remove_file(place.path("tables/messages.parquet")).unwrap();
+    for command in [&["convert", "tables"][..], &["errors", "tables"], &["query", "tables", "-q", "ASK {}"]] {
+        let ran = place.run(command);
+        let said = "error: cannot read tables: messages.parquet: ";
+        assert!(ran.status == Some(2) && ran.stderr.contains(said), "{}", ran.stderr);
+    }
 }
 
 #[test]

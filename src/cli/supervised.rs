@@ -1,0 +1,83 @@
+//! `serve` in a process of its own, which is begun again where a query has taken it along.
+//!
+//! ```text
+//! rpcgraph serve     listens, keeps what the logs have, waits
+//! └ rpcgraph serve   reads what is kept, answers
+//! ```
+//!
+//! The second has the socket as its standard input, and learns from a variable of its environment what else it needs.
+
+use std::io::{self, BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::{env, process};
+
+use anyhow::Context as _;
+use rpcgraph::serve::Server;
+use rustix::process::{Signal, set_parent_process_death_signal};
+use serde_json::{Value, json};
+
+use super::input::InputSource;
+use super::{Failure, Outcome, print, say};
+
+const VARIABLE: &str = "RPCGRAPH_SERVE";
+
+/// What the process that serves was handed.
+pub struct Handed {
+    token: String,
+    /// What is kept of each input, if it is.
+    pub kept: Vec<Option<PathBuf>>,
+}
+
+impl Handed {
+    /// What this process was handed, if it is the one that serves. It ends with the one that waits.
+    pub fn get() -> Result<Option<Self>, Failure> {
+        let Some(text) = env::var_os(VARIABLE) else { return Ok(None) };
+        set_parent_process_death_signal(Some(Signal::KILL)).context("cannot end with the process that waits")?;
+        let handed: Value = serde_json::from_slice(text.as_encoded_bytes()).context(VARIABLE)?;
+        let kept = handed["kept"].as_array().into_iter().flatten().map(|path| path.as_str().map(PathBuf::from));
+        Ok(Some(Self { token: handed["token"].as_str().unwrap_or_default().to_owned(), kept: kept.collect() }))
+    }
+
+    /// The server at the socket that was handed over.
+    pub fn server(&self) -> Result<Server, Failure> {
+        let socket = io::stdin().as_fd().try_clone_to_owned()?;
+        Ok(Server::at_door(TcpListener::from(socket), self.token.clone())?)
+    }
+}
+
+/// Serves in another process, and in another one where that ends that has served.
+pub fn run(server: Server, sources: &[InputSource]) -> Result<Outcome, Failure> {
+    let (listener, token) = server.into_door()?;
+    let kept: Vec<_> = sources.iter().map(InputSource::kept_path).collect();
+    let handed = json!({ "token": token, "kept": kept }).to_string();
+    let mut served = false;
+    loop {
+        let mut command = Command::new("/proc/self/exe");
+        command.args(env::args_os().skip(1)).env(VARIABLE, &handed);
+        if let Some(name) = env::args_os().next() {
+            command.arg0(name);
+        }
+        let socket = OwnedFd::from(listener.try_clone()?);
+        let spawned = command.stdin(Stdio::from(socket)).stdout(Stdio::piped()).spawn();
+        let mut child = spawned.context("cannot begin the process that serves")?;
+        let mut url = String::new();
+        if let Some(output) = child.stdout.take() {
+            BufReader::new(output).read_line(&mut url)?;
+        }
+        if !url.is_empty() && !served {
+            print(&url)?;
+        }
+        served = true;
+        let status = child.wait()?;
+        match status.code() {
+            Some(0) => return Ok(Outcome::Done),
+            // It has said why.
+            code if url.is_empty() => process::exit(code.unwrap_or(2)),
+            _ => say("note: the logs are read again, and then served as before"),
+        }
+    }
+}
