@@ -75,9 +75,6 @@ mod key;
 mod known;
 mod layout;
 mod lsp4e;
-mod lsp_devtools_db;
-#[cfg(feature = "sqlite")]
-mod lsp_devtools_rows;
 mod lsp_test;
 mod lsp_trace;
 mod marked;
@@ -127,7 +124,7 @@ pub(crate) use times::unix_epoch;
 pub struct Location {
     /// Number of the record, from 1; for a [`LogLine`] that of the record before it, or 0.
     pub record: u64,
-    /// Line of the first byte, from 1. Lines end with LF. In a database, the id of the row.
+    /// Line of the first byte, from 1. Lines end with LF.
     pub line: u64,
     /// Offset of the first byte, from 0. A byte-order mark counts.
     pub byte: u64,

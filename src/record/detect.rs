@@ -11,8 +11,8 @@ use super::{
     json_lines,
 };
 use super::{
-    json_values, lsp_devtools_db, lsp_test, lsp4e, mcp_inspector, mcpsnoop, mcpspy, nvim_lua, protocol_monitor, sse,
-    tar, tshark, vscode_lsp_json, vscode_lsp_text, vscode_mcp, zed, zed_acp,
+    json_values, lsp_test, lsp4e, mcp_inspector, mcpsnoop, mcpspy, nvim_lua, protocol_monitor, sse, tar, tshark,
+    vscode_lsp_json, vscode_lsp_text, vscode_mcp, zed, zed_acp,
 };
 use memchr::{memchr, memrchr};
 use std::borrow::Cow;
@@ -98,8 +98,6 @@ formats! {
     Mcpspy = 13 mcpspy "mcpspy",
     /// Sessions that haskell-lsp captured.
     LspTest = 14 lsp_test "lsp-test",
-    /// The SQLite database of lsp-devtools; without the feature `sqlite` it has a [`Format::refusal`].
-    LspDevtoolsDb = 0 lsp_devtools_db "lsp-devtools-db",
     /// Packets, as Wireshark's command writes them.
     Tshark = 12 tshark "tshark",
     /// The events of older versions of Emacs' Eglot, which are recognised but not read: [`Format::refusal`].
@@ -119,7 +117,7 @@ impl Format {
     /// Recognises a format by the content of an input's first bytes, of which it looks at 64 KiB at most. The same bytes
     /// give the same format. In a log whose lines are in a [`Carrier`], it is the format of what is inside.
     ///
-    /// An input that begins as SQLite databases do is `lsp-devtools-db`, and as tape archives do `tar`. Of these, the first that is true decides; what
+    /// An input that begins as tape archives do is `tar`. Of these, the first that is true decides; what
     /// marks the messages of 1 to 5 and 7 to 11 stands before any line that is or begins another JSON value.
     /// 1. A line has Claude Desktop's date, server and level, and then a message that begins with `{` or `[`, or else
     ///    the start of a server, if there is not a JSON value or such a message comes later: `claude-desktop`.
