@@ -71,6 +71,7 @@ mod json_lines;
 mod json_values;
 mod key;
 mod known;
+mod lane;
 mod layout;
 mod lsp4e;
 mod lsp_trace;

@@ -51,6 +51,15 @@ impl More {
     }
 }
 
+/// A line with which the `input` begins. It has `length` bytes with its end; `end`: nothing follows the input.
+#[derive(Clone, Copy)]
+pub(super) struct LineInInput<'a> {
+    pub line: &'a [u8],
+    pub length: usize,
+    pub input: &'a [u8],
+    pub end: bool,
+}
+
 /// Reads the lines of one format, one after the other. Most formats are a function.
 pub(super) trait Marks: Send {
     /// Finds the first entry on a line, which has no blanks around it; `None`: it is text between messages.
@@ -64,17 +73,9 @@ pub(super) trait Marks: Send {
         None
     }
 
-    /// Takes more or less than the line with which the `input` begins, and which has `length` bytes with its end; `None`: it
-    /// is read by itself.
+    /// Takes more or less than the line; `None`: it is read by itself.
     #[inline]
-    fn below<'a>(
-        &mut self,
-        _line: &'a [u8],
-        _length: usize,
-        _input: &'a [u8],
-        _end: bool,
-        _more: &mut More,
-    ) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, _at: LineInInput<'a>, _more: &mut More) -> Option<Step<'a>> {
         None
     }
 
@@ -189,7 +190,7 @@ impl<M: Marks> MarkedLines<M> {
     #[inline]
     fn line<'a>(&mut self, line: &'a [u8], length: usize, input: &'a [u8], end: bool) -> Step<'a> {
         let text = trim_end(line);
-        if let Some(step) = self.marks.below(text, length, input, end, &mut self.more) {
+        if let Some(step) = self.marks.below(LineInInput { line: text, length, input, end }, &mut self.more) {
             if step.consumed() > 0 {
                 self.searched = line.len().saturating_sub(step.consumed());
             }

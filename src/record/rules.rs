@@ -4,7 +4,7 @@ use super::clues::{named_direction, named_side};
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::elements::object_array;
 use super::known::names_member;
-use super::marked::{AROUND, Found, MarkedLines, Marks, More, head, in_envelope, with_text};
+use super::marked::{AROUND, Found, LineInInput, MarkedLines, Marks, More, head, in_envelope, with_text};
 use super::object::{RawObject, offset_in, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
 use super::value::{Extent, value};
@@ -227,7 +227,7 @@ impl Marks for ByRules {
     }
 
     /// A value that goes on in the lines below.
-    fn below<'a>(&mut self, line: &'a [u8], _: usize, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, LineInInput { line, input, end, .. }: LineInInput<'a>, _: &mut More) -> Option<Step<'a>> {
         let start = match line.last()? {
             b'{' | b'[' | b',' => self.rules.rules.iter().find_map(|rule| {
                 let Place::Line(LineRule { regex, .. }) = &rule.place else { return None };

@@ -42,7 +42,10 @@ fn logs_in(formats: &[Format]) -> Vec<(Format, String, Vec<u8>)> {
     for &format in formats {
         let mut expected = files(&folder().join(format.name()), ".entries");
         if is_blessed() {
-            expected = files(&folder().join(format.name()), ".log").iter().map(|log| log.with_added_extension("entries")).collect();
+            expected = files(&folder().join(format.name()), ".log")
+                .iter()
+                .map(|log| log.with_added_extension("entries"))
+                .collect();
         }
         assert!(expected.len() >= 2, "{format:?}");
         for path in expected {
@@ -57,7 +60,8 @@ fn logs_in(formats: &[Format]) -> Vec<(Format, String, Vec<u8>)> {
 fn logs() -> Vec<(Format, String, Vec<u8>)> {
     let mut formats = [&FRAMED[..], &LINES, &RECORDED].concat();
     let others = Format::ALL.iter().filter(|format| format.file().is_some() && format.refusal().is_none());
-    let others: Vec<_> = others.filter(|format| !formats.contains(format) && **format != Format::Arrows).copied().collect();
+    let others: Vec<_> =
+        others.filter(|format| !formats.contains(format) && **format != Format::Arrows).copied().collect();
     formats.extend(others);
     let logs = logs_in(&formats);
     assert!(logs.len() >= 30);

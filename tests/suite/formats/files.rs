@@ -15,7 +15,11 @@ fn told(format: Format, log: &str) -> Vec<String> {
                 (None, None) => "",
             };
             let cut = if record.flags.truncated { "cut " } else { "" };
-            format!("{}{sender}{cut}{}", record.session.as_deref().map_or(String::new(), |key| format!("{key} ")), text(&entry))
+            format!(
+                "{}{sender}{cut}{}",
+                record.session.as_deref().map_or(String::new(), |key| format!("{key} ")),
+                text(&entry)
+            )
         }
     };
     as_format(log.as_bytes(), format, 1 << 20).into_iter().map(told).collect()
@@ -162,9 +166,7 @@ fn vscode_mcp_marks() {
 
 #[test]
 fn all_that_is_in_envelopes() {
-    let line = |rest: &str| {
-        format!("{{\"session_id\":\"s\",\"seq\":1,\"ts\":\"2026-01-05T10:00:00+01:00\",{rest}}}")
-    };
+    let line = |rest: &str| format!("{{\"session_id\":\"s\",\"seq\":1,\"ts\":\"2026-01-05T10:00:00+01:00\",{rest}}}");
     let (one, two) = (line(r#""direction":"c2s","raw":{"id":1}"#), line(r#""direction":"s2c","raw":{"id":2}"#));
     let twice = line(r#""direction":"c2s","raw":{"id":1},"raw":[2]"#);
     let other = line(r#""direction":"c2s","raw":{"id":1},"other":[{"method":"a"}]"#);
