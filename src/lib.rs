@@ -35,7 +35,7 @@
 //! json vocab digest          JSON with its evidence; IRIs
 //! diagnostic secrets         findings; names of members that hold secrets
 //! answer http worker         help from outside: servers' answers, TLS, processes
-//! record                     bytes → records: decompression, detection, formats
+//! record                     bytes → entries: wrapper, splitter, rules of the format
 //! message                    record → message
 //! session                    senders, pairing, latency
 //! triples protocol           what MCP and LSP say of a message

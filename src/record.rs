@@ -1,11 +1,19 @@
 //! Input bytes → [`Record`]s.
 //!
-//! A [`Reader`] takes any [`Read`](std::io::Read), decompresses it, takes it out of its [`Carrier`]s, finds out which
-//! [`Format`] it has, and hands out its entries one at a time. What a record's bytes mean is not this stage's business:
-//! text that is not JSON is a record too.
+//! ```text
+//! bytes → decompressed → wrapper taken off → splitter: pieces → rules of the format: entries
+//! ```
 //!
-//! Behind the reader stand the decoders, one file per format. A [`Decoder`] does no I/O: it is shown bytes and says what
-//! the next step is.
+//! - A *wrapper* ([`Carrier`]) is what a container, service manager or terminal put around each line.
+//! - A *splitter* cuts bytes into pieces and knows no meaning: lines (`marked.rs`), elements of an array (`elements.rs`), values,
+//!   frames, events. It is a [`Decoder`], which does no I/O: it is shown bytes and says what the next step is.
+//! - A *rule* (`rules.rs`) turns a piece into entries: by JSON Pointers, or by a regular expression.
+//! - An *entry* is a record, which may be a message, or a line of log. Where a piece mentions more messages than its records
+//!   hold, the piece is also kept as a line of log.
+//! - A *format* has a name, a clue by which it is recognised, a splitter, rules and a sample. It is a file in `record/formats`, in
+//!   the same words as its user's `-f FILE.toml` ([`Layout`]); formats that take more than rules are modules.
+//!
+//! A [`Reader`] does all that. What a record's bytes mean is not this stage's business: text that is not JSON is a record too.
 //!
 //! ```
 //! use rpcgraph::record::{Entry, Reader, ReaderOptions, Sender};
@@ -26,71 +34,59 @@
 //!
 //! # Adding a format
 //!
-//! 1. `record/NAME.rs` has a constant `ABOUT`, of the type `About` in `record/about.rs`, in which the format says what it
-//!    looks like, how it is recognised and how it is read.
-//!    - What recognises it is a function that is given the `Window` of an input's first bytes: `Sign::Line` if a line of
-//!      text shows the format, `Sign::Value` if the first JSON value does.
-//!    - What reads it is mostly not a decoder of its own. Lines, of which some hold a message, are a function for
-//!      `marked_lines` or a `Marks` (`record/marked.rs`); objects with a message inside are a function for `enveloped` in
-//!      the same file if each is a line, and for `object_array` (`record/elements.rs`) if they are an array. Any other
-//!      format implements [`Decoder`].
-//!    - `RawObject` and its like (`record/object.rs`) take JSON apart as far as it goes, and `record/times.rs` reads times
-//!      and durations.
-//! 2. `record/samples/NAME.log` is a small log, which users are shown.
-//! 3. `mod NAME;` stands below, and `NAME` in the table `formats!` in `record/detect.rs`, with the number of its rule and
-//!    what it is called. The rule is told in the comment of [`Format::detect`]: a format before those that could take its logs for their own.
-//! 4. `tests/formats/NAME/` holds a log `typical.log` and one with all that may go wrong, `edge.log`, beside each what it
-//!    gives, `.entries`, and beside the typical one its graph, `.ttl`. `NAME` stands in one of the lists in
-//!    `tests/suite/formats.rs`, whose tests read the logs in pieces of any size, cut off, compressed, and with CRLF.
+//! 1. `record/formats/NAME.toml`: what `record/described.rs` reads. `rank` is the order in which formats are looked for, in logs
+//!    that have one of the `literals`; the `clue` then decides. `RPCGRAPH_BLESS=1 cargo test --lib formats_that_are_files` adds it
+//!    to the list, and runs the sample.
+//! 2. `tests/formats/NAME/` holds a log `typical.log` and one with all that may go wrong, `edge.log`, beside each what it
+//!    gives, `.entries`, and beside the typical one its graph, `.ttl`.
+//!
+//! A format that takes more is a module with a constant `ABOUT` (`record/about.rs`), a sample in `record/samples`, and a row in the
+//! table of `record/detect.rs`.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 mod about;
-mod arrows;
 mod asked;
 mod carried;
 mod carrier;
-mod claude_desktop;
 mod clues;
 mod content_length;
 mod decoder;
 mod decompress;
 mod describe;
+mod described;
 mod detect;
-mod eglot_lisp;
 mod elements;
 mod follow;
+mod formats;
 mod har;
 mod har_entry;
 mod helix;
 mod inside;
 mod inspector_network;
-mod journald_export;
 mod json_array;
 mod json_lines;
 mod json_values;
 mod key;
 mod known;
+mod lane;
 mod layout;
 mod lsp4e;
-mod lsp_devtools_db;
-#[cfg(feature = "sqlite")]
-mod lsp_devtools_rows;
-mod lsp_test;
 mod lsp_trace;
 mod marked;
-mod mcp_inspector;
-mod mcpsnoop;
 mod mcpspy;
 mod nature;
-mod nvim_lua;
 mod object;
 mod page;
+mod pointer;
 mod protocol_monitor;
 mod reader;
+mod rules;
+mod sample;
 mod scan;
+mod session_by;
 mod sse;
 mod tar;
 mod times;
@@ -99,7 +95,6 @@ mod value;
 mod vscode;
 mod vscode_lsp_json;
 mod vscode_lsp_text;
-mod vscode_mcp;
 mod window;
 mod zed;
 mod zed_acp;
@@ -114,11 +109,13 @@ pub use describe::{FoundIn, toml_string};
 pub use detect::Format;
 pub use follow::{Follow, FollowEvent};
 pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_method};
-pub use layout::{Layout, LayoutError, SessionBy, WordMeaning};
+pub use layout::{Layout, LayoutError};
 pub(crate) use nature::nature;
 #[cfg(feature = "register")]
 pub(crate) use page::page_mark;
+pub use pointer::PointerError;
 pub use reader::{OwnEntries, ReadError, Reader, ReaderOptions};
+pub use session_by::SessionBy;
 pub(crate) use times::unix_epoch;
 
 /// Where something is in its input, after decompression and with its carriers. What stands in a string there is at the
@@ -127,7 +124,7 @@ pub(crate) use times::unix_epoch;
 pub struct Location {
     /// Number of the record, from 1; for a [`LogLine`] that of the record before it, or 0.
     pub record: u64,
-    /// Line of the first byte, from 1. Lines end with LF. In a database, the id of the row.
+    /// Line of the first byte, from 1. Lines end with LF.
     pub line: u64,
     /// Offset of the first byte, from 0. A byte-order mark counts.
     pub byte: u64,

@@ -91,8 +91,9 @@ impl OntologyCommand {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/formats.txt").trim_end())]
 pub struct FormatsCommand {
-    /// A log to explain: its format, its first messages and their parts, and what was read of it [default: list the formats]
-    #[arg(value_name = "LOG")]
+    /// A format, whose file is printed, or a log to explain: its format, its first messages and their parts, and what was read
+    /// of it [default: list the formats]
+    #[arg(value_name = "NAME|LOG")]
     log: Option<PathBuf>,
 
     /// Print the tables of `convert -t parquet`: their columns, their types and what is in them
@@ -103,20 +104,27 @@ pub struct FormatsCommand {
     format: FormatArgs,
 }
 
+/// What a format looks like, what it tells, and a small log.
+fn format_text(format: Format) -> String {
+    let sample: String = format.sample().lines().map(|line| format!("        {line}\n")).collect();
+    format!("{}\n    {}\n    carries: {}\n{sample}", format.name(), format.summary(), format.carries())
+}
+
 impl FormatsCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         if self.parquet {
             return print(&describe_tables());
         }
         if let Some(log) = &self.log {
+            let named = Format::ALL.iter().find(|format| log.as_os_str() == format.name() && !log.exists());
+            if let Some(format) = named {
+                return print(format.file().unwrap_or(&format_text(*format)));
+            }
             return explain(log, &self.format);
         }
         let mut text = String::new();
         for format in Format::ALL {
-            text.push_str(&format!("{}\n    {}\n    carries: {}\n", format.name(), format.summary(), format.carries()));
-            for line in format.sample().lines() {
-                text.push_str(&format!("        {line}\n"));
-            }
+            text.push_str(&format_text(*format));
             text.push('\n');
         }
         text.push_str("Any of them may be compressed with gzip, zstd, bzip2 or xz.\n");

@@ -91,8 +91,6 @@ pub enum SqlDialect {
     Duckdb,
     /// Spark's
     Spark,
-    /// Trino's
-    Trino,
 }
 
 impl SqlDialect {
@@ -100,18 +98,14 @@ impl SqlDialect {
     fn translated(self, text: &str) -> String {
         match self {
             Self::Duckdb => text.to_owned(),
-            Self::Spark => with_paths(text, "get_json_object(", ('"', '\'')),
-            Self::Trino => {
-                let text = with_paths(text, "json_extract_scalar(", ('\'', '"'));
-                text.replace("BASE64(", "TO_BASE64(").replace("AS when", "AS \"when\"")
-            }
+            Self::Spark => with_paths(text),
         }
     }
 }
 
-/// Puts another function in place of the one that takes a string out of JSON by a JSON Pointer, which becomes a path such
-/// as `$["a"]["b"]` between the first of these quotes, its members between the second.
-fn with_paths(text: &str, function: &str, (outer, inner): (char, char)) -> String {
+/// Puts Spark's function in place of the one that takes a string out of JSON by a JSON Pointer, which becomes a path such
+/// as `$['a']['b']`.
+fn with_paths(text: &str) -> String {
     const FUNCTION: &str = "json_extract_string(";
     let mut calls = text.split(FUNCTION);
     let mut translated = calls.next().unwrap_or_default().to_owned();
@@ -121,8 +115,8 @@ fn with_paths(text: &str, function: &str, (outer, inner): (char, char)) -> Strin
             translated.extend([FUNCTION, call]);
             continue;
         };
-        let path: String = pointer.split('/').map(|name| format!("[{inner}{name}{inner}]")).collect();
-        translated += &format!("{function}{json}, {outer}${path}{outer}{rest}");
+        let path: String = pointer.split('/').map(|name| format!("['{name}']")).collect();
+        translated += &format!("get_json_object({json}, \"${path}\"{rest}");
     }
     translated
 }

@@ -25,10 +25,3 @@ pub(super) enum Sign {
     /// As a line, but logs in this format are not read; and why, and what to do instead.
     Refused(fn(&Window<'_>) -> bool, &'static str),
 }
-
-impl Sign {
-    pub(super) fn is_in(self, window: &Window<'_>) -> bool {
-        let (Self::Line(test) | Self::Value(test) | Self::Refused(test, _)) = self;
-        test(window)
-    }
-}

@@ -6,7 +6,7 @@
 
 use super::about::{About, Sign, Window};
 use super::decoder::{Passed, Step, leading_blanks, split_once, trim_end};
-use super::marked::{Found, MarkedLines, Marks, More};
+use super::marked::{Found, LineInInput, MarkedLines, Marks, More};
 use super::value::{Extent, Front, value};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr2, memchr2_iter};
@@ -100,7 +100,7 @@ impl Marks for ContentLength {
         }
     }
 
-    fn below<'a>(&mut self, line: &'a [u8], length: usize, _: &'a [u8], _: bool, _: &mut More) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, LineInInput { line, length, .. }: LineInInput<'a>, _: &mut More) -> Option<Step<'a>> {
         let (mut stated, part) = header(line)?;
         if let FrameState::Headers(before) = self.state {
             stated = before.and(stated);

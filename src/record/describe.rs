@@ -1,7 +1,8 @@
 //! Where messages were found in a log, said as a [`Layout`] that finds them again.
 
-use super::layout::{Layout, WordMeaning, named_meaning, time};
+use super::layout::Layout;
 use super::object::{RawObject, elements, scalar, unescape};
+use super::rules::{WordMeaning, named_meaning, time};
 use super::{Record, times};
 use crate::json::pointer_token;
 use std::collections::BTreeMap;

@@ -5,41 +5,46 @@ use super::about::{About, Sign, Window};
 use super::carried::Carried;
 use super::carrier::Carrier;
 use super::decoder::{Decoder, Step};
+use super::described::FileFormat;
+use super::formats::files;
 use super::layout::Layout;
-use super::{
-    arrows, claude_desktop, content_length, eglot_lisp, har, helix, inspector_network, journald_export, json_array,
-    json_lines,
-};
-use super::{
-    json_values, lsp_devtools_db, lsp_test, lsp4e, mcp_inspector, mcpsnoop, mcpspy, nvim_lua, protocol_monitor, sse,
-    tar, tshark, vscode_lsp_json, vscode_lsp_text, vscode_mcp, zed, zed_acp,
-};
-use memchr::{memchr, memrchr};
+use super::{content_length, har, helix, inspector_network, json_array, json_lines, json_values, lsp4e};
+use super::{mcpspy, protocol_monitor, sse, tar, tshark, vscode_lsp_json, vscode_lsp_text, zed, zed_acp};
+use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-/// Lists the formats in the order in which users are shown them: the rule of [`Format::detect`] that each is recognised by,
-/// the file where it says of itself all else, and its name, which is that of its sample too.
+/// Lists the formats in the order in which users are shown them: those that are modules, each with its rank in the order in which
+/// they are looked for, and those that are files.
 macro_rules! formats {
-    ($($(#[$doc:meta])* $format:ident = $rule:literal $file:ident $name:literal,)+) => {
+    (
+        $($format:ident = $rank:literal $module:ident $name:literal,)+;
+        $($file:ident = $file_rank:literal $file_name:literal $by_text:literal [$($literal:literal),*],)+
+    ) => {
         /// A log format.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         pub enum Format {
-            $($(#[$doc])* $format,)+
+            $(#[doc = concat!("`", $name, "`.")] $format,)+
+            $(#[doc = concat!("`", $file_name, "`, a file.")] $file,)+
         }
 
         impl Format {
             /// Every format, as they are listed to users.
-            pub const ALL: &'static [Self] = &[$(Self::$format,)+];
+            pub const ALL: &'static [Self] = &[$(Self::$format,)+ $(Self::$file,)+];
 
             fn row(self) -> FormatRow {
                 match self {
-                    $(Self::$format => FormatRow {
-                        rule: $rule,
-                        about: &$file::ABOUT,
-                        name: $name,
-                        sample: include_str!(concat!("samples/", $name, ".log")),
-                    },)+
+                    $(Self::$format => {
+                        let sample = include_str!(concat!("samples/", $name, ".log"));
+                        FormatRow { rank: $rank, name: $name, says: Says::Module(&$module::ABOUT, sample) }
+                    })+
+                    $(Self::$file => {
+                        const TEXT: &str = include_str!(concat!("formats/", $file_name, ".toml"));
+                        static FILE: LazyLock<FileFormat> = LazyLock::new(|| FileFormat::parse(TEXT).unwrap_or_default());
+                        let says = Says::File { text: TEXT, by_text: $by_text, literals: &[$($literal),*], file: &FILE };
+                        FormatRow { rank: $file_rank, name: $file_name, says }
+                    })+
                 }
             }
         }
@@ -48,69 +53,38 @@ macro_rules! formats {
 
 /// What the table says of a format.
 struct FormatRow {
-    rule: u8,
-    about: &'static About,
+    rank: u8,
     name: &'static str,
-    /// A small log, which must be detected as this format.
-    sample: &'static str,
+    says: Says,
 }
 
-formats! {
-    /// One JSON value a line.
-    JsonLines = 18 json_lines "json-lines",
-    /// JSON values one after another, over many lines or several on one.
-    JsonValues = 17 json_values "json-values",
-    /// One array of messages over several lines.
-    JsonArray = 16 json_array "json-array",
-    /// `>> {…}`, `--> {…}`, `> {…}`, `→ {…}` and the other way round.
-    Arrows = 11 arrows "arrows",
-    /// `Content-Length: N`, an empty line and a message: the base protocol of LSP.
-    ContentLength = 10 content_length "content-length",
-    /// Server-sent events.
-    Sse = 9 sse "sse",
-    /// An HTTP Archive.
-    Har = 15 har "har",
-    /// Claude Desktop's logs of MCP servers.
-    ClaudeDesktop = 1 claude_desktop "claude-desktop",
-    /// VS Code's output channel of an MCP server.
-    VscodeMcp = 2 vscode_mcp "vscode-mcp",
-    /// The trace of a VS Code language client.
-    VscodeLspText = 8 vscode_lsp_text "vscode-lsp-text",
-    /// The same, where it is set to JSON.
-    VscodeLspJson = 7 vscode_lsp_json "vscode-lsp-json",
-    /// Helix's log of language servers.
-    Helix = 3 helix "helix",
-    /// Zed's view of the messages of a server.
-    Zed = 5 zed "zed",
-    /// Zed's log of agents.
-    ZedAcp = 6 zed_acp "zed-acp",
-    /// Eclipse's log of language servers.
-    Lsp4e = 7 lsp4e "lsp4e",
-    /// The MCP Inspector's exported history.
-    McpInspector = 6 mcp_inspector "mcp-inspector",
-    /// The HTTP requests that the MCP Inspector exports.
-    McpInspectorNetwork = 6 inspector_network "mcp-inspector-network",
-    /// The messages of DevTools, as Chrome's Protocol monitor saves them.
-    ProtocolMonitor = 6 protocol_monitor "protocol-monitor",
-    /// mcpsnoop's log: an object a line, with the message inside.
-    Mcpsnoop = 12 mcpsnoop "mcpsnoop",
-    /// MCPSpy's JSONL output.
-    Mcpspy = 13 mcpspy "mcpspy",
-    /// Sessions that haskell-lsp captured.
-    LspTest = 14 lsp_test "lsp-test",
-    /// The SQLite database of lsp-devtools; without the feature `sqlite` it has a [`Format::refusal`].
-    LspDevtoolsDb = 0 lsp_devtools_db "lsp-devtools-db",
-    /// Packets, as Wireshark's command writes them.
-    Tshark = 12 tshark "tshark",
-    /// The events of older versions of Emacs' Eglot, which are recognised but not read: [`Format::refusal`].
-    EglotLisp = 4 eglot_lisp "eglot-lisp",
-    /// Neovim's log of language servers, which is recognised but not read: [`Format::refusal`].
-    NvimLua = 4 nvim_lua "nvim-lua",
-    /// journald's format for export, which is recognised but not read: [`Format::refusal`].
-    JournaldExport = 4 journald_export "journald-export",
-    /// A tape archive, which is recognised but not read: [`Format::refusal`].
-    Tar = 0 tar "tar",
+/// What says all else of it.
+enum Says {
+    /// With a small log, which must be detected as this format.
+    Module(&'static About, &'static str),
+    /// Parsed when it is first needed: in a log with one of the literals, and text before the first value where that shows it.
+    File { text: &'static str, by_text: bool, literals: &'static [&'static str], file: &'static LazyLock<FileFormat> },
 }
+
+files! { formats! {
+    JsonLines = 18 json_lines "json-lines",
+    JsonValues = 17 json_values "json-values",
+    JsonArray = 16 json_array "json-array",
+    ContentLength = 10 content_length "content-length",
+    Sse = 9 sse "sse",
+    Har = 15 har "har",
+    VscodeLspText = 8 vscode_lsp_text "vscode-lsp-text",
+    VscodeLspJson = 7 vscode_lsp_json "vscode-lsp-json",
+    Helix = 3 helix "helix",
+    Zed = 5 zed "zed",
+    ZedAcp = 6 zed_acp "zed-acp",
+    Lsp4e = 7 lsp4e "lsp4e",
+    McpInspectorNetwork = 6 inspector_network "mcp-inspector-network",
+    ProtocolMonitor = 6 protocol_monitor "protocol-monitor",
+    Mcpspy = 13 mcpspy "mcpspy",
+    Tshark = 12 tshark "tshark",
+    Tar = 0 tar "tar",
+} }
 
 impl Format {
     /// How many bytes detection looks at.
@@ -119,44 +93,13 @@ impl Format {
     /// Recognises a format by the content of an input's first bytes, of which it looks at 64 KiB at most. The same bytes
     /// give the same format. In a log whose lines are in a [`Carrier`], it is the format of what is inside.
     ///
-    /// An input that begins as SQLite databases do is `lsp-devtools-db`, and as tape archives do `tar`. Of these, the first that is true decides; what
-    /// marks the messages of 1 to 5 and 7 to 11 stands before any line that is or begins another JSON value.
-    /// 1. A line has Claude Desktop's date, server and level, and then a message that begins with `{` or `[`, or else
-    ///    the start of a server, if there is not a JSON value or such a message comes later: `claude-desktop`.
-    /// 2. A line has `[editor -> server]` or `[server -> editor]`, with nothing but a date and a level before it, and
-    ///    then `{` or `[`: `vscode-mcp`.
-    /// 3. A line has Helix's date, source and level, a server and an arrow, and then `{` or `[`: `helix`.
-    /// 4. A line names a Lua file and then `rpc.send` or `rpc.receive`, or begins Neovim's log: `nvim-lua`. A line is
-    ///    Eglot's heading of a message, and the next one begins with `(:`: `eglot-lisp`. A line is the field
-    ///    `__REALTIME_TIMESTAMP=` of a journal: `journald-export`.
-    /// 5. A line is `// Send:` or `// Receive:`, and the next one begins with `{` or `[`: `zed`.
-    /// 6. The first JSON value is an array of objects with `timestamp`, `message` and `direction` or `origin`:
-    ///    `mcp-inspector`; with `_direction` and `_type`: `zed-acp`; with `url` and the body, headers or status of a request or
-    ///    response: `mcp-inspector-network`; with a `type` of send or recv, or a `requestTime`: `protocol-monitor`.
-    /// 7. A line is an object that begins with the member `isLSPMessage`, or has `[LSP   - CLOCK]` and then `{`:
-    ///    `vscode-lsp-json`. A line names LSP4E, a direction and a server: `lsp4e`.
-    /// 8. A line with `[Trace - CLOCK]`, or a date and a level, says what was sent or received: `vscode-lsp-text`.
-    /// 9. An HTTP status line has the header `Content-Type: text/event-stream` behind it, or the lines up to an empty one
-    ///    are fields of an event, one of them `data:` and then `{` or `[`: `sse`. At the end of what is seen, a field
-    ///    `event:` does for the empty line.
-    /// 10. A line has the header `Content-Length:`, and the next empty line has `{` or `[` behind it: `content-length`.
-    /// 11. An arrow with `{` or `[` behind it begins a line: `arrows`.
-    /// 12. The first line that is an object with members has `session_id`, a `direction` of c2s, s2c, stderr or meta, and
-    ///     one of `server_label`, `seq`, `ts`, `transport` and `raw`: `mcpsnoop`. The first or second has `timestamp` and `layers`,
-    ///     or the first element of an array has `_source` with `layers`: `tshark`.
-    /// 13. That line has a `timestamp`, a `transport_type` that is a string and one of `type`, `stdio_transport`,
-    ///     `http_transport` and `raw`, or else all of `timestamp`, `message_type`, `pid` and `comm`: `mcpspy`.
-    /// 14. That line has a `tag` of FromClient or FromServer and `contents` that are an array: `lsp-test`.
-    /// 15. The first object with members that begins a line, over however many lines it goes, has a `log` with an array
-    ///     `entries`, or with a `version` and a `creator`: `har`.
-    /// 16. The first value is an array over several lines, and nothing stands behind it: `json-array`. Its end may be
-    ///     missing, and elements behind its first may have errors.
-    /// 17. The first object or array that begins a line goes over several lines, whole or up to the end of what is seen,
-    ///     or another one stands behind it on its line: `json-values`. Not if it is a message behind a prefix, or in one.
-    /// 18. Everything else, and nothing at all, is `json-lines`.
+    /// An input that begins as tape archives do is `tar`. Formats are looked for in the order of their ranks, and the first that
+    /// is found decides. Its file says how it is recognised, or its module: by text that stands before any line that is or
+    /// begins another JSON value, by the first object with members on a line, or by the first value. Everything else, and
+    /// nothing at all, is `json-lines`.
     ///
     /// Lines that are not JSON (banners, stderr) do not count, nor do objects and arrows with an error in them; what comes
-    /// before the error in an archive does. No object of 12 to 15 has a member `jsonrpc`, and one that is cut off by the
+    /// before the error in an archive does. No object that shows a format has a member `jsonrpc`, and one that is cut off by the
     /// end of what is seen counts as far as it goes.
     pub fn detect(head: &[u8]) -> Self {
         Self::of(&Self::taken_off(&head[..head.len().min(Self::WINDOW)]).1)
@@ -164,7 +107,7 @@ impl Format {
 
     /// The format of a text, whatever carrier it may be in.
     fn of(text: &[u8]) -> Self {
-        Self::shown_in(&Window::new(text), |_| true).unwrap_or(Self::JsonLines)
+        Self::shown_in(&Window::new(text), false).unwrap_or(Self::JsonLines)
     }
 
     /// The carriers that a text is in, the outermost first, and the text inside.
@@ -195,7 +138,7 @@ impl Format {
             // A piece of a line is not a value.
             let window = Window::new(&seen[..memrchr(b'\n', &seen).map_or(0, |last| last + 1)]);
             let has_whole_value = window.first_value.is_some_and(|value| value.end.is_some());
-            if has_whole_value || Self::shown_in(&window, |sign| !matches!(sign, Sign::Value(_))).is_some() {
+            if has_whole_value || Self::shown_in(&window, true).is_some() {
                 let format = Self::of(window.bytes);
                 // Whether anything stands behind an array has to be seen, and whether a log of arrows has some that go the
                 // other way.
@@ -244,11 +187,21 @@ impl Format {
         all.then(|| shown(head, true).unwrap_or_default())
     }
 
-    /// The first format, in the order of the rules of [`Format::detect`], whose sign is in the window.
-    fn shown_in(window: &Window<'_>, is_wanted: impl Fn(Sign) -> bool) -> Option<Self> {
-        let signs = Self::ALL.iter().map(|format| (format, format.about().sign));
-        let shown = signs.filter(|(_, sign)| is_wanted(*sign) && sign.is_in(window));
-        shown.map(|(format, _)| *format).min_by_key(|format| format.row().rule)
+    /// The first format, in the order of their ranks, that a window has; `by_text`: that text in it shows.
+    fn shown_in(window: &Window<'_>, by_text: bool) -> Option<Self> {
+        static RANKED: LazyLock<Vec<Format>> = LazyLock::new(|| {
+            let mut ranked = Format::ALL.to_vec();
+            ranked.sort_by_key(|format| format.row().rank);
+            ranked
+        });
+        let has = |literal: &&str| memmem::find(window.bytes, literal.as_bytes()).is_some();
+        RANKED.iter().copied().find(|format| match format.row().says {
+            Says::Module(About { sign: Sign::Line(test) | Sign::Refused(test, _), .. }, _) => test(window),
+            Says::Module(About { sign: Sign::Value(test), .. }, _) => !by_text && test(window),
+            Says::File { by_text: false, .. } if by_text => false,
+            Says::File { by_text: true, .. } if window.before_values() == 0 => false,
+            Says::File { literals, file, .. } => literals.iter().any(has) && file.is_in(window),
+        })
     }
 
     /// The name on the command line.
@@ -263,23 +216,43 @@ impl Format {
 
     /// The look of a record, in one line.
     pub fn summary(self) -> &'static str {
-        self.about().summary
+        match self.row().says {
+            Says::Module(about, _) => about.summary,
+            Says::File { file, .. } => &file.summary,
+        }
     }
 
     /// A small log in this format.
     pub fn sample(self) -> &'static str {
-        self.row().sample
+        match self.row().says {
+            Says::Module(_, sample) => sample,
+            Says::File { file, .. } => &file.sample,
+        }
     }
 
     /// The facts that the format tells besides messages: time, sender, sessions.
     pub fn carries(self) -> &'static str {
-        self.about().carries
+        match self.row().says {
+            Says::Module(about, _) => about.carries,
+            Says::File { file, .. } => &file.carries,
+        }
+    }
+
+    /// The file that describes it, if there is one.
+    pub fn file(self) -> Option<&'static str> {
+        match self.row().says {
+            Says::Module(..) => None,
+            Says::File { text, .. } => Some(text),
+        }
     }
 
     /// A new decoder, which keeps records of up to `max_record_size` bytes. It is to be given input without a byte-order
     /// mark.
     pub fn decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
-        (self.about().decoder)(max_record_size)
+        match self.row().says {
+            Says::Module(about, _) => (about.decoder)(max_record_size),
+            Says::File { file, .. } => file.layout.decoder(max_record_size),
+        }
     }
 
     /// The same for an input that was recognised, and not said to have this format.
@@ -291,15 +264,12 @@ impl Format {
         }
     }
 
-    fn about(self) -> &'static About {
-        self.row().about
-    }
-
     /// Why logs in this format are not read although they are recognised, and what to do instead; `None`: they are read.
     pub fn refusal(self) -> Option<&'static str> {
-        match self.about().sign {
-            Sign::Refused(_, reason) => Some(reason),
-            _ => None,
+        match self.row().says {
+            Says::Module(About { sign: Sign::Refused(_, reason), .. }, _) => Some(reason),
+            Says::Module(..) => None,
+            Says::File { file, .. } => file.refuse.as_deref(),
         }
     }
 }

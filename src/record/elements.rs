@@ -80,7 +80,7 @@ where
                     let object = RawObject::parse(text).filter(RawObject::is_whole);
                     let found = object.and_then(|object| {
                         let found = (self.open)(&object, text, more)?;
-                        with_others(&object, text, self.known, found, more)
+                        Some(with_others(&object, text, self.known, found, more))
                     });
                     let found = found.unwrap_or_else(|| (0, Record::new(text).into()));
                     more.give(found, length, elements.limit)

@@ -15,7 +15,7 @@ use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
 use super::inside::{messages, messages_over_lines};
 use super::key::{Decision, KeyTrials, SessionKey};
 use super::known::{has_members_of_messages, is_sure};
-use super::marked::{AROUND, Found, MarkedLines, Marks, More};
+use super::marked::{AROUND, Found, LineInInput, MarkedLines, Marks, More};
 use super::object::{RawObject, is_message};
 use super::scan::Scan;
 use super::value::{Extent, value};
@@ -90,7 +90,11 @@ impl Marks for JsonLines {
     }
 
     #[inline]
-    fn below<'a>(&mut self, line: &'a [u8], _: usize, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
+    fn below<'a>(
+        &mut self,
+        LineInInput { line, input, end, .. }: LineInInput<'a>,
+        more: &mut More,
+    ) -> Option<Step<'a>> {
         let at = opens(line).filter(|_| !self.is_stated && self.closed == 0)?;
         let is_json = matches!(line.first(), Some(b'{' | b'['));
         let first = if is_json { self.spread(0, input, end, more) } else { None };

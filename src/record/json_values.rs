@@ -5,7 +5,7 @@ use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Passed, Step, is_blank, leading_blanks, trim_end};
 use super::json_lines::{JsonLines, opens};
 use super::known::is_sure;
-use super::marked::{Found, MarkedLines, Marks, More};
+use super::marked::{Found, LineInInput, MarkedLines, Marks, More};
 use super::value::Front;
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -91,15 +91,8 @@ impl Marks for JsonValues {
         self.text.read(line, more)
     }
 
-    fn below<'a>(
-        &mut self,
-        line: &'a [u8],
-        length: usize,
-        input: &'a [u8],
-        end: bool,
-        more: &mut More,
-    ) -> Option<Step<'a>> {
-        self.text.below(line, length, input, end, more)
+    fn below<'a>(&mut self, at: LineInInput<'a>, more: &mut More) -> Option<Step<'a>> {
+        self.text.below(at, more)
     }
 
     fn look_ahead(&mut self, input: &[u8], length: usize, end: bool) -> Option<bool> {

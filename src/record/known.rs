@@ -90,6 +90,11 @@ pub(super) fn may_hold_message(text: &[u8]) -> bool {
     memmem::find(text, b"jsonrpc").is_some() || memmem::find(text, b"method").is_some()
 }
 
+/// How often a text has a word of which messages have at least one.
+pub(super) fn mentions(text: &[u8]) -> usize {
+    memmem::find_iter(text, b"jsonrpc").count() + memmem::find_iter(text, b"method").count()
+}
+
 /// Whether a text has the name of a member that messages have, in JSON or in JSON that a string holds.
 pub(super) fn names_member(text: &[u8]) -> bool {
     let names: [&[u8]; 4] = [b"jsonrpc", b"method", b"result", b"error"];

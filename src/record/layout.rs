@@ -1,14 +1,9 @@
-//! Where a log has its messages, as its user says it: by pointers into objects, or by a regular expression for lines.
+//! Where a log has its messages, as its user says it: by pointers into objects, by a regular expression for lines, or in a file.
 
-use super::clues::{named_direction, named_side};
-use super::decoder::{Decoder, leading_blanks, trim_end};
-use super::marked::{AROUND, Found, More, enveloped, marked_lines};
-use super::object::{RawObject, elements, offset_in, scalar, unescape, unescaped};
-use super::value::{Extent, value};
-use super::{Direction, Record, Sender, Time, times};
-use crate::json::pointer_name;
-use regex::bytes::{Captures, Regex};
-use std::borrow::Cow;
+use super::decoder::Decoder;
+use super::pointer::{Pointer, PointerError};
+use super::rules::{LineRule, PARTS, Place, Rule, RuleKind, Rules};
+use regex::bytes::Regex;
 use std::sync::Arc;
 
 /// Where a log has its messages, and the time, sender and session of each, as its user says it. Cheap to clone.
@@ -25,85 +20,8 @@ use std::sync::Arc;
 /// assert_eq!(&*record.bytes, b"{\"id\":1,\"method\":\"add\"}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct Layout(Arc<Places>);
-
-#[derive(Clone, Debug)]
-struct Places {
-    place: Place,
-    words: Vec<(String, WordMeaning)>,
-}
-
-#[derive(Clone, Debug)]
-enum Place {
-    /// For each of [`PARTS`], the pointers to it.
-    Envelope([Vec<Pointer>; 4]),
-    /// With the name of the group of the session.
-    Line(Regex, String),
-}
-
-/// The parts of an entry that a layout may have, as pointers and groups are called.
-const PARTS: [&str; 4] = ["message", "time", "sender", "session"];
-
-/// What a word about the sender means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WordMeaning {
-    /// That side sent the message.
-    Sent(Sender),
-    /// The message went that way.
-    Went(Direction),
-}
-
-/// What tells the sessions of an input apart.
-#[derive(Clone, Debug)]
-pub struct SessionBy(By);
-
-#[derive(Clone, Debug)]
-enum By {
-    Nothing,
-    Value(Pointer),
-    Group(String),
-}
-
-impl SessionBy {
-    /// A JSON Pointer into the object on a record's line or into a wrapper around it, or `none`, or the name of a group in the expression of
-    /// [`Layout::line_by`].
-    ///
-    /// # Errors
-    ///
-    /// If it begins as a pointer and is none.
-    pub fn parse(text: &str) -> Result<Self, LayoutError> {
-        Ok(Self(match text {
-            "none" => By::Nothing,
-            _ if text.starts_with('/') => By::Value(Pointer::parse(text.to_owned())?),
-            group => By::Group(group.to_owned()),
-        }))
-    }
-
-    /// The name of a group.
-    pub fn group(&self) -> Option<&str> {
-        match &self.0 {
-            By::Group(name) => Some(name),
-            By::Nothing | By::Value(_) => None,
-        }
-    }
-
-    /// Key of the session of the record that begins at `start` of the input; `None`: the layout says it.
-    pub(super) fn session(&self, input: &[u8], start: usize) -> Option<Option<String>> {
-        match &self.0 {
-            By::Nothing => Some(None),
-            By::Group(_) => None,
-            // The object around it, and else the message.
-            By::Value(_) => Some(self.value(input).or_else(|| self.value(input.get(start..)?))),
-        }
-    }
-
-    /// The value at the pointer in the object that a text begins with.
-    pub(super) fn value(&self, text: &[u8]) -> Option<String> {
-        let By::Value(pointer) = &self.0 else { return None };
-        scalar(&pointer.find(&RawObject::first(text)?.0, text)?.1).filter(|key| !key.is_empty())
-    }
-}
+#[derive(Clone, Debug, Default)]
+pub struct Layout(Arc<Rules>);
 
 /// Why a layout cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -113,17 +31,23 @@ pub enum LayoutError {
     #[error("`{0}` is not NAME=/POINTER: say where things are as in 'message=/payload time=/ts'")]
     Pair(String),
     /// A name that means nothing.
-    #[error("there is no part `{0}`; the parts are message, time, sender and session")]
+    #[error("there is no part `{0}`; the parts are {parts}", parts = PARTS.join(", "))]
     Part(String),
     /// Not a JSON Pointer.
-    #[error("`{0}` is not a JSON Pointer: it begins with `/`, and has `~0` for `~` and `~1` for `/` (RFC 6901)")]
-    Pointer(String),
+    #[error(transparent)]
+    Pointer(#[from] PointerError),
     /// It does not say where the message is.
     #[error("it is not said where the message is: add {0}")]
     NoMessage(&'static str),
     /// Not a regular expression.
     #[error(transparent)]
     Regex(#[from] regex::Error),
+    /// Not TOML, or not that of a format.
+    #[error(transparent)]
+    Toml(#[from] toml::de::Error),
+    /// A file that does not say what it has to, or whose sample gives something else.
+    #[error("{0}")]
+    File(String),
 }
 
 impl Layout {
@@ -144,31 +68,19 @@ impl Layout {
     }
 
     /// The same, from pairs of a name and a pointer.
-    ///
-    /// # Errors
-    ///
-    /// As [`Layout::envelope`].
-    pub fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, LayoutError> {
-        let mut parts: [Vec<Pointer>; 4] = Default::default();
-        for (name, pointer) in pairs {
-            let place = PARTS.iter().position(|part| *part == name).and_then(|part| parts.get_mut(part));
-            place.ok_or(LayoutError::Part(name))?.push(Pointer::parse(pointer)?);
-        }
-        match parts[0].is_empty() {
-            true => Err(LayoutError::NoMessage("message=/POINTER")),
-            false => Ok(Self::new(Place::Envelope(parts))),
-        }
+    pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, LayoutError> {
+        Ok(Self::of(Place::at_pointers(pairs)?))
     }
 
-    /// Messages in lines of text, where a regular expression has the group `message`, and maybe `time`, `sender` and
-    /// `session`. What stands behind the value that the group begins with does not belong to the message; a group may also
-    /// begin with a quote, or be the text of a string with escapes.
+    /// Messages in lines of text, where a regular expression has the group `message`, and maybe `time`, `sender`,
+    /// `session` and `duration`. What stands behind the value that the group begins with does not belong to the message; a group
+    /// may also begin with a quote, or be the text of a string with escapes.
     ///
     /// # Errors
     ///
     /// If it is not a regular expression, or has other groups, or no `message`.
     pub fn line(regex: &str) -> Result<Self, LayoutError> {
-        Self::line_by(regex, PARTS[3])
+        Self::line_by(regex, "session")
     }
 
     /// The same with another name for the group of the session.
@@ -177,192 +89,71 @@ impl Layout {
     ///
     /// As [`Layout::line`].
     pub fn line_by(regex: &str, session: &str) -> Result<Self, LayoutError> {
-        let regex = Regex::new(regex)?;
-        let is_part = |name: &&str| PARTS.contains(name) || *name == session;
-        if let Some(other) = regex.capture_names().flatten().find(|name| !is_part(name)) {
-            return Err(LayoutError::Part(other.to_owned()));
-        }
-        match regex.capture_names().flatten().any(|name| name == PARTS[0]) {
-            true => Ok(Self::new(Place::Line(regex, session.to_owned()))),
-            false => Err(LayoutError::NoMessage("a group (?<message>…)")),
-        }
+        Ok(Self::of(Place::line(regex, session, RuleKind::Messages)?))
     }
 
-    fn new(place: Place) -> Self {
-        Self(Arc::new(Places { place, words: Vec::new() }))
+    fn of(place: Place) -> Self {
+        let rule = Rule { kind: RuleKind::Messages, place, conditions: Vec::new(), words: Vec::new() };
+        Self::new(Rules { rules: vec![rule], ..Rules::default() })
     }
 
-    /// A further word for a side or a direction, in any case.
-    #[must_use]
-    pub fn with_word(mut self, word: impl Into<String>, meaning: WordMeaning) -> Self {
-        Arc::make_mut(&mut self.0).words.push((word.into(), meaning));
-        self
+    pub(super) fn new(rules: Rules) -> Self {
+        Self(Arc::new(rules))
     }
 
     /// A decoder that keeps records of up to `limit` bytes.
     pub(super) fn decoder(&self, limit: usize) -> Box<dyn Decoder> {
-        let layout = self.0.clone();
-        match &self.0.place {
-            Place::Envelope(_) => enveloped(limit, None, move |object, line, more| layout.open(object, line, more)),
-            Place::Line(..) => marked_lines(limit, AROUND, move |line, more| layout.read(line, more)),
+        self.0.clone().decoder(limit)
+    }
+
+    /// Whether pieces are the elements of an array.
+    pub(super) fn is_array(&self) -> bool {
+        self.0.is_array
+    }
+}
+
+impl Place {
+    pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, LayoutError> {
+        let mut parts: [Vec<Pointer>; PARTS.len()] = Default::default();
+        for (name, pointer) in pairs {
+            let place = PARTS.iter().position(|part| *part == name).and_then(|part| parts.get_mut(part));
+            place.ok_or(LayoutError::Part(name))?.push(Pointer::parse(&pointer)?);
+        }
+        match parts[..3].iter().all(Vec::is_empty) {
+            true => Err(LayoutError::NoMessage("message=/POINTER")),
+            false => Ok(Self::Envelope(parts)),
         }
     }
-}
 
-/// What is said around a message.
-struct Said {
-    time: Option<Time>,
-    meaning: Option<WordMeaning>,
-    session: Option<String>,
-}
-
-impl Said {
-    fn of<'a>(&self, message: Cow<'a, [u8]>) -> Record<'a> {
-        let (sender, direction) = match self.meaning {
-            Some(WordMeaning::Sent(sender)) => (Some(sender), None),
-            Some(WordMeaning::Went(direction)) => (None, Some(direction)),
-            None => (None, None),
-        };
-        let session = self.session.clone().filter(|key| !key.is_empty()).map(Cow::Owned);
-        Record { time: self.time, sender, direction, session, ..Record::new(message) }
-    }
-}
-
-impl Places {
-    /// The messages of an object, the first of them apart.
-    fn open<'a>(&self, object: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
-        let Place::Envelope([messages, times, senders, sessions]) = &self.place else { return None };
-        let mut found = messages.iter().filter_map(|pointer| {
-            let (start, value) = pointer.find(object, line)?;
-            let in_string = matches!(value, Cow::Owned(_)) || value.starts_with(b"\"");
-            Some((start + usize::from(in_string), inside(value, message)?))
-        });
-        let (first, others) = (found.next()?, found.collect::<Vec<_>>());
-        let text = |pointer: &Pointer| pointer.find(object, line).and_then(|(_, value)| scalar(&value));
-        // Of a call and its answer, one cannot have been sent by whoever sent the other.
-        let senders = if others.is_empty() { &senders[..] } else { &[] };
-        let said = Said {
-            time: times.iter().filter_map(text).find_map(|text| time(&text)),
-            meaning: senders.iter().filter_map(text).find_map(|text| self.meaning(&text)),
-            session: sessions.iter().find_map(text),
-        };
-        let others = others.into_iter().map(|(start, message)| (start, said.of(message).into_owned().into()));
-        more.entries.extend(others);
-        Some((first.0, said.of(first.1).into()))
-    }
-
-    fn meaning(&self, word: &str) -> Option<WordMeaning> {
-        let own = self.words.iter().find(|(own, _)| own.eq_ignore_ascii_case(word.trim())).map(|(_, meaning)| *meaning);
-        own.or_else(|| named_meaning(word))
-    }
-
-    /// The messages of a line, the first of them apart.
-    fn read<'a>(&self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
-        let Place::Line(regex, session) = &self.place else { return None };
-        let mut found = regex.captures_iter(line).filter_map(|captures| self.captured(line, &captures, session));
-        let first = found.next()?;
-        more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
-        Some(first)
-    }
-
-    /// The message in what the expression found on a line.
-    fn captured<'a>(&self, line: &'a [u8], captures: &Captures<'a>, session: &str) -> Option<Found<'a>> {
-        let message = message(captures.name("message")?.as_bytes())?;
-        let text = |name: &str| Some(String::from_utf8_lossy(captures.name(name)?.as_bytes()).into_owned());
-        let said = Said {
-            time: text("time").and_then(|text| time(&text)),
-            meaning: text("sender").and_then(|word| self.meaning(&word)),
-            session: text(session),
-        };
-        let start = match &message {
-            Cow::Borrowed(part) => offset_in(line, part),
-            Cow::Owned(_) => captures.name("message")?.start(),
-        };
-        Some((start, said.of(message).into()))
-    }
-}
-
-/// What `find` finds in a text, which may be one of its own.
-fn inside<'a>(text: Cow<'a, [u8]>, find: impl Fn(&[u8]) -> Option<Cow<'_, [u8]>>) -> Option<Cow<'a, [u8]>> {
-    match text {
-        Cow::Borrowed(text) => find(text),
-        Cow::Owned(text) => find(&text).map(|found| found.into_owned().into()),
-    }
-}
-
-/// The object or array that a text, or the text of a string, begins with.
-fn message(text: &[u8]) -> Option<Cow<'_, [u8]>> {
-    let text = &text[leading_blanks(text)..];
-    let members = || &text[text.iter().take_while(|byte| b"{[ ".contains(byte)).count()..];
-    match text.first()? {
-        b'"' => inside(unescape(text)?, |text| in_braces(text).map(Cow::Borrowed)),
-        b'{' | b'[' if members().starts_with(b"\\\"") => Some(unescaped(text)),
-        _ => in_braces(text).map(Cow::Borrowed),
-    }
-}
-
-fn in_braces(text: &[u8]) -> Option<&[u8]> {
-    let text = &text[leading_blanks(text)..];
-    match (text.first()?, value(text)) {
-        (b'{' | b'[', Extent::Whole(length)) => Some(&text[..length]),
-        (b'{' | b'[', _) => Some(trim_end(text)),
-        _ => None,
-    }
-}
-
-/// What a word means without being told.
-pub(super) fn named_meaning(word: &str) -> Option<WordMeaning> {
-    named_side(word).map(WordMeaning::Sent).or_else(|| named_direction(word).map(WordMeaning::Went))
-}
-
-pub(super) fn time(text: &str) -> Option<Time> {
-    let text = text.trim().as_bytes();
-    times::any(text).or_else(|| times::first(text))
-}
-
-/// A JSON Pointer (RFC 6901): its tokens.
-#[derive(Clone, Debug)]
-struct Pointer(Vec<String>);
-
-impl Pointer {
-    fn parse(text: String) -> Result<Self, LayoutError> {
-        let mut tokens = text.split('/');
-        let bad = |token: &str| token.split('~').skip(1).any(|rest| !rest.starts_with(['0', '1']));
-        if tokens.next() != Some("") || tokens.clone().any(bad) {
-            return Err(LayoutError::Pointer(text));
+    pub(super) fn line(text: &str, session: &str, kind: RuleKind) -> Result<Self, LayoutError> {
+        let whole = Regex::new(text)?;
+        let is_part = |name: &&str| PARTS.contains(name) || *name == session;
+        if let Some(other) = whole.capture_names().flatten().find(|name| !is_part(name)) {
+            return Err(LayoutError::Part(other.to_owned()));
         }
-        Ok(Self(tokens.map(pointer_name).collect()))
-    }
-
-    /// The value there, and where it begins in the line, or the string that it is in.
-    fn find<'a>(&self, object: &RawObject<'a>, line: &'a [u8]) -> Option<(usize, Cow<'a, [u8]>)> {
-        let Some((first, rest)) = self.0.split_first() else { return Some((0, line.into())) };
-        let mut start = offset_in(line, object.get(first)?);
-        let mut found = Cow::Borrowed(object.get(first)?);
-        for token in rest {
-            found = inside(found, |value| member(value, token))?;
-            if let Cow::Borrowed(value) = found {
-                start = offset_in(line, value);
-            }
+        let has = |part: &str| whole.capture_names().flatten().any(|name| name == part);
+        if kind == RuleKind::Messages && !has("message") && !has("value") {
+            return Err(LayoutError::NoMessage("a group (?<message>…)"));
         }
-        Some((start, found))
-    }
-}
-
-/// The member or element of that name in a value, or in the JSON that a string holds.
-fn member<'a>(value: &'a [u8], name: &str) -> Option<Cow<'a, [u8]>> {
-    match value.first()? {
-        b'{' => RawObject::parse(value)?.get(name).map(Cow::Borrowed),
-        b'[' => elements(value).nth(name.parse().ok()?).map(Cow::Borrowed),
-        b'"' => inside(unescape(value)?, |text| member(text, name)),
-        _ => None,
+        // What is matched by `.*` up to the end of the line need not be looked at.
+        let front = text.strip_suffix('$').unwrap_or(text).strip_suffix(".*)").filter(|front| !front.ends_with('\\'));
+        let is_message = |front: &&str| {
+            let group = front.rfind("(?<").map_or("", |last| &front[last..]);
+            group.starts_with("(?<message>") || group.starts_with("(?<value>")
+        };
+        let front = front.filter(is_message).map(|front| Regex::new(&format!("{front})"))).transpose()?;
+        Ok(Self::Line(LineRule {
+            is_open: front.is_some(),
+            regex: front.unwrap_or(whole),
+            session: session.to_owned(),
+        }))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Entry;
     use super::super::decoder::tests::{entries, texts};
+    use super::super::{Direction, Entry, Record, Sender, times};
     use super::*;
 
     fn found(layout: &Layout, log: &str) -> (Vec<String>, Vec<usize>) {
@@ -424,9 +215,9 @@ mod tests {
 
     #[test]
     fn words_and_values_around() {
-        let layout = Layout::envelope("message=/m sender=/s time=/t time=/u session=/k").unwrap();
-        let layout = layout.with_word("App", WordMeaning::Sent(Sender::Client));
-        let layout = layout.with_word("up", WordMeaning::Went(Direction::Out));
+        let pointers = "{ message = '/m', sender = '/s', time = ['/t', '/u'], session = '/k' }";
+        let layout = format!("name = 'own'\nenvelope = {pointers}\nclient = ['App']\nout = ['up']");
+        let layout = Layout::described(&layout).unwrap();
         let read = |members: &str| first(&layout, &format!("{{{members},\"m\":{{}}}}"));
         for (members, sender, direction) in [
             (r#""s":"app""#, Some(Sender::Client), None),

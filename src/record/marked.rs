@@ -1,13 +1,12 @@
 //! Formats of lines, of which some hold a message: what most logs have in common.
 
 use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
-use super::known::may_hold_message;
-use super::object::{RawObject, extent, is_message, offset_in, unescape};
+use super::known::mentions;
+use super::object::{RawObject, extent, offset_in};
 use super::value::{Extent, value};
 use super::{Entry, LogLine, Record};
 use memchr::memchr;
-use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::iter;
 
 /// How many bytes the mark in front of a message may have. A line that is longer than the limit by more is not kept.
@@ -52,6 +51,15 @@ impl More {
     }
 }
 
+/// A line with which the `input` begins. It has `length` bytes with its end; `end`: nothing follows the input.
+#[derive(Clone, Copy)]
+pub(super) struct LineInInput<'a> {
+    pub line: &'a [u8],
+    pub length: usize,
+    pub input: &'a [u8],
+    pub end: bool,
+}
+
 /// Reads the lines of one format, one after the other. Most formats are a function.
 pub(super) trait Marks: Send {
     /// Finds the first entry on a line, which has no blanks around it; `None`: it is text between messages.
@@ -65,17 +73,9 @@ pub(super) trait Marks: Send {
         None
     }
 
-    /// Takes more or less than the line with which the `input` begins, and which has `length` bytes with its end; `None`: it
-    /// is read by itself.
+    /// Takes more or less than the line; `None`: it is read by itself.
     #[inline]
-    fn below<'a>(
-        &mut self,
-        _line: &'a [u8],
-        _length: usize,
-        _input: &'a [u8],
-        _end: bool,
-        _more: &mut More,
-    ) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, _at: LineInInput<'a>, _more: &mut More) -> Option<Step<'a>> {
         None
     }
 
@@ -190,7 +190,7 @@ impl<M: Marks> MarkedLines<M> {
     #[inline]
     fn line<'a>(&mut self, line: &'a [u8], length: usize, input: &'a [u8], end: bool) -> Step<'a> {
         let text = trim_end(line);
-        if let Some(step) = self.marks.below(text, length, input, end, &mut self.more) {
+        if let Some(step) = self.marks.below(LineInInput { line: text, length, input, end }, &mut self.more) {
             if step.consumed() > 0 {
                 self.searched = line.len().saturating_sub(step.consumed());
             }
@@ -229,46 +229,42 @@ where
 /// The members that may hold messages, or words of such, without being messages of the log; `None`: all may.
 pub(super) type KnownMembers = Option<&'static [&'static str]>;
 
-/// The first entry in an envelope, besides what was found there: there may be messages in other members than the `known`
-/// ones. The `text` of the envelope comes before all, if a message may be deeper in such a member, or if it has not the
-/// commas of JSON: which of its members say what, nobody knows.
+/// What was found in an envelope, and in front of it the `text` of the envelope where that says more: if one of the other
+/// members mentions more messages than were found in it, or stands twice and nothing was found in it, or if the commas are
+/// not those of JSON.
 pub(super) fn with_others<'a>(
     envelope: &RawObject<'_>,
     text: &'a [u8],
     known: KnownMembers,
     (start, entry): Found<'a>,
     more: &mut More,
-) -> Option<Found<'a>> {
-    let places = more.entries.iter().map(|(start, entry)| (*start, entry.bytes().len()));
-    let found = iter::once((start, entry.bytes().len())).chain(places);
-    if found.clone().any(|(_, length)| length >= text.len()) {
-        return Some((start, entry));
+) -> Found<'a> {
+    let found: Vec<_> = iter::once((start, entry.bytes()))
+        .chain(more.entries.iter().map(|(start, entry)| (*start, entry.bytes())))
+        .collect();
+    if found.iter().any(|(_, bytes)| bytes.len() >= text.len()) {
+        return (start, entry);
     }
-    let (mut messages, mut is_text) = (Vec::new(), !envelope.is_proper());
     let is_known = |name: &[u8]| known.is_none_or(|known| known.iter().any(|known| known.as_bytes() == name));
-    for (_, value) in envelope.members().filter(|(name, value)| !is_known(name) && may_hold_message(value)) {
+    let mut names = BTreeSet::new();
+    let mut says_more = |(name, value): (&'_ [u8], &[u8])| {
         let start = offset_in(text, value);
-        if found.clone().any(|(at, _)| (start..start + value.len()).contains(&at)) {
-            continue;
-        }
-        let (start, inside) = unescape(value).map_or((start, Cow::Borrowed(value)), |text| (start + 1, text));
-        let inside = inside.trim_ascii();
-        match RawObject::parse(inside).is_some_and(|object| is_message(&object)) {
-            true => messages.push((start, Record::new(inside.to_vec()).into())),
-            false => is_text = true,
-        }
+        let value = &value[..value.len().min(text.len() - start)];
+        let within = || found.iter().filter(|(at, _)| (start..start + value.len()).contains(at));
+        let is_twice = !names.insert(name.to_vec()) && within().next().is_none();
+        !is_known(name) && (is_twice || mentions(value) > within().map(|(_, bytes)| mentions(bytes)).sum())
+    };
+    let all: Vec<_> = envelope.members().collect();
+    match envelope.is_proper() && !all.into_iter().rev().any(|member| says_more(member)) {
+        true => (start, entry),
+        false => with_text(text, (start, entry), more),
     }
-    if is_text {
-        messages.insert(0, (0, LogLine::new(text.to_vec()).into()));
-    }
-    if messages.is_empty() {
-        return Some((start, entry));
-    }
-    messages.push((start, entry.into_owned()));
-    messages.extend(more.entries.drain(..));
-    messages.sort_by_key(|(start, _)| *start);
-    more.entries = messages.into();
-    more.entries.pop_front()
+}
+
+/// The text of a piece, and behind it what was found there.
+pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): Found<'a>, more: &mut More) -> Found<'a> {
+    more.entries.push_front((start, entry.into_owned()));
+    (0, LogLine::new(text).into())
 }
 
 struct Enveloped<F> {
@@ -278,26 +274,34 @@ struct Enveloped<F> {
 
 impl<F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send> Marks for Enveloped<F> {
     fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
-        let Some((object, length)) = RawObject::first(line) else { return Some((0, LogLine::new(line).into())) };
-        let own = &line[..length];
-        let found = (self.open)(&object, own, more);
-        let taken = match &found {
-            Some((start, _)) if !object.is_whole() => {
-                behind(own, more.entries.back().map_or(*start, |(last, _)| *last))
-            }
-            _ => length,
-        };
-        // An envelope that is only cut off has no more to tell.
-        let is_cut = || length == line.len() && memchr(b'{', &line[taken..]).is_none() && is_incomplete(line);
-        more.taken = (taken < line.len() && !is_cut()).then_some(taken);
-        match found {
-            Some(found) => {
-                let own = &line[..more.taken.unwrap_or(line.len())];
-                with_others(&object, own, self.known, found, more)
-            }
-            None if object.is_whole() && !object.has("jsonrpc") => Some((0, LogLine::new(own).into())),
-            None => Some((0, Record::new(own).into())),
+        in_envelope(line, more, self.known, |object, own, more| (self.open)(object, own, more))
+    }
+}
+
+/// The first entry of a line that may be an envelope.
+pub(super) fn in_envelope<'a>(
+    line: &'a [u8],
+    more: &mut More,
+    known: KnownMembers,
+    open: impl FnOnce(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>>,
+) -> Option<Found<'a>> {
+    let Some((object, length)) = RawObject::first(line) else { return Some((0, LogLine::new(line).into())) };
+    let own = &line[..length];
+    let found = open(&object, own, more);
+    let taken = match &found {
+        Some((start, _)) if !object.is_whole() => behind(own, more.entries.back().map_or(*start, |(last, _)| *last)),
+        _ => length,
+    };
+    // An envelope that is only cut off has no more to tell.
+    let is_cut = || length == line.len() && memchr(b'{', &line[taken..]).is_none() && is_incomplete(line);
+    more.taken = (taken < line.len() && !is_cut()).then_some(taken);
+    match found {
+        Some(found) => {
+            let own = &line[..more.taken.unwrap_or(line.len())];
+            Some(with_others(&object, own, known, found, more))
         }
+        None if object.is_whole() && !object.has("jsonrpc") => Some((0, LogLine::new(own).into())),
+        None => Some((0, Record::new(own).into())),
     }
 }
 

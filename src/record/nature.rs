@@ -6,6 +6,10 @@ use super::object::RawObject;
 const FILES: &[(&[u8], &str)] = &[
     (b"PK\x03\x04", "it is a zip archive: unpack it, and name the logs in it"),
     (b"%PDF-", "it is a PDF document: save its text to a file, or name the log that it was made of"),
+    (
+        b"SQLite format 3\0",
+        "it is a SQLite database: `lsp-devtools record --to-file FILE` makes a log of what is recorded",
+    ),
     (b"\x7fELF", PROGRAM),
     (b"MZ", PROGRAM),
     (b"\xfe\xed\xfa", PROGRAM),
@@ -79,6 +83,7 @@ mod tests {
         for (head, expected) in [
             (b"PK\x03\x04\x14".to_vec(), "zip archive"),
             (b"%PDF-1.7\n".to_vec(), "PDF"),
+            (b"SQLite format 3\0\x10".to_vec(), "lsp-devtools record --to-file"),
             (b"\x7fELF\x02".to_vec(), "program"),
             (b"MZ\x90".to_vec(), "program"),
             (utf16("{\"a\":1}\n", u16::to_le_bytes), "UTF-16"),

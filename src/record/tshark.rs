@@ -3,9 +3,9 @@
 use super::about::{About, Sign, Window};
 use super::elements::{first_element, object_array};
 use super::har_entry::{HarExchange, HttpBody, HttpSeen, SESSION, VERSION};
-use super::layout::time;
 use super::marked::{Found, More};
 use super::object::{RawObject, offset_in, scalar};
+use super::rules::time;
 use super::{Entry, LogLine, Record, Sender};
 use memchr::memmem;
 use std::borrow::Cow;

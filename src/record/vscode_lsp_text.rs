@@ -5,7 +5,7 @@ use super::about::{About, Sign};
 use super::asked::Asked;
 use super::decoder::{Passed, Step, trim_end};
 use super::lsp_trace::{Headline, HeadlineKind, Parts, TraceText};
-use super::marked::{Found, MarkedLines, Marks, More};
+use super::marked::{Found, LineInInput, MarkedLines, Marks, More};
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
 
 pub(super) const ABOUT: About = About {
@@ -49,15 +49,8 @@ impl Marks for VscodeLspText {
         Some(step.map(|entry| told(Record::oversized(entry.length()), time, sender)))
     }
 
-    fn below<'a>(
-        &mut self,
-        line: &'a [u8],
-        length: usize,
-        input: &'a [u8],
-        end: bool,
-        _: &mut More,
-    ) -> Option<Step<'a>> {
-        Some(self.message(Headline::of(line)?, length, input, end))
+    fn below<'a>(&mut self, at: LineInInput<'a>, _: &mut More) -> Option<Step<'a>> {
+        Some(self.message(Headline::of(at.line)?, at.length, at.input, at.end))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::about::{About, Sign, Window};
 use super::decoder::{Step, leading_blanks};
 use super::json_values::JsonValues;
-use super::marked::{Found, MarkedLines, Marks, More};
+use super::marked::{Found, LineInInput, MarkedLines, Marks, More};
 use super::times::with_units;
 use super::{Entry, LogLine, Record, Sender};
 use oxsdatatypes::Decimal;
@@ -73,10 +73,10 @@ impl Marks for Zed {
         }))
     }
 
-    fn below<'a>(&mut self, line: &'a [u8], length: usize, _: &'a [u8], _: bool, _: &mut More) -> Option<Step<'a>> {
-        let (sender, took) = heading(line).filter(|_| self.line_begins)?;
+    fn below<'a>(&mut self, at: LineInInput<'a>, _: &mut More) -> Option<Step<'a>> {
+        let (sender, took) = heading(at.line).filter(|_| self.line_begins)?;
         (self.sender, self.took, self.line_begins) = (Some(sender), took, true);
-        Some(Step::Skip { consumed: length })
+        Some(Step::Skip { consumed: at.length })
     }
 
     fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {

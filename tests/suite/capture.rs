@@ -263,7 +263,7 @@ pub fn logs() -> Vec<std::path::PathBuf> {
     let mut logs = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats"), "");
     logs.retain(|log| {
         let extension = log.extension().unwrap_or_default().to_string_lossy().into_owned();
-        !["entries", "ttl", "sql"].contains(&extension.as_str()) && !log.to_string_lossy().contains("nvim-lua")
+        !["entries", "ttl"].contains(&extension.as_str()) && !log.to_string_lossy().contains("nvim-lua")
     });
     assert!(logs.len() > 30, "{}", logs.len());
     if let Some(corpora) = corpora() {

@@ -88,7 +88,8 @@ fn commands_of_the_documents() {
             fs::copy(example, copy).unwrap();
         }
         for (command, expected) in shown(&text) {
-            let arguments = match command.strip_prefix("cargo run --release -- ").or(command.strip_prefix("rpcgraph ")) {
+            let arguments = match command.strip_prefix("cargo run --release -- ").or(command.strip_prefix("rpcgraph "))
+            {
                 Some(arguments) => arguments,
                 None => {
                     let is_known = ELSEWHERE.iter().any(|known| command.starts_with(known));
@@ -144,7 +145,10 @@ fn same_or_bless(path: &str, expected: &str) {
     if std::env::var_os("RPCGRAPH_BLESS").is_some() {
         fs::write(path, expected).unwrap();
     }
-    assert!(fs::read_to_string(path).unwrap() == expected, "{path} is outdated: RPCGRAPH_BLESS=1 cargo test docs writes it");
+    assert!(
+        fs::read_to_string(path).unwrap() == expected,
+        "{path} is outdated: RPCGRAPH_BLESS=1 cargo test docs writes it"
+    );
 }
 
 /// Parts of documents between `<!-- generated: NAME -->` and `<!-- end -->` come from the program.

@@ -63,7 +63,7 @@ fn graph(log: &[u8]) -> Vec<Quad> {
 #[test]
 fn a_page_has_the_graph_of_its_log() {
     let mut logs = files(&own("tests/formats"), "");
-    let other = [".ttl", ".entries", ".sql", ".db", ".md"];
+    let other = [".ttl", ".entries", ".db", ".md"];
     let is_read = |log: &str| !log.contains("nvim-lua") && !other.iter().any(|ending| log.ends_with(ending));
     logs.retain(|log| is_read(&log.to_string_lossy()));
     logs.extend(files(&own("examples"), ".ndjson"));

@@ -34,7 +34,7 @@ fn each_promise_has_a_test() {
 fn the_crates_that_are_named_are_used() {
     let lock = fs::read_to_string(own("Cargo.lock")).expect("Cargo.lock");
     let used: BTreeSet<_> = lock.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
-    let features = ["rocksdb", "sqlite"];
+    let features = ["rocksdb"];
     for name in rows("| crate | bytes |").into_iter().flat_map(|row| row.into_iter().next().expect("crates")) {
         let is_used = used.contains(format!("\"{name}\"").as_str());
         assert!(is_used || features.contains(&name.as_str()), "nothing uses {name}");

@@ -155,7 +155,7 @@ fn logs() -> Vec<PathBuf> {
     let mut logs = vec![root.join("examples/mcp-session.ndjson"), root.join("examples/calculator.io")];
     logs.extend(files(&root.join("tests/formats"), "").into_iter().filter(|log| {
         let name = log.to_string_lossy();
-        ![".entries", ".ttl", ".sql"].iter().any(|end| name.ends_with(end)) && !name.contains("nvim-lua")
+        ![".entries", ".ttl"].iter().any(|end| name.ends_with(end)) && !name.contains("nvim-lua")
     }));
     if let Some(corpora) = corpora() {
         logs.push(corpora.join("jsonrpc-spec-examples/spec-section7.txt"));

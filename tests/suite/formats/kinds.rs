@@ -1,8 +1,6 @@
-//! What single formats tell: sessions, durations, refusals, rows of a database.
+//! What single formats tell: sessions, durations, refusals.
 
 use super::{as_format, log};
-#[cfg(feature = "sqlite")]
-use super::{assert_entries, detected, folder, gzip};
 use crate::support::convert;
 use oxrdf::{Quad, Term};
 use rpcgraph::convert::{ConvertError, Converter, Input, Options};
@@ -28,8 +26,10 @@ fn neovim_is_refused_with_advice() {
         assert!(!as_format(&log[..], Format::JsonLines, 1 << 20).is_empty());
     }
     let refused = Format::ALL.iter().filter(|format| format.refusal().is_some());
-    let refused: Vec<_> = refused.filter(|format| **format != Format::LspDevtoolsDb).collect();
-    assert_eq!(refused, [&Format::EglotLisp, &Format::NvimLua, &Format::JournaldExport, &Format::Tar]);
+    assert_eq!(
+        refused.collect::<Vec<_>>(),
+        [&Format::EglotLisp, &Format::NvimLua, &Format::JournaldExport, &Format::Tar]
+    );
 
     let mut converter = Converter::new(Mapper::new(Mapping::Session, &[]).unwrap(), Options::default());
     let log = log("nvim-lua", "typical.log");
@@ -167,29 +167,5 @@ fn plain_messages_are_left_to_other_formats() {
     ];
     for (input, name) in table {
         assert_eq!(Format::detect(input.as_bytes()).name(), name, "{input}");
-    }
-}
-
-#[cfg(feature = "sqlite")]
-#[test]
-fn rows_of_a_database() {
-    for path in ["lsp-devtools-db/typical.sql", "lsp-devtools-db/edge.sql"] {
-        let sql = std::fs::read_to_string(folder().join(path)).expect("a fixture");
-        let connection = rusqlite::Connection::open_in_memory().expect("a database");
-        connection.execute_batch(&sql).expect("tables");
-        let bytes = connection.serialize(rusqlite::MAIN_DB).expect("bytes").to_vec();
-        let (format, entries) = detected(&bytes[..]);
-        assert_eq!(format.name(), "lsp-devtools-db");
-        assert_entries(path, &entries);
-        for size in [1, 7, 1000] {
-            assert_eq!(detected(super::Pieces(&bytes, size)).1, entries);
-        }
-        assert_eq!(detected(&gzip(&bytes)[..]).1, entries);
-        // Whatever is cut off or damaged: the reader ends, with an error or without.
-        for length in (0..bytes.len()).step_by(97) {
-            let options = ReaderOptions::default().with_format(format);
-            let mut reader = Reader::new(&bytes[..length], &options).expect("a reader");
-            while let Ok(Some(_)) = reader.next_entry() {}
-        }
     }
 }

@@ -1,0 +1,193 @@
+//! A format as a file in TOML describes it, its user's or one of those in `record/formats`.
+
+use super::elements::first_element;
+use super::layout::{Layout, LayoutError};
+use super::pointer::Pointer;
+use super::rules::{Place, Rule, RuleKind, Rules, WordMeaning};
+use super::window::Window;
+use super::{Direction, Sender};
+use regex::bytes::Regex;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
+
+/// A file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Described {
+    pub name: String,
+    /// What users are shown of it: what a record looks like, and what it tells besides messages.
+    #[serde(default)]
+    summary: String,
+    #[serde(default)]
+    carries: String,
+    /// Formats of a lower rank are looked for first, in logs that have one of the literals: a list has them.
+    #[serde(default, rename = "rank")]
+    _rank: IgnoredAny,
+    #[serde(default, rename = "literals")]
+    _literals: IgnoredAny,
+    clue: Option<ClueText>,
+    /// Why it is not read, and what to do instead.
+    pub refuse: Option<String>,
+    /// Pieces are the elements of an array.
+    #[serde(default)]
+    array: bool,
+    tail: Option<String>,
+    truncated: Option<String>,
+    /// One rule, or several.
+    envelope: Option<BTreeMap<String, Pointers>>,
+    line: Option<String>,
+    #[serde(default)]
+    rule: Vec<DescribedRule>,
+    /// Words for the sender in all rules, and for what the writer of the log sent and received.
+    #[serde(default)]
+    client: Vec<String>,
+    #[serde(default)]
+    server: Vec<String>,
+    #[serde(default)]
+    out: Vec<String>,
+    #[serde(default)]
+    r#in: Vec<String>,
+    pub sample: Option<String>,
+    pub gives: Option<Gives>,
+}
+
+/// One rule, with words of its own.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct DescribedRule {
+    gives: RuleKind,
+    /// What values at pointers look like.
+    r#where: BTreeMap<String, String>,
+    /// JSON Pointers to the parts.
+    envelope: Option<BTreeMap<String, Pointers>>,
+    line: Option<String>,
+    client: Vec<String>,
+    server: Vec<String>,
+    out: Vec<String>,
+    r#in: Vec<String>,
+}
+
+/// An expression for text before the first JSON value, or what values at pointers look like in the first object: all of one of
+/// these tables.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ClueText {
+    Text(String),
+    Members(Vec<BTreeMap<String, String>>),
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(untagged, expecting = "a JSON Pointer, or an array of them")]
+enum Pointers {
+    One(String),
+    Several(Vec<String>),
+}
+
+/// What has to come of the sample.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Gives {
+    pub messages: usize,
+    /// That of the first message.
+    pub method: Option<String>,
+}
+
+/// What is made of a file.
+#[derive(Default)]
+pub(super) struct FileFormat {
+    pub summary: String,
+    pub carries: String,
+    pub sample: String,
+    pub refuse: Option<String>,
+    pub layout: Layout,
+    clue: Option<Clue>,
+}
+
+enum Clue {
+    Text(Regex),
+    Members(Vec<Vec<(Pointer, Regex)>>),
+}
+
+impl FileFormat {
+    /// What a file describes that is built in.
+    pub fn parse(text: &str) -> Result<Self, LayoutError> {
+        let described: Described = toml::from_str(text)?;
+        let layout = described.layout()?;
+        let clue = match &described.clue {
+            Some(ClueText::Text(regex)) => Some(Clue::Text(Regex::new(regex)?)),
+            Some(ClueText::Members(tables)) => {
+                Some(Clue::Members(tables.iter().map(conditions).collect::<Result<_, _>>()?))
+            }
+            None => None,
+        };
+        let Described { summary, carries, refuse, sample, .. } = described;
+        Ok(Self { summary, carries, sample: sample.unwrap_or_default(), refuse, layout, clue })
+    }
+
+    /// Whether an input has this format.
+    pub fn is_in(&self, window: &Window<'_>) -> bool {
+        match &self.clue {
+            None => false,
+            Some(Clue::Text(regex)) => {
+                regex.find(window.bytes).is_some_and(|found| found.start() < window.before_values())
+            }
+            Some(Clue::Members(tables)) => {
+                let object = if self.layout.is_array() { first_element(window) } else { window.objects().next() };
+                let has = |table: &Vec<(Pointer, Regex)>| {
+                    let object = object.as_ref().filter(|object| !object.has("jsonrpc"))?;
+                    Some(table.iter().all(|(pointer, regex)| pointer.has(object, window.bytes, regex)))
+                };
+                tables.iter().any(|table| has(table).unwrap_or_default())
+            }
+        }
+    }
+}
+
+fn conditions(table: &BTreeMap<String, String>) -> Result<Vec<(Pointer, Regex)>, LayoutError> {
+    table.iter().map(|(at, regex)| Ok((Pointer::parse(at)?, Regex::new(regex)?))).collect()
+}
+
+impl Described {
+    pub fn layout(&self) -> Result<Layout, LayoutError> {
+        let own =
+            DescribedRule { envelope: self.envelope.clone(), line: self.line.clone(), ..DescribedRule::default() };
+        let own = (self.rule.is_empty() && self.refuse.is_none()).then_some(own);
+        let rules = self.rule.iter().chain(&own).map(|rule| self.one(rule)).collect::<Result<_, _>>()?;
+        let regex = |text: &Option<String>| text.as_deref().map(Regex::new).transpose();
+        let (tail, truncated) = (regex(&self.tail)?, regex(&self.truncated)?);
+        Ok(Layout::new(Rules { rules, is_array: self.array, tail, truncated }))
+    }
+
+    fn one(&self, rule: &DescribedRule) -> Result<Rule, LayoutError> {
+        let place = match (&rule.envelope, &rule.line) {
+            (Some(envelope), None) => {
+                Place::at_pointers(envelope.iter().flat_map(|(name, pointers)| pointers.pairs(name)))?
+            }
+            (None, Some(regex)) => Place::line(regex, "session", rule.gives)?,
+            _ => {
+                let what = "say where the message is: by either `envelope` or `line`";
+                return Err(LayoutError::File(format!("{}: {what}", self.name)));
+            }
+        };
+        let words = [
+            (&rule.client, &self.client, WordMeaning::Sent(Sender::Client)),
+            (&rule.server, &self.server, WordMeaning::Sent(Sender::Server)),
+            (&rule.out, &self.out, WordMeaning::Went(Direction::Out)),
+            (&rule.r#in, &self.r#in, WordMeaning::Went(Direction::In)),
+        ];
+        let own = words.iter().flat_map(|(own, _, meaning)| own.iter().map(|word| (word.clone(), *meaning)));
+        let all = words.iter().flat_map(|(_, all, meaning)| all.iter().map(|word| (word.clone(), *meaning)));
+        Ok(Rule { kind: rule.gives, place, conditions: conditions(&rule.r#where)?, words: own.chain(all).collect() })
+    }
+}
+
+impl Pointers {
+    fn pairs(&self, name: &str) -> Vec<(String, String)> {
+        let pointers = match self {
+            Self::One(pointer) => std::slice::from_ref(pointer),
+            Self::Several(pointers) => pointers,
+        };
+        pointers.iter().map(|pointer| (name.to_owned(), pointer.clone())).collect()
+    }
+}

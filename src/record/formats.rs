@@ -1,0 +1,19 @@
+//! The formats that are files in this folder's `formats`: a list that the test `formats_that_are_files_are_listed` makes of them.
+
+macro_rules! files {
+    ($with:ident! { $($modules:tt)* }) => {
+        $with! {
+            $($modules)*;
+            Arrows = 11 "arrows" true [">", "<", "→", "←"],
+            ClaudeDesktop = 1 "claude-desktop" true ["Message from ", "Initializing server...", "Using ", "ClaudeServer"],
+            EglotLisp = 4 "eglot-lisp" true ["[client-", "[server-"],
+            JournaldExport = 4 "journald-export" true ["__REALTIME_TIMESTAMP="],
+            LspTest = 14 "lsp-test" false ["FromClient", "FromServer"],
+            McpInspector = 6 "mcp-inspector" false ["timestamp"],
+            Mcpsnoop = 12 "mcpsnoop" false ["session_id"],
+            NvimLua = 4 "nvim-lua" true ["rpc.", "LSP logging initiated"],
+            VscodeMcp = 2 "vscode-mcp" true ["[editor -> server]", "[server -> editor]", "[Client Says]", "[Server Says]"],
+        }
+    };
+}
+pub(super) use files;

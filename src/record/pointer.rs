@@ -1,0 +1,62 @@
+//! JSON Pointers into the objects around messages, and into JSON that a string there holds.
+
+use super::object::{RawObject, elements, offset_in, scalar, unescape};
+use crate::json::pointer_name;
+use regex::bytes::Regex;
+use std::borrow::Cow;
+
+/// A JSON Pointer (RFC 6901): its tokens.
+#[derive(Clone, Debug)]
+pub(super) struct Pointer(Vec<String>);
+
+/// A text that is not a JSON Pointer.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is not a JSON Pointer: it begins with `/`, and has `~0` for `~` and `~1` for `/` (RFC 6901)")]
+pub struct PointerError(String);
+
+impl Pointer {
+    pub(super) fn parse(text: &str) -> Result<Self, PointerError> {
+        let mut tokens = text.split('/');
+        let bad = |token: &str| token.split('~').skip(1).any(|rest| !rest.starts_with(['0', '1']));
+        let is_pointer = tokens.next() == Some("") && !tokens.clone().any(bad);
+        is_pointer.then(|| Self(tokens.map(pointer_name).collect())).ok_or_else(|| PointerError(text.to_owned()))
+    }
+
+    /// The value there, and where it begins in the line, or the string that it is in.
+    pub(super) fn find<'a>(&self, object: &RawObject<'a>, line: &'a [u8]) -> Option<(usize, Cow<'a, [u8]>)> {
+        let Some((first, rest)) = self.0.split_first() else { return Some((0, line.into())) };
+        let mut start = offset_in(line, object.get(first)?);
+        let mut found = Cow::Borrowed(object.get(first)?);
+        for token in rest {
+            found = inside(found, |value| member(value, token))?;
+            if let Cow::Borrowed(value) = found {
+                start = offset_in(line, value);
+            }
+        }
+        Some((start, found))
+    }
+
+    /// Whether the scalar there, or another value as it is spelled, looks like that.
+    pub(super) fn has(&self, object: &RawObject<'_>, line: &[u8], regex: &Regex) -> bool {
+        let found = self.find(object, line).map(|(_, value)| scalar(&value).map_or(value.to_vec(), String::into_bytes));
+        found.is_some_and(|text| regex.is_match(&text))
+    }
+}
+
+/// The member or element of that name in a value, or in the JSON that a string holds.
+fn member<'a>(value: &'a [u8], name: &str) -> Option<Cow<'a, [u8]>> {
+    match value.first()? {
+        b'{' => RawObject::parse(value)?.get(name).map(Cow::Borrowed),
+        b'[' => elements(value).nth(name.parse().ok()?).map(Cow::Borrowed),
+        b'"' => inside(unescape(value)?, |text| member(text, name)),
+        _ => None,
+    }
+}
+
+/// What `find` finds in a text, which may be one of its own.
+pub(super) fn inside<'a>(text: Cow<'a, [u8]>, find: impl Fn(&[u8]) -> Option<Cow<'_, [u8]>>) -> Option<Cow<'a, [u8]>> {
+    match text {
+        Cow::Borrowed(text) => find(text),
+        Cow::Owned(text) => find(&text).map(|found| found.into_owned().into()),
+    }
+}

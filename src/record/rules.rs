@@ -1,0 +1,401 @@
+//! Rules: how a piece of a log, a line or an element of an array, becomes entries, as the format's file says.
+
+use super::clues::{named_direction, named_side};
+use super::decoder::{Decoder, Step, leading_blanks, trim_end};
+use super::elements::object_array;
+use super::known::names_member;
+use super::marked::{AROUND, Found, LineInInput, MarkedLines, Marks, More, head, in_envelope, with_text};
+use super::object::{RawObject, offset_in, scalar, unescape, unescaped};
+use super::pointer::{Pointer, inside};
+use super::value::{Extent, value};
+use super::{Direction, Entry, Flags, LogLine, Record, Sender, Time, times};
+use oxsdatatypes::Decimal;
+use regex::bytes::{Captures, Regex};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What reads the pieces of one format.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rules {
+    /// The first one that fits a piece reads it.
+    pub rules: Vec<Rule>,
+    /// Pieces are the elements of an array, and else lines.
+    pub is_array: bool,
+    /// What the log writes behind a message, and where it leaves out a part of one.
+    pub tail: Option<Regex>,
+    pub truncated: Option<Regex>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    pub kind: RuleKind,
+    pub place: Place,
+    /// What the scalars there look like, in pieces that the rule reads.
+    pub conditions: Vec<(Pointer, Regex)>,
+    pub words: Vec<(String, WordMeaning)>,
+}
+
+/// What a rule makes of a piece.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RuleKind {
+    #[default]
+    Messages,
+    /// A line of log in a session.
+    Text,
+    /// The same, and the next message of that session begins a connection.
+    Start,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// For each of [`PARTS`], the pointers to it.
+    Envelope([Vec<Pointer>; PARTS.len()]),
+    Line(LineRule),
+}
+
+/// The parts of an entry, as pointers and groups are called: `message` is an object or an array, also in a string; `value` is
+/// anything, as it is; `text` is that of a string.
+pub(super) const PARTS: [&str; 9] =
+    ["message", "value", "text", "response", "time", "duration", "sender", "session", "truncated"];
+
+#[derive(Clone, Debug)]
+pub(super) struct LineRule {
+    pub regex: Regex,
+    /// The message goes on to the end of the line, of which only the beginning is matched.
+    pub is_open: bool,
+    /// The name of the group of the session.
+    pub session: String,
+}
+
+/// What a word about the sender means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordMeaning {
+    /// That side sent the message.
+    Sent(Sender),
+    /// The message went that way.
+    Went(Direction),
+}
+
+/// What is said around a message.
+#[derive(Default)]
+struct Said {
+    time: Option<Time>,
+    latency: Option<Decimal>,
+    meaning: Option<WordMeaning>,
+    session: Option<String>,
+    is_truncated: bool,
+}
+
+impl Said {
+    fn of<'a>(&self, message: Cow<'a, [u8]>) -> Record<'a> {
+        let (sender, direction) = match self.meaning {
+            Some(WordMeaning::Sent(sender)) => (Some(sender), None),
+            Some(WordMeaning::Went(direction)) => (None, Some(direction)),
+            None => (None, None),
+        };
+        let flags = Flags { truncated: self.is_truncated, ..Flags::default() };
+        let session = self.key();
+        Record { time: self.time, sender, direction, session, flags, latency: self.latency, ..Record::new(message) }
+    }
+
+    /// The same of the response to that message.
+    fn answer<'a>(&self, response: Cow<'a, [u8]>) -> Record<'a> {
+        let record = self.of(response);
+        let time = self.time.zip(self.latency).and_then(|(time, latency)| times::later(time, latency));
+        Record { time, sender: record.sender.map(Sender::other), ..record }
+    }
+
+    fn key<'k>(&self) -> Option<Cow<'k, str>> {
+        self.session.clone().filter(|key| !key.is_empty()).map(Cow::Owned)
+    }
+}
+
+impl Rules {
+    /// A decoder that keeps records of up to `limit` bytes.
+    pub fn decoder(self: Arc<Self>, limit: usize) -> Box<dyn Decoder> {
+        match self.is_array {
+            true => object_array(limit, Some(&[]), move |object, text, more| self.open(object, text, more)),
+            false => MarkedLines::boxed(limit, AROUND, ByRules { rules: self, limit, connections: None }),
+        }
+    }
+
+    /// The entries in an envelope, the first of them apart.
+    fn open<'a>(&self, object: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+        let mut found = self.rules.iter().find_map(|rule| rule.open(object, text))?.into_iter();
+        let first = found.next();
+        more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
+        first
+    }
+
+    /// The value that `text`, the end of a line, begins with, and how many bytes are done with: with a JSON value, or else with
+    /// the line.
+    fn value<'a>(&self, text: &'a [u8]) -> Option<(&'a [u8], usize)> {
+        let start = leading_blanks(text);
+        let tail = |text| self.tail.as_ref().into_iter().flat_map(move |tail| tail.find_iter(text));
+        let (end, used) = match value(&text[start..]) {
+            Extent::Whole(length) if matches!(text[start], b'{' | b'[') => {
+                let end = start + length;
+                let tail = tail(&text[end..]).next().filter(|tail| tail.start() == 0);
+                (end, end + tail.map_or(0, |tail| tail.end()))
+            }
+            _ => {
+                let tail = tail(text).find(|tail| tail.end() == text.len());
+                (tail.map_or(text.len(), |tail| tail.start()), text.len())
+            }
+        };
+        let message = trim_end(&text[start.min(end)..end]);
+        (!message.is_empty()).then_some((message, used))
+    }
+}
+
+impl Rule {
+    fn meaning(&self, word: &str) -> Option<WordMeaning> {
+        let own = self.words.iter().find(|(own, _)| own.eq_ignore_ascii_case(word.trim())).map(|(_, meaning)| *meaning);
+        own.or_else(|| named_meaning(word))
+    }
+
+    /// The entries of an envelope, if it is one that the rule reads.
+    fn open<'a>(&self, object: &RawObject<'a>, line: &'a [u8]) -> Option<Vec<Found<'a>>> {
+        let Place::Envelope(parts) = &self.place else { return None };
+        let [messages, values, texts, responses, times, durations, senders, sessions, truncated] = parts;
+        if !self.conditions.iter().all(|(pointer, regex)| pointer.has(object, line, regex)) {
+            return None;
+        }
+        let all = |pointers: &[Pointer], read: fn(Cow<'a, [u8]>) -> Option<Cow<'a, [u8]>>, in_string: bool| {
+            let found = pointers.iter().filter_map(|pointer| {
+                let (start, value) = pointer.find(object, line)?;
+                let is_string = matches!(value, Cow::Owned(_)) || in_string && value.starts_with(b"\"");
+                Some((start + usize::from(is_string), read(value)?))
+            });
+            found.collect::<Vec<_>>()
+        };
+        let message = |value| inside(value, message);
+        let mut found = all(messages, message, true);
+        // Of a call and its answer, one cannot have been sent by whoever sent the other.
+        let senders = if found.len() > 1 { &[] } else { &senders[..] };
+        found.extend(all(values, |value| (!value.starts_with(b"}")).then_some(value), false));
+        found.extend(all(texts, text_of, true));
+        found.sort_by_key(|(start, _)| *start);
+        let text = |pointer: &Pointer| pointer.find(object, line).and_then(|(_, value)| scalar(&value));
+        let said = Said {
+            time: times.iter().filter_map(text).find_map(|text| time(&text)),
+            latency: durations.iter().filter_map(text).find_map(|text| duration(&text)),
+            meaning: senders.iter().filter_map(text).find_map(|text| self.meaning(&text)),
+            session: sessions.iter().find_map(text),
+            is_truncated: truncated.iter().filter_map(text).any(|text| text == "true"),
+        };
+        let responses: Vec<_> =
+            all(responses, message, true).into_iter().map(|(start, text)| (start, said.answer(text).into())).collect();
+        let said = Said { latency: said.latency.filter(|_| responses.is_empty()), ..said };
+        let entry = |(start, text)| match self.kind {
+            RuleKind::Messages => (start, said.of(text).into()),
+            _ => (start, LogLine { session: said.key(), ..LogLine::new(text) }.into()),
+        };
+        let found: Vec<Found<'a>> = found.into_iter().map(entry).chain(responses).collect();
+        (!found.is_empty()).then_some(found)
+    }
+
+    fn said(&self, captures: &Captures<'_>, session: &str) -> Said {
+        let text = |name: &str| Some(String::from_utf8_lossy(captures.name(name)?.as_bytes()).into_owned());
+        Said {
+            time: text("time").and_then(|text| time(&text)),
+            latency: text("duration").and_then(|text| duration(&text)),
+            meaning: text("sender").and_then(|word| self.meaning(&word)),
+            session: text(session),
+            is_truncated: false,
+        }
+    }
+}
+
+/// Reads the lines of a format by its rules.
+struct ByRules {
+    rules: Arc<Rules>,
+    limit: usize,
+    connections: Option<Connections>,
+}
+
+impl Marks for ByRules {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+        let rules = self.rules.clone();
+        let has_envelope = || rules.rules.iter().any(|rule| matches!(rule.place, Place::Envelope(_)));
+        if line.starts_with(b"{") && has_envelope() {
+            return in_envelope(line, more, Some(&[]), |object, own, more| rules.open(object, own, more));
+        }
+        rules.rules.iter().find_map(|rule| self.line(rule, line, more))
+    }
+
+    /// A value that goes on in the lines below.
+    fn below<'a>(&mut self, LineInInput { line, input, end, .. }: LineInInput<'a>, _: &mut More) -> Option<Step<'a>> {
+        let start = match line.last()? {
+            b'{' | b'[' | b',' => self.rules.rules.iter().find_map(|rule| {
+                let Place::Line(LineRule { regex, .. }) = &rule.place else { return None };
+                let start = regex.captures(head(line))?.name("value")?.start();
+                Some(start + leading_blanks(&line[start..]))
+            })?,
+            _ => return None,
+        };
+        let text = &input[start..input.len().min(self.limit.saturating_add(AROUND))];
+        match value(text) {
+            Extent::Whole(length) if start + length > line.len() => {
+                let Some((_, Entry::Record(record))) = self.read(line, &mut More::default()) else { return None };
+                let entry = Entry::from(Record { length: length as u64, bytes: text[..length].into(), ..record });
+                Some(Step::entry(start, start + length, entry.within(self.limit)))
+            }
+            Extent::Incomplete if !end && start + text.len() == input.len() => Some(Step::NeedMore),
+            _ => None,
+        }
+    }
+}
+
+impl ByRules {
+    /// The entries of a line, the first of them apart, if it is one that the rule reads.
+    fn line<'a>(&mut self, rule: &Rule, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+        let Place::Line(LineRule { regex, is_open, session }) = &rule.place else { return None };
+        if !is_open && rule.kind == RuleKind::Messages {
+            let mut found = regex.captures_iter(line).filter_map(|captures| {
+                let group = captures.name("message")?;
+                let message = message(group.as_bytes())?;
+                let start = match &message {
+                    Cow::Borrowed(part) => offset_in(line, part),
+                    Cow::Owned(_) => group.start(),
+                };
+                Some((start, rule.said(&captures, session).of(message).into()))
+            });
+            let first = found.next()?;
+            more.entries.extend(found.map(|(start, entry): Found<'a>| (start, entry.into_owned())));
+            return Some(first);
+        }
+        let captures = regex.captures(head(line))?;
+        let said = rule.said(&captures, session);
+        if rule.kind != RuleKind::Messages {
+            let connections = self.connections.get_or_insert_default();
+            let session = connections.of_text(&said.session.unwrap_or_default(), rule.kind == RuleKind::Start);
+            return Some((0, LogLine { session, ..LogLine::new(line) }.into()));
+        }
+        let (start, message) = match (captures.name("value"), captures.name("message")) {
+            (Some(group), _) => {
+                let (message, used) = self.rules.value(&line[group.start()..])?;
+                more.taken = Some(group.start() + used).filter(|taken| *taken < line.len());
+                (offset_in(line, message), Cow::Borrowed(message))
+            }
+            (None, group) => {
+                let start = group?.start();
+                let message = message(&line[start..])?;
+                (if let Cow::Borrowed(part) = message { offset_in(line, part) } else { start }, message)
+            }
+        };
+        let session = match self.rules.rules.iter().any(|rule| rule.kind == RuleKind::Start) {
+            true => self.connections.get_or_insert_default().of_message(&said.session.unwrap_or_default()),
+            false => said.session,
+        };
+        let is_truncated = self.rules.truncated.as_ref().is_some_and(|cut| cut.is_match(&message));
+        let end = if let Cow::Borrowed(part) = message { start + part.len() } else { line.len() };
+        let own = &line[..more.taken.unwrap_or(line.len())];
+        let is_all_told = !names_member(&line[..start]) && own.get(end..).is_none_or(|behind| !names_member(behind));
+        let found = (start, Said { session, is_truncated, ..said }.of(message).into());
+        Some(if is_all_told { found } else { with_text(own, found, more) })
+    }
+}
+
+/// The connections of a log that tells where one begins. The key of each is its name, from the second on with a number.
+#[derive(Default)]
+struct Connections {
+    named: BTreeMap<String, Connection>,
+    /// The keys in use: a server may be called like the second connection of another.
+    keys: BTreeSet<String>,
+}
+
+/// The connections of one name.
+#[derive(Default)]
+struct Connection {
+    /// One is being started. It opens with its first message, so however many lines tell of the start, and however many
+    /// starts fail, there is one session for each connection that has messages.
+    is_starting: bool,
+    /// How many had messages, and the key of the last one.
+    count: u64,
+    key: Option<String>,
+}
+
+impl Connections {
+    /// Key of a line of log: that of the last message.
+    fn of_text(&mut self, name: &str, starts: bool) -> Option<Cow<'static, str>> {
+        if starts {
+            self.named.entry(name.to_owned()).or_default().is_starting = true;
+        }
+        self.named.get(name)?.key.clone().map(Cow::Owned)
+    }
+
+    /// Key of the next message.
+    fn of_message(&mut self, name: &str) -> Option<String> {
+        let connection = self.named.entry(name.to_owned()).or_default();
+        if std::mem::take(&mut connection.is_starting) || connection.count == 0 {
+            connection.key = loop {
+                connection.count += 1;
+                let key = match (name, connection.count) {
+                    ("", 1) => break None,
+                    ("", number) => number.to_string(),
+                    (name, 1) => name.to_owned(),
+                    (name, number) => format!("{name}-{number}"),
+                };
+                if self.keys.insert(key.clone()) {
+                    break Some(key);
+                }
+            };
+        }
+        connection.key.clone()
+    }
+}
+
+/// The text of a string without blanks around it, or a value that is none.
+fn text_of(value: Cow<'_, [u8]>) -> Option<Cow<'_, [u8]>> {
+    let text = match value.first()? {
+        b'"' => inside(value, unescape)?,
+        _ => value,
+    };
+    let text = match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_ascii()),
+        Cow::Owned(text) => text.trim_ascii().to_vec().into(),
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+/// The object or array that a text, or the text of a string, begins with.
+fn message(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let text = &text[leading_blanks(text)..];
+    let members = || &text[text.iter().take_while(|byte| b"{[ ".contains(byte)).count()..];
+    match text.first()? {
+        b'"' => inside(unescape(text)?, |text| in_braces(text).map(Cow::Borrowed)),
+        b'{' | b'[' if members().starts_with(b"\\\"") => Some(unescaped(text)),
+        _ => in_braces(text).map(Cow::Borrowed),
+    }
+}
+
+fn in_braces(text: &[u8]) -> Option<&[u8]> {
+    let text = &text[leading_blanks(text)..];
+    match (text.first()?, value(text)) {
+        (b'{' | b'[', Extent::Whole(length)) => Some(&text[..length]),
+        (b'{' | b'[', _) => Some(trim_end(text)),
+        _ => None,
+    }
+}
+
+/// What a word means without being told.
+pub(super) fn named_meaning(word: &str) -> Option<WordMeaning> {
+    named_side(word).map(WordMeaning::Sent).or_else(|| named_direction(word).map(WordMeaning::Went))
+}
+
+/// A date and a time, a number of seconds or the like, a clock of 12 or 24 hours, or what a text has of that.
+pub(super) fn time(text: &str) -> Option<Time> {
+    let text = text.trim().as_bytes();
+    match times::timestamp(text) {
+        Some((_, time)) => time,
+        None => times::any(text).or_else(|| times::first(text)),
+    }
+}
+
+/// A number of milliseconds, or a duration with its unit.
+fn duration(text: &str) -> Option<Decimal> {
+    times::with_units(text).or_else(|| times::duration(text.as_bytes()))
+}

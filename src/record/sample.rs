@@ -1,0 +1,110 @@
+//! Samples in files that describe formats.
+
+use super::described::Described;
+use super::layout::{Layout, LayoutError};
+use super::{Entry, Reader, ReaderOptions};
+
+impl Layout {
+    /// What a file in TOML describes, whose sample has to give what it says.
+    ///
+    /// # Errors
+    ///
+    /// If it is not such a file, or its sample gives something else.
+    pub fn described(text: &str) -> Result<Self, LayoutError> {
+        let described: Described = toml::from_str(text)?;
+        let layout = described.layout()?;
+        if let Some(sample) = described.sample.as_ref().filter(|_| described.refuse.is_none()) {
+            described.test(sample, &layout)?;
+        }
+        Ok(layout)
+    }
+}
+
+impl Described {
+    /// Reads the sample, and compares what comes of it with what has to.
+    fn test(&self, sample: &str, layout: &Layout) -> Result<(), LayoutError> {
+        let failed = |problem: String| Err(LayoutError::File(format!("{}: {problem}", self.name)));
+        let (mut found, mut unread) = (Vec::new(), None);
+        let mut reader = match Reader::new(sample.as_bytes(), &ReaderOptions::default().with_layout(layout.clone())) {
+            Ok(reader) => reader,
+            Err(error) => return failed(error.to_string()),
+        };
+        while let Ok(Some(entry)) = reader.next_entry() {
+            match serde_json::from_slice::<serde_json::Value>(entry.bytes()) {
+                Ok(message) if matches!(entry, Entry::Record(_)) => found.push(message),
+                _ => {
+                    unread =
+                        unread.or(Some((entry.location().line, String::from_utf8_lossy(entry.bytes()).into_owned())))
+                }
+            }
+        }
+        let expected = self.gives.as_ref().map_or(found.len().max(1), |gives| gives.messages);
+        if found.len() != expected {
+            let unread = unread.map(|(line, text)| format!("; line {line} was not read: `{text}`")).unwrap_or_default();
+            let plural = if found.len() == 1 { "" } else { "s" };
+            return failed(format!("the sample gives {} message{plural} and not {expected}{unread}", found.len()));
+        }
+        let method = self.gives.as_ref().and_then(|gives| gives.method.as_deref());
+        let first = found.first().and_then(|message| message.get("method")?.as_str());
+        match method {
+            Some(method) if first != Some(method) => {
+                let first = first.map_or("none".to_owned(), |first| format!("`{first}`"));
+                failed(format!("the method of the sample's first message is {first} and not `{method}`"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Format;
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn the_samples_of_formats() {
+        for text in Format::ALL.iter().filter_map(|format| format.file()) {
+            if let Err(error) = Layout::described(text) {
+                panic!("{error}");
+            }
+        }
+        for format in Format::ALL {
+            assert_eq!(Format::detect(format.sample().as_bytes()), *format);
+        }
+    }
+
+    /// With RPCGRAPH_BLESS=1 the list is made anew.
+    #[test]
+    fn formats_that_are_files_are_listed() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/record");
+        let mut rows: Vec<String> = Vec::new();
+        for file in fs::read_dir(folder.join("formats")).unwrap() {
+            let path = file.unwrap().path();
+            let table: toml::Table = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            let name = table["name"].as_str().unwrap();
+            assert_eq!(path.file_stem().unwrap(), name);
+            let capital = |word: &str| format!("{}{}", word[..1].to_uppercase(), &word[1..]);
+            let variant: String = name.split('-').map(capital).collect();
+            let by_text = table["clue"].is_str();
+            let literals: Vec<_> =
+                table["literals"].as_array().unwrap().iter().filter_map(toml::Value::as_str).collect();
+            let literals = format!("{literals:?}");
+            rows.push(format!(
+                "            {variant} = {} \"{name}\" {by_text} {literals},\n",
+                table["rank"].as_integer().unwrap()
+            ));
+        }
+        rows.sort();
+        let list = folder.join("formats.rs");
+        let text = fs::read_to_string(&list).unwrap();
+        let (front, rest) = text.split_once("modules)*;\n").unwrap();
+        let (_, behind) = rest.split_once("        }\n").unwrap();
+        let expected = format!("{front}modules)*;\n{}        }}\n{behind}", rows.concat());
+        if std::env::var_os("RPCGRAPH_BLESS").is_some() {
+            fs::write(&list, &expected).unwrap();
+        }
+        assert_eq!(text, expected, "RPCGRAPH_BLESS=1 makes it anew");
+    }
+}
