@@ -78,6 +78,11 @@ pub enum WriteError {
 /// The files of a register, by path.
 pub type Files = BTreeMap<String, String>;
 
+/// Pretty JSON with a line end.
+pub fn lines(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> WriteError + '_ {
     move |source| WriteError::Io { path: shown(path), source }
 }

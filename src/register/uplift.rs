@@ -16,11 +16,12 @@ use oxiri::{Iri, IriRef};
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use serde_json::json;
 
-use super::block::{ANY_BASE, Block, BlockError};
+use super::error::BlockError;
 use super::examples::Prefixes;
 use super::library::Library;
 use super::lost::{self, Lost, Why, own_members};
-use crate::context::{Context, LoadError, definitions};
+use super::turtle::ANY_BASE;
+use crate::context::{Context, LoadError, definitions, joined};
 use crate::json::{self, Object, Text, Value, pretty};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
@@ -29,7 +30,7 @@ pub struct Uplifter {
     /// Loads what contexts in the documents refer to.
     library: Rc<Library>,
     /// Where the documents stand, for such references.
-    pub place: PathBuf,
+    place: PathBuf,
     /// The block's context, with all that is remote in place.
     pub context: Context,
     /// How the JSON-LD names the context.
@@ -94,9 +95,8 @@ impl ContextLayer {
 }
 
 impl Uplifter {
-    /// Uplifts what has a context of its own, and refers to things from beside a block's examples.
-    pub fn new(block: &Block, library: Rc<Library>) -> Self {
-        let place = block.folder.path().join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
+    /// Uplifts what has a context of its own, and refers to things from a file of examples.
+    pub fn new(place: PathBuf, library: Rc<Library>) -> Self {
         Self { library, place, context: Context::empty(), reference: String::new() }
     }
 
@@ -236,15 +236,6 @@ fn resolve(base: Option<&str>, reference: &str) -> Option<String> {
         return Some(reference.to_owned());
     }
     Some(Iri::parse(base?).ok()?.resolve(&parsed).ok()?.into_inner())
-}
-
-/// Contexts as one: alone, or in an array without arrays.
-pub fn joined<'c>(contexts: impl Iterator<Item = &'c serde_json::Value>) -> serde_json::Value {
-    let flat: Vec<_> = contexts.flat_map(definitions).collect();
-    match flat.as_slice() {
-        [one] => (*one).clone(),
-        several => json!(several),
-    }
 }
 
 fn not_read(error: impl ToString) -> UpliftError {

@@ -7,8 +7,10 @@
 
 use std::cell::Cell;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use boon::{
     CompileError, Compiler, ErrorKind, Format, InstanceToken, SchemaIndex, Schemas, UrlLoader, ValidationError,
@@ -17,7 +19,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::references::{each_object, percent_decode};
+use super::references::{each_object, percent_decode, split};
 use crate::json::pointer_token;
 
 /// URI of the schema that refers to the target, so that keyword paths begin with `/$ref`.
@@ -167,14 +169,22 @@ fn mark(entries: &mut Map<String, Value>, kind: &str) {
     }
 }
 
-/// Why a schema cannot be compiled. `document` gives the documents by URI, for messages that repeat parts of them.
-pub fn compile_error<'d>(error: &CompileError, document: impl Fn(&str) -> Option<&'d Value>) -> String {
-    let CompileError::ValidationError { url, src } = error else { return error.to_string() };
-    let (uri, pointer) = url.split_once('#').unwrap_or((url, ""));
-    let schema = document(uri).and_then(|document| document.pointer(&percent_decode(pointer)));
-    let violation = most_telling(src, schema.unwrap_or(&Value::Null));
-    let place = if violation.instance.is_empty() { String::new() } else { format!(", at {}", violation.instance) };
-    format!("it is not a valid JSON Schema: {}{place}", violation.message)
+/// Compiles the schema at a URI. An error is the URI of a document that cannot be used, and why.
+pub fn compile(target: &str, documents: &Arc<BTreeMap<String, Value>>) -> Result<Validator, (String, String)> {
+    let given = Arc::clone(documents);
+    let load = move |uri: &str| Ok(given.get(uri).ok_or("it is not read")?.clone());
+    Validator::compile(target, load).map_err(|error| match &*error {
+        CompileError::ValidationError { url, src } => {
+            let (uri, pointer) = split(url);
+            let schema = documents.get(uri).and_then(|document| document.pointer(&percent_decode(pointer)));
+            let violation = most_telling(src, schema.unwrap_or(&Value::Null));
+            let at =
+                Some(violation.instance).filter(|at| !at.is_empty()).map_or(String::new(), |at| format!(", at {at}"));
+            (uri.to_owned(), format!("it is not a valid JSON Schema: {}{at}", violation.message))
+        }
+        CompileError::LoadUrlError { url, .. } => (url.clone(), error.to_string()),
+        _ => (split(target).0.to_owned(), error.to_string()),
+    })
 }
 
 /// An error that is no group of others.

@@ -110,6 +110,23 @@ $defs: {other: {type: boolean}}
     assert_eq!(entry["extensionPoints"]["baseBuildingBlock"], "bblocks://eg.p.base");
 }
 
+/// A part of a schema is used although another part cannot be had.
+#[test]
+fn parts_of_schemas_that_are_not_whole() {
+    let schema = "$ref: https://example.org/gone.json
+$defs: {x: {$anchor: X, required: [a], properties: {a: {x-jsonld-id: 'https://example.org/a'}}}}
+properties: {a: {x-jsonld-id: 'https://example.org/a'}}
+";
+    let examples = "- snippets: [{language: json, schema-ref: '#X', code: '{\"a\": 1}'}]
+- snippets: [{language: json, schema-ref: '#X', code: '{}'}]
+";
+    let place = repository(&[("part", &[("schema.yaml", schema), ("examples.yaml", examples)])]);
+    let ran = place.run(&MADE);
+    assert_eq!(ran.stderr.matches("Not validated").count(), 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("Validation failed: \"a\" is a required property"), "{}", ran.stderr);
+    assert_eq!(read(&place, "tests/p/part/example_1_1.ttl"), "[] <https://example.org/a> 1 .\n");
+}
+
 #[test]
 fn terms_that_two_schemas_define_differently_are_told() {
     let schema = |iri: &str| {
