@@ -29,6 +29,7 @@ mod lost;
 mod options;
 pub(crate) mod output;
 mod page;
+mod prefixes;
 mod references;
 mod report;
 mod repository;

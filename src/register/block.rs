@@ -175,6 +175,10 @@ impl Block {
                 notes.extend(present.map(|other| format!("{other}: not used, since there is {used}")));
             }
         }
+        let resources = metadata.others.get("resources").and_then(Value::as_array).into_iter().flatten();
+        for resource in resources.filter(|resource| resource["role"] == "validation") {
+            notes.push(format!("bblock.json: nothing here validates by the resource {}", resource["ref"]));
+        }
         let text = |names: &[&'static str]| folder.find(names).map(|name| folder.read(name, BLOCK));
         let description = text(DESCRIPTION).transpose()?;
         let ontology = text(ONTOLOGY).transpose()?;

@@ -84,7 +84,7 @@ impl<'b> BlockBuilder<'b> {
         let clashes = builder.open_context(schema.as_deref());
         builder.errors.extend(builder.runner.schemas.prepare("", BLOCK).err());
         builder.notes.extend(builder.runner.schemas.notes.iter().cloned());
-        let shapes = builder.inherited.shapes.values().cloned().flatten();
+        let shapes = builder.inherited.shapes.values().flatten().cloned();
         match Shapes::open(&shape_uris(block).into_iter().chain(shapes).collect::<Vec<_>>(), &builder.library) {
             Ok(shapes) => builder.runner.shapes = shapes,
             Err(error) => builder.errors.push(error),

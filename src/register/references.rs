@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use oxiri::{Iri, IriRef};
 use percent_encoding::{AsciiSet, PercentEncode, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
@@ -26,6 +27,15 @@ pub fn percent_decode(text: &str) -> String {
 /// A reference without its fragment, and the fragment.
 pub fn split(reference: &str) -> (&str, &str) {
     reference.split_once('#').unwrap_or((reference, ""))
+}
+
+/// The absolute IRI that a reference stands for.
+pub fn resolve(base: Option<&str>, reference: &str) -> Option<String> {
+    let parsed = IriRef::parse(reference).ok()?;
+    if parsed.is_absolute() {
+        return Some(reference.to_owned());
+    }
+    Some(Iri::parse(base?).ok()?.resolve(&parsed).ok()?.into_inner())
 }
 
 /// A reference to a block as registers have it.

@@ -29,6 +29,7 @@ use super::{catalogue, dependencies, yaml};
 use crate::context::{LoadError, Reference};
 
 const CONFIG: &[&str] = &["bblocks-config.yaml", "bblocks-config.yml"];
+const PLUGINS: &[&str] = &["transform-plugins.yml", "transform-plugins.yaml"];
 const LOCAL_CONFIG: &[&str] = &["bblocks-config-local.yml", "bblocks-config-local.yaml"];
 const SOURCES: &str = "_sources";
 /// How deep folders of blocks may be nested.
@@ -44,7 +45,9 @@ struct Config {
     name: Option<String>,
     r#abstract: Option<String>,
     description: Option<String>,
+    license: Option<String>,
     imports: Option<Vec<String>>,
+    plugins: Value,
 }
 
 /// `bblocks-config-local.yml`.
@@ -102,6 +105,9 @@ impl Repository {
         let by = "the repository";
         let (_, config): (_, Config) = folder.read_first(CONFIG, by)?;
         let (mut notes, mut mapped) = (Vec::new(), Vec::new());
+        let (_, plugins): (_, Value) = folder.read_first(PLUGINS, by)?;
+        let modules = modules(&plugins).chain(modules(&config.plugins));
+        notes.extend(modules.map(|name| format!("the plugin {name} is not run, nor what needs it")));
         let (name, LocalConfig { url_mappings }) = folder.read_first(LOCAL_CONFIG, by)?;
         for (url, path) in url_mappings {
             match folder.locate(&path, name) {
@@ -370,11 +376,13 @@ impl Repository {
         let of_repository = |value: Value| if self.is_alone { Value::Null } else { value };
         if !self.is_alone {
             files.extend(catalogue::jsonld(&catalogue).map(|text| ("bblocks.jsonld".to_owned(), text)));
+            files.insert("register-summary.md".to_owned(), self.summary(&title, &entries));
         }
         let mut register = without_nulls(json!({
             "name": title,
             "abstract": self.config.r#abstract,
             "description": self.config.description,
+            "license": self.config.license,
             "modified": of_repository(json!(reports.iter().find_map(|report| report.generated.clone()))),
             "baseURL": if self.is_alone { site.base().map(str::to_owned) } else { site.source("") },
             "validationReport": site.reference(html_report),
@@ -385,6 +393,24 @@ impl Repository {
         register["tooling"] = Product::REGISTER.tooling(&files);
         files.insert(Product::REGISTER.marker.to_owned(), lines(&register));
         Register { files, blocks, notes }
+    }
+}
+
+impl Repository {
+    /// `register-summary.md`: the blocks in a few words.
+    fn summary(&self, title: &str, entries: &[Value]) -> String {
+        let mut text = format!("# {title}\n\n");
+        for about in [&self.config.r#abstract, &self.config.description].into_iter().flatten() {
+            text.push_str(&format!("{about}\n\n"));
+        }
+        text.push_str("## Building Blocks\n\n");
+        for entry in entries {
+            let of = |name: &str| entry[name].as_str().unwrap_or_default();
+            text.push_str(&format!("### `{}` — {}\n\n", of("itemIdentifier"), of("name")));
+            text.extend(entry["itemClass"].as_str().map(|class| format!("**Type:** {class}\n\n")));
+            text.extend(entry["abstract"].as_str().map(|about| format!("{about}\n\n")));
+        }
+        text
     }
 }
 
@@ -404,6 +430,18 @@ impl Register {
     /// or what it held before. With `replace`, also in place of a register that another program wrote.
     pub fn write(&self, folder: &Path, replace: bool) -> Result<(), WriteError> {
         output::write(&self.files, folder, Product::REGISTER, replace)
+    }
+}
+
+/// The names of modules in what is said of plugins.
+fn modules(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
+    match value {
+        Value::Array(items) => Box::new(items.iter().flat_map(modules)),
+        Value::Object(members) => Box::new(members.iter().flat_map(|(name, value)| match name.as_str() {
+            "modules" => Box::new(value.as_array().into_iter().flatten().filter_map(Value::as_str)),
+            _ => modules(value),
+        })),
+        _ => Box::new(std::iter::empty()),
     }
 }
 

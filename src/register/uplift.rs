@@ -10,9 +10,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use json_ld::syntax::{ErrorCode, Parse as _};
+use json_ld::syntax::ErrorCode;
 use json_ld::{IriBuf, NoLoader, RemoteDocument};
-use oxiri::{Iri, IriRef};
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use serde_json::json;
 
@@ -20,6 +19,8 @@ use super::error::BlockError;
 use super::examples::Prefixes;
 use super::library::Library;
 use super::lost::{self, Lost, Why, own_members};
+use super::prefixes::OtherPrefixes;
+use super::references::resolve;
 use super::turtle::ANY_BASE;
 use crate::context::{Context, LoadError, definitions, joined};
 use crate::json::{self, Object, Text, Value, pretty};
@@ -76,6 +77,8 @@ pub enum UpliftError {
     Expansion(String),
 }
 
+type Expanded = (Vec<Quad>, Losses, Vec<String>);
+
 /// One of the contexts of a document.
 struct ContextLayer {
     /// As the JSON-LD shows it.
@@ -107,10 +110,10 @@ impl Uplifter {
         // Whatever is uplifted. A relative base is for those examples that have a base.
         let nothing = Value::Object(Object::from_members(Vec::new()));
         if let Err(UpliftError::Expansion(message)) = expand(&nothing, &context.value().to_string(), Some(ANY_BASE)) {
-            return Err(BlockError::unusable(
-                "context.jsonld",
-                format!("JSON-LD does not allow this context: {message}"),
-            ));
+            let term =
+                lost::faulty_term(context.value()).map_or_else(String::new, |term| format!(", of the term {term:?}"));
+            let message = format!("JSON-LD does not allow this context: {message}{term}");
+            return Err(BlockError::unusable("context.jsonld", message));
         }
         (self.context, self.reference) = (context, reference);
         Ok(())
@@ -150,33 +153,49 @@ impl Uplifter {
         base: Option<serde_json::Value>,
         document_base: Option<&str>,
     ) -> Result<Uplifted, UpliftError> {
-        let (position, is_unknown) = (layers.len(), base.is_none());
-        layers.extend(base.map(ContextLayer::base));
+        let position = layers.len();
+        layers.extend(base.clone().map(ContextLayer::base));
         layers.extend(self.own_layers(value, document_base)?);
         if !matches!(value, Value::Object(_) | Value::Array(_)) {
             return Err(UpliftError::NoDocument);
         }
-        let context = joined(layers.iter().map(|layer| &layer.inlined));
-        let (inlined, mut without_nulls) = (context.to_string(), value.clone());
+        let context = |layers: &[ContextLayer]| joined(layers.iter().map(|layer| &layer.inlined)).to_string();
+        let (inlined, mut value) = (context(&layers), value.clone());
+        let types = lost::scoped_types(&value, &inlined, document_base);
+        if !types.is_empty() {
+            change(&mut value, "", &mut |at, class| {
+                if let Some(iri) = types.get(at) {
+                    *class = Value::String(Text::Unicode(iri.clone().into()));
+                }
+                true
+            });
+        }
         let mut nulls = Vec::new();
-        let (quads, losses) = match expand(value, &inlined, document_base) {
+        let (quads, losses, undeclared) = match expand(&value, &inlined, document_base) {
             Err(UpliftError::Nest(_)) => {
-                let faults = lost::faults(value, &inlined, document_base, ErrorCode::InvalidNestValue);
-                drop_nulls(&mut without_nulls, &HashSet::from_iter(faults), "", &mut nulls);
-                expand(&without_nulls, &inlined, document_base)?
+                // Nulls under terms for `@nest` stand for nothing, but JSON-LD does not allow them. GeoJSON has them.
+                let faults = lost::faults(&value, &inlined, document_base, ErrorCode::InvalidNestValue);
+                let faults = HashSet::<String>::from_iter(faults);
+                change(&mut value, "", &mut |at, value| {
+                    let is_fault = matches!(value, Value::Null) && faults.contains(at);
+                    nulls.extend(is_fault.then(|| Lost { pointer: at.to_owned(), why: Why::Null }));
+                    !is_fault
+                });
+                expand(&value, &inlined, document_base)?
             }
+            Err(UpliftError::Expansion(message)) => return Err(UpliftError::Expansion(in_context(message, &layers))),
             expanded => expanded?,
         };
-        let value = &without_nulls;
+        let value = &value;
         // Without a base, relative references are not IRIs; a processor that reads a file would make some of them.
-        if is_unknown && losses.count(Loss::NoIri) > 0 {
+        if base.is_none() && losses.count(Loss::NoIri) > 0 {
             layers.insert(position, ContextLayer::base(serde_json::Value::Null));
         }
         let mut lost = lost::lost(value, &inlined, document_base).map_err(UpliftError::Expansion)?;
         lost.extend(nulls);
         let shown = (!layers.is_empty()).then(|| joined(layers.iter().map(|layer| &layer.shown)).to_string());
         let document = compose(value, shown.as_deref())?;
-        let losses = describe(&losses, &quads);
+        let losses = describe(&losses, &undeclared, &quads);
         let triples = quads.into_iter().filter(|quad| quad.graph_name.is_default_graph()).map(Triple::from).collect();
         Ok(Uplifted { document, triples, lost, losses })
     }
@@ -229,13 +248,14 @@ fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Opt
     Ok(base)
 }
 
-/// The absolute IRI that a reference stands for.
-fn resolve(base: Option<&str>, reference: &str) -> Option<String> {
-    let parsed = IriRef::parse(reference).ok()?;
-    if parsed.is_absolute() {
-        return Some(reference.to_owned());
+/// The message of a context that JSON-LD does not allow, with the term and the context that it is about.
+fn in_context(message: String, layers: &[ContextLayer]) -> String {
+    let of = |layer: &ContextLayer| Some((lost::faulty_term(&layer.inlined)?, layer.shown.as_str().map(str::to_owned)));
+    match layers.iter().find_map(of) {
+        Some((term, Some(named))) => format!("{message}, of the term {term:?} of `{named}`"),
+        Some((term, None)) => format!("{message}, of the term {term:?} of the document's own context"),
+        None => message,
     }
-    Some(Iri::parse(base?).ok()?.resolve(&parsed).ok()?.into_inner())
 }
 
 fn not_read(error: impl ToString) -> UpliftError {
@@ -258,15 +278,16 @@ fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftErr
     Ok(pretty(&Value::Object(Object::from_members(members))))
 }
 
-fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<(Vec<Quad>, Losses), UpliftError> {
+/// The quads of a document under a context, what is lost, and the prefixes that nothing declares.
+fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<Expanded, UpliftError> {
     let text = compose(value, Some(context))?;
-    let (parsed, _) = json_ld::syntax::Value::parse_str(&text).map_err(not_read)?;
+    let (parsed, prefixes) = OtherPrefixes::parse(&text, false).map_err(not_read)?;
     let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| UpliftError::Base(base.to_owned()));
     let base_iri = base.map(iri).transpose()?;
     let document = RemoteDocument::new(base_iri.clone(), None, parsed);
     // In the order of names, so that every run writes the same.
     let options = json_ld::Options { base: base_iri, ordered: true, ..json_ld::Options::default() };
-    document_to_rdf(&document, options, &NoLoader).map_err(|error| {
+    let (mut quads, losses) = document_to_rdf(&document, options, &NoLoader).map_err(|error| {
         let faults = lost::faults(value, context, base, error.code());
         let at = faults.first().map_or_else(String::new, |at| format!(", at {at}"));
         match error.code() {
@@ -274,29 +295,30 @@ fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<(Vec<Q
             ErrorCode::InvalidNestValue => UpliftError::Nest(at),
             _ => UpliftError::Expansion(format!("{error}{at}")),
         }
-    })
+    })?;
+    let base = base_after(base, &serde_json::from_str(context).unwrap_or_default()).ok().flatten();
+    let undeclared = prefixes.restore(&mut quads, base.as_ref().and_then(serde_json::Value::as_str));
+    let undeclared = undeclared.into_iter().map(str::to_owned).collect();
+    Ok((quads, losses, undeclared))
 }
 
-/// Takes out the nulls that are among the faults: those under terms for `@nest`, which stand for nothing but which JSON-LD
-/// does not allow. GeoJSON has them.
-fn drop_nulls(value: &mut Value<'_>, faults: &HashSet<String>, at: &str, dropped: &mut Vec<Lost>) {
+/// Changes the values below a value, by JSON Pointer; those go of which `keep` says so.
+fn change(value: &mut Value<'_>, at: &str, keep: &mut dyn FnMut(&str, &mut Value<'_>) -> bool) {
     match value {
         Value::Object(object) => {
             let mut members = std::mem::replace(object, Object::from_members(Vec::new())).members;
             members.retain_mut(|(name, value)| {
-                let pointer = lost::below(at, name);
-                if matches!(value, Value::Null) && faults.contains(&pointer) {
-                    dropped.push(Lost { pointer, why: Why::Null });
-                    return false;
-                }
-                drop_nulls(value, faults, &pointer, dropped);
-                true
+                let at = lost::below(at, name);
+                change(value, &at, keep);
+                keep(&at, value)
             });
             *object = Object::from_members(members);
         }
         Value::Array(array) => {
             for (index, item) in array.items.iter_mut().enumerate() {
-                drop_nulls(item, faults, &format!("{at}/{index}"), dropped);
+                let at = format!("{at}/{index}");
+                change(item, &at, keep);
+                keep(&at, item);
             }
         }
         _ => {}
@@ -304,7 +326,7 @@ fn drop_nulls(value: &mut Value<'_>, faults: &HashSet<String>, at: &str, dropped
 }
 
 /// Losses that have no place.
-fn describe(losses: &Losses, quads: &[Quad]) -> Vec<String> {
+fn describe(losses: &Losses, odd: &[String], quads: &[Quad]) -> Vec<String> {
     let mut described: Vec<_> = losses
         .iter()
         .filter(|(loss, _)| *loss != Loss::NumberOutOfRange)
@@ -316,6 +338,8 @@ fn describe(losses: &Losses, quads: &[Quad]) -> Vec<String> {
             }
         })
         .collect();
+    let below = "is declared nowhere, so names with it are relative to the base";
+    described.extend(odd.iter().map(|prefix| format!("the prefix {prefix} {below}")));
     let named = quads.iter().filter(|quad| !quad.graph_name.is_default_graph()).count();
     if named > 0 {
         described.push(format!("{named} triples of named graphs, which Turtle does not have"));

@@ -5,6 +5,7 @@
 //! JSON-LD in it as the graph of the Turtle.
 
 mod agreement;
+mod authors;
 mod broken;
 mod contexts;
 mod online;
