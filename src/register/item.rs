@@ -177,7 +177,7 @@ impl Runner {
                 None => uplift(&spelled),
                 Some(text) => match json::parse(text.as_bytes()) {
                     Ok(prepared) => uplift(&prepared),
-                    Err(error) => Err(UpliftError::NotRead(format!("what jq gives is not JSON: {error}"))),
+                    Err(error) => Err(UpliftError::Document(format!("what jq gives is not JSON: {error}"))),
                 },
             }
         } else {

@@ -394,9 +394,7 @@ impl Repository {
         files.insert(Product::REGISTER.marker.to_owned(), lines(&register));
         Register { files, blocks, notes }
     }
-}
 
-impl Repository {
     /// `register-summary.md`: the blocks in a few words.
     fn summary(&self, title: &str, entries: &[Value]) -> String {
         let mut text = format!("# {title}\n\n");

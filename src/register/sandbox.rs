@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::rules::infer;
 use super::steps::StepKind;
 use super::turtle::n_triples;
-use super::validator::{Validated, Validator, compile};
+use super::validator::{Validated, Validator};
 use crate::worker::Worker;
 
 /// A schema that gave no answer for this many examples in a row is not tried with others.
@@ -123,7 +123,7 @@ fn answering(documents: BTreeMap<String, Value>) -> impl FnMut(&Value) -> Value 
         let is_compiled = request.get("compile").is_some();
         let target = text(if is_compiled { "compile" } else { "schema" });
         if !validators.contains_key(target) {
-            match compile(target, &documents) {
+            match Validator::compile(target, &documents) {
                 Ok(validator) => drop(validators.insert(target.to_owned(), validator)),
                 Err(error) if is_compiled => return json!(Result::<(), _>::Err(error)),
                 Err((_, why)) => return json!(Validated::Err(why)),

@@ -86,30 +86,18 @@ struct Medias {
 
 /// A media type, and the extension of its files.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", from = "MediaEntry")]
+#[serde(rename_all = "camelCase", from = "Value")]
 struct Media {
     mime_type: String,
     default_extension: String,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum MediaEntry {
-    Name(String),
-    #[serde(rename_all = "camelCase")]
-    Whole {
-        mime_type: String,
-        default_extension: Option<String>,
-    },
-}
-
-impl From<MediaEntry> for Media {
-    fn from(entry: MediaEntry) -> Self {
-        let (mime_type, extension) = match entry {
-            MediaEntry::Name(name) => (name, None),
-            MediaEntry::Whole { mime_type, default_extension } => (mime_type, default_extension),
-        };
-        let default_extension = extension.map_or_else(|| extension_of(&mime_type), |extension| key(&extension));
+/// A media type by its name, or with an extension.
+impl From<Value> for Media {
+    fn from(entry: Value) -> Self {
+        let text = |name: &str| entry.get(name).and_then(Value::as_str);
+        let mime_type = entry.as_str().or_else(|| text("mimeType")).unwrap_or_default().to_owned();
+        let default_extension = text("defaultExtension").map_or_else(|| extension_of(&mime_type), key);
         Self { mime_type, default_extension }
     }
 }
@@ -185,7 +173,7 @@ impl Transform {
         };
         for (medias, name) in [&mut self.inputs, &mut self.outputs].into_iter().zip(usual.into_iter().flatten()) {
             if medias.media_types.is_empty() {
-                medias.media_types.push(MediaEntry::Name(name.to_owned()).into());
+                medias.media_types.push(Value::from(name).into());
             }
         }
         let by = format!("{file}, transform {}", self.id);

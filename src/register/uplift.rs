@@ -54,21 +54,12 @@ pub struct Uplifted {
 /// Why a document has no RDF.
 #[derive(Debug, thiserror::Error)]
 pub enum UpliftError {
-    /// JSON-LD is made of objects, and arrays of them.
-    #[error("it is no JSON object and no array, so no JSON-LD")]
-    NoDocument,
-    /// Not read, for it is nested too deep.
+    /// It is not JSON-LD, or is nested too deep, or its base is none.
     #[error("{0}")]
-    NotRead(String),
+    Document(String),
     /// A context in the document.
     #[error(transparent)]
     Context(#[from] LoadError),
-    /// The base is not an absolute IRI.
-    #[error("{0:?} is no absolute IRI")]
-    Base(String),
-    /// A context below the top that is not written out.
-    #[error("a context below the top of the document refers to another: write it out, or name it at the top")]
-    Nested,
     /// What a term for `@nest` holds is not an object.
     #[error("JSON-LD expansion fails: a term for `@nest` holds something else than objects{0}")]
     Nest(String),
@@ -157,7 +148,7 @@ impl Uplifter {
         layers.extend(base.clone().map(ContextLayer::base));
         layers.extend(self.own_layers(value, document_base)?);
         if !matches!(value, Value::Object(_) | Value::Array(_)) {
-            return Err(UpliftError::NoDocument);
+            return Err(not_read("it is no JSON object and no array, so no JSON-LD"));
         }
         let context = |layers: &[ContextLayer]| joined(layers.iter().map(|layer| &layer.inlined)).to_string();
         let (inlined, mut value) = (context(&layers), value.clone());
@@ -239,7 +230,7 @@ fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Opt
             None => {}
             Some(serde_json::Value::String(reference)) => {
                 let known = base.as_ref().and_then(serde_json::Value::as_str);
-                let resolved = resolve(known, reference).ok_or_else(|| UpliftError::Base(reference.clone()))?;
+                let resolved = resolve(known, reference).ok_or_else(|| no_base(reference))?;
                 base = Some(json!(resolved));
             }
             Some(_) => base = Some(serde_json::Value::Null),
@@ -259,7 +250,11 @@ fn in_context(message: String, layers: &[ContextLayer]) -> String {
 }
 
 fn not_read(error: impl ToString) -> UpliftError {
-    UpliftError::NotRead(error.to_string())
+    UpliftError::Document(error.to_string())
+}
+
+fn no_base(base: &str) -> UpliftError {
+    not_read(format!("{base:?} is no absolute IRI"))
 }
 
 fn prefix_layer(prefixes: &Prefixes) -> Vec<ContextLayer> {
@@ -282,7 +277,7 @@ fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftErr
 fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<Expanded, UpliftError> {
     let text = compose(value, Some(context))?;
     let (parsed, prefixes) = OtherPrefixes::parse(&text, false).map_err(not_read)?;
-    let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| UpliftError::Base(base.to_owned()));
+    let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| no_base(base));
     let base_iri = base.map(iri).transpose()?;
     let document = RemoteDocument::new(base_iri.clone(), None, parsed);
     // In the order of names, so that every run writes the same.
@@ -291,7 +286,9 @@ fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<Expand
         let faults = lost::faults(value, context, base, error.code());
         let at = faults.first().map_or_else(String::new, |at| format!(", at {at}"));
         match error.code() {
-            ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => UpliftError::Nested,
+            ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => not_read(
+                "a context below the top of the document refers to another: write it out, or name it at the top",
+            ),
             ErrorCode::InvalidNestValue => UpliftError::Nest(at),
             _ => UpliftError::Expansion(format!("{error}{at}")),
         }
