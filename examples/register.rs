@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use rpcgraph::register::{Block, Register, RegisterOptions};
+use rpcgraph::register::{Register, RegisterOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -21,12 +21,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Uplifts and validates a block's examples, and writes what came of them into a new folder.
 pub fn register(block: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
-    let register =
-        Register::build(&Block::read(block)?, &RegisterOptions { offline: true, ..RegisterOptions::default() })?;
-    register.write(out)?;
-    for item in register.report().failed() {
-        eprintln!("{}: {}", item.title(), item.reasons().join("; "));
+    let register = Register::build(block, &RegisterOptions { offline: true, ..RegisterOptions::default() })?;
+    register.write(out, false)?;
+    for block in &register.blocks {
+        for item in block.report.failed() {
+            eprintln!("{}: {}", item.title(), item.reasons().join("; "));
+        }
+        eprintln!("{}: {} of {} passed", block.report.name, block.report.passed(), block.report.items.len());
     }
-    eprintln!("{} of {} passed", register.report().passed(), register.report().items.len());
     Ok(())
 }

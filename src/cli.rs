@@ -174,7 +174,7 @@ fn run_command(command: &Command) -> Result<Outcome, Failure> {
         Command::Formats(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
-        Command::Worker => rpcgraph::register::schema_worker().map(|()| Outcome::Done).map_err(Failure::from_boxed),
+        Command::Worker => rpcgraph::register::worker().map(|()| Outcome::Done).map_err(Failure::from_boxed),
     }
 }
 

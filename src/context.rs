@@ -163,6 +163,16 @@ pub(crate) fn definitions(context: &Value) -> &[Value] {
     }
 }
 
+/// Contexts as one: alone, or in an array without arrays.
+#[cfg(feature = "register")]
+pub(crate) fn joined<'c>(contexts: impl Iterator<Item = &'c Value>) -> Value {
+    let flat: Vec<_> = contexts.flat_map(definitions).collect();
+    match flat.as_slice() {
+        [one] => (*one).clone(),
+        several => several.iter().copied().cloned().collect(),
+    }
+}
+
 /// Why there is no context: one variant for each cause.
 ///
 /// A `name` or `origin` is the path or URL of a document, as the user gave it where the user named it; so is the text of
@@ -231,14 +241,12 @@ pub enum LoadError {
     )]
     Offline(String),
     /// A file outside of the folder that contexts may come from.
-    #[error("`{origin}`, named by {by}, is outside of `{folder}`: put a copy of it there")]
+    #[error("`{origin}`, named by {by}, is outside of the building block's folder: put a copy of it there")]
     Outside {
         /// The file.
         origin: String,
         /// The document or the user that named it.
         by: String,
-        /// The folder.
-        folder: String,
     },
     /// The request failed before there was an answer, or the answer broke off.
     #[error("cannot fetch the context `{url}`: check the URL and the network")]

@@ -46,12 +46,15 @@
 //! store quads endpoint load  Oxigraph's store; SPARQL servers
 //! summary convert log        a log from its bytes to its answers
 //! rebuild                    a graph back to messages
+//! redact                     messages without what they say
 //! report serve               pages, and a server for them
-//! register                   building blocks → registers
+//! register capture           building blocks → registers; logs → building blocks
 //! cli                        the command
 //! ```
 
 mod answer;
+#[cfg(feature = "register")]
+pub mod capture;
 pub mod context;
 pub mod convert;
 pub mod diagnostic;
@@ -70,6 +73,8 @@ mod quads;
 pub mod query;
 pub mod rebuild;
 pub mod record;
+#[cfg(feature = "register")]
+pub mod redact;
 #[cfg(feature = "register")]
 pub mod register;
 #[cfg(feature = "register")]

@@ -24,7 +24,7 @@ use crate::json;
 use crate::message::{Content, Kind, Message, Problem, Single};
 use crate::protocol::{self, Extract, Protocol, Said, Statement, Told};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
-use crate::register::redact::Redaction;
+use crate::redact::Redaction;
 use crate::secrets;
 use crate::session::{Annotated, Name, Node};
 use crate::summary::Summary;
@@ -40,7 +40,7 @@ const MCP: Told = Told { protocol: Protocol::Mcp, errors_alone: false, cancels_a
 /// What a page is to be.
 #[derive(Debug, Clone)]
 pub struct ReportOptions {
-    /// Whether to put placeholders in place of what was said (see [`redact`](crate::register::redact)).
+    /// Whether to put placeholders in place of what was said (see [`redact`](crate::redact)).
     pub redact: bool,
     /// How many bytes of payloads it has at most; none: all.
     pub limit: Option<u64>,

@@ -1,14 +1,13 @@
 //! `register`: a building block's example register.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 use rpcgraph::diagnostic::printable;
 use rpcgraph::register::{
-    Block, Files, Register, RegisterOptions, Report, ReportEntry, ReportItem, Repository, RepositoryBlock,
-    RepositoryRegister, compare,
+    Register, RegisterBlock, RegisterOptions, Report, ReportEntry, ReportItem, Repository, compare,
 };
 
 use super::input::shown;
@@ -27,7 +26,7 @@ pub struct RegisterCommand {
     #[arg(short, long, value_name = "DIR", required_unless_present = "compare")]
     output: Option<PathBuf>,
 
-    /// Only say how the register differs from that in a folder, and exit with 1 where it does
+    /// Only say which graphs of examples and tests differ from those of the register in a folder; exit with 1 if any do
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "from_capture"])]
     compare: Option<PathBuf>,
 
@@ -100,28 +99,19 @@ impl RegisterCommand {
             strict: self.strict,
             worker: std::env::current_exe().ok(),
         };
-        if Repository::is_one(block) {
-            return self.finish(&self.repository(block, &options)?, None);
-        }
-        let block = Block::read(block)?;
-        self.finish(&Register::build(&block, &options)?.into(), Some(block.name()))
-    }
-
-    fn repository(&self, path: &Path, options: &RegisterOptions) -> Result<RepositoryRegister, Failure> {
-        let repository = Repository::open(path)?;
+        let repository = Repository::open(block)?;
         // Shown on a terminal alone.
         let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-        let register = repository.build(self.block.as_deref(), options, &mut |id| bar.set_message(id.to_owned()))?;
+        let register = repository.build(self.block.as_deref(), &options, &mut |id| bar.set_message(id.to_owned()))?;
         bar.finish_and_clear();
-        Ok(register)
+        self.finish(&register, repository.is_alone())
     }
 
-    /// Writes a register, and says what there is to be said of it. `alone` is the name of a block that is not one of a
-    /// repository.
-    fn finish(&self, register: &RepositoryRegister, alone: Option<&str>) -> Result<Outcome, Failure> {
+    /// Writes a register, and says what there is to be said of it; whether it is of a block that stands alone.
+    fn finish(&self, register: &Register, alone: bool) -> Result<Outcome, Failure> {
         let place = match &self.output {
             Some(output) => {
-                register.write(output, self.replace && alone.is_none())?;
+                register.write(output, self.replace && !alone)?;
                 format!(" in {}", shown(output))
             }
             None => String::new(),
@@ -129,17 +119,17 @@ impl RegisterCommand {
         let note = |before: &str, note: &String| say(&format!("note: {before}{}", printable(note)));
         register.notes.iter().filter(|_| !self.quiet).for_each(|text| note("", text));
         let (mut passed, mut total, mut failed) = (0, 0, 0);
-        for RepositoryBlock { report, notes } in &register.blocks {
-            let before = if alone.is_some() { String::new() } else { format!("{}: ", printable(&report.id)) };
+        for RegisterBlock { report, notes } in &register.blocks {
+            let before = if alone { String::new() } else { format!("{}: ", printable(&report.id)) };
             notes.iter().filter(|_| !self.quiet).for_each(|text| note(&before, text));
-            report.items.iter().filter(|_| !self.quiet && alone.is_some()).for_each(say_notes);
+            report.items.iter().filter(|_| !self.quiet && alone).for_each(say_notes);
             say_failed(report, &before);
             (passed, total) = (passed + report.passed(), total + report.items.len());
             failed += usize::from(!report.is_success());
         }
-        let (blocks, files) = (register.blocks.len(), register.files().len());
-        let counts = match alone {
-            Some(name) => format!("{}: {passed} of {total} passed", printable(name)),
+        let (blocks, files) = (register.blocks.len(), register.files.len());
+        let counts = match register.blocks.first().filter(|_| alone) {
+            Some(block) => format!("{}: {passed} of {total} passed", printable(&block.report.name)),
             None => {
                 let good = blocks - failed;
                 format!("{good} of {blocks} blocks passed, {passed} of {total} examples and tests")
@@ -148,13 +138,11 @@ impl RegisterCommand {
         if !self.quiet {
             say(&format!("{counts}; {files} files{place}"));
         }
-        self.outcome(failed == 0, register.files())
-    }
-
-    /// What comes of a register: whether it is as it should be, or, where it was only compared, as the other is.
-    fn outcome(&self, passed: bool, files: &Files) -> Result<Outcome, Failure> {
-        let Some(folder) = &self.compare else { return Ok(if passed { Outcome::Done } else { Outcome::Findings }) };
-        let differences = compare(files, folder).with_context(|| format!("cannot read {}", shown(folder)))?;
+        // Where it is only compared, it is to be as the other is.
+        let Some(folder) = &self.compare else {
+            return Ok(if failed == 0 { Outcome::Done } else { Outcome::Findings });
+        };
+        let differences = compare(&register.files, folder).with_context(|| format!("cannot read {}", shown(folder)))?;
         differences.iter().for_each(|difference| say(&format!("differs: {}", printable(difference))));
         Ok(if differences.is_empty() { Outcome::Done } else { Outcome::Findings })
     }

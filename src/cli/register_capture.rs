@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use rpcgraph::capture::{Capture, block, write};
 use rpcgraph::record::ReaderOptions;
 use rpcgraph::register::MAX_FILE;
-use rpcgraph::register::capture::Capture;
-use rpcgraph::register::captured;
+
 use rpcgraph::summary::{Summary, counted};
 
 use super::format::FormatArgs;
@@ -67,7 +67,7 @@ impl CaptureArgs {
                 left_out(&capture)
             );
         }
-        let files = captured::block(&capture, self.redact)?;
+        let files = block(&capture, self.redact)?;
         if let Some((file, text)) = files.iter().find(|(_, text)| text.len() as u64 > MAX_FILE) {
             let much = text.len();
             bail!(
@@ -75,7 +75,7 @@ impl CaptureArgs {
                  longest messages, or shorten them with --redact"
             );
         }
-        captured::write(&files, output)?;
+        write(&files, output)?;
         if !quiet {
             let examples = counted(examples as u64, "example");
             let tests = counted(capture.faulty().len() as u64, "test");

@@ -167,7 +167,7 @@ impl Loader {
 
     /// A context that stands in a file among other things, inlined as that of a whole file is.
     pub fn load_value(&self, path: &Path, context: Value) -> Result<Context, LoadError> {
-        let name = path.display().to_string();
+        let name = self.name(path);
         let location = Some(file_url(path)?);
         let size = context.to_string().len();
         let root = Document { name: name.clone(), location, context, size };
@@ -249,12 +249,12 @@ impl Loader {
             return Ok(document);
         }
         // A reference in a document may have put control characters into the path.
-        let origin = path.display().to_string().replace(char::is_control, "\u{FFFD}");
+        let origin = self.name(path).replace(char::is_control, "\u{FFFD}");
         if let Some(folder) = &self.folder
             && let Ok(real) = std::fs::canonicalize(path)
         {
             if !real.starts_with(folder) {
-                return Err(LoadError::Outside { origin, by: by(), folder: folder.display().to_string() });
+                return Err(LoadError::Outside { origin, by: by() });
             }
             // Reading a pipe would wait for a writer.
             if !real.is_file() {
@@ -267,6 +267,15 @@ impl Loader {
             return Err(LoadError::TooLarge(origin));
         }
         Ok(self.keep(url, parse(origin, url.clone(), &text)?))
+    }
+
+    /// A path as messages show it: for authors, without the way to their folder on this machine.
+    fn name(&self, path: &Path) -> String {
+        let relative = |folder: &PathBuf| match path.strip_prefix(folder) {
+            Ok(below) => Some(below.to_owned()),
+            Err(_) => Some(Path::new("..").join(path.strip_prefix(folder.parent()?).ok()?)),
+        };
+        self.folder.as_ref().and_then(relative).unwrap_or_else(|| path.to_owned()).display().to_string()
     }
 
     fn remote(&self, url: &Url, by: impl Fn() -> String) -> Result<Rc<Document>, LoadError> {

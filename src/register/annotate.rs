@@ -10,7 +10,6 @@ use std::collections::{BTreeSet, HashSet};
 use json_ld::syntax::is_keyword;
 use serde_json::{Map, Value};
 
-use super::references::Anchors;
 use crate::context::definitions;
 use crate::json::pointer_token;
 
@@ -28,15 +27,14 @@ pub const MAX_DEPTH: usize = 200;
 /// Subschemas that are gone through for one schema: references let few bytes stand for many.
 pub const MAX_STEPS: usize = 500_000;
 
-/// Annotates a schema with a context in which nothing is remote. Annotations that it has already stay. Fails where
-/// references make it too large or too deep.
-pub fn annotate(schema: &mut Value, context: &Value) -> Result<(), String> {
+/// Annotates a schema with a context in which nothing is remote. Annotations that it has already stay. `follow` gives the JSON
+/// Pointers of fragments. Fails where references make it too large or too deep.
+pub fn annotate(schema: &mut Value, context: &Value, follow: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
     let (context, prefixes) = written_out(context);
     if let Some(entries) = schema.as_object_mut() {
         entries.shift_remove(CONTEXT);
     }
-    let mut annotator =
-        Annotator { root: schema, prefixes, followed: HashSet::new(), anchors: Anchors::default(), steps: 0 };
+    let mut annotator = Annotator { root: schema, prefixes, followed: HashSet::new(), follow, steps: 0 };
     annotator.subschema("", &[&context], 1, false, 0);
     if annotator.steps > MAX_STEPS {
         return Err(too_large());
@@ -136,7 +134,7 @@ struct Annotator<'s> {
     prefixes: Map<String, Value>,
     /// The references that were followed, by the pointers of their subschemas.
     followed: HashSet<String>,
-    anchors: Anchors,
+    follow: &'s dyn Fn(&str) -> Option<String>,
     /// How many subschemas were gone through.
     steps: usize,
 }
@@ -177,7 +175,7 @@ impl Annotator<'_> {
         let mut next = Vec::new();
         if let Some(fragment) = text(self, "$ref").as_deref().and_then(|reference| reference.strip_prefix('#'))
             && self.followed.insert(at.to_owned())
-            && let Ok(target) = self.anchors.pointer(self.root, fragment)
+            && let Some(target) = (self.follow)(fragment)
         {
             next.push((target, level + 1));
         }

@@ -1,29 +1,24 @@
 //! A building block, read from its folder and checked as far as that is possible without its examples' content.
 
 use std::collections::BTreeSet;
-use std::error::Error;
-use std::io;
-use std::path::Path;
 
-use oxrdf::Triple;
-use oxttl::{TurtleParser, TurtleSyntaxError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::dependencies::Inherited;
+use super::error::{BLOCK, BlockError};
 use super::examples::{Examples, ExamplesFile, Others, SnippetSource};
-use super::folder::Folder;
+use super::folder::{Folder, key};
 use super::language::Language;
 use super::library::Library;
-use super::steps::Step;
-use super::transforms::Transform;
-use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, LoadError};
+use super::steps::{Step, Transform, steps, transforms};
+use super::turtle::read_turtle;
+use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
 use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
 
 /// The files of a block, each under the names that it may have.
-pub(super) const METADATA: &[&str] = &["bblock.json", "bblock.yaml", "bblock.yml"];
-pub(super) const CONTEXT: &[&str] = &["context.jsonld"];
-pub(super) const SCHEMA: &[&str] = &["schema.yaml", "schema.yml", "schema.json"];
+pub const METADATA: &[&str] = &["bblock.json", "bblock.yaml", "bblock.yml"];
+pub const CONTEXT: &[&str] = &["context.jsonld"];
+pub const SCHEMA: &[&str] = &["schema.yaml", "schema.yml", "schema.json"];
 const EXAMPLES: &[&str] = &["examples.yaml", "examples.yml", "examples.json"];
 const DESCRIPTION: &[&str] = &["description.md"];
 const ONTOLOGY: &[&str] = &["ontology.ttl"];
@@ -31,82 +26,6 @@ const ONTOLOGY: &[&str] = &["ontology.ttl"];
 const SHAPES: &[&str] = &["shapes.shacl", "rules.shacl"];
 const TESTS: &str = "tests";
 const MORE_TESTS: &[&str] = &["tests.yaml", "tests.yml"];
-/// The name of the block itself in messages, as what names its files.
-pub const BLOCK: &str = "the building block";
-/// Base of Turtle that is only checked, for its relative references.
-pub const ANY_BASE: &str = "https://example.invalid/";
-
-/// Why a building block has no register: something that its author is to mend first.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BlockError {
-    /// The block's folder cannot be read.
-    #[error("cannot read the building block {path}")]
-    Folder {
-        /// The folder.
-        path: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// A file of the block cannot be read.
-    #[error("cannot read `{reference}`, named by {by}")]
-    Read {
-        /// The file, relative to the block.
-        reference: String,
-        /// The file or the example that named it.
-        by: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// A reference out of the block's folder.
-    #[error("`{reference}`, named by {by}, is outside of the building block's folder: put a copy of it there")]
-    Outside {
-        /// The reference.
-        reference: String,
-        /// The file or the example that named it.
-        by: String,
-    },
-    /// A reference to a URL, which is not fetched.
-    #[error(
-        "`{reference}`, named by {by}, is a URL, and examples and schemas are not fetched: put a copy in the block, or \
-         name a folder for it with --import URL=DIR, or fetch it with --online -c URL"
-    )]
-    Remote {
-        /// The reference.
-        reference: String,
-        /// The file or the example that named it.
-        by: String,
-    },
-    /// The context cannot be used.
-    #[error(transparent)]
-    Context(#[from] LoadError),
-    /// Not YAML, JSON or Turtle, or not what the file is to hold.
-    #[error("{file}")]
-    Syntax {
-        /// The file.
-        file: String,
-        /// What is wrong, and on which line.
-        source: Box<dyn Error + Send + Sync>,
-    },
-    /// A context, a JSON Schema, SHACL shapes, an IRI, a prefix or a name for files that cannot be used.
-    #[error("{place}: {message}")]
-    Unusable {
-        /// What asked for it, or its file.
-        place: String,
-        /// What is wrong, and what to do.
-        message: String,
-    },
-}
-
-impl BlockError {
-    pub(super) fn syntax(file: &str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::Syntax { file: file.to_owned(), source: source.into() }
-    }
-
-    pub(super) fn unusable(place: &str, message: String) -> Self {
-        Self::Unusable { place: place.to_owned(), message }
-    }
-}
 
 /// The entries of `bblock.json`. Each may be absent.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -219,36 +138,22 @@ pub struct Block {
     /// The tests, in the order of their names.
     pub tests: Vec<BlockTest>,
     /// Steps beside the uplift.
-    pub(super) steps: Vec<Step>,
+    pub steps: Vec<Step>,
     /// What else is made of its examples.
-    pub(super) transforms: Vec<Transform>,
+    pub transforms: Vec<Transform>,
     /// The description, in Markdown.
     pub description: Option<String>,
     /// The ontology, in Turtle.
     pub ontology: Option<String>,
     /// Files or URLs of SHACL shapes.
     pub shapes: Vec<String>,
-    /// What it takes over from other blocks of its repository, and of those that it imports.
-    pub(super) inherited: Inherited,
     /// The parts of the block that are not used, and why.
     pub notes: Vec<String>,
 }
 
 impl Block {
-    /// Reads a block from its folder, or from the folder that holds a file of examples.
-    pub fn read(path: &Path) -> Result<Self, BlockError> {
-        let folder_error = |source| BlockError::Folder { path: super::folder::shown(path), source };
-        let is_folder = std::fs::metadata(path).map_err(folder_error)?.is_dir();
-        if is_folder {
-            return Self::read_from(Folder::open(path)?, None, &Library::default());
-        }
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        Self::read_from(Folder::open(parent)?, name, &Library::default())
-    }
-
     /// Reads a block from its folder, and what it refers to from a library. Its examples may stand in a file of another name.
-    pub(super) fn read_from(mut folder: Folder, file: Option<String>, library: &Library) -> Result<Self, BlockError> {
+    pub fn read(mut folder: Folder, file: Option<String>, library: &Library) -> Result<Self, BlockError> {
         let own_examples: &[_] = if file.is_none() { EXAMPLES } else { &[] };
         let examples_file = file.or_else(|| folder.find(EXAMPLES).map(str::to_owned));
         let mut notes = Vec::new();
@@ -270,11 +175,15 @@ impl Block {
                 notes.extend(present.map(|other| format!("{other}: not used, since there is {used}")));
             }
         }
+        let resources = metadata.others.get("resources").and_then(Value::as_array).into_iter().flatten();
+        for resource in resources.filter(|resource| resource["role"] == "validation") {
+            notes.push(format!("bblock.json: nothing here validates by the resource {}", resource["ref"]));
+        }
         let text = |names: &[&'static str]| folder.find(names).map(|name| folder.read(name, BLOCK));
         let description = text(DESCRIPTION).transpose()?;
         let ontology = text(ONTOLOGY).transpose()?;
         if let Some(ontology) = &ontology {
-            check_turtle("ontology.ttl", ontology)?;
+            read_turtle(ontology, None).map_err(|error| BlockError::syntax("ontology.ttl", error))?;
         }
         let key = key(&folder.name());
         Ok(Self {
@@ -282,7 +191,6 @@ impl Block {
             identifier: metadata.item_identifier.clone().unwrap_or_else(|| key.clone()),
             key,
             below: String::new(),
-            inherited: Inherited::default(),
             context_error: None,
             metadata,
             context_file,
@@ -290,8 +198,8 @@ impl Block {
             examples_file,
             examples,
             tests,
-            steps: super::steps::read(&folder)?,
-            transforms: super::transforms::read(&folder, library)?,
+            steps: steps(&folder)?,
+            transforms: transforms(&folder, library)?,
             description,
             ontology,
             notes,
@@ -339,14 +247,6 @@ fn shapes(folder: &Folder, metadata: &Metadata, notes: &mut Vec<String>) -> Vec<
     names
 }
 
-/// A folder's name as it stands in URLs.
-pub(super) fn key(name: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
-    let key: String = name.chars().map(|character| if plain(character) { character } else { '-' }).collect();
-    let key = key.trim_start_matches('.');
-    if key.is_empty() { "block".to_owned() } else { key.to_owned() }
-}
-
 /// The examples, each with its text in place.
 fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<String>) -> Result<Examples, BlockError> {
     let ExamplesFile(mut examples) = folder.read_data(file, BLOCK)?;
@@ -362,18 +262,13 @@ fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<Stri
             unused(&place, &snippet.others);
             // What cannot be read fails that example, when it is run.
             if let SnippetSource::Ref(reference) = &snippet.source
-                && let Ok(text) = read_text(folder, reference, &place, library)
+                && let Ok(text) = library.file(folder, reference, &place)
             {
                 snippet.source = SnippetSource::Code(text);
             }
         }
     }
     Ok(examples)
-}
-
-/// The text of a file of a block, or of what a URL stands for.
-pub(super) fn read_text(folder: &Folder, reference: &str, by: &str, library: &Library) -> Result<String, BlockError> {
-    if reference.contains("://") { library.text(reference, by) } else { folder.read(reference, by) }
 }
 
 fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<BlockTest>, BlockError> {
@@ -405,16 +300,4 @@ fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<BlockTest>
         }
     }
     Ok(tests)
-}
-
-/// The triples of a file in Turtle.
-pub fn check_turtle(file: &str, text: &str) -> Result<Vec<Triple>, BlockError> {
-    read_turtle(text, ANY_BASE).map_err(|source| BlockError::syntax(file, source))
-}
-
-/// The triples of a Turtle document.
-pub fn read_turtle(text: &str, base: &str) -> Result<Vec<Triple>, TurtleSyntaxError> {
-    let parser = TurtleParser::new();
-    let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
-    parser.for_slice(text).collect()
 }

@@ -12,11 +12,10 @@ use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 
-use super::builder::{RegisterBuilder, Shown};
 use super::language::Language;
-use super::library::shown;
 use super::site::Site;
 use super::turtle;
+use super::view::{BlockView, Shown};
 use crate::json::indented;
 
 const PREFIXES: [(&str, &str); 6] = [
@@ -31,10 +30,10 @@ const STATUS: &str = "http://www.opengis.net/def/status/";
 const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 
 /// What the catalogue says of a block. Without a base URL, its IRIs are relative to the catalogue itself.
-pub fn catalogue(register: &RegisterBuilder<'_>) -> Vec<Triple> {
+pub fn catalogue(view: &BlockView<'_>) -> Vec<Triple> {
     let mut writer = CatalogueWriter::default();
-    let RegisterBuilder { block, report, shown, .. } = register;
-    let (metadata, site) = (&block.metadata, register.site());
+    let BlockView { block, site, report, shown, .. } = view;
+    let metadata = &block.metadata;
     let catalog = site.base().unwrap_or("./").to_owned();
     let me = node(site, &block.key);
     writer.typed(&catalog, &["skos:ConceptScheme", "dcat:Catalog"]);
@@ -67,15 +66,15 @@ pub fn catalogue(register: &RegisterBuilder<'_>) -> Vec<Triple> {
     if let Some(status) = &metadata.status {
         writer.link_if_valid(&me, "bblocks:status", &format!("{STATUS}{status}"));
     }
-    register.context.iter().for_each(|context| writer.link(&me, "bblocks:hasJsonLdContext", context));
-    if let Some(file) = register.schema_file {
+    view.context.iter().for_each(|context| writer.link(&me, "bblocks:hasJsonLdContext", context));
+    if let Some(file) = view.schema_file {
         writer.link(&me, "bblocks:hasSchema", &site.reference(&site.own(file)));
     }
     for example in shown {
         writer.link(&me, "dct:hasPart", &node(site, &example.key()));
     }
     for example in shown {
-        writer.example(register, example, &catalog, &me);
+        writer.example(site, example, &catalog, &me);
     }
     writer.0.into_iter().collect()
 }
@@ -151,8 +150,7 @@ impl CatalogueWriter {
         }
     }
 
-    fn example(&mut self, register: &RegisterBuilder<'_>, example: &Shown<'_>, catalog: &str, block: &str) {
-        let site = register.site();
+    fn example(&mut self, site: &Site, example: &Shown<'_>, catalog: &str, block: &str) {
         let (node, title) = (node(site, &example.key()), example.title());
         self.typed(&node, &["skos:Concept", "dcat:Dataset"]);
         self.text(&node, "dct:title", &title);
@@ -162,14 +160,9 @@ impl CatalogueWriter {
         }
         self.link(&node, "dct:isPartOf", block);
         self.link(&node, "skos:inScheme", catalog);
-        for (snippet, done) in example.example.snippets.iter().zip(&example.results) {
-            if done.is_validated() {
-                let reference = snippet.schema_ref.as_deref().unwrap_or_default();
-                if let Some((uri, fragment)) = register.runner.schemas.target(reference) {
-                    let file = shown(&uri);
-                    let path = if fragment.is_empty() { file } else { format!("{file}#{fragment}") };
-                    self.link(&node, "dct:conformsTo", &site.reference(&site.own(&path)));
-                }
+        for done in &example.results {
+            if let Some(schema) = &done.schema {
+                self.link(&node, "dct:conformsTo", &site.reference(&site.own(schema)));
             }
             if let Some((source, _)) = done.files.first() {
                 self.link(&node, "dct:source", &site.reference(source));

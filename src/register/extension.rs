@@ -9,11 +9,10 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::BlockError;
-use super::annotate::{MAX_DEPTH, too_large};
-use super::dependencies::reference;
+use super::annotate::{CONTEXT, MAX_DEPTH, PREFIXES, too_large};
+use super::error::BlockError;
 use super::library::{Library, shown};
-use super::references::{Anchors, point};
+use super::references::{block_reference, identifiers, point, split};
 
 const BY: &str = "extensionPoints";
 /// Keywords that say nothing of a value; a schema of these and one reference is another name for what it refers to.
@@ -38,19 +37,19 @@ pub fn schema(points: &Value, uri: &str, library: &Library) -> Result<Value, Blo
     let mut overlay =
         Overlay { library, replaced: BTreeMap::new(), known: HashSet::new(), depth: 0, is_too_deep: false };
     for (source, target) in &points.extensions {
-        library.resolve(uri, &reference(target))?;
-        let mut name = Some(library.resolve(uri, &reference(source))?);
+        library.resolve(uri, &block_reference(target))?;
+        let mut name = Some(library.resolve(uri, &block_reference(source))?);
         while let Some(place) = name {
             name = overlay.other_name(&place).filter(|other| !overlay.replaced.contains_key(other));
             overlay.replaced.insert(place, (source, target));
         }
     }
-    let base = library.resolve(uri, &reference(&points.base_building_block))?;
+    let base = library.resolve(uri, &block_reference(&points.base_building_block))?;
     let branches = overlay.branches(&*library.document(&base, BY)?, &base);
     if overlay.is_too_deep {
         return Err(BlockError::unusable(&shown(&base), too_large()));
     }
-    let mut whole = vec![json!({ "$ref": reference(&points.base_building_block) })];
+    let mut whole = vec![json!({ "$ref": block_reference(&points.base_building_block) })];
     whole.extend(branches.map(Value::Object));
     Ok(json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -73,16 +72,16 @@ struct Overlay<'l> {
 impl Overlay<'_> {
     /// The URI of what a reference in a document leads to.
     fn target(&self, reference: &str, uri: &str) -> Option<String> {
-        let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let (path, fragment) = split(reference);
         let target = if path.is_empty() { uri.to_owned() } else { self.library.resolve(uri, path).ok()? };
         Some(if fragment.is_empty() { target } else { format!("{target}#{fragment}") })
     }
 
     /// What a schema is only another name for.
     fn other_name(&self, place: &str) -> Option<String> {
-        let (uri, fragment) = place.split_once('#').unwrap_or((place, ""));
-        let document = self.library.document(uri, BY).ok()?;
-        let schema = document.pointer(&Anchors::default().pointer(&document, fragment).ok()?)?;
+        let (uri, fragment) = split(place);
+        let found = self.library.follow(uri, &format!("#{fragment}"), BY).ok()?;
+        let schema = found.document.pointer(&found.pointer.ok()?)?;
         let is_silent = |name: &str| SILENT.contains(&name) || name.starts_with("x-");
         let mut said = schema.as_object()?.iter().filter(|(name, _)| !is_silent(name));
         let (Some((name, value)), None) = (said.next(), said.next()) else { return None };
@@ -131,14 +130,12 @@ impl Overlay<'_> {
     fn referred(&mut self, named: &str, uri: &str) -> Option<Map<String, Value>> {
         let target = self.target(named, uri)?;
         if let Some((source, by)) = self.replaced.get(&target) {
-            let replacing = json!({ "$ref": reference(by), SOURCE: source, "x-bblocks-extension-target": by });
+            let replacing = json!({ "$ref": block_reference(by), SOURCE: source, "x-bblocks-extension-target": by });
             return replacing.as_object().cloned();
         }
-        let (uri, fragment) = target.split_once('#').unwrap_or((&target, ""));
         // What cannot be read is told where the other block's own schema is used.
-        let document = self.library.document(uri, BY).ok().filter(|_| self.known.insert(target.clone()))?;
-        let pointer = Anchors::default().pointer(&document, fragment).ok()?;
-        self.branches(document.pointer(&pointer)?, uri)
+        let found = self.library.follow(uri, named, BY).ok().filter(|_| self.known.insert(target))?;
+        self.branches(found.document.pointer(&found.pointer.ok()?)?, &found.uri)
     }
 }
 
@@ -159,4 +156,24 @@ fn alternative(keyword: &str, item: &Value, branches: Option<Map<String, Value>>
         Some(branches) if branches.contains_key(SOURCE) => branches.into(),
         Some(branches) => json!({ "allOf": [whole(), branches] }),
     }
+}
+
+/// The schema of a block that extends another one: both at once, its own at a path such as `a.b[].c` of the other's.
+pub fn extended(extends: &Value, uri: &str, library: &Library) -> Result<Value, BlockError> {
+    let mut own = (*library.written(uri, "a schema")?).clone();
+    let Some(base) = identifiers(extends).first().map(|id| block_reference(id)) else { return Ok(own) };
+    let path = extends.get("path").and_then(Value::as_str).unwrap_or_default();
+    // These say something of the document that they stand in.
+    let mut top = Map::new();
+    for name in ["$schema", "$id", PREFIXES, CONTEXT] {
+        if let Some(value) = own.as_object_mut().and_then(|members| members.remove(name)) {
+            top.insert(name.to_owned(), value);
+        }
+    }
+    for name in path.split('.').rev().filter(|name| !name.is_empty()) {
+        let (name, item) = name.strip_suffix("[]").map_or((name, own.clone()), |name| (name, json!({ "items": own })));
+        own = json!({ "properties": { name: item } });
+    }
+    top.insert("allOf".to_owned(), json!([{ "$ref": base }, own]));
+    Ok(Value::Object(top))
 }

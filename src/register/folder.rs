@@ -7,7 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::{BlockError, yaml};
+use super::error::{BLOCK, BlockError};
+use super::yaml;
 pub(super) use crate::diagnostic::printable_path as shown;
 
 /// Largest file of a block, in bytes.
@@ -35,7 +36,7 @@ impl Default for Folder {
 impl Folder {
     /// Opens a folder.
     pub fn open(path: &Path) -> Result<Self, BlockError> {
-        let failed = |source| BlockError::Folder { path: shown(path), source };
+        let failed = |source| BlockError::Read { what: format!("{BLOCK} {}", shown(path)), source };
         let root = fs::canonicalize(path).map_err(failed)?;
         fs::read_dir(&root).map_err(failed)?;
         Ok(Self { within: root.clone(), root, built_in: BTreeMap::new() })
@@ -46,7 +47,7 @@ impl Folder {
         let folder = Self::open(path)?;
         match folder.root.starts_with(&outer.root) {
             true => Ok(Self { within: outer.root.clone(), ..folder }),
-            false => Err(BlockError::Outside { reference: shown(path), by: "the repository".to_owned() }),
+            false => Err(BlockError::outside(&shown(path), "the repository")),
         }
     }
 
@@ -83,20 +84,19 @@ impl Folder {
 
     /// Where a file of the folder is, without links. `by` is what refers to it, for messages.
     pub fn locate(&self, reference: &str, by: &str) -> Result<PathBuf, BlockError> {
-        let (name, by) = (reference.to_owned(), by.to_owned());
         let path = Path::new(reference);
         if reference.contains("://") {
-            return Err(BlockError::Remote { reference: name, by });
+            return Err(BlockError::Remote { reference: reference.to_owned(), by: by.to_owned() });
         }
         // Said even where there is no such file, so that messages tell nothing of files outside.
         let depth = self.root.strip_prefix(&self.within).map_or(0, |below| below.components().count());
         if leads_out(path, depth) {
-            return Err(BlockError::Outside { reference: name, by });
+            return Err(BlockError::outside(reference, by));
         }
         match fs::canonicalize(self.root.join(path)) {
             Ok(real) if real.starts_with(&self.within) => Ok(real),
-            Ok(_) => Err(BlockError::Outside { reference: name, by }),
-            Err(source) => Err(BlockError::Read { reference: name, by, source }),
+            Ok(_) => Err(BlockError::outside(reference, by)),
+            Err(source) => Err(BlockError::read(reference, by, source)),
         }
     }
 
@@ -106,7 +106,7 @@ impl Folder {
             return Ok((*text).to_owned());
         }
         let path = self.locate(reference, by)?;
-        let failed = |source| BlockError::Read { reference: reference.to_owned(), by: by.to_owned(), source };
+        let failed = |source| BlockError::read(reference, by, source);
         // Reading a pipe would wait for a writer.
         if !fs::metadata(&path).map_err(failed)?.is_file() {
             return Err(failed(io::Error::other("it is not a file")));
@@ -146,9 +146,8 @@ impl Folder {
         if self.root.join(reference).symlink_metadata().is_err() {
             return Ok(Vec::new());
         }
-        let by = "the building block";
-        let path = self.locate(reference, by)?;
-        let failed = |source| BlockError::Read { reference: reference.to_owned(), by: by.to_owned(), source };
+        let path = self.locate(reference, BLOCK)?;
+        let failed = |source| BlockError::read(reference, BLOCK, source);
         let mut names = Vec::new();
         for entry in fs::read_dir(&path).map_err(failed)? {
             names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
@@ -156,6 +155,14 @@ impl Folder {
         names.sort();
         Ok(names)
     }
+}
+
+/// A folder's name as it stands in URLs.
+pub fn key(name: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
+    let key: String = name.chars().map(|character| if plain(character) { character } else { '-' }).collect();
+    let key = key.trim_start_matches('.');
+    if key.is_empty() { "block".to_owned() } else { key.to_owned() }
 }
 
 /// Whether a path leads out of the folder that is so many levels above the one that it is relative to, by its text alone.

@@ -1,25 +1,26 @@
 //! One example or test: read, uplifted, validated; what comes of it are files and an item of the report.
 
-use std::path::Path;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use indexmap::IndexMap;
 use oxrdf::Triple;
 use serde_json::json;
 
-use super::block::{ANY_BASE, read_turtle};
-use super::builder::said;
+use super::error::said;
 use super::examples::Prefixes;
 use super::language::Language;
 use super::lost::{Lost, Why};
 use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted, without_nulls};
+use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
 use super::site::Site;
-use super::steps::{Step, n_triples};
-use super::turtle;
+use super::steps::Step;
+use super::turtle::{self, n_triples, read_turtle};
 use super::uplift::{UpliftError, Uplifted, Uplifter};
 use super::validator::Verdict;
-use super::{BlockError, yaml};
+use super::{error::BlockError, yaml};
 use crate::json::{self, pretty};
 
 /// An example or test, with all that it needs to be run.
@@ -55,17 +56,14 @@ pub struct Done {
     graph: Vec<Triple>,
     /// Files by path, its own first.
     pub files: Vec<(String, String)>,
+    /// The file of the schema that was used on it, with a fragment.
+    pub schema: Option<String>,
 }
 
 impl Done {
     /// Adds the file of the example or test itself.
     fn add_own(&mut self, text: impl Into<String>) {
         self.files.push((self.item.file.clone(), text.into()));
-    }
-
-    /// Whether a schema was used on it.
-    pub fn is_validated(&self) -> bool {
-        self.item.entries.iter().any(|entry| entry.section == Section::JsonSchema)
     }
 }
 
@@ -77,6 +75,8 @@ pub struct Runner {
     pub uplifter: Uplifter,
     /// Validate JSON.
     pub schemas: Schemas,
+    /// Runs what strangers wrote.
+    pub sandbox: Rc<RefCell<Sandbox>>,
     /// Validate graphs.
     pub shapes: Shapes,
     /// What the context could not be made of.
@@ -89,7 +89,7 @@ pub struct Runner {
 
 impl Runner {
     /// Runs one. Fails only where the block itself is wrong.
-    pub fn run(&mut self, job: &Job<'_>) -> Result<Done, BlockError> {
+    pub fn run(&self, job: &Job<'_>) -> Result<Done, BlockError> {
         let name = format!("{}.{}", job.stem, job.language.extension());
         let mut done = self.begin(job.subject.clone(), job.stem, job.language, job.must_fail);
         let from = match job.subject {
@@ -98,8 +98,8 @@ impl Runner {
         };
         let using = format!("Using {name} from {from}");
         match job.language {
-            Language::Json | Language::JsonLd => self.json(job, &using, &mut done)?,
-            Language::Yaml => self.yaml(job, &using, &mut done)?,
+            Language::Json | Language::JsonLd => self.json(job, &using, &mut done),
+            Language::Yaml => self.yaml(job, &using, &mut done),
             Language::Turtle => self.turtle(job, &using, &mut done),
             Language::Other(_) => done.add_own(job.text),
         }
@@ -126,25 +126,24 @@ impl Runner {
             entries: Vec::new(),
             losses: 0,
         };
-        Done { item, jsonld: None, turtle: None, graph: Vec::new(), files: Vec::new() }
+        Done { item, jsonld: None, turtle: None, graph: Vec::new(), files: Vec::new(), schema: None }
     }
 
-    fn yaml(&mut self, job: &Job<'_>, using: &str, done: &mut Done) -> Result<(), BlockError> {
+    fn yaml(&self, job: &Job<'_>, using: &str, done: &mut Done) {
         done.add_own(job.text);
         match yaml::read(job.text) {
             Ok(value) => {
                 done.item.done(Section::Files, using, json!({}));
-                self.validate(job, &value, done)
+                self.validate(job, &value, done);
             }
             Err(error) => {
                 let payload = json!({ "line": error.line() });
                 done.item.fail(Section::JsonSchema, format!("Error parsing YAML: {error}"), payload);
-                Ok(())
             }
         }
     }
 
-    fn json(&mut self, job: &Job<'_>, using: &str, done: &mut Done) -> Result<(), BlockError> {
+    fn json(&self, job: &Job<'_>, using: &str, done: &mut Done) {
         // The first reader is strict about characters and numbers, the second keeps how they were spelled.
         let value = serde_json::from_str::<serde_json::Value>(job.text)
             .map_err(|error| (error.to_string(), json!({ "line": error.line(), "col": error.column() })));
@@ -153,8 +152,7 @@ impl Runner {
             Ok(read) => read,
             Err((error, payload)) => {
                 done.item.fail(Section::JsonSchema, format!("Error parsing JSON: {error}"), payload);
-                done.add_own(job.text);
-                return Ok(());
+                return done.add_own(job.text);
             }
         };
         done.item.done(Section::Files, using, json!({}));
@@ -179,7 +177,7 @@ impl Runner {
                 None => uplift(&spelled),
                 Some(text) => match json::parse(text.as_bytes()) {
                     Ok(prepared) => uplift(&prepared),
-                    Err(error) => Err(UpliftError::NotRead(format!("what jq gives is not JSON: {error}"))),
+                    Err(error) => Err(UpliftError::Document(format!("what jq gives is not JSON: {error}"))),
                 },
             }
         } else {
@@ -193,32 +191,29 @@ impl Runner {
             }
             Err(error) => {
                 let message = format!("Error found when uplifting JSON-LD: {}", said(&error));
-                let message = without_place(&message, &self.uplifter.place);
                 done.item.fail(Section::JsonLd, message, json!({ "op": "jsonld-uplift-error" }));
                 if *job.language == Language::JsonLd {
                     done.add_own(pretty(&spelled) + "\n");
                 }
             }
         }
-        self.validate(job, &value, done)
+        self.validate(job, &value, done);
     }
 
     /// What the steps before the uplift make of an example: nothing new where there are none. None where one cannot be run.
-    fn prepared(&mut self, text: &str, done: &mut Done) -> Option<Option<String>> {
-        let mut prepared = None;
-        for step in self.steps.clone().iter().filter(|step| !step.r#type.takes_rdf()) {
-            prepared = Some(self.step(step, prepared.as_deref().unwrap_or(text), done)?);
-        }
-        Some(prepared)
+    fn prepared(&self, text: &str, done: &mut Done) -> Option<Option<String>> {
+        let mut steps = self.steps.iter().filter(|step| !step.r#type.takes_rdf());
+        steps.try_fold(None, |prepared: Option<String>, step| {
+            self.step(step, prepared.as_deref().unwrap_or(text), done).map(Some)
+        })
     }
 
     /// What the steps after the uplift make of a graph. None where one cannot be run.
-    fn finished(&mut self, job: &Job<'_>, mut uplifted: Uplifted, done: &mut Done) -> Option<Uplifted> {
-        for step in self.steps.clone().iter().filter(|step| *job.language == Language::Json && step.r#type.takes_rdf())
-        {
+    fn finished(&self, job: &Job<'_>, mut uplifted: Uplifted, done: &mut Done) -> Option<Uplifted> {
+        for step in self.steps.iter().filter(|step| *job.language == Language::Json && step.r#type.takes_rdf()) {
             let output = self.step(step, &n_triples(&uplifted.triples), done)?;
             // N-Triples are Turtle.
-            uplifted.triples = match read_turtle(&output, ANY_BASE) {
+            uplifted.triples = match read_turtle(&output, None) {
                 Ok(triples) => triples,
                 Err(error) => {
                     let name = step.r#type.name();
@@ -232,9 +227,9 @@ impl Runner {
     }
 
     /// What a step makes of a text. Without it there would be another graph, so the example has none where it cannot be run.
-    fn step(&mut self, step: &Step, input: &str, done: &mut Done) -> Option<String> {
+    fn step(&self, step: &Step, input: &str, done: &mut Done) -> Option<String> {
         let name = step.r#type.name();
-        match self.schemas.step(&step.r#type, &step.code, input) {
+        match self.sandbox.borrow_mut().step(&step.r#type, &step.code, input) {
             Ok(output) => {
                 done.item.done(Section::SemanticUplift, format!("Step {name} is run"), json!({ "op": name }));
                 Some(output)
@@ -303,7 +298,7 @@ impl Runner {
         }
         text.push_str(job.text);
         done.item.done(Section::Files, using, json!({}));
-        match read_turtle(&text, done.item.url.as_deref().unwrap_or(ANY_BASE)) {
+        match read_turtle(&text, done.item.url.as_deref()) {
             Ok(triples) if triples.is_empty() => {
                 done.item.fail(Section::Turtle, "The Turtle has no triples", json!({ "empty": true }));
             }
@@ -313,17 +308,17 @@ impl Runner {
         done.add_own(text);
     }
 
-    fn validate(&mut self, job: &Job<'_>, value: &serde_json::Value, done: &mut Done) -> Result<(), BlockError> {
-        if job.schema_ref.is_none() && !self.schemas.has_own() {
-            return Ok(());
-        }
+    fn validate(&self, job: &Job<'_>, value: &serde_json::Value, done: &mut Done) {
+        let reference = job.schema_ref.unwrap_or_default();
+        // Of a document with several nodes, the nodes are what the schema describes.
+        let value = value.get("@graph").unwrap_or(value);
+        let Some(validated) = self.schemas.validate(reference, value) else { return };
         if let Some(reference) = job.schema_ref {
             let message = format!("Using the following JSON Schema: {reference}");
             done.item.done(Section::JsonSchema, message, json!({ "filename": reference }));
         }
-        // Of a document with several nodes, the nodes are what the schema describes.
-        let value = value.get("@graph").unwrap_or(value);
-        match self.schemas.validate(job.schema_ref.unwrap_or_default(), value)? {
+        done.schema = self.schemas.shown(reference);
+        match validated {
             Ok(verdict @ (Verdict::Valid | Verdict::Unchecked)) => {
                 let payload = json!({ "op": "validation", "result": true });
                 let partly = if verdict == Verdict::Unchecked { ", but not every condition is checked" } else { "" };
@@ -347,20 +342,6 @@ impl Runner {
                 done.item.fail(Section::JsonSchema, message, payload);
             }
         }
-        Ok(())
-    }
-}
-
-/// A message without the way to the folder that a file is in: a register says nothing of the machine that it was made on.
-fn without_place(message: &str, file: &Path) -> String {
-    let Some((folder, parent)) = file.parent().and_then(|folder| Some((folder, folder.parent()?))) else {
-        return message.to_owned();
-    };
-    let mut message = message.replace(&format!("{}/", folder.display()), "");
-    message = message.replace(&format!("`{}`", folder.display()), "the building block's folder");
-    match parent.parent() {
-        Some(_) => message.replace(&format!("`{}/", parent.display()), "`../"),
-        None => message,
     }
 }
 

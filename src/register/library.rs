@@ -10,24 +10,22 @@ use std::rc::Rc;
 use oxiri::{Iri, IriRef};
 use serde_json::Value;
 
-use super::annotate::annotate;
-use super::dependencies::extended;
-use super::extension;
+use super::annotate::{CONTEXT, annotate};
+use super::error::BlockError;
 use super::folder::Folder;
-use super::references::{percent_decode, percent_encode};
-use super::{BlockError, yaml};
-use crate::context::Loader;
+use super::references::{Anchors, BLOCKS, absolute_id, percent_decode, percent_encode, split};
+use super::yaml;
+use crate::context::{LoadError, Loader, joined};
 
 /// The folder above the library's folder. A path of this machine would show in messages.
 const ABOVE: &str = "block:///";
 /// The library's folder: below another, so that references that lead out of it are told.
 pub const ROOT: &str = "block:///block/";
-/// What references to blocks begin with; their identifier follows.
-pub const BLOCKS: &str = "bblocks://";
-/// The register that is imported where nothing else is said.
-pub const MAIN_REGISTER: &str = "https://opengeospatial.github.io/bblocks/register.json";
 /// Registers that are read at most, with those that they import.
 const MAX_REGISTERS: usize = 64;
+
+/// What makes a schema of what `bblock.json` says, in the document with a URI.
+pub type Maker = fn(&Value, &str, &Library) -> Result<Value, BlockError>;
 
 /// A block of the repository, as far as others may refer to it.
 #[derive(Debug, Clone, Default)]
@@ -38,10 +36,8 @@ pub struct LocalBlock {
     pub context: Option<Value>,
     /// URL that its annotated schema will have.
     pub published: Option<String>,
-    /// The block that its schema extends, as `bblock.json` names it.
-    pub extends: Option<Value>,
-    /// The extension points that make its schema.
-    pub points: Option<Value>,
+    /// What its schema is made with, and of, where it is not written.
+    pub made: Option<(Maker, Value)>,
 }
 
 /// All that references may lead to.
@@ -52,12 +48,13 @@ pub struct Library {
     /// What loads contexts and documents from elsewhere.
     pub loader: Loader,
     blocks: BTreeMap<String, LocalBlock>,
-    /// The identifiers of the blocks, by the URIs of their schemas and by the URLs that those will have.
+    /// The identifiers of the blocks, by the URIs of their schemas and by the URLs that those have or will have.
     by_schema: BTreeMap<String, String>,
     by_url: BTreeMap<String, String>,
     documents: RefCell<BTreeMap<String, Rc<Value>>>,
+    anchors: RefCell<BTreeMap<String, Rc<Anchors>>>,
     annotated: RefCell<BTreeMap<String, Rc<Value>>>,
-    /// Schemas that are being made of extension points.
+    /// Schemas that are being made.
     open: RefCell<BTreeSet<String>>,
     imports: RefCell<Imports>,
 }
@@ -73,39 +70,32 @@ struct Imports {
     lacking: Vec<String>,
 }
 
+/// What a reference leads to.
+pub struct Target {
+    /// The document's URI.
+    pub uri: String,
+    /// The document, as it was written.
+    pub document: Rc<Value>,
+    /// The JSON Pointer in it, or why there is none.
+    pub pointer: Result<String, String>,
+}
+
 impl Library {
-    /// The files of a folder.
-    pub fn new(folder: Folder, loader: Loader) -> Self {
-        Self { folder, loader, ..Self::default() }
+    /// The files of a folder, and the registers with these URLs.
+    pub fn new(folder: Folder, loader: Loader, imports: &[String]) -> Self {
+        let imports = Imports { queue: imports.iter().cloned().collect(), ..Imports::default() };
+        Self { folder, loader, imports: imports.into(), ..Self::default() }
     }
 
-    /// Adds the blocks of a repository by identifier, and the URLs of the registers that it imports.
-    #[must_use]
-    pub fn with(mut self, blocks: BTreeMap<String, LocalBlock>, imports: &[String]) -> Self {
-        for (id, block) in &blocks {
-            block.schema.iter().for_each(|uri| drop(self.by_schema.insert(uri.clone(), id.clone())));
-            block.published.iter().for_each(|url| drop(self.by_url.insert(url.clone(), id.clone())));
+    /// Adds a block of the repository, or replaces it.
+    pub fn add(&mut self, id: &str, block: LocalBlock) {
+        if let Some(uri) = &block.schema {
+            self.by_schema.insert(uri.clone(), id.to_owned());
+            let own = self.written(uri, "a schema").ok().filter(|_| block.made.is_none());
+            let own = own.and_then(|schema| absolute_id(&schema)).filter(|_| self.is_local(uri));
+            self.by_url.extend(own.into_iter().chain(block.published.clone()).map(|url| (url, id.to_owned())));
         }
-        self.blocks = blocks;
-        self.imports.get_mut().queue = imports.iter().cloned().collect();
-        self
-    }
-
-    /// Gives a block of the repository the schema that extension points make of another one, where that other has one: for APIs
-    /// they are only said. Returns whether it is so.
-    pub fn extend(&mut self, id: &str, points: &Value, schema: String, published: Option<String>) -> bool {
-        let base = points.get("baseBuildingBlock").and_then(Value::as_str).unwrap_or_default();
-        let is_schema = match self.blocks.get(base) {
-            Some(base) => base.schema.is_some(),
-            // What is unknown is told where it is used.
-            None => self.imported(base).is_none_or(|base| schema_url(&base).is_some()),
-        };
-        if let Some(block) = self.blocks.get_mut(id).filter(|_| is_schema) {
-            self.by_schema.insert(schema.clone(), id.to_owned());
-            published.iter().for_each(|url| drop(self.by_url.insert(url.clone(), id.to_owned())));
-            (block.schema, block.published, block.points) = (Some(schema), published, Some(points.clone()));
-        }
-        is_schema
+        self.blocks.insert(id.to_owned(), block);
     }
 
     /// A block of the repository.
@@ -118,21 +108,70 @@ impl Library {
         uri.starts_with(ROOT)
     }
 
+    /// Whether a block has a schema; what is unknown is told where it is used.
+    pub fn has_schema(&self, id: &str) -> bool {
+        match self.blocks.get(id) {
+            Some(block) => block.schema.is_some(),
+            None => self.imported(id).is_none_or(|block| schema_urls(&block).next().is_some()),
+        }
+    }
+
     /// The URI that a reference without its fragment stands for, in a document with a URI.
     pub fn resolve(&self, base: &str, reference: &str) -> Result<String, BlockError> {
         let remote = || BlockError::Remote { reference: reference.to_owned(), by: shown(base) };
         if let Some(id) = reference.strip_prefix(BLOCKS) {
             let schema = match self.blocks.get(id) {
                 Some(block) => block.schema.clone(),
-                None => self.imported(id).and_then(|block| schema_url(&block)),
+                None => self.imported(id).and_then(|block| schema_urls(&block).next().map(str::to_owned)),
             };
             return schema.ok_or_else(|| self.unknown(reference, base));
         }
         let parsed = IriRef::parse(reference).map_err(|_| remote())?;
         let whole = Iri::parse(base).map_err(|_| remote())?.resolve(&parsed).map_err(|_| remote())?.into_inner();
-        // What will be published is here already.
-        let local = self.by_url.get(&whole).and_then(|id| self.blocks.get(id)?.schema.clone());
-        Ok(local.unwrap_or(whole))
+        Ok(self.here(&whole).unwrap_or(whole))
+    }
+
+    /// The URI of what is or will be published under a URL and is here already: the schema of a block, or a file beside one
+    /// that says by its identifier where it is published.
+    fn here(&self, url: &str) -> Option<String> {
+        if self.is_local(url) {
+            return None;
+        }
+        let schema = |id: &String| self.blocks.get(id)?.schema.as_deref();
+        if let Some(own) = self.by_url.get(url) {
+            return schema(own).map(str::to_owned);
+        }
+        let folder = |uri: &str| uri.rfind('/').map_or(0, |end| end + 1);
+        self.by_url.iter().find_map(|(published, id)| {
+            let below = url.strip_prefix(&published[..folder(published)])?;
+            let own = schema(id)?;
+            let beside = format!("{}{below}", &own[..folder(own)]);
+            self.written(&beside, "a schema").is_ok().then_some(beside)
+        })
+    }
+
+    /// What a reference leads to, in a document with a URI, which may have another base of itself.
+    pub fn follow(&self, uri: &str, reference: &str, by: &str) -> Result<Target, BlockError> {
+        let (path, fragment) = split(reference);
+        let document = self.document(uri, by)?;
+        let target = |base: &str| match path {
+            "" => Ok((uri.to_owned(), Rc::clone(&document))),
+            _ => {
+                let target = self.resolve(base, path)?;
+                Ok((target.clone(), self.document(&target, by)?))
+            }
+        };
+        let own = absolute_id(&document).unwrap_or_else(|| uri.to_owned());
+        let [first, second] = if self.is_local(uri) { [uri, &own] } else { [own.as_str(), uri] };
+        let (target, document) = target(first).or_else(|error| target(second).map_err(|_: BlockError| error))?;
+        let pointer = self.pointer(&target, &document, fragment);
+        Ok(Target { uri: target, document, pointer })
+    }
+
+    /// The JSON Pointer of what a fragment of a document names.
+    pub fn pointer(&self, uri: &str, document: &Value, fragment: &str) -> Result<String, String> {
+        let anchors = Rc::clone(self.anchors.borrow_mut().entry(uri.to_owned()).or_default());
+        anchors.pointer(document, fragment)
     }
 
     /// The block of the repository whose schema a URI is.
@@ -164,54 +203,57 @@ impl Library {
         BlockError::unusable(&format!("{reference}, named by {}", shown(base)), message)
     }
 
-    /// A document as it was written. `by` is what refers to it, for messages.
+    /// A document: as it was written, or made where a block has no other. `by` is what refers to it, for messages.
     pub fn document(&self, uri: &str, by: &str) -> Result<Rc<Value>, BlockError> {
+        let Some((make, value)) = self.block_of(uri).and_then(|block| block.made.as_ref()) else {
+            return self.written(uri, by);
+        };
+        let key = format!("made {uri}");
+        if let Some(known) = self.documents.borrow().get(&key) {
+            return Ok(Rc::clone(known));
+        }
+        if !self.open.borrow_mut().insert(uri.to_owned()) {
+            return Err(BlockError::unusable(&shown(uri), "its extension points lead back to it"));
+        }
+        let made = make(value, uri, self).map(Rc::new);
+        self.open.borrow_mut().remove(uri);
+        made.inspect(|made| drop(self.documents.borrow_mut().insert(key, Rc::clone(made))))
+    }
+
+    /// A document as it was written.
+    pub fn written(&self, uri: &str, by: &str) -> Result<Rc<Value>, BlockError> {
         if let Some(known) = self.documents.borrow().get(uri) {
             return Ok(Rc::clone(known));
         }
-        if let Some(points) = self.block_of(uri).and_then(|block| block.points.as_ref()) {
-            if !self.open.borrow_mut().insert(uri.to_owned()) {
-                let message = "its extension points lead back to it".to_owned();
-                return Err(BlockError::unusable(&shown(uri), message));
-            }
-            let made = extension::schema(points, uri, self).map(Rc::new);
-            self.open.borrow_mut().remove(uri);
-            return made.inspect(|made| drop(self.documents.borrow_mut().insert(uri.to_owned(), Rc::clone(made))));
-        }
-        let document: Rc<Value> = match uri.strip_prefix(ROOT) {
-            Some(path) => Rc::new(self.folder.read_data(&percent_decode(path), by)?),
+        let document: Rc<Value> = Rc::new(match uri.strip_prefix(ROOT) {
+            Some(path) => self.folder.read_data(&percent_decode(path), by)?,
             None => {
-                if let Some(path) = uri.strip_prefix(ABOVE) {
-                    return Err(BlockError::Outside { reference: format!("../{path}"), by: by.to_owned() });
-                }
                 let text = self.text(uri, by)?;
                 let value = serde_json::from_str(&text).or_else(|_| yaml::read(&text));
-                Rc::new(value.map_err(|error| BlockError::syntax(uri, error))?)
+                value.map_err(|error| BlockError::syntax(uri, error))?
             }
-        };
-        let extends = self.block_of(uri).and_then(|block| block.extends.as_ref());
-        let document = extends.and_then(|base| extended(base, &document)).map_or(document, Rc::new);
+        });
         self.documents.borrow_mut().insert(uri.to_owned(), Rc::clone(&document));
         Ok(document)
     }
 
     /// The text of a file of the repository, or of what a URL stands for. `by` is what refers to it, for messages.
-    #[cfg(feature = "shacl")]
-    pub fn source(&self, uri: &str, by: &str) -> Result<String, BlockError> {
-        match uri.strip_prefix(ROOT) {
-            Some(path) => self.folder.read(&percent_decode(path), by),
-            None => self.text(uri, by),
+    pub fn text(&self, uri: &str, by: &str) -> Result<String, BlockError> {
+        if let Some(path) = uri.strip_prefix(ROOT) {
+            return self.folder.read(&percent_decode(path), by);
         }
-    }
-
-    /// The text that a URL stands for. `by` is what refers to it, for messages.
-    pub fn text(&self, url: &str, by: &str) -> Result<String, BlockError> {
-        self.loader.text(url, by).map_err(|error| match error {
-            crate::context::LoadError::RemoteFromFile { url, origin } => {
-                BlockError::Remote { reference: url, by: origin }
-            }
+        if let Some(path) = uri.strip_prefix(ABOVE) {
+            return Err(BlockError::outside(&format!("../{path}"), by));
+        }
+        self.loader.text(uri, by).map_err(|error| match error {
+            LoadError::RemoteFromFile { url, origin } => BlockError::Remote { reference: url, by: origin },
             error => error.into(),
         })
+    }
+
+    /// The text of a file in a folder of the library, or of what a URL stands for.
+    pub fn file(&self, folder: &Folder, reference: &str, by: &str) -> Result<String, BlockError> {
+        if reference.contains("://") { self.text(reference, by) } else { folder.read(reference, by) }
     }
 
     /// A document with its annotations, where it is the schema of a block of the repository; else as it was written.
@@ -221,13 +263,15 @@ impl Library {
         }
         let mut document = self.document(uri, "a schema")?;
         if let Some(block) = self.block_of(uri) {
+            let original = Rc::clone(&document);
             let schema = Rc::make_mut(&mut document);
             let nothing = Value::Array(Vec::new());
             let own = block.context.as_ref().unwrap_or(&nothing);
-            let named = schema.get(super::annotate::CONTEXT).and_then(Value::as_str);
+            let named = schema.get(CONTEXT).and_then(Value::as_str);
             let named = named.map(|reference| self.context_of(uri, reference)).transpose()?;
-            let context = super::uplift::joined([own].into_iter().chain(&named));
-            annotate(schema, &context).map_err(|message| BlockError::unusable(&shown(uri), message))?;
+            let context = joined([own].into_iter().chain(&named));
+            let follow = |fragment: &str| self.pointer(uri, &original, fragment).ok();
+            annotate(schema, &context, &follow).map_err(|message| BlockError::unusable(&shown(uri), message))?;
         }
         self.annotated.borrow_mut().insert(uri.to_owned(), Rc::clone(&document));
         Ok(document)
@@ -256,13 +300,14 @@ impl Library {
 
     /// The URL of a register that the repository imports, where it is found; else the most likely one.
     pub fn register_url(&self, named: &str) -> String {
-        let found = candidates(named).into_iter().find_map(|url| self.register(url));
-        found.map_or_else(|| candidates(named).swap_remove(0), |(url, _)| url)
+        self.register(named).map_or_else(|| candidates(named).swap_remove(0), |(url, _)| url)
     }
 
-    fn register(&self, url: String) -> Option<(String, Rc<Value>)> {
-        let register = self.document(&url, "the repository").ok()?;
-        register.get("bblocks").is_some_and(Value::is_array).then_some((url, register))
+    fn register(&self, named: &str) -> Option<(String, Rc<Value>)> {
+        candidates(named).into_iter().find_map(|url| {
+            let register = self.document(&url, "the repository").ok()?;
+            register.get("bblocks").is_some_and(Value::is_array).then_some((url, register))
+        })
     }
 
     fn import(&self, named: &str) {
@@ -271,9 +316,8 @@ impl Library {
         {
             return;
         }
-        let Some((_, register)) = candidates(named).into_iter().find_map(|url| self.register(url)) else {
-            self.imports.borrow_mut().lacking.push(named.to_owned());
-            return;
+        let Some((_, register)) = self.register(named) else {
+            return self.imports.borrow_mut().lacking.push(named.to_owned());
         };
         let mut imports = self.imports.borrow_mut();
         for block in register["bblocks"].as_array().into_iter().flatten() {
@@ -293,11 +337,6 @@ fn candidates(named: &str) -> Vec<String> {
         true => vec![named.to_owned()],
         false => vec![format!("{folder}/build/register.json"), format!("{folder}/register.json"), named.to_owned()],
     }
-}
-
-/// The URL of a published block's schema.
-fn schema_url(block: &Value) -> Option<String> {
-    schema_urls(block).next().map(str::to_owned)
 }
 
 /// The URLs of a published block's schema in each of its forms.

@@ -3,12 +3,18 @@
 //! This is the walk of the [Expansion Algorithm](https://www.w3.org/TR/json-ld11-api/#expansion-algorithm), with the
 //! same contexts at each step, but instead of the result it gives the places that contribute nothing.
 
+use std::collections::BTreeMap;
+
 use json_ld::context::TermDefinitionRef;
 use json_ld::context_processing::Options;
 use json_ld::syntax::context::Context;
-use json_ld::syntax::{ErrorCode, Keyword, Parse as _, TryFromJson as _, is_keyword_like};
+use json_ld::syntax::{ErrorCode, Keyword, TryFromJson as _, is_keyword_like};
 use json_ld::{BlankIdBuf, Container, IriBuf, Term, Type};
 
+use super::prefixes::OtherPrefixes;
+use super::references::resolve;
+use super::turtle::ANY_BASE;
+use crate::context::definitions;
 use crate::json::{self, Numbers, Object, Text, Value, pointer_token, pretty};
 use crate::mapping::{Active, NumberLiteral, process_with};
 
@@ -66,6 +72,33 @@ pub fn faults(document: &Value<'_>, context: &str, base: Option<&str>, code: Err
     faults.into_iter().filter(|(fault, _)| *fault == code).map(|(_, pointer)| pointer).collect()
 }
 
+/// The term of a context that JSON-LD does not allow: one that is refused by itself, or without which the rest is allowed.
+pub fn faulty_term(context: &serde_json::Value) -> Option<String> {
+    let is_allowed = |entries: &serde_json::Map<String, serde_json::Value>| {
+        let text = serde_json::Value::Object(entries.clone()).to_string();
+        let base = IriBuf::new(ANY_BASE.to_owned()).ok();
+        local(&text, &Active::new(base), Options::default()).is_ok()
+    };
+    let refused = definitions(context).iter().filter_map(|definition| definition.as_object());
+    refused.filter(|entries| !is_allowed(entries)).find_map(|entries| {
+        let with = |keep: &dyn Fn(&str) -> bool| {
+            let kept = entries.iter().filter(|(name, _)| name.starts_with('@') || keep(name));
+            is_allowed(&kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+        };
+        let terms = || entries.keys().filter(|name| !name.starts_with('@'));
+        let alone = terms().find(|term| !with(&|name| name == *term));
+        let term = alone.or_else(|| terms().find(|term| with(&|name| name != *term)))?;
+        let inner = entries[term].get("@context").and_then(faulty_term);
+        Some(inner.map_or_else(|| term.clone(), |inner| format!("{term} / {inner}")))
+    })
+}
+
+/// The IRIs of classes, by JSON Pointer, where the term for `@type` has a context of its own. JSON-LD passes that over; the processor of
+/// the OGC's tool does not, and nor did the author.
+pub fn scoped_types(document: &Value<'_>, context: &str, base: Option<&str>) -> BTreeMap<String, String> {
+    walk(document, context, base).map(|walk| walk.types).unwrap_or_default()
+}
+
 fn walk(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<LostWalk, String> {
     let base = base.map(|base| IriBuf::new(base.to_owned())).transpose().map_err(|error| error.to_string())?;
     let active = local(context, &Active::new(base), Options::default())?;
@@ -86,7 +119,7 @@ pub fn own_members<'a>(object: &Object<'a>) -> impl Iterator<Item = (Text<'a>, V
 }
 
 fn local(text: &str, active: &Active, options: Options) -> Result<Active, String> {
-    let (value, _) = json_ld::syntax::Value::parse_str(text).map_err(|error| error.to_string())?;
+    let (value, _) = OtherPrefixes::parse(text, true)?;
     apply(&Context::try_from_json(value).map_err(|error| error.to_string())?, active, options)
 }
 
@@ -99,6 +132,7 @@ struct LostWalk {
     lost: Vec<Lost>,
     /// Members that JSON-LD does not allow where they are, with the codes of the errors.
     faults: Vec<(ErrorCode, String)>,
+    types: BTreeMap<String, String>,
 }
 
 /// Where a value stands.
@@ -266,12 +300,32 @@ impl LostWalk {
                     known.extend(
                         Some(keyword).filter(|_| matches!(keyword, Keyword::Id | Keyword::Graph | Keyword::Index)),
                     );
+                    if let (Keyword::Type, Some(scoped)) =
+                        (keyword, place.active.get(name).and_then(|term| term.context()))
+                    {
+                        self.scoped_type(value, at, &apply(scoped, place.active, Options::default().with_override())?);
+                    }
                     self.keyword(keyword, value, place, known)?;
                 }
                 Ok(None) => self.property(name, value, place)?,
             }
         }
         Ok(())
+    }
+
+    /// Resolves the classes of a node against a context.
+    fn scoped_type(&mut self, classes: &Value<'_>, at: &str, active: &Active) {
+        for (index, class) in one_or_several(classes).iter().enumerate() {
+            let Some(class) = strings(class).first().copied().filter(|class| !class.contains(':')) else { continue };
+            let iri = match (active.get(class).map(|term| term.value()), active.vocabulary(), active.base_iri()) {
+                (Some(Some(Term::Id(id))), _, _) => Some(id.to_string()),
+                (None, Some(Term::Id(vocabulary)), _) => Some(format!("{vocabulary}{class}")),
+                (None, None, Some(base)) => resolve(Some(base.as_str()), class),
+                _ => None,
+            };
+            let at = if matches!(classes, Value::Array(_)) { format!("{at}/{index}") } else { at.to_owned() };
+            self.types.extend(iri.map(|iri| (at, iri)));
+        }
     }
 
     fn keyword(
@@ -376,6 +430,8 @@ impl LostWalk {
 
 #[cfg(test)]
 mod tests {
+    use json_ld::syntax::Parse as _;
+
     use super::*;
 
     fn places(context: &str, document: &str) -> Vec<(String, Why)> {

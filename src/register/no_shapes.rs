@@ -3,7 +3,7 @@
 use oxrdf::Triple;
 use serde_json::json;
 
-use super::block::{Block, BlockError};
+use super::error::BlockError;
 use super::library::{Library, shown};
 use super::report::{ReportItem, Section};
 
@@ -12,10 +12,9 @@ use super::report::{ReportItem, Section};
 pub struct Shapes(Vec<String>);
 
 impl Shapes {
-    /// The shapes of a block and those that it takes over, unread.
-    pub fn open(block: &Block, _: &Library) -> Result<Self, BlockError> {
-        let inherited = block.inherited.shapes.values().flatten().map(|uri| shown(uri));
-        Ok(Self(block.shapes.iter().cloned().chain(inherited).collect()))
+    /// Shapes by their URIs, unread.
+    pub fn open(uris: &[String], _: &Library) -> Result<Self, BlockError> {
+        Ok(Self(uris.iter().map(|uri| shown(uri)).collect()))
     }
 
     /// The shapes that are not used, and why.

@@ -37,34 +37,9 @@ impl Product {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The folder holds something else.
-    #[error(
-        "{folder} is not empty, and no {} that rpcgraph wrote: name a new folder, or empty this one if nothing \
-         in it is needed",
-        .product.name
-    )]
-    NotARegister {
-        /// The folder.
-        folder: String,
-        /// The product that was to replace it.
-        product: Product,
-    },
-    /// The folder holds a register, and something beside it.
-    #[error("{folder} holds {file}, which is not of the {} and would be lost: move it away", .product.name)]
-    NotOurs {
-        /// The folder.
-        folder: String,
-        /// The product that it holds besides.
-        product: Product,
-        /// The file.
-        file: String,
-    },
-    /// It is not a folder.
-    #[error("{0} is not a folder: name one, or a path where there is nothing yet")]
-    NotAFolder(String),
-    /// The current folder is the folder, or below it.
-    #[error("{0} is the current folder, or holds it, and would be replaced under your feet: go to another folder")]
-    Current(String),
+    /// The folder is none, is in use, or holds something else, which would be lost.
+    #[error("{0}")]
+    Refused(String),
     /// The system does not let it be written.
     #[error("cannot write {path}")]
     Io {
@@ -77,6 +52,11 @@ pub enum WriteError {
 
 /// The files of a register, by path.
 pub type Files = BTreeMap<String, String>;
+
+/// Pretty JSON with a line end.
+pub fn lines(value: &Value) -> String {
+    format!("{value:#}\n")
+}
 
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> WriteError + '_ {
     move |source| WriteError::Io { path: shown(path), source }
@@ -98,10 +78,12 @@ pub fn write(files: &Files, folder: &Path, product: Product, replace: bool) -> R
         check_replaceable(&target, product, replace)?;
         let current = std::env::current_dir().and_then(fs::canonicalize);
         if current.is_ok_and(|current| current.starts_with(&target)) {
-            return Err(WriteError::Current(shown(folder)));
+            let problem =
+                "is the current folder, or holds it, and would be replaced under your feet: go to another folder";
+            return Err(WriteError::Refused(format!("{} {problem}", shown(folder))));
         }
     }
-    let parent = target.parent().ok_or_else(|| WriteError::NotAFolder(shown(folder)))?;
+    let parent = target.parent().ok_or_else(|| not_a_folder(folder))?;
     fs::create_dir_all(parent).map_err(failed(folder))?;
     let (beside, _lock) = begin::<tempfile::TempDir>(parent, 0o777).map_err(failed(folder))?;
     let complete = beside.path().join("new");
@@ -114,10 +96,14 @@ pub fn write(files: &Files, folder: &Path, product: Product, replace: bool) -> R
     put_folder(beside, &complete, &target).map_err(failed(folder))
 }
 
+fn not_a_folder(path: &Path) -> WriteError {
+    WriteError::Refused(format!("{} is not a folder: name one, or a path where there is nothing yet", shown(path)))
+}
+
 /// Whether nothing is lost with a folder: it is empty, or a register with all its files known.
 fn check_replaceable(folder: &Path, product: Product, replace: bool) -> Result<(), WriteError> {
     if !folder.is_dir() {
-        return Err(WriteError::NotAFolder(shown(folder)));
+        return Err(not_a_folder(folder));
     }
     if fs::read_dir(folder).map_err(failed(folder))?.next().is_none() {
         return Ok(());
@@ -129,10 +115,18 @@ fn check_replaceable(folder: &Path, product: Product, replace: bool) -> Result<(
         return Ok(());
     }
     let known = marker.as_ref().and_then(|marker| marker.pointer("/tooling/rpcgraph/files")?.as_array());
-    let Some(known) = known else { return Err(WriteError::NotARegister { folder: shown(folder), product }) };
+    let (folder_name, name) = (shown(folder), product.name);
+    let Some(known) = known else {
+        return Err(WriteError::Refused(format!(
+            "{folder_name} is not empty, and no {name} that rpcgraph wrote: name a new folder, or empty this one if nothing in it \
+             is needed"
+        )));
+    };
     let known: BTreeSet<_> = known.iter().filter_map(Value::as_str).collect();
     match list(folder).map_err(failed(folder))?.into_iter().find(|file| !known.contains(file.as_str())) {
-        Some(file) => Err(WriteError::NotOurs { folder: shown(folder), product, file }),
+        Some(file) => Err(WriteError::Refused(format!(
+            "{folder_name} holds {file}, which is not of the {name} and would be lost: move it away"
+        ))),
         None => Ok(()),
     }
 }

@@ -1,14 +1,14 @@
 //! The page of a register: Markdown that repository hosts show.
 
 use super::block::BlockSource;
-use super::builder::{RegisterBuilder, Shown};
 use super::examples::UpliftFormat;
 use super::site::{Site, is_web};
+use super::view::{BlockView, Shown};
 
 /// `index.md`.
-pub fn page(register: &RegisterBuilder<'_>) -> String {
-    let RegisterBuilder { block, report, shown, .. } = register;
-    let (metadata, site) = (&block.metadata, register.site());
+pub fn page(view: &BlockView<'_>) -> String {
+    let BlockView { block, site, report, shown, .. } = view;
+    let metadata = &block.metadata;
     let title = metadata.title.as_deref().unwrap_or(block.name());
     let mut out = format!("# {}\n\n{}", plain(title), code(&report.id));
     if let Some(version) = &metadata.version {
@@ -36,17 +36,17 @@ pub fn page(register: &RegisterBuilder<'_>) -> String {
         out.push_str("There are none.\n\n");
     }
     shown.iter().for_each(|shown| example(shown, site, &mut out));
-    let own = |file: &str| register.files.get(&site.own(file)).map_or("", String::as_str);
-    if let Some(file) = register.schema_file {
+    let own = |file: &str| view.files.get(&site.own(file)).map_or("", String::as_str);
+    if let Some(file) = view.schema_file {
         out.push_str("## Schema\n\n");
         fenced(if file.ends_with(".json") { "json" } else { "yaml" }, own(file), &mut out);
     }
-    if register.context.is_some() {
+    if view.context.is_some() {
         out.push_str("## JSON-LD context\n\n");
         fenced("jsonld", own("context.jsonld"), &mut out);
     }
     out.push_str("## Files\n\n");
-    for (name, path) in &register.links {
+    for (name, path) in &view.links {
         out.push_str(&format!("- [{name}]({})\n", site.reference(path)));
     }
     if !metadata.sources.is_empty() {

@@ -1,14 +1,17 @@
-//! References in JSON Schemas: what their fragments name, and how they are written.
+//! References in JSON Schemas: to blocks, to documents, and what their fragments name.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use oxiri::{Iri, IriRef};
 use percent_encoding::{AsciiSet, PercentEncode, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 use crate::json::pointer_token;
 use crate::vocab::RESERVED;
 
+/// What references to blocks begin with; their identifier follows.
+pub const BLOCKS: &str = "bblocks://";
 /// The bytes that are encoded in paths and fragments.
 const PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b'$');
 
@@ -19,6 +22,42 @@ pub fn percent_encode(text: &str) -> PercentEncode<'_> {
 /// The percent-decoded form of a path or a fragment.
 pub fn percent_decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// A reference without its fragment, and the fragment.
+pub fn split(reference: &str) -> (&str, &str) {
+    reference.split_once('#').unwrap_or((reference, ""))
+}
+
+/// The absolute IRI that a reference stands for.
+pub fn resolve(base: Option<&str>, reference: &str) -> Option<String> {
+    let parsed = IriRef::parse(reference).ok()?;
+    if parsed.is_absolute() {
+        return Some(reference.to_owned());
+    }
+    Some(Iri::parse(base?).ok()?.resolve(&parsed).ok()?.into_inner())
+}
+
+/// A reference to a block as registers have it.
+pub fn block_reference(id: &str) -> String {
+    format!("{BLOCKS}{}", bare(id))
+}
+
+fn bare(id: &str) -> &str {
+    id.strip_prefix(BLOCKS).unwrap_or(id)
+}
+
+/// The identifiers of blocks in a value: one, a list of them, an object that names one, or one that leads to them.
+pub fn identifiers(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(id) => vec![bare(id)],
+        Value::Array(items) => items.iter().flat_map(identifiers).collect(),
+        Value::Object(members) => match members.get("itemIdentifier") {
+            Some(id) => identifiers(id),
+            None => members.values().flat_map(identifiers).collect(),
+        },
+        _ => Vec::new(),
+    }
 }
 
 /// The anchors of a schema, of any draft, by their names; found when first asked for.
@@ -90,6 +129,12 @@ pub fn is_without_anchors(schema: &Value) -> bool {
     ["draft-03", "draft-04", "draft-06", "draft-07"].iter().any(|draft| dialect.contains(draft))
 }
 
+/// The identifier that a schema has of itself, if it is absolute.
+pub fn absolute_id(schema: &Value) -> Option<String> {
+    let id = schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str)?;
+    Some(split(id).0.to_owned()).filter(|id| id.contains("://"))
+}
+
 /// Visits every object of a schema that is not data.
 pub fn each_object(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
     match schema {
@@ -104,13 +149,13 @@ pub fn each_object(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, V
     }
 }
 
-/// Makes a pointer of each `$ref` to an anchor, where `resolve` gives one.
+/// Replaces each `$ref` where `resolve` gives another.
 pub fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String>) {
     each_object(schema, &mut |entries| {
         if let Some(Value::String(reference)) = entries.get_mut("$ref")
-            && let Some(pointer) = resolve(reference)
+            && let Some(other) = resolve(reference)
         {
-            *reference = pointer;
+            *reference = other;
         }
     });
 }

@@ -217,6 +217,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// One without items.
+    pub(super) fn new(id: &str, name: &str, generated: Option<String>) -> Self {
+        Self { id: id.to_owned(), name: name.to_owned(), generated, items: Vec::new(), errors: Vec::new() }
+    }
+
     /// How many items passed.
     pub fn passed(&self) -> usize {
         self.items.iter().filter(|item| item.passed()).count()

@@ -1,34 +1,41 @@
-//! A repository of building blocks: one register of all of them.
+//! A repository of building blocks, or a block that stands alone, which is a repository of one; and its register.
 //!
-//! The blocks are the folders under `_sources/` that hold a `bblock.json`. Their identifiers are the prefix of
-//! `bblocks-config.yaml` and the names of their folders. What is wrong with one block is in its report; the others are made.
+//! The blocks of a repository are the folders under `_sources/` that hold a `bblock.json`. Their identifiers are the prefix of
+//! `bblocks-config.yaml` and the names of their folders. What is wrong with one of them is in its report; the others are made.
+//! Of a block that stands alone there is no register then.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use indexmap::IndexSet;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::block::{BLOCK, Block, CONTEXT, METADATA, SCHEMA, key};
-use super::builder::{BlockPart, RegisterBuilder, said};
-use super::catalogue;
-use super::dependencies;
-use super::folder::Folder;
+use super::block::{Block, CONTEXT, METADATA, SCHEMA};
+use super::builder::{BlockBuilder, BlockPart};
+use super::error::{BLOCK, BlockError, absolute, said};
+use super::extension::{extended, schema};
+use super::folder::{Folder, key};
 use super::html::html;
-use super::library::{Library, LocalBlock, MAIN_REGISTER, uri};
-use super::output::{self, Files, Product, WriteError};
+use super::library::{Library, LocalBlock, uri};
+use super::options::RegisterOptions;
+use super::output::{self, Files, Product, WriteError, lines};
 use super::report::{Report, without_nulls};
-use super::site::Site;
-use super::{BlockError, Register, RegisterOptions, absolute, lines, loader};
-use crate::context::{LoadError, Loader, Reference};
+use super::sandbox::Sandbox;
+use super::site::{Site, is_web};
+use super::{catalogue, dependencies, yaml};
+use crate::context::{LoadError, Reference};
 
 const CONFIG: &[&str] = &["bblocks-config.yaml", "bblocks-config.yml"];
+const PLUGINS: &[&str] = &["transform-plugins.yml", "transform-plugins.yaml"];
 const LOCAL_CONFIG: &[&str] = &["bblocks-config-local.yml", "bblocks-config-local.yaml"];
 const SOURCES: &str = "_sources";
 /// How deep folders of blocks may be nested.
 const MAX_FOLDERS: usize = 32;
+/// The register that is imported where nothing else is said.
+const MAIN_REGISTER: &str = "https://opengeospatial.github.io/bblocks/register.json";
 
 /// `bblocks-config.yaml`, as far as there is use for it.
 #[derive(Debug, Default, Deserialize)]
@@ -38,7 +45,9 @@ struct Config {
     name: Option<String>,
     r#abstract: Option<String>,
     description: Option<String>,
+    license: Option<String>,
     imports: Option<Vec<String>>,
+    plugins: Value,
 }
 
 /// `bblocks-config-local.yml`.
@@ -55,44 +64,50 @@ pub struct Repository {
     config: Config,
     /// Paths of the blocks' folders, by identifier.
     blocks: BTreeMap<String, String>,
+    /// Whether it is one block.
+    is_alone: bool,
+    /// Name of the file with the block's examples, where it is not the usual one.
+    examples: Option<String>,
     /// Folders of the repository that stand for URLs.
-    mapped: Vec<(String, std::path::PathBuf)>,
+    mapped: Vec<(String, PathBuf)>,
     notes: Vec<String>,
 }
 
-/// A block of a repository, and what came of it.
+/// A block, and what came of it.
 #[derive(Debug)]
-pub struct RepositoryBlock {
+pub struct RegisterBlock {
     /// Its report.
     pub report: Report,
     /// The parts of it that were not used, and why.
     pub notes: Vec<String>,
 }
 
-/// The register of a repository, complete and in memory.
+/// A register, complete and in memory.
 #[derive(Debug)]
-pub struct RepositoryRegister {
-    files: Files,
+pub struct Register {
+    /// The files, by path.
+    pub files: Files,
     /// The blocks, by identifier.
-    pub blocks: Vec<RepositoryBlock>,
+    pub blocks: Vec<RegisterBlock>,
     /// What is to be said of the repository itself.
     pub notes: Vec<String>,
 }
 
 impl Repository {
-    /// Whether a folder is a repository, and not one block.
-    pub fn is_one(path: &Path) -> bool {
-        let has = |name: &&str| path.join(name).exists();
-        CONFIG.iter().any(has) || (path.join(SOURCES).is_dir() && !METADATA.iter().any(has))
-    }
-
-    /// Opens a repository. Fails where its configuration cannot be read, and where there is no block in it.
+    /// Opens a repository, a block's folder, or a block by its file of examples. Fails where its configuration cannot be read, and
+    /// where there is no block in it.
     pub fn open(path: &Path) -> Result<Self, BlockError> {
+        let has = |name: &&str| path.join(name).exists();
+        if !CONFIG.iter().any(has) && (!path.join(SOURCES).is_dir() || METADATA.iter().any(has)) {
+            return Self::open_block(path);
+        }
         let folder = Folder::open(path)?;
         let by = "the repository";
         let (_, config): (_, Config) = folder.read_first(CONFIG, by)?;
-        let mut notes = Vec::new();
-        let mut mapped = Vec::new();
+        let (mut notes, mut mapped) = (Vec::new(), Vec::new());
+        let (_, plugins): (_, Value) = folder.read_first(PLUGINS, by)?;
+        let modules = modules(&plugins).chain(modules(&config.plugins));
+        notes.extend(modules.map(|name| format!("the plugin {name} is not run, nor what needs it")));
         let (name, LocalConfig { url_mappings }) = folder.read_first(LOCAL_CONFIG, by)?;
         for (url, path) in url_mappings {
             match folder.locate(&path, name) {
@@ -120,12 +135,21 @@ impl Repository {
             let message = format!("there is no bblock.json in a folder below {SOURCES}");
             return Err(BlockError::unusable(&super::folder::shown(path), message));
         }
-        Ok(Self { folder, config, blocks, mapped, notes })
+        Ok(Self { folder, config, blocks, is_alone: false, examples: None, mapped, notes })
     }
 
-    /// The identifiers of its blocks.
-    pub fn identifiers(&self) -> impl Iterator<Item = &str> {
-        self.blocks.keys().map(String::as_str)
+    fn open_block(path: &Path) -> Result<Self, BlockError> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let examples = path.file_name().filter(|_| path.is_file()).map(|name| name.to_string_lossy().into_owned());
+        let folder = Folder::open(if examples.is_some() { parent } else { path })?;
+        let blocks = BTreeMap::from([(key(&folder.name()), String::new())]);
+        let (mapped, notes) = (Vec::new(), Vec::new());
+        Ok(Self { folder, config: Config::default(), blocks, is_alone: true, examples, mapped, notes })
+    }
+
+    /// Whether it is one block that stands alone.
+    pub fn is_alone(&self) -> bool {
+        self.is_alone
     }
 
     /// Makes the register. With `only`, of that block alone, by its identifier; `progress` is told each block's.
@@ -134,127 +158,166 @@ impl Repository {
         only: Option<&str>,
         options: &RegisterOptions,
         progress: &mut dyn FnMut(&str),
-    ) -> Result<RepositoryRegister, BlockError> {
-        let mut notes = self.notes.clone();
-        let base = self.base(options, &mut notes)?;
-        let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
-        let site = |id: &str| Site::new(Some(&base), &path_of(id)).within(title.clone());
-        let mut options = options.clone();
-        options.folders.extend(self.mapped.iter().cloned());
-        let loader = loader(&options, self.folder.path())?;
-        let mut empty = Library::new(self.folder.clone(), loader);
-        let mut errors = BTreeMap::new();
-        let mut read = BTreeMap::new();
-        let mut locals = BTreeMap::new();
-        for (id, below) in &self.blocks {
-            let block = Folder::open_within(&self.folder.path().join(below), &self.folder)
-                .and_then(|folder| Block::read_from(folder, None, &empty));
-            let (mut local, error) = self.local(id, below, block.as_ref().ok(), &empty.loader, &mut notes);
-            local.extends = block.as_ref().ok().and_then(|block| block.metadata.others.get("extends").cloned());
-            local.published = local.schema.is_some().then(|| site(id).url(&site(id).own("schema.yaml"))).flatten();
-            locals.insert(id.clone(), local);
-            match block {
-                Ok(mut block) => {
-                    empty.folder.provide_below(below, &block.folder);
-                    block.context_error = error;
-                    (block.key, block.below, block.identifier) = (path_of(id), below.clone(), id.clone());
-                    read.insert(id.clone(), block);
-                }
-                Err(error) => drop(errors.insert(id.clone(), error)),
-            }
-        }
-        let named = |import: String| if import == "default" { MAIN_REGISTER.to_owned() } else { import };
-        let imports = self.config.imports.clone().unwrap_or_else(|| vec!["default".to_owned()]);
-        let imports: Vec<_> = imports.into_iter().map(named).collect();
-        let mut library = empty.with(locals, &imports);
-        let points = |block: &Block| block.metadata.others.get("extensionPoints").cloned();
-        let mut extended: Vec<_> = read.values().filter_map(|block| Some((block, points(block)?))).collect();
-        // One may extend another that does.
-        for _ in 0..extended.len() {
-            extended.retain(|(block, points)| {
-                let (site, schema) = (site(&block.identifier), uri(&format!("{}schema.yaml", block.below)));
-                !library.extend(&block.identifier, points, schema, site.url(&site.own("schema.yaml")))
-            });
-        }
-        let only_said = "extensionPoints are only said: what they extend has no JSON Schema";
-        notes.extend(extended.iter().map(|(block, _)| format!("{}: {only_said}", block.identifier)));
-        let library = Rc::new(library);
-        for (id, inherited) in dependencies::inherited(&read, &library) {
-            if inherited.is_in_circle {
-                notes.push(format!(
-                    "{id}: what it depends on depends on it: whatever it takes over, it takes over once"
-                ));
-            }
-            read.get_mut(&id).into_iter().for_each(|block| block.inherited = inherited.clone());
-        }
+    ) -> Result<Register, BlockError> {
+        let identifiers = || self.blocks.keys().map(String::as_str);
         if let Some(id) = only.filter(|id| !self.blocks.contains_key(*id)) {
-            let message =
-                format!("there is no such block; there are {}", self.identifiers().collect::<Vec<_>>().join(", "));
+            let message = format!("there is no such block; there are {}", identifiers().collect::<Vec<_>>().join(", "));
             return Err(BlockError::unusable(&format!("--block {id}"), message));
         }
-        let mut parts = Vec::new();
-        for id in self.identifiers().filter(|id| only.is_none_or(|only| only == *id)) {
-            progress(id);
-            parts.push(match (read.get(id), errors.get(id)) {
-                (Some(block), _) => RegisterBuilder::open(block, site(id), Rc::clone(&library), &options).within(),
-                (None, error) => unread(id, &site(id), error.map(|error| said(error)).unwrap_or_default(), &options),
-            });
+        let mut notes = self.notes.clone();
+        let mut base = options.base.clone();
+        if !self.is_alone {
+            base = Some(self.base(options, &mut notes)?);
         }
-        let imports: Vec<_> = imports.iter().map(|named| library.register_url(named)).collect();
-        Ok(self.joined(parts, &site(""), &imports, notes))
+        let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
+        let site = Site::new(base.as_deref(), (!self.is_alone).then_some(title));
+        let named = |import: &String| if import == "default" { MAIN_REGISTER.to_owned() } else { import.clone() };
+        let imports: Vec<_> = match &self.config.imports {
+            Some(imports) => imports.iter().map(named).collect(),
+            None => vec![MAIN_REGISTER.to_owned()],
+        };
+        let loader = options.loader(self.folder.path(), &self.mapped)?;
+        let mut library = Library::new(self.folder.clone(), loader, &imports);
+        let (mut blocks, mut unread) = (BTreeMap::new(), BTreeMap::new());
+        for (id, below) in &self.blocks {
+            let folder = Folder::open_within(&self.folder.path().join(below), &self.folder);
+            match folder.and_then(|folder| Block::read(folder, self.examples.clone(), &library)) {
+                Ok(mut block) => {
+                    library.folder.provide_below(below, &block.folder);
+                    if !self.is_alone {
+                        (block.key, block.identifier) = (path_of(id), id.clone());
+                    } else if let Some(id) = &options.identifier {
+                        block.identifier.clone_from(id);
+                    }
+                    block.below.clone_from(below);
+                    blocks.insert(id.clone(), block);
+                }
+                Err(error) if self.is_alone => return Err(error),
+                Err(error) => drop(unread.insert(id.as_str(), error)),
+            }
+        }
+        let mut sites = BTreeMap::new();
+        for (id, below) in &self.blocks {
+            let block = blocks.get_mut(id);
+            let site = match &block {
+                Some(block) if self.is_alone => site_of(block, options)?,
+                _ => site.of(&path_of(id)),
+            };
+            let local = self.local(id, below, block, &library, &site, &mut notes)?;
+            library.add(blocks.get(id).map_or(id.as_str(), |block| &block.identifier), local);
+            sites.insert(id.as_str(), site);
+        }
+        if !self.is_alone {
+            extend(&blocks, &sites, &mut library, &mut notes);
+        }
+        let library = Rc::new(library);
+        let mut inherited = dependencies::inherited(&blocks, &library);
+        let circles = inherited.iter().filter(|(_, inherited)| inherited.is_in_circle);
+        let once = "what it depends on depends on it: whatever it takes over, it takes over once";
+        notes.extend(circles.map(|(id, _)| format!("{id}: {once}")));
+        let sandbox = Rc::new(RefCell::new(Sandbox::new(options.worker.clone())));
+        let mut parts = Vec::new();
+        for id in identifiers().filter(|id| only.is_none_or(|only| only == *id)) {
+            progress(id);
+            let site = sites.get(id).unwrap_or(&site).clone();
+            let mut part = match blocks.get(id) {
+                Some(block) => {
+                    let inherited = inherited.remove(id).unwrap_or_default();
+                    BlockBuilder::open(block, inherited, site, Rc::clone(&library), &sandbox, options).finish()
+                }
+                None => not_read(id, &site, unread.get(id).map(|error| said(error)), options),
+            };
+            if self.is_alone && !part.errors.is_empty() {
+                return Err(part.errors.swap_remove(0));
+            }
+            parts.push(part);
+        }
+        let site = sites.values().next().filter(|_| self.is_alone).unwrap_or(&site);
+        let imports: Vec<_> = imports.iter().map(|import| library.register_url(import)).collect();
+        Ok(self.joined(parts, site, &imports, notes))
     }
 
-    /// What other blocks may refer to of a block, and why its context cannot be used.
+    /// What others may refer to of a block, which may be one that cannot be read.
     fn local(
         &self,
         id: &str,
         below: &str,
-        block: Option<&Block>,
-        loader: &Loader,
+        mut block: Option<&mut Block>,
+        library: &Library,
+        site: &Site,
         notes: &mut Vec<String>,
-    ) -> (LocalBlock, Option<String>) {
+    ) -> Result<LocalBlock, BlockError> {
         let path = self.folder.path().join(below);
-        let file = || SCHEMA.iter().copied().find(|name| path.join(name).is_file());
-        let file = block.map_or_else(file, |block| block.schema_file);
-        let named = || block?.metadata.schema.as_str().map(str::to_owned);
-        let schema = match (file, named()) {
+        let file = SCHEMA.iter().find(|name| path.join(name).is_file()).copied();
+        let file = block.as_ref().and_then(|block| block.schema_file).or(file);
+        let named = block.as_ref().and_then(|block| block.metadata.schema.as_str());
+        let schema = match (file, named) {
             (Some(file), _) => Some(uri(&format!("{below}{file}"))),
-            (None, Some(named)) => Library::default().resolve(&uri(below), &named).ok(),
-            (None, None) => None,
+            (None, Some(named)) if !self.is_alone => Library::default().resolve(&uri(below), named).ok(),
+            (None, _) => None,
         };
-        let has_file = CONTEXT.iter().any(|name| path.join(name).is_file());
-        let named = block.and_then(|block| block.metadata.ld_context.clone());
-        let context = match (has_file, named) {
-            (true, _) => loader.load(&Reference::File(path.join("context.jsonld"))),
-            (false, Some(named)) => loader.load_value(&path.join("bblock.json"), Value::String(named)),
-            (false, None) => return (LocalBlock { schema, ..LocalBlock::default() }, None),
-        };
-        // Authors write contexts by hand: as YAML they are taken with a comma too many, or without their wrapper.
-        let context = match context {
-            Err(error @ (LoadError::NotJson { .. } | LoadError::NoContext(_))) => {
-                let value = self.folder.read(&format!("{below}context.jsonld"), BLOCK).ok();
-                let value = value.and_then(|text| super::yaml::read::<Value>(&text).ok()).filter(Value::is_object);
-                match value.map(|mut value| value.get_mut("@context").map(Value::take).unwrap_or(value)) {
-                    Some(value) => {
-                        notes.push(format!("{id}: {}; it is taken as if it were", self.said(error)));
-                        loader.load_value(&path.join("context.jsonld"), value)
-                    }
-                    None => Err(error),
+        let published = schema.as_ref().and_then(|_| site.url(&site.own("schema.yaml"))).filter(|_| !self.is_alone);
+        let extends = block.as_ref().and_then(|block| block.metadata.others.get("extends").cloned());
+        let made = extends.filter(|_| !self.is_alone).map(|extends| (extended as _, extends));
+        let context = match self.context(id, &path, block.as_deref(), library, site, notes) {
+            Ok(context) => context,
+            Err(error) => {
+                let error = BlockError::from(error);
+                match &mut block {
+                    Some(block) if self.is_alone && block.context_file.is_some() => return Err(error),
+                    Some(block) => block.context_error = Some(said(&error)),
+                    None => {}
                 }
+                None
             }
-            context => context,
         };
-        match context {
-            Ok(context) => {
-                (LocalBlock { schema, context: Some(context.value().clone()), ..LocalBlock::default() }, None)
-            }
-            Err(error) => (LocalBlock { schema, ..LocalBlock::default() }, Some(self.said(error))),
-        }
+        Ok(LocalBlock { schema, context, published, made })
     }
 
-    /// An error, without the path of the repository.
-    fn said(&self, error: LoadError) -> String {
-        said(&BlockError::from(error)).replace(&format!("{}/", self.folder.path().display()), "")
+    /// The context that the author of a block wrote or named.
+    fn context(
+        &self,
+        id: &str,
+        path: &Path,
+        block: Option<&Block>,
+        library: &Library,
+        site: &Site,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<Value>, LoadError> {
+        let loader = &library.loader;
+        let file = path.join("context.jsonld");
+        let named = block.and_then(|block| block.metadata.ld_context.clone());
+        if !CONTEXT.iter().any(|name| path.join(name).is_file()) {
+            return Ok(match (named, block) {
+                // By its URL it keeps its base.
+                (Some(named), Some(block)) if self.is_alone && block.context_file.is_some() => {
+                    Some(loader.load(&Reference::Url(named))?)
+                }
+                (Some(named), _) => Some(loader.load_value(&path.join("bblock.json"), Value::String(named))?),
+                (None, _) => None,
+            }
+            .map(|context| context.value().clone()));
+        }
+        if self.is_alone {
+            // From now on it also stands for the URLs where it is published.
+            for url in site.url(&site.own("context.jsonld")).iter().chain(&named) {
+                drop(loader.publish(url, &file));
+            }
+        }
+        let context = match loader.load(&Reference::File(file.clone())) {
+            // Authors write contexts by hand: as YAML they are taken with a comma too many, or without their wrapper.
+            Err(error @ (LoadError::NotJson { .. } | LoadError::NoContext(_))) => {
+                let text = std::fs::read_to_string(&file).unwrap_or_default();
+                let Some(mut value) = yaml::read::<Value>(&text).ok().filter(Value::is_object) else {
+                    return Err(error);
+                };
+                let value = value.get_mut("@context").map(Value::take).unwrap_or(value);
+                notes.push(format!("{id}: {}; it is taken as if it were", said(&BlockError::from(error))));
+                loader.load_value(&file, value)?
+            }
+            context => context?,
+        };
+        Ok(Some(context.value().clone()))
     }
 
     /// The URL of the register's folder: as the options say, else by the repository on GitHub, else by
@@ -263,7 +326,7 @@ impl Repository {
         let published = || {
             let register: Value = self.folder.read_data("build/register.json", BLOCK).ok()?;
             let url = register.get("baseURL")?.as_str()?.trim_end_matches('/').to_owned();
-            super::site::is_web(&url).then(|| format!("{url}/build/"))
+            is_web(&url).then(|| format!("{url}/build/"))
         };
         let base = options.base.clone().or_else(|| self.remote()).or_else(published).unwrap_or_else(|| {
             let base = format!("https://example.invalid/{}/build/", key(&self.folder.name()));
@@ -283,66 +346,100 @@ impl Repository {
         let url = origin.split("\n[").next()?.lines().find_map(|line| line.trim().strip_prefix("url = "))?;
         let (_, path) = url.split_once("github.com")?;
         let (owner, name) = path.trim_start_matches([':', '/']).split_once('/')?;
-        Some(format!(
-            "https://{}.github.io/{}/build/",
-            owner.to_lowercase(),
-            name.trim_end_matches('/').trim_end_matches(".git")
-        ))
+        let name = name.trim_end_matches('/').trim_end_matches(".git");
+        Some(format!("https://{}.github.io/{name}/build/", owner.to_lowercase()))
     }
 
     /// The register of parts; `site` is where it will be.
-    fn joined(&self, parts: Vec<BlockPart>, site: &Site, imports: &[String], notes: Vec<String>) -> RepositoryRegister {
-        let title = site.title("");
+    fn joined(&self, parts: Vec<BlockPart>, site: &Site, imports: &[String], notes: Vec<String>) -> Register {
         let mut files = Files::new();
         let (mut blocks, mut entries, mut catalogue) = (Vec::new(), Vec::new(), IndexSet::new());
-        for BlockPart { files: own, report, notes, entry, triples } in parts {
+        for BlockPart { files: own, report, notes, entry, triples, .. } in parts {
             files.extend(own);
             entries.push(entry);
             catalogue.extend(triples);
-            blocks.push(RepositoryBlock { report, notes });
+            blocks.push(RegisterBlock { report, notes });
         }
         let catalogue: Vec<_> = catalogue.into_iter().collect();
         let reports: Vec<_> = blocks.iter().map(|block| &block.report).collect();
-        let path = |report: &Report| site.reference(&format!("tests/{}/_report.json", path_of(&report.id)));
+        let title = site.title(reports.first().map_or("", |report| &report.name));
+        let [html_report, catalogue_file] = site.overview();
+        let json_report = html_report.replace(".html", ".json");
+        let path = |report: &Report| match self.is_alone {
+            true => site.reference(&site.test("_report.json")),
+            false => site.reference(&site.of(&path_of(&report.id)).test("_report.json")),
+        };
         let summary = Report::summary(reports.iter().map(|report| (*report, path(report))));
-        files.insert("tests/report.json".to_owned(), lines(&summary));
-        files.insert("tests/report.html".to_owned(), html(&reports, &title));
-        files.insert("bblocks.ttl".to_owned(), catalogue::text(&catalogue));
-        files.extend(catalogue::jsonld(&catalogue).map(|text| ("bblocks.jsonld".to_owned(), text)));
+        files.insert(json_report.clone(), lines(&summary));
+        files.insert(html_report.to_owned(), html(&reports, &title));
+        files.insert(catalogue_file.to_owned(), catalogue::text(&catalogue));
+        let of_repository = |value: Value| if self.is_alone { Value::Null } else { value };
+        if !self.is_alone {
+            files.extend(catalogue::jsonld(&catalogue).map(|text| ("bblocks.jsonld".to_owned(), text)));
+            files.insert("register-summary.md".to_owned(), self.summary(&title, &entries));
+        }
         let mut register = without_nulls(json!({
             "name": title,
             "abstract": self.config.r#abstract,
             "description": self.config.description,
-            "modified": reports.iter().find_map(|report| report.generated.clone()),
-            "baseURL": site.source(""),
-            "validationReport": site.reference("tests/report.html"),
-            "validationReportJson": site.reference("tests/report.json"),
-            "imports": imports,
+            "license": self.config.license,
+            "modified": of_repository(json!(reports.iter().find_map(|report| report.generated.clone()))),
+            "baseURL": if self.is_alone { site.base().map(str::to_owned) } else { site.source("") },
+            "validationReport": site.reference(html_report),
+            "validationReportJson": of_repository(json!(site.reference(&json_report))),
+            "imports": of_repository(json!(imports)),
             "bblocks": entries,
         }));
         register["tooling"] = Product::REGISTER.tooling(&files);
         files.insert(Product::REGISTER.marker.to_owned(), lines(&register));
-        RepositoryRegister { files, blocks, notes }
+        Register { files, blocks, notes }
+    }
+
+    /// `register-summary.md`: the blocks in a few words.
+    fn summary(&self, title: &str, entries: &[Value]) -> String {
+        let mut text = format!("# {title}\n\n");
+        for about in [&self.config.r#abstract, &self.config.description].into_iter().flatten() {
+            text.push_str(&format!("{about}\n\n"));
+        }
+        text.push_str("## Building Blocks\n\n");
+        for entry in entries {
+            let of = |name: &str| entry[name].as_str().unwrap_or_default();
+            text.push_str(&format!("### `{}` — {}\n\n", of("itemIdentifier"), of("name")));
+            text.extend(entry["itemClass"].as_str().map(|class| format!("**Type:** {class}\n\n")));
+            text.extend(entry["abstract"].as_str().map(|about| format!("{about}\n\n")));
+        }
+        text
     }
 }
 
-/// The register of a block alone, as that of a repository with one.
-impl From<Register> for RepositoryRegister {
-    fn from(Register { files, report, notes }: Register) -> Self {
-        Self { files, blocks: vec![RepositoryBlock { report, notes }], notes: Vec::new() }
+impl Register {
+    /// Makes the register of a repository, or of a block that stands alone.
+    ///
+    /// An example that fails is in the register, with the reason.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with a block that stands alone; then there is no register.
+    pub fn build(path: &Path, options: &RegisterOptions) -> Result<Self, BlockError> {
+        Repository::open(path)?.build(None, options, &mut |_| {})
     }
-}
 
-impl RepositoryRegister {
-    /// The files, by path.
-    pub fn files(&self) -> &Files {
-        &self.files
-    }
-
-    /// Puts the register into a folder, as [`Register::write`](super::Register::write) does. With `replace`, also in place of
-    /// a register that another program wrote.
+    /// Puts the register into a folder, in place of the register that is there. The folder holds all of it afterwards,
+    /// or what it held before. With `replace`, also in place of a register that another program wrote.
     pub fn write(&self, folder: &Path, replace: bool) -> Result<(), WriteError> {
         output::write(&self.files, folder, Product::REGISTER, replace)
+    }
+}
+
+/// The names of modules in what is said of plugins.
+fn modules(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
+    match value {
+        Value::Array(items) => Box::new(items.iter().flat_map(modules)),
+        Value::Object(members) => Box::new(members.iter().flat_map(|(name, value)| match name.as_str() {
+            "modules" => Box::new(value.as_array().into_iter().flatten().filter_map(Value::as_str)),
+            _ => modules(value),
+        })),
+        _ => Box::new(std::iter::empty()),
     }
 }
 
@@ -352,12 +449,60 @@ fn path_of(id: &str) -> String {
     if parts.is_empty() { key(id) } else { parts.join("/") }
 }
 
+/// Where the register of a block that stands alone will be: what the options say, or what the published context's URL tells.
+fn site_of(block: &Block, options: &RegisterOptions) -> Result<Site, BlockError> {
+    let file = block.context_file.unwrap_or("context.jsonld");
+    let tail = format!("annotated/{}/{file}", block.key);
+    // Another's context tells where that other is.
+    let own = block.metadata.ld_context.as_deref().filter(|_| !block.folder.is_built_in(file));
+    // The report links to it, and not every scheme is harmless there.
+    let told = own.and_then(|url| url.strip_suffix(&tail)).filter(|base| is_web(base));
+    let base = options.base.as_deref().or(told);
+    if let Some(base) = base {
+        absolute(base, || "--base-url".to_owned())?;
+    }
+    if let Some(url) = &block.metadata.ld_context {
+        absolute(url, || "bblock.json, ldContext".to_owned())?;
+    }
+    Ok(Site::new(base, None).of(&block.key))
+}
+
+/// Gives blocks the schemas that extension points make of others, where those have one: for APIs they are only said.
+fn extend(
+    blocks: &BTreeMap<String, Block>,
+    sites: &BTreeMap<&str, Site>,
+    library: &mut Library,
+    notes: &mut Vec<String>,
+) {
+    let points = |id: &str| blocks.get(id)?.metadata.others.get("extensionPoints");
+    let base = |id: &str| points(id)?.get("baseBuildingBlock")?.as_str();
+    for (id, block) in blocks {
+        let Some(value) = points(id) else { continue };
+        // One may extend another that does; where that leads back to it, it is told where the schema is used.
+        let (mut known, mut at) = (BTreeSet::new(), base(id).unwrap_or_default());
+        while !library.has_schema(at)
+            && known.insert(at)
+            && let Some(next) = base(at)
+        {
+            at = next;
+        }
+        if !library.has_schema(at) && base(at).is_none() {
+            notes.push(format!("{id}: extensionPoints are only said: what they extend has no JSON Schema"));
+            continue;
+        }
+        let mut local = library.block(&block.identifier).cloned().unwrap_or_default();
+        local.schema = Some(uri(&format!("{}schema.yaml", block.below)));
+        local.published = sites.get(id.as_str()).and_then(|site| site.url(&site.own("schema.yaml")));
+        local.made = Some((schema, value.clone()));
+        library.add(&block.identifier, local);
+    }
+}
+
 /// The part of a block that cannot be read.
-fn unread(id: &str, site: &Site, error: String, options: &RegisterOptions) -> BlockPart {
-    let name = id.rsplit('.').next().unwrap_or(id).to_owned();
-    let (id, generated) = (id.to_owned(), options.generated.clone());
-    let report = Report { id, name, generated, items: Vec::new(), errors: vec![error] };
+fn not_read(id: &str, site: &Site, error: Option<String>, options: &RegisterOptions) -> BlockPart {
+    let mut report = Report::new(id, id.rsplit('.').next().unwrap_or(id), options.generated.clone());
+    report.errors.extend(error);
     let files = Files::from([(site.test("_report.json"), lines(&report.to_json()))]);
     let entry = json!({ "itemIdentifier": report.id, "name": report.name, "validationPassed": false });
-    BlockPart { files, report, notes: Vec::new(), entry, triples: Vec::new() }
+    BlockPart { files, report, notes: Vec::new(), errors: Vec::new(), entry, triples: Vec::new() }
 }

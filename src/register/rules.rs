@@ -15,9 +15,8 @@ use oxigraph::sparql::{QueryResults, SparqlEvaluator, Variable};
 use oxigraph::store::Store;
 use oxrdf::vocab::rdf;
 use oxrdf::{Graph, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, TermRef};
-use oxttl::TurtleParser;
 
-use super::block::ANY_BASE;
+use super::turtle::read_turtle;
 
 pub const SHACL: &str = "http://www.w3.org/ns/shacl#";
 const SUBCLASS: &str = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>*";
@@ -27,10 +26,7 @@ type Failure = Box<dyn Error>;
 
 /// Adds what the rules in a Turtle document infer of a store's default graph. Takes any time that they take.
 pub fn infer(shapes: &str, store: &Store) -> Result<(), Failure> {
-    let mut graph = Graph::new();
-    for triple in TurtleParser::new().with_base_iri(ANY_BASE)?.for_slice(shapes) {
-        graph.insert(&triple?);
-    }
+    let graph = read_turtle(shapes, None)?.into_iter().collect();
     let rules = Rules { graph, store };
     let mut all = Vec::new();
     for triple in rules.graph.triples_for_predicate(&sh("rule")) {

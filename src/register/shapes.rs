@@ -11,11 +11,12 @@ use oxrdf::vocab::rdf;
 use oxrdf::{Graph, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
 use serde_json::json;
 
-use self::validator::Validator;
-use super::block::{Block, BlockError, check_turtle};
+use self::validator::{ShapeFinding, Validator};
+use super::error::BlockError;
 use super::library::{Library, shown};
 use super::report::{MAX_LISTED, ReportItem, Section, unlisted};
 use super::rules::{SHACL, prefixes, sh};
+use super::turtle::read_turtle;
 use crate::query::Query;
 use crate::summary::counted;
 
@@ -29,54 +30,6 @@ const KNOWN: &str = "\
     oneOrMorePath or order path pattern prefix prefixes property qualifiedMaxCount qualifiedMinCount \
     qualifiedValueShape qualifiedValueShapesDisjoint select severity sparql targetClass targetNode targetObjectsOf \
     targetSubjectsOf uniqueLang xone zeroOrMorePath zeroOrOnePath";
-
-/// What a shape finds in a graph: a [validation result](https://www.w3.org/TR/shacl/#results-validation-result). In the
-/// order in which it is told, violations first.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ShapeFinding {
-    /// Whether the example fails because of it, as with all but sh:Warning, sh:Info and less.
-    pub severity: Severity,
-    /// The node, as N-Triples has it.
-    pub focus: String,
-    /// The path from it, as SPARQL has it.
-    pub path: Option<String>,
-    /// The value.
-    pub value: Option<String>,
-    /// IRI of the constraint component.
-    pub component: String,
-    /// IRI of the shape, if it has one.
-    pub shape: Option<String>,
-    /// The message of the shape.
-    pub message: String,
-}
-
-/// How much a finding matters.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// sh:Violation, or a severity of the author's own, by its name.
-    Violation(String),
-    /// sh:Warning.
-    Warning,
-    /// sh:Info, sh:Debug, sh:Trace.
-    Info,
-    /// Of a number that the validator cannot compare.
-    Unjudged,
-}
-
-impl Severity {
-    fn name(&self) -> &str {
-        match self {
-            Self::Violation(name) => name,
-            Self::Warning => "Warning",
-            Self::Info => "Info",
-            Self::Unjudged => "Not judged, for the number is too large or too small",
-        }
-    }
-
-    fn is_error(&self) -> bool {
-        matches!(self, Self::Violation(_))
-    }
-}
 
 /// The shapes of a block.
 #[derive(Default)]
@@ -94,25 +47,20 @@ struct File {
 }
 
 impl Shapes {
-    /// The shapes of a block and those that it takes over, read and compiled.
-    pub fn open(block: &Block, library: &Library) -> Result<Self, BlockError> {
-        let by = "the building block's shapes";
+    /// Shapes by their URIs, read and compiled.
+    pub fn open(uris: &[String], library: &Library) -> Result<Self, BlockError> {
         let (mut remote, mut files) = (Vec::new(), Vec::new());
-        let inherited = block.inherited.shapes.values().flatten();
-        for (name, is_own) in block.shapes.iter().map(|name| (name, true)).chain(inherited.map(|name| (name, false))) {
-            let text = match is_own && !name.contains("://") {
-                true => block.folder.read(name, by),
-                false => library.source(name, by),
-            };
-            let name = shown(name);
-            let text = match text {
+        for uri in uris {
+            let name = shown(uri);
+            let text = match library.text(uri, "the building block's shapes") {
                 Err(BlockError::Remote { .. }) => {
                     remote.push(name);
                     continue;
                 }
                 text => text?,
             };
-            let graph: Graph = check_turtle(&name, &text)?.into_iter().collect();
+            let triples = read_turtle(&text, None).map_err(|error| BlockError::syntax(&name, error))?;
+            let graph: Graph = triples.into_iter().collect();
             check_shapes(&graph).map_err(|message| broken(&name, &message))?;
             let validator = Validator::new(&graph).map_err(|message| broken(&name, &message))?;
             files.push(File { name, validator, unknown: unknown_terms(&graph) });

@@ -14,21 +14,22 @@ pub struct Site {
 }
 
 impl Site {
-    /// A site for a block. The base is a folder, also where it does not end in a slash.
-    pub fn new(base: Option<&str>, key: &str) -> Self {
+    /// The register of a repository, which has a title, or of a block that stands alone. The base is a folder, also where it does not
+    /// end in a slash.
+    pub fn new(base: Option<&str>, repository: Option<String>) -> Self {
         let base = base.map(|base| if base.ends_with('/') { base.to_owned() } else { format!("{base}/") });
-        Self { base, key: key.to_owned(), repository: None }
+        Self { base, key: String::new(), repository }
     }
 
-    /// The same within the register of a repository, which has a title.
+    /// The same for a block.
     #[must_use]
-    pub fn within(self, title: String) -> Self {
-        Self { repository: Some(title), ..self }
+    pub fn of(&self, key: &str) -> Self {
+        Self { key: key.to_owned(), ..self.clone() }
     }
 
-    /// Whether it is the register of a repository.
-    pub fn is_repository(&self) -> bool {
-        self.repository.is_some()
+    /// Whether it is the register of a block that stands alone.
+    pub fn is_alone(&self) -> bool {
+        self.repository.is_none()
     }
 
     /// Title of the register, which may be that of one block.
@@ -38,27 +39,24 @@ impl Site {
 
     /// URL of a file of the repository, which holds the register as `build/`.
     pub fn source(&self, path: &str) -> Option<String> {
-        let base = self.base().filter(|_| self.is_repository())?;
+        let base = self.base().filter(|_| !self.is_alone())?;
         Some(format!("{}{}", base.strip_suffix("build/").unwrap_or(base), encode(path)))
     }
 
     /// Paths of the report that is for people, and of the catalogue.
     pub fn overview(&self) -> [&'static str; 2] {
-        if self.is_repository() { ["tests/report.html", "bblocks.ttl"] } else { ["report.html", "examples.ttl"] }
+        if self.is_alone() { ["report.html", "examples.ttl"] } else { ["tests/report.html", "bblocks.ttl"] }
     }
 
     /// What the catalogue calls the block, or a part of it.
     pub fn node(&self, name: &str) -> String {
-        match &self.repository {
-            Some(_) if name != self.key => format!("bblocks.ttl#{}/{name}", self.key),
-            Some(_) => format!("bblocks.ttl#{name}"),
-            None => format!("examples.ttl#{name}"),
-        }
+        let within = if self.is_alone() || name == self.key { String::new() } else { format!("{}/", self.key) };
+        format!("{}#{within}{name}", self.overview()[1])
     }
 
     /// Path of the block's page.
     pub fn page(&self) -> String {
-        format!("generateddocs/markdown/{}/index.md", self.key)
+        if self.is_alone() { "index.md".to_owned() } else { format!("generateddocs/markdown/{}/index.md", self.key) }
     }
 
     /// Path of all that the register says of the block, as JSON.
@@ -68,7 +66,7 @@ impl Site {
 
     /// URL of an example, which is the base of its relative references in the register of a repository.
     pub fn document(&self, name: &str) -> Option<String> {
-        self.url(&self.test(name)).filter(|_| self.is_repository())
+        self.url(&self.test(name)).filter(|_| !self.is_alone())
     }
 
     /// The base URL.
@@ -105,7 +103,7 @@ impl Site {
 #[cfg(test)]
 #[test]
 fn names_of_blocks_are_not_parts_of_paths() {
-    assert_eq!(Site::new(None, "markdown").json_full(), "generateddocs/json-full/markdown/index.json");
+    assert_eq!(Site::new(None, None).of("markdown").json_full(), "generateddocs/json-full/markdown/index.json");
 }
 
 /// Whether a URL is harmless to follow, as `javascript:` is not.

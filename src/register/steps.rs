@@ -1,26 +1,18 @@
-//! Steps beside the uplift: jq on an example before it, SPARQL and rules of SHACL on its graph after it.
-//!
-//! They are strangers' programs. They run in a worker, which has no environment to tell and can read no file.
+//! The programs of a block: steps beside the uplift, and transforms, which name the media types that they take and give.
 
-use std::error::Error;
-
-use jaq_core::load::{Arena, File, Loader};
-use jaq_core::{Compiler, Ctx, Vars, data, unwrap_valr};
-use oxigraph::sparql::{QueryResults, SparqlEvaluator};
-use oxigraph::store::Store;
-use oxrdf::{GraphName, Triple};
-use oxrdfio::{RdfFormat, RdfParser};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::BlockError;
-use super::block::BLOCK;
-use super::folder::Folder;
+use super::error::{BLOCK, BlockError, said};
+use super::examples::Others;
+use super::folder::{Folder, key};
+use super::language::Language;
+use super::library::Library;
 use super::report::without_nulls;
-use super::rules::infer;
 
-/// The file that a block's steps stand in.
-pub const FILES: &[&str] = &["semantic-uplift.yaml", "semantic-uplift.yml"];
+/// The files that a block's steps and transforms stand in.
+const STEPS: &[&str] = &["semantic-uplift.yaml", "semantic-uplift.yml"];
+const TRANSFORMS: &[&str] = &["transforms.yaml", "transforms.yml"];
 
 /// A kind of step.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -59,13 +51,66 @@ struct StepsFile {
     additional_steps: Vec<Step>,
 }
 
-impl Step {
-    /// What registers say of it. `source` gives the URL of a file of the block.
-    pub fn entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
-        let stage = if self.r#type.takes_rdf() { "post" } else { "pre" };
-        let url = self.r#ref.as_deref().and_then(source);
-        let code = Some(&self.code).filter(|_| url.is_none());
-        without_nulls(json!({ "type": self.r#type.name(), "code": code, "ref": url, "stage": stage }))
+/// A transform.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Transform {
+    /// Its identifier.
+    pub id: String,
+    /// Its kind.
+    pub r#type: StepKind,
+    /// Its program; read from the file or URL that it names.
+    pub code: Option<String>,
+    r#ref: Option<String>,
+    #[serde(default)]
+    inputs: Medias,
+    #[serde(default)]
+    outputs: Medias,
+    #[serde(flatten)]
+    others: Others,
+    /// Why there is no program.
+    #[serde(skip)]
+    pub lacking: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct TransformsFile {
+    transforms: Vec<Transform>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Medias {
+    media_types: Vec<Media>,
+}
+
+/// A media type, and the extension of its files.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", from = "Value")]
+struct Media {
+    mime_type: String,
+    default_extension: String,
+}
+
+/// A media type by its name, or with an extension.
+impl From<Value> for Media {
+    fn from(entry: Value) -> Self {
+        let text = |name: &str| entry.get(name).and_then(Value::as_str);
+        let mime_type = entry.as_str().or_else(|| text("mimeType")).unwrap_or_default().to_owned();
+        let default_extension = text("defaultExtension").map_or_else(|| extension_of(&mime_type), key);
+        Self { mime_type, default_extension }
+    }
+}
+
+/// The extension for a media type whose author names none.
+fn extension_of(media_type: &str) -> String {
+    match (media_type, Language::from_name(media_type)) {
+        ("application/geo+json", _) => "geojson".to_owned(),
+        (_, Language::Other(name)) => {
+            let name = name.rsplit(['/', '+', '.']).next().unwrap_or_default();
+            key(if name == "plain" { "txt" } else { name })
+        }
+        (_, known) => known.extension(),
     }
 }
 
@@ -89,8 +134,8 @@ impl StepKind {
 }
 
 /// The steps of a block, with their programs.
-pub fn read(folder: &Folder) -> Result<Vec<Step>, BlockError> {
-    let (name, StepsFile { additional_steps: mut steps }) = folder.read_first(FILES, BLOCK)?;
+pub fn steps(folder: &Folder) -> Result<Vec<Step>, BlockError> {
+    let (name, StepsFile { additional_steps: mut steps }) = folder.read_first(STEPS, BLOCK)?;
     for step in &mut steps {
         if let Some(reference) = &step.r#ref {
             step.code = folder.read(reference, name)?;
@@ -99,56 +144,76 @@ pub fn read(folder: &Folder) -> Result<Vec<Step>, BlockError> {
     Ok(steps)
 }
 
-/// What a step makes of a JSON text or, after the uplift, of N-Triples. Takes any time and memory that its program takes.
-pub fn run(kind: &str, code: &str, input: &str) -> Result<String, String> {
-    match kind {
-        "jq" => jq(code, input),
-        "sparql-construct" | "sparql-update" | "shacl" => sparql(kind, code, input).map_err(|error| error.to_string()),
-        kind => Err(format!("nothing here runs steps of the type {kind}")),
+/// The transforms of a block, with their programs.
+pub fn transforms(folder: &Folder, library: &Library) -> Result<Vec<Transform>, BlockError> {
+    let (file, TransformsFile { mut transforms }) = folder.read_first(TRANSFORMS, BLOCK)?;
+    transforms.iter_mut().for_each(|transform| transform.complete(folder, file, library));
+    Ok(transforms)
+}
+
+impl Step {
+    /// What registers say of it. `source` gives the URL of a file of the block.
+    pub fn entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
+        let stage = if self.r#type.takes_rdf() { "post" } else { "pre" };
+        let url = self.r#ref.as_deref().and_then(source);
+        let code = Some(&self.code).filter(|_| url.is_none());
+        without_nulls(json!({ "type": self.r#type.name(), "code": code, "ref": url, "stage": stage }))
     }
 }
 
-fn jq(code: &str, input: &str) -> Result<String, String> {
-    let input = jaq_json::read::parse_single(input.as_bytes()).map_err(|error| error.to_string())?;
-    let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
-    let functions = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
-    let arena = Arena::default();
-    // Without a reader, modules cannot be files.
-    let modules = Loader::new(definitions).load(&arena, File { code, path: () });
-    let modules = modules.map_err(|_| "it is not a jq program, or imports another".to_owned())?;
-    let filter = Compiler::default().with_funs(functions).compile(modules).map_err(|errors| {
-        let unknown = errors.iter().flat_map(|(_, errors)| errors).map(|(name, _)| *name);
-        format!("there is no {} in the jq that is used here", unknown.collect::<Vec<_>>().join(", "))
-    })?;
-    let context = Ctx::<data::JustLut<jaq_json::Val>>::new(&filter.lut, Vars::new([]));
-    match filter.id.run((context, input)).map(unwrap_valr).next() {
-        Some(Ok(value)) => Ok(value.to_string()),
-        Some(Err(error)) => Err(error.to_string()),
-        None => Err("it gives nothing".to_owned()),
+impl Transform {
+    /// Reads the program, and adds the media types that go without saying.
+    fn complete(&mut self, folder: &Folder, file: &str, library: &Library) {
+        let (json, turtle) = ("application/json", "text/turtle");
+        let usual = match self.r#type {
+            StepKind::Jq => Some([json, json]),
+            StepKind::SemanticUplift => Some([json, turtle]),
+            StepKind::SparqlConstruct | StepKind::SparqlUpdate | StepKind::Shacl => Some([turtle, turtle]),
+            StepKind::Other(_) => None,
+        };
+        for (medias, name) in [&mut self.inputs, &mut self.outputs].into_iter().zip(usual.into_iter().flatten()) {
+            if medias.media_types.is_empty() {
+                medias.media_types.push(Value::from(name).into());
+            }
+        }
+        let by = format!("{file}, transform {}", self.id);
+        let read = match (&self.code, &self.r#ref) {
+            (Some(_), _) => return,
+            (None, Some(reference)) => library.file(folder, reference, &by),
+            (None, None) => Err(BlockError::unusable(&by, "it has neither `code` nor `ref`")),
+        };
+        match read {
+            Ok(code) => self.code = Some(code),
+            Err(error) => self.lacking = said(&error),
+        }
     }
-}
 
-fn sparql(kind: &str, code: &str, input: &str) -> Result<String, Box<dyn Error>> {
-    let store = Store::new()?;
-    for quad in RdfParser::from_format(RdfFormat::NTriples).for_slice(input) {
-        store.insert(&quad?)?;
+    /// Whether it takes texts of a language.
+    pub fn takes(&self, language: &Language) -> bool {
+        self.inputs.media_types.iter().any(|media| Language::from_name(&media.mime_type) == *language)
     }
-    // It is built without a client, so SERVICE and LOAD lead nowhere.
-    let evaluator = SparqlEvaluator::new();
-    match kind {
-        "sparql-construct" => match evaluator.parse_query(code)?.on_store(&store).execute()? {
-            QueryResults::Graph(triples) => return Ok(n_triples(&triples.collect::<Result<Vec<_>, _>>()?)),
-            _ => return Err("it is not a CONSTRUCT query".into()),
-        },
-        "shacl" => infer(code, &store)?,
-        _ => evaluator.parse_update(code)?.on_store(&store).execute()?,
-    }
-    let quads = store.quads_for_pattern(None, None, None, Some(GraphName::DefaultGraph.as_ref()));
-    let triples = quads.map(|quad| quad.map(Triple::from)).collect::<Result<Vec<_>, _>>()?;
-    Ok(n_triples(&triples))
-}
 
-/// Triples as N-Triples.
-pub fn n_triples(triples: &[Triple]) -> String {
-    triples.iter().map(|triple| format!("{triple} .\n")).collect()
+    /// The name of what it makes of the file with a stem.
+    pub fn file(&self, stem: &str) -> String {
+        let extension = self.outputs.media_types.first().map_or("txt", |media| &media.default_extension);
+        format!("transforms/{stem}.{}.{extension}", key(&self.id))
+    }
+
+    /// What registers say of it. `source` gives the URL of a file of the block.
+    pub fn entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
+        let url =
+            |reference: &String| if reference.contains("://") { Some(reference.clone()) } else { source(reference) };
+        let mut entry = without_nulls(json!({
+            "id": self.id,
+            "type": self.r#type.name(),
+            "ref": self.r#ref.as_ref().and_then(url),
+            "code": self.code,
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+        }));
+        if let Value::Object(entry) = &mut entry {
+            entry.extend(self.others.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        entry
+    }
 }

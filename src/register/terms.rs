@@ -10,10 +10,10 @@ use indexmap::IndexMap;
 use json_ld::syntax::is_keyword;
 use serde_json::{Map, Value, json};
 
-use super::BlockError;
 use super::annotate::{ANNOTATION, CONTEXT, EXTRA_TERMS, MAX_DEPTH, MAX_STEPS, PREFIXES, iri, too_large};
+use super::error::BlockError;
 use super::library::{Library, shown};
-use super::references::Anchors;
+use super::references::split;
 
 /// Terms of one context, those scoped to others included.
 const MAX_TERMS: usize = 50_000;
@@ -45,7 +45,6 @@ pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError>
         prefixes: IndexMap::new(),
         extra_terms: IndexMap::new(),
         contexts: HashMap::new(),
-        anchors: HashMap::new(),
         steps: 0,
     };
     let place = Rc::new(place);
@@ -116,7 +115,6 @@ struct TermsBuilder<'l> {
     extra_terms: IndexMap<String, Terms>,
     /// The contexts of schemas, by URI and fragment.
     contexts: HashMap<(String, String), Terms>,
-    anchors: HashMap<String, Anchors>,
     /// How many subschemas and terms were gone through.
     steps: usize,
 }
@@ -193,41 +191,38 @@ impl TermsBuilder<'_> {
 
     /// The terms of the schema that a reference leads to; none where it leads nowhere, or back to where it came from.
     fn reference(&mut self, reference: &str, place: &Rc<Place>, scope: Scope<'_>) -> Option<Terms> {
-        self.referred(reference, place, scope).unwrap_or_else(|why| {
-            self.lacking.insert(reference.to_owned(), why);
-            None
-        })
-    }
-
-    /// The same, or why there is nothing.
-    fn referred(&mut self, reference: &str, place: &Rc<Place>, scope: Scope<'_>) -> Result<Option<Terms>, String> {
-        let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let base = place.full.get("$id").and_then(Value::as_str).filter(|_| !self.library.is_local(&place.uri));
-        let uri = match uri {
-            "" => place.uri.clone(),
-            uri => self.library.resolve(base.unwrap_or(&place.uri), uri).map_err(|error| error.to_string())?,
+        let library = self.library;
+        let found = library.follow(&place.uri, reference, "a schema").map_err(|error| error.to_string());
+        let found =
+            found.and_then(|found| Ok((library.annotated(&found.uri).map_err(|error| error.to_string())?, found)));
+        let found = found.and_then(|(full, found)| match found.pointer {
+            Ok(at) => Ok((full, found.uri, at)),
+            Err(message) => Err(format!("{reference}, named by {}: {message}", shown(&place.uri))),
+        });
+        let (full, uri, at) = match found {
+            Ok(found) => found,
+            Err(why) => {
+                self.lacking.insert(reference.to_owned(), why);
+                return None;
+            }
         };
+        let fragment = split(reference).1.to_owned();
         let mut ancestor = place.from.as_ref();
         while let Some(above) = ancestor {
             if above.uri == uri && above.fragment == fragment {
-                return Ok(None);
+                return None;
             }
             ancestor = above.from.as_ref();
         }
-        let key = (uri.clone(), fragment.to_owned());
+        let key = (uri, fragment);
         if let Some(known) = self.contexts.get(&key) {
             self.steps += size(known);
-            return Ok(Some(known.clone()));
+            return Some(known.clone());
         }
-        let full = match uri == place.uri {
-            true => Rc::clone(&place.full),
-            false => self.library.annotated(&uri).map_err(|error| error.to_string())?,
-        };
-        let at = self.anchors.entry(uri.clone()).or_default().pointer(&full, fragment);
-        let at = at.map_err(|message| format!("{reference}, named by {}: {message}", shown(&place.uri)))?;
-        let (fragment, reference) = (fragment.to_owned(), reference.to_owned());
-        let found = Rc::new(Place { uri, fragment, reference, full, from: Some(Rc::clone(place)) });
-        Ok(found.full.pointer(&at).map(|schema| self.subschema(schema, &found, scope)))
+        let full = if key.0 == place.uri { Rc::clone(&place.full) } else { full };
+        let from = Some(Rc::clone(place));
+        let found = Rc::new(Place { uri: key.0, fragment: key.1, reference: reference.to_owned(), full, from });
+        found.full.pointer(&at).map(|schema| self.subschema(schema, &found, scope))
     }
 
     fn properties(&mut self, entries: &Terms, place: &Rc<Place>, terms: &mut Terms, scope: Scope<'_>) {

@@ -6,10 +6,26 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, Triple};
+use oxttl::{TurtleParser, TurtleSyntaxError};
 
 use super::examples::Prefixes;
 use crate::context::definitions;
 use crate::vocab::{PREFIXES, is_local_name};
+
+/// Base of Turtle that is only checked, for its relative references.
+pub const ANY_BASE: &str = "https://example.invalid/";
+
+/// The triples of a Turtle document.
+pub fn read_turtle(text: &str, base: Option<&str>) -> Result<Vec<Triple>, TurtleSyntaxError> {
+    let parser = TurtleParser::new();
+    let parser = parser.clone().with_base_iri(base.unwrap_or(ANY_BASE)).unwrap_or(parser);
+    parser.for_slice(text).collect()
+}
+
+/// Triples as N-Triples.
+pub fn n_triples(triples: &[Triple]) -> String {
+    triples.iter().map(|triple| format!("{triple} .\n")).collect()
+}
 
 /// The triples in their order, each once, their blank nodes named `b0`, `b1`, … in the order in which they appear.
 pub fn normal(triples: Vec<Triple>) -> Vec<Triple> {
@@ -272,7 +288,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<Triple> {
-        oxttl::TurtleParser::new()
+        TurtleParser::new()
             .for_slice(text)
             .map(|triple| triple.unwrap_or_else(|error| panic!("{error}\n{text}")))
             .collect()

@@ -10,17 +10,19 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use json_ld::syntax::{ErrorCode, Parse as _};
+use json_ld::syntax::ErrorCode;
 use json_ld::{IriBuf, NoLoader, RemoteDocument};
-use oxiri::{Iri, IriRef};
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use serde_json::json;
 
-use super::block::{ANY_BASE, Block, BlockError};
+use super::error::BlockError;
 use super::examples::Prefixes;
 use super::library::Library;
 use super::lost::{self, Lost, Why, own_members};
-use crate::context::{Context, LoadError, definitions};
+use super::prefixes::OtherPrefixes;
+use super::references::resolve;
+use super::turtle::ANY_BASE;
+use crate::context::{Context, LoadError, definitions, joined};
 use crate::json::{self, Object, Text, Value, pretty};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
@@ -29,7 +31,7 @@ pub struct Uplifter {
     /// Loads what contexts in the documents refer to.
     library: Rc<Library>,
     /// Where the documents stand, for such references.
-    pub place: PathBuf,
+    place: PathBuf,
     /// The block's context, with all that is remote in place.
     pub context: Context,
     /// How the JSON-LD names the context.
@@ -52,21 +54,12 @@ pub struct Uplifted {
 /// Why a document has no RDF.
 #[derive(Debug, thiserror::Error)]
 pub enum UpliftError {
-    /// JSON-LD is made of objects, and arrays of them.
-    #[error("it is no JSON object and no array, so no JSON-LD")]
-    NoDocument,
-    /// Not read, for it is nested too deep.
+    /// It is not JSON-LD, or is nested too deep, or its base is none.
     #[error("{0}")]
-    NotRead(String),
+    Document(String),
     /// A context in the document.
     #[error(transparent)]
     Context(#[from] LoadError),
-    /// The base is not an absolute IRI.
-    #[error("{0:?} is no absolute IRI")]
-    Base(String),
-    /// A context below the top that is not written out.
-    #[error("a context below the top of the document refers to another: write it out, or name it at the top")]
-    Nested,
     /// What a term for `@nest` holds is not an object.
     #[error("JSON-LD expansion fails: a term for `@nest` holds something else than objects{0}")]
     Nest(String),
@@ -74,6 +67,8 @@ pub enum UpliftError {
     #[error("JSON-LD expansion fails: {0}")]
     Expansion(String),
 }
+
+type Expanded = (Vec<Quad>, Losses, Vec<String>);
 
 /// One of the contexts of a document.
 struct ContextLayer {
@@ -94,9 +89,8 @@ impl ContextLayer {
 }
 
 impl Uplifter {
-    /// Uplifts what has a context of its own, and refers to things from beside a block's examples.
-    pub fn new(block: &Block, library: Rc<Library>) -> Self {
-        let place = block.folder.path().join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
+    /// Uplifts what has a context of its own, and refers to things from a file of examples.
+    pub fn new(place: PathBuf, library: Rc<Library>) -> Self {
         Self { library, place, context: Context::empty(), reference: String::new() }
     }
 
@@ -107,10 +101,10 @@ impl Uplifter {
         // Whatever is uplifted. A relative base is for those examples that have a base.
         let nothing = Value::Object(Object::from_members(Vec::new()));
         if let Err(UpliftError::Expansion(message)) = expand(&nothing, &context.value().to_string(), Some(ANY_BASE)) {
-            return Err(BlockError::unusable(
-                "context.jsonld",
-                format!("JSON-LD does not allow this context: {message}"),
-            ));
+            let term =
+                lost::faulty_term(context.value()).map_or_else(String::new, |term| format!(", of the term {term:?}"));
+            let message = format!("JSON-LD does not allow this context: {message}{term}");
+            return Err(BlockError::unusable("context.jsonld", message));
         }
         (self.context, self.reference) = (context, reference);
         Ok(())
@@ -150,33 +144,49 @@ impl Uplifter {
         base: Option<serde_json::Value>,
         document_base: Option<&str>,
     ) -> Result<Uplifted, UpliftError> {
-        let (position, is_unknown) = (layers.len(), base.is_none());
-        layers.extend(base.map(ContextLayer::base));
+        let position = layers.len();
+        layers.extend(base.clone().map(ContextLayer::base));
         layers.extend(self.own_layers(value, document_base)?);
         if !matches!(value, Value::Object(_) | Value::Array(_)) {
-            return Err(UpliftError::NoDocument);
+            return Err(not_read("it is no JSON object and no array, so no JSON-LD"));
         }
-        let context = joined(layers.iter().map(|layer| &layer.inlined));
-        let (inlined, mut without_nulls) = (context.to_string(), value.clone());
+        let context = |layers: &[ContextLayer]| joined(layers.iter().map(|layer| &layer.inlined)).to_string();
+        let (inlined, mut value) = (context(&layers), value.clone());
+        let types = lost::scoped_types(&value, &inlined, document_base);
+        if !types.is_empty() {
+            change(&mut value, "", &mut |at, class| {
+                if let Some(iri) = types.get(at) {
+                    *class = Value::String(Text::Unicode(iri.clone().into()));
+                }
+                true
+            });
+        }
         let mut nulls = Vec::new();
-        let (quads, losses) = match expand(value, &inlined, document_base) {
+        let (quads, losses, undeclared) = match expand(&value, &inlined, document_base) {
             Err(UpliftError::Nest(_)) => {
-                let faults = lost::faults(value, &inlined, document_base, ErrorCode::InvalidNestValue);
-                drop_nulls(&mut without_nulls, &HashSet::from_iter(faults), "", &mut nulls);
-                expand(&without_nulls, &inlined, document_base)?
+                // Nulls under terms for `@nest` stand for nothing, but JSON-LD does not allow them. GeoJSON has them.
+                let faults = lost::faults(&value, &inlined, document_base, ErrorCode::InvalidNestValue);
+                let faults = HashSet::<String>::from_iter(faults);
+                change(&mut value, "", &mut |at, value| {
+                    let is_fault = matches!(value, Value::Null) && faults.contains(at);
+                    nulls.extend(is_fault.then(|| Lost { pointer: at.to_owned(), why: Why::Null }));
+                    !is_fault
+                });
+                expand(&value, &inlined, document_base)?
             }
+            Err(UpliftError::Expansion(message)) => return Err(UpliftError::Expansion(in_context(message, &layers))),
             expanded => expanded?,
         };
-        let value = &without_nulls;
+        let value = &value;
         // Without a base, relative references are not IRIs; a processor that reads a file would make some of them.
-        if is_unknown && losses.count(Loss::NoIri) > 0 {
+        if base.is_none() && losses.count(Loss::NoIri) > 0 {
             layers.insert(position, ContextLayer::base(serde_json::Value::Null));
         }
         let mut lost = lost::lost(value, &inlined, document_base).map_err(UpliftError::Expansion)?;
         lost.extend(nulls);
         let shown = (!layers.is_empty()).then(|| joined(layers.iter().map(|layer| &layer.shown)).to_string());
         let document = compose(value, shown.as_deref())?;
-        let losses = describe(&losses, &quads);
+        let losses = describe(&losses, &undeclared, &quads);
         let triples = quads.into_iter().filter(|quad| quad.graph_name.is_default_graph()).map(Triple::from).collect();
         Ok(Uplifted { document, triples, lost, losses })
     }
@@ -220,7 +230,7 @@ fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Opt
             None => {}
             Some(serde_json::Value::String(reference)) => {
                 let known = base.as_ref().and_then(serde_json::Value::as_str);
-                let resolved = resolve(known, reference).ok_or_else(|| UpliftError::Base(reference.clone()))?;
+                let resolved = resolve(known, reference).ok_or_else(|| no_base(reference))?;
                 base = Some(json!(resolved));
             }
             Some(_) => base = Some(serde_json::Value::Null),
@@ -229,26 +239,22 @@ fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Opt
     Ok(base)
 }
 
-/// The absolute IRI that a reference stands for.
-fn resolve(base: Option<&str>, reference: &str) -> Option<String> {
-    let parsed = IriRef::parse(reference).ok()?;
-    if parsed.is_absolute() {
-        return Some(reference.to_owned());
-    }
-    Some(Iri::parse(base?).ok()?.resolve(&parsed).ok()?.into_inner())
-}
-
-/// Contexts as one: alone, or in an array without arrays.
-pub fn joined<'c>(contexts: impl Iterator<Item = &'c serde_json::Value>) -> serde_json::Value {
-    let flat: Vec<_> = contexts.flat_map(definitions).collect();
-    match flat.as_slice() {
-        [one] => (*one).clone(),
-        several => json!(several),
+/// The message of a context that JSON-LD does not allow, with the term and the context that it is about.
+fn in_context(message: String, layers: &[ContextLayer]) -> String {
+    let of = |layer: &ContextLayer| Some((lost::faulty_term(&layer.inlined)?, layer.shown.as_str().map(str::to_owned)));
+    match layers.iter().find_map(of) {
+        Some((term, Some(named))) => format!("{message}, of the term {term:?} of `{named}`"),
+        Some((term, None)) => format!("{message}, of the term {term:?} of the document's own context"),
+        None => message,
     }
 }
 
 fn not_read(error: impl ToString) -> UpliftError {
-    UpliftError::NotRead(error.to_string())
+    UpliftError::Document(error.to_string())
+}
+
+fn no_base(base: &str) -> UpliftError {
+    not_read(format!("{base:?} is no absolute IRI"))
 }
 
 fn prefix_layer(prefixes: &Prefixes) -> Vec<ContextLayer> {
@@ -267,45 +273,49 @@ fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftErr
     Ok(pretty(&Value::Object(Object::from_members(members))))
 }
 
-fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<(Vec<Quad>, Losses), UpliftError> {
+/// The quads of a document under a context, what is lost, and the prefixes that nothing declares.
+fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<Expanded, UpliftError> {
     let text = compose(value, Some(context))?;
-    let (parsed, _) = json_ld::syntax::Value::parse_str(&text).map_err(not_read)?;
-    let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| UpliftError::Base(base.to_owned()));
+    let (parsed, prefixes) = OtherPrefixes::parse(&text, false).map_err(not_read)?;
+    let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| no_base(base));
     let base_iri = base.map(iri).transpose()?;
     let document = RemoteDocument::new(base_iri.clone(), None, parsed);
     // In the order of names, so that every run writes the same.
     let options = json_ld::Options { base: base_iri, ordered: true, ..json_ld::Options::default() };
-    document_to_rdf(&document, options, &NoLoader).map_err(|error| {
+    let (mut quads, losses) = document_to_rdf(&document, options, &NoLoader).map_err(|error| {
         let faults = lost::faults(value, context, base, error.code());
         let at = faults.first().map_or_else(String::new, |at| format!(", at {at}"));
         match error.code() {
-            ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => UpliftError::Nested,
+            ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => not_read(
+                "a context below the top of the document refers to another: write it out, or name it at the top",
+            ),
             ErrorCode::InvalidNestValue => UpliftError::Nest(at),
             _ => UpliftError::Expansion(format!("{error}{at}")),
         }
-    })
+    })?;
+    let base = base_after(base, &serde_json::from_str(context).unwrap_or_default()).ok().flatten();
+    let undeclared = prefixes.restore(&mut quads, base.as_ref().and_then(serde_json::Value::as_str));
+    let undeclared = undeclared.into_iter().map(str::to_owned).collect();
+    Ok((quads, losses, undeclared))
 }
 
-/// Takes out the nulls that are among the faults: those under terms for `@nest`, which stand for nothing but which JSON-LD
-/// does not allow. GeoJSON has them.
-fn drop_nulls(value: &mut Value<'_>, faults: &HashSet<String>, at: &str, dropped: &mut Vec<Lost>) {
+/// Changes the values below a value, by JSON Pointer; those go of which `keep` says so.
+fn change(value: &mut Value<'_>, at: &str, keep: &mut dyn FnMut(&str, &mut Value<'_>) -> bool) {
     match value {
         Value::Object(object) => {
             let mut members = std::mem::replace(object, Object::from_members(Vec::new())).members;
             members.retain_mut(|(name, value)| {
-                let pointer = lost::below(at, name);
-                if matches!(value, Value::Null) && faults.contains(&pointer) {
-                    dropped.push(Lost { pointer, why: Why::Null });
-                    return false;
-                }
-                drop_nulls(value, faults, &pointer, dropped);
-                true
+                let at = lost::below(at, name);
+                change(value, &at, keep);
+                keep(&at, value)
             });
             *object = Object::from_members(members);
         }
         Value::Array(array) => {
             for (index, item) in array.items.iter_mut().enumerate() {
-                drop_nulls(item, faults, &format!("{at}/{index}"), dropped);
+                let at = format!("{at}/{index}");
+                change(item, &at, keep);
+                keep(&at, item);
             }
         }
         _ => {}
@@ -313,7 +323,7 @@ fn drop_nulls(value: &mut Value<'_>, faults: &HashSet<String>, at: &str, dropped
 }
 
 /// Losses that have no place.
-fn describe(losses: &Losses, quads: &[Quad]) -> Vec<String> {
+fn describe(losses: &Losses, odd: &[String], quads: &[Quad]) -> Vec<String> {
     let mut described: Vec<_> = losses
         .iter()
         .filter(|(loss, _)| *loss != Loss::NumberOutOfRange)
@@ -325,6 +335,8 @@ fn describe(losses: &Losses, quads: &[Quad]) -> Vec<String> {
             }
         })
         .collect();
+    let below = "is declared nowhere, so names with it are relative to the base";
+    described.extend(odd.iter().map(|prefix| format!("the prefix {prefix} {below}")));
     let named = quads.iter().filter(|quad| !quad.graph_name.is_default_graph()).count();
     if named > 0 {
         described.push(format!("{named} triples of named graphs, which Turtle does not have"));

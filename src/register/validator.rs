@@ -7,8 +7,9 @@
 
 use std::cell::Cell;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::fmt;
+use std::sync::Arc;
 
 use boon::{
     CompileError, Compiler, ErrorKind, Format, InstanceToken, SchemaIndex, Schemas, UrlLoader, ValidationError,
@@ -17,7 +18,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::references::{each_object, percent_decode};
+use super::references::{each_object, percent_decode, split};
 use crate::json::pointer_token;
 
 /// URI of the schema that refers to the target, so that keyword paths begin with `/$ref`.
@@ -68,16 +69,26 @@ pub struct Validator {
 }
 
 impl Validator {
-    /// Compiles the schema at the URI `target`; `load` gives the documents, each marked by [`mark_undecidable`].
-    pub fn compile(
-        target: &str,
-        load: impl Fn(&str) -> Result<Value, Box<dyn Error>> + 'static,
-    ) -> Result<Self, Box<CompileError>> {
+    /// Compiles the schema at a URI; the documents are marked by [`mark_undecidable`]. An error is the URI of a document that cannot be
+    /// used, and why.
+    pub fn compile(target: &str, documents: &Arc<BTreeMap<String, Value>>) -> Result<Self, (String, String)> {
         let mut compiler = Compiler::new();
         compiler.register_format(Format { name: UNDECIDED, func: reach_mark });
-        compiler.use_loader(Box::new(Loader { entry: json!({ "$ref": target }), load }));
+        let documents = Arc::clone(documents);
+        compiler.use_loader(Box::new(Loader { entry: json!({ "$ref": target }), documents: Arc::clone(&documents) }));
         let mut schemas = Schemas::new();
-        let index = compiler.compile(ENTRY, &mut schemas)?;
+        let index = compiler.compile(ENTRY, &mut schemas).map_err(|error| match &error {
+            CompileError::ValidationError { url, src } => {
+                let (uri, pointer) = split(url);
+                let schema = documents.get(uri).and_then(|document| document.pointer(&percent_decode(pointer)));
+                let violation = most_telling(src, schema.unwrap_or(&Value::Null));
+                let at = if violation.instance.is_empty() { "" } else { ", at " };
+                let message = format!("it is not a valid JSON Schema: {}{at}{}", violation.message, violation.instance);
+                (uri.to_owned(), message)
+            }
+            CompileError::LoadUrlError { url, .. } => (url.clone(), error.to_string()),
+            _ => (split(target).0.to_owned(), error.to_string()),
+        })?;
         Ok(Self { schemas, index })
     }
 
@@ -100,26 +111,21 @@ impl Validator {
     }
 }
 
-impl fmt::Debug for Validator {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Validator").field("schemas", &self.schemas.size()).finish_non_exhaustive()
-    }
-}
-
 fn reach_mark(_: &Value) -> Result<(), Box<dyn Error>> {
     IS_UNDECIDED.set(true);
     Ok(())
 }
 
-struct Loader<F> {
+struct Loader {
     entry: Value,
-    load: F,
+    documents: Arc<BTreeMap<String, Value>>,
 }
 
-impl<F: Fn(&str) -> Result<Value, Box<dyn Error>>> UrlLoader for Loader<F> {
+impl UrlLoader for Loader {
     fn load(&self, uri: &str) -> Result<Value, Box<dyn Error>> {
         let Some(kind) = uri.strip_prefix(MARK) else {
-            return if uri == ENTRY { Ok(self.entry.clone()) } else { (self.load)(uri) };
+            let document = if uri == ENTRY { Some(&self.entry) } else { self.documents.get(uri) };
+            return Ok(document.ok_or("it is not read")?.clone());
         };
         let concerned = if kind == "any" { json!(true) } else { json!({ "type": kind }) };
         // Drafts up to 7 assert formats.
@@ -165,16 +171,6 @@ fn mark(entries: &mut Map<String, Value>, kind: &str) {
     if let Value::Array(all) = entries.entry("allOf").or_insert_with(|| json!([])) {
         all.push(json!({ "$ref": format!("{MARK}{kind}") }));
     }
-}
-
-/// Why a schema cannot be compiled. `document` gives the documents by URI, for messages that repeat parts of them.
-pub fn compile_error<'d>(error: &CompileError, document: impl Fn(&str) -> Option<&'d Value>) -> String {
-    let CompileError::ValidationError { url, src } = error else { return error.to_string() };
-    let (uri, pointer) = url.split_once('#').unwrap_or((url, ""));
-    let schema = document(uri).and_then(|document| document.pointer(&percent_decode(pointer)));
-    let violation = most_telling(src, schema.unwrap_or(&Value::Null));
-    let place = if violation.instance.is_empty() { String::new() } else { format!(", at {}", violation.instance) };
-    format!("it is not a valid JSON Schema: {}{place}", violation.message)
 }
 
 /// An error that is no group of others.
@@ -408,7 +404,8 @@ mod tests {
     /// Compiles a schema that refers to nothing.
     fn validator(mut schema: Value) -> Validator {
         mark_undecidable(&mut schema);
-        Validator::compile("test:/", move |_| Ok(schema.clone())).unwrap()
+        Validator::compile("test:/", &Arc::new([("test:/".to_owned(), schema)].into()))
+            .unwrap_or_else(|why| panic!("{why:?}"))
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::pieces::Place;
 use crate::json::{Value, quoted};
 use crate::message::{ErrorMember, Id, Message, Problem};
 use crate::record::{Format, LogLine, Sender, Time};
-use crate::register::redact::{Redaction, redact_version};
+use crate::redact::{Redaction, redact_version};
 use crate::session::Annotated;
 
 /// Most characters of a text in the index.

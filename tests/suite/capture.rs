@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use rpcgraph::capture::{Capture, LeftOut, block};
 use rpcgraph::record::ReaderOptions;
 use rpcgraph::register::Files;
-use rpcgraph::register::capture::{Capture, LeftOut};
-use rpcgraph::register::captured::block;
+
+use rpcgraph::redact::{LONGEST, MOST_DIGITS, WORDS};
 use rpcgraph::register::examples::{Examples, SnippetSource};
-use rpcgraph::register::redact::{LONGEST, MOST_DIGITS, WORDS};
 use serde_json::{Value, json};
 
 use crate::schema::Schema;

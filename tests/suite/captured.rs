@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use rpcgraph::capture::{Capture, block, write};
 use rpcgraph::record::ReaderOptions;
 use rpcgraph::register::MAX_FILE;
-use rpcgraph::register::capture::Capture;
-use rpcgraph::register::captured::{block, write};
-use rpcgraph::register::{Block, Register, RegisterOptions};
+
+use rpcgraph::register::{Register, RegisterOptions};
 
 use crate::capture::logs;
 use crate::cli::Place;
@@ -22,13 +22,12 @@ const LOG: &str = r#"{"jsonrpc":"2.0","id":"a","method":"greet","params":{"name"
 /// The register of a block on disk, where nothing may be fetched.
 fn register(folder: &Path) -> Register {
     let options = RegisterOptions { offline: true, ..RegisterOptions::default() };
-    let block = Block::read(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    Register::build(&block, &options).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+    Register::build(folder, &options).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
 }
 
 #[track_caller]
 fn assert_passes(register: &Register, what: &str) {
-    let failed: Vec<_> = register.report().failed().map(|item| (item.title(), item.reasons())).collect();
+    let failed: Vec<_> = register.blocks[0].report.failed().map(|item| (item.title(), item.reasons())).collect();
     assert!(failed.is_empty(), "{what}: {failed:#?}");
 }
 
@@ -159,7 +158,7 @@ fn every_log_registers() {
             write(&block(&capture, redacted).unwrap(), &folder).unwrap();
             let register = register(&folder);
             assert_passes(&register, &name);
-            examples += register.report().items.len();
+            examples += register.blocks[0].report.items.len();
         }
     }
     assert!(examples > 100, "{examples}");
@@ -170,8 +169,8 @@ fn every_log_registers() {
 fn the_block_of_examples_registers() {
     let register = register(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/json-rpc"));
     assert_passes(&register, "examples/json-rpc");
-    assert_eq!(register.notes(), &[] as &[String]);
-    let items = &register.report().items;
+    assert_eq!(register.blocks[0].notes, &[] as &[String]);
+    let items = &register.blocks[0].report.items;
     assert!(items.len() > 60, "{}", items.len());
     let mut losing: Vec<_> = items
         .iter()
@@ -188,7 +187,7 @@ fn the_block_of_examples_registers() {
             "example 9, snippet 2 (Id that is null)",
         ]
     );
-    let files = register.files();
+    let files = register.files;
     let context = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/context/json-rpc.jsonld")).unwrap();
     assert_eq!(files["annotated/json-rpc/context.jsonld"], context);
     assert!(files["index.md"].contains("#MethodNotFoundResponse"));

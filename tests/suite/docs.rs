@@ -79,7 +79,8 @@ fn document(name: &str) -> String {
 #[test]
 fn commands_of_the_documents() {
     let mut run = 0;
-    for (name, text) in documents() {
+    // `register::authors` runs those of its page in a shell.
+    for (name, text) in documents().into_iter().filter(|(name, _)| name != "docs/block-authors.md") {
         // A folder for each document, since some of its commands write files.
         let folder = tempfile::tempdir().unwrap();
         for example in files(Path::new(&format!("{ROOT}/examples")), "") {

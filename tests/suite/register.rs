@@ -5,6 +5,7 @@
 //! JSON-LD in it as the graph of the Turtle.
 
 mod agreement;
+mod authors;
 mod broken;
 mod contexts;
 mod online;
@@ -20,7 +21,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use oxrdf::{GraphName, Quad};
-use rpcgraph::register::{Block, Register, RegisterOptions, ReportItem};
+use rpcgraph::register::{Register, RegisterOptions, ReportItem};
 use serde_json::Value;
 
 use crate::cli::{Place, parse};
@@ -31,7 +32,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn build(block: &Path, options: &RegisterOptions) -> Register {
-    Register::build(&Block::read(block).expect("a block"), options).expect("a register")
+    Register::build(block, options).expect("a register")
 }
 
 /// A difference between a register and what is on disk.
@@ -47,14 +48,14 @@ fn compare(register: &Register, folder: &Path) -> Vec<Difference> {
     let relative = |path: PathBuf| path.strip_prefix(folder).expect("a file below").to_str().expect("text").to_owned();
     let present: BTreeSet<String> = files(folder, "").into_iter().map(relative).collect();
     let mut differences = Vec::new();
-    for (path, text) in register.files() {
+    for (path, text) in &register.files {
         if !present.contains(path) {
             differences.push(Difference::Missing(path.clone()));
         } else if fs::read(folder.join(path)).expect("a file") != text.as_bytes() {
             differences.push(Difference::Changed(path.clone()));
         }
     }
-    let extra = present.into_iter().filter(|path| !register.files().contains_key(path));
+    let extra = present.into_iter().filter(|path| !register.files.contains_key(path));
     differences.extend(extra.map(Difference::Extra));
     differences
 }
@@ -81,7 +82,7 @@ fn json(text: &str) -> Value {
 }
 
 fn item<'r>(register: &'r Register, file: &str) -> &'r ReportItem {
-    let items = &register.report().items;
+    let items = &register.blocks[0].report.items;
     items.iter().find(|item| item.file.ends_with(file)).unwrap_or_else(|| panic!("no item for {file}"))
 }
 
@@ -99,8 +100,8 @@ fn the_calculators_register_is_as_expected() {
 #[test]
 fn every_example_and_test_of_the_calculator() {
     let register = build(&fixture("calculator"), &RegisterOptions::default());
-    let outcomes: BTreeMap<&str, bool> = register
-        .report()
+    let outcomes: BTreeMap<&str, bool> = register.blocks[0]
+        .report
         .items
         .iter()
         .map(|item| (item.file.strip_prefix("tests/calculator/").expect("its folder"), item.passed()))
@@ -119,7 +120,7 @@ fn every_example_and_test_of_the_calculator() {
     ];
     assert_eq!(outcomes, expected.into());
     assert_eq!(
-        register.notes(),
+        register.blocks[0].notes,
         ["tests/README.txt: a test is a file that ends in .json, .jsonld, .ttl, .yaml or .yml"]
     );
     assert!(item(&register, "quotient.json").reasons()[0].contains("is not of type \"object\", at the top"));
@@ -167,16 +168,16 @@ fn the_base_of_a_context_goes_over_that_of_an_example() {
         );
         place.put("b/context.jsonld", context);
         let register = build(&place.path("b"), &RegisterOptions::default());
-        let document = json(&register.files()["tests/b/example_1_1.jsonld"]);
+        let document = json(&register.files["tests/b/example_1_1.jsonld"]);
         assert_eq!(document["@context"][1]["@base"].as_str(), shown);
         assert!(document["@context"][1].as_object().is_some_and(|base| base.contains_key("@base")));
-        let objects: Vec<_> = turtle(&register.files()["tests/b/example_1_1.ttl"], "https://wrong.example/")
+        let objects: Vec<_> = turtle(&register.files["tests/b/example_1_1.ttl"], "https://wrong.example/")
             .iter()
             .map(|quad| quad.object.to_string())
             .collect();
         assert_eq!(objects, expected.map(|iri| format!("<{iri}>")).into_iter().collect::<Vec<_>>());
         // Without a base, nothing is left of the document.
-        assert_eq!(register.report().is_success(), expected.is_some());
+        assert_eq!(register.blocks[0].report.is_success(), expected.is_some());
     }
 }
 
@@ -194,8 +195,8 @@ fn a_null_stands_for_nothing_under_nest() {
 ";
     place.put("b/examples.yaml", examples);
     let register = build(&place.path("b"), &RegisterOptions::default());
-    assert_eq!(register.files()["tests/b/example_1_1.ttl"], "[] <https://example.org/p> 1 .\n");
-    assert!(!register.files()["tests/b/example_1_1.jsonld"].contains("null"));
+    assert_eq!(register.files["tests/b/example_1_1.ttl"], "[] <https://example.org/p> 1 .\n");
+    assert!(!register.files["tests/b/example_1_1.jsonld"].contains("null"));
     let lost = |file: &str| {
         let entries = item(&register, file).entries.iter();
         entries.filter(|entry| entry.message.starts_with("Lost: /properties: ")).count()
@@ -210,14 +211,14 @@ fn a_null_stands_for_nothing_under_nest() {
 fn the_register_is_described_in_rdf() {
     let options = RegisterOptions { base: Some("https://example.org/build".into()), ..RegisterOptions::default() };
     let register = build(&fixture("calculator"), &options);
-    let quads = turtle(&register.files()["examples.ttl"], "https://wrong.example/");
+    let quads = turtle(&register.files["examples.ttl"], "https://wrong.example/");
     let has = |subject: &str, predicate: &str, object: &str| {
         let quad = quads.iter().find(|quad| {
             quad.subject.to_string() == format!("<https://example.org/build/{subject}>")
                 && quad.predicate.as_str() == predicate
                 && quad.object.to_string() == object
         });
-        assert!(quad.is_some(), "{subject} {predicate} {object}\n{}", register.files()["examples.ttl"]);
+        assert!(quad.is_some(), "{subject} {predicate} {object}\n{}", register.files["examples.ttl"]);
     };
     let (dct, dcat) = ("http://purl.org/dc/terms/", "http://www.w3.org/ns/dcat#");
     let title = format!("{dct}title");
@@ -244,7 +245,7 @@ fn the_register_is_described_in_rdf() {
     );
     // Without a base, the same with relative references.
     let relative = build(&fixture("calculator"), &RegisterOptions::default());
-    let relative = turtle(&relative.files()["examples.ttl"], "https://example.org/build/examples.ttl");
+    let relative = turtle(&relative.files["examples.ttl"], "https://example.org/build/examples.ttl");
     crate::support::assert_isomorphic(&quads, &relative, "with a base and without");
 }
 
@@ -252,7 +253,7 @@ fn the_register_is_described_in_rdf() {
 #[test]
 fn links_lead_somewhere() {
     let register = build(&fixture("calculator"), &RegisterOptions::default());
-    let files = register.files();
+    let files = &register.files;
     let page = &files["index.md"];
     let links: Vec<_> = page.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
     assert!(links.len() > 15, "{links:?}");
@@ -261,7 +262,7 @@ fn links_lead_somewhere() {
     }
     let html = &files["report.html"];
     let references: Vec<_> = html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    assert_eq!(references.len(), register.report().items.len());
+    assert_eq!(references.len(), register.blocks[0].report.items.len());
     assert!(references.iter().all(|file| files.contains_key(*file)), "{references:?}");
     for tag in ["<script", "<link", "<img", "@import", "url("] {
         assert!(!html.contains(tag), "the report needs nothing else: {tag}");
@@ -281,7 +282,7 @@ fn what_stands_in_examples_is_no_markup() {
     );
     place.put("b/s.json", r#"{"required": ["<i>"]}"#);
     let register = build(&place.path("b"), &RegisterOptions::default());
-    let (page, html) = (&register.files()["index.md"], &register.files()["report.html"]);
+    let (page, html) = (&register.files["index.md"], &register.files["report.html"]);
     assert!(page.contains("\n`````json\n"), "{page}");
     assert!(page.contains("\n### \\<b>\\`x\\`\\</b> # y\n"), "{page}");
     assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;"), "{html}");
@@ -297,7 +298,7 @@ fn what_stands_in_metadata_is_no_markup() {
         "sources": [{"title": "s](x", "link": "javascript:alert(1)"}, {"title": "t", "link": "https://example.org/> <b>"}]}"#;
     place.put("b/bblock.json", metadata);
     let register = build(&place.path("b"), &RegisterOptions::default());
-    let (page, html) = (&register.files()["index.md"], &register.files()["report.html"]);
+    let (page, html) = (&register.files["index.md"], &register.files["report.html"]);
     for line in [
         "### !\\[i\\](x) \\&lt; \\_a_b\\_",
         "``i` <b>``, status: s # x",
@@ -308,18 +309,18 @@ fn what_stands_in_metadata_is_no_markup() {
     }
     assert!(!html.contains("javascript:"), "{html}");
     // Their own URL is a name like any other, and stays one.
-    assert!(register.files()["register.json"].contains("\"ldContext\": \"javascript:"));
+    assert!(register.files["register.json"].contains("\"ldContext\": \"javascript:"));
 }
 
 #[test]
 fn a_register_is_the_same_on_every_run() {
     let texts: Vec<_> =
-        (0..3).map(|_| build(&fixture("calculator"), &RegisterOptions::default()).files().clone()).collect();
+        (0..3).map(|_| build(&fixture("calculator"), &RegisterOptions::default()).files.clone()).collect();
     assert!(texts.windows(2).all(|pair| pair[0] == pair[1]));
     assert!(!texts[0].values().any(|text| text.contains(env!("CARGO_MANIFEST_DIR"))), "paths of this machine");
     let options =
         RegisterOptions { generated: rpcgraph::register::date_time(1_772_366_399), ..RegisterOptions::default() };
-    let files = build(&fixture("calculator"), &options).files().clone();
+    let files = build(&fixture("calculator"), &options).files.clone();
     for file in ["report.json", "tests/calculator/_report.json"] {
         assert_eq!(json(&files[file])["generated"], "2026-03-01T11:59:59+00:00");
     }
@@ -375,7 +376,7 @@ fn times_are_those_of_the_calendar() {
 fn the_committed_register_is_not_stale() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let register = build(&examples.join("json-rpc"), &RegisterOptions::default());
-    let report = register.report();
+    let report = &register.blocks[0].report;
     assert!(report.items.len() > 60);
     let differences = compare(&register, &examples.join("register"));
     assert_eq!(differences, [], "make it again: rpcgraph register examples/json-rpc -o examples/register");
@@ -386,7 +387,7 @@ fn differences_are_found() {
     let place = Place::new();
     let register = build(&fixture("calculator"), &RegisterOptions::default());
     let folder = place.path("out");
-    register.write(&folder).expect("a register");
+    register.write(&folder, false).expect("a register");
     assert_eq!(compare(&register, &folder), []);
     fs::write(folder.join("index.md"), "other").expect("a file");
     fs::write(folder.join("mine.txt"), "").expect("a file");

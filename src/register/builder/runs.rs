@@ -4,20 +4,22 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{RegisterBuilder, Shown, said};
+use super::super::block::BlockTest;
+use super::super::error::{BlockError, absolute, said};
+use super::super::examples::{Example, Prefixes, Snippet, SnippetSource};
+use super::super::item::{Done, Job};
+use super::super::language::Language;
+use super::super::report::{ItemSubject, Section};
+use super::super::steps::StepKind;
+use super::super::transforms;
+use super::super::uplift_definition::jq;
+use super::super::view::Shown;
+use super::BlockBuilder;
 use crate::json::indented;
-use crate::register::block::{BlockTest, read_text};
-use crate::register::examples::{Example, Prefixes, Snippet, SnippetSource};
-use crate::register::item::{Done, Job};
-use crate::register::language::Language;
-use crate::register::report::{ItemSubject, Section};
-use crate::register::steps::StepKind;
-use crate::register::uplift_definition::jq;
-use crate::register::{BlockError, absolute};
 
-impl RegisterBuilder<'_> {
+impl BlockBuilder<'_> {
     pub(super) fn add_examples(&mut self) -> Result<(), BlockError> {
-        let block = self.block;
+        let block = self.view.block;
         let file = block.examples_file.as_deref().unwrap_or_default();
         check_prefixes(&block.examples.prefixes, file)?;
         for (example, number) in block.examples.examples.iter().zip(1..) {
@@ -36,7 +38,7 @@ impl RegisterBuilder<'_> {
                 results.push(done.unwrap_or_else(|error| self.failed(subject(index), &snippet.language, &error)));
             }
             let full = self.transformed(example, number, &results, &prefixes);
-            self.shown.push(Shown { number, example, results, full });
+            self.view.shown.push(Shown { number, example, results, full });
         }
         Ok(())
     }
@@ -51,7 +53,7 @@ impl RegisterBuilder<'_> {
                 for (language, made) in [(Language::JsonLd, &done.jsonld), (Language::Turtle, &done.turtle)] {
                     let made = made.as_ref().map(|text| {
                         let stem = done.item.file.rsplit_once('.').map_or("", |(stem, _)| stem);
-                        let url = self.site().reference(&format!("{stem}.{}", language.extension()));
+                        let url = self.view.site.reference(&format!("{stem}.{}", language.extension()));
                         let entry = json!({ "language": language.extension(), "url": url, "code": text });
                         (language, text.clone(), entry)
                     });
@@ -69,20 +71,21 @@ impl RegisterBuilder<'_> {
         for ((language, text, mut entry), index) in texts.into_iter().zip(1..) {
             let stem = snippet_stem(given, number, index);
             let mut outcomes = serde_json::Map::new();
-            for transform in self.block.transforms.iter().filter(|transform| transform.takes(&language)) {
-                let path = self.site().test(&transform.file(&stem));
-                let url = self.site().reference(&path);
-                let base = self.site().url(&path);
-                let outcome = match transform.run(&text, &language, prefixes, base.as_deref(), &mut self.runner) {
-                    Ok(made) => {
-                        self.add(&path, made);
-                        json!({ "success": true, "url": url })
-                    }
-                    Err(why) => {
-                        self.notes.push(format!("transform {} of {stem}: {why}", transform.id));
-                        json!({ "success": false, "stderr": why })
-                    }
-                };
+            for transform in self.view.block.transforms.iter().filter(|transform| transform.takes(&language)) {
+                let path = self.view.site.test(&transform.file(&stem));
+                let url = self.view.site.reference(&path);
+                let base = self.view.site.url(&path);
+                let outcome =
+                    match transforms::run(transform, &text, &language, prefixes, base.as_deref(), &mut self.runner) {
+                        Ok(made) => {
+                            self.add(&path, made);
+                            json!({ "success": true, "url": url })
+                        }
+                        Err(why) => {
+                            self.notes.push(format!("transform {} of {stem}: {why}", transform.id));
+                            json!({ "success": false, "stderr": why })
+                        }
+                    };
                 outcomes.insert(transform.id.clone(), outcome);
             }
             if !outcomes.is_empty() {
@@ -108,24 +111,25 @@ impl RegisterBuilder<'_> {
         let text = match &snippet.source {
             SnippetSource::Code(text) => text.clone(),
             // It could not be read with the block; now the reason is told.
-            SnippetSource::Ref(reference) => read_text(&self.block.folder, reference, place, &self.library)?,
+            SnippetSource::Ref(reference) => self.library.file(&self.view.block.folder, reference, place)?,
         };
         let text = match &snippet.json_path {
             Some(path) => {
                 let first = format!("first({} | values)", jq(path));
-                let found = self.runner.schemas.step(&StepKind::Jq, &first, &text);
+                let found = self.runner.sandbox.borrow_mut().step(&StepKind::Jq, &first, &text);
                 let found = found.map_err(|why| BlockError::unusable(place, format!("json-path {path:?}: {why}")))?;
                 indented(&found) + "\n"
             }
             None => text,
         };
         if let Some(reference) = &snippet.schema_ref {
-            self.runner.schemas.prepare(reference, place)?;
+            // What is wrong with it is told where the example is validated.
+            drop(self.runner.schemas.prepare(reference, place));
         }
         let stem = snippet_stem(given, number, index);
         self.claim(&stem, format!("example {number}, snippet {index}"))?;
         let language = Language::from_name(&snippet.language);
-        let document = self.site().document(&format!("{stem}.{}", language.extension()));
+        let document = self.view.site.document(&format!("{stem}.{}", language.extension()));
         let job = Job {
             subject: ItemSubject::Example { example: number, snippet: index, title: example.title.clone() },
             text: &text,
@@ -150,12 +154,12 @@ impl RegisterBuilder<'_> {
         let language = Language::from_name(language);
         let mut done = self.runner.begin(subject, &stem, &language, false);
         done.item.fail(Section::Files, said(error), json!({}));
-        self.report.items.push(done.item.clone());
+        self.view.report.items.push(done.item.clone());
         done
     }
 
     pub(super) fn add_tests(&mut self) {
-        for test in &self.block.tests {
+        for test in &self.view.block.tests {
             if let Err(error) = self.test(test) {
                 let subject = ItemSubject::Test { file: test.file.clone() };
                 self.failed(subject, &test.language.extension(), &error);
@@ -164,9 +168,9 @@ impl RegisterBuilder<'_> {
     }
 
     fn test(&mut self, test: &BlockTest) -> Result<(), BlockError> {
-        let text = read_text(&self.block.folder, &test.path, &test.by, &self.library)?;
+        let text = self.library.file(&self.view.block.folder, &test.path, &test.by)?;
         self.claim(test.stem(), test.path.clone())?;
-        let document = self.site().document(&test.file);
+        let document = self.view.site.document(&test.file);
         let job = Job {
             subject: ItemSubject::Test { file: test.file.clone() },
             text: &text,
@@ -197,10 +201,10 @@ impl RegisterBuilder<'_> {
 
     fn run(&mut self, job: &Job<'_>) -> Result<Done, BlockError> {
         let done = self.runner.run(job)?;
-        self.files.extend(done.files.iter().cloned());
+        self.view.files.extend(done.files.iter().cloned());
         // There is nothing to say of an example that is only shown.
         if job.language.is_validated() {
-            self.report.items.push(done.item.clone());
+            self.view.report.items.push(done.item.clone());
         }
         Ok(done)
     }

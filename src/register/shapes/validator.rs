@@ -20,8 +20,56 @@ use shacl::validator::processor::ShaclProcessor;
 use shacl::validator::report::ValidationResult;
 use shacl::validator::{RecursionSemantics, ShaclConfig, ShaclValidationMode};
 
-use super::{SHACL, Severity, ShapeFinding};
+use super::super::rules::SHACL;
 use crate::query::no_services;
+
+/// What a shape finds in a graph: a [validation result](https://www.w3.org/TR/shacl/#results-validation-result). In the
+/// order in which it is told, violations first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ShapeFinding {
+    /// Whether the example fails because of it, as with all but sh:Warning, sh:Info and less.
+    pub severity: Severity,
+    /// The node, as N-Triples has it.
+    pub focus: String,
+    /// The path from it, as SPARQL has it.
+    pub path: Option<String>,
+    /// The value.
+    pub value: Option<String>,
+    /// IRI of the constraint component.
+    pub component: String,
+    /// IRI of the shape, if it has one.
+    pub shape: Option<String>,
+    /// The message of the shape.
+    pub message: String,
+}
+
+/// How much a finding matters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// sh:Violation, or a severity of the author's own, by its name.
+    Violation(String),
+    /// sh:Warning.
+    Warning,
+    /// sh:Info, sh:Debug, sh:Trace.
+    Info,
+    /// Of a number that the validator cannot compare.
+    Unjudged,
+}
+
+impl Severity {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Violation(name) => name,
+            Self::Warning => "Warning",
+            Self::Info => "Info",
+            Self::Unjudged => "Not judged, for the number is too large or too small",
+        }
+    }
+
+    pub fn is_error(&self) -> bool {
+        matches!(self, Self::Violation(_))
+    }
+}
 
 /// Compiled shapes.
 pub struct Validator(IRSchema);

@@ -22,7 +22,7 @@ const BASE: &str = "https://example.org/build/";
 
 /// The pairs of a register: name, JSON-LD, graph of the Turtle.
 fn pairs(register: &Register) -> Vec<(&str, &str, Vec<Quad>)> {
-    let files = register.files();
+    let files = &register.files;
     let documents = files.iter().filter(|(path, _)| path.starts_with("tests/") && path.ends_with(".jsonld"));
     let pair = |path: &'_ str| path.replace(".jsonld", ".ttl");
     documents
@@ -33,7 +33,7 @@ fn pairs(register: &Register) -> Vec<(&str, &str, Vec<Quad>)> {
 
 /// The documents that JSON-LD of the register may name, by URL.
 fn contexts(register: &Register) -> BTreeMap<String, String> {
-    let contexts = register.files().iter().filter(|(path, _)| path.ends_with("context.jsonld"));
+    let contexts = register.files.iter().filter(|(path, _)| path.ends_with("context.jsonld"));
     contexts.map(|(path, text)| (format!("{BASE}{path}"), text.clone())).collect()
 }
 
@@ -50,7 +50,7 @@ impl Questions {
         for base in [None, Some(BASE.to_owned())] {
             let register = build(block, &RegisterOptions { base, offline: true, ..RegisterOptions::default() });
             let pairs = pairs(&register);
-            let reasons: Vec<_> = register.report().failed().flat_map(|item| item.reasons()).collect();
+            let reasons: Vec<_> = register.blocks[0].report.failed().flat_map(|item| item.reasons()).collect();
             assert_eq!(pairs.len(), count, "{reasons:?}");
             let contexts = contexts(&register);
             for (path, document, expected) in pairs {
@@ -146,7 +146,7 @@ fn on_another_context() {
     place.put("mcp/examples.yaml", fs::read(fixture("mcp/examples.yaml")).expect("examples"));
     check(&place.path("mcp"), 5);
     let register = build(&place.path("mcp"), &RegisterOptions::default());
-    let losses: Vec<_> = register.report().items.iter().map(|item| item.losses).collect();
+    let losses: Vec<_> = register.blocks[0].report.items.iter().map(|item| item.losses).collect();
     assert_eq!(losses, [0, 1, 0, 0, 0], "`notInTheContext`, and nothing else");
 }
 

@@ -42,10 +42,8 @@ fn contexts_are_those_of_ogc_na() {
         }
         let theirs = json(&String::from_utf8(theirs.stdout).expect("text"));
         let ours = made(&place.path("ours"), &[], Some("https://example.org/build/"), &RegisterOptions::default());
-        let ours = ours
-            .files()
-            .get("annotated/b/context.jsonld")
-            .map_or_else(|| value!({ "@context": {} }), |text| json(text));
+        let ours =
+            ours.files.get("annotated/b/context.jsonld").map_or_else(|| value!({ "@context": {} }), |text| json(text));
         // An empty one has a version there, or none.
         let terms = |context: &Value| context["@context"].as_object().filter(|terms| terms.len() > 1).cloned();
         assert_eq!(terms(&ours), terms(&theirs), "{schema}");
@@ -88,7 +86,7 @@ fn contexts_of_repositories_are_those_of_ogc_na() {
         let theirs = json(&String::from_utf8(theirs.stdout).expect("text"));
         for (id, theirs) in theirs.as_object().expect("contexts by block") {
             let key = id.split_once('.').expect("a prefix").1.replace('.', "/");
-            let ours = register.files().get(&format!("annotated/{key}/context.jsonld"));
+            let ours = register.files.get(&format!("annotated/{key}/context.jsonld"));
             let ours = ours.map_or(Value::Null, |text| json(text));
             // What is only like a keyword defines nothing.
             let terms = |context: &Value| {
@@ -104,7 +102,7 @@ fn contexts_of_repositories_are_those_of_ogc_na() {
             otherwise.push(id.clone());
             let of_block = format!("tests/{key}/example_");
             let documents =
-                register.files().iter().filter(|(path, _)| path.starts_with(&of_block) && path.ends_with(".json"));
+                register.files.iter().filter(|(path, _)| path.starts_with(&of_block) && path.ends_with(".json"));
             for (path, document) in documents.filter(|_| !theirs.is_null()) {
                 let graph = |context: &Value| canonical(&under(context, document, &format!("{base}{path}")), &key);
                 assert!(graph(&ours) == graph(theirs), "{path}");

@@ -110,6 +110,22 @@ $defs: {other: {type: boolean}}
     assert_eq!(entry["extensionPoints"]["baseBuildingBlock"], "bblocks://eg.p.base");
 }
 
+/// A schema that cannot be had leaves an example unvalidated, and with its graph.
+#[test]
+fn parts_of_schemas_that_cannot_be_had() {
+    let schema = "$ref: https://example.org/gone.json
+$defs: {x: {$anchor: X, required: [a], properties: {a: {x-jsonld-id: 'https://example.org/a'}}}}
+properties: {a: {x-jsonld-id: 'https://example.org/a'}}
+";
+    let examples = "- snippets: [{language: json, schema-ref: '#X', code: '{\"a\": 1}'}]
+- snippets: [{language: json, schema-ref: '#X', code: '{}'}]
+";
+    let place = repository(&[("part", &[("schema.yaml", schema), ("examples.yaml", examples)])]);
+    let ran = place.run(&MADE);
+    assert_eq!(ran.stderr.matches("Not validated: `https://example.org/gone.json`").count(), 2, "{}", ran.stderr);
+    assert_eq!(read(&place, "tests/p/part/example_1_1.ttl"), "[] <https://example.org/a> 1 .\n");
+}
+
 #[test]
 fn terms_that_two_schemas_define_differently_are_told() {
     let schema = |iri: &str| {
@@ -130,6 +146,88 @@ fn terms_that_two_schemas_define_differently_are_told() {
     assert!(ran.stderr.contains(&format!("note: {told}")), "{}", ran.stderr);
     let ran = place.run(&[&MADE[..], &["--strict"]].concat());
     assert!(ran.status == Some(1) && ran.stderr.contains(&format!("failed: {told}")), "{}", ran.stderr);
+}
+
+/// JSON-LD lets any term be a prefix; one that nothing declares is a path, as rdflib and jsonld.js take it.
+#[test]
+fn prefixes_that_cannot_be_schemes() {
+    let place = Place::new();
+    let context = r#"{"@context": {"id": "@id", "my_x": "https://example.org/", "p": {"@id": "my_x:p", "@type": "@id"}, "q": "my_x:q", "j": {"@id": "my_x:j", "@type": "@json"}}}"#;
+    place.put("b/context.jsonld", context);
+    let code = r#"{"id": "my_agents:x", "@type": "my_agents:T", "p": ["my_agents:y", "urn:z", "my_x:o"], "q": "my_x:is text", "j": {"my_x:b": 1, "n": 2}, "my_x:r": {"my_x": 1, "id": "my_x:i"}}"#;
+    place.put(
+        "b/examples.yaml",
+        format!("- {{base-uri: 'https://e.org/x/y', snippets: [{{language: json, code: '{code}'}}]}}\n"),
+    );
+    let ran = place.run(&["register", "b", "-o", "out"]);
+    let said = "Lost: the prefix my_agents is declared nowhere, so names with it are relative to the base\n";
+    assert!(ran.status == Some(0) && ran.stderr.contains(said), "{}", ran.stderr);
+    let graph = String::from_utf8(place.read("out/tests/b/example_1_1.ttl")).expect("text");
+    let expected = "<https://e.org/x/my_agents:x> a <https://e.org/x/my_agents:T> ; <https://example.org/p> <https://e.org/x/my_agents:y> , <urn:z> ,
+        <https://example.org/o> ; <https://example.org/q> \"my_x:is text\" ;
+        <https://example.org/j> '{\"my_x:b\":1,\"n\":2}'^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON> ; <https://example.org/r> <https://example.org/i> .
+        <https://example.org/i> <https://example.org/> 1 .";
+    assert_isomorphic(&turtle(&graph, "https://e.org/"), &turtle(expected, "https://e.org/"), "prefixes");
+    assert_eq!(place.run(&["register", "b", "-o", "out", "--strict", "--quiet"]).status, Some(1));
+}
+
+/// The official tool's processor resolves them so; the JSON-LD has the whole IRIs, for every processor.
+#[test]
+fn types_are_those_of_the_context_of_their_own_term() {
+    let place = Place::new();
+    let context = r#"{"@context": {"@vocab": "https://example.org/", "T": "https://example.org/t#T",
+        "type": {"@id": "@type", "@context": {"@vocab": "https://example.net/v#"}},
+        "kind": {"@id": "@type", "@context": {"@vocab": null, "@base": "https://example.net/base/"}}}}"#;
+    place.put("b/context.jsonld", context);
+    let code = r#"{"type": ["A", "T", "urn:x"], "p": {"kind": "B", "q": 1}}"#;
+    place.put("b/examples.yaml", format!("- snippets: [{{language: json, code: '{code}'}}]\n"));
+    assert_eq!(place.run(&["register", "b", "-o", "out"]).status, Some(0));
+    let text = |file: &str| String::from_utf8(place.read(&format!("out/tests/b/example_1_1.{file}"))).expect("text");
+    let expected =
+        "@prefix e: <https://example.org/> . [] a <https://example.net/v#A> , <https://example.org/t#T> , <urn:x> ;
+        e:p [ a <https://example.net/base/B> ; e:q 1 ] .";
+    assert_isomorphic(&turtle(&text("ttl"), "https://e.org/"), &turtle(expected, "https://e.org/"), "types");
+    assert!(text("jsonld").contains("\"https://example.net/v#A\""), "{}", text("jsonld"));
+}
+
+#[test]
+fn terms_that_json_ld_does_not_allow_are_named() {
+    let place = Place::new();
+    let wrong = r#"{"a": "https://example.org/a", "b": {"@id": "https://example.org/b", "@context": {"c": {"@id": "https://example.org/c", "@container": "@bogus"}}}}"#;
+    place.put("b/context.jsonld", format!(r#"{{"@context": {wrong}}}"#));
+    let ran = place.run(&["register", "b", "-o", "out"]);
+    assert!(ran.status == Some(2) && ran.stderr.ends_with(", of the term \"b / c\"\n"), "{}", ran.stderr);
+    place.put("b/context.jsonld", r#"{"@context": {"a": "https://example.org/a"}}"#);
+    place.put(
+        "b/examples.yaml",
+        format!("- snippets: [{{language: json, code: '{{\"@context\": {wrong}, \"a\": 1}}'}}]\n"),
+    );
+    let ran = place.run(&["register", "b", "-o", "out"]);
+    let said = ", of the term \"b / c\" of the document's own context\n";
+    assert!(ran.status == Some(1) && ran.stderr.contains(said), "{}", ran.stderr);
+}
+
+/// What the official tool does by plugins and this one does not is named; so is what its registers say besides.
+#[test]
+fn plugins_licence_and_summary() {
+    let metadata = r#"{"name": "One", "abstract": "A block", "itemClass": "schema", "resources": [{"role": "validation", "ref": "s.xsd"}]}"#;
+    let place = repository(&[("one", &[("bblock.json", metadata)])]);
+    place.put(
+        "r/bblocks-config.yaml",
+        "identifier-prefix: eg.p\nimports: []\nname: Blocks\nabstract: About\nlicense: MIT\n\
+         plugins: {transforms: [{modules: [jinja]}], validators: [{pip: x, modules: [zip, wkt]}]}\n",
+    );
+    let ran = place.run(&MADE);
+    for said in [
+        "note: the plugin jinja is not run, nor what needs it\n",
+        "note: the plugin wkt is not run, nor what needs it\n",
+        "note: eg.p.one: bblock.json: nothing here validates by the resource \"s.xsd\"\n",
+    ] {
+        assert!(ran.stderr.contains(said), "{said}\n{}", ran.stderr);
+    }
+    assert_eq!(json(&read(&place, "register.json"))["license"], "MIT");
+    let summary = "# Blocks\n\nAbout\n\n## Building Blocks\n\n### `eg.p.one` — One\n\n**Type:** schema\n\nA block\n\n";
+    assert_eq!(read(&place, "register-summary.md"), summary);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use oxrdf::dataset::CanonicalizationAlgorithm;
 use oxrdf::vocab::xsd;
 use oxrdf::{Dataset, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
-use rpcgraph::register::{RegisterOptions, Repository, RepositoryRegister};
+use rpcgraph::register::{Register, RegisterOptions, Repository};
 
 use serde_json::json as value;
 
@@ -36,7 +36,7 @@ pub fn under(context: &serde_json::Value, document: &str, url: &str) -> String {
     let snippet = value!({ "language": "json", "code": document, "base-uri": url });
     place.put("b/examples.yaml", value!([{ "snippets": [snippet] }]).to_string());
     let register = build(&place.path("b"), &RegisterOptions { offline: true, ..RegisterOptions::default() });
-    register.files().get("tests/b/example_1_1.ttl").cloned().unwrap_or_default()
+    register.files.get("tests/b/example_1_1.ttl").cloned().unwrap_or_default()
 }
 
 pub fn repositories() -> Option<(PathBuf, Vec<(String, PathBuf)>)> {
@@ -57,12 +57,7 @@ pub fn repositories() -> Option<(PathBuf, Vec<(String, PathBuf)>)> {
     Some((folder, imports))
 }
 
-pub fn made(
-    folder: &Path,
-    imports: &[(String, PathBuf)],
-    base: Option<&str>,
-    options: &RegisterOptions,
-) -> RepositoryRegister {
+pub fn made(folder: &Path, imports: &[(String, PathBuf)], base: Option<&str>, options: &RegisterOptions) -> Register {
     let (folders, base) = (imports.to_vec(), base.map(str::to_owned));
     let options = RegisterOptions { folders, base, offline: true, ..options.clone() };
     Repository::open(folder).expect("a repository").build(None, &options, &mut |_| {}).expect("a register")
@@ -118,7 +113,7 @@ fn the_published_graphs() {
     ] {
         let register =
             made(&folder.join(name), &imports, Some("https://example.org/build/"), &RegisterOptions::default());
-        let listed = json(&register.files()["register.json"]);
+        let listed = json(&register.files["register.json"]);
         assert_eq!(
             (register.blocks.len(), listed["bblocks"].as_array().map(Vec::len)),
             (blocks, Some(blocks)),
@@ -139,16 +134,16 @@ fn the_published_graphs() {
         for path in &published {
             let file = path.strip_prefix(&tests).expect("below").to_str().expect("text");
             let (key, _) = file.rsplit_once('/').expect("a folder");
-            let ours = register.files().get(&format!("tests/{file}"));
+            let ours = register.files.get(&format!("tests/{file}"));
             let theirs = fs::read_to_string(path).expect("text");
             let is_equal = ours.is_some_and(|ours| canonical(ours, key) == canonical(&theirs, key));
             equal += usize::from(is_equal);
             let is_lacking = lacks.get(key) == Some(&true) && !is_equal;
             lacking += usize::from(is_lacking);
             if let (Some(ours), true) = (ours, otherwise.contains_key(format!("{name}/{file}").as_str())) {
-                let beside = |extension: &str| &register.files()[&format!("tests/{file}").replace(".ttl", extension)];
+                let beside = |extension: &str| &register.files[&format!("tests/{file}").replace(".ttl", extension)];
                 let url = format!("https://example.org/build/tests/{file}");
-                let contexts = register.files().iter().filter(|(path, _)| path.ends_with("context.jsonld"));
+                let contexts = register.files.iter().filter(|(path, _)| path.ends_with("context.jsonld"));
                 let contexts = contexts.map(|(path, text)| (format!("https://example.org/build/{path}"), text.clone()));
                 questions.add(file, beside(".jsonld"), &url, &contexts.collect(), turtle(ours, &url));
                 let context = folder.join(name).join(format!("build/annotated/{key}/context.jsonld"));
@@ -434,7 +429,7 @@ fn what_blocks_depend_on() {
         let shapes = |block: &serde_json::Value| -> BTreeMap<String, BTreeSet<String>> {
             serde_json::from_value(block["shaclShapes"].clone()).expect("lists by block")
         };
-        let ours = blocks(&register.files()["register.json"]);
+        let ours = blocks(&register.files["register.json"]);
         for (id, theirs) in blocks(&published) {
             // It refers to the others in a document of OpenAPI, which is not read.
             if id.ends_with(".custom-api") {

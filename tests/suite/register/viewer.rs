@@ -85,7 +85,7 @@ fn whole() -> Place {
 fn what_the_official_viewer_reads_is_there() {
     let place = whole();
     let register = made(&place.path("w"), &[], Some(BASE), &RegisterOptions::default());
-    let listed = json(&register.files()["register.json"]);
+    let listed = json(&register.files["register.json"]);
     let has = |document: &Value, pointer: &str, by: &str| {
         assert!(document.pointer(pointer).is_some_and(|value| !value.is_null()), "{pointer}, read by {by}");
     };
@@ -95,7 +95,7 @@ fn what_the_official_viewer_reads_is_there() {
     let block = &listed["bblocks"][0];
     LISTED.iter().for_each(|(pointer, by)| has(block, pointer, by));
     let url = block["documentation"]["json-full"]["url"].as_str().expect("a URL");
-    let full = json(&register.files()[url.strip_prefix(BASE).expect("a file of the register")]);
+    let full = json(&register.files[url.strip_prefix(BASE).expect("a file of the register")]);
     FULL.iter().for_each(|(pointer, by)| has(&full, pointer, by));
     assert_eq!(full["shaclShapes"]["eg.w.thing"][0], "https://example.net/w/_sources/thing/shapes.shacl");
 }

@@ -9,21 +9,21 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::capture::{CallOutcome, Capture, Chosen, Side};
-use super::examples::{Example, Examples, Snippet};
-use super::output::{self, Files, Product, WriteError};
-use super::redact::{redact, redact_name, unique};
+use super::{CallOutcome, Capture, Chosen, Side};
 use crate::context::{JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
 use crate::diagnostic;
 use crate::json::{self, pretty};
 use crate::record::Sender;
+use crate::redact::{redact, redact_name, unique};
+use crate::register::examples::{Example, Examples, Snippet};
+use crate::register::output::{self, Files, Product, WriteError};
 
 /// Longest method in a title or a file's name, in characters.
 const LONGEST_METHOD: usize = 80;
 
 /// Makes a building block of what was captured.
 ///
-/// With `redacted`, nothing that was said is in it, only its shape (see [`redact`](super::redact)), nor the names of the
+/// With `redacted`, nothing that was said is in it, only its shape (see [`redact`](crate::redact)), nor the names of the
 /// logs.
 ///
 /// # Errors

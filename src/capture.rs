@@ -2,16 +2,19 @@
 //!
 //! A [`Capture`] reads logs. Of all exchanges with the same method, direction and outcome it keeps the shortest, and of
 //! several the first, so its memory grows with what there is to show and with the requests that are open, not with the
-//! logs. [`captured::block`](super::captured::block) makes a building block of them.
+//! logs. [`block`] makes a building block of them.
 //!
 //! An example is a message as JSON-RPC 2.0 has it. What is not, in part or as a whole, is counted in
 //! [`Capture::left_out`]; of each fault that the schema knows, the shortest message is in [`Capture::faulty`].
+
+mod files;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
 use indexmap::IndexSet;
 
+pub use self::files::{block, write};
 use crate::json::{self, Numbers, Value};
 use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, Problems, is_keyword_like};
 use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};

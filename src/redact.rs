@@ -69,7 +69,7 @@ fn kept(text: &str, stays: bool) -> Cow<'_, str> {
 }
 
 /// The name, or one made from it that is not taken.
-pub(super) fn unique(name: &str, taken: &mut HashSet<String>) -> String {
+pub(crate) fn unique(name: &str, taken: &mut HashSet<String>) -> String {
     let mut candidate = name.to_owned();
     let mut copy = 1_u64;
     while !taken.insert(candidate.clone()) {

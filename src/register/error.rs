@@ -1,0 +1,87 @@
+//! What is wrong with a building block, which its author is to mend.
+
+use std::error::Error;
+use std::io;
+
+use crate::context::LoadError;
+
+/// The name of the block itself in messages, as what names its files.
+pub const BLOCK: &str = "the building block";
+
+/// Why a building block has no register.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlockError {
+    /// A folder or a file cannot be read.
+    #[error("cannot read {what}")]
+    Read {
+        /// The folder or the file, and what named it.
+        what: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A reference to a URL, which is not fetched.
+    #[error(
+        "`{reference}`, named by {by}, is a URL, and examples and schemas are not fetched: put a copy in the block, or \
+         name a folder for it with --import URL=DIR, or fetch it with --online -c URL"
+    )]
+    Remote {
+        /// The reference.
+        reference: String,
+        /// The file or the example that named it.
+        by: String,
+    },
+    /// A context cannot be used.
+    #[error(transparent)]
+    Context(#[from] LoadError),
+    /// Not YAML, JSON or Turtle, or not what the file is to hold.
+    #[error("{file}")]
+    Syntax {
+        /// The file.
+        file: String,
+        /// What is wrong, and on which line.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// A reference, a context, a JSON Schema, shapes, an IRI, a prefix or a name for files that cannot be used.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+impl BlockError {
+    pub(super) fn read(reference: &str, by: &str, source: io::Error) -> Self {
+        Self::Read { what: format!("`{reference}`, named by {by}"), source }
+    }
+
+    pub(super) fn outside(reference: &str, by: &str) -> Self {
+        Self::Unusable(format!(
+            "`{reference}`, named by {by}, is outside of the building block's folder: put a copy of it there"
+        ))
+    }
+
+    pub(super) fn syntax(file: &str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Syntax { file: file.to_owned(), source: source.into() }
+    }
+
+    pub(super) fn unusable(place: &str, message: impl std::fmt::Display) -> Self {
+        Self::Unusable(format!("{place}: {message}"))
+    }
+}
+
+/// An error with its causes, in one line.
+pub fn said(error: &dyn Error) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        message.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    message
+}
+
+/// Fails where an IRI is not absolute.
+pub fn absolute(iri: &str, place: impl Fn() -> String) -> Result<(), BlockError> {
+    match oxiri::Iri::parse(iri) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(BlockError::unusable(&place(), format!("{iri:?} is no absolute IRI"))),
+    }
+}

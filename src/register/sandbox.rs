@@ -1,0 +1,189 @@
+//! The process for all that strangers wrote and that is run: JSON Schemas, jq and SPARQL. One for a register.
+//!
+//! It has no environment to tell and can read no file. What takes all time or memory ends there.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jaq_core::load::{Arena, File, Loader};
+use jaq_core::{Compiler, Ctx, Vars, data, unwrap_valr};
+use oxigraph::sparql::{QueryResults, SparqlEvaluator};
+use oxigraph::store::Store;
+use oxrdf::{GraphName, Triple};
+use oxrdfio::{RdfFormat, RdfParser};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::rules::infer;
+use super::steps::StepKind;
+use super::turtle::n_triples;
+use super::validator::{Validated, Validator};
+use crate::worker::Worker;
+
+/// A schema that gave no answer for this many examples in a row is not tried with others.
+const MAX_UNANSWERED: u8 = 3;
+
+/// Runs what strangers wrote: in a process, or here where there is no program for one.
+pub struct Sandbox {
+    worker: Option<Worker>,
+    here: Answers,
+    /// The schemas by URI, ready to be compiled.
+    documents: BTreeMap<String, Value>,
+    /// How many of them are there.
+    sent: usize,
+    /// Schemas with which there was no answer, the last reason, and how often in a row.
+    unanswered: BTreeMap<String, (String, u8)>,
+}
+
+type Answers = Box<dyn FnMut(&Value) -> Value>;
+
+impl Sandbox {
+    /// A process of a program, which answers with [`answers`].
+    pub fn new(program: Option<PathBuf>) -> Self {
+        Self {
+            worker: program.map(Worker::new),
+            here: Box::new(|_| Value::Null),
+            documents: BTreeMap::new(),
+            sent: usize::MAX,
+            unanswered: BTreeMap::new(),
+        }
+    }
+
+    /// The schemas that it has, by URI.
+    pub fn documents(&mut self) -> &mut BTreeMap<String, Value> {
+        &mut self.documents
+    }
+
+    /// Compiles the schema at a URI with a fragment. An error is the URI of a document that cannot be used, and why; or that
+    /// there is no answer.
+    pub fn compile(&mut self, target: &str) -> Result<Result<(), (String, String)>, String> {
+        self.ask(&json!({ "compile": target }))
+    }
+
+    /// What is wrong with a value under the schema at a URI with a fragment.
+    pub fn validate(&mut self, target: &str, value: &Value) -> Validated {
+        if let Some((why, MAX_UNANSWERED)) = self.unanswered.get(target) {
+            return Err(why.clone());
+        }
+        let answer = self.ask(&json!({ "schema": target, "value": value.to_string() }));
+        let before = self.unanswered.remove(target).map_or(0, |(_, times)| times);
+        match answer {
+            Ok(validated) => validated,
+            Err(why) => {
+                self.unanswered.insert(target.to_owned(), (why.clone(), before + 1));
+                Err(why)
+            }
+        }
+    }
+
+    /// What a step makes of a JSON text or of N-Triples.
+    pub fn step(&mut self, kind: &StepKind, code: &str, input: &str) -> Result<String, String> {
+        self.ask(&json!({ "step": kind.name(), "code": code, "input": input }))?
+    }
+
+    fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T, String> {
+        if self.sent != self.documents.len() {
+            self.sent = self.documents.len();
+            match &mut self.worker {
+                // As text: JSON may be nested only so deep.
+                Some(worker) => {
+                    worker
+                        .set_up(self.documents.iter().map(|(uri, schema)| (uri.clone(), schema.to_string())).collect());
+                }
+                None => self.here = Box::new(answering(self.documents.clone())),
+            }
+        }
+        let answer = match &mut self.worker {
+            Some(worker) => worker.ask(request).map_err(|error| error.to_string())?,
+            None => (self.here)(request),
+        };
+        serde_json::from_value(answer).map_err(|error| error.to_string())
+    }
+}
+
+/// What a process answers requests with that is set up with schemas.
+pub fn answers(setup: Value) -> Result<impl FnMut(Value) -> Value, Box<dyn Error + Send + Sync>> {
+    let texts: Option<BTreeMap<String, String>> = serde_json::from_value(setup)?;
+    let read = |(uri, text): (String, String)| Ok((uri, serde_json::from_str(&text)?));
+    let documents = texts.unwrap_or_default().into_iter().map(read).collect::<Result<_, serde_json::Error>>()?;
+    let mut answer = answering(documents);
+    Ok(move |request| answer(&request))
+}
+
+fn answering(documents: BTreeMap<String, Value>) -> impl FnMut(&Value) -> Value {
+    let documents = Arc::new(documents);
+    let mut validators: BTreeMap<String, Validator> = BTreeMap::new();
+    move |request| {
+        let text = |name: &str| request[name].as_str().unwrap_or_default();
+        if request.get("step").is_some() {
+            return json!(step(text("step"), text("code"), text("input")));
+        }
+        let is_compiled = request.get("compile").is_some();
+        let target = text(if is_compiled { "compile" } else { "schema" });
+        if !validators.contains_key(target) {
+            match Validator::compile(target, &documents) {
+                Ok(validator) => drop(validators.insert(target.to_owned(), validator)),
+                Err(error) if is_compiled => return json!(Result::<(), _>::Err(error)),
+                Err((_, why)) => return json!(Validated::Err(why)),
+            }
+        }
+        match (is_compiled, validators.get(target)) {
+            (false, Some(validator)) => json!(match serde_json::from_str(text("value")) {
+                Ok(value) => validator.validate(&value),
+                Err(error) => Err(error.to_string()),
+            }),
+            _ => json!(Result::<(), ()>::Ok(())),
+        }
+    }
+}
+
+/// What a step makes of a JSON text or, after the uplift, of N-Triples. Takes any time and memory that its program takes.
+fn step(kind: &str, code: &str, input: &str) -> Result<String, String> {
+    match kind {
+        "jq" => jq(code, input),
+        "sparql-construct" | "sparql-update" | "shacl" => sparql(kind, code, input).map_err(|error| error.to_string()),
+        kind => Err(format!("nothing here runs steps of the type {kind}")),
+    }
+}
+
+fn jq(code: &str, input: &str) -> Result<String, String> {
+    let input = jaq_json::read::parse_single(input.as_bytes()).map_err(|error| error.to_string())?;
+    let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
+    let functions = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
+    let arena = Arena::default();
+    // Without a reader, modules cannot be files.
+    let modules = Loader::new(definitions).load(&arena, File { code, path: () });
+    let modules = modules.map_err(|_| "it is not a jq program, or imports another".to_owned())?;
+    let filter = Compiler::default().with_funs(functions).compile(modules).map_err(|errors| {
+        let unknown = errors.iter().flat_map(|(_, errors)| errors).map(|(name, _)| *name);
+        format!("there is no {} in the jq that is used here", unknown.collect::<Vec<_>>().join(", "))
+    })?;
+    let context = Ctx::<data::JustLut<jaq_json::Val>>::new(&filter.lut, Vars::new([]));
+    match filter.id.run((context, input)).map(unwrap_valr).next() {
+        Some(Ok(value)) => Ok(value.to_string()),
+        Some(Err(error)) => Err(error.to_string()),
+        None => Err("it gives nothing".to_owned()),
+    }
+}
+
+fn sparql(kind: &str, code: &str, input: &str) -> Result<String, Box<dyn Error>> {
+    let store = Store::new()?;
+    for quad in RdfParser::from_format(RdfFormat::NTriples).for_slice(input) {
+        store.insert(&quad?)?;
+    }
+    // It is built without a client, so SERVICE and LOAD lead nowhere.
+    let evaluator = SparqlEvaluator::new();
+    match kind {
+        "sparql-construct" => match evaluator.parse_query(code)?.on_store(&store).execute()? {
+            QueryResults::Graph(triples) => return Ok(n_triples(&triples.collect::<Result<Vec<_>, _>>()?)),
+            _ => return Err("it is not a CONSTRUCT query".into()),
+        },
+        "shacl" => infer(code, &store)?,
+        _ => evaluator.parse_update(code)?.on_store(&store).execute()?,
+    }
+    let quads = store.quads_for_pattern(None, None, None, Some(GraphName::DefaultGraph.as_ref()));
+    let triples = quads.map(|quad| quad.map(Triple::from)).collect::<Result<Vec<_>, _>>()?;
+    Ok(n_triples(&triples))
+}
