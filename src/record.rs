@@ -52,6 +52,7 @@ mod asked;
 mod carried;
 mod carrier;
 mod clues;
+mod colours;
 mod content_length;
 mod decoder;
 mod decompress;

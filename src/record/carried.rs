@@ -1,6 +1,7 @@
 //! Taking carriers off: the text inside, and where each part of it stands in the input.
 
-use super::carrier::{Carrier, Taken, plain_parts};
+use super::carrier::{Carrier, Taken};
+use super::colours::plain_parts;
 use super::decoder::trim_end;
 use super::decompress::{PlainText, TextFailure};
 use super::known::may_hold_message;

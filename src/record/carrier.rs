@@ -10,11 +10,12 @@
 //!
 //! Some name who wrote each line: the container, the pod, or the program and its process.
 
+use super::Time;
+use super::colours::{COLOUR, without_colours};
 use super::decoder::{is_blank, leading_blanks, trim_end};
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
 use super::times::{self, clock, timestamp};
 use super::window::{Window, lines};
-use super::{Format, Time};
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
@@ -140,14 +141,6 @@ impl Carrier {
 
     /// How many carriers are taken off, one inside the other: a terminal's colours, and two more.
     pub(super) const MOST: usize = 3;
-
-    /// Whether a carrier that is possible is one: what is read `inside` is not read in the log as it is. JSON may be indented.
-    pub(super) fn helps(self, inside: Format) -> bool {
-        match self {
-            Self::Indented(_) => !matches!(inside, Format::JsonLines | Format::JsonValues | Format::JsonArray),
-            _ => true,
-        }
-    }
 
     /// What a line without its LF carries, if it is one of the carrier's; `ended` says whether it had an LF. `inside` is
     /// to be kept for the next line: the name of the file, or what is not empty in a fence.
@@ -385,43 +378,6 @@ fn header(line: &[u8]) -> Option<&[u8]> {
 
 fn is_fence(line: &[u8]) -> bool {
     line.trim_ascii_start().starts_with(b"```")
-}
-
-/// How colours, and other orders to a terminal, begin.
-const COLOUR: &[u8] = b"\x1b[";
-
-/// The parts of a text without the colours of a terminal, and where each begins.
-pub(super) fn plain_parts(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
-        let (start, mut from) = (at, 0);
-        let (end, length) = loop {
-            let Some(found) = memmem::find(&rest[from..], COLOUR) else { break (rest.len(), 0) };
-            from += found + COLOUR.len();
-            if let Some(code) = code(&rest[from..]) {
-                break (from - COLOUR.len(), COLOUR.len() + code);
-            }
-        };
-        at = start + end + length;
-        Some((start, &rest[..end]))
-    })
-}
-
-/// How many bytes an order to a terminal has behind its beginning: numbers and signs, and then a letter. It may be cut off.
-fn code(text: &[u8]) -> Option<usize> {
-    match text.iter().position(|byte| !(0x20..0x40).contains(byte)) {
-        None => Some(text.len()),
-        Some(last) => (0x40..0x7F).contains(&text[last]).then_some(last + 1),
-    }
-}
-
-/// A text without the colours of a terminal.
-pub(super) fn without_colours(text: &[u8]) -> Cow<'_, [u8]> {
-    match memmem::find(text, COLOUR) {
-        None => text.into(),
-        Some(_) => plain_parts(text).flat_map(|(_, part)| part).copied().collect::<Vec<_>>().into(),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What stands around a message and tells its time and its sender.
 
-use super::carrier::without_colours;
+use super::colours::without_colours;
 use super::decoder::trim_end;
 use super::key::{KeyPlace, SessionKey};
 use super::known::known_method;

@@ -118,8 +118,13 @@ impl Format {
             let Some(carrier) = shown.or_else(|| Carrier::possible(&text)) else { break };
             let inside = Carried::inside(carrier, &text);
             let has_fence = || Carrier::possible(&inside) == Some(Carrier::Fenced);
-            let is_sure = || shown.is_some() || Carrier::shown(&inside).is_some() || has_fence();
-            if !is_sure() && !carrier.helps(Self::of(&inside)) {
+            // JSON may be indented; what is read inside of others is not read in the log as it is.
+            let is_sure =
+                || !matches!(carrier, Carrier::Indented(_)) || shown.is_some() || Carrier::shown(&inside).is_some();
+            if !is_sure()
+                && !has_fence()
+                && matches!(Self::of(&inside), Self::JsonLines | Self::JsonValues | Self::JsonArray)
+            {
                 break;
             }
             carriers.push(carrier);

@@ -12,7 +12,10 @@ macro_rules! files {
             McpInspector = 6 "mcp-inspector" false ["timestamp"],
             Mcpsnoop = 12 "mcpsnoop" false ["session_id"],
             NvimLua = 4 "nvim-lua" true ["rpc.", "LSP logging initiated"],
+            Playwright = 3 "playwright" true ["pw:protocol"],
+            Puppeteer = 3 "puppeteer" true ["puppeteer:"],
             VscodeMcp = 2 "vscode-mcp" true ["[editor -> server]", "[server -> editor]", "[Client Says]", "[Server Says]"],
+            Wscat = 10 "wscat" true ["Connected (press CTRL+C to quit)"],
         }
     };
 }

@@ -1,7 +1,7 @@
 //! Messages inside lines: in the JSON of loggers, telemetry and recorders, and behind a prefix in text.
 
-use super::carrier::without_colours;
 use super::clues::{Clues, took, took_in_text};
+use super::colours::without_colours;
 use super::decoder::leading_blanks;
 use super::har_entry::{ids, is_answer};
 use super::key::SessionKey;

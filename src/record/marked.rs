@@ -247,7 +247,7 @@ pub(super) fn with_others<'a>(
     }
     let is_known = |name: &[u8]| known.is_none_or(|known| known.iter().any(|known| known.as_bytes() == name));
     let mut names = BTreeSet::new();
-    let mut says_more = |(name, value): (&'_ [u8], &[u8])| {
+    let says_more = |(name, value): (&'_ [u8], &[u8])| {
         let start = offset_in(text, value);
         let value = &value[..value.len().min(text.len() - start)];
         let within = || found.iter().filter(|(at, _)| (start..start + value.len()).contains(at));
@@ -255,7 +255,7 @@ pub(super) fn with_others<'a>(
         !is_known(name) && (is_twice || mentions(value) > within().map(|(_, bytes)| mentions(bytes)).sum())
     };
     let all: Vec<_> = envelope.members().collect();
-    match envelope.is_proper() && !all.into_iter().rev().any(|member| says_more(member)) {
+    match envelope.is_proper() && !all.into_iter().rev().any(says_more) {
         true => (start, entry),
         false => with_text(text, (start, entry), more),
     }

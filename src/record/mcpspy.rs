@@ -265,7 +265,8 @@ mod tests {
         let (told, odd) = (r#""type":"request","method":"a","raw":"{\"id\":1}""#, r#""method":"a","raw":"}""#);
         let (unnamed, twice) = (r#""type":"request","id":1,"":"m""#, r#""type":"request","method":"a","method":"b""#);
         let [unnamed_line, twice_line] = [unnamed, twice].map(|rest| format!("# {}", http(rest)));
-        let [whole, told_line, odd_line] = [broken, told, odd].map(|rest| format!("# {}", http(rest)));
+        let more = r#""raw":"{\"id\":1}","more":{"jsonrpc":"2.0"}"#;
+        let [whole, told_line, odd_line, more_line] = [broken, told, odd, more].map(|rest| format!("# {}", http(rest)));
         let table = [
             (r#""type":"response","raw":"oops""#, vec!["oops"]),
             (r#""type":"odd","raw":"oops""#, vec!["oops"]),
@@ -276,7 +277,7 @@ mod tests {
             (odd, vec![&odd_line, "}"]),
             (unnamed, vec![&unnamed_line, "{\"id\":1}"]),
             (twice, vec![&twice_line, "{\"method\":\"b\"}"]),
-            (r#""raw":"{\"id\":1}","more":{"jsonrpc":"2.0"}"#, vec!["{\"id\":1}", "{\"jsonrpc\":\"2.0\"}"]),
+            (more, vec![&more_line, "{\"id\":1}"]),
             (broken, vec![&whole, "{\"id\":1}"]),
         ];
         for (rest, expected) in table {

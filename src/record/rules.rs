@@ -78,6 +78,9 @@ pub enum WordMeaning {
     Went(Direction),
 }
 
+/// What is made of the value at a pointer.
+type Reading<'a> = fn(Cow<'a, [u8]>) -> Option<Cow<'a, [u8]>>;
+
 /// What is said around a message.
 #[derive(Default)]
 struct Said {
@@ -104,7 +107,7 @@ impl Said {
     fn answer<'a>(&self, response: Cow<'a, [u8]>) -> Record<'a> {
         let record = self.of(response);
         let time = self.time.zip(self.latency).and_then(|(time, latency)| times::later(time, latency));
-        Record { time, sender: record.sender.map(Sender::other), ..record }
+        Record { time, sender: record.sender.map(Sender::other), direction: None, ..record }
     }
 
     fn key<'k>(&self) -> Option<Cow<'k, str>> {
@@ -163,7 +166,7 @@ impl Rule {
         if !self.conditions.iter().all(|(pointer, regex)| pointer.has(object, line, regex)) {
             return None;
         }
-        let all = |pointers: &[Pointer], read: fn(Cow<'a, [u8]>) -> Option<Cow<'a, [u8]>>, in_string: bool| {
+        let all = |pointers: &[Pointer], read: Reading<'a>, in_string: bool| {
             let found = pointers.iter().filter_map(|pointer| {
                 let (start, value) = pointer.find(object, line)?;
                 let is_string = matches!(value, Cow::Owned(_)) || in_string && value.starts_with(b"\"");
@@ -237,15 +240,17 @@ impl Marks for ByRules {
             _ => return None,
         };
         let text = &input[start..input.len().min(self.limit.saturating_add(AROUND))];
-        match value(text) {
-            Extent::Whole(length) if start + length > line.len() => {
-                let Some((_, Entry::Record(record))) = self.read(line, &mut More::default()) else { return None };
-                let entry = Entry::from(Record { length: length as u64, bytes: text[..length].into(), ..record });
-                Some(Step::entry(start, start + length, entry.within(self.limit)))
-            }
-            Extent::Incomplete if !end && start + text.len() == input.len() => Some(Step::NeedMore),
-            _ => None,
-        }
+        let is_all = start + text.len() == input.len();
+        let length = match value(text) {
+            Extent::Whole(length) => length,
+            Extent::Incomplete if is_all && !end => return Some(Step::NeedMore),
+            Extent::Incomplete if is_all => trim_end(text).len(),
+            Extent::Incomplete | Extent::Broken(_) => return None,
+        };
+        let found = if start + length > line.len() { self.read(line, &mut More::default()) } else { None };
+        let Some((_, Entry::Record(record))) = found else { return None };
+        let entry = Entry::from(Record { length: length as u64, bytes: text[..length].into(), ..record });
+        Some(Step::entry(start, start + length, entry.within(self.limit)))
     }
 }
 

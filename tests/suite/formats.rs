@@ -41,10 +41,10 @@ fn logs_in(formats: &[Format]) -> Vec<(Format, String, Vec<u8>)> {
     let mut logs = Vec::new();
     for &format in formats {
         let mut expected = files(&folder().join(format.name()), ".entries");
-        if is_blessed() {
+        if is_blessed() && expected.is_empty() {
             expected = files(&folder().join(format.name()), ".log")
                 .iter()
-                .map(|log| log.with_added_extension("entries"))
+                .map(|log| PathBuf::from(format!("{}.entries", log.display())))
                 .collect();
         }
         assert!(expected.len() >= 2, "{format:?}");

@@ -88,7 +88,7 @@ pub const ENVELOPES: [Rendering; 14] = [
 ];
 
 /// Messages behind a prefix.
-pub const TEXTS: [Rendering; 19] = [
+pub const TEXTS: [Rendering; 17] = [
     ("Python's logging", |_, m| format!("2025-06-01 10:00:00,123 - mcp.server - DEBUG - Received message: {m}")),
     ("Python's logging, in short", |_, m| format!("DEBUG:mcp.client:Sending {m}")),
     ("tracing", |_, m| format!("2022-05-27T16:02:00.689826Z TRACE jsonrpsee_client_transport::ws: send: {m}")),
@@ -102,10 +102,6 @@ pub const TEXTS: [Rendering; 19] = [
     ("syslog", |_, m| format!("<14>Jun  1 10:00:00 host mcpd[812]: [DEBUG] <-- {m}")),
     ("a clock", |_, m| format!("[10:00:00.123] << {m}")),
     ("eglot", |_, m| format!("[jsonrpc] e[07:25:31.379] --> x[1] {m}")),
-    ("Playwright", |n, m| {
-        format!("2026-10-05T10:09:13.132Z pw:protocol {} {m}", if n % 2 == 0 { "SEND ►" } else { "◀ RECV" })
-    }),
-    ("Puppeteer", |_, m| format!("  puppeteer:protocol:SEND ► {m} +1ms")),
     ("zap's console", |_, m| {
         format!("2026-01-05T10:00:00.123Z\tDEBUG\tmcp/conn.go:12\tread\t{{\"data\": {}}}", string(m))
     }),
