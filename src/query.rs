@@ -37,6 +37,7 @@
 
 mod algebra;
 mod answer;
+mod batch;
 mod cancel;
 pub mod catalogue;
 mod columnar;

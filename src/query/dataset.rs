@@ -25,7 +25,7 @@ use super::algebra::dataset_mut;
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use super::columnar::Columnar;
-use super::{Query, functions, grouped, items, keys, missing, order};
+use super::{Query, batch, functions, grouped, items, keys, missing, order};
 use crate::sink::columns::{Collector, Columns};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
 use crate::triples::{ObjectRef, Triples as _};
@@ -185,11 +185,16 @@ impl Dataset {
                 let sized = query.sized.as_ref();
                 let sized = sized.filter(|(_, of)| of.iter().all(|property| needs.wants_size(property.as_ref())));
                 let algebra = sized.map_or(&query.algebra, |(sized, _)| sized);
-                let in_order = order::in_record_order(algebra).filter(|_| columns.are_in_record_order());
-                let mut algebra = in_order.unwrap_or_else(|| algebra.clone());
+                let mut algebra = algebra.clone();
                 // Columns are the default graph already.
                 *dataset_mut(&mut algebra) = None;
+                if let Some((plan, run)) = batch::plan(&algebra, &columns, cancel) {
+                    return plan.answer(run);
+                }
                 let is_made = |predicate: &NamedNode| items::PROPERTIES.contains(&predicate.as_ref());
+                if let Some(in_order) = order::in_record_order(&algebra).filter(|_| columns.are_in_record_order()) {
+                    algebra = in_order;
+                }
                 missing::leave_out(&mut algebra, &|predicate| columns.has(predicate) || is_made(predicate));
                 grouped::count(&mut algebra, &columns, &is_made, cancel).map_err(QueryError::Ended)?;
                 keys::rewrite(&mut algebra);
