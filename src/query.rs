@@ -43,16 +43,13 @@ pub mod catalogue;
 mod columnar;
 mod dataset;
 #[cfg(feature = "http")]
-mod fetch;
+mod endpoint;
 mod functions;
-mod grouped;
 mod items;
 mod keys;
-mod missing;
 mod narrow;
 mod needs;
 mod numbers;
-mod order;
 mod overlap;
 mod percentile;
 mod rdf;
@@ -75,9 +72,9 @@ use spargebra::algebra::QueryDataset;
 use self::catalogue::{CatalogueError, NamedQuery};
 #[cfg(feature = "shacl")]
 pub(crate) use self::dataset::no_services;
-pub use self::dataset::{Dataset, Loading};
+pub use self::dataset::{Dataset, Engine, Loading};
 #[cfg(feature = "http")]
-pub use self::fetch::{ask, fetch};
+pub use self::endpoint::ask;
 pub use self::functions::{FUNCTIONS, Function};
 use self::needs::Uses;
 pub use self::rdf::{RdfError, rdf_format};

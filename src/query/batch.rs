@@ -18,12 +18,16 @@
 
 mod compile;
 mod condition;
+mod explain;
 mod expression;
 mod group;
+mod live;
 mod operators;
+mod pieces;
 mod plan;
 mod rows;
 mod scan;
+mod scope;
 mod sort;
 mod terms;
 
@@ -62,5 +66,42 @@ impl From<Stop> for QueryError {
             Stop::Ended(cause) => Self::Ended(cause),
             Stop::Enough => Self::Ended(super::Cause::Interrupted),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::Query;
+    use crate::query::catalogue::CATALOGUE;
+
+    fn planned(text: &str) -> Option<String> {
+        let query = Query::parse(text, None).unwrap();
+        plan(&query.algebra, &Arc::default(), &Cancel::default()).map(|(plan, _)| plan.to_string())
+    }
+
+    #[test]
+    fn batches_answer_the_whole_catalogue() {
+        for query in CATALOGUE {
+            assert!(planned(query.text).is_some(), "{}", query.name);
+        }
+        for other in ["DESCRIBE ?a { ?a a ?b }", "SELECT * { ?a rpcg:inBatch* ?b }", "SELECT (RAND() AS ?r) {}"] {
+            assert_eq!(planned(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn rows_are_sorted_before_what_their_order_does_not_need() {
+        let text = "SELECT * { ?m rpcg:sequence ?n OPTIONAL { ?m jrpc:hasMethod ?x } } ORDER BY ?n LIMIT 3";
+        let plan = planned(text).unwrap();
+        let lines: Vec<_> = plan.lines().map(str::trim).collect();
+        let expected = [
+            "with 3 rows from 0 of",
+            "with the first 3 sorted by ?n of",
+            "scan ?m sequence ?n",
+            "optional scan ?m hasMethod ?x",
+            "rows of ?m ?n ?x",
+        ];
+        assert_eq!(lines, expected);
     }
 }

@@ -12,7 +12,6 @@ mod column;
 mod conditions;
 mod kept;
 mod matches;
-mod order;
 mod packed;
 mod term;
 
@@ -99,12 +98,6 @@ impl Columns {
             self.columns.len() - 1
         });
         &mut self.columns[place].1
-    }
-
-    /// Whether any triple has that predicate.
-    pub fn has(&self, predicate: &NamedNode) -> bool {
-        let id = self.kept.find(Form::Iri, predicate.as_str()).map(TermId::kept);
-        self.columns.iter().any(|(known, _)| Some(*known) == id)
     }
 
     /// The number of a term, if any triple may have it.

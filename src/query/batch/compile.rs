@@ -8,17 +8,14 @@ use oxrdf::{Term, Variable};
 use spargebra::Query;
 use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression as Algebra, GraphPattern, OrderExpression,
-    PropertyPathExpression,
 };
-use spargebra::term::{NamedNodePattern, TermPattern};
 
-use super::super::algebra::parts;
-use super::super::items::{ELEMENT_OF, MEMBER_OF, VALUE_OF};
-use super::expression::Expression;
-use super::group::{Aggregate, AggregateKind, Group};
-use super::plan::{Batch, Chain, Join, Operator, Plan, Slot, Stage, Step, TableSink};
-use super::scan::{Place, Scan};
-use super::sort::Sort;
+use super::expression::custom;
+use super::live::{chain, late, live, writes};
+use super::plan::{
+    Aggregate, AggregateKind, Batch, Chain, Group, Join, Operator, Place, Plan, Slot, Sort, Stage, TableSink,
+};
+use super::scope::{Names, in_scope, is_safe, names_of};
 use super::terms::Run;
 use crate::sink::columns::TermId;
 
@@ -26,27 +23,26 @@ use crate::sink::columns::TermId;
 #[derive(Debug)]
 pub(super) struct Uncovered;
 
-pub(super) type Names = BTreeSet<Variable>;
-
 /// Compiles patterns to operators.
 pub(super) struct Compiler<'r> {
     pub run: &'r Run,
-    slots: usize,
+    /// The names of the slots.
+    names: Vec<String>,
     /// The slots of the variables in scope.
     scope: HashMap<Variable, Slot>,
     /// The time of the query, once it is asked for.
     pub now: Option<String>,
     /// How many triples of a column have an object.
-    counts: RefCell<HashMap<(usize, TermId), usize>>,
+    pub counts: RefCell<HashMap<(usize, TermId), usize>>,
 }
 
 /// Operators so far, and what is known of their rows.
 #[derive(Default)]
 pub(super) struct Part {
-    operators: Vec<Operator>,
+    pub operators: Vec<Operator>,
     /// Slots that may have a value, and those that have one in every row.
-    possible: BTreeSet<Slot>,
-    certain: BTreeSet<Slot>,
+    pub possible: BTreeSet<Slot>,
+    pub certain: BTreeSet<Slot>,
     /// Conditions that wait for their variables.
     pending: Vec<Pending>,
     filters: usize,
@@ -68,7 +64,8 @@ pub(super) fn compile(query: &Query, run: &Run) -> Result<Plan, Uncovered> {
         Query::Ask { pattern, .. } => (pattern, true),
         Query::Construct { .. } | Query::Describe { .. } => return Err(Uncovered),
     };
-    let mut compiler = Compiler { run, slots: 0, scope: HashMap::new(), now: None, counts: RefCell::default() };
+    let mut compiler =
+        Compiler { run, names: Vec::new(), scope: HashMap::new(), now: None, counts: RefCell::default() };
     let mut part = Part::default();
     compiler.append(pattern, &mut part)?;
     let mut variables = Vec::new();
@@ -83,139 +80,14 @@ pub(super) fn compile(query: &Query, run: &Run) -> Result<Plan, Uncovered> {
     let late = late(&mut part.operators, &slots);
     let mut needed: BTreeSet<Slot> = slots.iter().copied().collect();
     needed.extend(late.iter().flat_map(|(_, value)| value.reads.iter().copied()));
-    let width = compiler.slots;
+    let width = compiler.names.len();
     let mut chain = chain(part.operators);
     live(&mut chain, needed, width);
-    Ok(Plan { variables, slots, chain, late, width, ask })
-}
-
-fn chain(operators: Vec<Operator>) -> Chain {
-    Chain(operators.into_iter().map(|operator| Step { operator, keep: Vec::new() }).collect())
-}
-
-/// Takes out of the operators the values that only the answer needs.
-fn late(operators: &mut Vec<Operator>, slots: &[Slot]) -> Vec<(Slot, Expression)> {
-    let (mut late, mut read) = (Vec::new(), BTreeSet::new());
-    for place in (0..operators.len()).rev() {
-        if let Operator::Bind(slot, value) = &operators[place]
-            && slots.contains(slot)
-            && !read.contains(slot)
-            && value.patterns.is_empty()
-            && value.calls.is_empty()
-            && !operators[..place].iter().any(|operator| writes(operator).contains(slot))
-        {
-            if let Operator::Bind(slot, value) = operators.remove(place) {
-                late.insert(0, (slot, value));
-            }
-            continue;
-        }
-        read.extend(reads(&operators[place]));
-        read.extend(writes(&operators[place]));
-    }
-    late
-}
-
-/// The slots that an operator looks at.
-fn reads(operator: &Operator) -> BTreeSet<Slot> {
-    let of_chain = |chain: &Chain| -> BTreeSet<Slot> {
-        chain.0.iter().flat_map(|step| &reads(&step.operator) | &writes(&step.operator)).collect()
-    };
-    match operator {
-        Operator::Scan(scan) => scan.slots().collect(),
-        Operator::Items { json, .. } => [*json].into(),
-        Operator::Same { from, to } => [*from, *to].into(),
-        Operator::Filter(value) | Operator::Bind(_, value) => value.reads.iter().copied().collect(),
-        Operator::Union(chains) => chains.iter().flat_map(of_chain).collect(),
-        Operator::Alternative(chains, slot, ends) => {
-            chains.iter().flat_map(of_chain).chain([*slot]).chain(*ends).collect()
-        }
-        Operator::Optional(chain, slot) => of_chain(chain).into_iter().chain([*slot]).collect(),
-        Operator::Join(join) | Operator::Minus(join) => join.keys.iter().chain(&join.shared).copied().collect(),
-    }
-}
-
-/// The slots that an operator may give values.
-pub(super) fn writes(operator: &Operator) -> BTreeSet<Slot> {
-    let of_chain = |chain: &Chain| chain.0.iter().flat_map(|step| writes(&step.operator)).collect::<Vec<_>>();
-    match operator {
-        Operator::Scan(scan) => scan.slots().collect(),
-        Operator::Items { item, .. } => [*item].into(),
-        Operator::Same { to, .. } => [*to].into(),
-        Operator::Bind(slot, _) => [*slot].into(),
-        Operator::Union(chains) | Operator::Alternative(chains, ..) => chains.iter().flat_map(of_chain).collect(),
-        Operator::Optional(chain, _) => of_chain(chain).into_iter().collect(),
-        Operator::Join(join) => join.stage.slots.iter().copied().collect(),
-        Operator::Filter(_) | Operator::Minus(_) => BTreeSet::new(),
-    }
-}
-
-/// Says which columns are kept behind each operator, if these are needed at the end. Gives those that are needed before.
-pub(super) fn live(chain: &mut Chain, mut needed: BTreeSet<Slot>, width: usize) -> BTreeSet<Slot> {
-    for Step { operator, keep } in chain.0.iter_mut().rev() {
-        *keep = (0..width).map(|slot| needed.contains(&slot)).collect();
-        let after = needed.clone();
-        match operator {
-            Operator::Union(chains) => {
-                chains.iter_mut().for_each(|chain| needed.extend(live(chain, after.clone(), width)))
-            }
-            Operator::Alternative(chains, slot, ends) => {
-                let inside: BTreeSet<Slot> = after.iter().copied().chain([*slot]).chain(*ends).collect();
-                chains.iter_mut().for_each(|chain| needed.extend(live(chain, inside.clone(), width)));
-            }
-            Operator::Optional(chain, slot) => {
-                needed.extend(live(chain, after.iter().copied().chain([*slot]).collect(), width));
-            }
-            Operator::Filter(value) | Operator::Bind(_, value) => needed.extend(live_in(value, width)),
-            Operator::Join(join) | Operator::Minus(join) => {
-                needed.extend(join.keys.iter().chain(&join.shared));
-                let wanted = join.stage.slots.iter().filter(|slot| needed.contains(slot)).copied().collect();
-                live_stage(&mut join.stage, wanted, width);
-            }
-            operator => needed.extend(reads(operator)),
-        }
-    }
-    needed
-}
-
-fn live_in(value: &mut Expression, width: usize) -> BTreeSet<Slot> {
-    let mut needed: BTreeSet<Slot> = value.reads.iter().copied().collect();
-    for (chain, slot) in &mut value.patterns {
-        needed.extend(live(chain, [*slot].into(), width));
-    }
-    needed
-}
-
-fn live_stage(stage: &mut Arc<Stage>, wanted: Vec<Slot>, width: usize) {
-    let Some(stage) = Arc::get_mut(stage) else { return };
-    if stage.table.get().is_some() {
-        return;
-    }
-    let needed = match &mut stage.sink {
-        TableSink::All | TableSink::Slice(..) => {
-            stage.slots = wanted;
-            stage.slots.iter().copied().collect()
-        }
-        TableSink::Sort(sort) => {
-            stage.slots = wanted.into_iter().chain(sort.keys.iter().map(|(slot, _)| *slot)).collect();
-            stage.slots.sort_unstable();
-            stage.slots.dedup();
-            stage.slots.iter().copied().collect()
-        }
-        TableSink::Distinct => stage.slots.iter().copied().collect(),
-        TableSink::Group(group) => {
-            let mut needed: BTreeSet<Slot> = group.keys.iter().copied().collect();
-            group.aggregates.retain(|aggregate| wanted.contains(&aggregate.slot));
-            for aggregate in &mut group.aggregates {
-                needed.extend(aggregate.of.as_mut().map(|of| live_in(of, width)).unwrap_or_default());
-            }
-            needed
-        }
-    };
-    live(&mut stage.chain, needed, width);
+    Ok(Plan { variables, slots, chain, late, width, ask, names: compiler.names })
 }
 
 impl Part {
-    fn visible(&self, compiler: &Compiler<'_>) -> Names {
+    pub fn visible(&self, compiler: &Compiler<'_>) -> Names {
         let scope = compiler.scope.iter().filter(|(_, slot)| self.possible.contains(slot));
         scope.map(|(name, _)| name.clone()).collect()
     }
@@ -225,23 +97,16 @@ impl Part {
         self.possible.contains(&slot)
     }
 
-    fn binds(&mut self, slot: Slot) {
+    pub fn binds(&mut self, slot: Slot) {
         self.possible.insert(slot);
         self.certain.insert(slot);
     }
 
     /// A part that goes on from these rows.
-    fn inside(&self) -> Self {
+    pub fn inside(&self) -> Self {
         let (possible, certain) = (self.possible.clone(), self.certain.clone());
         Self { possible, certain, substituted: self.substituted, ..Self::default() }
     }
-}
-
-/// A pattern of a group, or a path that leads from one end to another.
-enum Piece<'p> {
-    Scan(&'p TermPattern, Vec<&'p PropertyPathExpression>, &'p TermPattern),
-    Triple(&'p spargebra::term::TriplePattern),
-    Pattern(&'p GraphPattern),
 }
 
 impl<'r> Compiler<'r> {
@@ -250,18 +115,19 @@ impl<'r> Compiler<'r> {
             return *slot;
         }
         let slot = self.hidden();
+        self.names[slot] = variable.to_string();
         self.scope.insert(variable.clone(), slot);
         slot
     }
 
     /// A slot that no variable has.
     pub fn hidden(&mut self) -> Slot {
-        self.slots += 1;
-        self.slots - 1
+        self.names.push(format!("?_{}", self.names.len()));
+        self.names.len() - 1
     }
 
     /// Goes on with a pattern; as a table, where values of the rows would change what it means.
-    fn join(&mut self, pattern: &GraphPattern, part: &mut Part) -> Result<(), Uncovered> {
+    pub fn join(&mut self, pattern: &GraphPattern, part: &mut Part) -> Result<(), Uncovered> {
         if part.substituted || part.possible.is_empty() || is_safe(pattern, &part.visible(self)) {
             return self.append(pattern, part);
         }
@@ -303,9 +169,7 @@ impl<'r> Compiler<'r> {
     pub fn append(&mut self, pattern: &GraphPattern, part: &mut Part) -> Result<(), Uncovered> {
         match pattern {
             GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Join { .. } => {
-                let mut pieces = Vec::new();
-                flatten(pattern, &mut pieces);
-                self.pieces(pieces, part)?;
+                self.group(pattern, part)?;
             }
             GraphPattern::Lateral { left, right } => {
                 self.append(left, part)?;
@@ -324,7 +188,7 @@ impl<'r> Compiler<'r> {
                 let (mine, others) =
                     std::mem::take(&mut part.pending).into_iter().partition(|pending| pending.filter == filter);
                 part.pending = others;
-                for pending in Vec::<Pending>::from(mine) {
+                for pending in mine {
                     let condition = self.expression(&pending.condition, part)?;
                     part.operators.push(Operator::Filter(condition));
                 }
@@ -380,7 +244,7 @@ impl<'r> Compiler<'r> {
             }
             GraphPattern::Values { variables, bindings } => {
                 let slots: Vec<Slot> = variables.iter().map(|variable| self.slot(variable)).collect();
-                let mut table = Batch::unit(self.slots);
+                let mut table = Batch::unit(self.names.len());
                 table.rows = bindings.len();
                 for (nth, slot) in slots.iter().enumerate() {
                     let id = |row: &Vec<Option<_>>| match row.get(nth) {
@@ -477,9 +341,7 @@ impl<'r> Compiler<'r> {
                     AggregateFunction::GroupConcat { separator } => {
                         AggregateKind::Concat(separator.as_deref().unwrap_or(" ").to_owned())
                     }
-                    AggregateFunction::Custom(name) => {
-                        AggregateKind::Custom(super::expression::custom(name).ok_or(Uncovered)?)
-                    }
+                    AggregateFunction::Custom(name) => AggregateKind::Custom(custom(name).ok_or(Uncovered)?),
                 };
                 Aggregate { slot, kind, of: Some(self.expression(expr, inside)?), distinct: *distinct }
             }
@@ -537,7 +399,7 @@ impl<'r> Compiler<'r> {
     }
 
     /// Puts in the conditions whose variables all have values.
-    fn ready(&mut self, part: &mut Part) -> Result<(), Uncovered> {
+    pub fn ready(&mut self, part: &mut Part) -> Result<(), Uncovered> {
         let has = |part: &Part, compiler: &Self, name: &Variable| {
             compiler.scope.get(name).is_some_and(|slot| part.certain.contains(slot))
         };
@@ -588,241 +450,6 @@ impl<'r> Compiler<'r> {
         self.append(pattern, &mut inside)?;
         Ok((chain(inside.operators), self.hidden()))
     }
-
-    /// Goes on with pieces, the cheapest first.
-    fn pieces(&mut self, mut pieces: Vec<Piece<'_>>, part: &mut Part) -> Result<(), Uncovered> {
-        while !pieces.is_empty() {
-            let visible = part.visible(self);
-            let mut best: Option<(f64, usize)> = None;
-            for (place, piece) in pieces.iter().enumerate() {
-                let cost = self.cost(piece, &visible, part.operators.is_empty());
-                if best.is_none_or(|(least, _)| cost < least) {
-                    best = Some((cost, place));
-                }
-            }
-            match pieces.remove(best.map_or(0, |(_, place)| place)) {
-                Piece::Pattern(pattern) => self.join(pattern, part)?,
-                Piece::Scan(subject, paths, object) => self.path(subject, &paths, object, part)?,
-                Piece::Triple(triple) => match &triple.predicate {
-                    NamedNodePattern::NamedNode(name) => {
-                        let name = PropertyPathExpression::NamedNode(name.clone());
-                        self.path(&triple.subject, &[&name], &triple.object, part)?;
-                    }
-                    NamedNodePattern::Variable(name) => {
-                        let (subject, object) = (self.place(&triple.subject)?, self.place(&triple.object)?);
-                        let predicate = Some(self.slot(name));
-                        if [subject, object].contains(&Place::Slot(predicate.unwrap_or_default())) {
-                            return Err(Uncovered);
-                        }
-                        let columns = (0..self.run.columns.all().len()).collect();
-                        self.scan(Scan { subject, predicate, object, columns, optional: false }, part);
-                    }
-                },
-            }
-            self.ready(part)?;
-        }
-        Ok(())
-    }
-
-    fn scan(&mut self, scan: Scan, part: &mut Part) {
-        scan.slots().for_each(|slot| part.binds(slot));
-        part.operators.push(Operator::Scan(scan));
-    }
-
-    fn place(&mut self, term: &TermPattern) -> Result<Place, Uncovered> {
-        Ok(match term {
-            TermPattern::Variable(variable) => Place::Slot(self.slot(variable)),
-            TermPattern::BlankNode(_) => Place::Slot(self.slot(&named(term).ok_or(Uncovered)?)),
-            TermPattern::NamedNode(node) => Place::Known(self.run.id(node.clone().into())),
-            TermPattern::Literal(literal) => Place::Known(self.run.id(literal.clone().into())),
-        })
-    }
-
-    /// Goes on with a path: the choices between some paths.
-    fn path(
-        &mut self,
-        subject: &TermPattern,
-        paths: &[&PropertyPathExpression],
-        object: &TermPattern,
-        part: &mut Part,
-    ) -> Result<(), Uncovered> {
-        let (from, to) = (self.place(subject)?, self.place(object)?);
-        self.places(from, paths, to, part)
-    }
-
-    fn places(
-        &mut self,
-        from: Place,
-        paths: &[&PropertyPathExpression],
-        to: Place,
-        part: &mut Part,
-    ) -> Result<(), Uncovered> {
-        use PropertyPathExpression::{Alternative, NamedNode, Reverse, Sequence};
-        let names: Option<Vec<_>> =
-            paths.iter().map(|path| if let NamedNode(name) = path { Some(name) } else { None }).collect();
-        if let Some(names) = names {
-            if let [name] = names.as_slice()
-                && let (Place::Slot(item), Place::Slot(other)) = (from, to)
-            {
-                let operator = match name.as_ref() {
-                    ELEMENT_OF => Some(Operator::Items { json: other, item, members: false }),
-                    MEMBER_OF => Some(Operator::Items { json: other, item, members: true }),
-                    VALUE_OF => Some(Operator::Same { from: item, to: other }),
-                    _ => None,
-                };
-                if let Some(operator) = operator {
-                    part.binds(item);
-                    part.binds(other);
-                    part.operators.push(operator);
-                    return Ok(());
-                }
-            }
-            if names.iter().any(|name| [ELEMENT_OF, MEMBER_OF, VALUE_OF].contains(&name.as_ref())) {
-                return Err(Uncovered);
-            }
-            let mut columns: Vec<usize> = names.iter().filter_map(|name| self.run.columns.place(name)).collect();
-            let mut known = BTreeSet::new();
-            columns.retain(|column| known.insert(*column));
-            self.scan(Scan { subject: from, predicate: None, object: to, columns, optional: false }, part);
-            return Ok(());
-        }
-        match paths {
-            [Reverse(inner)] => {
-                let mut choices = Vec::new();
-                choose(inner, &mut choices);
-                self.places(to, &choices, from, part)
-            }
-            [Sequence(first, second)] => {
-                let middle = Place::Slot(self.hidden());
-                let (mut ahead, mut behind) = (Vec::new(), Vec::new());
-                choose(first, &mut ahead);
-                choose(second, &mut behind);
-                let is_known = |place: Place, part: &Part| match place {
-                    Place::Slot(slot) => part.certain.contains(&slot),
-                    Place::Known(_) => true,
-                };
-                if is_known(to, part) && !is_known(from, part) {
-                    self.places(middle, &behind, to, part)?;
-                    self.places(from, &ahead, middle, part)
-                } else {
-                    self.places(from, &ahead, middle, part)?;
-                    self.places(middle, &behind, to, part)
-                }
-            }
-            [Alternative(..)] | [] => Err(Uncovered),
-            [_] => Err(Uncovered),
-            many => {
-                let (mut chains, mut slots) = (Vec::new(), BTreeSet::new());
-                for path in many {
-                    let mut inside = part.inside();
-                    self.places(from, &[path], to, &mut inside)?;
-                    slots.extend(inside.possible);
-                    chains.push(chain(inside.operators));
-                }
-                let row = self.hidden();
-                let mut end = |place| match place {
-                    Place::Slot(slot) => slot,
-                    Place::Known(_) => self.hidden(),
-                };
-                let ends = [end(from), end(to)];
-                part.operators.push(Operator::Alternative(chains, row, ends));
-                for place in [from, to] {
-                    if let Place::Slot(slot) = place {
-                        part.binds(slot);
-                    }
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// How many rows a piece makes of one, or of none that there are yet: a guess.
-    fn cost(&self, piece: &Piece<'_>, visible: &Names, first: bool) -> f64 {
-        match piece {
-            Piece::Triple(triple) => {
-                let is_known = |term: &TermPattern| match named(term) {
-                    Some(name) => visible.contains(&name),
-                    None => true,
-                };
-                let name = match &triple.predicate {
-                    NamedNodePattern::NamedNode(name) => Some(name),
-                    NamedNodePattern::Variable(_) => None,
-                };
-                self.cost_of(name.into_iter(), (is_known(&triple.subject), is_known(&triple.object)), &triple.object)
-            }
-            Piece::Scan(subject, paths, object) => {
-                let is_known = |term: &TermPattern| named(term).is_none_or(|name| visible.contains(&name));
-                let names = paths.iter().flat_map(|path| names_in(path));
-                1.5 * self.cost_of(names, (is_known(subject), is_known(object)), object)
-            }
-            Piece::Pattern(pattern) => {
-                let rows = self.rows(pattern);
-                let is_connected = !in_scope(pattern).is_disjoint(visible);
-                match (first, is_connected) {
-                    (true, _) => rows,
-                    (false, true) => rows.min(2.0),
-                    (false, false) => rows.max(1.0) * 1e3,
-                }
-            }
-        }
-    }
-
-    fn cost_of<'n>(
-        &self,
-        names: impl Iterator<Item = &'n oxrdf::NamedNode>,
-        (subject, object): (bool, bool),
-        value: &TermPattern,
-    ) -> f64 {
-        let columns = self.run.columns.all();
-        let places: Vec<usize> = names.filter_map(|name| self.run.columns.place(name)).collect();
-        let all: usize = places.iter().filter_map(|place| columns.get(*place)).map(|(_, column)| column.len()).sum();
-        let all = all as f64;
-        match (subject, object) {
-            (true, true) => 0.5,
-            (true, false) => 1.0,
-            (false, true) if named(value).is_some() => 1.2,
-            (false, true) => {
-                let id = match value {
-                    TermPattern::NamedNode(node) => self.run.id(node.clone().into()),
-                    TermPattern::Literal(literal) => self.run.id(literal.clone().into()),
-                    _ => TermId::UNBOUND,
-                };
-                let count = |place: &usize| {
-                    let count = || columns.get(*place).map_or(0, |(_, column)| column.count(id));
-                    *self.counts.borrow_mut().entry((*place, id)).or_insert_with(count)
-                };
-                places.iter().map(count).sum::<usize>() as f64
-            }
-            (false, false) => all,
-        }
-    }
-
-    /// How many rows a pattern may have.
-    fn rows(&self, pattern: &GraphPattern) -> f64 {
-        let part = |part: &&GraphPattern| self.rows(part);
-        match pattern {
-            GraphPattern::Bgp { patterns } => patterns
-                .iter()
-                .map(|triple| self.cost(&Piece::Triple(triple), &Names::new(), true))
-                .fold(f64::INFINITY, f64::min),
-            GraphPattern::Path { path, object, .. } => self.cost_of(names_in(path).into_iter(), (false, false), object),
-            GraphPattern::Join { .. } => parts(pattern).iter().map(part).fold(f64::INFINITY, f64::min),
-            GraphPattern::Union { .. } => parts(pattern).iter().map(part).sum(),
-            GraphPattern::Group { inner, variables, .. } => {
-                if variables.is_empty() {
-                    1.0
-                } else {
-                    self.rows(inner).sqrt()
-                }
-            }
-            GraphPattern::Slice { inner, length, .. } => {
-                self.rows(inner).min(length.map_or(f64::INFINITY, |length| length as f64))
-            }
-            GraphPattern::Values { bindings, .. } => bindings.len() as f64,
-            GraphPattern::Filter { inner, .. } => 0.5 * self.rows(inner),
-            _ => parts(pattern).first().map_or(1.0, part),
-        }
-    }
 }
 
 /// Whether each row stays at least one.
@@ -831,53 +458,6 @@ fn keeps_rows(operator: &Operator) -> bool {
         Operator::Bind(..) | Operator::Optional(..) => true,
         Operator::Scan(scan) => scan.optional,
         _ => false,
-    }
-}
-
-/// The variable that a term of a pattern is.
-fn named(term: &TermPattern) -> Option<Variable> {
-    match term {
-        TermPattern::Variable(variable) => Some(variable.clone()),
-        TermPattern::BlankNode(blank) => Some(Variable::new_unchecked(format!("blank {}", blank.as_str()))),
-        _ => None,
-    }
-}
-
-/// The paths that a path chooses from.
-fn choose<'p>(path: &'p PropertyPathExpression, into: &mut Vec<&'p PropertyPathExpression>) {
-    match path {
-        PropertyPathExpression::Alternative(left, right) => {
-            choose(left, into);
-            choose(right, into);
-        }
-        path => into.push(path),
-    }
-}
-
-/// The properties in a path.
-fn names_in(path: &PropertyPathExpression) -> Vec<&oxrdf::NamedNode> {
-    use PropertyPathExpression::{Alternative, NamedNode, Reverse, Sequence};
-    match path {
-        NamedNode(name) => vec![name],
-        Reverse(inner) => names_in(inner),
-        Sequence(left, right) | Alternative(left, right) => [names_in(left), names_in(right)].concat(),
-        _ => Vec::new(),
-    }
-}
-
-fn flatten<'p>(pattern: &'p GraphPattern, pieces: &mut Vec<Piece<'p>>) {
-    match pattern {
-        GraphPattern::Join { left, right } => {
-            flatten(left, pieces);
-            flatten(right, pieces);
-        }
-        GraphPattern::Bgp { patterns } => pieces.extend(patterns.iter().map(Piece::Triple)),
-        GraphPattern::Path { subject, path, object } => {
-            let mut paths = Vec::new();
-            choose(path, &mut paths);
-            pieces.push(Piece::Scan(subject, paths, object));
-        }
-        pattern => pieces.push(Piece::Pattern(pattern)),
     }
 }
 
@@ -898,88 +478,5 @@ fn conjuncts(condition: &Algebra, each: &mut dyn FnMut(&Algebra)) {
             conjuncts(right, each);
         }
         condition => each(condition),
-    }
-}
-
-/// The variables that a pattern may bind.
-pub(super) fn in_scope(pattern: &GraphPattern) -> Names {
-    let mut names = Names::new();
-    pattern.on_in_scope_variable(|variable| _ = names.insert(variable.clone()));
-    names
-}
-
-/// All variables in an expression, in its patterns too.
-pub(super) fn names_of(expression: &Algebra) -> Names {
-    let mut names = Names::new();
-    match expression {
-        Algebra::Variable(variable) | Algebra::Bound(variable) => _ = names.insert(variable.clone()),
-        Algebra::Exists(pattern) => all_names(pattern, &mut names),
-        _ => {}
-    }
-    super::super::algebra::operands(expression).into_iter().for_each(|operand| names.extend(names_of(operand)));
-    names
-}
-
-/// All variables in a pattern, those in its conditions too.
-fn all_names(pattern: &GraphPattern, names: &mut Names) {
-    names.extend(in_scope(pattern));
-    match pattern {
-        GraphPattern::Filter { expr: expression, .. }
-        | GraphPattern::Extend { expression, .. }
-        | GraphPattern::LeftJoin { expression: Some(expression), .. } => names.extend(names_of(expression)),
-        _ => {}
-    }
-    parts(pattern).into_iter().for_each(|part| all_names(part, names));
-}
-
-/// The variables that have a value in every solution of a pattern.
-fn certain(pattern: &GraphPattern) -> Names {
-    match pattern {
-        GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => in_scope(pattern),
-        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => &certain(left) | &certain(right),
-        GraphPattern::Union { left, right } => &certain(left) & &certain(right),
-        GraphPattern::LeftJoin { left: inner, .. }
-        | GraphPattern::Minus { left: inner, .. }
-        | GraphPattern::Filter { inner, .. }
-        | GraphPattern::Extend { inner, .. }
-        | GraphPattern::OrderBy { inner, .. }
-        | GraphPattern::Distinct { inner }
-        | GraphPattern::Reduced { inner }
-        | GraphPattern::Slice { inner, .. } => certain(inner),
-        GraphPattern::Project { inner, variables } => &certain(inner) & &variables.iter().cloned().collect(),
-        GraphPattern::Group { inner, variables, .. } => &certain(inner) & &variables.iter().cloned().collect(),
-        GraphPattern::Values { variables, bindings } => {
-            let is_bound = |nth: usize| bindings.iter().all(|row| row.get(nth).is_some_and(Option::is_some));
-            variables.iter().enumerate().filter(|(nth, _)| is_bound(*nth)).map(|(_, name)| name.clone()).collect()
-        }
-        GraphPattern::Graph { .. } | GraphPattern::Service { .. } => Names::new(),
-    }
-}
-
-/// Whether a pattern means the same where these variables have values already.
-fn is_safe(pattern: &GraphPattern, visible: &Names) -> bool {
-    match pattern {
-        GraphPattern::LeftJoin { left, right, expression } => {
-            let (left_of, mut inside) = (certain(left), Names::new());
-            all_names(right, &mut inside);
-            let both = &left_of | &certain(right);
-            let condition = expression.as_ref().map(names_of).unwrap_or_default();
-            is_safe(left, visible) && (&inside & visible).is_subset(&left_of) && (&condition & visible).is_subset(&both)
-        }
-        GraphPattern::Filter { expr, inner } => {
-            is_safe(inner, visible) && (&names_of(expr) & visible).is_subset(&certain(inner))
-        }
-        GraphPattern::Extend { inner, variable, expression } => {
-            is_safe(inner, visible)
-                && !visible.contains(variable)
-                && (&names_of(expression) & visible).is_subset(&certain(inner))
-        }
-        GraphPattern::Minus { left, right } => {
-            let mut inside = Names::new();
-            all_names(right, &mut inside);
-            is_safe(left, visible) && (&inside & visible).is_subset(&certain(left))
-        }
-        GraphPattern::Lateral { left, right } => is_safe(left, visible) && is_safe(right, visible),
-        _ => true,
     }
 }

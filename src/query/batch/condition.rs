@@ -6,9 +6,10 @@ use oxsdatatypes::DateTime;
 use spargebra::algebra::{Expression as Algebra, Function as Called};
 
 use super::super::algebra::operands_mut;
-use super::compile::{Compiler, Part, Uncovered, names_of};
-use super::expression::{Call, Comparison, Expression, Function, Node, Operation, custom};
-use super::plan::{Chain, Slot};
+use super::compile::{Compiler, Part, Uncovered};
+use super::expression::custom;
+use super::plan::{Call, Chain, Comparison, Expression, Function, Node, Operation, Slot};
+use super::scope::names_of;
 
 /// What is found in an expression besides its nodes.
 #[derive(Default)]
@@ -22,8 +23,10 @@ impl Compiler<'_> {
     pub fn expression(&mut self, expression: &Algebra, part: &Part) -> Result<Expression, Uncovered> {
         let mut found = Found::default();
         let root = self.node(expression, part, &mut found)?;
-        let reads = names_of(expression).iter().map(|name| self.slot(name)).filter(|slot| part.has(*slot)).collect();
-        Ok(Expression { root, patterns: found.patterns, calls: found.calls, reads })
+        let slots = names_of(expression);
+        let reads: Vec<Slot> = slots.iter().map(|name| self.slot(name)).filter(|slot| part.has(*slot)).collect();
+        let uncertain = slots.iter().map(|name| self.slot(name)).filter(|slot| !part.certain.contains(slot)).collect();
+        Ok(Expression { root, patterns: found.patterns, calls: found.calls, reads, uncertain })
     }
 
     fn node(&mut self, expression: &Algebra, part: &Part, found: &mut Found) -> Result<Node, Uncovered> {

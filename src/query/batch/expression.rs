@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::fmt;
 
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, Term, Variable};
@@ -12,88 +11,15 @@ use oxsdatatypes::Decimal;
 use spargebra::algebra;
 
 use super::super::functions::{FunctionKind, apply};
-use super::plan::{Batch, Chain, Slot, Stop};
+use super::plan::{Batch, Call, Comparison, Expression, Function, Node, Operation, Slot, Stop};
 use super::terms::{Run, Value};
 use crate::sink::columns::TermId;
 
-/// An expression, and what has to be known of a batch before it is evaluated.
-#[derive(Debug)]
-pub(super) struct Expression {
-    pub root: Node,
-    /// The patterns of `EXISTS`; each with the slot that numbers its rows.
-    pub patterns: Vec<(Chain, Slot)>,
-    /// What Oxigraph evaluates.
-    pub calls: Vec<Call>,
-    /// The slots that it reads.
-    pub reads: Vec<Slot>,
-}
-
-#[derive(Debug)]
-pub(super) struct Call {
-    pub expression: algebra::Expression,
-    pub variables: Vec<Variable>,
-    pub slots: Vec<Slot>,
-}
-
-#[derive(Debug)]
-pub(super) enum Node {
-    Constant(TermId),
-    Slot(Slot),
-    Bound(Slot),
-    /// The number of a pattern.
-    Exists(usize),
-    /// The number of a call.
-    Called(usize),
-    Not(Box<Self>),
-    And(Box<Self>, Box<Self>),
-    Or(Box<Self>, Box<Self>),
-    SameTerm(Box<Self>, Box<Self>),
-    Compare(Comparison, Box<Self>, Box<Self>),
-    In(Box<Self>, Vec<Self>),
-    Arithmetic(Operation, Box<Self>, Box<Self>),
-    If(Box<[Self; 3]>),
-    Coalesce(Vec<Self>),
-    Function(Function, Vec<Self>),
-    Custom(FunctionKind, Vec<Self>),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Comparison {
-    Equal,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operation {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Function {
-    Str,
-    StrLen,
-    StrBefore,
-    StrAfter,
-    Contains,
-    StrStarts,
-    StrEnds,
-    Concat,
-    LCase,
-    UCase,
-    Datatype,
-    IsIri,
-    IsBlank,
-    IsLiteral,
-}
-
 /// How many results are remembered.
 const REMEMBERED: usize = 64;
+
+/// Inputs and results.
+type Remembered = RefCell<[(TermId, TermId); REMEMBERED]>;
 
 /// An expression that is evaluated for the rows of a batch.
 pub(super) struct Prepared<'e, 'r> {
@@ -103,7 +29,7 @@ pub(super) struct Prepared<'e, 'r> {
     patterns: Vec<Vec<bool>>,
     calls: Vec<Vec<TermId>>,
     /// What was computed last of one slot.
-    remembered: Option<(Slot, RefCell<[(TermId, TermId); REMEMBERED]>)>,
+    remembered: Option<(Slot, Remembered)>,
     /// Values of slots that the batch does not have.
     late: &'e [(Slot, Option<Value<'r>>)],
 }
@@ -138,20 +64,6 @@ impl Expression {
         let prepared = Prepared { expression: self, run, batch, patterns, calls, remembered: None, late };
         prepared.value(&self.root, row)
     }
-
-    pub fn show(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
-        self.patterns.iter().try_for_each(|(chain, _)| {
-            writeln!(f, "{:indent$}exists", "", indent = 2 * depth)?;
-            chain.show(f, depth + 1)
-        })
-    }
-}
-
-impl fmt::Display for Expression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "of {:?}", self.reads)?;
-        self.calls.iter().try_for_each(|call| write!(f, " by Oxigraph: {}", call.expression))
-    }
 }
 
 impl Call {
@@ -182,7 +94,20 @@ impl<'r> Prepared<'_, 'r> {
 
     /// The number of the value of a row.
     pub fn id(&self, row: usize) -> TermId {
-        let compute = || self.value(&self.expression.root, row).map_or(TermId::UNBOUND, |value| self.run.number(value));
+        self.remembering(row, || {
+            self.value(&self.expression.root, row).map_or(TermId::UNBOUND, |value| self.run.number(value))
+        })
+    }
+
+    /// Whether a condition holds in a row.
+    pub fn truth(&self, row: usize) -> bool {
+        let [no, yes] = [0, 1].map(TermId::computed);
+        let holds = || if self.condition(&self.expression.root, row) == Some(true) { yes } else { no };
+        self.remembering(row, holds) == yes
+    }
+
+    /// What was computed of the same input, or is now.
+    fn remembering(&self, row: usize, compute: impl FnOnce() -> TermId) -> TermId {
         let Some((slot, remembered)) = &self.remembered else { return compute() };
         let input = self.batch.get(*slot, row);
         let place = usize::try_from(self.run.seed.hash([input].into_iter()) >> 58).unwrap_or_default() % REMEMBERED;
@@ -193,14 +118,6 @@ impl<'r> Prepared<'_, 'r> {
         let found = compute();
         remembered.borrow_mut()[place] = (input, found);
         found
-    }
-
-    /// Whether a condition holds in a row.
-    pub fn truth(&self, row: usize) -> bool {
-        match &self.remembered {
-            Some(_) => self.truth_of(Value::Id(self.id(row))) == Some(true),
-            None => self.condition(&self.expression.root, row) == Some(true),
-        }
     }
 
     fn slot(&self, slot: Slot, row: usize) -> Option<Value<'r>> {

@@ -7,38 +7,11 @@ use hashbrown::HashTable;
 use oxigraph::sparql::AggregateFunctionAccumulator;
 use oxrdf::{Literal, Term};
 
-use super::super::functions::{FunctionKind, accumulator};
-use super::expression::{Comparison, Expression, Operation, arithmetic, compare, look};
-use super::plan::{Batch, Chain, Slot, Stop};
+use super::super::functions::accumulator;
+use super::expression::{arithmetic, compare, look};
+use super::plan::{AggregateKind, Batch, Chain, Comparison, Group, Operation, Stop};
 use super::terms::{Run, Seed, Value};
 use crate::sink::columns::TermId;
-
-#[derive(Debug)]
-pub(super) struct Group {
-    pub keys: Vec<Slot>,
-    pub aggregates: Vec<Aggregate>,
-}
-
-#[derive(Debug)]
-pub(super) struct Aggregate {
-    pub slot: Slot,
-    pub kind: AggregateKind,
-    /// None: the rows are counted.
-    pub of: Option<Expression>,
-    pub distinct: bool,
-}
-
-#[derive(Debug, Clone)]
-pub(super) enum AggregateKind {
-    Count,
-    Sum,
-    Average,
-    Least,
-    Most,
-    Sample,
-    Concat(String),
-    Custom(FunctionKind),
-}
 
 /// An aggregate of a group so far.
 enum State {
@@ -151,11 +124,7 @@ impl AggregateKind {
     fn add(&self, run: &Run, state: &mut State, id: TermId) {
         match (self, &mut *state) {
             (Self::Count, State::Count(count)) => *count += u64::from(id.is_bound()),
-            (Self::Sample, State::One(found)) => {
-                if !found.is_bound() {
-                    *found = id;
-                }
-            }
+            (Self::Sample, State::One(found)) => *found = if found.is_bound() { *found } else { id },
             (_, State::Failed) => {}
             _ if !id.is_bound() => *state = State::Failed,
             (_, State::Sum(sum, count)) => {

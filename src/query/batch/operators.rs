@@ -4,16 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::super::functions;
-use super::plan::{Batch, Chain, Join, Operator, Out, ROWS, Slot, Stage, Step, Stop, TableSink};
-use super::terms::{Run, Seed};
+use super::plan::{Batch, Chain, Index, Join, Operator, Out, ROWS, Slot, Stage, Step, Stop, TableSink};
+use super::terms::Run;
 use crate::sink::columns::TermId;
-
-/// The rows of a table by the hash of their keys: the first with a hash, and for each row the next.
-#[derive(Debug)]
-pub(super) struct Index {
-    first: HashMap<u64, u32, Seed>,
-    next: Vec<u32>,
-}
 
 const NONE: u32 = u32::MAX;
 

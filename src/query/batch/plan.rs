@@ -1,16 +1,14 @@
-//! What a plan is made of, and how it is shown.
+//! What a plan is made of.
 
-use std::fmt;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use oxrdf::Variable;
+use spargebra::algebra;
 
 use super::super::cancel::Cause;
-use super::expression::Expression;
-use super::group::Group;
-use super::operators::Index;
-use super::scan::Scan;
-use super::sort::Sort;
+use super::super::functions::FunctionKind;
+use super::terms::Seed;
 use crate::sink::columns::TermId;
 
 /// The place of a variable's column in a batch.
@@ -180,6 +178,8 @@ pub(crate) struct Plan {
     pub(super) late: Vec<(Slot, Expression)>,
     pub(super) width: usize,
     pub(super) ask: bool,
+    /// The names of the slots.
+    pub(super) names: Vec<String>,
 }
 
 impl Plan {
@@ -192,68 +192,144 @@ impl Plan {
     }
 }
 
-/// Writes a line of a plan.
-fn line(f: &mut fmt::Formatter<'_>, depth: usize, text: fmt::Arguments<'_>) -> fmt::Result {
-    writeln!(f, "{:indent$}{text}", "", indent = 2 * depth)
+/// Where a term of a triple comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Known(TermId),
+    Slot(Slot),
 }
 
-impl Chain {
-    pub fn show(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
-        self.0.iter().try_for_each(|step| step.operator.show(f, depth))
-    }
+/// A pattern of triples.
+#[derive(Debug)]
+pub(super) struct Scan {
+    pub subject: Place,
+    /// Where the predicate goes, if the query wants it.
+    pub predicate: Option<Slot>,
+    pub object: Place,
+    /// The places of the columns that are looked at.
+    pub columns: Vec<usize>,
+    /// What it is called in a plan.
+    pub name: String,
+    /// A row without a triple stays.
+    pub optional: bool,
 }
 
-impl Operator {
-    fn show(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
-        match self {
-            Self::Scan(scan) => line(f, depth, format_args!("{scan}")),
-            Self::Items { json, item, .. } => line(f, depth, format_args!("items of {json} as {item}")),
-            Self::Same { from, to } => line(f, depth, format_args!("{to} is {from}")),
-            Self::Filter(condition) => {
-                line(f, depth, format_args!("filter {condition}"))?;
-                condition.show(f, depth + 1)
-            }
-            Self::Bind(slot, value) => {
-                line(f, depth, format_args!("bind {slot} = {value}"))?;
-                value.show(f, depth + 1)
-            }
-            Self::Union(chains) | Self::Alternative(chains, ..) => chains.iter().try_for_each(|chain| {
-                line(f, depth, format_args!("union"))?;
-                chain.show(f, depth + 1)
-            }),
-            Self::Optional(chain, _) => {
-                line(f, depth, format_args!("optional"))?;
-                chain.show(f, depth + 1)
-            }
-            Self::Join(Join { stage, keys, shared, .. }) | Self::Minus(Join { stage, keys, shared, .. }) => {
-                let name = if matches!(self, Self::Join(_)) { "join" } else { "minus" };
-                line(f, depth, format_args!("{name} on {keys:?} {shared:?} with {}", stage.sink))?;
-                stage.chain.show(f, depth + 1)
-            }
-        }
-    }
+/// An expression, and what has to be known of a batch before it is evaluated.
+#[derive(Debug)]
+pub(super) struct Expression {
+    pub root: Node,
+    /// The patterns of `EXISTS`; each with the slot that numbers its rows.
+    pub patterns: Vec<(Chain, Slot)>,
+    /// What Oxigraph evaluates.
+    pub calls: Vec<Call>,
+    /// The slots that it reads.
+    pub reads: Vec<Slot>,
+    /// Those of them that have no value in some rows.
+    pub uncertain: Vec<Slot>,
 }
 
-impl fmt::Display for TableSink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::All => f.write_str("the rows of"),
-            Self::Group(group) => write!(f, "groups by {:?} of", group.keys),
-            Self::Sort(sort) => write!(f, "the rows sorted by {:?} (limit {:?}) of", sort.keys, sort.limit),
-            Self::Distinct => f.write_str("the distinct rows of"),
-            Self::Slice(start, length) => write!(f, "the rows from {start} (at most {length:?}) of"),
-        }
-    }
+#[derive(Debug)]
+pub(super) struct Call {
+    pub expression: algebra::Expression,
+    pub variables: Vec<Variable>,
+    pub slots: Vec<Slot>,
 }
 
-impl fmt::Display for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.chain.show(f, 0)?;
-        for (slot, value) in &self.late {
-            line(f, 0, format_args!("bind {slot} = {value}"))?;
-        }
-        let columns: Vec<_> =
-            self.variables.iter().zip(&self.slots).map(|(name, slot)| format!("{slot}={name}")).collect();
-        line(f, 0, format_args!("rows of {}", columns.join(" ")))
-    }
+#[derive(Debug)]
+pub(super) enum Node {
+    Constant(TermId),
+    Slot(Slot),
+    Bound(Slot),
+    /// The number of a pattern.
+    Exists(usize),
+    /// The number of a call.
+    Called(usize),
+    Not(Box<Self>),
+    And(Box<Self>, Box<Self>),
+    Or(Box<Self>, Box<Self>),
+    SameTerm(Box<Self>, Box<Self>),
+    Compare(Comparison, Box<Self>, Box<Self>),
+    In(Box<Self>, Vec<Self>),
+    Arithmetic(Operation, Box<Self>, Box<Self>),
+    If(Box<[Self; 3]>),
+    Coalesce(Vec<Self>),
+    Function(Function, Vec<Self>),
+    Custom(FunctionKind, Vec<Self>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operation {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Function {
+    Str,
+    StrLen,
+    StrBefore,
+    StrAfter,
+    Contains,
+    StrStarts,
+    StrEnds,
+    Concat,
+    LCase,
+    UCase,
+    Datatype,
+    IsIri,
+    IsBlank,
+    IsLiteral,
+}
+
+#[derive(Debug)]
+pub(super) struct Group {
+    pub keys: Vec<Slot>,
+    pub aggregates: Vec<Aggregate>,
+}
+
+#[derive(Debug)]
+pub(super) struct Aggregate {
+    pub slot: Slot,
+    pub kind: AggregateKind,
+    /// None: the rows are counted.
+    pub of: Option<Expression>,
+    pub distinct: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum AggregateKind {
+    Count,
+    Sum,
+    Average,
+    Least,
+    Most,
+    Sample,
+    Concat(String),
+    Custom(FunctionKind),
+}
+
+#[derive(Debug)]
+pub(super) struct Sort {
+    /// What is sorted by, each with whether the greatest comes first.
+    pub keys: Vec<(Slot, bool)>,
+    /// How many rows are wanted.
+    pub limit: Option<usize>,
+}
+
+/// The rows of a table by the hash of their keys: the first with a hash, and for each row the next.
+#[derive(Debug)]
+pub(super) struct Index {
+    pub first: HashMap<u64, u32, Seed>,
+    pub next: Vec<u32>,
 }

@@ -1,31 +1,10 @@
 //! Looking up triples: all of a column, or those of the subjects or objects that rows have.
 
-use std::fmt;
 use std::ops::Range;
 
-use super::plan::{Batch, Out, ROWS, Slot, Stop};
+use super::plan::{Batch, Out, Place, ROWS, Scan, Slot, Stop};
 use super::terms::Run;
 use crate::sink::columns::{Row, TermId};
-
-/// Where a term of a triple comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    Known(TermId),
-    Slot(Slot),
-}
-
-/// A pattern of triples.
-#[derive(Debug)]
-pub(super) struct Scan {
-    pub subject: Place,
-    /// Where the predicate goes, if the query wants it.
-    pub predicate: Option<Slot>,
-    pub object: Place,
-    /// The places of the columns that are looked at.
-    pub columns: Vec<usize>,
-    /// A row without a triple stays.
-    pub optional: bool,
-}
 
 /// Rows that are found: where they come from, and what they add.
 #[derive(Default)]
@@ -139,7 +118,7 @@ impl Scan {
                         }
                         triple = column.next(triple);
                     }
-                } else if object.is_bound() && pieces.is_none() && batch.rows > 1 {
+                } else if object.is_bound() && pieces.is_none() && (batch.rows > 1 || column.is_asked_by_object()) {
                     let mut place = column.first_of(object);
                     while let Some(next) = place
                         && let Some((known, _)) = column.triple_by_object(next).filter(|(_, value)| *value == object)
@@ -219,12 +198,5 @@ impl Scan {
             }
             values.clear();
         }
-    }
-}
-
-impl fmt::Display for Scan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let optional = if self.optional { "optional " } else { "" };
-        write!(f, "{optional}scan {:?} of columns {:?}: {:?}", self.subject, self.columns, self.object)
     }
 }

@@ -9,17 +9,9 @@ use oxrdf::vocab::xsd;
 use oxsdatatypes::Decimal;
 
 use super::super::keys::sort_key;
-use super::plan::{Batch, Chain, Slot, Stop};
+use super::plan::{Batch, Chain, Slot, Sort, Stop};
 use super::terms::Run;
 use crate::sink::columns::TermId;
-
-#[derive(Debug)]
-pub(super) struct Sort {
-    /// What is sorted by, each with whether the greatest comes first.
-    pub keys: Vec<(Slot, bool)>,
-    /// How many rows are wanted.
-    pub limit: Option<usize>,
-}
 
 /// How many rows more than those that are wanted are kept before they are sorted.
 const KEPT: usize = 1 << 16;
@@ -42,7 +34,16 @@ impl Sort {
         Ok(self.sorted(run, all))
     }
 
-    fn sorted(&self, run: &Run, all: Batch) -> Batch {
+    fn sorted(&self, run: &Run, mut all: Batch) -> Batch {
+        // The first key alone says of most rows that they are not among the first.
+        if let (Some(limit @ 1..), Some((slot, down))) = (self.limit, self.keys.first())
+            && limit < all.rows
+        {
+            let ranks = ranks(run, &all, *slot, *down);
+            let last = *ranks.clone().select_nth_unstable(limit - 1).1;
+            let rows = ranks.iter().zip(0..).filter(|(rank, _)| **rank <= last).map(|(_, row)| row);
+            all = all.take(&rows.collect::<Vec<u32>>(), &vec![true; all.columns.len()]);
+        }
         let ranks: Vec<Vec<u64>> = self.keys.iter().map(|(slot, down)| ranks(run, &all, *slot, *down)).collect();
         let rank = |row: u32| ranks.iter().map(move |ranks| ranks.get(row as usize).copied().unwrap_or_default());
         let mut order: Vec<u32> = (0..all.rows).filter_map(|row| u32::try_from(row).ok()).collect();
