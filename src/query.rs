@@ -8,6 +8,9 @@
 //! A query says which triples can make a difference to its answer ([`Query::needs`]), and only those are loaded: a
 //! question about methods and latencies never waits for payloads.
 //!
+//! A query over columns is evaluated in batches (`batch`). What batches do not cover goes, as a whole, to Oxigraph's
+//! evaluator over the same columns; a query that tells graphs apart is asked of Oxigraph's store.
+//!
 //! ```
 //! use rpcgraph::convert::{Converter, Input, Options};
 //! use rpcgraph::mapping::{Mapper, Mapping};

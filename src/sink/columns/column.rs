@@ -204,8 +204,8 @@ impl Column {
     /// Whether there is this triple.
     pub fn contains(&self, subject: TermId, object: TermId) -> bool {
         let mut row = self.seek_near((0, 0), subject);
-        while let Some((found, value)) = self.triple(row).filter(|(found, _)| *found == subject) {
-            if found == subject && value == object {
+        while let Some((_, value)) = self.triple(row).filter(|(found, _)| *found == subject) {
+            if value == object {
                 return true;
             }
             row = self.next(row);
