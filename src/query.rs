@@ -8,6 +8,9 @@
 //! A query says which triples can make a difference to its answer ([`Query::needs`]), and only those are loaded: a
 //! question about methods and latencies never waits for payloads.
 //!
+//! A query over columns is evaluated in batches (`batch`). What batches do not cover goes, as a whole, to Oxigraph's
+//! evaluator over the same columns; a query that tells graphs apart is asked of Oxigraph's store.
+//!
 //! ```
 //! use rpcgraph::convert::{Converter, Input, Options};
 //! use rpcgraph::mapping::{Mapper, Mapping};
@@ -37,21 +40,19 @@
 
 mod algebra;
 mod answer;
+mod batch;
 mod cancel;
 pub mod catalogue;
 mod columnar;
 mod dataset;
 #[cfg(feature = "http")]
-mod fetch;
+mod endpoint;
 mod functions;
-mod grouped;
 mod items;
 mod keys;
-mod missing;
 mod narrow;
 mod needs;
 mod numbers;
-mod order;
 mod overlap;
 mod percentile;
 mod rdf;
@@ -74,9 +75,9 @@ use spargebra::algebra::QueryDataset;
 use self::catalogue::{CatalogueError, NamedQuery};
 #[cfg(feature = "shacl")]
 pub(crate) use self::dataset::no_services;
-pub use self::dataset::{Dataset, Loading};
+pub use self::dataset::{Dataset, Engine, Loading};
 #[cfg(feature = "http")]
-pub use self::fetch::{ask, fetch};
+pub use self::endpoint::ask;
 pub use self::functions::{FUNCTIONS, Function};
 use self::needs::Uses;
 pub use self::rdf::{RdfError, rdf_format};

@@ -461,7 +461,9 @@ pub fn compare(text: &str, logs: &[Vec<u8>]) {
         convert(logs, &mut loading.sink());
         loading.commit().expect("an end");
         let Some((_, found)) = rows(dataset.answer(&query, &cancel)) else { return };
-        if let Err(why) = judge(&columns, &all, &found, &tail) {
+        let Some((_, by_oxigraph)) = rows(dataset.answer_by_oxigraph(&query, &limited())) else { return };
+        let judged = judge(&columns, &all, &found, &tail);
+        if let Err(why) = judged.and_then(|()| judge(&columns, &all, &by_oxigraph, &tail)) {
             let logs: Vec<_> = logs.iter().map(|log| String::from_utf8_lossy(log)).collect();
             panic!("{why}: {text}\nlogs:\n{}\nall {all:?}\nfound {found:?}", logs.join("--\n"));
         }

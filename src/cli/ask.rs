@@ -12,7 +12,9 @@ use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
 use oxrdfio::{RdfFormat, RdfParser};
 use rpcgraph::endpoint::{Credentials, Endpoint};
 use rpcgraph::query::catalogue::{Condition, NamedQuery};
-use rpcgraph::query::{Answer, Cancel, Cause, Dataset, Loading, Query, QueryError, Solutions, by_time, relative};
+use rpcgraph::query::{
+    Answer, Cancel, Cause, Dataset, Engine, Loading, Query, QueryError, Solutions, by_time, relative,
+};
 use rpcgraph::store;
 use rpcgraph::summary::counted;
 use rpcgraph::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
@@ -25,7 +27,7 @@ use super::messages::{MessageSource, SelectedMessages};
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
 use super::target::leave;
 use super::words::nearest;
-use super::{Failure, Outcome, follow, pager, print_failure, say};
+use super::{Failure, Outcome, follow, pager, print, print_failure, say};
 
 /// Options of every command that asks.
 #[derive(Debug, Args)]
@@ -41,10 +43,6 @@ pub struct AskArgs {
     #[arg(long, value_name = "URL", conflicts_with = "inputs")]
     endpoint: Option<String>,
 
-    /// Fetch what the query needs from the server and ask it here, with the functions that only this program has
-    #[arg(long)]
-    fetch: bool,
-
     #[command(flatten)]
     answer: AnswerArgs,
 
@@ -59,6 +57,14 @@ pub struct AskArgs {
     /// The same as --fail-if none
     #[arg(long, conflicts_with = "fail_if", hide = true)]
     exit_status: bool,
+
+    /// Load logs into sorted columns, or into Oxigraph's store in memory
+    #[arg(long, value_name = "NAME", value_enum, default_value_t, hide_default_value = true)]
+    engine: EngineName,
+
+    /// Print how the query is evaluated, in place of its answer
+    #[arg(long, conflicts_with = "endpoint")]
+    plan: bool,
 
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
@@ -79,6 +85,13 @@ pub struct AskArgs {
 enum FailIf {
     Rows,
     None,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum EngineName {
+    #[default]
+    Columns,
+    Store,
 }
 
 /// What is asked: SPARQL, of which the text may depend on conditions.
@@ -236,12 +249,6 @@ impl AskArgs {
     pub fn ask(&self, question: &Question<'_>) -> Result<Outcome, Failure> {
         // Before the query is read: some take long to be understood.
         let cancel = self.cancel()?;
-        if self.fetch && self.endpoint.is_none() {
-            bail!("--fetch is about the server that --endpoint names");
-        }
-        if self.fetch && self.answer.are_messages() {
-            bail!("--fetch does not get whole messages: ask for rows, or without --fetch");
-        }
         let mut sources = self.sources()?;
         if question.file.as_deref().is_some_and(is_stdin) && sources.iter().any(InputSource::is_stdin) {
             bail!("standard input cannot be both the query and the log: name a file for one of them");
@@ -261,11 +268,10 @@ impl AskArgs {
         let limit = question.filter.limit;
         let writer = self.answer.writer(query.form(), base.clone(), limit, files)?;
         let mut all_read = Ok(());
-        let source = if let Some(endpoint) = self.endpoint()?.filter(|_| !self.fetch) {
+        let source = if let Some(endpoint) = self.endpoint()? {
             if let functions @ [_, ..] = query.functions().as_slice() {
                 bail!(
-                    "the query uses {}, which only this program has: --fetch gets what it needs from the server and \
-                     asks it here",
+                    "the query uses {}, which only this program has: ask the logs, or a store that load has filled",
                     functions.join(", ")
                 );
             }
@@ -278,6 +284,10 @@ impl AskArgs {
             Source::Here(dataset)
         };
         let query = question.of_data(query, base.as_deref(), &source, &cancel)?;
+        if let (true, Source::Here(dataset)) = (self.plan, &source) {
+            print(&dataset.plan(&query, &cancel)?)?;
+            return Ok(Outcome::Done);
+        }
         let (found, noun) = match self.answer(&source, &query, &cancel)? {
             Answer::Solutions(rows) => {
                 let start = if question.times.relative { source.edge("MIN", &cancel)? } else { None };
@@ -437,11 +447,12 @@ impl AskArgs {
         if let Some(dir) = &self.store {
             return Ok(Some((Dataset::stored(store::open_read_only(dir)?), Ok(()))));
         }
-        let dataset = Dataset::new(query, sources.iter().any(|source| source.rdf_format().is_some()))?;
+        let engine = match self.engine {
+            EngineName::Columns => Engine::Columns,
+            EngineName::Store => Engine::Store,
+        };
+        let dataset = Dataset::on(query, sources.iter().any(|source| source.rdf_format().is_some()), engine)?;
         let mut loading = dataset.load(cancel)?;
-        if let Some(endpoint) = self.endpoint()? {
-            rpcgraph::query::fetch(&endpoint, query, &mut loading)?;
-        }
         let Some(all_read) = self.load(&mut loading, query, sources, cancel)? else { return Ok(None) };
         for graph in loading.commit()? {
             say(&format!("note: the query names the graph {graph}, which is not there"));

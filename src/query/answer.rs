@@ -32,16 +32,6 @@ pub enum QueryError {
     /// A server failed.
     #[error(transparent)]
     Server(Box<dyn Error + Send + Sync>),
-    /// A server did not give all of a graph.
-    #[error("the server gave {given} triples of <{graph}>, and has {there}; a limit of its own, most likely")]
-    Incomplete {
-        /// The graph.
-        graph: String,
-        /// How many triples came.
-        given: u64,
-        /// How many there are, as the server says.
-        there: u64,
-    },
 }
 
 /// Why an answer could not be written.

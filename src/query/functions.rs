@@ -1,6 +1,6 @@
 //! The functions that queries have beyond SPARQL: a look into payloads, and percentiles.
 
-use oxigraph::sparql::SparqlEvaluator;
+use oxigraph::sparql::{AggregateFunctionAccumulator, SparqlEvaluator};
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
 use spareval::QueryEvaluator;
@@ -92,6 +92,10 @@ impl Function {
         arguments == 1 || arguments == 2 && !self.is_aggregate() && !matches!(self.kind, FunctionKind::Secrets)
     }
 
+    pub(super) fn kind(&self) -> FunctionKind {
+        self.kind
+    }
+
     pub(crate) fn iri(&self) -> NamedNode {
         let local = self.name.strip_prefix("rpcg:").unwrap_or(self.name);
         NamedNode::new_unchecked(format!("{}{local}", rpcg::NAMESPACE))
@@ -117,10 +121,7 @@ macro_rules! with_functions {
             }
 
             fn with_aggregate(self, name: NamedNode, kind: FunctionKind) -> Self {
-                self.with_custom_aggregate_function(name, move || match kind {
-                    FunctionKind::Percentile(percent) => Box::new(Percentile::new(percent)),
-                    _ => Box::new(MostAtOnce::default()),
-                })
+                self.with_custom_aggregate_function(name, move || accumulator(kind))
             }
         }
     )*};
@@ -141,7 +142,16 @@ pub(super) fn add<E: WithFunctions>(evaluator: E) -> E {
     })
 }
 
-fn apply(kind: FunctionKind, arguments: &[Term]) -> Option<Term> {
+/// What computes an aggregate.
+pub(super) fn accumulator(kind: FunctionKind) -> Box<dyn AggregateFunctionAccumulator + Send + Sync> {
+    match kind {
+        FunctionKind::Percentile(percent) => Box::new(Percentile::new(percent)),
+        _ => Box::new(MostAtOnce::default()),
+    }
+}
+
+/// What a function makes of its arguments.
+pub(super) fn apply(kind: FunctionKind, arguments: &[Term]) -> Option<Term> {
     let (json, pointer) = match arguments {
         [json] => (json, ""),
         [json, Term::Literal(pointer)] if pointer.datatype() == xsd::STRING => (json, pointer.value()),

@@ -23,7 +23,6 @@ use crate::vocab::rpcg;
 pub(super) const ELEMENT_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("element of");
 pub(super) const MEMBER_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("member of");
 pub(super) const VALUE_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("value of");
-pub(super) const PROPERTIES: [NamedNodeRef<'static>; 3] = [ELEMENT_OF, MEMBER_OF, VALUE_OF];
 
 /// The property that leads back from an item.
 pub(super) fn inverse(predicate: NamedNodeRef<'_>) -> Option<NamedNodeRef<'static>> {

@@ -12,16 +12,17 @@ mod column;
 mod conditions;
 mod kept;
 mod matches;
-mod order;
 mod packed;
 mod term;
 
+use std::borrow::Cow;
 use std::io;
 
+use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
 
 pub(crate) use self::collect::Collector;
-use self::column::Column;
+pub(crate) use self::column::{Column, Row};
 pub(crate) use self::conditions::FORESEEN;
 use self::kept::{Form, Kept};
 pub(crate) use self::matches::Matches;
@@ -99,12 +100,6 @@ impl Columns {
         &mut self.columns[place].1
     }
 
-    /// Whether any triple has that predicate.
-    pub fn has(&self, predicate: &NamedNode) -> bool {
-        let id = self.kept.find(Form::Iri, predicate.as_str()).map(TermId::kept);
-        self.columns.iter().any(|(known, _)| Some(*known) == id)
-    }
-
     /// The number of a term, if any triple may have it.
     pub fn find(&self, term: &Term) -> Option<TermId> {
         use ObjectRef::{Integer, Node, Tagged, Text, Typed};
@@ -130,6 +125,33 @@ impl Columns {
             true => self.packed.find(form, text).map(TermId::packed),
             false => self.kept.find(form, text).map(TermId::kept),
         })
+    }
+
+    /// The column of a predicate: its place, if any triple has that predicate.
+    pub fn place(&self, predicate: &NamedNode) -> Option<usize> {
+        let id = self.kept.find(Form::Iri, predicate.as_str()).map(TermId::kept)?;
+        self.columns.iter().position(|(known, _)| *known == id)
+    }
+
+    /// Every column, with the number of its predicate.
+    pub fn all(&self) -> &[(TermId, Column)] {
+        &self.columns
+    }
+
+    /// The text of an `xsd:string`.
+    pub fn string(&self, id: TermId) -> Option<Cow<'_, str>> {
+        match id.unpack() {
+            Unpacked::Literal(text, datatype) if datatype == xsd::STRING.as_str() => Some(text.into()),
+            Unpacked::Kept(number) => match self.kept.get(number) {
+                (Form::Text, text) => Some(text.into()),
+                _ => None,
+            },
+            Unpacked::Packed(number) => match self.packed.get(number) {
+                (Form::Text, text) => Some(text.into()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The term of a number.

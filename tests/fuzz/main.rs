@@ -100,6 +100,10 @@ fn queries_that_were_answered_wrongly() {
         ("ASK { GRAPH <https://e/one> { } }", request),
         ("SELECT ?id { ?i jrpc:hasNumberValue|jrpc:hasStringValue ?id } ORDER BY ?id", &*mixed),
         ("SELECT ?x { ?m rpcg:sequence|jrpc:hasMethod|a ?x } ORDER BY DESC(?x) LIMIT 30", &*mixed),
+        ("SELECT ?b ?n { ?m jrpc:hasMethod ?x BIND(COALESCE(?n, \"none\") AS ?b) OPTIONAL { ?m rpcg:sequence ?n } }",
+         named_like_numbers),
+        ("SELECT * { { ?m jrpc:hasMethod ?x FILTER(!BOUND(?n)) } ?m rpcg:sequence ?n }", named_like_numbers),
+        ("SELECT * { ?m rpcg:sequence ?n FILTER NOT EXISTS { ?o rpcg:sequence ?k FILTER(?k > ?n) } }", named_like_numbers),
     ] {
         targets::compare(query, &[log.as_bytes().to_vec()]);
     }

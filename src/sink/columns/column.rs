@@ -59,6 +59,19 @@ impl Numbers {
         }))
     }
 
+    fn read(&self, length: usize, into: &mut Vec<TermId>) {
+        match self {
+            Self::Same(number) => into.extend((0..length).map(|_| TermId(*number))),
+            Self::Nearest(least, shift, more) => {
+                into.extend(more.iter().map(|more| TermId(least + (u64::from(*more) << shift))));
+            }
+            Self::Near(least, shift, more) => {
+                into.extend(more.iter().map(|more| TermId(least + (u64::from(*more) << shift))));
+            }
+            Self::Far(numbers) => into.extend(numbers.iter().map(|number| TermId(*number))),
+        }
+    }
+
     /// The first place, up to the end, whose number is not less.
     fn first_not_less(&self, number: TermId, length: usize) -> usize {
         let number = number.0;
@@ -74,10 +87,10 @@ impl Numbers {
 }
 
 /// Where a triple is: part and place in it.
-pub(super) type Row = (usize, usize);
+pub(crate) type Row = (usize, usize);
 
 #[derive(Default)]
-pub(super) struct Column {
+pub(crate) struct Column {
     parts: Vec<(Part, usize)>,
     /// What will be the next part.
     open: Vec<(TermId, TermId)>,
@@ -158,14 +171,61 @@ impl Column {
         }
     }
 
-    /// The first row whose subject is not less. Mostly it is near the one that was sought before.
-    pub fn seek(&self, subject: TermId) -> Row {
-        let last = unpacked(self.sought.load(Ordering::Relaxed));
-        let row = self.seek_from(last, subject).unwrap_or_else(|| {
+    /// How many triples there are.
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(|(_, length)| length).sum()
+    }
+
+    /// How many parts there are.
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Appends the triples of a part: subjects to one list, objects to the other.
+    pub fn read(&self, part: usize, subjects: &mut Vec<TermId>, objects: &mut Vec<TermId>) {
+        if let Some((part, length)) = self.parts.get(part) {
+            part.subjects.read(*length, subjects);
+            part.objects.read(*length, objects);
+        }
+    }
+
+    /// How many triples have that object.
+    pub fn count(&self, object: TermId) -> usize {
+        let (mut subjects, mut objects) = (Vec::new(), Vec::new());
+        let of_part = |part| {
+            subjects.clear();
+            objects.clear();
+            self.read(part, &mut subjects, &mut objects);
+            objects.iter().filter(|known| **known == object).count()
+        };
+        (0..self.parts()).map(of_part).sum()
+    }
+
+    /// Whether there is this triple.
+    pub fn contains(&self, subject: TermId, object: TermId) -> bool {
+        let mut row = self.seek_near((0, 0), subject);
+        while let Some((_, value)) = self.triple(row).filter(|(found, _)| *found == subject) {
+            if value == object {
+                return true;
+            }
+            row = self.next(row);
+        }
+        false
+    }
+
+    /// The first row whose subject is not less: mostly it is near the row that was found before.
+    pub fn seek_near(&self, from: Row, subject: TermId) -> Row {
+        self.seek_from(from, subject).unwrap_or_else(|| {
             let part = self.parts.partition_point(|(part, _)| part.last < subject);
             let place = self.parts.get(part).map_or(0, |(part, length)| part.subjects.first_not_less(subject, *length));
             (part, place)
-        });
+        })
+    }
+
+    /// The first row whose subject is not less. Mostly it is near the one that was sought before.
+    pub fn seek(&self, subject: TermId) -> Row {
+        let last = unpacked(self.sought.load(Ordering::Relaxed));
+        let row = self.seek_near(last, subject);
         if row != last {
             self.sought.store(packed(row), Ordering::Relaxed);
         }

@@ -51,6 +51,7 @@ const KEPT: u64 = 8;
 const PACKED: u64 = 9;
 const SIZE: u64 = 10;
 const PART: u64 = 11;
+const COMPUTED: u64 = 12;
 
 /// How many bases have numbers of their own.
 pub(super) const BASES: usize = 1 << 12;
@@ -72,6 +73,9 @@ fn bits(number: u64, from: u32, count: u32) -> u64 {
 }
 
 impl TermId {
+    /// A variable without a value.
+    pub const UNBOUND: Self = Self(u64::MAX);
+
     fn new(tag: u64, rest: u64) -> Self {
         Self(tag << TAG | rest)
     }
@@ -170,6 +174,31 @@ impl TermId {
     /// A number that is counted here.
     pub(super) fn integer(value: u64) -> Option<Self> {
         Some(Self::new(INTEGER, signed(i64::try_from(value).ok()?, TAG)?))
+    }
+
+    /// An `xsd:integer`.
+    pub fn signed_integer(value: i64) -> Option<Self> {
+        Some(Self::new(INTEGER, signed(value, TAG)?))
+    }
+
+    /// A term that a query has computed, by the number it has there.
+    pub fn computed(number: u32) -> Self {
+        Self::new(COMPUTED, number.into())
+    }
+
+    /// The number of a computed term.
+    pub fn as_computed(self) -> Option<u32> {
+        (self.0 >> TAG == COMPUTED).then(|| u32::try_from(bits(self.0, 0, 32)).unwrap_or_default())
+    }
+
+    /// Whether it stands for a term.
+    pub fn is_bound(self) -> bool {
+        self != Self::UNBOUND
+    }
+
+    /// Whether it is an IRI that is not kept as text: a node of an input.
+    pub fn is_node(self) -> bool {
+        matches!(self.0 >> TAG, NODE | LINE | PART)
     }
 
     /// A literal in that form, if a number is all of it.
@@ -297,6 +326,11 @@ impl TermId {
             SIZE => i64::try_from(bits(self.0, 0, 32)).ok(),
             _ => None,
         }
+    }
+
+    /// The microseconds of an `xsd:dateTime`, and whether it has a time zone.
+    pub fn as_date_time(self) -> Option<(i64, bool)> {
+        (self.0 >> TAG == DATE_TIME).then(|| (to_signed(self.0, 56), bits(self.0, 56, 1) == 1))
     }
 
     /// The digits of a decimal, and how many of them are behind the point.

@@ -163,3 +163,18 @@ fn an_output_file_tells_the_format() {
         .said(2, "error: no syntax goes by the extension \"csv\" of a.csv; name one with --to\n");
     assert_eq!(place.names(), before);
 }
+
+#[test]
+fn a_plan_says_which_engine_answers() {
+    let query = "SELECT ?m { ?r jrpc:hasMethod ?m } ORDER BY ?m";
+    let plan = ask(LOG, query, &["--plan"]);
+    assert_eq!(plan.text(), "engine: batches over columns\nwith sorted by ?m of\n  scan ?r hasMethod ?m\nrows of ?m\n");
+    for (query, options, engine) in [
+        (query, &["--engine", "store"][..], "engine: Oxigraph's store\n"),
+        ("ASK { ?a rpcg:inBatch* ?b }", &[], "engine: Oxigraph's evaluator over columns\n"),
+        ("ASK { GRAPH ?g { ?a ?b ?c } }", &[], "engine: Oxigraph's store\n"),
+    ] {
+        assert_eq!(ask(LOG, query, &[options, &["--plan"]].concat()).text(), engine, "{query}");
+    }
+    assert_eq!(ask(LOG, query, &["--engine", "store"]).text(), ask(LOG, query, &[]).text());
+}

@@ -82,7 +82,6 @@ fn one_question_at_a_time() {
         &["query", "s", "-q", "ASK {}", "--param", "limit=1"],
         &["query", "s", "--store", "dir", "-q", "ASK {}"],
         &["query", "s", "--endpoint", "http://localhost/", "-q", "ASK {}"],
-        &["query", "s", "--fetch", "-q", "ASK {}"],
         &["query", "s", "--timeout", "0", "-q", "ASK {}"],
         &["query", "s", "--named", "methods", "--param", "limit"],
     ] {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::cli::{LOG, Place, REQUEST, RESPONSE};
-use crate::http::{Server, respond};
 use crate::servers::{self, Running};
 
 /// Standard SPARQL, each about something that a server may do otherwise.
@@ -93,20 +92,11 @@ fn on_virtuoso() {
     assert_eq!(differences(&place, &["--endpoint", &server.query]), BTreeMap::new());
 }
 
-/// Fetching gives the answers of memory, also to queries that no server can answer.
 #[test]
-fn fetched() {
-    let Some(server) = servers::oxigraph() else { return };
-    let place = loaded(&server);
-    assert_eq!(differences(&place, &["--endpoint", &server.query, "--fetch"]), BTreeMap::new());
-    let query =
-        "SELECT ?city { ?call jrpc:hasParameters ?p BIND(rpcg:json(?p, \"/name\") AS ?city) FILTER(BOUND(?city)) }";
-    let source = ["--endpoint", server.query.as_str()];
-    let refused = place.run(&[&["query", "-q", query], &source[..]].concat());
-    refused.began(2, "error: the query uses rpcg:json, which only this program has: --fetch ");
-    let there = answer(&place, query, &[&source[..], &["--fetch"]].concat());
-    assert_eq!(there.pointer("/results/bindings/0/city/value"), Some(&"forecast".into()));
-    assert_eq!(there, answer(&place, query, &LOGS));
+fn functions_that_no_server_has_are_not_asked_there() {
+    let query = "SELECT ?x { ?call jrpc:hasParameters ?p BIND(rpcg:json(?p, \"/name\") AS ?x) }";
+    let ran = Place::new().run(&["query", "--endpoint", "http://localhost:1/", "-q", query]);
+    ran.began(2, "error: the query uses rpcg:json, which only this program has: ask the logs");
 }
 
 /// A service is another server, asked for a part of the query.
@@ -132,27 +122,4 @@ fn on_disk() {
     let place = place();
     place.run(&[&["load"], &LOGS[..], &["--store", "dir", "--quiet"]].concat()).quietly();
     assert_eq!(differences(&place, &["--store", "dir"]), BTreeMap::new());
-}
-
-#[test]
-fn blank_nodes_of_fetched_graphs_are_different_nodes() {
-    // As Jena does, it begins anew with labels in each answer.
-    let server = Server::serve(|request, stream| {
-        let query = request.text();
-        let (kind, body) = match (query.contains("COUNT"), query.contains("%3Aone")) {
-            (true, _) => {
-                let count =
-                    r#"{"count":{"type":"literal","value":"2","datatype":"http://www.w3.org/2001/XMLSchema#integer"}}"#;
-                let body = format!(r#"{{"head":{{"vars":["count"]}},"results":{{"bindings":[{count}]}}}}"#);
-                ("application/sparql-results+json", body)
-            }
-            (_, true) => ("application/n-triples", "_:b0 <urn:p> _:b1 .\n_:b1 <urn:p> \"one\" .\n".to_owned()),
-            (_, false) => ("application/n-triples", "_:b0 <urn:p> _:b1 .\n_:b1 <urn:p> \"two\" .\n".to_owned()),
-        };
-        respond(stream, "200 OK", &[&format!("Content-Type: {kind}")], body)
-    });
-    let query = "SELECT ?value FROM <urn:one> FROM <urn:two> { ?node <urn:p>/<urn:p> ?value } ORDER BY ?value";
-    let ran = Place::new().run(&["query", "--endpoint", &server.url, "--fetch", "--results", "csv", "-q", query]);
-    ran.said(0, "2 rows\n");
-    assert_eq!(ran.text(), "value\r\none\r\ntwo\r\n");
 }

@@ -1,0 +1,107 @@
+//! Evaluation in batches: a query becomes a plan of operators over columns of term numbers.
+//!
+//! ```text
+//! algebra → compile → Plan → run: a batch of rows through each operator → rows of terms
+//! ```
+//!
+//! | word | meaning |
+//! |---|---|
+//! | slot | the place of a variable's column in a batch |
+//! | batch | some rows: for each slot that is in use, a term number a row |
+//! | chain | operators, each of which extends the rows of the one before |
+//! | scan | the operator that looks up triples: all of a column, or those of known subjects or objects |
+//! | table | all rows of a part of the query that is not evaluated row by row |
+//! | stage | a chain whose rows become a table: grouped, sorted, made distinct or cut |
+//!
+//! Rows keep their order through every operator but a union, so a query is sorted as early as its keys are known, and what comes
+//! after it is only computed for the rows that are left.
+
+mod compile;
+mod condition;
+mod explain;
+mod expression;
+mod group;
+mod live;
+mod operators;
+mod pieces;
+mod plan;
+mod rows;
+mod scan;
+mod scope;
+mod sort;
+mod terms;
+
+use std::sync::Arc;
+
+use spargebra::Query;
+
+pub(super) use self::plan::Plan;
+use self::plan::Stop;
+pub(super) use self::terms::Run;
+use super::answer::{Answer, QueryError, Solutions};
+use super::cancel::Cancel;
+use crate::sink::columns::Columns;
+
+/// The plan of a query; `None` where the batch evaluator does not cover it.
+pub(super) fn plan(query: &Query, columns: &Arc<Columns>, cancel: &Cancel) -> Option<(Plan, Arc<Run>)> {
+    let run = Arc::new(Run::new(columns.clone(), cancel.clone(), query.base_iri().cloned()));
+    compile::compile(query, &run).ok().map(|plan| (plan, run))
+}
+
+impl Plan {
+    /// The answer to the query.
+    pub fn answer<'a>(self, run: Arc<Run>) -> Result<Answer<'a>, QueryError> {
+        if self.is_ask() {
+            return Ok(Answer::Boolean(self.has_rows(&run)?));
+        }
+        let variables = self.variables().to_vec();
+        let rows = rows::Rows::new(self, run);
+        Ok(Answer::Solutions(Solutions { variables, rows: Box::new(rows) }))
+    }
+}
+
+impl From<Stop> for QueryError {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Ended(cause) => Self::Ended(cause),
+            Stop::Enough => Self::Ended(super::Cause::Interrupted),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::Query;
+    use crate::query::catalogue::CATALOGUE;
+
+    fn planned(text: &str) -> Option<String> {
+        let query = Query::parse(text, None).unwrap();
+        plan(&query.algebra, &Arc::default(), &Cancel::default()).map(|(plan, _)| plan.to_string())
+    }
+
+    #[test]
+    fn batches_answer_the_whole_catalogue() {
+        for query in CATALOGUE {
+            assert!(planned(query.text).is_some(), "{}", query.name);
+        }
+        for other in ["DESCRIBE ?a { ?a a ?b }", "SELECT * { ?a rpcg:inBatch* ?b }", "SELECT (RAND() AS ?r) {}"] {
+            assert_eq!(planned(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn rows_are_sorted_before_what_their_order_does_not_need() {
+        let text = "SELECT * { ?m rpcg:sequence ?n OPTIONAL { ?m jrpc:hasMethod ?x } } ORDER BY ?n LIMIT 3";
+        let plan = planned(text).unwrap();
+        let lines: Vec<_> = plan.lines().map(str::trim).collect();
+        let expected = [
+            "with 3 rows from 0 of",
+            "with the first 3 sorted by ?n of",
+            "scan ?m sequence ?n",
+            "optional scan ?m hasMethod ?x",
+            "rows of ?m ?n ?x",
+        ];
+        assert_eq!(lines, expected);
+    }
+}

@@ -1,0 +1,268 @@
+//! Groups, and what is computed of each.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use hashbrown::HashTable;
+use oxigraph::sparql::AggregateFunctionAccumulator;
+use oxrdf::{Literal, Term};
+
+use super::super::functions::accumulator;
+use super::expression::{arithmetic, compare, look};
+use super::plan::{AggregateKind, Batch, Chain, Comparison, Group, Operation, Stop};
+use super::terms::{Run, Seed, Value};
+use crate::sink::columns::TermId;
+
+/// An aggregate of a group so far.
+enum State {
+    Count(u64),
+    /// The sum of some values; none: an error.
+    Sum(Option<TermSum>, i64),
+    One(TermId),
+    Concat(Option<(String, Option<Option<String>>)>),
+    Custom(Box<dyn AggregateFunctionAccumulator + Send + Sync>),
+    Failed,
+}
+
+/// A sum that is a number of this program's, or a term.
+enum TermSum {
+    Integer(i64),
+    Value(Value<'static>),
+}
+
+impl Group {
+    /// The groups of the rows of a chain.
+    pub fn compute(&self, run: &Run, chain: &Chain, width: usize) -> Result<Batch, Stop> {
+        let mut table = HashTable::<u32>::new();
+        let mut keys: Vec<TermId> = Vec::new();
+        let mut states: Vec<State> = Vec::new();
+        let mut seen: Vec<HashSet<TermId, Seed>> = Vec::new();
+        let (stride, count) = (self.keys.len(), self.aggregates.len());
+        let mut groups = 0_usize;
+        let mut begin = |states: &mut Vec<State>, seen: &mut Vec<HashSet<TermId, Seed>>| {
+            states.extend(self.aggregates.iter().map(|aggregate| aggregate.kind.begin()));
+            if self.aggregates.iter().any(|aggregate| aggregate.distinct) {
+                seen.extend((0..count).map(|_| HashSet::with_hasher(run.seed)));
+            }
+            groups += 1;
+            groups - 1
+        };
+        if self.keys.is_empty() {
+            begin(&mut states, &mut seen);
+        }
+        let mut of_rows: Vec<usize> = Vec::new();
+        let mut batches = |batch: Batch| {
+            of_rows.clear();
+            for row in 0..batch.rows {
+                if stride == 0 {
+                    of_rows.push(0);
+                    continue;
+                }
+                let key = || self.keys.iter().map(|slot| batch.get(*slot, row));
+                let hash = run.seed.hash(key());
+                let known = |group: usize| keys.get(group * stride..(group + 1) * stride).unwrap_or_default();
+                let is_same = |group: &u32| known(*group as usize).iter().copied().eq(key());
+                let group = match table.find(hash, is_same) {
+                    Some(group) => *group as usize,
+                    None => {
+                        let rehash = |group: &u32| run.seed.hash(known(*group as usize).iter().copied());
+                        let group = begin(&mut states, &mut seen);
+                        table.insert_unique(hash, u32::try_from(group).unwrap_or(u32::MAX), rehash);
+                        keys.extend(key());
+                        group
+                    }
+                };
+                of_rows.push(group);
+            }
+            for (nth, aggregate) in self.aggregates.iter().enumerate() {
+                let values = match &aggregate.of {
+                    Some(of) => Some(of.prepare(run, &batch)?),
+                    None => None,
+                };
+                for (row, group) in of_rows.iter().enumerate() {
+                    let Some(state) = states.get_mut(group * count + nth) else { continue };
+                    let id = values.as_ref().map_or(TermId::computed(0), |values| values.id(row));
+                    let is_new = !aggregate.distinct || !id.is_bound() || is_first(&mut seen, group * count + nth, id);
+                    if is_new {
+                        aggregate.kind.add(run, state, id);
+                    }
+                }
+            }
+            Ok(())
+        };
+        chain.all(run, width, &mut batches)?;
+        let slots = self.keys.iter().chain(self.aggregates.iter().map(|aggregate| &aggregate.slot));
+        let width = width.max(slots.max().map_or(0, |slot| slot + 1));
+        let mut all = Batch::unit(width);
+        all.rows = groups;
+        for (nth, slot) in self.keys.iter().enumerate() {
+            all.set(*slot, keys.iter().skip(nth).step_by(stride.max(1)).copied().collect());
+        }
+        let mut ends: Vec<TermId> = Vec::with_capacity(states.len());
+        for (place, state) in states.into_iter().enumerate() {
+            let kind = self.aggregates.get(place % count.max(1)).map(|aggregate| &aggregate.kind);
+            ends.push(kind.map_or(TermId::UNBOUND, |kind| kind.end(run, state)));
+        }
+        for (nth, aggregate) in self.aggregates.iter().enumerate() {
+            all.set(aggregate.slot, ends.iter().skip(nth).step_by(count).copied().collect());
+        }
+        Ok(all)
+    }
+}
+
+impl AggregateKind {
+    fn begin(&self) -> State {
+        match self {
+            Self::Count => State::Count(0),
+            Self::Sum | Self::Average => State::Sum(Some(TermSum::Integer(0)), 0),
+            Self::Least | Self::Most | Self::Sample => State::One(TermId::UNBOUND),
+            Self::Concat(_) => State::Concat(Some((String::new(), None))),
+            Self::Custom(kind) => State::Custom(accumulator(*kind)),
+        }
+    }
+
+    fn add(&self, run: &Run, state: &mut State, id: TermId) {
+        match (self, &mut *state) {
+            (Self::Count, State::Count(count)) => *count += u64::from(id.is_bound()),
+            (Self::Sample, State::One(found)) => *found = if found.is_bound() { *found } else { id },
+            (_, State::Failed) => {}
+            _ if !id.is_bound() => *state = State::Failed,
+            (_, State::Sum(sum, count)) => {
+                *count += 1;
+                if let Some(TermSum::Integer(so_far)) = sum
+                    && let Some(integer) = id.as_integer()
+                    && let Some(next) = so_far.checked_add(integer)
+                {
+                    *so_far = next;
+                    return;
+                }
+                let so_far = match sum.take() {
+                    Some(TermSum::Integer(integer)) => Value::Integer(integer),
+                    Some(TermSum::Value(value)) => value,
+                    None => return,
+                };
+                *sum = arithmetic(run, Operation::Add, so_far, Value::Id(id))
+                    .map(|value| TermSum::Value(owned(run, value)));
+            }
+            (_, State::One(found)) => {
+                let wanted = if matches!(self, Self::Least) { Ordering::Less } else { Ordering::Greater };
+                if !found.is_bound() || order(run, id, *found) == wanted {
+                    *found = id;
+                }
+            }
+            (Self::Concat(separator), State::Concat(joined)) => {
+                let text = match run.value(id) {
+                    Some(Value::Text(text)) => Some((text.into_owned(), None)),
+                    Some(Value::Term(Term::Literal(literal))) if literal.language().is_some() => {
+                        let language = literal.language().map(str::to_owned);
+                        Some((literal.destruct().0, language))
+                    }
+                    _ => None,
+                };
+                match (joined.as_mut(), text) {
+                    (Some((joined, known)), Some((text, language))) => {
+                        match known {
+                            Some(known) => {
+                                if *known != language {
+                                    *known = None;
+                                }
+                                joined.push_str(separator);
+                            }
+                            None => *known = Some(language),
+                        }
+                        joined.push_str(&text);
+                    }
+                    _ => *joined = None,
+                }
+            }
+            (_, State::Custom(accumulator)) => {
+                if let Some(term) = run.term(id) {
+                    accumulator.accumulate(term);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&self, run: &Run, state: State) -> TermId {
+        let value = match state {
+            State::Count(count) => i64::try_from(count).ok().map(Value::Integer),
+            State::Sum(sum, count) => {
+                let sum = sum.map(|sum| match sum {
+                    TermSum::Integer(integer) => Value::Integer(integer),
+                    TermSum::Value(value) => value,
+                });
+                match self {
+                    Self::Average if count > 0 => {
+                        sum.and_then(|sum| arithmetic(run, Operation::Divide, sum, Value::Integer(count)))
+                    }
+                    _ => sum,
+                }
+            }
+            State::One(id) => return id,
+            State::Concat(joined) => joined.map(|(text, language)| match language.flatten() {
+                Some(language) => Value::Term(Literal::new_language_tagged_literal_unchecked(text, language).into()),
+                None => Value::Text(text.into()),
+            }),
+            State::Custom(mut accumulator) => accumulator.finish().map(Value::from),
+            State::Failed => None,
+        };
+        value.map_or(TermId::UNBOUND, |value| run.number(value))
+    }
+}
+
+/// The value, with nothing borrowed.
+fn owned(run: &Run, value: Value<'_>) -> Value<'static> {
+    match value {
+        Value::Integer(integer) => Value::Integer(integer),
+        Value::Decimal(decimal) => Value::Decimal(decimal),
+        Value::Id(id) => Value::Id(id),
+        value => Value::Id(run.number(value)),
+    }
+}
+
+/// The order of terms by which the least and the most are found.
+fn order(run: &Run, one: TermId, other: TermId) -> Ordering {
+    if let (Some(one), Some(other)) = (one.as_integer(), other.as_integer()) {
+        return one.cmp(&other);
+    }
+    if let (Some((one, true)), Some((other, true))) = (one.as_date_time(), other.as_date_time()) {
+        return one.cmp(&other);
+    }
+    let (Some(first), Some(second)) = (run.value(one), run.value(other)) else { return Ordering::Equal };
+    if let (Value::Text(first), Value::Text(second)) = (&first, &second) {
+        return first.cmp(second);
+    }
+    let rank = |value: &Value<'_>| match value {
+        Value::Term(Term::BlankNode(_)) => 0,
+        Value::Term(Term::NamedNode(_)) => 1,
+        _ => 2,
+    };
+    match rank(&first).cmp(&rank(&second)) {
+        Ordering::Equal if rank(&first) == 2 => {
+            let is = |comparison| compare(run, comparison, first.clone(), second.clone());
+            match (is(Comparison::Less), is(Comparison::Greater)) {
+                (Some(true), _) => Ordering::Less,
+                (_, Some(true)) => Ordering::Greater,
+                (Some(false), _) => Ordering::Equal,
+                (None, _) => {
+                    let text = |value| match run.to_term(value) {
+                        Some(Term::Literal(literal)) => literal.destruct(),
+                        _ => (String::new(), None, None),
+                    };
+                    text(first).cmp(&text(second))
+                }
+            }
+        }
+        Ordering::Equal => {
+            let text = |value| look(run, value).and_then(|value| run.to_term(value)).map(|term| term.to_string());
+            text(first).cmp(&text(second))
+        }
+        order => order,
+    }
+}
+
+/// Remembers a value of a distinct aggregate; whether it is new.
+fn is_first(seen: &mut [HashSet<TermId, Seed>], place: usize, id: TermId) -> bool {
+    seen.get_mut(place).is_some_and(|seen| seen.insert(id))
+}

@@ -1,0 +1,390 @@
+//! What each operator makes of a batch.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::super::functions;
+use super::plan::{Batch, Chain, Index, Join, Operator, Out, ROWS, Slot, Stage, Step, Stop, TableSink};
+use super::terms::Run;
+use crate::sink::columns::TermId;
+
+const NONE: u32 = u32::MAX;
+
+impl Chain {
+    /// Evaluates the chain for the rows of a batch.
+    pub fn run(&self, run: &Run, batch: Batch, most: usize, out: &mut Out<'_>) -> Result<(), Stop> {
+        apply(&self.0, run, batch, most, out)
+    }
+
+    /// How many pieces there are of the rows that begin with nothing.
+    pub fn pieces(&self, run: &Run) -> Result<usize, Stop> {
+        Ok(match self.0.first().map(|step| &step.operator) {
+            Some(Operator::Scan(scan)) => scan.pieces(run),
+            Some(Operator::Join(join)) => join.stage.rows(run)?.rows.div_ceil(ROWS),
+            _ => 1,
+        })
+    }
+
+    /// Evaluates a piece of the chain.
+    pub fn piece(&self, run: &Run, width: usize, piece: usize, out: &mut Out<'_>) -> Result<(), Stop> {
+        run.cancel.check()?;
+        let unit = Batch::unit(width);
+        let Some((first, rest)) = self.0.split_first() else { return out(unit) };
+        let mut behind = |batch: Batch| apply(rest, run, batch, ROWS, out);
+        match &first.operator {
+            Operator::Scan(scan) if scan.pieces(run) != 1 => scan.piece(run, unit, piece, &first.keep, &mut behind),
+            Operator::Join(join) => {
+                let table = join.stage.rows(run)?;
+                let mut batch = table.slice(piece * ROWS, (piece + 1) * ROWS);
+                batch.columns.resize_with(width, Vec::new);
+                batch.keep(&first.keep);
+                behind(batch)
+            }
+            _ => apply(&self.0, run, unit, ROWS, out),
+        }
+    }
+
+    /// Evaluates all pieces.
+    pub fn all(&self, run: &Run, width: usize, out: &mut Out<'_>) -> Result<(), Stop> {
+        (0..self.pieces(run)?).try_for_each(|piece| self.piece(run, width, piece, out))
+    }
+
+    /// Marks the rows of a batch for which the chain has a row.
+    pub fn exists(&self, run: &Run, batch: &Batch, row_slot: Slot) -> Result<Vec<bool>, Stop> {
+        let mut found = vec![false; batch.rows];
+        let mut numbered = batch.clone();
+        numbered.set(row_slot, numbers(batch.rows));
+        self.run(run, numbered, 256, &mut |batch| {
+            for row in 0..batch.rows {
+                if let Some(found) = batch.get(row_slot, row).as_computed().and_then(|row| found.get_mut(row as usize))
+                {
+                    *found = true;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The rows that the chain makes of a batch, in the order of its rows, whose numbers they have.
+    fn numbered(&self, run: &Run, batch: &Batch, row_slot: Slot) -> Result<(Batch, Vec<u32>), Stop> {
+        let mut numbered = batch.clone();
+        numbered.set(row_slot, numbers(batch.rows));
+        let slots: Vec<Slot> = (0..batch.columns.len()).collect();
+        let mut all = Batch::unit(batch.columns.len());
+        all.rows = 0;
+        self.run(run, numbered, ROWS, &mut |batch| {
+            all.append(batch, &slots);
+            Ok(())
+        })?;
+        let row = |at: usize| all.get(row_slot, at).as_computed().unwrap_or_default();
+        let rows: Vec<u32> = (0..all.rows).map(row).collect();
+        if rows.is_sorted() {
+            return Ok((all, rows));
+        }
+        let mut order: Vec<u32> = (0..all.rows).filter_map(|row| u32::try_from(row).ok()).collect();
+        order.sort_by_key(|at| rows.get(*at as usize));
+        let every = vec![true; slots.len()];
+        let sorted = order.iter().filter_map(|at| rows.get(*at as usize).copied()).collect();
+        Ok((all.take(&order, &every), sorted))
+    }
+}
+
+/// The numbers of rows.
+fn numbers(rows: usize) -> Vec<TermId> {
+    (0..rows).map(|row| TermId::computed(u32::try_from(row).unwrap_or(u32::MAX))).collect()
+}
+
+fn apply(steps: &[Step], run: &Run, mut batch: Batch, most: usize, out: &mut Out<'_>) -> Result<(), Stop> {
+    let Some((Step { operator, keep }, rest)) = steps.split_first() else { return out(batch) };
+    if batch.rows == 0 {
+        return Ok(());
+    }
+    let mut behind = |batch: Batch| apply(rest, run, batch, most, out);
+    match operator {
+        Operator::Scan(scan) => scan.rows(run, batch, keep, most, &mut behind),
+        Operator::Items { json, item, members } => {
+            let (mut rows, mut items) = (Vec::new(), Vec::new());
+            for (row, at) in (0..batch.rows).zip(0..) {
+                let json = run.term(batch.get(*json, row));
+                for value in json.and_then(|json| functions::items(&json, *members)).into_iter().flatten() {
+                    rows.push(at);
+                    items.push(run.id(value));
+                }
+            }
+            run.cancel.check()?;
+            let mut taken = batch.take(&rows, keep);
+            taken.set(*item, items);
+            behind(taken)
+        }
+        Operator::Same { from, to } => {
+            let (mut rows, mut values) = (Vec::new(), Vec::new());
+            for (row, at) in (0..batch.rows).zip(0..) {
+                let (one, other) = (batch.get(*from, row), batch.get(*to, row));
+                if !other.is_bound() || one == other {
+                    rows.push(at);
+                    values.push(one);
+                }
+            }
+            let mut taken = batch.take(&rows, keep);
+            taken.set(*to, values);
+            behind(taken)
+        }
+        Operator::Filter(condition) => {
+            let fits = condition.prepare(run, &batch)?;
+            let rows: Vec<u32> =
+                (0..batch.rows).zip(0..).filter(|(row, _)| fits.truth(*row)).map(|(_, at)| at).collect();
+            if rows.len() == batch.rows {
+                batch.keep(keep);
+                return behind(batch);
+            }
+            behind(batch.take(&rows, keep))
+        }
+        Operator::Bind(slot, value) => {
+            let values = value.prepare(run, &batch)?.ids();
+            batch.set(*slot, values);
+            batch.keep(keep);
+            behind(batch)
+        }
+        Operator::Union(chains) => chains.iter().try_for_each(|chain| chain.run(run, batch.clone(), most, &mut behind)),
+        Operator::Alternative(chains, row_slot, [subject, object]) => {
+            let mut all = Batch::unit(batch.columns.len());
+            all.rows = 0;
+            let slots: Vec<Slot> = (0..batch.columns.len()).collect();
+            let mut rows = Vec::new();
+            for chain in chains {
+                let (found, numbers) = chain.numbered(run, &batch, *row_slot)?;
+                rows.extend(numbers);
+                all.append(found, &slots);
+            }
+            let mut seen = HashSet::with_hasher(run.seed);
+            let mut order: Vec<u32> = (0..all.rows).filter_map(|at| u32::try_from(at).ok()).collect();
+            order.retain(|at| {
+                let at = *at as usize;
+                seen.insert((rows.get(at).copied(), all.get(*subject, at), all.get(*object, at)))
+            });
+            order.sort_by_key(|at| rows.get(*at as usize).copied());
+            behind(all.take(&order, keep))
+        }
+        Operator::Optional(chain, row_slot) => {
+            let (found, rows) = chain.numbered(run, &batch, *row_slot)?;
+            behind(with_rest(batch, found, &rows, keep))
+        }
+        Operator::Join(join) => join.rows(run, &batch, keep, &mut behind),
+        Operator::Minus(join) => {
+            let table = join.stage.rows(run)?;
+            let index = join.index(run, &table);
+            let mut rows = Vec::new();
+            for (row, at) in (0..batch.rows).zip(0..) {
+                if !join.is_in(run, &batch, row, &table, index)? {
+                    rows.push(at);
+                }
+            }
+            behind(batch.take(&rows, keep))
+        }
+    }
+}
+
+/// The rows that were found for those of a batch, whose numbers they have, and the rows for which none was.
+fn with_rest(mut batch: Batch, mut found: Batch, rows: &[u32], keep: &[bool]) -> Batch {
+    if rows.is_empty() {
+        batch.keep(keep);
+        return batch;
+    }
+    // The place among those that were found, or the row that stays.
+    let mut taken: Vec<Result<u32, u32>> = Vec::with_capacity(batch.rows.max(rows.len()));
+    let mut at = 0;
+    for row in (0..batch.rows).filter_map(|row| u32::try_from(row).ok()) {
+        let before = at;
+        while rows.get(at) == Some(&row) {
+            taken.push(Ok(u32::try_from(at).unwrap_or(u32::MAX)));
+            at += 1;
+        }
+        if before == at {
+            taken.push(Err(row));
+        }
+    }
+    if taken.len() == rows.len() && taken.iter().all(Result::is_ok) {
+        found.keep(keep);
+        return found;
+    }
+    let column = |slot: Slot| -> Vec<TermId> {
+        if keep.get(slot) != Some(&true) || (found.columns[slot].is_empty() && batch.columns[slot].is_empty()) {
+            return Vec::new();
+        }
+        let value = |taken: &Result<u32, u32>| match taken {
+            Ok(at) => found.get(slot, *at as usize),
+            Err(row) => batch.get(slot, *row as usize),
+        };
+        taken.iter().map(value).collect()
+    };
+    Batch { rows: taken.len(), columns: (0..batch.columns.len()).map(column).collect() }
+}
+
+impl Join {
+    fn index(&self, run: &Run, table: &Batch) -> Option<&Index> {
+        if self.keys.is_empty() {
+            return None;
+        }
+        Some(self.index.get_or_init(|| {
+            let mut index = Index { first: HashMap::with_hasher(run.seed), next: vec![NONE; table.rows] };
+            for row in (0..table.rows).rev() {
+                let hash = run.seed.hash(self.keys.iter().map(|slot| table.get(*slot, row)));
+                let at = u32::try_from(row).unwrap_or(NONE);
+                if let Some(next) = index.first.insert(hash, at)
+                    && let Some(place) = index.next.get_mut(row)
+                {
+                    *place = next;
+                }
+            }
+            index
+        }))
+    }
+
+    /// The rows of the table that may fit a row.
+    fn candidates<'t>(
+        &self,
+        run: &Run,
+        batch: &Batch,
+        row: usize,
+        table: &'t Batch,
+        index: Option<&'t Index>,
+    ) -> impl Iterator<Item = usize> + use<'t> {
+        let first = match index {
+            None => {
+                if table.rows > 0 {
+                    Some(0)
+                } else {
+                    None
+                }
+            }
+            Some(index) => {
+                let hash = run.seed.hash(self.keys.iter().map(|slot| batch.get(*slot, row)));
+                index.first.get(&hash).map(|first| *first as usize)
+            }
+        };
+        std::iter::successors(first, move |row| match index {
+            None => (row + 1 < table.rows).then_some(row + 1),
+            Some(index) => index.next.get(*row).filter(|next| **next != NONE).map(|next| *next as usize),
+        })
+    }
+
+    fn rows(&self, run: &Run, batch: &Batch, keep: &[bool], out: &mut Out<'_>) -> Result<(), Stop> {
+        let table = self.stage.rows(run)?;
+        let index = self.index(run, &table);
+        let (mut mine, mut theirs): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+        let mut flush = |mine: &mut Vec<u32>, theirs: &mut Vec<u32>| {
+            run.cancel.check()?;
+            let mut taken = batch.take(mine, keep);
+            for slot in self.stage.slots.iter().copied().filter(|slot| keep.get(*slot) == Some(&true)) {
+                let value = |(row, at): (&u32, &u32)| {
+                    let id = table.get(slot, *at as usize);
+                    if id.is_bound() { id } else { batch.get(slot, *row as usize) }
+                };
+                taken.set(slot, mine.iter().zip(theirs.iter()).map(value).collect());
+            }
+            mine.clear();
+            theirs.clear();
+            out(taken)
+        };
+        for row in 0..batch.rows {
+            for at in self.candidates(run, batch, row, &table, index) {
+                let is_same = |slot: &Slot| table.get(*slot, at) == batch.get(*slot, row);
+                let fits = |slot: &Slot| {
+                    is_same(slot) || !table.get(*slot, at).is_bound() || !batch.get(*slot, row).is_bound()
+                };
+                if self.keys.iter().all(is_same) && self.shared.iter().all(fits) {
+                    mine.push(u32::try_from(row).unwrap_or(NONE));
+                    theirs.push(u32::try_from(at).unwrap_or(NONE));
+                    if mine.len() == ROWS {
+                        flush(&mut mine, &mut theirs)?;
+                    }
+                }
+                if at % ROWS == 0 {
+                    run.cancel.check()?;
+                }
+            }
+        }
+        if mine.is_empty() { Ok(()) } else { flush(&mut mine, &mut theirs) }
+    }
+
+    /// Whether a row of the table is compatible with a row, and shares a variable with it.
+    fn is_in(&self, run: &Run, batch: &Batch, row: usize, table: &Batch, index: Option<&Index>) -> Result<bool, Stop> {
+        for at in self.candidates(run, batch, row, table, index) {
+            let (mut any, mut fits) = (false, true);
+            for slot in self.keys.iter().chain(&self.shared) {
+                let (one, other) = (batch.get(*slot, row), table.get(*slot, at));
+                let both = one.is_bound() && other.is_bound();
+                any |= both;
+                fits &= !both || one == other;
+            }
+            if any && fits {
+                return Ok(true);
+            }
+            if at % ROWS == 0 {
+                run.cancel.check()?;
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Stage {
+    /// The rows of the table, computed once.
+    pub fn rows(&self, run: &Run) -> Result<Arc<Batch>, Stop> {
+        if let Some(table) = self.table.get() {
+            return Ok(table.clone());
+        }
+        let table = Arc::new(self.compute(run)?);
+        Ok(self.table.get_or_init(|| table).clone())
+    }
+
+    fn compute(&self, run: &Run) -> Result<Batch, Stop> {
+        let width = self.chain.width().max(self.slots.iter().max().map_or(0, |slot| slot + 1));
+        let mut all = Batch::unit(width);
+        all.rows = 0;
+        match &self.sink {
+            TableSink::All => self.chain.all(run, width, &mut |batch| {
+                all.append(batch, &self.slots);
+                Ok(())
+            })?,
+            TableSink::Group(group) => return group.compute(run, &self.chain, width),
+            TableSink::Sort(sort) => return sort.compute(run, &self.chain, width, &self.slots),
+            TableSink::Distinct => {
+                let mut seen = HashSet::with_hasher(run.seed);
+                self.chain.all(run, width, &mut |batch| {
+                    let rows = (0..batch.rows).zip(0..);
+                    let rows = rows.filter(|(row, _)| {
+                        seen.insert(self.slots.iter().map(|slot| batch.get(*slot, *row)).collect::<Box<[_]>>())
+                    });
+                    let rows: Vec<u32> = rows.map(|(_, at)| at).collect();
+                    all.append(batch.take(&rows, &vec![true; batch.columns.len()]), &self.slots);
+                    Ok(())
+                })?;
+            }
+            TableSink::Slice(start, length) => {
+                let end = length.map_or(usize::MAX, |length| start.saturating_add(length));
+                let ended = if end == 0 {
+                    Ok(())
+                } else {
+                    self.chain.all(run, width, &mut |batch| {
+                        all.append(batch, &self.slots);
+                        if all.rows < end { Ok(()) } else { Err(Stop::Enough) }
+                    })
+                };
+                if let Err(Stop::Ended(cause)) = ended {
+                    return Err(cause.into());
+                }
+                return Ok(all.slice(*start, end));
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Chain {
+    /// How many columns batches have.
+    fn width(&self) -> usize {
+        self.0.first().map_or(0, |step| step.keep.len())
+    }
+}

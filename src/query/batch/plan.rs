@@ -1,0 +1,335 @@
+//! What a plan is made of.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use oxrdf::Variable;
+use spargebra::algebra;
+
+use super::super::cancel::Cause;
+use super::super::functions::FunctionKind;
+use super::terms::Seed;
+use crate::sink::columns::TermId;
+
+/// The place of a variable's column in a batch.
+pub(super) type Slot = usize;
+
+/// How many rows a batch has, more or less.
+pub(super) const ROWS: usize = 4096;
+
+/// Why evaluation ends early.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Ended(Cause),
+    /// Whoever takes the rows wants no more of them.
+    Enough,
+}
+
+impl From<Cause> for Stop {
+    fn from(cause: Cause) -> Self {
+        Self::Ended(cause)
+    }
+}
+
+/// Takes the batches that an operator makes.
+pub(super) type Out<'o> = dyn FnMut(Batch) -> Result<(), Stop> + 'o;
+
+/// Some rows. A column without rows is unbound in all of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Batch {
+    pub rows: usize,
+    pub columns: Vec<Vec<TermId>>,
+}
+
+impl Batch {
+    /// One row, in which nothing is bound.
+    pub fn unit(slots: usize) -> Self {
+        Self { rows: 1, columns: vec![Vec::new(); slots] }
+    }
+
+    pub fn get(&self, slot: Slot, row: usize) -> TermId {
+        self.columns.get(slot).and_then(|column| column.get(row)).copied().unwrap_or(TermId::UNBOUND)
+    }
+
+    /// Fills a column.
+    pub fn set(&mut self, slot: Slot, values: Vec<TermId>) {
+        if let Some(column) = self.columns.get_mut(slot) {
+            *column = values;
+        }
+    }
+
+    /// These rows of those columns that are kept.
+    pub fn take(&self, rows: &[u32], keep: &[bool]) -> Self {
+        let taken = |(column, keep): (&Vec<TermId>, &bool)| match *keep && !column.is_empty() {
+            true => rows.iter().map(|row| column.get(*row as usize).copied().unwrap_or(TermId::UNBOUND)).collect(),
+            false => Vec::new(),
+        };
+        Self { rows: rows.len(), columns: self.columns.iter().zip(keep).map(taken).collect() }
+    }
+
+    /// The rows from one to another.
+    pub fn slice(&self, from: usize, to: usize) -> Self {
+        let to = to.min(self.rows);
+        let from = from.min(to);
+        let columns = self.columns.iter().map(|column| column.get(from..to).unwrap_or_default().to_vec());
+        Self { rows: to - from, columns: columns.collect() }
+    }
+
+    /// Adds the rows of another, with those slots.
+    pub fn append(&mut self, other: Self, slots: &[Slot]) {
+        self.columns.resize_with(other.columns.len().max(self.columns.len()), Vec::new);
+        for slot in slots {
+            let (Some(mine), Some(theirs)) = (self.columns.get_mut(*slot), other.columns.get(*slot)) else { continue };
+            if theirs.is_empty() && mine.is_empty() {
+                continue;
+            }
+            mine.resize(self.rows, TermId::UNBOUND);
+            match theirs.is_empty() {
+                true => mine.resize(self.rows + other.rows, TermId::UNBOUND),
+                false => mine.extend_from_slice(theirs),
+            }
+        }
+        self.rows += other.rows;
+    }
+
+    /// Forgets the columns that are not kept.
+    pub fn keep(&mut self, keep: &[bool]) {
+        for (column, keep) in self.columns.iter_mut().zip(keep) {
+            if !keep && !column.is_empty() {
+                *column = Vec::new();
+            }
+        }
+    }
+}
+
+/// Operators, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Chain(pub Vec<Step>);
+
+/// An operator, and which columns are wanted of its rows.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub operator: Operator,
+    pub keep: Vec<bool>,
+}
+
+#[derive(Debug)]
+pub(super) enum Operator {
+    Scan(Scan),
+    /// The items of JSON, a row for each.
+    Items {
+        json: Slot,
+        item: Slot,
+        members: bool,
+    },
+    /// The value of one slot is that of another.
+    Same {
+        from: Slot,
+        to: Slot,
+    },
+    Filter(Expression),
+    Bind(Slot, Expression),
+    Union(Vec<Chain>),
+    /// The rows of any of the chains, each once for a row; the slot numbers the rows.
+    Alternative(Vec<Chain>, Slot, [Slot; 2]),
+    /// The rows of the chain, or the row itself where there are none; the slot numbers the rows.
+    Optional(Chain, Slot),
+    Join(Join),
+    /// Rows that are compatible with none of the table.
+    Minus(Join),
+}
+
+/// A join with a table.
+#[derive(Debug)]
+pub(super) struct Join {
+    pub stage: Arc<Stage>,
+    /// The slots that have a value in all rows of both.
+    pub keys: Vec<Slot>,
+    /// Further slots that both may have.
+    pub shared: Vec<Slot>,
+    pub index: OnceLock<Index>,
+}
+
+/// What becomes a table.
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub chain: Chain,
+    pub sink: TableSink,
+    pub slots: Vec<Slot>,
+    pub table: OnceLock<Arc<Batch>>,
+}
+
+#[derive(Debug)]
+pub(super) enum TableSink {
+    All,
+    Group(Group),
+    Sort(Sort),
+    Distinct,
+    Slice(usize, Option<usize>),
+}
+
+/// A query that can be run.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(super) variables: Vec<Variable>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) chain: Chain,
+    /// What is computed of the rows last, as terms that need no number.
+    pub(super) late: Vec<(Slot, Expression)>,
+    pub(super) width: usize,
+    pub(super) ask: bool,
+    /// The names of the slots.
+    pub(super) names: Vec<String>,
+}
+
+impl Plan {
+    pub(super) fn is_ask(&self) -> bool {
+        self.ask
+    }
+
+    pub(super) fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+}
+
+/// Where a term of a triple comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Known(TermId),
+    Slot(Slot),
+}
+
+/// A pattern of triples.
+#[derive(Debug)]
+pub(super) struct Scan {
+    pub subject: Place,
+    /// Where the predicate goes, if the query wants it.
+    pub predicate: Option<Slot>,
+    pub object: Place,
+    /// The places of the columns that are looked at.
+    pub columns: Vec<usize>,
+    /// What it is called in a plan.
+    pub name: String,
+    /// A row without a triple stays.
+    pub optional: bool,
+}
+
+/// An expression, and what has to be known of a batch before it is evaluated.
+#[derive(Debug)]
+pub(super) struct Expression {
+    pub root: Node,
+    /// The patterns of `EXISTS`; each with the slot that numbers its rows.
+    pub patterns: Vec<(Chain, Slot)>,
+    /// What Oxigraph evaluates.
+    pub calls: Vec<Call>,
+    /// The slots that it reads.
+    pub reads: Vec<Slot>,
+    /// Those of them that have no value in some rows.
+    pub uncertain: Vec<Slot>,
+}
+
+#[derive(Debug)]
+pub(super) struct Call {
+    pub expression: algebra::Expression,
+    pub variables: Vec<Variable>,
+    pub slots: Vec<Slot>,
+}
+
+#[derive(Debug)]
+pub(super) enum Node {
+    Constant(TermId),
+    Slot(Slot),
+    Bound(Slot),
+    /// The number of a pattern.
+    Exists(usize),
+    /// The number of a call.
+    Called(usize),
+    Not(Box<Self>),
+    And(Box<Self>, Box<Self>),
+    Or(Box<Self>, Box<Self>),
+    SameTerm(Box<Self>, Box<Self>),
+    Compare(Comparison, Box<Self>, Box<Self>),
+    In(Box<Self>, Vec<Self>),
+    Arithmetic(Operation, Box<Self>, Box<Self>),
+    If(Box<[Self; 3]>),
+    Coalesce(Vec<Self>),
+    Function(Function, Vec<Self>),
+    Custom(FunctionKind, Vec<Self>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operation {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Function {
+    Str,
+    StrLen,
+    StrBefore,
+    StrAfter,
+    Contains,
+    StrStarts,
+    StrEnds,
+    Concat,
+    LCase,
+    UCase,
+    Datatype,
+    IsIri,
+    IsBlank,
+    IsLiteral,
+}
+
+#[derive(Debug)]
+pub(super) struct Group {
+    pub keys: Vec<Slot>,
+    pub aggregates: Vec<Aggregate>,
+}
+
+#[derive(Debug)]
+pub(super) struct Aggregate {
+    pub slot: Slot,
+    pub kind: AggregateKind,
+    /// None: the rows are counted.
+    pub of: Option<Expression>,
+    pub distinct: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum AggregateKind {
+    Count,
+    Sum,
+    Average,
+    Least,
+    Most,
+    Sample,
+    Concat(String),
+    Custom(FunctionKind),
+}
+
+#[derive(Debug)]
+pub(super) struct Sort {
+    /// What is sorted by, each with whether the greatest comes first.
+    pub keys: Vec<(Slot, bool)>,
+    /// How many rows are wanted.
+    pub limit: Option<usize>,
+}
+
+/// The rows of a table by the hash of their keys: the first with a hash, and for each row the next.
+#[derive(Debug)]
+pub(super) struct Index {
+    pub first: HashMap<u64, u32, Seed>,
+    pub next: Vec<u32>,
+}

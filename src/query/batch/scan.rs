@@ -1,0 +1,202 @@
+//! Looking up triples: all of a column, or those of the subjects or objects that rows have.
+
+use std::ops::Range;
+
+use super::plan::{Batch, Out, Place, ROWS, Scan, Slot, Stop};
+use super::terms::Run;
+use crate::sink::columns::{Row, TermId};
+
+/// Rows that are found: where they come from, and what they add.
+#[derive(Default)]
+struct Found {
+    rows: Vec<u32>,
+    subjects: Vec<TermId>,
+    predicates: Vec<TermId>,
+    objects: Vec<TermId>,
+}
+
+impl Place {
+    fn value(self, batch: &Batch, row: usize) -> TermId {
+        match self {
+            Self::Known(id) => id,
+            Self::Slot(slot) => batch.get(slot, row),
+        }
+    }
+
+    fn slot(self) -> Option<Slot> {
+        match self {
+            Self::Slot(slot) => Some(slot),
+            Self::Known(_) => None,
+        }
+    }
+}
+
+impl Scan {
+    pub fn slots(&self) -> impl Iterator<Item = Slot> {
+        [self.subject.slot(), self.predicate, self.object.slot()].into_iter().flatten()
+    }
+
+    /// How many pieces a scan for the one row has that it begins with.
+    pub fn pieces(&self, run: &Run) -> usize {
+        let is_base = matches!(self.subject, Place::Slot(_)) && !self.optional;
+        if is_base { self.columns.iter().map(|place| run.columns.all()[*place].1.parts()).sum() } else { 1 }
+    }
+
+    /// Finds the triples of a piece of the columns.
+    pub fn piece(&self, run: &Run, batch: Batch, piece: usize, keep: &[bool], out: &mut Out<'_>) -> Result<(), Stop> {
+        self.run(run, batch, Some(piece..piece + 1), keep, ROWS, out)
+    }
+
+    /// Finds the triples of each row.
+    pub fn rows(&self, run: &Run, batch: Batch, keep: &[bool], most: usize, out: &mut Out<'_>) -> Result<(), Stop> {
+        self.run(run, batch, None, keep, most, out)
+    }
+
+    fn run(
+        &self,
+        run: &Run,
+        mut batch: Batch,
+        pieces: Option<Range<usize>>,
+        keep: &[bool],
+        most: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Stop> {
+        let mut found = Found::default();
+        let mut cursors: Vec<Row> = vec![(0, 0); self.columns.len()];
+        let is_same = self.subject == self.object && matches!(self.subject, Place::Slot(_));
+        let wanted = |place: Place| place.slot().is_some_and(|slot| keep.get(slot) == Some(&true));
+        let (keeps_subject, keeps_object) = (wanted(self.subject), wanted(self.object));
+        let (mut subjects, mut objects) = (Vec::new(), Vec::new());
+        for row in 0..batch.rows {
+            let at = u32::try_from(row).unwrap_or(u32::MAX);
+            let (subject, object) = (self.subject.value(&batch, row), self.object.value(&batch, row));
+            let predicate = self.predicate.map(|slot| batch.get(slot, row)).filter(|id| id.is_bound());
+            let mut any = false;
+            let mut before = 0;
+            for (nth, place) in self.columns.iter().enumerate() {
+                let (name, column) = &run.columns.all()[*place];
+                let parts = match &pieces {
+                    Some(pieces) => {
+                        let of_column = before..before + column.parts();
+                        before = of_column.end;
+                        pieces.start.max(of_column.start) - of_column.start
+                            ..pieces.end.clamp(of_column.start, of_column.end) - of_column.start
+                    }
+                    None => 0..column.parts(),
+                };
+                if predicate.is_some_and(|wanted| wanted != *name) {
+                    continue;
+                }
+                // Oxigraph finds what several alternatives lead to once.
+                let earlier = if self.predicate.is_none() { self.columns.get(..nth).unwrap_or_default() } else { &[] };
+                let is_new = |subject, object| {
+                    !earlier.iter().any(|place| run.columns.all()[*place].1.contains(subject, object))
+                };
+                let add = |found: &mut Found, subject: TermId, object: TermId| {
+                    if (is_same && subject != object) || !(earlier.is_empty() || is_new(subject, object)) {
+                        return false;
+                    }
+                    found.rows.push(at);
+                    if keeps_subject {
+                        found.subjects.push(subject);
+                    }
+                    if keeps_object {
+                        found.objects.push(object);
+                    }
+                    if self.predicate.is_some() {
+                        found.predicates.push(*name);
+                    }
+                    true
+                };
+                if subject.is_bound() {
+                    let Some(cursor) = cursors.get_mut(nth) else { continue };
+                    *cursor = column.seek_near(*cursor, subject);
+                    let mut triple = *cursor;
+                    while let Some((_, value)) = column.triple(triple).filter(|(known, _)| *known == subject) {
+                        if !object.is_bound() || object == value {
+                            any |= add(&mut found, subject, value);
+                        }
+                        triple = column.next(triple);
+                    }
+                } else if object.is_bound() && pieces.is_none() && (batch.rows > 1 || column.is_asked_by_object()) {
+                    let mut place = column.first_of(object);
+                    while let Some(next) = place
+                        && let Some((known, _)) = column.triple_by_object(next).filter(|(_, value)| *value == object)
+                    {
+                        any |= add(&mut found, known, object);
+                        place = Some(next + 1);
+                        if next % ROWS == 0 {
+                            run.cancel.check()?;
+                        }
+                    }
+                } else {
+                    for part in parts {
+                        subjects.clear();
+                        objects.clear();
+                        column.read(part, &mut subjects, &mut objects);
+                        for (known, value) in subjects.iter().zip(&objects) {
+                            if !object.is_bound() || object == *value {
+                                any |= add(&mut found, *known, *value);
+                            }
+                        }
+                        run.cancel.check()?;
+                        if found.rows.len() >= ROWS {
+                            self.flush(run, &batch, &mut found, keep, out)?;
+                        }
+                    }
+                }
+            }
+            if self.optional && !any {
+                found.rows.push(at);
+                if keeps_subject {
+                    found.subjects.push(subject);
+                }
+                if keeps_object {
+                    found.objects.push(object);
+                }
+                if self.predicate.is_some() {
+                    found.predicates.push(predicate.unwrap_or(TermId::UNBOUND));
+                }
+            }
+            if found.rows.len() >= most && row + 1 < batch.rows {
+                self.flush(run, &batch, &mut found, keep, out)?;
+            }
+        }
+        let is_each = found.rows.len() == batch.rows && found.rows.iter().zip(0..).all(|(row, at)| *row == at);
+        if is_each && batch.rows > 1 {
+            run.cancel.check()?;
+            self.fill(&mut batch, &mut found, keep);
+            batch.keep(keep);
+            return out(batch);
+        }
+        self.flush(run, &batch, &mut found, keep, out)
+    }
+
+    /// Gives the rows that are found.
+    fn flush(&self, run: &Run, batch: &Batch, found: &mut Found, keep: &[bool], out: &mut Out<'_>) -> Result<(), Stop> {
+        run.cancel.check()?;
+        if found.rows.is_empty() {
+            return Ok(());
+        }
+        let mut taken = batch.take(&found.rows, keep);
+        self.fill(&mut taken, found, keep);
+        found.rows.clear();
+        out(taken)
+    }
+
+    fn fill(&self, batch: &mut Batch, found: &mut Found, keep: &[bool]) {
+        let columns = [
+            (self.subject.slot(), &mut found.subjects),
+            (self.predicate, &mut found.predicates),
+            (self.object.slot(), &mut found.objects),
+        ];
+        for (slot, values) in columns {
+            if let Some(slot) = slot
+                && keep.get(slot) == Some(&true)
+            {
+                batch.set(slot, std::mem::take(values));
+            }
+            values.clear();
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The variables of patterns: those that may have a value, and those that have one in every solution.
+
+use std::collections::BTreeSet;
+
+use oxrdf::Variable;
+use spargebra::algebra::{Expression as Algebra, GraphPattern};
+use spargebra::term::TermPattern;
+
+use super::super::algebra::{operands, parts};
+
+pub(super) type Names = BTreeSet<Variable>;
+
+/// The variable that a term of a pattern is.
+pub(super) fn named(term: &TermPattern) -> Option<Variable> {
+    match term {
+        TermPattern::Variable(variable) => Some(variable.clone()),
+        TermPattern::BlankNode(blank) => Some(Variable::new_unchecked(format!("blank {}", blank.as_str()))),
+        _ => None,
+    }
+}
+
+/// The variables that a pattern may bind.
+pub(super) fn in_scope(pattern: &GraphPattern) -> Names {
+    let mut names = Names::new();
+    pattern.on_in_scope_variable(|variable| _ = names.insert(variable.clone()));
+    names
+}
+
+/// All variables in an expression, in its patterns too.
+pub(super) fn names_of(expression: &Algebra) -> Names {
+    let mut names = Names::new();
+    match expression {
+        Algebra::Variable(variable) | Algebra::Bound(variable) => _ = names.insert(variable.clone()),
+        Algebra::Exists(pattern) => all_names(pattern, &mut names),
+        _ => {}
+    }
+    operands(expression).into_iter().for_each(|operand| names.extend(names_of(operand)));
+    names
+}
+
+/// All variables in a pattern, those in its conditions too.
+fn all_names(pattern: &GraphPattern, names: &mut Names) {
+    names.extend(in_scope(pattern));
+    match pattern {
+        GraphPattern::Filter { expr: expression, .. }
+        | GraphPattern::Extend { expression, .. }
+        | GraphPattern::LeftJoin { expression: Some(expression), .. } => names.extend(names_of(expression)),
+        _ => {}
+    }
+    parts(pattern).into_iter().for_each(|part| all_names(part, names));
+}
+
+/// The variables that have a value in every solution of a pattern.
+fn certain(pattern: &GraphPattern) -> Names {
+    match pattern {
+        GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => in_scope(pattern),
+        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => &certain(left) | &certain(right),
+        GraphPattern::Union { left, right } => &certain(left) & &certain(right),
+        GraphPattern::LeftJoin { left: inner, .. }
+        | GraphPattern::Minus { left: inner, .. }
+        | GraphPattern::Filter { inner, .. }
+        | GraphPattern::Extend { inner, .. }
+        | GraphPattern::OrderBy { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Slice { inner, .. } => certain(inner),
+        GraphPattern::Project { inner, variables } => &certain(inner) & &variables.iter().cloned().collect(),
+        GraphPattern::Group { inner, variables, .. } => &certain(inner) & &variables.iter().cloned().collect(),
+        GraphPattern::Values { variables, bindings } => {
+            let is_bound = |nth: usize| bindings.iter().all(|row| row.get(nth).is_some_and(Option::is_some));
+            variables.iter().enumerate().filter(|(nth, _)| is_bound(*nth)).map(|(_, name)| name.clone()).collect()
+        }
+        GraphPattern::Graph { .. } | GraphPattern::Service { .. } => Names::new(),
+    }
+}
+
+/// Whether a pattern means the same where these variables have values already.
+pub(super) fn is_safe(pattern: &GraphPattern, visible: &Names) -> bool {
+    match pattern {
+        GraphPattern::LeftJoin { left, right, expression } => {
+            let (left_of, mut inside) = (certain(left), Names::new());
+            all_names(right, &mut inside);
+            let both = &left_of | &certain(right);
+            let condition = expression.as_ref().map(names_of).unwrap_or_default();
+            is_safe(left, visible) && (&inside & visible).is_subset(&left_of) && (&condition & visible).is_subset(&both)
+        }
+        GraphPattern::Filter { expr, inner } => {
+            is_safe(inner, visible) && (&names_of(expr) & visible).is_subset(&certain(inner))
+        }
+        GraphPattern::Extend { inner, variable, expression } => {
+            is_safe(inner, visible)
+                && !visible.contains(variable)
+                && (&names_of(expression) & visible).is_subset(&certain(inner))
+        }
+        GraphPattern::Minus { left, right } => {
+            let mut inside = Names::new();
+            all_names(right, &mut inside);
+            is_safe(left, visible) && (&inside & visible).is_subset(&certain(left))
+        }
+        GraphPattern::Lateral { left, right } => is_safe(left, visible) && is_safe(right, visible),
+        _ => true,
+    }
+}

@@ -1,0 +1,255 @@
+//! What a running query shares: terms that it computed, the evaluator for what is not covered here, keyed hashes.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use oxiri::Iri;
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, Term, Variable};
+use oxsdatatypes::Decimal;
+use spareval::QueryEvaluator;
+use spargebra::algebra::{Expression, GraphPattern};
+use spargebra::term::GroundTerm;
+
+use super::super::cancel::Cancel;
+use super::super::columnar::Columnar;
+use super::super::functions;
+use crate::sink::columns::{Columns, TermId};
+
+/// What the operators of a running query share.
+pub(crate) struct Run {
+    pub columns: Arc<Columns>,
+    pub cancel: Cancel,
+    pub seed: Seed,
+    base: Option<Iri<String>>,
+    evaluator: QueryEvaluator,
+    computed: Mutex<Computed>,
+}
+
+/// Terms that no triple has, each once.
+#[derive(Default)]
+struct Computed {
+    terms: Vec<Term>,
+    numbers: HashMap<Term, u32>,
+}
+
+/// A value in an expression, looked at no more closely than needed.
+#[derive(Debug, Clone)]
+pub(super) enum Value<'r> {
+    Id(TermId),
+    /// An `xsd:string`.
+    Text(Cow<'r, str>),
+    Integer(i64),
+    Decimal(Decimal),
+    Boolean(bool),
+    /// Any other term.
+    Term(Term),
+}
+
+impl From<Term> for Value<'_> {
+    fn from(term: Term) -> Self {
+        let Term::Literal(literal) = &term else { return Self::Term(term) };
+        match literal.datatype() {
+            xsd::STRING => Self::Text(literal.value().to_owned().into()),
+            xsd::INTEGER => literal.value().parse().map_or(Self::Term(term), Self::Integer),
+            xsd::DECIMAL => literal.value().parse().map_or(Self::Term(term), Self::Decimal),
+            xsd::BOOLEAN => match literal.value() {
+                "true" | "1" => Self::Boolean(true),
+                "false" | "0" => Self::Boolean(false),
+                _ => Self::Term(term),
+            },
+            _ => Self::Term(term),
+        }
+    }
+}
+
+impl Run {
+    pub fn new(columns: Arc<Columns>, cancel: Cancel, base: Option<Iri<String>>) -> Self {
+        let evaluator = functions::add(QueryEvaluator::new()).with_cancellation_token(cancel.token());
+        Self { columns, cancel, seed: Seed::new(), base, evaluator, computed: Mutex::default() }
+    }
+
+    /// The number of a term.
+    pub fn id(&self, term: Term) -> TermId {
+        self.columns.find(&term).unwrap_or_else(|| {
+            let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
+            let Computed { terms, numbers } = &mut *computed;
+            TermId::computed(*numbers.entry(term).or_insert_with_key(|term| {
+                terms.push(term.clone());
+                u32::try_from(terms.len() - 1).unwrap_or(u32::MAX)
+            }))
+        })
+    }
+
+    /// The term of a number; none if it is unbound.
+    pub fn term(&self, id: TermId) -> Option<Term> {
+        if !id.is_bound() {
+            return None;
+        }
+        match id.as_computed() {
+            Some(number) => {
+                let computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
+                computed.terms.get(number as usize).cloned()
+            }
+            None => Some(self.columns.term(id)),
+        }
+    }
+
+    /// What a bound number stands for.
+    pub(super) fn value(&self, id: TermId) -> Option<Value<'_>> {
+        if let Some(integer) = id.as_integer() {
+            return Some(Value::Integer(integer));
+        }
+        if let Some((digits, behind)) = id.as_decimal()
+            && let Ok(decimal) = Decimal::new(digits.into(), behind)
+        {
+            return Some(Value::Decimal(decimal));
+        }
+        if !id.is_bound() || id.as_computed().is_some() {
+            return self.term(id).map(Value::from);
+        }
+        match self.columns.string(id) {
+            Some(text) => Some(Value::Text(text)),
+            None => Some(self.columns.term(id).into()),
+        }
+    }
+
+    /// The number of a value.
+    pub(super) fn number(&self, value: Value<'_>) -> TermId {
+        match value {
+            Value::Id(id) => id,
+            Value::Integer(integer) => {
+                TermId::signed_integer(integer).unwrap_or_else(|| self.id(Literal::from(integer).into()))
+            }
+            value => self.id(self.to_term(value).unwrap_or_else(|| Literal::from("").into())),
+        }
+    }
+
+    /// The term of a value.
+    pub(super) fn to_term(&self, value: Value<'_>) -> Option<Term> {
+        Some(match value {
+            Value::Id(id) => return self.term(id),
+            Value::Text(text) => Literal::from(text.into_owned()).into(),
+            Value::Integer(integer) => Literal::from(integer).into(),
+            Value::Decimal(decimal) => Literal::from(decimal).into(),
+            Value::Boolean(truth) => Literal::from(truth).into(),
+            Value::Term(term) => term,
+        })
+    }
+
+    /// What Oxigraph's evaluator makes of an expression, for each of some rows of these variables.
+    pub fn evaluate(
+        &self,
+        expression: &Expression,
+        variables: &[Variable],
+        rows: &[Vec<Option<Term>>],
+    ) -> Vec<Option<Term>> {
+        let ground = |term: &Option<Term>| match term {
+            None => Some(None),
+            Some(Term::NamedNode(node)) => Some(Some(GroundTerm::NamedNode(node.clone()))),
+            Some(Term::Literal(literal)) => Some(Some(GroundTerm::Literal(literal.clone()))),
+            Some(_) => None,
+        };
+        // Blank nodes cannot stand in VALUES.
+        let bindings = rows.iter().map(|row| row.iter().map(ground).collect::<Option<Vec<_>>>()).collect::<Option<_>>();
+        if let Some(bindings) = bindings {
+            let result = Variable::new_unchecked("computed value");
+            let values = GraphPattern::Values { variables: variables.to_vec(), bindings };
+            let (inner, expression) = (Box::new(values), expression.clone());
+            let extend = GraphPattern::Extend { inner, variable: result.clone(), expression };
+            let pattern = GraphPattern::Project { inner: Box::new(extend), variables: vec![result] };
+            let query = spargebra::Query::Select { dataset: None, pattern, base_iri: self.base.clone() };
+            let found = match self
+                .evaluator
+                .prepare(&query)
+                .execute(Columnar { columns: Arc::default(), cancel: self.cancel.clone() })
+            {
+                Ok(spareval::QueryResults::Solutions(found)) => {
+                    found.map(|row| row.ok().and_then(|row| row.get(0).cloned())).collect()
+                }
+                _ => Vec::new(),
+            };
+            if found.len() == rows.len() {
+                return found;
+            }
+        }
+        let Some(expression) = optimized(expression) else { return vec![None; rows.len()] };
+        let bound = |row: &Vec<Option<Term>>| {
+            let row = variables.iter().zip(row.clone()).filter_map(|(variable, term)| Some((variable, term?)));
+            self.evaluator.evaluate_expression(&expression, row.collect::<Vec<_>>())
+        };
+        rows.iter().map(bound).collect()
+    }
+
+    /// What Oxigraph's evaluator makes of an expression of these arguments.
+    pub fn evaluate_one(&self, expression: &Expression, arguments: &[(Variable, Term)]) -> Option<Term> {
+        let arguments = arguments.iter().map(|(variable, term)| (variable, term.clone()));
+        self.evaluator.evaluate_expression(&optimized(expression)?, arguments)
+    }
+
+    /// The truth of a term: its effective boolean value.
+    pub fn truth(&self, term: Term) -> Option<bool> {
+        let variable = Variable::new_unchecked("a");
+        let expression = optimized(&Expression::Variable(variable.clone()))?;
+        self.evaluator.evaluate_effective_boolean_value_expression(&expression, [(&variable, term)])
+    }
+}
+
+/// The expression as Oxigraph's optimizer has it.
+fn optimized(expression: &Expression) -> Option<sparopt::algebra::Expression> {
+    let inner = Box::new(GraphPattern::Bgp { patterns: Vec::new() });
+    match (&GraphPattern::Filter { expr: expression.clone(), inner }).into() {
+        sparopt::algebra::GraphPattern::Filter { expression, .. } => Some(expression),
+        _ => None,
+    }
+}
+
+/// The seed of fast hashes. It is random for each run: logs are hostile.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seed(u64);
+
+impl Seed {
+    fn new() -> Self {
+        Self(RandomState::new().hash_one(0) | 1)
+    }
+
+    /// The hash of some numbers.
+    pub fn hash(self, ids: impl Iterator<Item = TermId>) -> u64 {
+        ids.fold(self.0, |hash, id| self.hash_one((hash, id)))
+    }
+}
+
+impl BuildHasher for Seed {
+    type Hasher = Folded;
+
+    fn build_hasher(&self) -> Folded {
+        Folded { state: self.0, factor: self.0.rotate_left(32) | 1 }
+    }
+}
+
+/// Multiplies, and folds the upper half into the lower.
+pub(crate) struct Folded {
+    state: u64,
+    factor: u64,
+}
+
+impl Hasher for Folded {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            self.write_u64(chunk.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let product =
+            u128::from(self.state ^ number).wrapping_mul(u128::from(self.factor) | 0x9e37_79b9_7f4a_7c15 << 64);
+        let [low, high] = [product as u64, (product >> 64) as u64];
+        self.state = low ^ high;
+    }
+
+    fn finish(&self) -> u64 {
+        self.state
+    }
+}
