@@ -21,6 +21,8 @@ pub(super) struct Carried {
     session_by: Option<SessionBy>,
     /// What was read of the input and is not taken apart, and where that begins.
     raw: Vec<u8>,
+    /// Room for one read.
+    buffer: Vec<u8>,
     byte: u64,
     line: u64,
     /// How many bytes of it are known to hold no LF.
@@ -190,11 +192,11 @@ impl Carried {
             if self.failed {
                 break;
             }
-            let have = self.raw.len();
-            self.raw.resize(have + READ, 0);
-            let read = input.read(&mut self.raw[have..]);
-            self.raw.truncate(have + *read.as_ref().unwrap_or(&0));
-            self.ended = read? == 0;
+            // Filled with zeros once: an input may come a byte at a time.
+            self.buffer.resize(READ, 0);
+            let read = input.read(&mut self.buffer)?;
+            self.raw.extend_from_slice(self.buffer.get(..read).unwrap_or_default());
+            self.ended = read == 0;
         }
         Ok(())
     }

@@ -619,7 +619,8 @@ fn another_process_goes_on() {
     place.put("log.ndjson", "");
     let values = (0..150).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
     let values: String = ["a", "b", "c", "d", "e"].map(|name| format!("VALUES ?{name} {{ {values} }} ")).concat();
-    let large = server.query(&format!("SELECT * {{ {values} }} ORDER BY ?a"), "text/csv");
+    let large = server
+        .query(&format!("CONSTRUCT {{ <#x> rdf:value ?a }} {{ SELECT * {{ {values} }} ORDER BY ?a }}"), "text/turtle");
     assert!(large.status == 503 && large.text().starts_with("the memory is used up"), "{}", large.text());
     let found = server.query("SELECT (COUNT(*) AS ?n) { ?m rpcg:line ?line }", "text/csv");
     assert_eq!(found.text(), "n\r\n5\r\n");
