@@ -135,8 +135,7 @@ fn every_format_in_every_carrier() {
     }
 }
 
-/// A log that ends early loses the record that is cut and no other. Every 17 bytes take 10 s of processor time without
-/// optimization, every 7 nearly half a minute; a prime cuts each line elsewhere.
+/// A log that ends early loses the record that is cut and no other.
 #[test]
 fn cut_off_anywhere() {
     for (format, log) in logs().into_iter().take(5) {
