@@ -60,51 +60,51 @@ Exit status:
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Tell what is in a log, at a glance
+    /// Show a log at a glance
     Overview(QuestionArgs),
-    /// Tell everything in order: who said what, and how long it took
+    /// List all messages in order, with latencies
     Timeline(QuestionArgs),
-    /// Tell what failed, and why
+    /// List failures and their causes
     Errors(QuestionArgs),
-    /// Tell the requests that nothing answers
+    /// List requests without an answer
     Unanswered(QuestionArgs),
-    /// Tell the requests that waited longest
+    /// List the slowest requests
     Slowest(QuestionArgs),
     /// Count calls, failures and latencies by method
     Methods(QuestionArgs),
     /// Count calls, failures and latencies by tool (MCP)
     Tools(QuestionArgs),
-    /// Tell what is wrong with a log
+    /// List invalid records and messages with problems
     Problems(QuestionArgs),
-    /// Tell who talks to whom, in which version (MCP, LSP)
+    /// Show programs, versions and capabilities (MCP, LSP)
     Handshake(QuestionArgs),
-    /// Tell what differs between two logs
+    /// Show the differences between two logs
     Compare(QuestionArgs),
-    /// Ask any of the questions that `queries` lists
+    /// Answer a question by its name
     Ask(queries::AskCommand),
-    /// Show messages as they were, and what belongs to them
+    /// Show messages as they were, with their requests or answers
     Show(show::ShowCommand),
     /// Convert logs to RDF
     Convert(convert::Convert),
-    /// Ask SPARQL queries of logs, RDF files, a store or a server
+    /// Run SPARQL over logs, RDF files, a store or a server
     Query(query::QueryCommand),
     /// List the questions, or print one
     Queries(queries::QueriesCommand),
-    /// Print the messages of graphs, as lines of JSON
+    /// Print the messages of graphs as JSON lines
     Rebuild(rebuild::RebuildCommand),
     /// Load logs into a SPARQL server or a store
     Load(load::Load),
     /// Make the example register of a building block
     Register(register::RegisterCommand),
-    /// Make a page that shows logs, to open in a browser
+    /// Write an HTML page that shows logs
     Report(report::ReportCommand),
-    /// Serve that page over live data, and a SPARQL endpoint
+    /// Serve that page live, with a SPARQL endpoint
     Serve(serve::ServeCommand),
-    /// Print a built-in JSON-LD context, or the JSON Schema it is annotated in
+    /// Print a built-in JSON-LD context or JSON Schema
     Context(builtin::ContextCommand),
     /// Print the built-in ontologies
     Ontology(builtin::OntologyCommand),
-    /// List the log formats that are understood, or explain a log
+    /// List the log formats, print one, or explain a log
     Formats(builtin::FormatsCommand),
     /// Print completions for a shell
     Completions(shell::Completions),

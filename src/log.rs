@@ -104,7 +104,7 @@ pub enum LogError {
     /// The query has no answer.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// Nothing was read of the log that the question could be about.
+    /// The log holds no messages to ask about.
     #[error("{input}: {reason}")]
     Unread {
         /// The log, as findings name it.

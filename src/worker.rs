@@ -35,7 +35,7 @@ pub enum WorkerError {
     #[error("it takes more than {} MiB of memory, or cannot be done", MEMORY >> 20)]
     Ended,
     /// The process cannot be begun or spoken to.
-    #[error("there is no process to do it in: {0}")]
+    #[error("cannot start the worker process: {0}")]
     Failed(#[from] io::Error),
 }
 

@@ -28,23 +28,23 @@ pub struct AnswerArgs {
     #[arg(value_parser = Named(parse_output, || outputs().map(|(name, _)| name).collect()))]
     to: Option<OutputName>,
 
-    /// With `-t csv`: a ' before each text that a spreadsheet would run, such as =1+1
+    /// With `-t csv`: put a ' before texts that a spreadsheet would evaluate, such as =1+1
     #[arg(long)]
     csv_safe: bool,
 
-    /// Only these columns of the rows, in this order: their names, with commas between them
+    /// Print only these columns, in this order, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     columns: Vec<String>,
 
-    /// A table as wide as its rows: nothing is cut
+    /// Do not cut or fold tables
     #[arg(long)]
     wide: bool,
 
-    /// When what failed is red in a table: `auto` is on a terminal, where NO_COLOR is not set
+    /// Colour failures in tables: `auto` on a terminal without NO_COLOR
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     color: Color,
 
-    /// Do not show long answers with PAGER, or less, on a terminal
+    /// Do not page long answers on a terminal
     #[arg(long)]
     no_pager: bool,
 

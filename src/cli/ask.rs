@@ -35,11 +35,11 @@ pub struct AskArgs {
     #[command(flatten)]
     pub read: ReadArgs,
 
-    /// Ask the store in a folder, which `rpcgraph load` has filled
+    /// Query a store that `rpcgraph load` filled
     #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "endpoint"])]
     store: Option<PathBuf>,
 
-    /// Ask the SPARQL server at a URL; RPCGRAPH_TOKEN, RPCGRAPH_USER and RPCGRAPH_PASSWORD, or a netrc file are for it
+    /// Query a SPARQL server; credentials come from RPCGRAPH_TOKEN, RPCGRAPH_USER and RPCGRAPH_PASSWORD, or a netrc file
     #[arg(long, value_name = "URL", conflicts_with = "inputs")]
     endpoint: Option<String>,
 
@@ -50,7 +50,7 @@ pub struct AskArgs {
     #[arg(long)]
     allow_service: bool,
 
-    /// Exit with status 1 if there are rows (or triples, or the answer is yes), or if there are none
+    /// Exit with status 1 if there are rows (or triples, or true), or if there are none
     #[arg(long, value_name = "WHAT", value_enum)]
     fail_if: Option<FailIf>,
 
@@ -62,15 +62,15 @@ pub struct AskArgs {
     #[arg(long, value_name = "NAME", value_enum, default_value_t, hide_default_value = true)]
     engine: EngineName,
 
-    /// Print how the query is evaluated, in place of its answer
+    /// Print the query plan and the engine instead of the answer
     #[arg(long, conflicts_with = "endpoint")]
     plan: bool,
 
-    /// Give up after so many seconds
+    /// Stop after SECONDS
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
 
-    /// Give up at so much memory: bytes, or with K, M or G
+    /// Stop at SIZE bytes of memory; K, M and G stand for KiB, MiB and GiB
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_memory: Option<usize>,
 

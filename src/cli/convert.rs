@@ -29,7 +29,7 @@ pub struct Convert {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// Go on as the log grows, until Ctrl-C: triples are written as soon as their message is there
+    /// Continue as the log grows, until Ctrl-C; triples follow their message at once
     #[arg(long)]
     follow: bool,
 

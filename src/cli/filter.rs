@@ -19,43 +19,43 @@ use super::words::nearest;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Which messages")]
 pub struct FilterArgs {
-    /// Those of a method, and answers to it; `*` in this and the next five stands for any text, `?` for a character; repeatable
+    /// Keep messages of a method (glob: `*` and `?`), with their answers; repeatable
     #[arg(long, value_name = "GLOB")]
     method: Vec<String>,
 
-    /// Calls of a tool, and answers to them (MCP)
+    /// Keep calls of a tool (glob), with their answers (MCP)
     #[arg(long, value_name = "GLOB")]
     tool: Vec<String>,
 
-    /// Those with an id
+    /// Keep messages with an id (glob)
     #[arg(long, value_name = "GLOB")]
     id: Vec<String>,
 
-    /// Those that a side sent: client or server
+    /// Keep messages from a sender (glob): client or server
     #[arg(long, value_name = "GLOB")]
     sender: Vec<String>,
 
-    /// Those of sessions whose IRI ends like this
+    /// Keep sessions whose IRI ends with this (glob)
     #[arg(long, value_name = "GLOB")]
     session: Vec<String>,
 
-    /// Those of a kind: request, notification, response, errorresponse, batch, invalidmessage, malformedrecord
+    /// Keep a kind (glob): request, notification, response, errorresponse, batch, invalidmessage, malformedrecord
     #[arg(long, value_name = "GLOB")]
     kind: Vec<String>,
 
-    /// Those from a time on: 2026-01-05T10:00:00Z, 2026-01-05, 10:00:00, or 90s, 10m, 2h, 1d before the end
+    /// Keep messages since a time: 2026-01-05T10:00:00Z, 2026-01-05, 10:00:00, or 90s, 10m, 2h, 1d before the end
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     since: Option<Moment>,
 
-    /// Those up to a time
+    /// Keep messages until a time
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     until: Option<Moment>,
 
-    /// Those with a text in their method, params, result or error, or in what is no message
+    /// Keep messages with this text in their method, params, result or error, or in an invalid record
     #[arg(long, value_name = "TEXT")]
     contains: Option<String>,
 
-    /// At most so many rows, or messages
+    /// Print at most N rows or messages
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
 }

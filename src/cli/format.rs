@@ -17,19 +17,19 @@ pub struct FormatArgs {
     #[arg(short, long, value_name = "NAME", value_parser = parse_from)]
     from: Option<From>,
 
-    /// Where the messages are in lines of JSON, by JSON Pointers: 'message=/payload time=/ts sender=/dir session=/conn'
+    /// Parts of JSON lines, by JSON Pointers: 'message=/payload time=/ts sender=/dir session=/conn'
     #[arg(long, value_name = "POINTERS", value_parser = Layout::envelope)]
     envelope: Option<Layout>,
 
-    /// Where they are in lines of text: a regular expression with the group `message`, and maybe `time`, `sender`, `session`
+    /// Parts of text lines: a regular expression with the group `message`, and optionally `time`, `sender`, `session`
     #[arg(long, value_name = "REGEX", conflicts_with = "envelope")]
     line: Option<String>,
 
-    /// What tells sessions apart: a JSON Pointer into each line, a group of --line, or `none` [default: the log's own names]
+    /// Key of the session: a JSON Pointer into each line, a group of --line, or `none` [default: names in the log]
     #[arg(long, value_name = "POINTER|GROUP|none", value_parser = SessionBy::parse)]
     session_by: Option<SessionBy>,
 
-    /// Skip records that are longer, in bytes; K, M and G stand for KiB, MiB and GiB
+    /// Skip records longer than N bytes; K, M and G stand for KiB, MiB and GiB
     #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
     max_record_size: usize,
 }

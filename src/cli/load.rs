@@ -31,23 +31,23 @@ pub struct Load {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Load into the store in a folder, which is made if it is not there
+    /// Load into a store on disk, created if absent
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 
-    /// Load into the SPARQL server that answers queries at a URL
+    /// Load into the SPARQL server with this query URL
     #[arg(long, value_name = "URL")]
     endpoint: Option<String>,
 
-    /// Where the server takes updates [default: the URL of --endpoint]
+    /// URL of the server for updates [default: the URL of --endpoint]
     #[arg(long, value_name = "URL", requires = "endpoint", conflicts_with = "store")]
     update: Option<String>,
 
-    /// Where the server has its graphs, by the SPARQL Graph Store Protocol
+    /// URL of the server for graphs (SPARQL Graph Store Protocol)
     #[arg(long, value_name = "URL", requires = "endpoint", conflicts_with = "store")]
     graph_store: Option<String>,
 
-    /// Give the server so long to answer a request
+    /// Timeout of a request to the server
     #[arg(long, value_name = "SECONDS", requires = "endpoint", conflicts_with = "store")]
     #[arg(default_value = "300", value_parser = parse_seconds)]
     timeout: Duration,

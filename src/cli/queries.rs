@@ -19,7 +19,7 @@ const LONGEST: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub struct OwnQueries {
-    /// Also know the queries NAME.rq in a folder [default: what the environment's RPCGRAPH_QUERIES names]
+    /// Folder of further queries, NAME.rq [default: $RPCGRAPH_QUERIES]
     #[arg(long, value_name = "DIR")]
     queries: Option<PathBuf>,
 }
@@ -151,11 +151,11 @@ pub struct QueriesCommand {
     #[arg(value_name = "NAME", value_parser = Named(|name| Ok(name.to_owned()), names), hide_possible_values = true)]
     name: Option<String>,
 
-    /// Print it in SQL, over the tables of `convert -t parquet`
+    /// Print its SQL, for the tables of `convert -t parquet`
     #[arg(long, requires = "name")]
     sql: bool,
 
-    /// Whose SQL
+    /// SQL dialect
     #[arg(long, value_name = "NAME", value_enum, default_value_t, requires = "sql")]
     dialect: SqlDialect,
 
@@ -214,11 +214,11 @@ pub struct QuestionArgs {
     #[command(flatten)]
     ask: AskArgs,
 
-    /// Go on as the log grows, until Ctrl-C: each row as soon as its message is there (timeline, errors)
+    /// Continue as the log grows, until Ctrl-C (timeline, errors)
     #[arg(long)]
     follow: bool,
 
-    /// Show times as seconds since the first
+    /// Print times as seconds since the first message
     #[arg(long)]
     relative: bool,
 

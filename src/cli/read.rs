@@ -30,18 +30,18 @@ pub struct ReadArgs {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Of a folder, read the files in its folders, too; links are not followed
+    /// Also read subfolders; links are not followed
     #[arg(short, long)]
     recursive: bool,
 
     #[command(flatten)]
     format: FormatArgs,
 
-    /// How messages become triples
+    /// Mapping of messages to triples
     #[arg(short, long, value_name = "NAME", value_enum, default_value_t)]
     pub mapping: Mapping,
 
-    /// Whose messages are told in the terms of their protocol, too: as operations, tools and so on
+    /// Add MCP or LSP details: operations, tools, documents and so on
     #[arg(long, value_name = "NAME", value_enum, default_value_t)]
     protocol: Protocol,
 
@@ -49,7 +49,7 @@ pub struct ReadArgs {
     #[arg(short, long = "context", value_name = "FILE|URL")]
     contexts: Vec<String>,
 
-    /// IRI of the session; with several inputs, what their names are resolved against
+    /// IRI of the session; with several inputs, the base of their names
     ///
     /// Without it, a session's IRI is the `file:` IRI of its input, `urn:rpcgraph:stdin` for standard input.
     #[arg(long, value_name = "IRI")]
@@ -59,11 +59,11 @@ pub struct ReadArgs {
     #[arg(long)]
     offline: bool,
 
-    /// Use at most N threads [default: one for each processor]; the output is the same for any N
+    /// Use at most N threads [default: one per processor]; the output does not depend on N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 
-    /// When to show progress on standard error: `auto` is on a terminal, after a second
+    /// Show progress on standard error: `auto` on a terminal, after a second
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub progress: progress::When,
 
@@ -79,7 +79,7 @@ pub struct GraphArgs {
     #[arg(long)]
     pub strict: bool,
 
-    /// Also say of each record its line, byte offset and SHA-256
+    /// Add the line, byte offset and SHA-256 of each record
     #[arg(long)]
     pub provenance: bool,
 
@@ -95,7 +95,7 @@ pub struct SummaryArgs {
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Also say how many records needed the full JSON-LD algorithms, and why
+    /// Also print how many records needed the full JSON-LD algorithms, and why
     #[arg(long)]
     pub verbose: bool,
 }

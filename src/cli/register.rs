@@ -22,45 +22,45 @@ pub struct RegisterCommand {
     #[arg(value_name = "BLOCK", required_unless_present = "from_capture", conflicts_with_all = ["from_capture", "FormatArgs"])]
     path: Option<PathBuf>,
 
-    /// Folder for the register, or for the block: new, empty, or with an earlier one that is replaced
+    /// Output folder: new, empty, or an earlier register or block, which is replaced
     #[arg(short, long, value_name = "DIR", required_unless_present = "compare")]
     output: Option<PathBuf>,
 
-    /// Only say which graphs of examples and tests differ from those of the register in a folder; exit with 1 if any do
+    /// Write nothing; list the graphs that differ from those in DIR, and exit with 1 if any do
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "from_capture"])]
     compare: Option<PathBuf>,
 
-    /// URL of the folder where the register will be published [default: what bblock.json tells, else none]
+    /// URL where the register will be published [default: from bblock.json]
     ///
     /// Without one, the files of the register refer to each other by relative paths.
     #[arg(long = "base-url", alias = "base", value_name = "URL")]
     base: Option<String>,
 
-    /// Of a repository, only the block with this identifier
+    /// Make only this block of a repository
     #[arg(long, value_name = "ID")]
     block: Option<String>,
 
-    /// Folder that stands for the URLs that begin with a prefix, such as those of an imported register; repeatable
+    /// Folder for URLs with a prefix, such as an imported register; repeatable
     #[arg(long = "import", value_name = "URL=DIR", value_parser = import)]
     imports: Vec<(String, PathBuf)>,
 
-    /// Fetch what blocks refer to, from the hosts of the URLs that -c names
+    /// Fetch references of blocks, from the hosts of the URLs after -c
     #[arg(long, conflicts_with = "offline")]
     online: bool,
 
-    /// Replace a register that another program wrote
+    /// Replace a register by another program
     #[arg(long)]
     replace: bool,
 
-    /// Let an example fail of which something is lost, or which has a prefix that is declared nowhere
+    /// Fail examples that lose data or use undeclared prefixes
     #[arg(long)]
     strict: bool,
 
-    /// Identifier of the block [default: what bblock.json says, else the name of its folder]
+    /// Identifier of the block [default: from bblock.json, else the folder's name]
     #[arg(long, value_name = "ID")]
     identifier: Option<String>,
 
-    /// URL of a context that the block refers to, which may be fetched; repeatable
+    /// URL of a context that may be fetched; repeatable
     #[arg(short, long = "context", value_name = "URL")]
     contexts: Vec<String>,
 
@@ -68,7 +68,7 @@ pub struct RegisterCommand {
     #[arg(long)]
     offline: bool,
 
-    /// Print no summary, no losses and no notes, only what failed
+    /// Print only failures
     #[arg(long)]
     quiet: bool,
 

@@ -21,11 +21,11 @@ use super::{Failure, Outcome, print_failure, say};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options with --from-capture")]
 pub struct CaptureArgs {
-    /// Make a building block instead, of exchanges in these logs: the shortest for each method and outcome
+    /// Make a building block of these logs instead: the shortest exchange of each method and outcome
     #[arg(long, value_name = "LOG", num_args = 1.., conflicts_with_all = ["base", "block", "imports", "online", "identifier", "contexts", "offline"])]
     from_capture: Vec<PathBuf>,
 
-    /// Put placeholders in place of strings and long numbers, also in ids and error messages
+    /// Replace strings and long numbers with placeholders, also in ids and error messages
     ///
     /// A letter becomes `x`, a digit `0`; punctuation stays, so that dates, URIs and paths keep their shape. What stays:
     /// names of methods, members, tools and prompts that look like names and have few digits, versions of protocols, words
@@ -36,7 +36,7 @@ pub struct CaptureArgs {
     #[command(flatten)]
     format: FormatArgs,
 
-    /// When to show progress on standard error: `auto` is on a terminal, after a second
+    /// Show progress on standard error: `auto` on a terminal, after a second
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, requires = "from_capture", conflicts_with = "path")]
     progress: When,
 }

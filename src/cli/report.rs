@@ -26,30 +26,30 @@ pub struct ReportCommand {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// What the page is called [default: the names of the logs]
+    /// Title of the page [default: the names of the logs]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 
-    /// Put placeholders in place of strings and long numbers, as `register` does; equal ones stay equal within the page
+    /// Replace strings and long numbers with placeholders; equal ones stay equal within the page
     #[arg(long)]
     redact: bool,
 
-    /// Keep the text of every message, however large the page; without it, up to 20 MB, of failures first
+    /// Keep the text of every message; without it, up to 20 MB, failures first
     #[arg(long)]
     full: bool,
 
-    /// Make no page, and exit with 1, if there is what looks like passwords, tokens or keys
+    /// Exit with 1 and write no page if the log has possible passwords, tokens or keys
     #[arg(long)]
     fail_on_secrets: bool,
 
     #[command(flatten)]
     format: FormatArgs,
 
-    /// When to show progress on standard error: `auto` is on a terminal, after a second
+    /// Show progress on standard error: `auto` on a terminal, after a second
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     progress: When,
 
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(long)]
     quiet: bool,
 

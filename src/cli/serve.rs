@@ -26,35 +26,35 @@ pub struct ServeCommand {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Serve the store in a folder, which `rpcgraph load` has filled
+    /// Serve a store that `rpcgraph load` filled
     #[arg(long, value_name = "DIR", conflicts_with = "inputs")]
     store: Option<PathBuf>,
 
-    /// Read the logs again as they grow: who asks gets what they are then
+    /// Read the logs again as they grow
     #[arg(long, conflicts_with = "store")]
     follow: bool,
 
-    /// The address to listen at; any but this machine's own lets others in who have the token, and nothing is encrypted
+    /// Address to listen at; an address of the network admits everyone with the token, without encryption
     #[arg(long, value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST.into())]
     bind: IpAddr,
 
-    /// The port to listen at [default: one that is free]
+    /// Port to listen at [default: a free one]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     port: u16,
 
-    /// End queries after so many seconds
+    /// Stop queries after SECONDS
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     timeout: Duration,
 
-    /// End queries that take so much memory beyond that of the logs: bytes, or with K, M or G
+    /// Stop queries at SIZE bytes of memory beyond the logs; K, M and G stand for KiB, MiB and GiB
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
     max_memory: usize,
 
-    /// End queries with more rows, or triples
+    /// Stop queries after N rows or triples
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     max_rows: u64,
 
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(long)]
     quiet: bool,
 }

@@ -31,7 +31,7 @@ const SHOWN: usize = 200;
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/show.txt").trim_end())]
 pub struct ShowCommand {
-    /// The log, or its graph; LOG:1532 means the message on that line, LOG#m24 that message
+    /// The log, or its graph; LOG:1532 is the message on a line, LOG#m24 a message
     #[arg(value_name = "LOG", required_unless_present_any = ["store", "endpoint"])]
     log: Option<PathBuf>,
 
@@ -39,23 +39,23 @@ pub struct ShowCommand {
     #[arg(value_name = "MESSAGE", value_parser = parse_selector)]
     messages: Vec<Selector>,
 
-    /// Show what the store in a folder holds, which `rpcgraph load` has filled: no LOG is named then
+    /// Show messages of a store that `rpcgraph load` filled, without LOG
     #[arg(long, value_name = "DIR", conflicts_with = "endpoint")]
     store: Option<PathBuf>,
 
-    /// Show what the SPARQL server at a URL holds
+    /// Show messages of a SPARQL server, without LOG
     #[arg(long, value_name = "URL")]
     endpoint: Option<String>,
 
-    /// Also so many messages and lines of text before and after each
+    /// Also show N messages and lines of text before and after each
     #[arg(long, value_name = "N", default_value_t = 0)]
     around: usize,
 
-    /// How they are shown
+    /// Format of the messages
     #[arg(short, long, value_name = "NAME", value_enum, default_value_t)]
     to: ShowFormat,
 
-    /// Do not show long answers with PAGER, or less, on a terminal
+    /// Do not page long answers on a terminal
     #[arg(long)]
     no_pager: bool,
 

@@ -14,7 +14,7 @@ use super::standard::check_output;
 
 #[derive(Debug, Args)]
 pub struct TargetArgs {
-    /// Write to a file, which appears when it is complete; its extension tells syntax and compression
+    /// Write to a file, complete or not at all; its extension selects syntax and compression
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -13,11 +13,11 @@ pub enum Cause {
     #[error("interrupted")]
     Interrupted,
     /// The time is up.
-    #[error("the time is up; give it more with --timeout, or ask for less")]
+    #[error("time limit exceeded; raise --timeout, or ask for less")]
     TimedOut,
-    /// The memory is used up.
+    /// The memory limit was exceeded.
     #[error(
-        "the memory is used up; give it more with --max-memory, or ask for less: fewer properties, fewer rows, no payloads"
+        "memory limit exceeded; raise --max-memory, or ask for less: fewer properties, fewer rows, no payloads"
     )]
     OutOfMemory,
 }

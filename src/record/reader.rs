@@ -91,7 +91,7 @@ pub enum ReadError {
         reason: &'static str,
     },
     /// The input is not what its format has to be, or is damaged.
-    #[error("{} cannot be read on: {problem}", format.name())]
+    #[error("cannot read the rest of the {} input: {problem}", format.name())]
     Unreadable {
         /// The format.
         format: Format,

@@ -81,7 +81,7 @@ impl Gate {
             return Ok(Entry::New(cookie));
         }
         let text =
-            "this server is for who knows its token: open the URL that it printed, or send the token as a bearer token";
+            "missing or invalid token: open the URL that the server printed, or send the token as a bearer token";
         Err(Refusal::new(StatusCode::UNAUTHORIZED, text))
     }
 

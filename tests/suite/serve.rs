@@ -440,7 +440,7 @@ fn what_takes_too_long_is_ended() {
         for endless in endless {
             let reply = endless.join().unwrap();
             assert_eq!(reply.status, 503);
-            assert!(reply.text().starts_with("the time is up"), "{}", reply.text());
+            assert!(reply.text().starts_with("time limit exceeded"), "{}", reply.text());
             assert_eq!(reply.header("retry-after"), Some("1"));
         }
     });
@@ -602,7 +602,7 @@ fn queries_end_alone() {
                 thread::sleep(Duration::from_millis(20));
             }
             let large = large.join().unwrap();
-            assert!(large.status == 503 && large.text().starts_with("the memory is used up"), "{}", large.text());
+            assert!(large.status == 503 && large.text().starts_with("memory limit exceeded"), "{}", large.text());
         });
     }
     assert_eq!(server.answering(), id);
@@ -621,7 +621,7 @@ fn another_process_goes_on() {
     let values: String = ["a", "b", "c", "d", "e"].map(|name| format!("VALUES ?{name} {{ {values} }} ")).concat();
     let large = server
         .query(&format!("CONSTRUCT {{ <#x> rdf:value ?a }} {{ SELECT * {{ {values} }} ORDER BY ?a }}"), "text/turtle");
-    assert!(large.status == 503 && large.text().starts_with("the memory is used up"), "{}", large.text());
+    assert!(large.status == 503 && large.text().starts_with("memory limit exceeded"), "{}", large.text());
     let found = server.query("SELECT (COUNT(*) AS ?n) { ?m rpcg:line ?line }", "text/csv");
     assert_eq!(found.text(), "n\r\n5\r\n");
     assert_ne!(server.answering(), id);

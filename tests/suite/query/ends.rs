@@ -145,7 +145,7 @@ fn a_query_is_given_up_when_its_time_is_up() {
     let place = Place::with("s", long_log());
     let started = Instant::now();
     let ran = place.run(&["query", "s", "-q", ENDLESS, "--timeout", "0.3", "-o", "a.csv"]);
-    ran.said(2, "error: the time is up; give it more with --timeout, or ask for less\n");
+    ran.said(2, "error: time limit exceeded; raise --timeout, or ask for less\n");
     assert!(started.elapsed() < Duration::from_secs(30));
     assert_eq!(place.names(), ["s"]);
 }
@@ -213,8 +213,7 @@ fn a_query_is_given_up_when_its_memory_is_used_up() {
     let ran = place.run(&["query", "s", "-q", endless, "--max-memory", "150M", "-o", "a.csv"]);
     ran.said(
         2,
-        "error: the memory is used up; give it more with --max-memory, or ask for less: fewer properties, fewer rows, no \
-         payloads\n",
+        "error: memory limit exceeded; raise --max-memory, or ask for less: fewer properties, fewer rows, no payloads\n",
     );
     assert_eq!(place.names(), ["s"]);
 }
