@@ -16,9 +16,7 @@ pub enum Cause {
     #[error("time limit exceeded; raise --timeout, or ask for less")]
     TimedOut,
     /// The memory limit was exceeded.
-    #[error(
-        "memory limit exceeded; raise --max-memory, or ask for less: fewer properties, fewer rows, no payloads"
-    )]
+    #[error("memory limit exceeded; raise --max-memory, or ask for less: fewer properties, fewer rows, no payloads")]
     OutOfMemory,
 }
 

@@ -71,6 +71,18 @@ impl Scan {
             let at = u32::try_from(row).unwrap_or(u32::MAX);
             let (subject, object) = (self.subject.value(&batch, row), self.object.value(&batch, row));
             let predicate = self.predicate.map(|slot| batch.get(slot, row)).filter(|id| id.is_bound());
+            let push = |found: &mut Found, subject, object, predicate| {
+                found.rows.push(at);
+                if keeps_subject {
+                    found.subjects.push(subject);
+                }
+                if keeps_object {
+                    found.objects.push(object);
+                }
+                if self.predicate.is_some() {
+                    found.predicates.push(predicate);
+                }
+            };
             let mut any = false;
             let mut before = 0;
             for (nth, place) in self.columns.iter().enumerate() {
@@ -96,16 +108,7 @@ impl Scan {
                     if (is_same && subject != object) || !(earlier.is_empty() || is_new(subject, object)) {
                         return false;
                     }
-                    found.rows.push(at);
-                    if keeps_subject {
-                        found.subjects.push(subject);
-                    }
-                    if keeps_object {
-                        found.objects.push(object);
-                    }
-                    if self.predicate.is_some() {
-                        found.predicates.push(*name);
-                    }
+                    push(found, subject, object, *name);
                     true
                 };
                 if subject.is_bound() {
@@ -147,16 +150,7 @@ impl Scan {
                 }
             }
             if self.optional && !any {
-                found.rows.push(at);
-                if keeps_subject {
-                    found.subjects.push(subject);
-                }
-                if keeps_object {
-                    found.objects.push(object);
-                }
-                if self.predicate.is_some() {
-                    found.predicates.push(predicate.unwrap_or(TermId::UNBOUND));
-                }
+                push(&mut found, subject, object, predicate.unwrap_or(TermId::UNBOUND));
             }
             if found.rows.len() >= most && row + 1 < batch.rows {
                 self.flush(run, &batch, &mut found, keep, out)?;
