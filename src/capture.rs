@@ -326,7 +326,7 @@ fn outcome(message: &Message<'_>) -> CallOutcome {
         Some(ErrorMember::Object(error)) => CallOutcome::Error(error.code.as_deref().unwrap_or_default().to_owned()),
         Some(ErrorMember::Other(_)) => CallOutcome::Error(String::new()),
         None => {
-            let failed = message.result.as_ref().is_some_and(|result| result.is_error() == Some(true));
+            let failed = message.is_error() == Some(true);
             if failed { CallOutcome::ToolFailure } else { CallOutcome::Result }
         }
     }

@@ -98,6 +98,8 @@ pub struct Message<'a> {
     /// Whether it says, with or as a result, that a tool or a task (MCP) failed, once its methods were looked up: the task,
     /// or an empty text.
     pub(crate) failed: Option<Box<str>>,
+    /// What its result says in `isError` (MCP), if that was looked up together with its method.
+    is_error: Option<Option<bool>>,
 }
 
 impl Message<'_> {
@@ -116,7 +118,13 @@ impl Message<'_> {
             text: None,
             known: None,
             failed: None,
+            is_error: None,
         }
+    }
+
+    /// The boolean `isError` of its result (MCP).
+    pub(crate) fn is_error(&self) -> Option<bool> {
+        self.is_error.unwrap_or_else(|| self.result.as_ref()?.is_error())
     }
 
     /// Whether one of its payloads is in canonical form, and no value.
@@ -206,8 +214,9 @@ impl Single<'_> {
     pub(crate) fn look_up_method(&mut self) {
         let Self::Message(message) = self else { return };
         message.known = message.method.as_deref().and_then(known_method);
+        message.is_error = Some(message.is_error());
         message.failed = match (&message.result, &message.params) {
-            (Some(result), _) if result.is_error() == Some(true) => Some("".into()),
+            _ if message.is_error() == Some(true) => Some("".into()),
             (Some(result), _) => result.failed_task(),
             (_, Some(params)) if is_of_task(message.method.as_deref()) => params.failed_task(),
             _ => None,

@@ -43,7 +43,7 @@ impl<'a> Facts<'a> {
             }
             (Kind::Response, _, _, Some(result)) => {
                 facts.protocol_version = result.string_member(&PROTOCOL_VERSION);
-                facts.is_error = result.is_error();
+                facts.is_error = message.is_error();
             }
             _ => {}
         }

@@ -4,7 +4,6 @@ use super::Sender;
 use super::decoder::leading_blanks;
 use super::object::{RawObject, objects};
 use memchr::{memchr_iter, memmem};
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The members of a message. `result` and `error` stand beside each other in JSON-RPC 1.0, `sessionId` is that of Chrome's
@@ -65,7 +64,8 @@ pub(crate) struct KnownMethod {
     pub protocols: Protocols,
 }
 
-static KNOWN_METHODS: LazyLock<HashMap<&str, KnownMethod>> = LazyLock::new(|| {
+/// In the order of the methods.
+static KNOWN_METHODS: LazyLock<Vec<(&str, KnownMethod)>> = LazyLock::new(|| {
     let read = |line: &'static str| {
         let mut words = line.split(' ');
         let (method, side, names) = (words.next()?, words.next()?, words.next()?);
@@ -82,7 +82,9 @@ static KNOWN_METHODS: LazyLock<HashMap<&str, KnownMethod>> = LazyLock::new(|| {
 
 /// What published protocols say of a method.
 pub(crate) fn known_method(method: &str) -> Option<KnownMethod> {
-    KNOWN_METHODS.get(method).copied()
+    let known = &*KNOWN_METHODS;
+    let place = known.binary_search_by_key(&method, |(name, _)| name).ok()?;
+    known.get(place).map(|(_, known)| *known)
 }
 
 /// Whether there can be a message in the text that counts: it is looked for in no other.

@@ -298,7 +298,7 @@ pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<Detail>,
             Some((error.code.as_deref().unwrap_or("error").into(), error.message.as_deref().map(Cow::Borrowed)))
         }
         Some(ErrorMember::Other(_)) => Some(("error".into(), None)),
-        None => message.result.as_ref().filter(|result| result.is_error() == Some(true)).map(|result| {
+        None => message.result.as_ref().filter(|_| message.is_error() == Some(true)).map(|result| {
             let value = result.value();
             let text = value.member("content").and_then(|content| match content {
                 Value::Array(items) => items.items.first()?.member("text")?.to_cow().map(Cow::into_owned),
