@@ -106,7 +106,8 @@ pub(super) fn names_member(text: &[u8]) -> bool {
         let behind = behind[behind.iter().take_while(|byte| **byte == b'\\').count()..].strip_prefix(b"\"");
         names.contains(&&rest[..name]) && behind.is_some_and(|rest| rest[leading_blanks(rest)..].starts_with(b":"))
     };
-    memchr_iter(b'"', text).any(|quote| is_named(&text[quote + 1..]))
+    // What stands before may have taken the first quote for the end of a string.
+    is_named(text) || memchr_iter(b'"', text).any(|quote| is_named(&text[quote + 1..]))
 }
 
 /// Whether an object is a message of JSON-RPC for sure, wherever it stands: it says so, or has a method
