@@ -54,6 +54,8 @@ pub(super) fn sort_key(term: &Term) -> Option<Term> {
             },
             Term::from,
         ),
+        #[cfg(feature = "shacl")]
+        Term::Triple(_) => return None,
     })
 }
 

@@ -247,8 +247,11 @@ fn order(run: &Run, one: TermId, other: TermId) -> Ordering {
                 (Some(false), _) => Ordering::Equal,
                 (None, _) => {
                     let text = |value| match run.to_term(value) {
-                        Some(Term::Literal(literal)) => literal.destruct(),
-                        _ => (String::new(), None, None),
+                        Some(Term::Literal(literal)) => {
+                            let language = literal.language().map(str::to_owned);
+                            (literal.value().to_owned(), literal.datatype().into_owned(), language)
+                        }
+                        _ => (String::new(), oxrdf::vocab::xsd::STRING.into_owned(), None),
                     };
                     text(first).cmp(&text(second))
                 }

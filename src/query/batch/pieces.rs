@@ -79,6 +79,8 @@ impl Compiler<'_> {
             TermPattern::BlankNode(_) => Place::Slot(self.slot(&named(term).ok_or(Uncovered)?)),
             TermPattern::NamedNode(node) => Place::Known(self.run.id(node.clone().into())),
             TermPattern::Literal(literal) => Place::Known(self.run.id(literal.clone().into())),
+            #[cfg(feature = "shacl")]
+            TermPattern::Triple(_) => return Err(Uncovered),
         })
     }
 

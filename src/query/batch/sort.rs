@@ -121,6 +121,8 @@ fn key(run: &Run, id: TermId) -> Key {
             Decimal::from_str(literal.value()).map_or(Key::Unbound, Key::Number)
         }
         Some(Term::Literal(literal)) => f64::from_str(literal.value()).map_or(Key::Unbound, Key::Beyond),
+        #[cfg(feature = "shacl")]
+        Some(Term::Triple(_)) => Key::Unbound,
     }
 }
 
