@@ -10,6 +10,7 @@
 mod canonical;
 mod cursor;
 mod digest;
+mod error;
 mod escape;
 mod indent;
 mod member;
@@ -19,13 +20,12 @@ mod parse;
 mod pointer;
 mod quick;
 mod text;
-
-use std::borrow::Cow;
-use std::fmt;
+mod value;
 
 pub use canonical::{Canonical, NumberOutOfRange, Numbers, quoted, write_canonical, write_str, write_string};
 pub(crate) use cursor::{Cursor, special};
 pub(crate) use digest::sha256;
+pub use error::{Error, ErrorKind, MAX_DEPTH};
 pub(crate) use escape::unescape;
 pub use indent::{indented, pretty};
 pub(crate) use member::{MemberName, elements, member, members, string, unescaped};
@@ -35,189 +35,7 @@ pub use parse::parse;
 pub(crate) use pointer::{pointer_name, pointer_token};
 pub use quick::QuickWriter;
 pub use text::Text;
-
-/// Deepest nesting of arrays and objects that is accepted.
-pub const MAX_DEPTH: usize = 1024;
-
-/// A [JSON value](https://www.rfc-editor.org/rfc/rfc8259#section-3) and the evidence of how it was written.
-#[derive(Clone)]
-pub enum Value<'a> {
-    /// `null`
-    Null,
-    /// `true` or `false`
-    Bool(bool),
-    /// A number as it was spelled.
-    Number(Number<'a>),
-    /// A string, decoded.
-    String(Text<'a>),
-    /// An array.
-    Array(Array<'a>),
-    /// An object.
-    Object(Object<'a>),
-}
-
-impl<'a> Value<'a> {
-    /// The value of the member with this name, if this is an object that has it.
-    pub fn member(&self, name: &str) -> Option<&Self> {
-        match self {
-            Value::Object(object) => object.get(name),
-            _ => None,
-        }
-    }
-
-    /// The text of a string; `None` if this is not one, or has a lone surrogate.
-    pub fn to_cow(&self) -> Option<Cow<'a, str>> {
-        match self {
-            Value::String(text) => text.to_cow(),
-            _ => None,
-        }
-    }
-
-    /// The source text of an array or object.
-    pub fn raw(&self) -> Option<&'a str> {
-        match self {
-            Value::Array(array) => Some(array.raw),
-            Value::Object(object) => Some(object.raw),
-            _ => None,
-        }
-    }
-
-    /// The evidence found in the text of this value, at every depth. It is stored, not searched for.
-    pub fn evidence(&self) -> Evidence {
-        match self {
-            Value::Null | Value::Bool(_) | Value::Number(_) => Evidence::default(),
-            Value::String(text) => Evidence::of_text(text),
-            Value::Array(array) => array.evidence,
-            Value::Object(object) => object.evidence,
-        }
-    }
-}
-
-/// What the plain value no longer tells, of a value and all below it.
-///
-/// It is about the text: what stood in a value that a duplicate member replaced counts too.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Evidence {
-    /// An object has two members of the same name.
-    pub duplicate_member: bool,
-    /// A string or a member name has a surrogate without its partner.
-    pub lone_surrogate: bool,
-}
-
-impl Evidence {
-    fn of_text(text: &Text<'_>) -> Self {
-        Self { duplicate_member: false, lone_surrogate: text.as_str().is_none() }
-    }
-
-    fn include(&mut self, other: Self) {
-        self.duplicate_member |= other.duplicate_member;
-        self.lone_surrogate |= other.lone_surrogate;
-    }
-}
-
-/// A JSON array.
-pub struct Array<'a> {
-    /// The elements.
-    pub items: Vec<Value<'a>>,
-    /// The source text, from `[` to `]`.
-    pub raw: &'a str,
-    evidence: Evidence,
-}
-
-/// A JSON object.
-pub struct Object<'a> {
-    /// The members in source order. Of members with the same name only the last is here, at its own place, as
-    /// [ECMAScript](https://tc39.es/ecma262/#sec-json.parse) and most parsers choose.
-    pub members: Vec<(Text<'a>, Value<'a>)>,
-    /// The source text, from `{` to `}`; empty if it was not read from one.
-    pub raw: &'a str,
-    evidence: Evidence,
-}
-
-impl<'a> Object<'a> {
-    /// An object that was not read from a text: its members, of which no two may have one name.
-    pub fn from_members(members: Vec<(Text<'a>, Value<'a>)>) -> Self {
-        let mut evidence = Evidence::default();
-        for (name, value) in &members {
-            evidence.include(Evidence::of_text(name));
-            evidence.include(value.evidence());
-        }
-        Self { members, raw: "", evidence }
-    }
-
-    /// The members in the order of [RFC 8785, 3.2.3](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.3).
-    fn sorted_members(&self) -> Vec<&(Text<'a>, Value<'a>)> {
-        let mut members: Vec<_> = self.members.iter().collect();
-        members.sort_unstable_by(|(a, _), (b, _)| a.cmp_utf16(b));
-        members
-    }
-
-    /// The value of the member with this name. Takes time linear in the number of members.
-    pub fn get(&self, name: &str) -> Option<&Value<'a>> {
-        self.members.iter().find(|(text, _)| text.as_str() == Some(name)).map(|(_, value)| value)
-    }
-}
-
-// Loops take far less stack for each level, in a debug build, than cloning a `Vec` does.
-impl Clone for Array<'_> {
-    fn clone(&self) -> Self {
-        let mut items = Vec::with_capacity(self.items.len());
-        for item in &self.items {
-            items.push(item.clone());
-        }
-        Self { items, ..*self }
-    }
-}
-
-impl Clone for Object<'_> {
-    fn clone(&self) -> Self {
-        let mut members = Vec::with_capacity(self.members.len());
-        for (name, value) in &self.members {
-            members.push((name.clone(), value.clone()));
-        }
-        Self { members, ..*self }
-    }
-}
-
-/// Why a text is not accepted as one JSON value.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Error {
-    /// What is wrong.
-    pub kind: ErrorKind,
-    /// Where: bytes of the input before the place, so 0 is the first byte.
-    pub offset: usize,
-}
-
-/// What is wrong with a text that should be JSON.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum ErrorKind {
-    /// The bytes are not UTF-8.
-    #[error("not UTF-8")]
-    NotUtf8,
-    /// Arrays and objects are nested deeper than [`MAX_DEPTH`].
-    #[error("nested deeper than {MAX_DEPTH} levels")]
-    TooDeep,
-    /// The text ends inside a value: with more text it might become one.
-    #[error("the text ends inside a value")]
-    UnexpectedEnd,
-    /// There is only whitespace.
-    #[error("no JSON value, only whitespace or nothing")]
-    Empty,
-    /// The grammar is broken; this says how, without the place.
-    #[error("{0}")]
-    Syntax(String),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            ErrorKind::Empty => write!(f, "{}", self.kind),
-            kind => write!(f, "{kind} at byte {}", self.offset),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
+pub use value::{Array, Evidence, Object, Value};
 
 #[cfg(test)]
 mod tests {

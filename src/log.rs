@@ -226,7 +226,7 @@ impl Log {
         self
     }
 
-    /// Whether to stop at the first record that is not a valid message ([`ConvertError::NotAMessage`]).
+    /// Whether to stop at the first record that is not a valid message ([`ConvertError::NotAMessage`](crate::convert::ConvertError::NotAMessage)).
     #[must_use]
     pub fn with_strict(mut self, strict: bool) -> Self {
         self.options.strict = strict;

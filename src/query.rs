@@ -69,7 +69,7 @@ pub use self::answer::{Answer, QueryError, ResultsError, Solutions, Triples};
 #[cfg(feature = "serve")]
 pub(crate) use self::cancel::resident_bytes;
 pub use self::cancel::{Cancel, Cause};
-use oxrdf::NamedNode;
+use oxrdf::{NamedNode, NamedNodeRef};
 use spargebra::algebra::QueryDataset;
 
 use self::catalogue::{CatalogueError, NamedQuery};
@@ -83,26 +83,16 @@ use self::needs::Uses;
 pub use self::rdf::{RdfError, rdf_format};
 #[cfg(feature = "http")]
 pub use self::service::services;
-pub use self::syntax::SyntaxError;
+pub use self::syntax::{QUERY_PREFIXES, SyntaxError};
 pub use self::table::Table;
 pub use self::times::{by_time, relative};
 pub use self::window::Window;
 use crate::sink::Selection;
 pub use crate::store::answer::Form;
-use crate::vocab::rpcg;
+use crate::vocab::{jrpc, prov, rpcg};
 
-/// The prefixes that a query need not declare.
-pub const QUERY_PREFIXES: &[(&str, &str)] = &[
-    ("jrpc", crate::vocab::jrpc::NAMESPACE),
-    ("rpcg", rpcg::NAMESPACE),
-    ("mcp", crate::vocab::mcp::NAMESPACE),
-    ("lsp", crate::vocab::lsp::NAMESPACE),
-    ("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
-    ("rdfs", "http://www.w3.org/2000/01/rdf-schema#"),
-    ("xsd", "http://www.w3.org/2001/XMLSchema#"),
-    ("prov", crate::vocab::prov::NAMESPACE),
-    ("dcterms", "http://purl.org/dc/terms/"),
-];
+/// The classes of what is in a log and is not a message.
+const UNREAD: [NamedNodeRef<'_>; 3] = [rpcg::LOG_LINE, rpcg::INVALID_MESSAGE, rpcg::MALFORMED_RECORD];
 
 /// A SPARQL 1.1 query that has been understood.
 #[derive(Debug, Clone)]
@@ -190,6 +180,50 @@ impl Query {
         let items = [("rpcg:element", rpcg::ELEMENT), ("rpcg:member", rpcg::MEMBER)].into_iter();
         let items = items.filter(|(_, property)| self.uses.items && self.names(*property)).map(|(name, _)| name);
         FUNCTIONS.iter().filter(is_called).map(|function| function.name).chain(items).collect()
+    }
+
+    /// Whether it can see what is not JSON-RPC in a log: records that are not messages, and lines of text.
+    pub fn sees_unread(&self) -> bool {
+        let needs = self.needs();
+        let is_seen = |class: &NamedNodeRef<'_>| needs.wants(oxrdf::vocab::rdf::TYPE, Some(class.as_str()));
+        UNREAD.iter().any(is_seen) || [rpcg::TEXT, rpcg::BYTES].into_iter().any(|text| needs.wants(text, None))
+    }
+
+    /// Whether it names a class of those.
+    pub fn names_unread(&self) -> bool {
+        UNREAD.iter().any(|class| self.names(*class))
+    }
+
+    /// Whether it names what is said of records only where that is wanted: lines, offsets and digests.
+    pub fn names_provenance(&self) -> bool {
+        [rpcg::LINE, rpcg::BYTE_OFFSET, rpcg::SHA256, prov::USED].into_iter().any(|term| self.names(term))
+    }
+
+    /// Whether it names the text between messages, which is kept only where that is wanted.
+    pub fn names_log_lines(&self) -> bool {
+        [rpcg::LOG_LINE, rpcg::AFTER].into_iter().any(|term| self.names(term))
+    }
+
+    /// Whether a term is in it.
+    pub fn names(&self, term: NamedNodeRef<'_>) -> bool {
+        self.uses.terms.contains(term.as_str())
+    }
+
+    /// Texts in it that stand where JSON Pointers belong and are none, since these begin with a slash: they find nothing.
+    pub fn no_pointers(&self) -> impl Iterator<Item = &str> {
+        self.uses.no_pointers.iter().map(String::as_str)
+    }
+
+    /// Terms in it that are in the namespaces `jrpc:` and `rpcg:`, but are not defined: typing errors, most likely.
+    pub fn unknown_terms(&self) -> Vec<String> {
+        let known = |iri: &str| jrpc::ALL.iter().chain(rpcg::ALL).any(|term| term.as_str() == iri);
+        let prefixed = |iri: &String| {
+            let namespaces = [(jrpc::PREFIX, jrpc::NAMESPACE), (rpcg::PREFIX, rpcg::NAMESPACE)];
+            let mut found =
+                namespaces.iter().filter_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
+            found.next().map(|(prefix, local)| format!("{prefix}:{local}"))
+        };
+        self.uses.terms.iter().filter(|iri| !known(iri)).filter_map(prefixed).collect()
     }
 
     /// The query as a server takes it: its text, with the prefixes and the base that it need not declare here.

@@ -65,7 +65,7 @@ pub use self::output::{Files, Product, WriteError};
 pub use self::report::{ItemSubject, Report, ReportEntry, ReportItem, Section};
 pub use self::repository::{Register, RegisterBlock, Repository};
 
-/// Runs what strangers wrote, as the other side of a [`Worker`](worker::Worker) asks for it, up to the end of standard
+/// Runs what strangers wrote, as the process that makes a register asks for it, up to the end of standard
 /// input.
 ///
 /// # Errors

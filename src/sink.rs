@@ -12,16 +12,15 @@ mod output;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 mod rdfxml;
+mod record_sink;
 mod rendered;
 mod selection;
+mod syntax;
 mod terminal;
 mod text;
 pub(crate) mod units;
 
 use std::io::{self, Write};
-
-use oxrdf::Quad;
-use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 
 pub use self::beside::discard_unfinished;
 #[cfg(feature = "register")]
@@ -38,118 +37,18 @@ use self::parquet::TablesSink;
 #[cfg(feature = "parquet")]
 pub use self::parquet::{Tables, describe_tables};
 pub(crate) use self::rdfxml::{RdfXmlSink, not_xml};
+pub use self::record_sink::{QuadSink, SinkError};
+pub(crate) use self::record_sink::{RecordSink, SinkInput};
 use self::rendered::QuadCollector;
 pub(crate) use self::rendered::{DocumentRecords, Rendered};
 pub use self::selection::Selection;
 pub(crate) use self::selection::{Condition, Subjects, ValueTest};
+pub use self::syntax::Syntax;
+pub(crate) use self::syntax::serializer;
 use self::text::{Layout, TextRenderer};
 use crate::vocab::PREFIXES;
 
-/// Why triples could not be written. That the *input* failed is another matter, and another type.
-#[derive(Debug, thiserror::Error)]
-pub enum SinkError {
-    /// Writing failed.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The syntax has no way to write a literal.
-    #[error(
-        "XML cannot carry U+{character:04X}, which a literal of {subject} holds: use Turtle or another syntax instead"
-    )]
-    NotXml {
-        /// The first character that XML 1.0 does not allow.
-        character: u32,
-        /// The subject whose literal it is.
-        subject: String,
-    },
-    /// The syntax has no way to write a predicate.
-    #[error(
-        "XML cannot carry the property <{predicate}>, which has no name that XML allows: use Turtle or another syntax instead"
-    )]
-    NotXmlName {
-        /// The predicate.
-        predicate: String,
-    },
-}
-
-/// Takes quads, the triples of a subject together.
-pub trait QuadSink: Send {
-    /// Takes the quads of a record.
-    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError>;
-
-    /// Ends the output.
-    fn finish(&mut self) -> Result<(), SinkError>;
-}
-
-/// Collects quads in memory.
-impl QuadSink for Vec<Quad> {
-    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
-        self.extend_from_slice(quads);
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), SinkError> {
-        Ok(())
-    }
-}
-
-impl<S: QuadSink> QuadSink for &mut S {
-    fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
-        (**self).quads(quads)
-    }
-
-    fn finish(&mut self) -> Result<(), SinkError> {
-        (**self).finish()
-    }
-}
-
-/// A syntax that triples are written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Syntax {
-    /// RDF 1.1 Turtle.
-    #[default]
-    Turtle,
-    /// RDF 1.1 N-Triples.
-    NTriples,
-    /// RDF 1.1 N-Quads.
-    NQuads,
-    /// RDF 1.1 TriG.
-    TriG,
-    /// JSON-LD 1.1, one document.
-    JsonLd,
-    /// JSON-LD 1.1, a document a line.
-    JsonLdLines,
-    /// RDF 1.1 XML Syntax.
-    RdfXml,
-}
-
 impl Syntax {
-    /// Every syntax, in the order of the documentation.
-    pub const ALL: [Self; 7] =
-        [Self::Turtle, Self::NTriples, Self::NQuads, Self::TriG, Self::JsonLd, Self::JsonLdLines, Self::RdfXml];
-
-    /// Its name on the command line, and the extensions of files that hold it.
-    fn names(self) -> (&'static str, &'static [&'static str]) {
-        match self {
-            Self::Turtle => ("turtle", &["ttl"]),
-            Self::NTriples => ("ntriples", &["nt"]),
-            Self::NQuads => ("nquads", &["nq"]),
-            Self::TriG => ("trig", &["trig"]),
-            Self::JsonLd => ("jsonld", &["jsonld"]),
-            Self::JsonLdLines => ("jsonld-lines", &["jsonldl", "ndjsonld"]),
-            Self::RdfXml => ("rdfxml", &["rdf", "owl"]),
-        }
-    }
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        self.names().0
-    }
-
-    /// The syntax that a file name's extension stands for.
-    pub fn from_extension(extension: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|syntax| syntax.names().1.contains(&extension))
-    }
-
     /// A sink that writes the syntax, for that number of inputs. Each part is written in one piece, as soon as it is
     /// complete.
     pub fn sink<'w>(self, writer: impl Write + Send + 'w, inputs: usize) -> Sink<'w> {
@@ -163,69 +62,6 @@ impl Syntax {
             }
         })
     }
-}
-
-impl From<Syntax> for RdfFormat {
-    /// The format that a document of the syntax is in.
-    fn from(syntax: Syntax) -> Self {
-        match syntax {
-            Syntax::Turtle => Self::Turtle,
-            Syntax::NTriples => Self::NTriples,
-            Syntax::NQuads => Self::NQuads,
-            Syntax::TriG => Self::TriG,
-            Syntax::RdfXml => Self::RdfXml,
-            Syntax::JsonLd | Syntax::JsonLdLines => Self::JsonLd { profile: JsonLdProfileSet::empty() },
-        }
-    }
-}
-
-/// Writes a whole document of the syntax, with our prefixes, and IRIs that are relative to `base` where the syntax can.
-pub(crate) fn serializer(syntax: Syntax, base: Option<&str>) -> RdfSerializer {
-    let mut serializer = RdfSerializer::from_format(syntax.into());
-    // `rdf` is the own of RDF/XML's serializer.
-    for (prefix, namespace) in PREFIXES.iter().filter(|(prefix, _)| syntax != Syntax::RdfXml || *prefix != "rdf") {
-        if let Ok(with) = serializer.clone().with_prefix(*prefix, *namespace) {
-            serializer = with;
-        }
-    }
-    base.and_then(|base| serializer.clone().with_base_iri(base).ok()).unwrap_or(serializer)
-}
-
-/// What a sink has to know of an input.
-pub(crate) struct SinkInput<'i> {
-    pub iri: &'i str,
-    /// Its name without folders.
-    pub source: &'i str,
-    /// Whether its triples are in named graphs, those of its sessions. What is relative is so to its IRI then.
-    pub named: bool,
-    /// Whether its messages are mapped as they are, a message's method before its params: no further context has a say.
-    pub plain: bool,
-    /// The `@context` of its JSON-LD document.
-    pub context: serde_json::Value,
-}
-
-/// A sink of one kind, and what its workers render records into.
-pub(crate) trait RecordSink: Send {
-    type Rendered: Rendered;
-
-    /// Starts an input.
-    fn start(&mut self, _: &SinkInput<'_>) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    /// Which triples it takes; none: all.
-    fn selection(&self) -> Option<&Selection> {
-        None
-    }
-
-    /// Something for a worker to render records of the input into.
-    fn rendered(&self, input: &SinkInput<'_>) -> Self::Rendered;
-
-    /// Takes rendered records.
-    fn take(&mut self, rendered: &mut Self::Rendered) -> Result<(), SinkError>;
-
-    /// Ends the output.
-    fn finish(&mut self) -> Result<(), SinkError>;
 }
 
 /// What takes the result of a mapping.
@@ -304,6 +140,14 @@ pub(crate) struct Selected<'w> {
 impl<'w> Selected<'w> {
     fn all(sink: impl QuadSink + 'w) -> Self {
         Self { sink: Box::new(sink), selection: Selection::all() }
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl Tables {
+    /// What fills them.
+    pub fn sink(&mut self) -> Sink<'_> {
+        Sink(SinkKind::Tables(self.tables()))
     }
 }
 

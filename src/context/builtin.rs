@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::Context;
+use super::value::Context;
 
 /// The building block's context, `context/json-rpc.jsonld`: a JSON-LD document.
 pub const JSON_RPC: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/json-rpc.jsonld"));

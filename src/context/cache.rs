@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use url::Url;
 
-use super::MAX_DOCUMENT;
+use super::error::MAX_DOCUMENT;
 use super::remote::{Fetched, is_allowed};
 
 /// A younger copy is used without asking.

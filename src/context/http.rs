@@ -12,8 +12,9 @@ use reqwest::header::{ACCEPT, LOCATION};
 use url::Url;
 
 use super::builtin::{JSON_RPC, JSON_RPC_URL};
+use super::error::{LoadError, MAX_DOCUMENT, MAX_REDIRECTS};
+use super::http_client;
 use super::remote::{Fetched, TrustedHosts, check, is_public};
-use super::{LoadError, MAX_DOCUMENT, MAX_REDIRECTS, http_client};
 
 const MEDIA_TYPES: &str = "application/ld+json, application/json;q=0.9";
 

@@ -10,17 +10,8 @@ use json_ld::syntax::{is_keyword, is_keyword_like};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::{LoadError, target};
+use super::error::{LoadError, MAX_DOCUMENTS, MAX_REFERENCES, MAX_SCOPES, MAX_TEXT};
 use crate::vocab::PREFIXES;
-
-/// References that may be nested below the document that the user named.
-pub(super) const MAX_REFERENCES: usize = 16;
-/// Scoped contexts that may be nested, over all documents. One file that serde_json reads cannot hold more.
-pub(super) const MAX_SCOPES: usize = 64;
-/// Different documents, the one that the user named included.
-pub(super) const MAX_DOCUMENTS: usize = 64;
-/// Bytes of text, each document counted as often as it is inlined: stops documents that double each other.
-pub(super) const MAX_TEXT: usize = 16 << 20;
 
 /// A document that holds a context, read but not inlined.
 #[derive(Debug)]
@@ -198,4 +189,9 @@ fn check(here: &Document, key: &str, value: &Value) -> Result<(), LoadError> {
         return Err(LoadError::KeywordAlias { origin: here.name.clone(), term, keyword });
     }
     Ok(())
+}
+
+/// The IRI or keyword that an expanded term definition maps its term to.
+pub(super) fn target(entries: &Map<String, Value>) -> Option<&Value> {
+    entries.get("@reverse").or_else(|| entries.get("@id"))
 }

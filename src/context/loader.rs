@@ -13,11 +13,12 @@ use url::Url;
 
 use super::builtin::{JSON_RPC, JSON_RPC_URL, json_rpc};
 use super::cache::Cache;
+use super::error::{LoadError, MAX_DOCUMENT};
 #[cfg(feature = "http")]
 use super::http::fetch;
 use super::inline::{Audience, Document, inline};
 use super::remote::{self, Fetched, TrustedHosts};
-use super::{Context, LoadError, MAX_DOCUMENT, Reference};
+use super::{Context, Reference};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 

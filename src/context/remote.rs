@@ -5,14 +5,14 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use url::{Host, Url};
 
-use super::LoadError;
+use super::error::LoadError;
 
 /// A document as it arrived.
 #[derive(Debug, Clone)]
 pub(super) struct Fetched {
     /// The URL that answered, after redirects: what relative references are resolved against.
     pub(super) location: Url,
-    /// The body, at most [`MAX_DOCUMENT`](super::MAX_DOCUMENT) bytes.
+    /// The body, at most [`MAX_DOCUMENT`](super::error::MAX_DOCUMENT) bytes.
     pub(super) body: Vec<u8>,
 }
 

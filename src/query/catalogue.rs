@@ -10,7 +10,7 @@
 //! They have to be fast on large logs, here and on servers, without luck with an optimizer: where two large patterns meet,
 //! or where a variable that both share may be unbound, one of them is a subquery.
 
-use super::SyntaxError;
+use super::syntax::SyntaxError;
 use crate::json;
 
 /// A query of the catalogue.

@@ -3,21 +3,17 @@
 use std::collections::BTreeSet;
 
 use oxrdf::vocab::{rdf, xsd};
-use oxrdf::{NamedNode, NamedNodeRef, Term};
+use oxrdf::{NamedNode, Term};
 use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression,
 };
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
-use super::Query;
 use super::algebra::{operands, parts};
 use super::items::inverse;
 use super::narrow::{Known, bound, certain, is_among};
 use crate::sink::{Condition, Selection, Subjects};
-use crate::vocab::{jrpc, prov, rpcg};
-
-/// The classes of what is in a log and is not a message.
-const UNREAD: [NamedNodeRef<'_>; 3] = [rpcg::LOG_LINE, rpcg::INVALID_MESSAGE, rpcg::MALFORMED_RECORD];
+use crate::vocab::{jrpc, rpcg};
 
 /// The things that a query uses.
 #[derive(Debug, Clone)]
@@ -33,56 +29,10 @@ pub(super) struct Uses {
     /// The custom functions that are called, each with its number of arguments.
     pub calls: Vec<(NamedNode, usize)>,
     /// Their second arguments that are texts and not JSON Pointers.
-    no_pointers: BTreeSet<String>,
-    terms: BTreeSet<String>,
+    pub no_pointers: BTreeSet<String>,
+    pub terms: BTreeSet<String>,
     /// What is known in every solution of what is being looked at.
     known: Vec<(TermPattern, Known)>,
-}
-
-impl Query {
-    /// Whether it can see what is not JSON-RPC in a log: records that are not messages, and lines of text.
-    pub fn sees_unread(&self) -> bool {
-        let needs = self.needs();
-        let is_seen = |class: &NamedNodeRef<'_>| needs.wants(rdf::TYPE, Some(class.as_str()));
-        UNREAD.iter().any(is_seen) || [rpcg::TEXT, rpcg::BYTES].into_iter().any(|text| needs.wants(text, None))
-    }
-
-    /// Whether it names a class of those.
-    pub fn names_unread(&self) -> bool {
-        UNREAD.iter().any(|class| self.names(*class))
-    }
-
-    /// Whether it names what is said of records only where that is wanted: lines, offsets and digests.
-    pub fn names_provenance(&self) -> bool {
-        [rpcg::LINE, rpcg::BYTE_OFFSET, rpcg::SHA256, prov::USED].into_iter().any(|term| self.names(term))
-    }
-
-    /// Whether it names the text between messages, which is kept only where that is wanted.
-    pub fn names_log_lines(&self) -> bool {
-        [rpcg::LOG_LINE, rpcg::AFTER].into_iter().any(|term| self.names(term))
-    }
-
-    /// Whether a term is in it.
-    pub fn names(&self, term: NamedNodeRef<'_>) -> bool {
-        self.uses.terms.contains(term.as_str())
-    }
-
-    /// Texts in it that stand where JSON Pointers belong and are none, since these begin with a slash: they find nothing.
-    pub fn no_pointers(&self) -> impl Iterator<Item = &str> {
-        self.uses.no_pointers.iter().map(String::as_str)
-    }
-
-    /// Terms in it that are in the namespaces `jrpc:` and `rpcg:`, but are not defined: typing errors, most likely.
-    pub fn unknown_terms(&self) -> Vec<String> {
-        let known = |iri: &str| jrpc::ALL.iter().chain(rpcg::ALL).any(|term| term.as_str() == iri);
-        let prefixed = |iri: &String| {
-            let namespaces = [(jrpc::PREFIX, jrpc::NAMESPACE), (rpcg::PREFIX, rpcg::NAMESPACE)];
-            let mut found =
-                namespaces.iter().filter_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
-            found.next().map(|(prefix, local)| format!("{prefix}:{local}"))
-        };
-        self.uses.terms.iter().filter(|iri| !known(iri)).filter_map(prefixed).collect()
-    }
 }
 
 impl Uses {
@@ -310,6 +260,9 @@ impl Uses {
 
 #[cfg(test)]
 mod tests {
+    use oxrdf::NamedNodeRef;
+
+    use super::super::Query;
     use super::*;
 
     fn uses(text: &str) -> Uses {

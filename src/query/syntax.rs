@@ -5,13 +5,25 @@ use std::fmt;
 use spargebra::SparqlParser;
 use spargebra::algebra::GraphPattern;
 
-use super::QUERY_PREFIXES;
 use super::functions::FUNCTIONS;
 use super::items;
 use super::needs::Uses;
 use super::tokens::{first_wrong, tokens, too_much};
 use crate::diagnostic::printable;
-use crate::vocab::rpcg;
+use crate::vocab::{jrpc, lsp, mcp, prov, rpcg};
+
+/// The prefixes that a query need not declare.
+pub const QUERY_PREFIXES: &[(&str, &str)] = &[
+    ("jrpc", jrpc::NAMESPACE),
+    ("rpcg", rpcg::NAMESPACE),
+    ("mcp", mcp::NAMESPACE),
+    ("lsp", lsp::NAMESPACE),
+    ("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
+    ("rdfs", "http://www.w3.org/2000/01/rdf-schema#"),
+    ("xsd", "http://www.w3.org/2001/XMLSchema#"),
+    ("prov", prov::NAMESPACE),
+    ("dcterms", "http://purl.org/dc/terms/"),
+];
 
 /// Why a text is not a query. Shown with the line and a caret below the place.
 #[derive(Debug, Clone, PartialEq, Eq)]

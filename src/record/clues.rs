@@ -2,13 +2,52 @@
 
 use super::colours::without_colours;
 use super::decoder::trim_end;
-use super::key::{KeyPlace, SessionKey};
 use super::known::known_method;
 use super::object::{RawObject, scalar, unescape};
 use super::times;
 use super::{Direction, Record, Sender, Time};
 use oxsdatatypes::Decimal;
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// What tells the session of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SessionKey {
+    pub place: KeyPlace,
+    /// The value, as a digest, that stands for the input's own session.
+    pub own: Option<u64>,
+}
+
+/// Where a [`SessionKey`] stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum KeyPlace {
+    /// A member of the objects around messages.
+    Member(&'static str),
+    /// A word in front of messages, counted from 0.
+    Word(usize),
+}
+
+impl SessionKey {
+    /// The value in the text in front of a message, if it is a word there.
+    pub(super) fn in_front(self, text: &[u8]) -> Option<&[u8]> {
+        match self.place {
+            KeyPlace::Word(nth) => word(text, nth),
+            KeyPlace::Member(_) => None,
+        }
+    }
+
+    /// Whether that value stands for the input's own session.
+    pub(super) fn is_own(self, value: &str) -> bool {
+        self.own == Some(digest(value.as_bytes()))
+    }
+}
+
+/// A value as it is remembered.
+pub(super) fn digest(value: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
 
 /// Members that tell the time, the most telling first.
 const TIMES: [&str; 9] =

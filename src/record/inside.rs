@@ -1,10 +1,9 @@
 //! Messages inside lines: in the JSON of loggers, telemetry and recorders, and behind a prefix in text.
 
-use super::clues::{Clues, took, took_in_text};
+use super::clues::{Clues, SessionKey, took, took_in_text};
 use super::colours::without_colours;
 use super::decoder::leading_blanks;
 use super::har_entry::{ids, is_answer};
-use super::key::SessionKey;
 use super::known::{is_sure, may_hold_message, names_member};
 use super::marked::{Found, behind};
 use super::object::{RawObject, elements, is_message, offset_in, unescape, unescaped};

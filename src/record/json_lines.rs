@@ -11,9 +11,10 @@
 
 use super::about::{About, Sign};
 use super::clues::Clues;
+use super::clues::SessionKey;
 use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
 use super::inside::{messages, messages_over_lines};
-use super::key::{Decision, KeyTrials, SessionKey};
+use super::key::{Decision, KeyTrials};
 use super::known::{has_members_of_messages, is_sure};
 use super::marked::{AROUND, Found, LineInInput, MarkedLines, Marks, More};
 use super::object::{RawObject, is_message};

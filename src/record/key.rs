@@ -12,31 +12,13 @@
 //! say anything. It tells sessions apart if a request takes an id, under one name, that is open under another. A log with
 //! one name is not held back: its session is the input's own, as is that of the first name.
 
-use super::clues::{WORDS, word};
+use super::clues::{KeyPlace, SessionKey, WORDS, digest};
 use super::inside::messages;
 use super::marked::AROUND;
 use super::object::{RawObject, objects};
 use super::{Entry, Record};
 use memchr::memchr;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-/// What tells the session of a message.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct SessionKey {
-    pub place: KeyPlace,
-    /// The value, as a digest, that stands for the input's own session.
-    pub own: Option<u64>,
-}
-
-/// Where a [`SessionKey`] stands.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum KeyPlace {
-    /// A member of the objects around messages.
-    Member(&'static str),
-    /// A word in front of messages, counted from 0.
-    Word(usize),
-}
 
 /// Members that may tell it, the most telling first. A process may have many sessions, and a session many processes.
 const NAMES: [&str; 12] = [
@@ -238,25 +220,4 @@ fn records(line: &[u8], place: Option<KeyPlace>) -> Vec<Record<'_>> {
             messages(line, object.as_ref(), key).into_iter().filter_map(record).collect()
         }
     }
-}
-
-impl SessionKey {
-    /// The value in the text in front of a message, if it is a word there.
-    pub(super) fn in_front(self, text: &[u8]) -> Option<&[u8]> {
-        match self.place {
-            KeyPlace::Word(nth) => word(text, nth),
-            KeyPlace::Member(_) => None,
-        }
-    }
-
-    /// Whether that value stands for the input's own session.
-    pub(super) fn is_own(self, value: &str) -> bool {
-        self.own == Some(digest(value.as_bytes()))
-    }
-}
-
-fn digest(value: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }

@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::body::{Outgoing, Refusal, whole};
 use super::media::{GRAPHS, ROWS, choose};
 use super::protocol::Asked;
-use super::{Data, Live, Shared};
+use super::shared::{Data, Live, Shared};
 use crate::query::results::{write_boolean, write_graph, write_solutions};
 use crate::query::{
     Answer, Cancel, Cause, Dataset, Form, Query, QueryError, ResultsError, Solutions, Table, resident_bytes,

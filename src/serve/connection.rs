@@ -22,7 +22,8 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::body::{Answered, Outgoing, PATIENCE, Refusal, read};
 use super::gate::Entry;
-use super::{Shared, answer, protocol};
+use super::shared::Shared;
+use super::{answer, protocol};
 
 /// Connections at a time. One more takes the place of the oldest that has not shown the token, or waits for one to end.
 const CONNECTIONS: usize = 512;

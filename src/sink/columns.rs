@@ -16,24 +16,19 @@ mod packed;
 mod term;
 
 use std::borrow::Cow;
-use std::io;
 
 use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
 
-pub(crate) use self::collect::Collector;
+pub(crate) use self::collect::{Collector, ColumnsSink};
 pub(crate) use self::column::{Column, Row};
 pub(crate) use self::conditions::FORESEEN;
-use self::kept::{Form, Kept};
+use self::kept::{Form, Kept, is_long};
 pub(crate) use self::matches::Matches;
 use self::packed::Packed;
 pub(crate) use self::term::TermId;
 use self::term::{BASES, Unpacked};
-use super::rendered::Rendered;
-use super::selection::Selection;
-use super::{RecordSink, SinkError, SinkInput};
 use crate::session::triples::{NodeRef, ObjectRef};
-use crate::vocab;
 
 /// The IRIs of inputs, whose nodes have numbers of their own.
 #[derive(Default)]
@@ -63,29 +58,7 @@ pub(crate) struct Columns {
     columns: Vec<(TermId, Column)>,
 }
 
-/// How long a string may be that is kept as it is.
-const LONG: usize = 512;
-
-/// Whether a literal is kept compressed: payloads, and what is long.
-fn is_long(form: Form<'_>, text: &str) -> bool {
-    text.len() > LONG || form == Form::Typed(vocab::rdf::JSON.as_str())
-}
-
 impl Columns {
-    /// Takes what somebody who is no worker has collected, if that is much.
-    pub fn take_many(&mut self, collector: &mut Collector) {
-        if collector.count() >= 1 << 16 {
-            self.take_all(collector);
-        }
-    }
-
-    /// Takes all that somebody who is no worker has collected.
-    pub fn take_all(&mut self, collector: &mut Collector) {
-        collector.finish();
-        self.take(collector);
-        collector.clear();
-    }
-
     /// Ends filling.
     pub fn finish(&mut self) {
         self.columns.iter_mut().for_each(|(_, column)| column.finish());
@@ -183,40 +156,5 @@ fn literal(form: Form<'_>, text: String) -> Term {
         Form::Text => Literal::new_simple_literal(text).into(),
         Form::Typed(datatype) => Literal::new_typed_literal(text, NamedNodeRef::new_unchecked(datatype)).into(),
         Form::Tagged(language) => Literal::new_language_tagged_literal_unchecked(text, language).into(),
-    }
-}
-
-/// Fills columns with a selection of the triples.
-pub(crate) struct ColumnsSink<'w> {
-    pub columns: &'w mut Columns,
-    pub selection: Selection,
-    /// Whether to go on.
-    pub check: Box<dyn Fn() -> io::Result<()> + Send + 'w>,
-}
-
-impl RecordSink for ColumnsSink<'_> {
-    type Rendered = Collector;
-
-    fn selection(&self) -> Option<&Selection> {
-        Some(&self.selection)
-    }
-
-    fn start(&mut self, input: &SinkInput<'_>) -> Result<(), SinkError> {
-        let _ = self.columns.bases.add(input.iri);
-        Ok(())
-    }
-
-    fn rendered(&self, input: &SinkInput<'_>) -> Collector {
-        Collector::new(self.columns, input.iri, self.selection.clone(), input.plain && input.named)
-    }
-
-    fn take(&mut self, collector: &mut Collector) -> Result<(), SinkError> {
-        (self.check)()?;
-        self.columns.take(collector);
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), SinkError> {
-        Ok(())
     }
 }

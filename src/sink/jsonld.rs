@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::rendered::DocumentRecords;
-use super::{RecordSink, SinkError, SinkInput};
 
 /// Writes node objects as they come: one document, an object for one input, and an array of objects for several.
 pub(crate) struct JsonLdWriter<'w> {

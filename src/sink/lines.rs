@@ -6,8 +6,10 @@ use std::io::{self, Write};
 use oxrdf::{NamedNodeRef, Quad};
 use oxrdfio::RdfSerializer;
 
+use super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::rendered::{KEPT, QuadCollector, Rendered};
-use super::{RecordSink, Selection, SinkError, SinkInput, Syntax};
+use super::selection::Selection;
+use super::syntax::Syntax;
 use crate::session::triples::{NodeRef, ObjectRef, Triples};
 
 /// Writes lines as they come.

@@ -7,8 +7,8 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
+use super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::rendered::Rendered;
-use super::{RecordSink, SinkError, SinkInput};
 use crate::json::sha256;
 use crate::protocol::OpenRequests;
 use crate::session::Name;

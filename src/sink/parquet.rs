@@ -19,7 +19,7 @@ use self::schema::{TABLES, messages};
 use self::table::TableWriter;
 use super::beside::{begin, put_folder};
 use super::output::OutputError;
-use super::{RecordSink, Sink, SinkError, SinkInput, SinkKind};
+use super::record_sink::{RecordSink, SinkError, SinkInput};
 use crate::protocol::OpenRequests;
 
 /// How many bytes a row group holds at most before compression, unless one row has more. It is what a writer keeps in
@@ -59,9 +59,9 @@ impl Tables {
         Ok(Self { sink, beside, _lock: lock, target })
     }
 
-    /// What fills them.
-    pub fn sink(&mut self) -> Sink<'_> {
-        Sink(SinkKind::Tables(&mut self.sink))
+    /// What writes them.
+    pub(super) fn tables(&mut self) -> &mut TablesSink {
+        &mut self.sink
     }
 
     /// Puts them into the folder; their sink has been finished.

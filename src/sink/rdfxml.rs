@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use oxrdf::{Quad, Term, TripleRef};
 use oxrdfio::WriterQuadSerializer;
 
-use super::{QuadSink, SinkError, Syntax, serializer};
+use super::record_sink::{QuadSink, SinkError};
+use super::syntax::{Syntax, serializer};
 
 pub(crate) struct RdfXmlSink<W: Write> {
     serializer: Option<WriterQuadSerializer<SharedWriter<W>>>,

@@ -1,16 +1,18 @@
 //! What a worker collects: the triples that are wanted, a column for each predicate, their terms numbered on its own.
 
 use std::fmt::Write as _;
+use std::io;
 
 use oxrdf::{NamedNodeRef, Quad, TermRef};
 
+use super::super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::super::rendered::Rendered;
 use super::super::selection::{Selection, Subjects, Use};
+use super::Columns;
 use super::conditions::Conditions;
-use super::kept::{Form, Kept};
+use super::kept::{Form, Kept, is_long};
 use super::packed::Packer;
 use super::term::TermId;
-use super::{Columns, is_long};
 use crate::session::Annotated;
 use crate::session::triples::{NodeRef, ObjectRef, Triples};
 
@@ -260,6 +262,20 @@ impl Triples for Collector {
 }
 
 impl Columns {
+    /// Takes what somebody who is no worker has collected, if that is much.
+    pub fn take_many(&mut self, collector: &mut Collector) {
+        if collector.count() >= 1 << 16 {
+            self.take_all(collector);
+        }
+    }
+
+    /// Takes all that somebody who is no worker has collected.
+    pub fn take_all(&mut self, collector: &mut Collector) {
+        collector.finish();
+        self.take(collector);
+        collector.clear();
+    }
+
     /// Takes what a worker has collected.
     pub(crate) fn take(&mut self, collector: &Collector) {
         let kept: Vec<TermId> = collector.kept.iter().map(|(form, text)| self.keep(form, text)).collect();
@@ -278,5 +294,40 @@ impl Columns {
         let node = if form == Form::Iri { TermId::parse_node(text) } else { None };
         node.and_then(|(base, node)| TermId::node(self.bases.add(base)?, node))
             .unwrap_or_else(|| TermId::kept(self.kept.add(form, text)))
+    }
+}
+
+/// Fills columns with a selection of the triples.
+pub(crate) struct ColumnsSink<'w> {
+    pub columns: &'w mut Columns,
+    pub selection: Selection,
+    /// Whether to go on.
+    pub check: Box<dyn Fn() -> io::Result<()> + Send + 'w>,
+}
+
+impl RecordSink for ColumnsSink<'_> {
+    type Rendered = Collector;
+
+    fn selection(&self) -> Option<&Selection> {
+        Some(&self.selection)
+    }
+
+    fn start(&mut self, input: &SinkInput<'_>) -> Result<(), SinkError> {
+        let _ = self.columns.bases.add(input.iri);
+        Ok(())
+    }
+
+    fn rendered(&self, input: &SinkInput<'_>) -> Collector {
+        Collector::new(self.columns, input.iri, self.selection.clone(), input.plain && input.named)
+    }
+
+    fn take(&mut self, collector: &mut Collector) -> Result<(), SinkError> {
+        (self.check)()?;
+        self.columns.take(collector);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(())
     }
 }

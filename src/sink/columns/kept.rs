@@ -5,6 +5,16 @@ use std::hash::{BuildHasher, RandomState};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+use crate::vocab::rdf;
+
+/// How long a string may be that is kept as it is.
+const LONG: usize = 512;
+
+/// Whether a literal is kept compressed: payloads, and what is long.
+pub(super) fn is_long(form: Form<'_>, text: &str) -> bool {
+    text.len() > LONG || form == Form::Typed(rdf::JSON.as_str())
+}
+
 /// What a kept text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Form<'a> {

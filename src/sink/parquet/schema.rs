@@ -106,7 +106,7 @@ macro_rules! table {
     ($(#[$meta:meta])* $module:ident $about:literal { $($column:ident $name:literal $cells:ident $null:ident $text:literal,)* }) => {
         $(#[$meta])*
         pub(crate) mod $module {
-            use super::{CellType, Table, TableColumn};
+            use crate::sink::parquet::schema::{CellType, Table, TableColumn};
 
             #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "they number the constants below")]
             enum Place { $($column),* }
