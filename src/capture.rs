@@ -16,10 +16,10 @@ use indexmap::IndexSet;
 
 pub use self::files::{block, write};
 use crate::json::{self, Numbers, Value};
+use crate::log::summary::Summary;
 use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, Problems, is_keyword_like};
 use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Sessions};
-use crate::summary::Summary;
 
 /// How an exchange ended.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

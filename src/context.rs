@@ -19,11 +19,15 @@ mod builtin;
 mod cache;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
+mod http_client;
 mod inline;
 mod loader;
 mod remote;
 
 pub use builtin::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, MCP, RPCGRAPH, builtin};
+#[cfg(feature = "http")]
+pub(crate) use http_client::http_client;
 pub use loader::Loader;
 #[cfg(feature = "http")]
 pub(crate) use remote::is_loopback;

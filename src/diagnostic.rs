@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
-use crate::record::Location;
-
 /// The text with nothing in it that a terminal obeys: control characters, line ends too, and what turns the direction of
 /// writing are escaped.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -32,6 +30,23 @@ pub(crate) fn is_obeyed(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
         || matches!(character, '\u{FFFE}' | '\u{FFFF}')
+}
+
+/// Where something is in its input, after decompression and with its carriers. What stands in a string there is at the
+/// start of that string.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Location {
+    /// Number of the record, from 1; for a [`LogLine`](crate::record::LogLine) that of the record before it, or 0.
+    pub record: u64,
+    /// Line of the first byte, from 1. Lines end with LF.
+    pub line: u64,
+    /// Offset of the first byte, from 0. A byte-order mark counts.
+    pub byte: u64,
+}
+
+impl Location {
+    /// Before the first record of an input.
+    pub const START: Self = Self { record: 0, line: 1, byte: 0 };
 }
 
 /// Something that was found in an input and did not end the run.

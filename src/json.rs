@@ -9,6 +9,7 @@
 
 mod canonical;
 mod cursor;
+mod digest;
 mod escape;
 mod indent;
 mod member;
@@ -24,6 +25,7 @@ use std::fmt;
 
 pub use canonical::{Canonical, NumberOutOfRange, Numbers, quoted, write_canonical, write_str, write_string};
 pub(crate) use cursor::{Cursor, special};
+pub(crate) use digest::sha256;
 pub(crate) use escape::unescape;
 pub use indent::{indented, pretty};
 pub(crate) use member::{MemberName, elements, member, members, string, unescaped};
@@ -174,15 +176,6 @@ impl Clone for Object<'_> {
             members.push((name.clone(), value.clone()));
         }
         Self { members, ..*self }
-    }
-}
-
-/// Its canonical form.
-impl fmt::Debug for Value<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::new();
-        write_canonical(self, Numbers::Exact, &mut text).map_err(|_| fmt::Error)?;
-        f.write_str(&text)
     }
 }
 

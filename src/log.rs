@@ -1,7 +1,11 @@
 //! A log as its users see it: opened, then written as RDF, asked, or read message by message.
 
+pub mod convert;
+mod error;
 mod messages;
+pub mod rebuild;
 mod rows;
+pub mod summary;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -12,17 +16,18 @@ use std::sync::atomic::AtomicBool;
 use oxiri::{Iri, IriParseError, IriRef};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
+use self::convert::{Converter, Input, Options, processors};
+pub use self::error::LogError;
 pub use self::messages::{LoggedEntry, LoggedMessage, Messages};
 pub use self::rows::{Row, Rows};
+use self::summary::Summary;
 use crate::context::Context;
-use crate::convert::{ConvertError, Converter, Input, Options, processors};
 use crate::diagnostic::{Finding, printable_path};
-use crate::mapping::{Mapper, Mapping, ReferenceError};
+use crate::mapping::{Mapper, Mapping};
 use crate::protocol::Protocol;
 use crate::query::{Cancel, Dataset, Query, QueryError};
 use crate::record::{Follow, FollowEvent, Format, Layout, ReaderOptions};
-use crate::sink::{Sink, SinkError, Syntax};
-use crate::summary::Summary;
+use crate::sink::{Sink, Syntax};
 use crate::vocab::RESERVED;
 
 /// The IRI of a session that is read from standard input and was given no other.
@@ -55,69 +60,6 @@ pub struct Log {
     contexts: Vec<Context>,
     provenance: bool,
     findings: Box<dyn FnMut(Finding) + Send>,
-}
-
-/// Why there is nothing to be had from a log.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LogError {
-    /// The file cannot be opened.
-    #[error("cannot read {path}")]
-    Open {
-        /// The file, as it was named.
-        path: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The path is that of a folder.
-    #[error("cannot read {path}: it is a folder; name the logs in it")]
-    Folder {
-        /// The folder, as it was named.
-        path: String,
-    },
-    /// The path has no `file:` IRI.
-    #[error("{path} has no file: IRI; give the session one as its base")]
-    NoIri {
-        /// The path, as it was named.
-        path: String,
-    },
-    /// The IRI of a session is not an absolute IRI.
-    #[error("{base:?} is no absolute IRI: {reason}")]
-    BadIri {
-        /// What was given.
-        base: String,
-        /// Why it is not one.
-        reason: String,
-    },
-    /// The IRI of a session has a fragment.
-    #[error("{base:?} has a fragment; fragments are for the messages of the session")]
-    Fragment {
-        /// What was given.
-        base: String,
-    },
-    /// The contexts do not work.
-    #[error(transparent)]
-    Context(#[from] ReferenceError),
-    /// Reading, mapping or writing failed.
-    #[error(transparent)]
-    Convert(#[from] ConvertError),
-    /// The query has no answer.
-    #[error(transparent)]
-    Query(#[from] QueryError),
-    /// The log holds no messages to ask about.
-    #[error("{input}: {reason}")]
-    Unread {
-        /// The log, as findings name it.
-        input: String,
-        /// What it is, and what to do about it.
-        reason: String,
-    },
-}
-
-impl From<SinkError> for LogError {
-    fn from(error: SinkError) -> Self {
-        Self::Convert(error.into())
-    }
 }
 
 impl Log {

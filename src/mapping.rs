@@ -46,9 +46,9 @@ use crate::context::{self, Context};
 use crate::json::{self, Numbers};
 use crate::message::{Content, Problem};
 use crate::protocol::Statement;
+use crate::session::triples::{Blank, Triples};
 use crate::session::{Annotated, Node, SessionEnd, session_reference};
 use crate::sink::{DocumentRecords, SinkInput};
-use crate::triples::{Blank, Triples};
 
 /// Which mapping.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-pub use self::extra::ExtraMembers;
+pub use self::extra::{ExtraMembers, Member};
 pub use self::id::{Id, MAX_ID_DIGITS};
 pub(crate) use self::large::{LARGE, LargeSingle};
 pub(crate) use self::parse::is_keyword_like;
@@ -27,11 +27,8 @@ pub use self::payload::Payload;
 pub use self::problem::{Problem, Problems};
 pub use self::quick::{Scanned, Scanner};
 pub use self::recognized::Recognized;
-use crate::json::{self, Text, Value};
+use crate::json;
 use crate::record::{KnownMethod, known_method};
-
-/// A member of an object: its name and its value.
-pub type Member<'a> = (Text<'a>, Value<'a>);
 
 /// What is in a record.
 #[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]

@@ -8,7 +8,7 @@
 //! Workers take out of a message what its method and the shape of its payload tell; only what needs other messages is
 //! linked in order. A message is never looked at again later.
 //!
-//! Nodes are fragments of the session that are named by the message that brings them ([`Part`](crate::triples::Part)), and
+//! Nodes are fragments of the session that are named by the message that brings them ([`Part`](crate::session::triples::Part)), and
 //! hang on messages. Strings of the log stay literals, so that no log can name a node.
 //!
 //! Memory is bounded: its linker says by what, and what is lost beyond it.
@@ -37,7 +37,7 @@ pub(crate) use self::mcp::Linker;
 pub(crate) use self::open::OpenRequests;
 use crate::json::Numbers;
 use crate::message::{ErrorMember, Payload, Single};
-use crate::triples::NodeRef;
+use crate::session::triples::NodeRef;
 use crate::vocab::{lsp as lsp_terms, mcp as terms, prov, rpcg};
 
 /// Whose messages are told in the terms of their protocol.

@@ -87,8 +87,8 @@ pub use self::syntax::SyntaxError;
 pub use self::table::Table;
 pub use self::times::{by_time, relative};
 pub use self::window::Window;
-pub use crate::answer::Form;
 use crate::sink::Selection;
+pub use crate::store::answer::Form;
 use crate::vocab::rpcg;
 
 /// The prefixes that a query need not declare.

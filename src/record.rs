@@ -119,22 +119,7 @@ pub use reader::{OwnEntries, ReadError, Reader, ReaderOptions};
 pub use session_by::SessionBy;
 pub(crate) use times::unix_epoch;
 
-/// Where something is in its input, after decompression and with its carriers. What stands in a string there is at the
-/// start of that string.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Location {
-    /// Number of the record, from 1; for a [`LogLine`] that of the record before it, or 0.
-    pub record: u64,
-    /// Line of the first byte, from 1. Lines end with LF.
-    pub line: u64,
-    /// Offset of the first byte, from 0. A byte-order mark counts.
-    pub byte: u64,
-}
-
-impl Location {
-    /// Before the first record of an input.
-    pub const START: Self = Self { record: 0, line: 1, byte: 0 };
-}
+pub use crate::diagnostic::Location;
 
 /// The side that sent a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

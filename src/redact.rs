@@ -13,13 +13,14 @@
 //!
 //! A placeholder depends on nothing but the value, so what refers to an id still does.
 
+pub(crate) mod secrets;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 
 use crate::json::{Text, Value, write_str};
 use crate::message::Id;
-use crate::secrets;
 
 /// Most characters of a placeholder.
 pub const LONGEST: usize = 64;

@@ -50,6 +50,7 @@ mod uplift;
 mod uplift_definition;
 mod validator;
 mod view;
+mod worker;
 mod yaml;
 
 use std::error::Error;
@@ -64,14 +65,14 @@ pub use self::output::{Files, Product, WriteError};
 pub use self::report::{ItemSubject, Report, ReportEntry, ReportItem, Section};
 pub use self::repository::{Register, RegisterBlock, Repository};
 
-/// Runs what strangers wrote, as the other side of a [`Worker`](crate::worker::Worker) asks for it, up to the end of standard
+/// Runs what strangers wrote, as the other side of a [`Worker`](worker::Worker) asks for it, up to the end of standard
 /// input.
 ///
 /// # Errors
 ///
 /// Requests that are not those of a register.
 pub fn worker() -> Result<(), Box<dyn Error + Send + Sync>> {
-    crate::worker::serve(sandbox::answers)
+    worker::serve(sandbox::answers)
 }
 
 /// A time as reports have it, in UTC; `seconds` are since 1970. None where the year would have more than four digits.

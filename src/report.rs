@@ -19,16 +19,16 @@ use std::io::{self, Read, Write};
 use self::index::{Index, LogFacts, Row, RowKind, RowState};
 pub use self::page::Left;
 use self::pieces::{Pieces, Place, Tee};
-use crate::convert::Paired;
 use crate::json;
+use crate::log::convert::Paired;
+use crate::log::summary::Summary;
 use crate::message::{Content, Kind, Message, Problem, Single};
 use crate::protocol::{self, Extract, Protocol, Said, Statement, Told};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::redact::Redaction;
-use crate::secrets;
+use crate::redact::secrets;
+use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Name, Node};
-use crate::summary::Summary;
-use crate::triples::NodeRef;
 use crate::vocab::rpcg;
 
 /// How many bytes a page has at most, unless it is to have everything.

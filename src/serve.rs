@@ -36,7 +36,7 @@ use tokio::time::{sleep, timeout};
 
 use self::gate::Gate;
 use self::pages::Page;
-use crate::convert::STACK;
+use crate::log::convert::STACK;
 use crate::query::{Dataset, Loading, Query, resident_bytes};
 
 /// What a query may use.
@@ -213,7 +213,7 @@ impl Server {
     pub fn run(self, site: Site) -> io::Result<()> {
         let Site { content, renew, base, limits } = site;
         // With two, one query that takes long does not keep others waiting.
-        let slots = crate::convert::processors().max(2);
+        let slots = crate::log::convert::processors().max(2);
         let shared = Arc::new(Shared {
             gate: self.gate,
             live: RwLock::new(Live::new(content, limits)),

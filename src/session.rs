@@ -13,6 +13,8 @@ mod connection;
 mod failure;
 mod pairing;
 mod sides;
+#[doc(hidden)]
+pub mod triples;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,11 +1,16 @@
 //! The embedded store on disk: Oxigraph, where the program was built with its RocksDB.
 //!
-//! [`StoreTarget`](crate::load::StoreTarget) replaces graphs in it, and a [`Dataset`](crate::query::Dataset) asks it.
+//! [`StoreTarget`](crate::store::load::StoreTarget) replaces graphs in it, and a [`Dataset`](crate::query::Dataset) asks it.
+
+pub(crate) mod answer;
+#[cfg(feature = "http")]
+pub mod endpoint;
+pub mod load;
+pub(crate) mod quads;
 
 use std::path::{Path, PathBuf};
 
 use oxigraph::store::{StorageError, Store};
-use oxrdf::{BlankNode, NamedOrBlankNode, Term, Triple};
 
 /// Why a store on disk could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -85,21 +90,4 @@ fn remove_leftovers(dir: &Path) {
 #[cfg(not(feature = "rocksdb"))]
 fn on_disk(_: &Path, _: bool) -> Result<Store, StoreError> {
     Err(StoreError::NotBuilt)
-}
-
-/// The triple with a prefix to the labels of its blank nodes: they are told apart within one graph or answer only, and a
-/// store takes a label for the same node wherever it is from.
-pub(crate) fn with_blanks(mut triple: Triple, prefix: &str) -> Triple {
-    if let NamedOrBlankNode::BlankNode(node) = &triple.subject {
-        triple.subject = with_prefix(node, prefix).into();
-    }
-    if let Term::BlankNode(node) = &triple.object {
-        triple.object = with_prefix(node, prefix).into();
-    }
-    triple
-}
-
-/// The node with a prefix to its label.
-pub(crate) fn with_prefix(node: &BlankNode, prefix: &str) -> BlankNode {
-    BlankNode::new_unchecked(format!("{prefix}{}", node.as_str()))
 }

@@ -13,8 +13,7 @@ use url::Url;
 
 use super::builtin::{JSON_RPC, JSON_RPC_URL};
 use super::remote::{Fetched, TrustedHosts, check, is_public};
-use super::{LoadError, MAX_DOCUMENT, MAX_REDIRECTS};
-use crate::http;
+use super::{LoadError, MAX_DOCUMENT, MAX_REDIRECTS, http_client};
 
 const MEDIA_TYPES: &str = "application/ld+json, application/json;q=0.9";
 
@@ -108,7 +107,7 @@ impl Download {
 /// each.
 fn client(url: &Url, timeout: Duration, addresses: &[SocketAddr]) -> reqwest::Result<Client> {
     let tls = url.scheme() == "https";
-    let builder = http::client(tls, timeout).https_only(tls);
+    let builder = http_client(tls, timeout).https_only(tls);
     match url.host_str() {
         Some(host) if !addresses.is_empty() => builder.resolve_to_addrs(host, addresses).build(),
         _ => builder.build(),

@@ -3,7 +3,7 @@
 //! The first is the caller's choice: [`Numbers::Exact`]. The second is that a lone surrogate, for which RFC 8785 has no
 //! form, keeps its escape.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use super::{Decimal, Number, Text, Value, special};
 
@@ -16,6 +16,15 @@ pub enum Numbers {
     /// As [RFC 8785, 3.2.2.3](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.2.3) says: every number becomes the
     /// nearest double.
     Rfc8785,
+}
+
+/// Its canonical form.
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        write_canonical(self, Numbers::Exact, &mut text).map_err(|_| fmt::Error)?;
+        f.write_str(&text)
+    }
 }
 
 /// What is to be known of a text that [`write_canonical`] wrote.

@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::time::Duration;
 
-use crate::convert::{ConvertError, Input};
 use crate::json::Numbers;
+use crate::log::convert::{ConvertError, Input};
 use crate::message::{Content, ErrorMember, Id, Kind, Message, Payload, Problems};
 use crate::record::{Entry, Location, OwnEntries, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Sessions};
 
-use super::LogError;
+use super::error::LogError;
 
 /// A message of a log, and what its session knows of it.
 #[derive(Debug, Clone, Default)]

@@ -5,7 +5,7 @@ use std::iter;
 use oxrdf::{Literal, Term, Variable};
 
 use crate::query::{Answer, QueryError};
-use crate::triples::{NodeRef, ObjectRef};
+use crate::session::triples::{NodeRef, ObjectRef};
 
 /// What comes of a query, row by row as it is found.
 ///

@@ -13,7 +13,7 @@ use super::walk::{BlockTerm, MessageWalk, NodeWriter as _};
 use crate::context;
 use crate::json::Value;
 use crate::message::{Content, ErrorMember, Id, Message, Payload, Single};
-use crate::triples::{Blank, NodeRef, Triples};
+use crate::session::triples::{Blank, NodeRef, Triples};
 use crate::vocab::jrpc;
 
 /// Appends a message's document, behind a comma if there is one before it.

@@ -8,7 +8,7 @@ use super::reference::ReferenceError;
 use super::shape::{MappedTerm, Shape, Strings, Takes, Term};
 use crate::json::{self, Canonical, Number, Numbers, Object, Value};
 use crate::message::{Member, is_keyword_like};
-use crate::triples::Blank;
+use crate::session::triples::Blank;
 use crate::vocab::rdf;
 
 /// What a look at members tells.

@@ -12,7 +12,7 @@ use super::further::MembersPlan;
 use super::walk::{BlockTerm, NodeWriter};
 use crate::json::{self, Canonical, Numbers};
 use crate::message::Payload;
-use crate::triples::NodeRef;
+use crate::session::triples::NodeRef;
 use crate::vocab::rdf;
 
 /// The largest integer that every JSON-LD processor reads exactly: 2^53.

@@ -13,7 +13,7 @@ use super::shape::{Shape, Term};
 use crate::context::Context;
 use crate::json::{Number, Object, Text, Value};
 use crate::message::{ErrorMember, ErrorObject, Member, Message, is_keyword_like};
-use crate::triples::Blank;
+use crate::session::triples::Blank;
 use crate::vocab::jrpc;
 
 /// Further contexts, and what the members of a message are under them.

@@ -18,7 +18,7 @@ use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Te
 use super::loss::{Loss, Losses};
 use super::number::NumberLiteral;
 use crate::json::{self, Numbers};
-use crate::triples::Blank;
+use crate::session::triples::Blank;
 use crate::vocab;
 
 /// A processed context.

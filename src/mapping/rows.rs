@@ -7,16 +7,16 @@ use super::facts::Facts;
 use super::terms::kind_of_error;
 use super::walk::{extra, role};
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
-use crate::digest::sha256;
 use crate::json::Numbers;
+use crate::json::sha256;
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Problem};
 use crate::protocol::{Said, Statement, literal_of};
 use crate::record::{Time, known_method};
+use crate::session::triples::NodeRef;
 use crate::session::{Annotated, FailureKind, Name, Node, SessionEnd, asked_id, session_reference};
 use crate::sink::parquet::schema::{messages, problems, sessions};
 use crate::sink::parquet::{InExchange, RecordRows};
 use crate::sink::units::{scaled, since_1970};
-use crate::triples::NodeRef;
 use crate::vocab::{jrpc, rpcg};
 
 impl MapTarget for RecordRows {

@@ -19,10 +19,10 @@ use crate::json::{self, MemberName, Numbers};
 use crate::message::{ErrorMember, Id, Kind, Message};
 use crate::protocol::{Said, Statement, literal_of};
 use crate::record::{Protocols, Time, known_method};
+use crate::session::triples::NodeRef;
 use crate::session::{Annotated, FailureKind, Name, Node};
 use crate::sink::otlp::{Asked, SpanPart, SpanRecords, attribute};
 use crate::sink::units::{scaled, since_1970};
-use crate::triples::NodeRef;
 use crate::vocab::rpcg;
 
 static URI: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("uri"));

@@ -15,7 +15,7 @@ use super::walk::{BlockTerm, NodeWriter};
 use crate::json::{self, Numbers, Value};
 use crate::message::{Member, Payload, is_keyword_like};
 use crate::session::Annotated;
-use crate::triples::{Blank, NodeRef, ObjectRef, Triples};
+use crate::session::triples::{Blank, NodeRef, ObjectRef, Triples};
 use crate::vocab;
 
 /// Pushes triples.

@@ -22,13 +22,13 @@ use oxrdf::vocab::xsd;
 use super::facts::Facts;
 use super::further::{MembersPlan, MessagePlan};
 use super::terms::{class, kind_of_error};
-use crate::digest::sha256;
+use crate::json::sha256;
 use crate::json::{Object, Value};
 use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Message, Payload, Problem, Problems};
 use crate::protocol::{Said, Statement};
 use crate::record::{Sender, Time};
+use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
-use crate::triples::NodeRef;
 use crate::vocab::{jrpc, prov, rpcg};
 
 /// A member of a message as the building block's context has it.

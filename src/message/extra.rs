@@ -1,7 +1,9 @@
 //! Members that JSON-RPC does not know.
 
-use super::Member;
-use crate::json::MemberName;
+use crate::json::{MemberName, Text, Value};
+
+/// A member of an object: its name and its value.
+pub type Member<'a> = (Text<'a>, Value<'a>);
 
 /// Members that JSON-RPC does not know, or whose value has the wrong type.
 #[derive(Debug, Clone)]

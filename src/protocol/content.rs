@@ -8,7 +8,7 @@ use oxrdf::vocab::xsd;
 use super::{Said, Speaker, Statement};
 use crate::json::Cursor;
 use crate::session::Name;
-use crate::triples::{NodeRef, Part, PartKind};
+use crate::session::triples::{NodeRef, Part, PartKind};
 use crate::vocab::{mcp, rpcg};
 
 /// An item of content.

@@ -12,10 +12,10 @@ use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
 use super::{Key, KeyMap, Said, Speaker, Statement, key};
-use crate::digest::sha256;
 use crate::json;
+use crate::json::sha256;
 use crate::session::Name;
-use crate::triples::{NodeRef, Part, PartKind};
+use crate::session::triples::{NodeRef, Part, PartKind};
 use crate::vocab::{mcp, prov, rpcg};
 
 /// The kinds of definitions.

@@ -24,7 +24,7 @@ use super::{Key, KeyMap, Said, Speaker, Statement, key};
 use crate::json;
 use crate::record::Sender;
 use crate::session::Name;
-use crate::triples::{NodeRef, Part, PartKind};
+use crate::session::triples::{NodeRef, Part, PartKind};
 use crate::vocab::{lsp, rpcg};
 
 /// What a request or a notification tells of itself.

@@ -33,8 +33,8 @@ use super::sides::{KnownSide, MCP_SIDES};
 use super::{Key, KeyMap, Said, Speaker, Statement, key};
 use crate::message::{Id, Kind, Message, Problem};
 use crate::record::Sender;
+use crate::session::triples::{NodeRef, Part, PartKind};
 use crate::session::{Annotated, Name, Node, Sessions};
-use crate::triples::{NodeRef, Part, PartKind};
 use crate::vocab::{mcp, rpcg};
 
 /// How many definitions, documents, diagnostics and the like are remembered, of all sessions together.

@@ -15,8 +15,8 @@ use oxsdatatypes::Decimal;
 use super::definitions::DefinitionKind;
 use super::{Key, KeyMap};
 use crate::record::Time;
+use crate::session::triples::NodeRef;
 use crate::session::{Name, seconds_between};
-use crate::triples::NodeRef;
 
 /// How many operations that are left open are remembered; beyond that, the oldest is forgotten.
 const PAUSED: usize = 1 << 16;

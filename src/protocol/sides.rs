@@ -9,7 +9,7 @@ use super::{Key, Said, Speaker, Statement, key};
 use crate::json;
 use crate::record::Sender;
 use crate::session::Name;
-use crate::triples::{NodeRef, Part, PartKind};
+use crate::session::triples::{NodeRef, Part, PartKind};
 use crate::vocab::{lsp, mcp, rpcg};
 
 /// The terms that a protocol has for a client and for a server.

@@ -7,8 +7,8 @@ use oxigraph::sparql::QueryEvaluationError;
 use oxigraph::store::StorageError;
 
 use super::cancel::Cause;
-use crate::answer;
 use crate::sink::SinkError;
+use crate::store::answer;
 
 /// The answer to a query. Rows and triples come as they are found.
 pub type Answer<'a> = answer::Answer<'a, QueryError>;

@@ -26,9 +26,9 @@ use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use super::columnar::Columnar;
 use super::{Query, batch, functions, keys};
+use crate::session::triples::{ObjectRef, Triples as _};
 use crate::sink::columns::{Collector, Columns};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
-use crate::triples::{ObjectRef, Triples as _};
 use crate::vocab::rpcg;
 
 /// Data for a query.

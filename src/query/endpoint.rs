@@ -3,7 +3,7 @@
 use super::Query;
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
-use crate::endpoint::{Endpoint, EndpointError, ServerAnswer, ServerDataset};
+use crate::store::endpoint::{Endpoint, EndpointError, ServerAnswer, ServerDataset};
 
 impl From<EndpointError> for QueryError {
     fn from(error: EndpointError) -> Self {

@@ -9,7 +9,7 @@ use super::keys;
 use super::overlap::MostAtOnce;
 use super::percentile::Percentile;
 use crate::json::{self, Decimal, Number, Numbers, Value, pointer_name, quoted};
-use crate::secrets::masked;
+use crate::redact::secrets::masked;
 use crate::vocab::{rdf, rpcg};
 
 /// A function that queries can call.

@@ -8,9 +8,9 @@ use oxrdfio::{RdfFormat, RdfParseError, RdfSyntaxError};
 
 use super::cancel::Cause;
 use super::dataset::Loading;
-use crate::quads::{quads, with_blanks};
 use crate::record::decompressed;
 use crate::sink::{Compression, Syntax};
+use crate::store::quads::{quads, with_blanks};
 
 /// Why an RDF file could not be loaded.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use oxiri::Iri;
 use oxrdf::NamedNode;
 use spargebra::algebra::GraphPattern;
 
-use crate::endpoint::{Endpoint, EndpointError};
+use crate::store::endpoint::{Endpoint, EndpointError};
 
 /// An evaluator that lets queries call services. None of them gets credentials: their names are part of a query, and
 /// credentials are for the servers that the user names.

@@ -20,7 +20,7 @@ use super::rules::infer;
 use super::steps::StepKind;
 use super::turtle::n_triples;
 use super::validator::{Validated, Validator};
-use crate::worker::Worker;
+use super::worker::Worker;
 
 /// A schema that gave no answer for this many examples in a row is not tried with others.
 const MAX_UNANSWERED: u8 = 3;

@@ -17,8 +17,8 @@ use super::library::{Library, shown};
 use super::report::{MAX_LISTED, ReportItem, Section, unlisted};
 use super::rules::{SHACL, prefixes, sh};
 use super::turtle::read_turtle;
+use crate::log::summary::counted;
 use crate::query::Query;
-use crate::summary::counted;
 
 const IMPORTS: &str = "http://www.w3.org/2002/07/owl#imports";
 

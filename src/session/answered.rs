@@ -5,7 +5,6 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Name;
-use super::pairing::small;
 use super::sides::may_answer;
 use crate::message::Id;
 use crate::record::Sender;
@@ -50,6 +49,13 @@ impl RecentAnswers {
         let senders = [None, Some(Sender::Client), Some(Sender::Server)].into_iter().filter(|sender| fits(*sender));
         senders.filter_map(|sender| self.known.get(&digest(session, sender, id))).map(|(_, request)| *request).max()
     }
+}
+
+/// The number that an id is, where it is a natural one of at most 18 digits.
+pub(super) fn small(id: &Id<'_>) -> Option<u64> {
+    let Id::Number(digits) = id else { return None };
+    let plain = digits.len() <= 18 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if plain && (digits.len() == 1 || !digits.starts_with('0')) { digits.parse().ok() } else { None }
 }
 
 /// What an answer is remembered by: a small number as it is, anything else by two hashes.

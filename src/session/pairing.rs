@@ -8,7 +8,7 @@ use std::collections::hash_map::Entry;
 use std::{iter, mem};
 
 use super::Name;
-use super::answered::RecentAnswers;
+use super::answered::{RecentAnswers, small};
 use super::sides::Party;
 use crate::message::Id;
 use crate::record::{Protocols, Sender, Time};
@@ -36,13 +36,6 @@ impl Key {
             None => Self::Other(Box::new(id.clone().into_owned())),
         }
     }
-}
-
-/// The number that an id is, where it is a natural one of at most 18 digits.
-pub(super) fn small(id: &Id<'_>) -> Option<u64> {
-    let Id::Number(digits) = id else { return None };
-    let plain = digits.len() <= 18 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if plain && (digits.len() == 1 || !digits.starts_with('0')) { digits.parse().ok() } else { None }
 }
 
 /// The open requests that have one id: nearly always one.

@@ -32,7 +32,7 @@ use self::term::{BASES, Unpacked};
 use super::rendered::Rendered;
 use super::selection::Selection;
 use super::{RecordSink, SinkError, SinkInput};
-use crate::triples::{NodeRef, ObjectRef};
+use crate::session::triples::{NodeRef, ObjectRef};
 use crate::vocab;
 
 /// The IRIs of inputs, whose nodes have numbers of their own.

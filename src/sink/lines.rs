@@ -8,7 +8,7 @@ use oxrdfio::RdfSerializer;
 
 use super::rendered::{KEPT, QuadCollector, Rendered};
 use super::{RecordSink, Selection, SinkError, SinkInput, Syntax};
-use crate::triples::{NodeRef, ObjectRef, Triples};
+use crate::session::triples::{NodeRef, ObjectRef, Triples};
 
 /// Writes lines as they come.
 pub(crate) struct LinesSink<'w>(pub Box<dyn Write + Send + 'w>);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::rendered::Rendered;
 use super::{RecordSink, SinkError, SinkInput};
-use crate::digest::sha256;
+use crate::json::sha256;
 use crate::protocol::OpenRequests;
 use crate::session::Name;
 

@@ -4,7 +4,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term};
 
 use super::selection::Selection;
-use crate::triples::{NodeRef, ObjectRef, Triples};
+use crate::session::triples::{NodeRef, ObjectRef, Triples};
 
 /// Room that is kept for other records, in bytes.
 pub(super) const KEPT: usize = 4 << 20;

@@ -7,7 +7,7 @@ use oxrdf::{GraphName, NamedNodeRef, Quad};
 
 use super::rendered::{KEPT, RecordSpan, Rendered};
 use crate::json;
-use crate::triples::{Blank, NodeRef, ObjectRef, Triples};
+use crate::session::triples::{Blank, NodeRef, ObjectRef, Triples};
 use crate::vocab::{PREFIXES, is_local_name};
 
 /// Writes triples as text: a line each, or a block a subject with prefixed names and IRIs relative to the input's.

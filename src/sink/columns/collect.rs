@@ -12,7 +12,7 @@ use super::packed::Packer;
 use super::term::TermId;
 use super::{Columns, is_long};
 use crate::session::Annotated;
-use crate::triples::{NodeRef, ObjectRef, Triples};
+use crate::session::triples::{NodeRef, ObjectRef, Triples};
 
 /// The triples of one predicate.
 struct Collected {

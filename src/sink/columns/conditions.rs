@@ -8,8 +8,8 @@ use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
 
 use super::super::selection::Condition;
 use crate::record::{Sender, Time};
+use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Node};
-use crate::triples::NodeRef;
 use crate::vocab::{jrpc, rpcg};
 
 /// The properties that are known of a record before its triples. Nothing but records has them.

@@ -18,7 +18,7 @@ use oxrdf::vocab::xsd;
 
 use super::kept::Form;
 use crate::session::Name;
-use crate::triples::{Blank, NodeRef, Part, PartKind};
+use crate::session::triples::{Blank, NodeRef, Part, PartKind};
 
 /// A term as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

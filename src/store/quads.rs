@@ -8,12 +8,11 @@ use std::convert::identity;
 use std::io::{self, Read};
 use std::{iter, mem};
 
-use oxrdf::{GraphName, Quad, Triple};
+use oxrdf::{BlankNode, GraphName, NamedOrBlankNode, Quad, Term, Triple};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
 use oxttl::{NQuadsParser, NTriplesParser, TriGParser, TurtleParser};
 
 use self::guard::{DepthGuard, EntityGuard, Guarded, too_long};
-use crate::store;
 
 /// Longest literal, in bytes, where nothing else is said.
 #[cfg(feature = "http")]
@@ -130,12 +129,18 @@ impl<R: Read> Feed<R> {
     }
 }
 
-/// The quad with a prefix to the labels of its blank nodes.
-pub(crate) fn with_blanks(quad: Quad, prefix: &str) -> Quad {
-    let graph = match quad.graph_name {
-        GraphName::BlankNode(node) => store::with_prefix(&node, prefix).into(),
-        graph => graph,
-    };
-    let triple = Triple { subject: quad.subject, predicate: quad.predicate, object: quad.object };
-    store::with_blanks(triple, prefix).in_graph(graph)
+/// The quad with a prefix to the labels of its blank nodes: they are told apart within one graph or answer only, and a
+/// store takes a label for the same node wherever it is from.
+pub(crate) fn with_blanks(mut quad: Quad, prefix: &str) -> Quad {
+    let with_prefix = |node: &BlankNode| BlankNode::new_unchecked(format!("{prefix}{}", node.as_str()));
+    if let NamedOrBlankNode::BlankNode(node) = &quad.subject {
+        quad.subject = with_prefix(node).into();
+    }
+    if let Term::BlankNode(node) = &quad.object {
+        quad.object = with_prefix(node).into();
+    }
+    if let GraphName::BlankNode(node) = &quad.graph_name {
+        quad.graph_name = with_prefix(node).into();
+    }
+    quad
 }

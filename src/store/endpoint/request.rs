@@ -9,8 +9,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, LOCATION, RETRY_AFTER, WWW_AUTHE
 use url::Url;
 
 use super::credentials::Credentials;
-use super::error::{ServerRequest, words};
-use super::{EndpointError, Repeat};
+use super::error::{EndpointError, ServerRequest, words};
 use crate::diagnostic::printable;
 
 /// The most times that a request is sent.
@@ -20,6 +19,15 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// The longest wait before sending again where the server asks for it. One that asks for more than is left of the time to
 /// answer is not asked again.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Whether a request may be sent again when nobody knows whether the server has followed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// Twice is the same as once.
+    Harmless,
+    /// Twice may differ from once.
+    Never,
+}
 
 /// Sends requests to the servers that the user named.
 #[derive(Debug)]

@@ -8,9 +8,8 @@ use oxrdfio::RdfFormat;
 
 use super::parts::HashParts;
 use super::{ReplaceError, SpooledGraph, Target};
-use crate::digest::sha256;
-use crate::quads::quads;
-use crate::store::with_blanks;
+use crate::json::sha256;
+use crate::store::quads::{quads, with_blanks};
 
 /// How many quads a transaction adds and removes at most: it has them in memory.
 const QUADS: u64 = 100_000;
@@ -135,8 +134,8 @@ fn parsed<'a>(graph: SpooledGraph<'a>, triples: impl Read + 'a) -> impl Iterator
     let prefix = blank_prefix(graph.name());
     // It was written here, however long its literals are.
     quads(RdfFormat::NTriples, "", usize::MAX, triples, None).map(move |quad| {
-        let triple = with_blanks(quad.map_err(io::Error::from)?.into(), &prefix);
-        Ok(triple.in_graph(name.clone()))
+        let quad = quad.map_err(io::Error::from)?;
+        Ok(with_blanks(Quad { graph_name: name.clone().into(), ..quad }, &prefix))
     })
 }
 

@@ -7,8 +7,8 @@ use reqwest::blocking::Body;
 use reqwest::header::CONTENT_TYPE;
 use url::Url;
 
-use super::request::RequestSender;
-use super::{EndpointError, Repeat};
+use super::error::EndpointError;
+use super::request::{Repeat, RequestSender};
 
 const N_TRIPLES: &str = "application/n-triples; charset=utf-8";
 

@@ -8,6 +8,8 @@
 
 mod batch;
 mod chunk;
+mod error;
+mod options;
 mod order;
 mod worker;
 
@@ -19,16 +21,18 @@ use std::thread;
 use oxrdf::vocab::rdf;
 
 use self::chunk::{Chunk, ChunkSource};
+pub use self::error::ConvertError;
+pub use self::options::Options;
 use self::order::InOrder;
 pub(crate) use self::worker::Paired;
-use self::worker::{Worker, WorkerSink, WorkerTarget, Written};
+use self::worker::{WorkShared, Worker, WorkerSink, WorkerTarget, Written};
 use crate::diagnostic::Finding;
-use crate::mapping::{InputIri, MapTally, Mapper, ReferenceError};
+use crate::log::summary::Summary;
+use crate::mapping::{InputIri, MapTally, Mapper};
 use crate::protocol::{self, Protocol, Told};
-use crate::record::{OwnEntries, ReadError, Reader, ReaderOptions};
+use crate::record::{OwnEntries, Reader};
 use crate::session::Origin;
-use crate::sink::{RecordSink, Selection, Sink, SinkError, SinkKind};
-use crate::summary::Summary;
+use crate::sink::{RecordSink, Selection, Sink, SinkKind};
 use crate::vocab::rpcg;
 
 /// An input and what it is called.
@@ -66,53 +70,9 @@ enum InputEntries<'r> {
     Own(OwnEntries),
 }
 
-/// How to convert.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// How to read.
-    pub reader: ReaderOptions,
-    /// Stop at the first record that is not a valid message.
-    pub strict: bool,
-    /// Keep the text between messages.
-    pub log_lines: bool,
-    /// Whose messages are told in the terms of their protocol, where there are sessions and the sink wants it.
-    pub protocol: Protocol,
-    /// Threads to use at most; 0 is one.
-    pub jobs: usize,
-}
-
 /// How many processors there are: as many threads make the best of them.
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// Why a conversion stopped.
-#[derive(Debug, thiserror::Error)]
-pub enum ConvertError {
-    /// The source failed.
-    #[error("{input}")]
-    Read {
-        /// The input, as findings name it.
-        input: String,
-        /// Where it failed, and how.
-        #[source]
-        error: ReadError,
-    },
-    /// The sink failed.
-    #[error(transparent)]
-    Sink(#[from] SinkError),
-    /// The contexts do not work.
-    #[error(transparent)]
-    Mapping(#[from] ReferenceError),
-    /// A record is not a valid message, and [`Options::strict`] asks for nothing but those.
-    #[error("{0}")]
-    NotAMessage(Finding),
-    /// A worker panicked; the panic hook has printed where.
-    #[error("the conversion of {input} broke off: this is a fault of rpcgraph; please report it with the lines above")]
-    Panicked {
-        /// The input, as findings name it.
-        input: String,
-    },
 }
 
 /// Stack of a thread that converts or asks: room for messages nested as deeply as they may be, under contexts that map every
@@ -300,24 +260,6 @@ impl<R: Read> Read for Counted<'_, R> {
         self.taken.fetch_add(length as u64, Ordering::Relaxed);
         Ok(length)
     }
-}
-
-/// What the workers of an input share.
-struct WorkShared<'s> {
-    mapper: &'s Mapper,
-    options: &'s Options,
-    told: Told,
-    name: &'s str,
-    iri: &'s InputIri,
-    source: Mutex<ChunkSource<'s>>,
-    /// Bytes that were read of the input.
-    taken: &'s AtomicU64,
-    /// No further chunk is wanted.
-    stopped: AtomicBool,
-    /// A worker has panicked, and printed why.
-    panicked: AtomicBool,
-    paired: InOrder<Paired>,
-    written: InOrder<Written<'s>>,
 }
 
 #[cfg(test)]

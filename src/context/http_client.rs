@@ -11,7 +11,7 @@ const USER_AGENT: &str = concat!("rpcgraph/", env!("CARGO_PKG_VERSION"));
 /// A client that follows no redirect, repeats nothing and asks no proxy: its caller decides on each request.
 ///
 /// `timeout` is for connecting and sending up to the head of the answer, and again for each part of its body.
-pub(crate) fn client(tls: bool, timeout: Duration) -> ClientBuilder {
+pub(crate) fn http_client(tls: bool, timeout: Duration) -> ClientBuilder {
     // Fails where the process has a provider already, which then is used.
     drop(rustls::crypto::ring::default_provider().install_default());
     let localhost = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];

@@ -4,20 +4,22 @@ use std::any::Any;
 use std::io;
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::chunk::{Chunk, HUGE, HUGE_UNDER_CONTEXTS};
-use super::{ConvertError, WorkShared};
+use super::chunk::{Chunk, ChunkSource, HUGE, HUGE_UNDER_CONTEXTS};
+use super::error::ConvertError;
+use super::options::Options;
+use super::order::InOrder;
 use crate::diagnostic::Finding;
 use crate::json::{self, Outline};
-use crate::mapping::{InputMapper, Loss, MapPart, MapTally, MapTarget, ReferenceError};
+use crate::log::summary::Summary;
+use crate::mapping::{InputIri, InputMapper, Loss, MapPart, MapTally, MapTarget, Mapper, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
-use crate::protocol::{self, Extract, Linker, Protocol, Spelled, Statement};
+use crate::protocol::{self, Extract, Linker, Protocol, Spelled, Statement, Told};
 use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered, SinkError};
-use crate::summary::Summary;
 
 /// What pairing needs, in the order of records.
 pub(crate) struct Paired {
@@ -443,6 +445,24 @@ impl<'w, 's> Worker<'w, 's> {
 /// What is said of the first element of a batch that is not tolerated.
 pub(super) fn bad_element(index: usize) -> String {
     format!("element {} of the batch is no JSON-RPC message", index + 1)
+}
+
+/// What the workers of an input share.
+pub(super) struct WorkShared<'s> {
+    pub mapper: &'s Mapper,
+    pub options: &'s Options,
+    pub told: Told,
+    pub name: &'s str,
+    pub iri: &'s InputIri,
+    pub source: Mutex<ChunkSource<'s>>,
+    /// Bytes that were read of the input.
+    pub taken: &'s AtomicU64,
+    /// No further chunk is wanted.
+    pub stopped: AtomicBool,
+    /// A worker has panicked, and printed why.
+    pub panicked: AtomicBool,
+    pub paired: InOrder<Paired>,
+    pub written: InOrder<Written<'s>>,
 }
 
 impl WorkShared<'_> {

@@ -24,7 +24,7 @@ pub use self::server::ServerTarget;
 pub use self::spool::{Spool, SpooledGraph};
 pub use self::store::StoreTarget;
 #[cfg(feature = "http")]
-use crate::endpoint::EndpointError;
+use crate::store::endpoint::EndpointError;
 
 /// Takes graphs, of several threads at once.
 pub trait Target: Sync {

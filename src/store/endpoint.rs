@@ -22,9 +22,10 @@ pub use self::answer::ServerAnswer;
 pub use self::credentials::Credentials;
 pub use self::error::{EndpointError, ServerRequest};
 pub use self::graph_store::GraphStore;
+pub use self::request::Repeat;
 use self::request::RequestSender;
-use crate::answer::{Answer, Solutions};
-use crate::http;
+use crate::context::http_client;
+use crate::store::answer::{Answer, Solutions};
 use crate::vocab::rpcg;
 
 /// How long a server may take to answer, unless it is set.
@@ -57,15 +58,6 @@ pub struct ServerDataset {
     pub default_graphs: Vec<NamedNode>,
     /// Named graphs.
     pub named_graphs: Vec<NamedNode>,
-}
-
-/// Whether a request may be sent again when nobody knows whether the server has followed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repeat {
-    /// Twice is the same as once.
-    Harmless,
-    /// Twice may differ from once.
-    Never,
 }
 
 impl EndpointBuilder {
@@ -103,7 +95,7 @@ impl EndpointBuilder {
             self.credentials.authorization(url)?;
             tls |= url.scheme() == "https";
         }
-        let client = http::client(tls, self.timeout).build().map_err(EndpointError::Client)?;
+        let client = http_client(tls, self.timeout).build().map_err(EndpointError::Client)?;
         let sender = RequestSender {
             client,
             credentials: self.credentials,

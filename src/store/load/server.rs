@@ -10,9 +10,9 @@ use std::time::Duration;
 use oxrdf::{NamedNode, NamedNodeRef};
 
 use super::{ReplaceError, SpooledGraph, Target};
-use crate::answer::Answer;
-use crate::digest::sha256;
-use crate::endpoint::{Endpoint, EndpointError, Repeat, ServerDataset};
+use crate::json::sha256;
+use crate::store::answer::Answer;
+use crate::store::endpoint::{Endpoint, EndpointError, Repeat, ServerDataset};
 
 /// After an update whose answer was lost: how often to look whether it was followed, and the wait before each look.
 const LOOKS: u32 = 5;
@@ -151,7 +151,9 @@ impl Target for ServerTarget<'_> {
         }
         let query = format!("CONSTRUCT {{ ?s ?p ?o }} WHERE {{ GRAPH {name} {{ ?s ?p ?o }} }}");
         match self.endpoint.query(&query, &ServerDataset::default()) {
-            Ok(Answer::Graph(triples)) => graph.is_just(triples.map(|triple| Ok(triple?))).unwrap_or(false),
+            Ok(Answer::Graph(triples)) => {
+                graph.is_just(triples.map(|triple| triple.map_err(ReplaceError::from))).unwrap_or(false)
+            }
             _ => false,
         }
     }

@@ -12,7 +12,7 @@ use base64::prelude::BASE64_STANDARD;
 use reqwest::header::HeaderValue;
 use url::Url;
 
-use super::EndpointError;
+use super::error::EndpointError;
 use crate::context::is_loopback;
 
 /// Values of the header `Authorization`, and the servers that they are for.

@@ -229,10 +229,10 @@ impl<'s> SpooledGraph<'s> {
     /// Whether these are its triples, by their digests. Of so many that not all digests are in memory at once, and of those
     /// with blank nodes, it is not said.
     #[cfg(feature = "http")]
-    pub(super) fn is_just(
+    pub(super) fn is_just<E: From<io::Error>>(
         &self,
-        triples: impl Iterator<Item = Result<oxrdf::Triple, super::ReplaceError>>,
-    ) -> Result<bool, super::ReplaceError> {
+        triples: impl Iterator<Item = Result<oxrdf::Triple, E>>,
+    ) -> Result<bool, E> {
         let parts = HashParts::of(self.triples());
         if parts.numbers().count() > 1 {
             return Ok(false);

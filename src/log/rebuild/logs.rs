@@ -8,8 +8,8 @@ use percent_encoding::percent_decode_str;
 
 use super::cells::TableError;
 use super::tables::{TableFiles, TableRecords};
-use crate::convert::Input;
 use crate::diagnostic::printable_path;
+use crate::log::convert::Input;
 use crate::record::{Decoder, Entry, Format, OwnEntries, ReaderOptions, Step};
 use crate::sink::parquet::schema::{TABLES, sessions};
 

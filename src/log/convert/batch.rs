@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::ConvertError;
+use super::error::ConvertError;
 use super::worker::{Paired, ScannedRecord, Worker, Written, bad_element};
 use crate::json::{self, Outline, Value};
 use crate::mapping::{Loss, MapPart};

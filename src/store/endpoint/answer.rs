@@ -8,10 +8,9 @@ use reqwest::blocking::Response;
 use sparesults::{QueryResultsFormat, QueryResultsParser, ReaderQueryResultsParserOutput};
 use spargebra::SparqlParser;
 
-use super::EndpointError;
-use super::error::{ServerRequest, content_type};
-use crate::answer::{Answer, Form, Solutions};
-use crate::quads::{LONGEST, quads};
+use super::error::{EndpointError, ServerRequest, content_type};
+use crate::store::answer::{Answer, Form, Solutions};
+use crate::store::quads::{LONGEST, quads};
 
 /// The answer of a server to a query. Rows and triples come as they arrive; there are none after an error. Blank nodes have
 /// the labels that the server gives them.
