@@ -338,17 +338,14 @@ pub(super) fn compare(run: &Run, comparison: Comparison, one: Value<'_>, other: 
             return (comparison == Comparison::Equal).then_some(false);
         }
         _ => {
-            let [a, b] = ["a", "b"].map(Variable::new_unchecked);
-            let [one_of, other_of] = [&a, &b].map(|name| Box::new(algebra::Expression::Variable(name.clone())));
-            let expression = match comparison {
-                Comparison::Equal => algebra::Expression::Equal(one_of, other_of),
-                Comparison::Less => algebra::Expression::Less(one_of, other_of),
-                Comparison::LessOrEqual => algebra::Expression::LessOrEqual(one_of, other_of),
-                Comparison::Greater => algebra::Expression::Greater(one_of, other_of),
-                Comparison::GreaterOrEqual => algebra::Expression::GreaterOrEqual(one_of, other_of),
+            let operator = match comparison {
+                Comparison::Equal => algebra::Expression::Equal,
+                Comparison::Less => algebra::Expression::Less,
+                Comparison::LessOrEqual => algebra::Expression::LessOrEqual,
+                Comparison::Greater => algebra::Expression::Greater,
+                Comparison::GreaterOrEqual => algebra::Expression::GreaterOrEqual,
             };
-            let found = run.evaluate_one(&expression, &[(a, run.to_term(one)?), (b, run.to_term(other)?)])?;
-            return Some(found == Literal::from(true).into());
+            return Some(evaluate_pair(run, operator, one, other)? == Literal::from(true).into());
         }
     };
     Some(comparison.holds(order))
@@ -364,6 +361,18 @@ impl Comparison {
             Self::GreaterOrEqual => order.is_ge(),
         }
     }
+}
+
+/// The value of an operator that only Oxigraph's evaluator knows for operands of these types; none: an error.
+fn evaluate_pair(
+    run: &Run,
+    operator: fn(Box<algebra::Expression>, Box<algebra::Expression>) -> algebra::Expression,
+    one: Value<'_>,
+    other: Value<'_>,
+) -> Option<Term> {
+    let [a, b] = ["a", "b"].map(Variable::new_unchecked);
+    let [one_of, other_of] = [&a, &b].map(|name| Box::new(algebra::Expression::Variable(name.clone())));
+    run.evaluate_one(&operator(one_of, other_of), &[(a, run.to_term(one)?), (b, run.to_term(other)?)])
 }
 
 /// The result of an operation; none: an error.
@@ -387,16 +396,13 @@ pub(super) fn arithmetic<'r>(
         (Value::Integer(one), Value::Decimal(other)) => (Decimal::from(*one), *other),
         (Value::Decimal(one), Value::Integer(other)) => (*one, Decimal::from(*other)),
         _ => {
-            let [a, b] = ["a", "b"].map(Variable::new_unchecked);
-            let [one_of, other_of] = [&a, &b].map(|name| Box::new(algebra::Expression::Variable(name.clone())));
-            let expression = match operation {
-                Operation::Add => algebra::Expression::Add(one_of, other_of),
-                Operation::Subtract => algebra::Expression::Subtract(one_of, other_of),
-                Operation::Multiply => algebra::Expression::Multiply(one_of, other_of),
-                Operation::Divide => algebra::Expression::Divide(one_of, other_of),
+            let operator = match operation {
+                Operation::Add => algebra::Expression::Add,
+                Operation::Subtract => algebra::Expression::Subtract,
+                Operation::Multiply => algebra::Expression::Multiply,
+                Operation::Divide => algebra::Expression::Divide,
             };
-            let arguments = [(a, run.to_term(one)?), (b, run.to_term(other)?)];
-            return run.evaluate_one(&expression, &arguments).map(Value::from);
+            return evaluate_pair(run, operator, one, other).map(Value::from);
         }
     };
     Some(Value::Decimal(match operation {
