@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::{BLOCK, BlockError};
-use super::examples::{Examples, ExamplesFile, Others, SnippetSource};
+use super::examples::{Examples, Others, SnippetSource};
 use super::folder::{Folder, key};
 use super::language::Language;
 use super::library::Library;
@@ -157,8 +157,7 @@ impl Block {
         let own_examples: &[_] = if file.is_none() { EXAMPLES } else { &[] };
         let examples_file = file.or_else(|| folder.find(EXAMPLES).map(str::to_owned));
         let mut notes = Vec::new();
-        let metadata: Metadata =
-            folder.find(METADATA).map(|file| folder.read_data(file, BLOCK)).transpose()?.unwrap_or_default();
+        let (_, metadata): (_, Metadata) = folder.read_first(METADATA, BLOCK)?;
         provide_json_rpc(&mut folder, &metadata);
         let context_file = folder.find(CONTEXT);
         // The loader of contexts reads it again; a pipe would keep that waiting.
@@ -249,7 +248,12 @@ fn shapes(folder: &Folder, metadata: &Metadata, notes: &mut Vec<String>) -> Vec<
 
 /// The examples, each with its text in place.
 fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<String>) -> Result<Examples, BlockError> {
-    let ExamplesFile(mut examples) = folder.read_data(file, BLOCK)?;
+    let text = folder.read(file, BLOCK)?;
+    let read = match file.ends_with(".json") {
+        true => Examples::from_json(&text).map_err(|error| BlockError::syntax(file, error)),
+        false => Examples::from_yaml(&text).map_err(|error| BlockError::syntax(file, error)),
+    };
+    let mut examples = read?;
     let mut unused = |place: &str, others: &Others| {
         notes.extend(others.keys().map(|name| format!("{place}: there is no use for the entry `{name}`")));
     };

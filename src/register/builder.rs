@@ -189,7 +189,7 @@ impl<'b> BlockBuilder<'b> {
         if let Some(ontology) = &block.ontology {
             self.add_linked("ontology", site.own("ontology.ttl"), ontology.clone());
         }
-        let [report, catalogue] = site.overview().map(str::to_owned);
+        let [report, _, catalogue] = site.overview().map(str::to_owned);
         let own_report = ("report, for programs", site.test("_report.json"));
         self.view.links.extend([("report, for people", report), own_report, ("examples, as RDF", catalogue)]);
         Ok(())
@@ -263,7 +263,9 @@ impl<'b> BlockBuilder<'b> {
             "dependsOn": Some(&metadata.depends_on).filter(|blocks| !blocks.is_empty()),
             "validationPassed": report.is_success(),
         });
-        if let (false, Value::Object(entry)) = (site.is_alone(), &mut entry) {
+        if site.is_alone() {
+            entry["license"] = metadata.others.get("license").cloned().unwrap_or_default();
+        } else if let Value::Object(entry) = &mut entry {
             entry.extend(self.repository_entry());
             for (name, value) in metadata.others.iter().filter(|(name, _)| !name.starts_with('$')) {
                 let refers = ["isProfileOf", "extends", "extensionPoints"].contains(&name.as_str());

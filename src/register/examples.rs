@@ -141,12 +141,18 @@ impl Examples {
     ///
     /// Fails where the text is not YAML, or has something else where the format wants a string, a list or a mapping.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
-        yaml::read(text).map(|ExamplesFile(examples)| examples)
+        yaml::read_as(text).map(|ExamplesFile(examples)| examples)
+    }
+
+    /// Reads the same from JSON, whose strings may have escapes that YAML lacks.
+    pub(super) fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text).map(|ExamplesFile(examples)| examples)
     }
 
     /// Writes a file of examples, always as a mapping. A text that is nothing but line ends is not read back.
     pub fn to_yaml(&self) -> Result<String, serde_saphyr::ser_error::Error> {
-        yaml::write(self)
+        // JSON has all that is in it.
+        yaml::write(&serde_json::to_value(self).unwrap_or_default())
     }
 }
 
@@ -172,7 +178,7 @@ impl Snippet {
 }
 
 /// A file of examples in either of its forms.
-pub(super) struct ExamplesFile(pub(super) Examples);
+struct ExamplesFile(Examples);
 
 impl<'de> Deserialize<'de> for ExamplesFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

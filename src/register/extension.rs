@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::annotate::{CONTEXT, MAX_DEPTH, PREFIXES, too_large};
 use super::error::BlockError;
 use super::library::{Library, shown};
-use super::references::{block_reference, identifiers, point, split};
+use super::references::{block_reference, identifiers, point, resolve, split};
 
 const BY: &str = "extensionPoints";
 /// Keywords that say nothing of a value; a schema of these and one reference is another name for what it refers to.
@@ -143,11 +143,7 @@ impl Overlay<'_> {
 fn alternative(keyword: &str, item: &Value, branches: Option<Map<String, Value>>, uri: &str) -> Value {
     let whole = || {
         let mut item = item.clone();
-        let absolute = |reference: &str| {
-            let base = oxiri::Iri::parse(uri).ok()?;
-            Some(base.resolve(&oxiri::IriRef::parse(reference).ok()?).ok()?.into_inner())
-        };
-        point(&mut item, &mut { absolute });
+        point(&mut item, &mut |reference| resolve(Some(uri), reference));
         item
     };
     match branches {

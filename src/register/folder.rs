@@ -6,6 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::error::{BLOCK, BlockError};
 use super::yaml;
@@ -122,7 +123,7 @@ impl Folder {
     }
 
     /// The data in a file of the folder: JSON or YAML, as its name says.
-    pub fn read_data<T: DeserializeOwned>(&self, reference: &str, by: &str) -> Result<T, BlockError> {
+    pub fn read_data(&self, reference: &str, by: &str) -> Result<Value, BlockError> {
         let text = self.read(reference, by)?;
         match reference.ends_with(".json") {
             true => serde_json::from_str(&text).map_err(|error| BlockError::syntax(reference, error)),
@@ -137,7 +138,8 @@ impl Folder {
         T: DeserializeOwned + Default,
     {
         let Some(name) = self.find(names) else { return Ok(("", T::default())) };
-        let data: Option<T> = self.read_data(name, by)?;
+        let data: Option<T> =
+            serde_json::from_value(self.read_data(name, by)?).map_err(|error| BlockError::syntax(name, error))?;
         Ok((name, data.unwrap_or_default()))
     }
 

@@ -1,5 +1,6 @@
 //! One example or test: read, uplifted, validated; what comes of it are files and an item of the report.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -172,13 +173,9 @@ impl Runner {
             let Some(text) = self.prepared(job.text, done) else { return self.validate(job, &value, done) };
             let message = "JSON-LD context is present - uplifting";
             done.item.done(Section::Files, message, json!({ "op": "jsonld-uplift" }));
-            let uplift = |value: &_| self.uplifter.uplift(value, job.prefixes, job.base);
-            match &text {
-                None => uplift(&spelled),
-                Some(text) => match json::parse(text.as_bytes()) {
-                    Ok(prepared) => uplift(&prepared),
-                    Err(error) => Err(UpliftError::Document(format!("what jq gives is not JSON: {error}"))),
-                },
+            match json::parse(text.as_bytes()) {
+                Ok(prepared) => self.uplifter.uplift(&prepared, job.prefixes, job.base),
+                Err(error) => Err(UpliftError::Document(format!("what jq gives is not JSON: {error}"))),
             }
         } else {
             self.uplifter.convert_jsonld(&spelled, job.prefixes, job.base)
@@ -200,12 +197,10 @@ impl Runner {
         self.validate(job, &value, done);
     }
 
-    /// What the steps before the uplift make of an example: nothing new where there are none. None where one cannot be run.
-    fn prepared(&self, text: &str, done: &mut Done) -> Option<Option<String>> {
+    /// What the steps before the uplift make of an example. None where one cannot be run.
+    fn prepared<'t>(&self, text: &'t str, done: &mut Done) -> Option<Cow<'t, str>> {
         let mut steps = self.steps.iter().filter(|step| !step.r#type.takes_rdf());
-        steps.try_fold(None, |prepared: Option<String>, step| {
-            self.step(step, prepared.as_deref().unwrap_or(text), done).map(Some)
-        })
+        steps.try_fold(Cow::Borrowed(text), |text, step| self.step(step, &text, done).map(Cow::Owned))
     }
 
     /// What the steps after the uplift make of a graph. None where one cannot be run.
@@ -312,23 +307,23 @@ impl Runner {
         let reference = job.schema_ref.unwrap_or_default();
         // Of a document with several nodes, the nodes are what the schema describes.
         let value = value.get("@graph").unwrap_or(value);
-        let Some(validated) = self.schemas.validate(reference, value) else { return };
+        let Some(verdict) = self.schemas.validate(reference, value) else { return };
         if let Some(reference) = job.schema_ref {
             let message = format!("Using the following JSON Schema: {reference}");
             done.item.done(Section::JsonSchema, message, json!({ "filename": reference }));
         }
         done.schema = self.schemas.shown(reference);
-        match validated {
-            Ok(verdict @ (Verdict::Valid | Verdict::Unchecked)) => {
+        match verdict {
+            Verdict::Valid | Verdict::Unchecked => {
                 let payload = json!({ "op": "validation", "result": true });
                 let partly = if verdict == Verdict::Unchecked { ", but not every condition is checked" } else { "" };
                 done.item.done(Section::JsonSchema, format!("Validation passed{partly}"), payload);
             }
-            Err(why) => {
+            Verdict::Unknown(why) => {
                 let message = format!("Not validated: {why}");
                 done.item.fail(Section::JsonSchema, message, json!({ "op": NOT_VALIDATED }));
             }
-            Ok(Verdict::Invalid(invalid)) => {
+            Verdict::Invalid(invalid) => {
                 let places = [&invalid.instance, &invalid.keyword];
                 let [at, keyword] = places.map(|place| if place.is_empty() { "the top" } else { place.as_str() });
                 let message = format!("Validation failed: {}, at {at} (schema: {keyword})", invalid.message);

@@ -7,13 +7,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use oxiri::{Iri, IriRef};
 use serde_json::Value;
 
 use super::annotate::{CONTEXT, annotate};
 use super::error::BlockError;
 use super::folder::Folder;
-use super::references::{Anchors, BLOCKS, absolute_id, percent_decode, percent_encode, split};
+use super::references::{Anchors, BLOCKS, absolute_id, percent_decode, percent_encode, resolve, split};
 use super::yaml;
 use crate::context::{LoadError, Loader, joined};
 
@@ -118,7 +117,6 @@ impl Library {
 
     /// The URI that a reference without its fragment stands for, in a document with a URI.
     pub fn resolve(&self, base: &str, reference: &str) -> Result<String, BlockError> {
-        let remote = || BlockError::Remote { reference: reference.to_owned(), by: shown(base) };
         if let Some(id) = reference.strip_prefix(BLOCKS) {
             let schema = match self.blocks.get(id) {
                 Some(block) => block.schema.clone(),
@@ -126,8 +124,8 @@ impl Library {
             };
             return schema.ok_or_else(|| self.unknown(reference, base));
         }
-        let parsed = IriRef::parse(reference).map_err(|_| remote())?;
-        let whole = Iri::parse(base).map_err(|_| remote())?.resolve(&parsed).map_err(|_| remote())?.into_inner();
+        let remote = || BlockError::Remote { reference: reference.to_owned(), by: shown(base) };
+        let whole = resolve(Some(base), reference).ok_or_else(remote)?;
         Ok(self.here(&whole).unwrap_or(whole))
     }
 

@@ -308,7 +308,7 @@ impl Repository {
             // Authors write contexts by hand: as YAML they are taken with a comma too many, or without their wrapper.
             Err(error @ (LoadError::NotJson { .. } | LoadError::NoContext(_))) => {
                 let text = std::fs::read_to_string(&file).unwrap_or_default();
-                let Some(mut value) = yaml::read::<Value>(&text).ok().filter(Value::is_object) else {
+                let Some(mut value) = yaml::read(&text).ok().filter(Value::is_object) else {
                     return Err(error);
                 };
                 let value = value.get_mut("@context").map(Value::take).unwrap_or(value);
@@ -324,7 +324,7 @@ impl Repository {
     /// the register that was published before.
     fn base(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<String, BlockError> {
         let published = || {
-            let register: Value = self.folder.read_data("build/register.json", BLOCK).ok()?;
+            let register = self.folder.read_data("build/register.json", BLOCK).ok()?;
             let url = register.get("baseURL")?.as_str()?.trim_end_matches('/').to_owned();
             is_web(&url).then(|| format!("{url}/build/"))
         };
@@ -363,14 +363,13 @@ impl Repository {
         let catalogue: Vec<_> = catalogue.into_iter().collect();
         let reports: Vec<_> = blocks.iter().map(|block| &block.report).collect();
         let title = site.title(reports.first().map_or("", |report| &report.name));
-        let [html_report, catalogue_file] = site.overview();
-        let json_report = html_report.replace(".html", ".json");
+        let [html_report, json_report, catalogue_file] = site.overview();
         let path = |report: &Report| match self.is_alone {
             true => site.reference(&site.test("_report.json")),
             false => site.reference(&site.of(&path_of(&report.id)).test("_report.json")),
         };
         let summary = Report::summary(reports.iter().map(|report| (*report, path(report))));
-        files.insert(json_report.clone(), lines(&summary));
+        files.insert(json_report.to_owned(), lines(&summary));
         files.insert(html_report.to_owned(), html(&reports, &title));
         files.insert(catalogue_file.to_owned(), catalogue::text(&catalogue));
         let of_repository = |value: Value| if self.is_alone { Value::Null } else { value };
@@ -386,7 +385,7 @@ impl Repository {
             "modified": of_repository(json!(reports.iter().find_map(|report| report.generated.clone()))),
             "baseURL": if self.is_alone { site.base().map(str::to_owned) } else { site.source("") },
             "validationReport": site.reference(html_report),
-            "validationReportJson": of_repository(json!(site.reference(&json_report))),
+            "validationReportJson": of_repository(json!(site.reference(json_report))),
             "imports": of_repository(json!(imports)),
             "bblocks": entries,
         }));

@@ -16,10 +16,11 @@ use oxrdfio::{RdfFormat, RdfParser};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::references::split;
 use super::rules::infer;
 use super::steps::StepKind;
 use super::turtle::n_triples;
-use super::validator::{Validated, Validator};
+use super::validator::{Validator, Verdict};
 use super::worker::Worker;
 
 /// A schema that gave no answer for this many examples in a row is not tried with others.
@@ -56,26 +57,23 @@ impl Sandbox {
         &mut self.documents
     }
 
-    /// Compiles the schema at a URI with a fragment. An error is the URI of a document that cannot be used, and why; or that
-    /// there is no answer.
-    pub fn compile(&mut self, target: &str) -> Result<Result<(), (String, String)>, String> {
-        self.ask(&json!({ "compile": target }))
+    /// Compiles the schema at a URI with a fragment. An error is the URI of a document that cannot be used, and why.
+    pub fn compile(&mut self, target: &str) -> Result<(), (String, String)> {
+        let uri = split(target).0.to_owned();
+        self.ask(&json!({ "compile": target })).unwrap_or_else(|why| Err((uri, why)))
     }
 
     /// What is wrong with a value under the schema at a URI with a fragment.
-    pub fn validate(&mut self, target: &str, value: &Value) -> Validated {
+    pub fn validate(&mut self, target: &str, value: &Value) -> Verdict {
         if let Some((why, MAX_UNANSWERED)) = self.unanswered.get(target) {
-            return Err(why.clone());
+            return Verdict::Unknown(why.clone());
         }
         let answer = self.ask(&json!({ "schema": target, "value": value.to_string() }));
         let before = self.unanswered.remove(target).map_or(0, |(_, times)| times);
-        match answer {
-            Ok(validated) => validated,
-            Err(why) => {
-                self.unanswered.insert(target.to_owned(), (why.clone(), before + 1));
-                Err(why)
-            }
-        }
+        answer.unwrap_or_else(|why| {
+            self.unanswered.insert(target.to_owned(), (why.clone(), before + 1));
+            Verdict::Unknown(why)
+        })
     }
 
     /// What a step makes of a JSON text or of N-Triples.
@@ -96,7 +94,7 @@ impl Sandbox {
             }
         }
         let answer = match &mut self.worker {
-            Some(worker) => worker.ask(request).map_err(|error| error.to_string())?,
+            Some(worker) => worker.ask(request)?,
             None => (self.here)(request),
         };
         serde_json::from_value(answer).map_err(|error| error.to_string())
@@ -126,14 +124,14 @@ fn answering(documents: BTreeMap<String, Value>) -> impl FnMut(&Value) -> Value 
             match Validator::compile(target, &documents) {
                 Ok(validator) => drop(validators.insert(target.to_owned(), validator)),
                 Err(error) if is_compiled => return json!(Result::<(), _>::Err(error)),
-                Err((_, why)) => return json!(Validated::Err(why)),
+                Err((_, why)) => return json!(Verdict::Unknown(why)),
             }
         }
         match (is_compiled, validators.get(target)) {
-            (false, Some(validator)) => json!(match serde_json::from_str(text("value")) {
-                Ok(value) => validator.validate(&value),
-                Err(error) => Err(error.to_string()),
-            }),
+            (false, Some(validator)) => {
+                let value = serde_json::from_str(text("value")).map_err(|error| error.to_string());
+                json!(value.map_or_else(Verdict::Unknown, |value| validator.validate(&value)))
+            }
             _ => json!(Result::<(), ()>::Ok(())),
         }
     }

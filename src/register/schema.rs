@@ -13,7 +13,7 @@ use super::error::{BlockError, said};
 use super::library::{Library, shown, uri};
 use super::references::{is_without_anchors, percent_decode, percent_encode, point, split};
 use super::sandbox::Sandbox;
-use super::validator::{Validated, mark_undecidable};
+use super::validator::{Verdict, mark_undecidable};
 
 /// What refers to most schemas, for messages.
 const BY: &str = "the schema";
@@ -80,15 +80,12 @@ impl Schemas {
         let pointer = self.library.pointer(&uri, &document, &fragment);
         let pointer = pointer.map_err(|message| BlockError::unusable(by, format!("{}: {message}", shown(&uri))))?;
         let target = format!("{uri}#{}", percent_encode(&pointer));
-        let compiled = self.sandbox.borrow_mut().compile(&target);
-        match compiled.unwrap_or_else(|why| Err((uri, why))) {
-            Ok(()) => Ok(target),
-            Err((at, why)) => {
-                // What cannot be read is told as such.
-                self.library.document(&at, BY)?;
-                Err(BlockError::unusable(&shown(&at), why))
-            }
+        if let Err((at, why)) = self.sandbox.borrow_mut().compile(&target) {
+            // What cannot be read is told as such.
+            self.library.document(&at, BY)?;
+            return Err(BlockError::unusable(&shown(&at), why));
         }
+        Ok(target)
     }
 
     /// Takes a document and those that its references lead to, as far as the library has them.
@@ -132,10 +129,10 @@ impl Schemas {
     }
 
     /// What is wrong with a value, under the schema that a reference leads to; nothing where there is none.
-    pub fn validate(&self, reference: &str, value: &Value) -> Option<Validated> {
+    pub fn validate(&self, reference: &str, value: &Value) -> Option<Verdict> {
         Some(match self.targets.get(reference)? {
             Ok(target) => self.sandbox.borrow_mut().validate(target, value),
-            Err(why) => Err(why.clone()),
+            Err(why) => Verdict::Unknown(why.clone()),
         })
     }
 }

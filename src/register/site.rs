@@ -43,15 +43,18 @@ impl Site {
         Some(format!("{}{}", base.strip_suffix("build/").unwrap_or(base), encode(path)))
     }
 
-    /// Paths of the report that is for people, and of the catalogue.
-    pub fn overview(&self) -> [&'static str; 2] {
-        if self.is_alone() { ["report.html", "examples.ttl"] } else { ["tests/report.html", "bblocks.ttl"] }
+    /// Paths of the report that is for people, of that for programs, and of the catalogue.
+    pub fn overview(&self) -> [&'static str; 3] {
+        match self.is_alone() {
+            true => ["report.html", "report.json", "examples.ttl"],
+            false => ["tests/report.html", "tests/report.json", "bblocks.ttl"],
+        }
     }
 
     /// What the catalogue calls the block, or a part of it.
     pub fn node(&self, name: &str) -> String {
         let within = if self.is_alone() || name == self.key { String::new() } else { format!("{}/", self.key) };
-        format!("{}#{within}{name}", self.overview()[1])
+        format!("{}#{within}{name}", self.overview()[2])
     }
 
     /// Path of the block's page.

@@ -10,10 +10,12 @@
 //!
 //! Of JSONPath there is what jq has too, and filters for one text, such as `[?name="text"]`.
 
+use std::error::Error;
+
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::yaml::{self, YamlError};
+use super::yaml;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -26,8 +28,8 @@ struct Definition {
 }
 
 /// The program of jq that does what a definition says.
-pub fn program(definition: &str) -> Result<String, YamlError> {
-    let definition: Definition = yaml::read(definition)?;
+pub fn program(definition: &str) -> Result<String, Box<dyn Error>> {
+    let definition: Definition = serde_json::from_value(yaml::read(definition)?)?;
     let programs = match &definition.transform {
         Value::Array(programs) => programs.iter().filter_map(Value::as_str).collect(),
         program => Vec::from_iter(program.as_str()),

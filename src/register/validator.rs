@@ -37,9 +37,6 @@ thread_local! {
     static IS_UNDECIDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The outcome of a validation, or why there is none.
-pub type Validated = Result<Verdict, String>;
-
 /// What is known of a value under a schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
@@ -49,6 +46,8 @@ pub enum Verdict {
     Unchecked,
     /// It is not valid.
     Invalid(SchemaViolation),
+    /// Nobody knows, for this reason.
+    Unknown(String),
 }
 
 /// The most telling error of a value.
@@ -93,20 +92,16 @@ impl Validator {
     }
 
     /// Validates a value.
-    ///
-    /// # Errors
-    ///
-    /// If the verdict depends on a condition that is not checked.
-    pub fn validate(&self, value: &Value) -> Validated {
+    pub fn validate(&self, value: &Value) -> Verdict {
         IS_UNDECIDED.set(false);
         let outcome = self.schemas.validate(value, self.index);
         match outcome.map_err(|error| most_telling(&error, value)) {
-            Ok(()) if IS_UNDECIDED.get() => Ok(Verdict::Unchecked),
-            Ok(()) => Ok(Verdict::Valid),
+            Ok(()) if IS_UNDECIDED.get() => Verdict::Unchecked,
+            Ok(()) => Verdict::Valid,
             Err(violation) if IS_UNDECIDED.get() && !violation.is_certain() => {
-                Err("a pattern or a multipleOf that is not supported decides it".to_owned())
+                Verdict::Unknown("a pattern or a multipleOf that is not supported decides it".to_owned())
             }
-            Err(violation) => Ok(Verdict::Invalid(violation)),
+            Err(violation) => Verdict::Invalid(violation),
         }
     }
 }
@@ -467,7 +462,7 @@ mod tests {
                 "oneOf",
             ),
         ] {
-            let Ok(Verdict::Invalid(violation)) = validator(schema.clone()).validate(&value) else {
+            let Verdict::Invalid(violation) = validator(schema.clone()).validate(&value) else {
                 panic!("{schema} accepts {value}");
             };
             assert_eq!((violation.message.as_str(), violation.instance.as_str()), (message, ""), "{schema}");
@@ -481,19 +476,19 @@ mod tests {
         let look_ahead = json!({"pattern": "^(?!x)"});
         let schema = json!({"properties": {"a": look_ahead, "b": {"type": "integer"}}});
         let verdict = |schema: &Value, value: Value| validator(schema.clone()).validate(&value);
-        assert_eq!(verdict(&schema, json!({"b": 1})), Ok(Verdict::Valid));
-        assert_eq!(verdict(&schema, json!({"a": 1})), Ok(Verdict::Valid), "a pattern is about strings");
-        assert_eq!(verdict(&schema, json!({"a": "y"})), Ok(Verdict::Unchecked));
-        assert!(matches!(verdict(&schema, json!({"a": "y", "b": ""})), Ok(Verdict::Invalid(_))));
+        assert_eq!(verdict(&schema, json!({"b": 1})), Verdict::Valid);
+        assert_eq!(verdict(&schema, json!({"a": 1})), Verdict::Valid, "a pattern is about strings");
+        assert_eq!(verdict(&schema, json!({"a": "y"})), Verdict::Unchecked);
+        assert!(matches!(verdict(&schema, json!({"a": "y", "b": ""})), Verdict::Invalid(_)));
         for schema in [json!({"not": look_ahead}), json!({"oneOf": [look_ahead, {"type": "string"}]})] {
-            assert!(verdict(&schema, json!("x")).is_err(), "{schema}");
+            assert!(matches!(verdict(&schema, json!("x")), Verdict::Unknown(_)), "{schema}");
         }
         // 1.1 / 0.1 is 11.000000000000002 in binary.
-        assert_eq!(verdict(&json!({"multipleOf": 0.1}), json!(1.1)), Ok(Verdict::Unchecked));
+        assert_eq!(verdict(&json!({"multipleOf": 0.1}), json!(1.1)), Verdict::Unchecked);
         let closed = json!({"patternProperties": {"(?=x)": {"type": "string"}}, "additionalProperties": false});
-        assert_eq!(verdict(&closed, json!({"y": 1})), Ok(Verdict::Unchecked));
-        assert_eq!(verdict(&closed, json!({})), Ok(Verdict::Valid));
+        assert_eq!(verdict(&closed, json!({"y": 1})), Verdict::Unchecked);
+        assert_eq!(verdict(&closed, json!({})), Verdict::Valid);
         // Data is not a schema.
-        assert_eq!(verdict(&json!({"const": {"pattern": "(?!)"}}), json!({"pattern": "(?!)"})), Ok(Verdict::Valid));
+        assert_eq!(verdict(&json!({"const": {"pattern": "(?!)"}}), json!({"pattern": "(?!)"})), Verdict::Valid);
     }
 }

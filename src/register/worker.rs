@@ -19,25 +19,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// The argument that makes a program a worker.
-pub const ARGUMENT: &str = "worker";
+const ARGUMENT: &str = "worker";
 /// Time for an answer.
 const TIME: Duration = Duration::from_secs(10);
 /// Address space of the process, in bytes.
 const MEMORY: u64 = 2 << 30;
-
-/// Why a worker has not answered.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkerError {
-    /// It took too long.
-    #[error("it takes more than {} s", TIME.as_secs())]
-    TimedOut,
-    /// The process has ended, most likely since it was given no more memory.
-    #[error("it takes more than {} MiB of memory, or cannot be done", MEMORY >> 20)]
-    Ended,
-    /// The process cannot be begun or spoken to.
-    #[error("cannot start the worker process: {0}")]
-    Failed(#[from] io::Error),
-}
 
 /// A worker, begun when it is first asked.
 #[derive(Debug)]
@@ -65,22 +51,19 @@ impl Worker {
         (self.setup, self.running) = (setup, None);
     }
 
-    /// The answer to a request.
-    ///
-    /// # Errors
-    ///
-    /// None within 10 seconds and 2 GiB of memory. The worker can be asked something else then.
-    pub fn ask(&mut self, request: &Value) -> Result<Value, WorkerError> {
-        let mut running = match self.running.take() {
-            Some(running) => running,
-            None => self.start()?,
-        };
-        writeln!(running.requests, "{request}").map_err(|_| WorkerError::Ended)?;
+    /// The answer to a request, or why there is none within 10 seconds and 2 GiB of memory. The worker can be asked something
+    /// else then.
+    pub fn ask(&mut self, request: &Value) -> Result<Value, String> {
+        let failed = |error: io::Error| format!("cannot start the worker process: {error}");
+        let mut running = self.running.take().map_or_else(|| self.start(), Ok).map_err(failed)?;
+        // Most likely, the process was given no more memory.
+        let ended = || format!("it takes more than {} MiB of memory, or cannot be done", MEMORY >> 20);
+        writeln!(running.requests, "{request}").map_err(|_| ended())?;
         let answer = running.answers.recv_timeout(TIME).map_err(|error| match error {
-            RecvTimeoutError::Timeout => WorkerError::TimedOut,
-            RecvTimeoutError::Disconnected => WorkerError::Ended,
+            RecvTimeoutError::Timeout => format!("it takes more than {} s", TIME.as_secs()),
+            RecvTimeoutError::Disconnected => ended(),
         })?;
-        let answer = serde_json::from_str(&answer?).map_err(io::Error::from)?;
+        let answer = answer.and_then(|line| Ok(serde_json::from_str(&line)?)).map_err(failed)?;
         self.running = Some(running);
         Ok(answer)
     }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_saphyr::{
     DefaultMessageFormatter, DuplicateKeyPolicy, Error, MessageFormatter, SerializerOptions, UserMessageFormatter,
 };
@@ -42,7 +42,12 @@ impl YamlError {
 /// Reads one YAML document, as [YAML 1.2](https://yaml.org/spec/1.2.2/) has it: `yes` is a string.
 ///
 /// A key may stand only once in a mapping. JSON is YAML, so this reads JSON too.
-pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
+pub fn read(text: &str) -> Result<Value, YamlError> {
+    read_as(text)
+}
+
+/// Reads the same as another type, which the parser is compiled for: errors of type have a line then.
+pub fn read_as<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
     let mut options = serde_saphyr::options! {
         duplicate_keys: DuplicateKeyPolicy::Error,
         strict_booleans: true,
@@ -55,7 +60,7 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
 }
 
 /// Writes a YAML document; strings of several lines as blocks, whose lines are those of the string.
-pub fn write<T: Serialize>(value: &T) -> Result<String, serde_saphyr::ser_error::Error> {
+pub fn write(value: &Value) -> Result<String, serde_saphyr::ser_error::Error> {
     let options: SerializerOptions = serde_saphyr::ser_options! {
         compact_list_indent: false,
         // Folding would break lines of code.
