@@ -1,14 +1,14 @@
-//! Which triples are wanted: all, or those of some predicates.
+//! Selections of triples: all, or by predicate.
 
 use std::fmt;
 use std::sync::Arc;
 
 use oxrdf::{NamedNode, NamedNodeRef, Term, TermRef};
 
-/// A choice of triples by predicate, and by object where the object is an IRI.
+/// A selection of triples by predicate, and by object if the object is an IRI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// None: every triple.
+    /// `None` selects every triple.
     predicates: Option<Vec<Wanted>>,
 }
 
@@ -16,31 +16,31 @@ pub struct Selection {
 struct Wanted {
     predicate: NamedNode,
     uses: Vec<Use>,
-    /// Whether it is enough to know how long the object is.
+    /// True if only the length of the object is needed.
     sizes: bool,
 }
 
-/// What a query does with a predicate.
+/// The use of a predicate in a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Use {
-    /// None: whatever the object is.
+    /// `None` if any object is wanted.
     object: Option<Term>,
     pub of: Subjects,
 }
 
-/// The subjects of which triples are wanted.
+/// The subjects whose triples are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subjects {
-    /// Whatever they are.
+    /// Any subject.
     Any,
     /// Messages, batches, and the errors of answers.
     Messages,
-    /// Records that meet all of these conditions.
+    /// Records that meet all conditions.
     Records(Vec<Condition>),
 }
 
 impl Use {
-    /// Whether it is about that object, if that is an IRI and known.
+    /// Returns true if the use may include the object, which is given if it is a known IRI.
     pub fn wants(&self, object: Option<&str>) -> bool {
         match (self.object.as_ref().map(Term::as_ref), object) {
             (Some(TermRef::NamedNode(node)), Some(iri)) => node.as_str() == iri,
@@ -49,17 +49,17 @@ impl Use {
     }
 }
 
-/// A condition that a record meets which has a value of one of some properties that fits.
+/// A condition on records: the record has one of the properties with a value that passes the test.
 #[derive(Clone)]
 pub(crate) struct Condition {
     pub properties: Vec<NamedNode>,
-    /// None: any value fits.
+    /// `None` if any value passes.
     pub test: Option<Arc<ValueTest>>,
-    /// The test as text: the same text, the same test.
+    /// The test as text. Tests with the same text are equal.
     pub text: String,
 }
 
-/// Whether a value fits.
+/// A test of a value.
 pub(crate) type ValueTest = dyn Fn(&Term) -> bool + Send + Sync;
 
 impl PartialEq for Condition {
@@ -77,12 +77,12 @@ impl fmt::Debug for Condition {
 }
 
 impl Selection {
-    /// Every triple.
+    /// Selects every triple.
     pub fn all() -> Self {
         Self { predicates: None }
     }
 
-    /// No triple.
+    /// Selects no triple.
     pub fn nothing() -> Self {
         Self { predicates: Some(Vec::new()) }
     }
@@ -92,12 +92,12 @@ impl Selection {
         self.predicates = None;
     }
 
-    /// Adds the triples with this predicate, and this object if there is one.
+    /// Adds the triples with this predicate, and with this object if it is given.
     pub fn triples(&mut self, predicate: NamedNode, object: Option<Term>) {
         self.triples_of(predicate, object, Subjects::Any);
     }
 
-    /// Adds the triples with this predicate, and this object if there is one, of these subjects.
+    /// Adds the triples of these subjects with this predicate, and with this object if it is given.
     pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of: Subjects) {
         let Some(predicates) = &mut self.predicates else { return };
         let index = predicates.iter().position(|wanted| wanted.predicate == predicate).unwrap_or_else(|| {
@@ -112,7 +112,7 @@ impl Selection {
         }
     }
 
-    /// Adds the triples of another choice.
+    /// Adds the triples of another selection.
     pub(crate) fn add(&mut self, other: &Self) {
         let Some(predicates) = &other.predicates else { return self.everything() };
         for Wanted { predicate, uses, sizes } in predicates {
@@ -123,24 +123,24 @@ impl Selection {
         }
     }
 
-    /// What is done with a predicate; none: anything, or nothing at all.
+    /// Returns the uses of a predicate; `None` if all triples are selected, or none with this predicate.
     pub(crate) fn uses(&self, predicate: NamedNodeRef<'_>) -> Option<&[Use]> {
         self.wanted(predicate).map(|wanted| wanted.uses.as_slice())
     }
 
-    /// Wants triples whatever their subjects are.
+    /// Removes the restrictions on subjects.
     pub(crate) fn of_anything(&mut self) {
         let uses = self.predicates.iter_mut().flatten().flat_map(|wanted| &mut wanted.uses);
         uses.for_each(|used| used.of = Subjects::Any);
     }
 
-    /// Wants no more of the objects of these predicates than their lengths.
+    /// Reduces the objects of these predicates to their lengths.
     pub(crate) fn only_sizes(&mut self, predicates: &[NamedNode]) {
         let wanted = self.predicates.iter_mut().flatten().filter(|wanted| predicates.contains(&wanted.predicate));
         wanted.for_each(|wanted| wanted.sizes = true);
     }
 
-    /// Whether the length of the object is enough.
+    /// Returns true if only the length of the object is needed.
     pub(crate) fn wants_size(&self, predicate: NamedNodeRef<'_>) -> bool {
         self.wanted(predicate).is_some_and(|wanted| wanted.sizes)
     }
@@ -149,19 +149,19 @@ impl Selection {
         self.predicates.iter().flatten().find(|wanted| wanted.predicate.as_ref() == predicate)
     }
 
-    /// The predicates of the triples that are wanted; none: any predicate.
+    /// Returns the selected predicates; `None` for any predicate.
     pub fn predicates(&self) -> Option<impl Iterator<Item = NamedNodeRef<'_>>> {
         Some(self.predicates.as_ref()?.iter().map(|wanted| wanted.predicate.as_ref()))
     }
 
-    /// Whether a triple may be wanted of a subject that is none of [`Subjects::Messages`].
+    /// Returns true if a triple may be wanted whose subject is not one of [`Subjects::Messages`].
     pub(crate) fn wants_elsewhere(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
         self.uses(predicate).map_or(self.predicates.is_none(), |uses| {
             uses.iter().any(|used| used.of == Subjects::Any && used.wants(object))
         })
     }
 
-    /// Whether a triple may be wanted: its predicate, and its object if that is an IRI and known.
+    /// Returns true if a triple may be wanted, by its predicate, and by its object if that is a known IRI.
     pub fn wants(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
         let Some(wanted) = self.wanted(predicate) else { return self.predicates.is_none() };
         wanted.uses.iter().any(|used| used.wants(object))

@@ -1,4 +1,4 @@
-//! Which records are wanted: known of each before its triples come, so that nothing is kept of the others.
+//! Conditions on records, tested before a record's triples arrive, so that triples of other records are not collected.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,53 +12,53 @@ use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Node};
 use crate::vocab::{jrpc, rpcg};
 
-/// The properties that are known of a record before its triples. Nothing but records has them.
+/// The properties of a record that are known before its triples. Only records have them.
 pub(crate) const FORESEEN: [NamedNodeRef<'_>; 6] =
     [rpcg::IN_SESSION, rpcg::SEQUENCE, rpcg::SENT_BY, rpcg::CAPTURED_AT, rpcg::CLOCK_TIME, jrpc::HAS_METHOD];
 
-/// How many values are remembered of each condition.
+/// The maximum number of cached test results for each condition.
 const REMEMBERED: usize = 1 << 10;
 
-/// Groups of conditions, and which of them the record at hand meets: all of one.
+/// Groups of conditions, and the groups that the current record meets: each in all its conditions.
 pub(super) struct Conditions {
     iri: String,
     groups: Vec<Vec<Condition>>,
-    /// What came of testing a value, for each condition of each group.
+    /// The cached results of tests by value, for each condition of each group.
     tested: Vec<Vec<HashMap<String, bool>>>,
     met: Vec<bool>,
     subject: Subject,
 }
 
-/// Of what the triples are.
+/// The subject of the current triples.
 enum Subject {
-    /// The record that was judged, when its node comes.
+    /// The judged record, before its node arrives.
     Next,
     Judged,
-    /// A record that was not.
+    /// A record that was not judged.
     Another,
-    /// What is not a record, and meets no condition.
+    /// A subject that is not a record, so it does not meet any condition.
     Else,
 }
 
 impl Conditions {
-    /// None yet, for an input of that IRI.
+    /// Creates an empty list of groups, for an input of that IRI.
     pub fn new(iri: &str) -> Self {
         let (groups, tested, met) = (Vec::new(), Vec::new(), Vec::new());
         Self { iri: iri.to_owned(), groups, tested, met, subject: Subject::Another }
     }
 
-    /// The number of a group of conditions.
+    /// Returns the number of a group of conditions, adding it if new.
     pub fn group(&mut self, group: &[Condition]) -> usize {
         self.groups.iter().position(|known| known == group).unwrap_or_else(|| {
             self.tested.push(group.iter().map(|_| HashMap::new()).collect());
             self.groups.push(group.to_vec());
-            // The record at hand has begun.
+            // The current record has already begun, so it passes.
             self.met.push(true);
             self.met.len() - 1
         })
     }
 
-    /// Tests a record.
+    /// Tests a record against all groups.
     pub fn judge(&mut self, record: &Annotated<'_>, session: &str) {
         self.subject = Subject::Next;
         for ((group, tested), met) in self.groups.iter().zip(&mut self.tested).zip(&mut self.met) {
@@ -67,7 +67,7 @@ impl Conditions {
         }
     }
 
-    /// Goes on to the next subject.
+    /// Moves on to the next subject.
     pub fn subject(&mut self, node: NodeRef<'_>) {
         self.subject = match (&self.subject, node) {
             (Subject::Next, _) => Subject::Judged,
@@ -76,7 +76,7 @@ impl Conditions {
         };
     }
 
-    /// Whether the subject at hand may meet one of these groups.
+    /// Returns true if the current subject may meet one of the groups.
     pub fn is_any_met(&self, groups: &[usize]) -> bool {
         match self.subject {
             Subject::Judged => groups.iter().any(|group| self.met.get(*group) == Some(&true)),
@@ -95,7 +95,7 @@ fn is_met(
     let Some(test) = &condition.test else { return true };
     condition.properties.iter().any(|property| {
         let Some(text) = value(property.as_ref(), record, session) else { return false };
-        // A text of another property may be another term.
+        // The same text of another property may be another term.
         let is_alone = condition.properties.len() == 1;
         if let Some(known) = tested.get(text.as_ref()).filter(|_| is_alone) {
             return *known;
@@ -109,7 +109,7 @@ fn is_met(
     })
 }
 
-/// The value that a record has of a property, as text.
+/// Returns the record's value of a property, as text.
 fn value<'r>(property: NamedNodeRef<'_>, record: &'r Annotated<'_>, session: &'r str) -> Option<Cow<'r, str>> {
     match (property, record.time, &record.node) {
         (rpcg::IN_SESSION, ..) => Some(session.into()),
@@ -128,7 +128,7 @@ fn value<'r>(property: NamedNodeRef<'_>, record: &'r Annotated<'_>, session: &'r
     }
 }
 
-/// That value.
+/// Returns the term of such a value.
 fn term(property: NamedNodeRef<'_>, text: &str, iri: &str) -> Term {
     match property {
         rpcg::IN_SESSION => NamedNode::new_unchecked(format!("{iri}{text}")).into(),
