@@ -1,4 +1,4 @@
-//! What a query can do without: triples of records that it does not ask about, and texts whose length is enough.
+//! Data that a query does not need: triples of records that it excludes, and texts of which it needs only the length.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::sink::columns::FORESEEN;
 use crate::sink::{Condition, ValueTest};
 use crate::vocab::{jrpc, rpcg};
 
-/// The properties of what may be long.
+/// The properties whose values may be long.
 const PAYLOADS: [NamedNodeRef<'_>; 5] =
     [jrpc::HAS_PARAMETERS, jrpc::HAS_RESULT, jrpc::HAS_ERROR_DATA, rpcg::VALUE, rpcg::TEXT];
 
-/// Further properties that nothing but messages has.
+/// Further properties that only messages have.
 const OF_MESSAGES: [NamedNodeRef<'_>; 9] = [
     rpcg::IN_BATCH,
     rpcg::BATCH_INDEX,
@@ -36,34 +36,34 @@ const OF_MESSAGES: [NamedNodeRef<'_>; 9] = [
 const KINDS: [NamedNodeRef<'_>; 6] =
     [jrpc::REQUEST, jrpc::NOTIFICATION, jrpc::RESPONSE, jrpc::ERROR_RESPONSE, rpcg::BATCH, rpcg::INVALID_MESSAGE];
 
-/// What is known of a variable.
+/// The known facts about a variable.
 #[derive(Debug, Clone)]
 pub(super) enum Known {
-    /// It is a record that meets this condition.
+    /// A record that meets this condition.
     Record(Condition),
-    /// It is a message or the error of one.
+    /// A message, or the error of a message.
     Message,
 }
 
-/// What holds in every solution of a pattern.
+/// The facts that hold in every solution of a pattern.
 #[derive(Default)]
 struct Certain<'p> {
     /// The variables that have a value.
     bound: BTreeSet<&'p Variable>,
     /// Records with a property that is known before their triples, and its value.
     values: Vec<(&'p Variable, Vec<NamedNode>, &'p TermPattern)>,
-    /// What a variable is.
+    /// The tests that variables pass.
     tests: Vec<(&'p Variable, String, Arc<ValueTest>)>,
-    /// What else is known of variables.
+    /// Other facts about variables.
     known: Vec<(TermPattern, Known)>,
 }
 
-/// What is known of variables and blank nodes in every solution of a pattern.
+/// Returns the facts about variables and blank nodes in every solution of a pattern.
 pub(super) fn certain(pattern: &GraphPattern) -> Vec<(TermPattern, Known)> {
     Certain::of(pattern).known()
 }
 
-/// The variables that have a value in every solution of a pattern.
+/// Returns the variables that have a value in every solution of a pattern.
 pub(super) fn bound(pattern: &GraphPattern) -> BTreeSet<&Variable> {
     Certain::of(pattern).bound
 }
@@ -125,7 +125,7 @@ impl<'p> Certain<'p> {
         }
         let is_kind =
             |class: &TermPattern| matches!(class, TermPattern::NamedNode(class) if KINDS.contains(&class.as_ref()));
-        // That a record failed is known before its triples too.
+        // A record's failure is known before its triples too.
         let is_failure = matches!(object, TermPattern::NamedNode(class) if *class == rpcg::FAILURE);
         let is_known = |property: &NamedNode| FORESEEN.contains(&property.as_ref());
         if properties.iter().all(is_known) || (properties.as_slice() == [rdf::TYPE] && is_failure) {
@@ -186,7 +186,7 @@ impl<'p> Certain<'p> {
     }
 }
 
-/// Whether a term is one of these variables.
+/// Returns true if a term is one of these variables.
 pub(super) fn is_among(term: &TermPattern, variables: &BTreeSet<&Variable>) -> bool {
     matches!(term, TermPattern::Variable(variable) if variables.contains(variable))
 }
@@ -195,7 +195,7 @@ fn is_term(wanted: Term) -> Arc<ValueTest> {
     Arc::new(move |term| *term == wanted)
 }
 
-/// The properties that a path chooses from, if that is all that it does.
+/// Returns the properties of a path that only chooses between properties.
 fn choices(path: &PropertyPathExpression) -> Option<Vec<NamedNode>> {
     match path {
         PropertyPathExpression::NamedNode(property) => Some(vec![property.clone()]),
@@ -204,7 +204,7 @@ fn choices(path: &PropertyPathExpression) -> Option<Vec<NamedNode>> {
     }
 }
 
-/// Whether what an expression gives depends on the values of variables alone, which are collected.
+/// Returns true if the result of an expression depends only on the values of variables, and collects the variables.
 fn is_of_values<'p>(expression: &'p Expression, variables: &mut BTreeSet<&'p Variable>) -> bool {
     match expression {
         Expression::Variable(variable) | Expression::Bound(variable) => {
@@ -226,7 +226,7 @@ fn is_of_values<'p>(expression: &'p Expression, variables: &mut BTreeSet<&'p Var
     operands(expression).into_iter().all(|operand| is_of_values(operand, variables))
 }
 
-/// The test that a condition of one variable is.
+/// Returns a condition on one variable as a test.
 fn test(variable: &Variable, condition: &Expression) -> Option<Arc<ValueTest>> {
     let inner = Box::new(GraphPattern::Bgp { patterns: Vec::new() });
     let sparopt::algebra::GraphPattern::Filter { expression, .. } =
@@ -241,21 +241,21 @@ fn test(variable: &Variable, condition: &Expression) -> Option<Arc<ValueTest>> {
     Some(Arc::new(fits))
 }
 
-/// The query as it is asked where of some properties' values only the lengths are there, and those properties. It asks for
-/// `STRLEN(STR(?value))` in `BIND` or an aggregate, and for nothing else of those values.
+/// Rewrites a query for columns that hold only the lengths of some properties' values, and returns it with those
+/// properties. `None` unless the query uses the values only in `STRLEN(STR(?value))`, in `BIND` or an aggregate.
 pub(super) fn sized(query: &Query) -> Option<(Query, Vec<NamedNode>)> {
     let mut sized = query.clone();
     let Query::Select { pattern, .. } = &mut sized else { return None };
     let mut variables = Vec::new();
     shorten(pattern, &mut variables);
-    // Whatever else the query says of a variable or a property, its text has it.
+    // Every other use of a variable or a property shows in the query's text.
     let text = query.to_sse();
     let occurrences = |word: String| text.split([' ', '(', ')', '\n']).filter(|token| *token == word).count();
     let lengths = variables.len();
     variables.sort_unstable();
     variables.dedup();
     let mut objects = Vec::new();
-    // Joined with another value, it would be more than a length.
+    // Joined with another value, it would need more than the length.
     let is_single = |variable| values(pattern, variable, &mut objects).is_some();
     let are_single = variables.iter().all(is_single);
     let elsewhere = variables.iter().map(|variable| occurrences(variable.to_string())).sum::<usize>();
@@ -272,7 +272,7 @@ pub(super) fn sized(query: &Query) -> Option<(Query, Vec<NamedNode>)> {
     (fits && !properties.is_empty()).then_some((sized, properties))
 }
 
-/// Puts the numbers that are there for values in the place of their lengths: the variables.
+/// Replaces lengths with the numbers that stand for the values, and collects the variables.
 fn shorten(pattern: &mut GraphPattern, variables: &mut Vec<Variable>) {
     match pattern {
         GraphPattern::Extend { expression, .. } => shorten_expression(expression, variables),
@@ -295,15 +295,15 @@ fn shorten_expression(expression: &mut Expression, variables: &mut Vec<Variable>
     {
         let (variable, value) = (variable.clone(), Box::new(Expression::Variable(variable.clone())));
         variables.push(variable);
-        // A sum is a number like any other, and no longer the one that stands for the value. IRIs are what they were.
+        // A sum is an ordinary number, and no longer the number that stands for the value. IRIs stay unchanged.
         let is_iri = Expression::FunctionCall(Function::IsIri, vec![(*value).clone()]);
         let length = Expression::Add(value, Box::new(Expression::Literal(Literal::from(0))));
         *expression = Expression::If(Box::new(is_iri), Box::new(expression.clone()), Box::new(length));
     }
 }
 
-/// Collects the properties whose values a variable has, for each pattern that gives it values. Gives how many of those
-/// patterns are joined; `None` if several are in a part that does not show them, or where a path leads elsewhere, too.
+/// Collects the properties whose values a variable has, for each pattern that binds it. Returns the number of those
+/// patterns that are joined; `None` if several are in a subselect, or if a path may lead elsewhere.
 fn values<'p>(pattern: &'p GraphPattern, variable: &Variable, found: &mut Vec<Vec<NamedNodeRef<'p>>>) -> Option<usize> {
     let is_value = |object: &TermPattern| matches!(object, TermPattern::Variable(other) if other == variable);
     let before = found.len();
@@ -323,13 +323,13 @@ fn values<'p>(pattern: &'p GraphPattern, variable: &Variable, found: &mut Vec<Ve
     }
     match pattern {
         GraphPattern::Union { .. } => counts.into_iter().max(),
-        // What it shows would be told as something that is said of the variable.
+        // A variable that the subselect projects would occur once more in the query's text.
         GraphPattern::Project { .. } => (counts.into_iter().sum::<usize>() < 2).then_some(0),
         _ => Some(counts.into_iter().sum()),
     }
 }
 
-/// The properties that a path can end with.
+/// Returns the properties that a path can end with.
 fn last_steps(path: &PropertyPathExpression) -> Option<Vec<NamedNodeRef<'_>>> {
     match path {
         PropertyPathExpression::NamedNode(property) => Some(vec![property.as_ref()]),
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn conditions_are_those_of_every_solution() {
-        // The conditions under which params are wanted, one use after the other.
+        // The conditions under which params are wanted, for each use.
         let wanted = |pattern: &str| {
             let query = Query::parse(&format!("SELECT * {{ {pattern} }}"), None).unwrap();
             let uses = query.needs().uses(jrpc::HAS_PARAMETERS).unwrap_or_default();
@@ -410,7 +410,7 @@ mod tests {
                 "a b",
             ),
             ("{ ?m jrpc:hasParameters ?p } UNION { ?x jrpc:hasResult ?p } ?m jrpc:hasMethod 'a'", "a"),
-            // Anything.
+            // Without a condition.
             ("?m jrpc:hasParameters ?p OPTIONAL { ?m jrpc:hasMethod 'a' }", ""),
             ("{ ?m jrpc:hasMethod 'a' } UNION { ?m jrpc:hasParameters ?p }", ""),
             ("?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p FILTER(?x = 'a' || ?p = 5)", "ab"),
@@ -418,7 +418,7 @@ mod tests {
             ("?m jrpc:hasMethod ?x ; jrpc:hasParameters ?p { FILTER(!BOUND(?x)) }", "ab"),
             ("?m jrpc:hasMethod 'a' { SELECT (COUNT(*) AS ?n) { ?m jrpc:hasParameters ?p } }", ""),
             ("?m jrpc:hasMethod 'a' ; jrpc:hasParameters ?p { ?other jrpc:hasParameters ?p }", "a "),
-            // A record without the condition would be one that is not there, and nothing is then optional.
+            // Without its triples, a record would look absent here, which changes the answer.
             ("{ OPTIONAL { ?m jrpc:hasParameters ?p } } ?m jrpc:hasMethod 'a'", ""),
             ("OPTIONAL { ?m jrpc:hasParameters ?p } FILTER EXISTS { ?m jrpc:hasMethod 'a' }", ""),
             ("{ ?x a ?y MINUS { ?m jrpc:hasParameters ?p ; rpcg:about ?y } } ?m jrpc:hasMethod 'a'", ""),
