@@ -177,7 +177,6 @@ impl Mapper {
             iri: &input.iri,
             source,
             named: self.in_session(),
-            plain: self.payloads_stay_opaque(),
             context: self.context(input),
         }
     }

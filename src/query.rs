@@ -43,6 +43,7 @@ mod answer;
 mod batch;
 mod cancel;
 pub mod catalogue;
+mod certain;
 mod columnar;
 mod dataset;
 #[cfg(feature = "http")]
@@ -50,7 +51,7 @@ mod endpoint;
 mod functions;
 mod items;
 mod keys;
-mod narrow;
+mod lengths;
 mod needs;
 mod numbers;
 mod overlap;
@@ -117,7 +118,7 @@ impl Query {
         if uses.items {
             syntax::rewrite_items(&mut algebra, &uses)?;
         }
-        let sized = narrow::sized(&algebra).filter(|_| uses.needs.predicates().is_some());
+        let sized = lengths::sized(&algebra).filter(|_| uses.needs.predicates().is_some());
         sized.iter().for_each(|(_, properties)| uses.needs.only_sizes(properties));
         Ok(Self { text, base: base.map(str::to_owned), algebra, sized, uses })
     }

@@ -14,7 +14,6 @@ use super::shape::{MappedTerm, Shape, Strings, Term};
 use super::walk::{BlockTerm, NodeWriter};
 use crate::json::{self, Numbers, Value};
 use crate::message::{Member, Payload, is_keyword_like};
-use crate::session::Annotated;
 use crate::session::triples::{Blank, NodeRef, ObjectRef, Triples};
 use crate::vocab;
 
@@ -145,10 +144,6 @@ fn cell_or_nil(cell: Option<&Blank>) -> ObjectRef<'static> {
 }
 
 impl<'v, T: Triples> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
-    fn about(&mut self, annotated: &Annotated<'_>, session: &str) {
-        self.triples.about(annotated, session);
-    }
-
     fn open(&mut self, node: NodeRef<'_>) {
         self.triples.subject(node);
     }

@@ -62,10 +62,6 @@ const ID: BlockTerm = BlockTerm::termless(jrpc::HAS_ID);
 
 /// Writes what the walk says, a node at a time.
 pub(super) trait NodeWriter<'v> {
-    /// Tells of a record whose nodes are next, in the session with that reference.
-    #[inline]
-    fn about(&mut self, _: &Annotated<'_>, _session: &str) {}
-
     /// Starts a node.
     fn open(&mut self, node: NodeRef<'_>);
 
@@ -130,7 +126,6 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
     #[inline]
     pub fn node(&mut self, annotated: &Annotated<'_>, plan: Option<&'v MessagePlan<'v>>) {
         let name = NodeRef::Message(annotated.name);
-        self.writer.about(annotated, self.session);
         match &annotated.node {
             Node::Message(message) => return self.message(annotated, message, plan),
             Node::Invalid(invalid) => {

@@ -10,9 +10,9 @@ use spargebra::algebra::{
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::algebra::{operands, parts};
+use super::certain::{Certain, is_among};
 use super::items::inverse;
-use super::narrow::{Known, bound, certain, is_among};
-use crate::sink::{Condition, Selection, Subjects};
+use crate::sink::Selection;
 use crate::vocab::{jrpc, rpcg};
 
 /// The things that a query uses.
@@ -31,8 +31,8 @@ pub(super) struct Uses {
     /// Their second arguments that are texts and not JSON Pointers.
     pub no_pointers: BTreeSet<String>,
     pub terms: BTreeSet<String>,
-    /// What is known in every solution of what is being looked at.
-    known: Vec<(TermPattern, Known)>,
+    /// The terms that are messages or their errors in every solution of the pattern at hand.
+    messages: Vec<TermPattern>,
 }
 
 impl Uses {
@@ -45,7 +45,7 @@ impl Uses {
             calls: Vec::new(),
             no_pointers: BTreeSet::new(),
             terms: BTreeSet::new(),
-            known: Vec::new(),
+            messages: Vec::new(),
         };
         match query {
             spargebra::Query::Describe { pattern, .. } => {
@@ -67,26 +67,26 @@ impl Uses {
 
     /// Looks at a pattern, and finds out what is known in it.
     fn pattern(&mut self, pattern: &GraphPattern) {
-        let known = self.known.len();
-        self.known.extend(certain(pattern));
+        let before = self.messages.len();
+        self.messages.extend(Certain::of(pattern).messages);
         self.parts(pattern);
-        self.known.truncate(known);
+        self.messages.truncate(before);
     }
 
     fn parts(&mut self, pattern: &GraphPattern) {
         match pattern {
             // What is around a part of its own, which may count, is not known in it.
             GraphPattern::Project { inner, .. } | GraphPattern::Slice { inner, .. } => {
-                let around = std::mem::take(&mut self.known);
+                let around = std::mem::take(&mut self.messages);
                 self.pattern(inner);
-                self.known = around;
+                self.messages = around;
                 return;
             }
             GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| self.triple(triple)),
             GraphPattern::Path { subject, path, object } => {
                 self.term(subject);
                 self.term(object);
-                self.path(path, self.known(subject));
+                self.path(path, self.messages.contains(subject));
             }
             GraphPattern::LeftJoin { left, right, expression } => {
                 self.parts(left);
@@ -159,54 +159,36 @@ impl Uses {
             // Made of triples that another pattern needs.
             NamedNodePattern::NamedNode(predicate) if inverse(predicate.as_ref()).is_some() => self.items = true,
             NamedNodePattern::NamedNode(predicate) => {
-                let known = self.known(&triple.subject);
-                self.needs.triples_of(predicate.clone(), object, known);
+                let of_messages = self.messages.contains(&triple.subject);
+                self.needs.triples_of(predicate.clone(), object, of_messages);
             }
             NamedNodePattern::Variable(_) => self.needs.everything(),
         }
     }
 
-    /// What is known of a subject.
-    fn known(&self, subject: &TermPattern) -> Subjects {
-        let known = || self.known.iter().filter(|(term, _)| term == subject).map(|(_, known)| known);
-        let mut conditions: Vec<Condition> = Vec::new();
-        for known in known() {
-            if let Known::Record(condition) = known
-                && !conditions.contains(condition)
-            {
-                conditions.push(condition.clone());
-            }
-        }
-        match (conditions.is_empty(), known().next()) {
-            (false, _) => Subjects::Records(conditions),
-            (true, Some(_)) => Subjects::Messages,
-            (true, None) => Subjects::Any,
-        }
-    }
-
-    /// Looks at a path that begins with these.
-    fn path(&mut self, path: &PropertyPathExpression, of: Subjects) {
+    /// Looks at a path that begins with messages, or with any subject.
+    fn path(&mut self, path: &PropertyPathExpression, of_messages: bool) {
         match path {
             PropertyPathExpression::NamedNode(predicate) => {
                 self.iri(predicate);
                 self.items |= inverse(predicate.as_ref()).is_some();
-                self.needs.triples_of(predicate.clone(), None, of);
+                self.needs.triples_of(predicate.clone(), None, of_messages);
             }
             PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => {
-                self.path(path, Subjects::Any);
+                self.path(path, false);
             }
             PropertyPathExpression::Sequence(left, right) => {
-                self.path(left, of);
+                self.path(left, of_messages);
                 let is_error = **left == PropertyPathExpression::NamedNode(jrpc::HAS_ERROR.into_owned());
-                self.path(right, if is_error { Subjects::Messages } else { Subjects::Any });
+                self.path(right, is_error);
             }
             PropertyPathExpression::Alternative(left, right) => {
-                self.path(left, of.clone());
-                self.path(right, of);
+                self.path(left, of_messages);
+                self.path(right, of_messages);
             }
             // A path of no step joins every node of the graph with itself.
             PropertyPathExpression::ZeroOrMore(path) | PropertyPathExpression::ZeroOrOne(path) => {
-                self.path(path, Subjects::Any);
+                self.path(path, false);
                 self.needs.everything();
             }
             PropertyPathExpression::NegatedPropertySet(_) => self.needs.everything(),
@@ -250,11 +232,11 @@ impl Uses {
 
     /// Looks at what sees the solutions of a pattern: of those records that are in all of them, what is known holds there.
     fn inside(&mut self, around: &GraphPattern, look: impl FnOnce(&mut Self)) {
-        let bound = bound(around);
-        let known = self.known.clone();
-        self.known.retain(|(term, _)| is_among(term, &bound));
+        let bound = Certain::of(around).bound;
+        let messages = self.messages.clone();
+        self.messages.retain(|term| is_among(term, &bound));
         look(self);
-        self.known = known;
+        self.messages = messages;
     }
 }
 

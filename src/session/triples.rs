@@ -8,7 +8,7 @@ use std::fmt;
 use oxrdf::vocab::xsd;
 use oxrdf::{NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 
-use crate::session::{Annotated, Name};
+use crate::session::Name;
 
 /// A node of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,10 +226,6 @@ impl<'a> ObjectRef<'a> {
 
 /// Takes triples, those of a subject one after the other.
 pub trait Triples {
-    /// Tells of a record whose triples are next: its node is the first subject, in the session with that reference.
-    #[inline]
-    fn about(&mut self, _: &Annotated<'_>, _session: &str) {}
-
     /// Starts a subject.
     fn subject(&mut self, node: NodeRef<'_>);
 

@@ -9,7 +9,6 @@
 
 mod collect;
 mod column;
-mod conditions;
 mod kept;
 mod matches;
 mod packed;
@@ -22,7 +21,6 @@ use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
 
 pub(crate) use self::collect::{Collector, ColumnsSink};
 pub(crate) use self::column::{Column, Row};
-pub(crate) use self::conditions::FORESEEN;
 use self::kept::{Form, Kept, is_long};
 pub(crate) use self::matches::Matches;
 use self::packed::Packed;

@@ -71,8 +71,6 @@ pub(crate) struct SinkInput<'i> {
     pub source: &'i str,
     /// Whether its triples are in named graphs, those of its sessions. What is relative is so to its IRI then.
     pub named: bool,
-    /// Whether its messages are mapped as they are, a message's method before its params: no further context has a say.
-    pub plain: bool,
     /// The `@context` of its JSON-LD document.
     pub context: serde_json::Value,
 }

@@ -1,8 +1,5 @@
 //! Which triples are wanted: all, or those of some predicates.
 
-use std::fmt;
-use std::sync::Arc;
-
 use oxrdf::{NamedNode, NamedNodeRef, Term, TermRef};
 
 /// A choice of triples by predicate, and by object where the object is an IRI.
@@ -22,57 +19,20 @@ struct Wanted {
 
 /// What a query does with a predicate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Use {
+struct Use {
     /// None: whatever the object is.
     object: Option<Term>,
-    pub of: Subjects,
-}
-
-/// The subjects of which triples are wanted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Subjects {
-    /// Whatever they are.
-    Any,
-    /// Messages, batches, and the errors of answers.
-    Messages,
-    /// Records that meet all of these conditions.
-    Records(Vec<Condition>),
+    /// Only of messages, batches, and the errors of answers.
+    of_messages: bool,
 }
 
 impl Use {
     /// Whether it is about that object, if that is an IRI and known.
-    pub fn wants(&self, object: Option<&str>) -> bool {
+    fn wants(&self, object: Option<&str>) -> bool {
         match (self.object.as_ref().map(Term::as_ref), object) {
             (Some(TermRef::NamedNode(node)), Some(iri)) => node.as_str() == iri,
             _ => true,
         }
-    }
-}
-
-/// A condition that a record meets which has a value of one of some properties that fits.
-#[derive(Clone)]
-pub(crate) struct Condition {
-    pub properties: Vec<NamedNode>,
-    /// None: any value fits.
-    pub test: Option<Arc<ValueTest>>,
-    /// The test as text: the same text, the same test.
-    pub text: String,
-}
-
-/// Whether a value fits.
-pub(crate) type ValueTest = dyn Fn(&Term) -> bool + Send + Sync;
-
-impl PartialEq for Condition {
-    fn eq(&self, other: &Self) -> bool {
-        self.properties == other.properties && self.text == other.text
-    }
-}
-
-impl Eq for Condition {}
-
-impl fmt::Debug for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} {}", self.properties, self.text)
     }
 }
 
@@ -94,17 +54,18 @@ impl Selection {
 
     /// Adds the triples with this predicate, and this object if there is one.
     pub fn triples(&mut self, predicate: NamedNode, object: Option<Term>) {
-        self.triples_of(predicate, object, Subjects::Any);
+        self.triples_of(predicate, object, false);
     }
 
-    /// Adds the triples with this predicate, and this object if there is one, of these subjects.
-    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of: Subjects) {
+    /// Adds the triples with this predicate, and this object if there is one; of any subject, or only of messages, batches
+    /// and the errors of answers.
+    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of_messages: bool) {
         let Some(predicates) = &mut self.predicates else { return };
         let index = predicates.iter().position(|wanted| wanted.predicate == predicate).unwrap_or_else(|| {
             predicates.push(Wanted { predicate, uses: Vec::new(), sizes: false });
             predicates.len() - 1
         });
-        let new = Use { object, of };
+        let new = Use { object, of_messages };
         if let Some(Wanted { uses, .. }) = predicates.get_mut(index)
             && !uses.contains(&new)
         {
@@ -117,21 +78,16 @@ impl Selection {
         let Some(predicates) = &other.predicates else { return self.everything() };
         for Wanted { predicate, uses, sizes } in predicates {
             let sizes = *sizes && self.wanted(predicate.as_ref()).is_none_or(|wanted| wanted.sizes);
-            uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of.clone()));
+            uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of_messages));
             let added = self.predicates.iter_mut().flatten().find(|wanted| wanted.predicate == *predicate);
             added.into_iter().for_each(|wanted| wanted.sizes = sizes);
         }
     }
 
-    /// What is done with a predicate; none: anything, or nothing at all.
-    pub(crate) fn uses(&self, predicate: NamedNodeRef<'_>) -> Option<&[Use]> {
-        self.wanted(predicate).map(|wanted| wanted.uses.as_slice())
-    }
-
     /// Wants triples whatever their subjects are.
     pub(crate) fn of_anything(&mut self) {
         let uses = self.predicates.iter_mut().flatten().flat_map(|wanted| &mut wanted.uses);
-        uses.for_each(|used| used.of = Subjects::Any);
+        uses.for_each(|used| used.of_messages = false);
     }
 
     /// Wants no more of the objects of these predicates than their lengths.
@@ -154,10 +110,10 @@ impl Selection {
         Some(self.predicates.as_ref()?.iter().map(|wanted| wanted.predicate.as_ref()))
     }
 
-    /// Whether a triple may be wanted of a subject that is none of [`Subjects::Messages`].
+    /// True if a triple may be wanted of a subject that is not a message, a batch or the error of an answer.
     pub(crate) fn wants_elsewhere(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
-        self.uses(predicate).map_or(self.predicates.is_none(), |uses| {
-            uses.iter().any(|used| used.of == Subjects::Any && used.wants(object))
+        self.wanted(predicate).map_or(self.predicates.is_none(), |wanted| {
+            wanted.uses.iter().any(|used| !used.of_messages && used.wants(object))
         })
     }
 

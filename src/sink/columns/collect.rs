@@ -7,21 +7,17 @@ use oxrdf::{NamedNodeRef, Quad, TermRef};
 
 use super::super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::super::rendered::Rendered;
-use super::super::selection::{Selection, Subjects, Use};
+use super::super::selection::Selection;
 use super::Columns;
-use super::conditions::Conditions;
 use super::kept::{Form, Kept, is_long};
 use super::packed::Packer;
 use super::term::TermId;
-use crate::session::Annotated;
 use crate::session::triples::{NodeRef, ObjectRef, Triples};
 
 /// The triples of one predicate.
 struct Collected {
     predicate: String,
     wanted: bool,
-    /// Where it is only of some: the groups of conditions of which a record meets one.
-    of: Option<Vec<usize>>,
     /// Only the length of the object is.
     sizes: bool,
     triples: Vec<(TermId, TermId)>,
@@ -45,8 +41,6 @@ pub(crate) struct Collector {
     subject: Subject,
     /// How the subject is called, while nothing of it is wanted.
     name: String,
-    /// The conditions of records, if those can be told before their triples.
-    conditions: Option<Conditions>,
     /// The session at hand: its reference and its number.
     session: Option<(String, TermId)>,
     count: u64,
@@ -54,11 +48,9 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// A collector for the input of that IRI, of which the columns know already; `plain` if its messages are mapped with no
-    /// further context, each in its session.
-    pub fn new(columns: &Columns, iri: &str, selection: Selection, plain: bool) -> Self {
+    /// A collector for the input of that IRI, of which the columns know already.
+    pub fn new(columns: &Columns, iri: &str, selection: Selection) -> Self {
         Self {
-            conditions: plain.then(|| Conditions::new(iri)),
             iri: iri.to_owned(),
             base: columns.bases.find(iri),
             selection,
@@ -151,35 +143,17 @@ impl Collector {
     fn place(&mut self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> Option<usize> {
         let known = self.collected.iter().position(|collected| collected.predicate == predicate.as_str());
         let place = known.unwrap_or_else(|| {
-            let of = self.groups(predicate);
             self.collected.push(Collected {
                 predicate: predicate.as_str().to_owned(),
                 wanted: self.selection.wants(predicate, None),
-                of,
                 sizes: self.selection.wants_size(predicate),
                 triples: Vec::new(),
             });
             self.collected.len() - 1
         });
         let collected = self.collected.get(place)?;
-        let wanted = collected.wanted
-            && (object.is_none() || self.selection.wants(predicate, object))
-            && match (&self.conditions, &collected.of) {
-                (Some(conditions), Some(groups)) => conditions.is_any_met(groups),
-                _ => true,
-            };
+        let wanted = collected.wanted && (object.is_none() || self.selection.wants(predicate, object));
         wanted.then_some(place)
-    }
-
-    /// The groups of conditions under which triples with a predicate are wanted, if there are any for each use.
-    fn groups(&mut self, predicate: NamedNodeRef<'_>) -> Option<Vec<usize>> {
-        let conditions = self.conditions.as_mut()?;
-        let uses = self.selection.uses(predicate)?;
-        let group = |used: &Use| match &used.of {
-            Subjects::Records(of) => Some(conditions.group(of)),
-            Subjects::Any | Subjects::Messages => None,
-        };
-        uses.iter().map(group).collect()
     }
 }
 
@@ -220,22 +194,12 @@ impl Rendered for Collector {
 }
 
 impl Triples for Collector {
-    #[inline]
-    fn about(&mut self, record: &Annotated<'_>, session: &str) {
-        if let Some(conditions) = &mut self.conditions {
-            conditions.judge(record, session);
-        }
-    }
-
     fn subject(&mut self, node: NodeRef<'_>) {
         self.subject = match (self.numbered(node), node) {
             (Some(id), _) => Subject::Numbered(id),
             (None, NodeRef::Session(_)) => Subject::Numbered(self.node(node)),
             (None, _) => Subject::Named(spell(node, &self.iri, &mut self.name)),
         };
-        if let Some(conditions) = &mut self.conditions {
-            conditions.subject(node);
-        }
     }
 
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
@@ -318,7 +282,7 @@ impl RecordSink for ColumnsSink<'_> {
     }
 
     fn rendered(&self, input: &SinkInput<'_>) -> Collector {
-        Collector::new(self.columns, input.iri, self.selection.clone(), input.plain && input.named)
+        Collector::new(self.columns, input.iri, self.selection.clone())
     }
 
     fn take(&mut self, collector: &mut Collector) -> Result<(), SinkError> {
