@@ -55,7 +55,7 @@ mod yaml;
 
 use std::error::Error;
 
-use oxsdatatypes::{DateTime, DayTimeDuration};
+use oxsdatatypes::DayTimeDuration;
 
 pub use self::compare::compare;
 pub use self::error::BlockError;
@@ -64,6 +64,7 @@ pub use self::options::RegisterOptions;
 pub use self::output::{Files, Product, WriteError};
 pub use self::report::{ItemSubject, Report, ReportEntry, ReportItem, Section};
 pub use self::repository::{Register, RegisterBlock, Repository};
+use crate::record::unix_epoch;
 
 /// Runs what strangers wrote, as the process that makes a register asks for it, up to the end of standard
 /// input.
@@ -77,7 +78,6 @@ pub fn worker() -> Result<(), Box<dyn Error + Send + Sync>> {
 
 /// A time as reports have it, in UTC; `seconds` are since 1970. None where the year would have more than four digits.
 pub fn date_time(seconds: i64) -> Option<String> {
-    let epoch: DateTime = "1970-01-01T00:00:00Z".parse().ok()?;
-    let time = epoch.checked_add_day_time_duration(DayTimeDuration::new(seconds))?;
+    let time = unix_epoch()?.checked_add_day_time_duration(DayTimeDuration::new(seconds))?;
     (0..10_000).contains(&time.year()).then(|| time.to_string().replace('Z', "+00:00"))
 }

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{Error as _, IntoDeserializer as _, MapAccess, SeqAccess, Visitor, value};
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::yaml::{self, YamlError};
 
@@ -15,7 +16,7 @@ use super::yaml::{self, YamlError};
 pub type Prefixes = BTreeMap<String, String>;
 
 /// Entries that this program does not know, by name.
-pub type Others = BTreeMap<String, serde_json::Value>;
+pub type Others = BTreeMap<String, Value>;
 
 /// The examples of a file, and the prefixes that they share.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -214,23 +215,14 @@ fn are_all(formats: &[UpliftFormat]) -> bool {
     formats == all_formats()
 }
 
-/// The formats as files have them.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected `jsonld`, `ttl`, a list of these, or null")]
-enum FormatNames {
-    None(()),
-    One(String),
-    Several(Vec<String>),
-}
-
+/// The formats as files have them: one, a list of them, or null.
 fn formats<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<UpliftFormat>, D::Error> {
-    let names = match FormatNames::deserialize(deserializer)? {
-        FormatNames::None(()) => Vec::new(),
-        FormatNames::One(name) => vec![name],
-        FormatNames::Several(names) => names,
+    let names = match Value::deserialize(deserializer)? {
+        Value::Null => Vec::new(),
+        Value::Array(names) => names,
+        name => vec![name],
     };
-    let formats = names.into_iter().map(|name| UpliftFormat::deserialize(name.into_deserializer()));
-    formats.collect::<Result<_, value::Error>>().map_err(D::Error::custom)
+    names.into_iter().map(serde_json::from_value).collect::<Result<_, _>>().map_err(D::Error::custom)
 }
 
 #[cfg(test)]

@@ -12,7 +12,9 @@ use serde_json::Value;
 use super::annotate::{CONTEXT, annotate};
 use super::error::BlockError;
 use super::folder::Folder;
-use super::references::{Anchors, BLOCKS, absolute_id, percent_decode, percent_encode, resolve, split};
+use super::references::{
+    Anchors, BLOCKS, absolute_id, anchors, percent_decode, percent_encode, pointer, resolve, split,
+};
 use super::yaml;
 use crate::context::{LoadError, Loader, joined};
 
@@ -51,7 +53,7 @@ pub struct Library {
     by_schema: BTreeMap<String, String>,
     by_url: BTreeMap<String, String>,
     documents: RefCell<BTreeMap<String, Rc<Value>>>,
-    anchors: RefCell<BTreeMap<String, Rc<Anchors>>>,
+    anchors: RefCell<BTreeMap<String, Anchors>>,
     annotated: RefCell<BTreeMap<String, Rc<Value>>>,
     /// Schemas that are being made.
     open: RefCell<BTreeSet<String>>,
@@ -168,8 +170,9 @@ impl Library {
 
     /// The JSON Pointer of what a fragment of a document names.
     pub fn pointer(&self, uri: &str, document: &Value, fragment: &str) -> Result<String, String> {
-        let anchors = Rc::clone(self.anchors.borrow_mut().entry(uri.to_owned()).or_default());
-        anchors.pointer(document, fragment)
+        let mut known = self.anchors.borrow_mut();
+        let anchors = known.entry(uri.to_owned()).or_insert_with(|| anchors(document));
+        pointer(document, anchors, fragment)
     }
 
     /// The block of the repository whose schema a URI is.

@@ -29,10 +29,9 @@ pub struct RegisterOptions {
 }
 
 impl RegisterOptions {
-    /// What loads contexts for blocks in a folder. Further folders may stand for URLs.
-    pub(super) fn loader(&self, folder: &Path, mapped: &[(String, PathBuf)]) -> Result<Loader, LoadError> {
-        let mapped = [&self.folders, mapped].concat();
-        let loader = Loader::new().offline(self.offline).for_authors(folder.to_owned(), mapped);
+    /// What loads contexts for blocks in a folder.
+    pub(super) fn loader(&self, folder: &Path) -> Result<Loader, LoadError> {
+        let loader = Loader::new().offline(self.offline).for_authors(folder.to_owned(), self.folders.clone());
         if self.online {
             return loader.online(&self.contexts);
         }

@@ -1,6 +1,5 @@
 //! References in JSON Schemas: to blocks, to documents, and what their fragments name.
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use oxiri::{Iri, IriRef};
@@ -60,38 +59,35 @@ pub fn identifiers(value: &Value) -> Vec<&str> {
     }
 }
 
-/// The anchors of a schema, of any draft, by their names; found when first asked for.
-#[derive(Debug, Default)]
-pub struct Anchors(OnceCell<BTreeMap<String, String>>);
+/// The JSON Pointers of a schema's anchors, of any draft, by their names.
+pub type Anchors = BTreeMap<String, String>;
 
-impl Anchors {
-    /// The JSON Pointer of what a fragment names: a pointer, an anchor, or a pointer that lacks its slash.
-    pub fn pointer(&self, schema: &Value, fragment: &str) -> Result<String, String> {
-        let fragment = percent_decode(fragment);
-        if fragment.is_empty() || fragment.starts_with('/') {
-            return match schema.pointer(&fragment) {
-                Some(_) => Ok(fragment),
-                None => Err(format!("there is nothing at {fragment:?}")),
-            };
-        }
-        let anchors = self.0.get_or_init(|| {
-            let mut anchors = BTreeMap::new();
-            collect_anchors(schema, String::new(), &mut anchors);
-            anchors
-        });
-        if let Some(pointer) = anchors.get(&fragment) {
-            return Ok(pointer.clone());
-        }
-        let with_slash = format!("/{fragment}");
-        if fragment.contains('/') && schema.pointer(&with_slash).is_some() {
-            return Ok(with_slash);
-        }
-        let known: Vec<_> = anchors.keys().map(|name| format!("#{name}")).collect();
-        Err(match known.is_empty() {
-            true => format!("there is no anchor #{fragment}, nor any other"),
-            false => format!("there is no anchor #{fragment}; there are {}", known.join(", ")),
-        })
+/// The anchors of a schema.
+pub fn anchors(schema: &Value) -> Anchors {
+    let mut anchors = Anchors::new();
+    collect_anchors(schema, String::new(), &mut anchors);
+    anchors
+}
+
+/// The JSON Pointer of what a fragment of a schema names: a pointer, an anchor, or a pointer that lacks its slash.
+pub fn pointer(schema: &Value, anchors: &Anchors, fragment: &str) -> Result<String, String> {
+    let fragment = percent_decode(fragment);
+    if fragment.is_empty() || fragment.starts_with('/') {
+        let found = schema.pointer(&fragment).is_some();
+        return if found { Ok(fragment) } else { Err(format!("there is nothing at {fragment:?}")) };
     }
+    if let Some(pointer) = anchors.get(&fragment) {
+        return Ok(pointer.clone());
+    }
+    let with_slash = format!("/{fragment}");
+    if fragment.contains('/') && schema.pointer(&with_slash).is_some() {
+        return Ok(with_slash);
+    }
+    let known: Vec<_> = anchors.keys().map(|name| format!("#{name}")).collect();
+    Err(match known.is_empty() {
+        true => format!("there is no anchor #{fragment}, nor any other"),
+        false => format!("there is no anchor #{fragment}; there are {}", known.join(", ")),
+    })
 }
 
 /// The keywords whose values are data, not schemas.
@@ -104,7 +100,7 @@ fn anchor(entries: &Map<String, Value>) -> Option<&str> {
     text("$anchor").or_else(|| text("$dynamicAnchor")).or_else(|| fragment("$id")).or_else(|| fragment("id"))
 }
 
-fn collect_anchors(schema: &Value, at: String, anchors: &mut BTreeMap<String, String>) {
+fn collect_anchors(schema: &Value, at: String, anchors: &mut Anchors) {
     match schema {
         Value::Object(entries) => {
             if let Some(name) = anchor(entries) {

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use indexmap::IndexSet;
@@ -30,7 +30,6 @@ use crate::context::{LoadError, Reference};
 
 const CONFIG: &[&str] = &["bblocks-config.yaml", "bblocks-config.yml"];
 const PLUGINS: &[&str] = &["transform-plugins.yml", "transform-plugins.yaml"];
-const LOCAL_CONFIG: &[&str] = &["bblocks-config-local.yml", "bblocks-config-local.yaml"];
 const SOURCES: &str = "_sources";
 /// How deep folders of blocks may be nested.
 const MAX_FOLDERS: usize = 32;
@@ -50,13 +49,6 @@ struct Config {
     plugins: Value,
 }
 
-/// `bblocks-config-local.yml`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default)]
-struct LocalConfig {
-    url_mappings: BTreeMap<String, String>,
-}
-
 /// A repository, opened.
 #[derive(Debug)]
 pub struct Repository {
@@ -68,10 +60,11 @@ pub struct Repository {
     is_alone: bool,
     /// Name of the file with the block's examples, where it is not the usual one.
     examples: Option<String>,
-    /// Folders of the repository that stand for URLs.
-    mapped: Vec<(String, PathBuf)>,
     notes: Vec<String>,
 }
+
+type Blocks = BTreeMap<String, Block>;
+type Unread<'i> = BTreeMap<&'i str, BlockError>;
 
 /// A block, and what came of it.
 #[derive(Debug)]
@@ -104,17 +97,9 @@ impl Repository {
         let folder = Folder::open(path)?;
         let by = "the repository";
         let (_, config): (_, Config) = folder.read_first(CONFIG, by)?;
-        let (mut notes, mut mapped) = (Vec::new(), Vec::new());
         let (_, plugins): (_, Value) = folder.read_first(PLUGINS, by)?;
         let modules = modules(&plugins).chain(modules(&config.plugins));
-        notes.extend(modules.map(|name| format!("the plugin {name} is not run, nor what needs it")));
-        let (name, LocalConfig { url_mappings }) = folder.read_first(LOCAL_CONFIG, by)?;
-        for (url, path) in url_mappings {
-            match folder.locate(&path, name) {
-                Ok(path) => mapped.push((url, path)),
-                Err(error) => notes.push(format!("{}; to use it, name it with --import {url}=DIR", said(&error))),
-            }
-        }
+        let notes = modules.map(|name| format!("the plugin {name} is not run, nor what needs it")).collect();
         let prefix = config.identifier_prefix.as_deref().unwrap_or("ogc.").trim_end_matches('.').to_owned();
         let mut blocks = BTreeMap::new();
         let mut folders = vec![(SOURCES.to_owned(), prefix, 0)];
@@ -135,7 +120,7 @@ impl Repository {
             let message = format!("there is no bblock.json in a folder below {SOURCES}");
             return Err(BlockError::unusable(&super::folder::shown(path), message));
         }
-        Ok(Self { folder, config, blocks, is_alone: false, examples: None, mapped, notes })
+        Ok(Self { folder, config, blocks, is_alone: false, examples: None, notes })
     }
 
     fn open_block(path: &Path) -> Result<Self, BlockError> {
@@ -143,8 +128,7 @@ impl Repository {
         let examples = path.file_name().filter(|_| path.is_file()).map(|name| name.to_string_lossy().into_owned());
         let folder = Folder::open(if examples.is_some() { parent } else { path })?;
         let blocks = BTreeMap::from([(key(&folder.name()), String::new())]);
-        let (mapped, notes) = (Vec::new(), Vec::new());
-        Ok(Self { folder, config: Config::default(), blocks, is_alone: true, examples, mapped, notes })
+        Ok(Self { folder, config: Config::default(), blocks, is_alone: true, examples, notes: Vec::new() })
     }
 
     /// Whether it is one block that stands alone.
@@ -165,48 +149,11 @@ impl Repository {
             return Err(BlockError::unusable(&format!("--block {id}"), message));
         }
         let mut notes = self.notes.clone();
-        let mut base = options.base.clone();
-        if !self.is_alone {
-            base = Some(self.base(options, &mut notes)?);
-        }
-        let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
-        let site = Site::new(base.as_deref(), (!self.is_alone).then_some(title));
-        let named = |import: &String| if import == "default" { MAIN_REGISTER.to_owned() } else { import.clone() };
-        let imports: Vec<_> = match &self.config.imports {
-            Some(imports) => imports.iter().map(named).collect(),
-            None => vec![MAIN_REGISTER.to_owned()],
-        };
-        let loader = options.loader(self.folder.path(), &self.mapped)?;
-        let mut library = Library::new(self.folder.clone(), loader, &imports);
-        let (mut blocks, mut unread) = (BTreeMap::new(), BTreeMap::new());
-        for (id, below) in &self.blocks {
-            let folder = Folder::open_within(&self.folder.path().join(below), &self.folder);
-            match folder.and_then(|folder| Block::read(folder, self.examples.clone(), &library)) {
-                Ok(mut block) => {
-                    library.folder.provide_below(below, &block.folder);
-                    if !self.is_alone {
-                        (block.key, block.identifier) = (path_of(id), id.clone());
-                    } else if let Some(id) = &options.identifier {
-                        block.identifier.clone_from(id);
-                    }
-                    block.below.clone_from(below);
-                    blocks.insert(id.clone(), block);
-                }
-                Err(error) if self.is_alone => return Err(error),
-                Err(error) => drop(unread.insert(id.as_str(), error)),
-            }
-        }
-        let mut sites = BTreeMap::new();
-        for (id, below) in &self.blocks {
-            let block = blocks.get_mut(id);
-            let site = match &block {
-                Some(block) if self.is_alone => site_of(block, options)?,
-                _ => site.of(&path_of(id)),
-            };
-            let local = self.local(id, below, block, &library, &site, &mut notes)?;
-            library.add(blocks.get(id).map_or(id.as_str(), |block| &block.identifier), local);
-            sites.insert(id.as_str(), site);
-        }
+        let imports = self.imports();
+        let mut library = Library::new(self.folder.clone(), options.loader(self.folder.path())?, &imports);
+        let (mut blocks, unread) = self.read(&mut library, options)?;
+        let site = self.site(options, &mut notes)?;
+        let sites = self.place(&mut blocks, &mut library, &site, options, &mut notes)?;
         if !self.is_alone {
             extend(&blocks, &sites, &mut library, &mut notes);
         }
@@ -235,6 +182,68 @@ impl Repository {
         let site = sites.values().next().filter(|_| self.is_alone).unwrap_or(&site);
         let imports: Vec<_> = imports.iter().map(|import| library.register_url(import)).collect();
         Ok(self.joined(parts, site, &imports, notes))
+    }
+
+    /// The registers that it imports.
+    fn imports(&self) -> Vec<String> {
+        let named = |import: &String| if import == "default" { MAIN_REGISTER.to_owned() } else { import.clone() };
+        let imports = self.config.imports.as_ref();
+        imports.map_or_else(|| vec![MAIN_REGISTER.to_owned()], |imports| imports.iter().map(named).collect())
+    }
+
+    /// Where its register will be.
+    fn site(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<Site, BlockError> {
+        if self.is_alone {
+            return Ok(Site::new(options.base.as_deref(), None));
+        }
+        let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
+        Ok(Site::new(Some(&self.base(options, notes)?), Some(title)))
+    }
+
+    /// Its blocks, by identifier, and those that cannot be read, with the reasons.
+    fn read(&self, library: &mut Library, options: &RegisterOptions) -> Result<(Blocks, Unread<'_>), BlockError> {
+        let (mut blocks, mut unread) = (Blocks::new(), Unread::new());
+        for (id, below) in &self.blocks {
+            let folder = Folder::open_within(&self.folder.path().join(below), &self.folder);
+            match folder.and_then(|folder| Block::read(folder, self.examples.clone(), library)) {
+                Ok(mut block) => {
+                    library.folder.provide_below(below, &block.folder);
+                    if !self.is_alone {
+                        (block.key, block.identifier) = (path_of(id), id.clone());
+                    } else if let Some(id) = &options.identifier {
+                        block.identifier.clone_from(id);
+                    }
+                    block.below.clone_from(below);
+                    blocks.insert(id.clone(), block);
+                }
+                Err(error) if self.is_alone => return Err(error),
+                Err(error) => drop(unread.insert(id, error)),
+            }
+        }
+        Ok((blocks, unread))
+    }
+
+    /// Adds what others may refer to of its blocks to the library. Returns where the registers of the blocks will be.
+    fn place(
+        &self,
+        blocks: &mut Blocks,
+        library: &mut Library,
+        site: &Site,
+        options: &RegisterOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<BTreeMap<&str, Site>, BlockError> {
+        let mut sites = BTreeMap::new();
+        for (id, below) in &self.blocks {
+            let block = blocks.get_mut(id);
+            let site = match &block {
+                Some(block) if self.is_alone => site_of(block, options)?,
+                _ => site.of(&path_of(id)),
+            };
+            let local = self.local(id, below, block, library, &site, notes)?;
+            library.add(blocks.get(id).map_or(id, |block| &block.identifier), local);
+            sites.insert(id.as_str(), site);
+        }
+        Ok(sites)
     }
 
     /// What others may refer to of a block, which may be one that cannot be read.
@@ -467,12 +476,7 @@ fn site_of(block: &Block, options: &RegisterOptions) -> Result<Site, BlockError>
 }
 
 /// Gives blocks the schemas that extension points make of others, where those have one: for APIs they are only said.
-fn extend(
-    blocks: &BTreeMap<String, Block>,
-    sites: &BTreeMap<&str, Site>,
-    library: &mut Library,
-    notes: &mut Vec<String>,
-) {
+fn extend(blocks: &Blocks, sites: &BTreeMap<&str, Site>, library: &mut Library, notes: &mut Vec<String>) {
     let points = |id: &str| blocks.get(id)?.metadata.others.get("extensionPoints");
     let base = |id: &str| points(id)?.get("baseBuildingBlock")?.as_str();
     for (id, block) in blocks {

@@ -84,13 +84,11 @@ impl Sandbox {
     fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T, String> {
         if self.sent != self.documents.len() {
             self.sent = self.documents.len();
+            // As text: JSON may be nested only so deep.
+            let texts = self.documents.iter().map(|(uri, schema)| (uri.clone(), schema.to_string())).collect();
             match &mut self.worker {
-                // As text: JSON may be nested only so deep.
-                Some(worker) => {
-                    worker
-                        .set_up(self.documents.iter().map(|(uri, schema)| (uri.clone(), schema.to_string())).collect());
-                }
-                None => self.here = Box::new(answering(self.documents.clone())),
+                Some(worker) => worker.set_up(texts),
+                None => self.here = Box::new(answers(texts).map_err(|error| error.to_string())?),
             }
         }
         let answer = match &mut self.worker {
@@ -101,19 +99,14 @@ impl Sandbox {
     }
 }
 
-/// What a process answers requests with that is set up with schemas.
-pub fn answers(setup: Value) -> Result<impl FnMut(Value) -> Value, Box<dyn Error + Send + Sync>> {
+/// The answers to requests, of what is set up with schemas.
+pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::Error> {
     let texts: Option<BTreeMap<String, String>> = serde_json::from_value(setup)?;
     let read = |(uri, text): (String, String)| Ok((uri, serde_json::from_str(&text)?));
-    let documents = texts.unwrap_or_default().into_iter().map(read).collect::<Result<_, serde_json::Error>>()?;
-    let mut answer = answering(documents);
-    Ok(move |request| answer(&request))
-}
-
-fn answering(documents: BTreeMap<String, Value>) -> impl FnMut(&Value) -> Value {
-    let documents = Arc::new(documents);
+    let documents: Arc<BTreeMap<String, Value>> =
+        Arc::new(texts.into_iter().flatten().map(read).collect::<Result<_, serde_json::Error>>()?);
     let mut validators: BTreeMap<String, Validator> = BTreeMap::new();
-    move |request| {
+    Ok(move |request: &Value| {
         let text = |name: &str| request[name].as_str().unwrap_or_default();
         if request.get("step").is_some() {
             return json!(step(text("step"), text("code"), text("input")));
@@ -134,7 +127,7 @@ fn answering(documents: BTreeMap<String, Value>) -> impl FnMut(&Value) -> Value 
             }
             _ => json!(Result::<(), ()>::Ok(())),
         }
-    }
+    })
 }
 
 /// What a step makes of a JSON text or, after the uplift, of N-Triples. Takes any time and memory that its program takes.

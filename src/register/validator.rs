@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::references::{each_object, percent_decode, split};
-use crate::json::pointer_token;
+use crate::json::{pointer_token, quoted};
 
 /// URI of the schema that refers to the target, so that keyword paths begin with `/$ref`.
 const ENTRY: &str = "entry:/";
@@ -377,10 +377,6 @@ fn explain(error: &ValidationError<'_, '_>, value: &str) -> (&'static str, Strin
         ErrorKind::FalseSchema => ("", format!("False schema does not allow {value}")),
         kind => ("", kind.to_string()),
     }
-}
-
-fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
 }
 
 /// Values as a list in brackets, cut after some.

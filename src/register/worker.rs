@@ -93,8 +93,8 @@ impl Drop for Running {
 }
 
 /// Answers the requests on standard input, up to its end, within the limits of a worker. `set_up` makes what answers them.
-pub fn serve<A: FnMut(Value) -> Value>(
-    set_up: impl FnOnce(Value) -> Result<A, Box<dyn Error + Send + Sync>>,
+pub fn serve<A: FnMut(&Value) -> Value>(
+    set_up: impl FnOnce(Value) -> Result<A, serde_json::Error>,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     #[cfg(unix)]
     for (resource, limit) in [(rustix::process::Resource::As, MEMORY), (rustix::process::Resource::Core, 0)] {
@@ -106,7 +106,7 @@ pub fn serve<A: FnMut(Value) -> Value>(
     let Some(setup) = lines.next() else { return Ok(()) };
     let mut answer = set_up(serde_json::from_str(&setup?)?)?;
     for request in lines {
-        let answer = answer(serde_json::from_str(&request?)?);
+        let answer = answer(&serde_json::from_str(&request?)?);
         writeln!(io::stdout(), "{answer}")?;
     }
     Ok(())

@@ -228,6 +228,10 @@ fn plugins_licence_and_summary() {
     assert_eq!(json(&read(&place, "register.json"))["license"], "MIT");
     let summary = "# Blocks\n\nAbout\n\n## Building Blocks\n\n### `eg.p.one` — One\n\n**Type:** schema\n\nA block\n\n";
     assert_eq!(read(&place, "register-summary.md"), summary);
+    place.put("b/bblock.json", r#"{"license": "MIT"}"#);
+    place.run(&["register", "b", "-o", "lone"]);
+    let register = String::from_utf8(place.read("lone/register.json")).unwrap();
+    assert_eq!(json(&register)["bblocks"][0]["license"], "MIT");
 }
 
 #[test]

@@ -452,7 +452,6 @@ fn what_blocks_depend_on() {
 fn hostile_repositories() {
     let place = small();
     place.put("secret/s.yaml", "title: secret");
-    place.put("r/bblocks-config-local.yml", "url-mappings: {'https://example.org/gone.json': ../secret/s.yaml}\n");
     place.put("r/_sources/things/sibling/schema.json", r#"{"$ref": "../../../../secret/s.yaml"}"#);
     place.put("r/_sources/bad/step/semantic-uplift.yaml", "additionalSteps: [{type: jq, code: '[repeat(1)]'}]");
     place.put(
@@ -464,7 +463,6 @@ fn hostile_repositories() {
     let ran = place.run(&SMALL);
     assert_eq!(ran.status, Some(1), "{}", ran.stderr);
     for said in [
-        "; to use it, name it with --import https://example.org/gone.json=DIR",
         "failed: eg.small.things.sibling: `../secret/s.yaml`, named by the schema, is outside",
         "failed: eg.small.bad.step: example 1, snippet 1: Semantic Uplift: No graph, for the step jq cannot be run: it takes more",
         "failed: eg.small.bad.lacking: `../../../../secret/s.yaml`, named by semantic-uplift.yaml, is outside",
