@@ -20,36 +20,40 @@ const SECTIONS: [&str; 2] = ["part", "what"];
 
 /// Options of every command that answers queries.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub struct AnswerArgs {
-    /// How rows are written (table, csv, tsv, json, jsonl, xml, markdown; messages: the JSON of those in the first column, in
-    /// the order of their logs), or the syntax of a graph, of CONSTRUCT or
-    /// DESCRIBE [default: table or turtle, or what the extension of --output says]
-    #[arg(short, long, value_name = "NAME", aliases = ["results", "format"], hide_possible_values = true)]
+    /// Format: table, csv, json, jsonl, markdown, messages, …
+    ///
+    /// Rows are written as table, csv, tsv, json, jsonl, xml, markdown or messages.
+    /// With `messages`, the messages that the first column names, as lines of JSON, in the order of their logs. A graph (of
+    /// CONSTRUCT and DESCRIBE) has the syntaxes of `rpcgraph convert`. Without -t, the extension of --output selects the
+    /// format; the default is table or turtle.
+    #[arg(short, long, value_name = "NAME", hide_possible_values = true)]
     #[arg(value_parser = Named(parse_output, || outputs().map(|(name, _)| name).collect()))]
     to: Option<OutputName>,
 
     /// With `-t csv`: put a ' before texts that a spreadsheet would evaluate, such as =1+1
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     csv_safe: bool,
 
-    /// Print only these columns, in this order, separated by commas
+    /// Print only these columns, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     columns: Vec<String>,
 
     /// Do not cut or fold tables
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     wide: bool,
 
     /// Colour failures in tables: `auto` on a terminal without NO_COLOR
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
     color: Color,
 
     /// Do not page long answers on a terminal
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_pager: bool,
 
     #[command(flatten)]
-    target: TargetArgs,
+    pub target: TargetArgs,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -1,20 +1,24 @@
 //! Where results go: what `--output` says of place, compression and syntax.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
 use rpcgraph::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_unfinished};
 
-use super::Failure;
 use super::input::{is_stdin, shown};
 use super::read::named;
 use super::standard::check_output;
+use super::{Failure, Outcome};
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub struct TargetArgs {
-    /// Write to a file, complete or not at all; its extension selects syntax and compression
+    /// Write to a file; its extension selects the format
+    ///
+    /// A further extension .gz or .zst selects a compression. The file appears when it is complete.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -47,6 +51,15 @@ impl TargetArgs {
             }
             None => Ok(Output::stdout(xml)),
         }
+    }
+
+    /// Writes a text.
+    pub fn print(&self, text: &str) -> Result<Outcome, Failure> {
+        self.check(std::iter::empty())?;
+        let mut output = self.open(false)?;
+        output.write_all(text.as_bytes())?;
+        output.finish()?;
+        Ok(Outcome::Done)
     }
 
     /// The format that the file's extension stands for, after that of a compression: `named` if it is given, the default

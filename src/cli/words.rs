@@ -85,10 +85,11 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
         return Ok(arguments);
     }
     let name = shown(path);
-    let questions: Vec<_> = names().iter().map(|question| format!("ask {question}")).collect();
     let commands = root.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
-    let command = nearest(&name, commands.chain(questions.iter().map(String::as_str)));
-    let command = command.map(|near| format!("the command {near}"));
+    let commands: Vec<_> = commands.collect();
+    let command = nearest(&name, commands.iter().copied().chain(names()));
+    let command =
+        command.map(|near| if commands.contains(&near) { format!("`{near}`") } else { format!("`ask {near}`") });
     let near: Vec<_> = command.into_iter().chain(near_file(path).map(|near| format!("the file {near}"))).collect();
     let advice = match near.as_slice() {
         [] => "rpcgraph --help lists the commands".to_owned(),

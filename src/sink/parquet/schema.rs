@@ -1,4 +1,4 @@
-//! The tables, defined once: what is written, what is read back and what `rpcgraph formats --parquet` prints.
+//! The tables, defined once: what is written, what is read back and what `rpcgraph vocab columns` prints.
 //!
 //! They are only ever extended, by columns at their end; [`VERSION`] counts that.
 

@@ -33,7 +33,7 @@ fn a_terminal_is_sent_nothing_that_it_obeys() {
     let mut commands: Vec<String> = ["turtle", "ntriples", "nquads", "trig", "jsonld", "jsonld-lines"]
         .map(|to| format!("convert log -t {to}"))
         .into();
-    commands.extend(["table", "csv", "tsv", "json"].map(|to| format!("query log -q '{rows}' --results {to}")));
+    commands.extend(["table", "csv", "tsv", "json"].map(|to| format!("query log -q '{rows}' -t {to}")));
     commands.extend(["turtle", "jsonld"].map(|to| format!("query log -q '{graph}' -t {to}")));
     commands.push(format!("query log -q 'ASK FROM <urn:a{}> {{}}'", "\u{200e}\u{202e}"));
     commands.push(format!("convert 'gone{OBEYED}'"));
@@ -62,7 +62,7 @@ fn xml_on_a_terminal_has_references() {
     let place = Place::with("log", "{\"jsonrpc\":\"2.0\",\"method\":\"a\u{9b}b\"}\n");
     let Some(text) = shown(&place, "convert log -t rdfxml --quiet") else { return };
     assert!(text.contains("a&#x9B;b"), "{text}");
-    let query = "query log -q 'SELECT ?m { ?r jrpc:hasMethod ?m }' --results xml";
+    let query = "query log -q 'SELECT ?m { ?r jrpc:hasMethod ?m }' -t xml";
     let Some(text) = shown(&place, query) else { return };
     assert!(text.contains("a&#x9B;b"), "{text}");
 }

@@ -1,62 +1,62 @@
-//! `register --from-capture`: a building block out of logs.
+//! `capture`: a building block out of logs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use rpcgraph::capture::{Capture, block, write};
 use rpcgraph::record::ReaderOptions;
 use rpcgraph::register::MAX_FILE;
-
 use rpcgraph::summary::{Summary, counted};
 
-use super::format::FormatArgs;
-use super::input::{InputSource, shown, sources};
-use super::progress::{Watched, When};
-use super::read::{all_read, why_unread};
-use super::target::check_folder;
+use super::input::{InputSource, shown};
+use super::read::{InputArgs, all_read, why_unread};
+use super::target::{check_folder, leave_on_ctrl_c};
 use super::{Failure, Outcome, print_failure, say};
 
-/// How logs are read; one after the other and by one thread, so that of equal exchanges the first is chosen.
+/// Logs are read one after the other and by one thread, so that of equal exchanges the first is chosen.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options with --from-capture")]
-pub struct CaptureArgs {
-    /// Make a building block of these logs instead: the shortest exchange of each method and outcome
-    #[arg(long, value_name = "LOG", num_args = 1.., conflicts_with_all = ["base", "block", "imports", "online", "identifier", "contexts", "offline"])]
-    from_capture: Vec<PathBuf>,
+#[command(after_long_help = include_str!("help/capture.txt").trim_end())]
+pub struct CaptureCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Output folder: new, empty, or an earlier block, which is replaced
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    output: PathBuf,
 
     /// Replace strings and long numbers with placeholders, also in ids and error messages
     ///
     /// A letter becomes `x`, a digit `0`; punctuation stays, so that dates, URIs and paths keep their shape. What stays:
     /// names of methods, members, tools and prompts that look like names and have few digits, versions of protocols, words
     /// that the protocols define, codes of errors, and numbers of up to 6 digits.
-    #[arg(long, requires = "from_capture", conflicts_with = "path")]
+    #[arg(long, help_heading = "Output")]
     redact: bool,
 
-    #[command(flatten)]
-    format: FormatArgs,
-
-    /// Show progress on standard error: `auto` on a terminal, after a second
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, requires = "from_capture", conflicts_with = "path")]
-    progress: When,
+    /// Print only errors
+    #[arg(long, help_heading = "Output")]
+    quiet: bool,
 }
 
-impl CaptureArgs {
-    pub fn run(&self, output: &Path, quiet: bool) -> Result<Outcome, Failure> {
-        let options = self.format.options()?;
-        let sources = sources(&self.from_capture, None)?;
+impl CaptureCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        // A folder that is being written goes too.
+        leave_on_ctrl_c();
+        let Self { output, quiet, .. } = self;
+        let options = self.input.options()?;
+        let sources = self.input.sources(None)?;
         check_folder(output, sources.iter().map(InputSource::path))?;
         let mut capture = Capture::new();
         let mut unread = 0;
         for source in &sources {
             let summary = self.read(source, &options, &mut capture)?;
-            if let Some(why) = why_unread(&source.name(), &summary, options.is_stated(), quiet) {
+            if let Some(why) = why_unread(&source.name(), &summary, options.is_stated(), *quiet) {
                 print_failure(&why);
                 unread += 1;
             }
         }
-        let all_read = all_read(unread, self.from_capture.len());
-        if unread == self.from_capture.len() {
+        let all_read = all_read(unread, sources.len());
+        if unread == sources.len() {
             return all_read.map(|()| Outcome::Done);
         }
         let examples = capture.chosen().count();
@@ -76,7 +76,7 @@ impl CaptureArgs {
             );
         }
         write(&files, output)?;
-        if !quiet {
+        if !*quiet {
             let examples = counted(examples as u64, "example");
             let tests = counted(capture.faulty().len() as u64, "test");
             let records = counted(capture.records(), "record");
@@ -87,10 +87,7 @@ impl CaptureArgs {
     }
 
     fn read(&self, source: &InputSource, options: &ReaderOptions, capture: &mut Capture) -> Result<Summary, Failure> {
-        let log = source.open()?;
-        let size = log.size();
-        let read = Watched::new(log.into_input().read, source.name(), size, self.progress);
-        capture.read(&source.file_name(), read, options).with_context(|| source.name())
+        capture.read(&source.file_name(), self.input.open(source)?.read, options).with_context(|| source.name())
     }
 }
 
