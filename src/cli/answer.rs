@@ -190,6 +190,7 @@ impl AnswerWriter<'_> {
                 let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
                 let sections = names.starts_with(&SECTIONS);
                 let table = table.with_colour(self.has_colour()).with_sections(sections).with_live(self.live);
+                let table = table.with_all_columns(!self.args.columns.is_empty());
                 let Solutions { variables, rows } = self.columns(solutions)?;
                 let solutions = Solutions { variables, rows: Box::new(rows.take(self.limit.unwrap_or(usize::MAX))) };
                 let solutions = if self.args.csv_safe { guarded(solutions) } else { solutions };

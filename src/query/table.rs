@@ -1,7 +1,8 @@
 //! Rows as columns that line up, for people.
 //!
 //! Rows come in pages. Of a page, columns that say the same in every row stand above it, empty ones below; where a row is
-//! wider than the terminal all the same, each becomes a record of lines. A page that looks like the one before it goes on
+//! wider than the terminal all the same, the least of its columns are left out, and if that is not enough, each row becomes a
+//! record of lines. A page that looks like the one before it goes on
 //! below that.
 
 mod fit;
@@ -24,12 +25,16 @@ use crate::vocab::rdf;
 const PAGE: usize = 1000;
 /// No column of text is made narrower than this.
 const NARROWEST: usize = 10;
+/// Nor than this where columns are left out for others.
+const READABLE: usize = 14;
 /// No cell is wider than this where nothing says how wide the table may be.
 const WIDEST: usize = 400;
 /// No cell is longer on a terminal, whatever it is: a page of them is in memory.
 const LONGEST: usize = 1 << 16;
 /// Columns whose texts are never cut.
 const WHOLE: [&str; 2] = ["id", "problem"];
+/// Columns that are left out where a table is too wide, in this order.
+const LEAST: [&str; 9] = ["session", "data", "id", "request", "answer", "about", "sender", "content", "kind"];
 /// So many lines of a long text are in a record; all of what is not text.
 const LINES: usize = 6;
 const GAP: &str = "  ";
@@ -44,6 +49,7 @@ pub struct Table {
     colour: bool,
     sections: bool,
     live: bool,
+    all_columns: bool,
 }
 
 /// What a cell is: text may be cut, anything else may not.
@@ -82,12 +88,14 @@ struct Page {
     above: Vec<(String, String)>,
     /// The names of columns without values.
     empty: Vec<String>,
+    /// The names of columns that are not shown, since the table would be too wide.
+    left_out: Vec<String>,
     columns: Vec<Column>,
     /// Whether each row is a record of lines.
     records: bool,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Column {
     index: usize,
     name: String,
@@ -123,6 +131,11 @@ impl Table {
         Self { live, ..self }
     }
 
+    /// Whether no column is left out.
+    pub fn with_all_columns(self, all_columns: bool) -> Self {
+        Self { all_columns, ..self }
+    }
+
     /// Writes the rows, and counts them.
     pub(super) fn write(&self, solutions: Solutions<'_>, mut writer: impl Write) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
@@ -146,7 +159,7 @@ impl Table {
             let page = match shown.take() {
                 Some(last) if last.takes(&next) => last,
                 last => {
-                    last.iter().try_for_each(|last| last.end(&mut writer))?;
+                    last.iter().try_for_each(|last| last.end(self.width, &mut writer))?;
                     self.head(&next, last.is_some(), &mut writer)?;
                     next
                 }
@@ -160,7 +173,7 @@ impl Table {
             written.rows += rows.len() as u64;
             shown = Some(page);
         }
-        shown.iter().try_for_each(|last| last.end(&mut writer))?;
+        shown.iter().try_for_each(|last| last.end(self.width, &mut writer))?;
         writer.flush()?;
         Ok(written)
     }
@@ -191,18 +204,23 @@ impl Table {
             page.columns.push(Column { index, width: widest.max(name.width()), name, right, text });
         }
         let Some(width) = self.width else { return page };
-        let gaps = GAP.len() * page.columns.len().saturating_sub(1);
-        let total = page.columns.iter().map(|column| column.width).sum::<usize>() + gaps;
-        // The widest texts give way first, all to one width.
-        for _ in width..total {
-            let widest = page.columns.iter_mut().filter(|column| column.text).max_by_key(|column| column.width);
-            let Some(widest) = widest.filter(|column| column.width > NARROWEST.max(column.name.width())) else {
-                page.records = true;
-                break;
-            };
-            widest.width -= 1;
+        let (mut columns, mut left_out) = (page.columns.clone(), Vec::new());
+        let fitting = loop {
+            let narrowest = if left_out.is_empty() { NARROWEST } else { READABLE };
+            if let Some(fitting) = fitted(columns.clone(), width, narrowest) {
+                break Some(fitting);
+            }
+            // Rows are named by their first column.
+            let place = |name: &&str| (1..columns.len()).find(|place| columns[*place].name == *name);
+            match LEAST.iter().find_map(place).filter(|_| !self.all_columns) {
+                Some(least) => left_out.push(columns.remove(least).name),
+                None => break None,
+            }
+        };
+        match fitting {
+            Some(columns) => Page { columns, left_out, ..page },
+            None => Page { records: true, ..page },
         }
-        page
     }
 
     fn head(&self, page: &Page, again: bool, writer: &mut impl Write) -> Result<(), ResultsError> {
@@ -349,17 +367,36 @@ impl Page {
         };
         self.above == other.above
             && self.empty == other.empty
+            && self.left_out == other.left_out
             && self.records == other.records
             && self.columns.len() == other.columns.len()
             && self.columns.iter().zip(&other.columns).all(fits)
     }
 
-    fn end(&self, writer: &mut impl Write) -> Result<(), ResultsError> {
+    fn end(&self, width: Option<usize>, writer: &mut impl Write) -> Result<(), ResultsError> {
         if !self.empty.is_empty() {
             writeln!(writer, "\nempty: {}", self.empty.join(", "))?;
         }
+        if !self.left_out.is_empty() {
+            writeln!(writer)?;
+            let left_out = format!("not shown: {} (--wide shows all)", self.left_out.join(", "));
+            for line in folded(&left_out, width.unwrap_or(usize::MAX), usize::MAX) {
+                writeln!(writer, "{line}")?;
+            }
+        }
         Ok(())
     }
+}
+
+/// The columns in this width, if they fit: the widest texts give way first, all to one width that is not below `narrowest`.
+fn fitted(mut columns: Vec<Column>, width: usize, narrowest: usize) -> Option<Vec<Column>> {
+    let gaps = GAP.len() * columns.len().saturating_sub(1);
+    let total = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
+    for _ in width..total {
+        let widest = columns.iter_mut().filter(|column| column.text).max_by_key(|column| column.width);
+        widest.filter(|column| column.width > narrowest.max(column.name.width()))?.width -= 1;
+    }
+    Some(columns)
 }
 
 /// A cell of a row.
@@ -568,6 +605,21 @@ mod tests {
         // In red is what failed.
         let shown = table(&Table::default().with_colour(true), &["a", "b", "error"], &rows[..1]);
         assert!(shown.contains(&format!("{RED}word ")), "{shown}");
+    }
+
+    #[test]
+    fn the_least_columns_are_left_out_before_rows_are_records() {
+        let row = |name: &str| -> [Term; 3] {
+            [node(name), Literal::from(name.repeat(9)).into(), Literal::from(name).into()]
+        };
+        let rows = [row("urn:a"), row("urn:b")];
+        let rows: Vec<&[Term]> = rows.iter().map(|row| &row[..]).collect();
+        let narrow = Table::default().with_width(Some(40));
+        let shown = table(&narrow, &["name", "id", "text"], &rows);
+        assert!(shown.starts_with("name     text\n"), "{shown}");
+        assert!(shown.ends_with("\nnot shown: id (--wide shows all)\n"), "{shown}");
+        let shown = table(&narrow.with_all_columns(true), &["name", "id", "text"], &rows);
+        assert!(shown.starts_with("name  <urn:a>\nid    urn:a"), "{shown}");
     }
 
     /// A page that looks otherwise has a head of its own.

@@ -57,6 +57,13 @@ fn a_terminal_is_sent_nothing_that_it_obeys() {
     assert!(piped.text().contains("\u{9b}31m\u{61c}\u{200e}\u{200f}\u{202e}\u{2066}"), "{}", piped.text());
 }
 
+/// Somebody who waits for an answer learns that the program waits, too.
+#[test]
+fn a_terminal_that_is_read_is_told() {
+    let Some(text) = shown(&Place::new(), "query 'ASK {}' --timeout 1") else { return };
+    assert!(text.contains("note: reading standard input; Ctrl-D ends it"), "{text}");
+}
+
 #[test]
 fn xml_on_a_terminal_has_references() {
     let place = Place::with("log", "{\"jsonrpc\":\"2.0\",\"method\":\"a\u{9b}b\"}\n");
