@@ -166,7 +166,7 @@ fn program() -> clap::Command {
     root.help_template(help)
 }
 
-/// What the user typed.
+/// Parses the arguments.
 fn parse() -> Result<Cli, Failure> {
     let root = program();
     let arguments = words::with_command(std::env::args_os().collect(), &root, io::stdin().is_terminal())?;
@@ -240,7 +240,7 @@ fn print_line(line: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{line}");
 }
 
-/// Whether the reader of the output has left, which is its right.
+/// Tests for a pipe that its reader has closed, which is not a failure.
 fn is_closed_pipe(failure: &Failure) -> bool {
     let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     if let Some(SinkError::Io(error)) = failure.downcast_ref() {

@@ -64,7 +64,7 @@ enum Color {
     Never,
 }
 
-/// What an answer is written as.
+/// The format of an answer.
 #[derive(Debug, Clone, Copy)]
 enum OutputName {
     Rows(ResultsFormat),
@@ -72,17 +72,17 @@ enum OutputName {
     Messages,
 }
 
-/// The name of the last of them.
+/// The name of [`OutputName::Messages`].
 const MESSAGES: &str = "messages";
 
-/// All that it may be written as, by their names.
+/// All formats, by their names.
 fn outputs() -> impl Iterator<Item = (&'static str, OutputName)> {
     let rows = ResultsFormat::ALL.into_iter().map(|format| (format.name(), OutputName::Rows(format)));
     let graphs = Syntax::ALL.into_iter().map(|syntax| (syntax.name(), OutputName::Graph(syntax)));
     rows.chain([(MESSAGES, OutputName::Messages)]).chain(graphs)
 }
 
-/// The names of those for graphs, or of the others.
+/// The names of the formats for graphs, or of the others.
 fn names_of(graphs: bool) -> String {
     let fits = outputs().filter(|(_, output)| matches!(output, OutputName::Graph(_)) == graphs);
     fits.map(|(name, _)| name).collect::<Vec<_>>().join(", ")
@@ -105,17 +105,17 @@ pub struct AnswerWriter<'a> {
 }
 
 impl AnswerArgs {
-    /// Whether the answer goes to a file.
+    /// Tests for an answer that goes to a file.
     pub fn is_file(&self) -> bool {
         self.target.file().is_some()
     }
 
-    /// Whether the messages are wanted that rows are about.
+    /// Tests for `-t messages`.
     pub fn are_messages(&self) -> bool {
         matches!(self.to, Some(OutputName::Messages))
     }
 
-    /// Where those go.
+    /// The output for messages.
     pub fn messages(&self) -> Result<Output, OutputError> {
         self.target.open(false)
     }
@@ -219,7 +219,7 @@ impl AnswerWriter<'_> {
         Ok(written)
     }
 
-    /// Where the answer goes: on a terminal, maybe to a pager. A `table` has nothing in it that a terminal obeys, but colours.
+    /// The output for the answer: on a terminal, maybe a pager. A `table` contains no escape sequences but colours.
     fn output(&self, xml: bool, table: bool) -> Result<(Option<Pager>, Output), Failure> {
         let AnswerArgs { target, no_pager, wide, .. } = self.args;
         if target.file().is_some() || !pager::is_able() {
@@ -249,7 +249,7 @@ impl AnswerWriter<'_> {
         }
     }
 
-    /// The width of a table: that of the terminal that it is for.
+    /// The width of a table: the terminal's.
     fn width(&self) -> Option<usize> {
         if self.args.wide {
             return Some(usize::MAX);

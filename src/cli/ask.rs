@@ -29,14 +29,14 @@ use super::target::leave;
 use super::words::nearest;
 use super::{Failure, Outcome, follow, pager, print_failure, say};
 
-/// Options of every command that asks.
+/// Options of every command that evaluates queries.
 #[derive(Debug, Args)]
 pub struct AskArgs {
     /// Let SERVICE in the query call other servers
     #[arg(long, hide_short_help = true)]
     allow_service: bool,
 
-    /// Exit with status 1 on this result
+    /// Exit with status 1 if there are rows, or none
     ///
     /// Triples and `true` count as rows, `false` as none.
     #[arg(long, value_name = "rows|none", value_enum, hide_possible_values = true)]
@@ -94,7 +94,7 @@ enum EngineName {
     Store,
 }
 
-/// What is asked: SPARQL, of which the text may depend on conditions.
+/// SPARQL to evaluate; its text may depend on conditions.
 pub struct Question<'q> {
     text: Box<MakeText<'q>>,
     filter: &'q FilterArgs,
@@ -103,7 +103,7 @@ pub struct Question<'q> {
     times: RowTimes,
 }
 
-/// What times do to rows.
+/// Order and form of rows by their times.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RowTimes {
     /// Rows of several logs stand in the order of their times.
@@ -180,7 +180,7 @@ pub fn endpoint(url: &str, time: Duration) -> Result<Endpoint, Failure> {
     Ok(Endpoint::builder(url).credentials(Credentials::from_environment()?).timeout(time).build()?)
 }
 
-/// What a term says: an IRI, or the text of a literal.
+/// The text of a term: an IRI, or the text of a literal.
 pub fn text_of(term: &Term) -> &str {
     match term {
         Term::NamedNode(node) => node.as_str(),
@@ -189,7 +189,7 @@ pub fn text_of(term: &Term) -> &str {
     }
 }
 
-/// What is asked a question.
+/// The data that a query is evaluated over.
 pub enum Source {
     Here(Dataset),
     There(Box<Endpoint>),
@@ -344,7 +344,7 @@ impl AskArgs {
         Ok((sources, missing.len()))
     }
 
-    /// Whether the text between messages is wanted.
+    /// Tests for `--log-lines`.
     pub fn has_log_lines(&self) -> bool {
         self.graph.log_lines
     }
@@ -418,7 +418,7 @@ impl AskArgs {
                 leave();
             }
             interrupted.cancel(Cause::Interrupted);
-            // What a pager shows is ended by its end.
+            // The answer ends with its pager.
             if pager::is_open() {
                 return;
             }
@@ -477,7 +477,7 @@ impl AskArgs {
         sources: &[InputSource],
         cancel: &Cancel,
     ) -> Result<Option<Result<(), Failure>>, Failure> {
-        // What a query asks by name is made for it.
+        // Terms that the query names are made for it.
         let mut graph = self.graph.clone();
         graph.provenance |= query.names_provenance();
         graph.log_lines |= query.names_log_lines();

@@ -2,17 +2,16 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::Args;
 use rpcgraph::capture::{Capture, block, write};
-use rpcgraph::record::ReaderOptions;
 use rpcgraph::register::MAX_FILE;
-use rpcgraph::summary::{Summary, counted};
+use rpcgraph::summary::counted;
 
 use super::input::{InputSource, shown};
-use super::read::{InputArgs, all_read, why_unread};
+use super::read::{InputArgs, all_read};
 use super::target::{check_folder, leave_on_ctrl_c};
-use super::{Failure, Outcome, print_failure, say};
+use super::{Failure, Outcome, say};
 
 /// Logs are read one after the other and by one thread, so that of equal exchanges the first is chosen.
 #[derive(Debug, Args)]
@@ -47,18 +46,8 @@ impl CaptureCommand {
         let sources = self.input.sources(None)?;
         check_folder(output, sources.iter().map(InputSource::path))?;
         let mut capture = Capture::new();
-        let mut unread = 0;
-        for source in &sources {
-            let summary = self.read(source, &options, &mut capture)?;
-            if let Some(why) = why_unread(&source.name(), &summary, options.is_stated(), *quiet) {
-                print_failure(&why);
-                unread += 1;
-            }
-        }
-        let all_read = all_read(unread, sources.len());
-        if unread == sources.len() {
-            return all_read.map(|()| Outcome::Done);
-        }
+        let unread =
+            self.input.read_each(&sources, *quiet, |source, read| capture.read(&source.file_name(), read, &options))?;
         let examples = capture.chosen().count();
         if examples == 0 && capture.faulty().is_empty() {
             bail!(
@@ -82,12 +71,8 @@ impl CaptureCommand {
             let records = counted(capture.records(), "record");
             say(&format!("{examples} and {tests} in {}, of {records}{}", shown(output), left_out(&capture)));
         }
-        all_read?;
+        all_read(unread, sources.len())?;
         Ok(Outcome::Done)
-    }
-
-    fn read(&self, source: &InputSource, options: &ReaderOptions, capture: &mut Capture) -> Result<Summary, Failure> {
-        capture.read(&source.file_name(), self.input.open(source)?.read, options).with_context(|| source.name())
     }
 }
 

@@ -42,7 +42,7 @@ pub struct Convert {
     summary: SummaryArgs,
 }
 
-/// What logs are converted to.
+/// A format of the output.
 #[derive(Debug, Clone, Copy)]
 enum ConvertTo {
     Graph(Syntax),
@@ -66,7 +66,7 @@ impl ConvertTo {
     }
 }
 
-/// Where the results go.
+/// The open output.
 enum ConvertOutput {
     Stream(Box<Output>, Syntax),
     /// With payloads or not.
@@ -160,7 +160,7 @@ impl Convert {
     }
 }
 
-/// What is said of spans.
+/// The summary of spans.
 fn told(counts: &SpanCounts) -> String {
     let SpanCounts { spans, untimed, unanswered, apart } = *counts;
     let (spans, untimed) = (counted(spans, "span"), counted(untimed, "message"));

@@ -15,9 +15,9 @@ use super::input::InputSource;
 use super::read::InputArgs;
 use super::{Failure, Outcome};
 
-/// How many bytes of a log are looked at for a description.
+/// Bytes of a log that a description is made from.
 const HEAD: u64 = 64 * 1024;
-/// How many records are shown, and how many characters of a message.
+/// Limits of records shown, and of characters of a message.
 const SHOWN: usize = 3;
 const SHOWN_CHARACTERS: usize = 200;
 
@@ -61,7 +61,7 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> Result<Outcome, Fai
         {
             show(&mut out, record)?;
         }
-        // What may be cut off at the end of the head tells nothing.
+        // The end of the head may be cut off.
         if entry.location().byte < HEAD / 2 {
             seen.push(as_read(entry));
         }
@@ -105,7 +105,8 @@ fn show(out: &mut impl std::io::Write, record: &Record<'_>) -> std::io::Result<(
     Ok(())
 }
 
-/// What says the same as the content of a log does, which begins with `head` and the entries `seen` in it.
+/// Options or a description of a format by which a log is read as it was detected; it begins with `head`, with the entries
+/// `seen`.
 fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
     let line = |at: u64| {
         let at = usize::try_from(at).unwrap_or_default().min(head.len());

@@ -117,12 +117,12 @@ fn parse_moment_kind(text: &str) -> Option<MomentKind> {
     at.map(MomentKind::At)
 }
 
-/// What one of the globs is about: how a message leads to the value, and what of it is compared.
+/// The property that a glob is compared with: the path from a message to its value, and the expression to compare.
 struct Property {
     name: &'static str,
     path: &'static str,
     value: &'static str,
-    /// Whether the beginning need not be said.
+    /// Whether the glob may match an ending.
     ending: bool,
 }
 
@@ -205,12 +205,12 @@ impl FilterArgs {
             .join(" ")
     }
 
-    /// Whether it says which kinds are meant.
+    /// Tests for `--kind`.
     pub fn names_kinds(&self) -> bool {
         !self.kind.is_empty()
     }
 
-    /// Whether a time in it is one before the end.
+    /// Tests for a time relative to the end of the log.
     pub fn is_relative(&self) -> bool {
         self.times().any(|(_, moment)| matches!(moment.at, MomentKind::Before(_)))
     }

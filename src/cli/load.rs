@@ -59,14 +59,14 @@ pub struct Load {
     summary: SummaryArgs,
 }
 
-/// What all threads that load have in common.
+/// State that all loading threads share.
 struct Loading<'l> {
     load: &'l Load,
     run: Run<'l>,
     sources: Enumerate<slice::Iter<'l, InputSource>>,
     /// Inputs that have been read and not been sent yet, by their numbers.
     waiting: VecDeque<(usize, Spool)>,
-    /// What was loaded of each.
+    /// Counts of each input.
     loaded: BTreeMap<usize, Loaded>,
     /// Why no more is loaded, by the number of the input; without a reason `--strict` has stopped it.
     ended: BTreeMap<usize, Option<Failure>>,
@@ -178,7 +178,7 @@ impl Loading<'_> {
             match self.read(source) {
                 Ok((Attempt::Done, spool)) => self.waiting.push_back((number, spool)),
                 Ok((Attempt::Failed, _)) => {}
-                // What was loaded of it before stays.
+                // Its earlier graph stays.
                 Ok((Attempt::Unread(why), _)) => print_failure(&why),
                 Ok((Attempt::Stopped, _)) => {
                     say("nothing was loaded");

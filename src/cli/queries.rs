@@ -14,7 +14,7 @@ use super::input::shown;
 use super::words::{Named, nearest};
 use super::{Failure, Outcome, say};
 
-/// What an own query may have, in bytes.
+/// Limit of the size of a user's query, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 #[derive(Debug, Default, Args)]
@@ -74,7 +74,7 @@ impl OwnQueries {
         }
     }
 
-    /// Whether there is a question with that name.
+    /// Tests for a question with that name.
     pub fn has(&self, name: &str) -> Result<bool, Failure> {
         Ok(names().contains(&name) || self.own()?.iter().any(|(own, _)| own == name))
     }
@@ -90,7 +90,7 @@ impl OwnQueries {
         let text = move |conditions: &[Condition]| {
             self.find(name, |query| {
                 let mut parameters = parameters.clone();
-                // Where the query has a number of rows of its own, this takes its place.
+                // This replaces a limit that the query has.
                 let is_first = query.parameters().contains(&"limit") && !times.by_time && !times.live;
                 if let Some(limit) = filter.limit.filter(|_| is_first) {
                     parameters.push(("limit".to_owned(), limit.to_string()));
@@ -101,7 +101,7 @@ impl OwnQueries {
         Question::named(text, filter, times)
     }
 
-    /// What there is to ask, for people.
+    /// The list of questions, for people.
     pub fn list(&self) -> Result<String, Failure> {
         let mut text = String::new();
         let own = self.own()?;

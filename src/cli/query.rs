@@ -39,8 +39,8 @@ pub struct QueryCommand {
 /// Words that SPARQL queries begin with.
 const BEGINNINGS: [&str; 6] = ["prefix", "base", "select", "ask", "construct", "describe"];
 
-/// Whether a text begins like SPARQL: with a comment, or a word that more follows than a name of a file has.
-fn is_sparql(text: &str) -> bool {
+/// Tests for a text that begins like SPARQL: with a comment, or a keyword and a character that names of files rarely have.
+pub fn is_sparql(text: &str) -> bool {
     let text = text.trim_start_matches('\u{FEFF}').trim_start();
     let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);

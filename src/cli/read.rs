@@ -4,14 +4,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use rpcgraph::context::{self, Context, Loader};
 use rpcgraph::convert::{ConvertError, Converter, Input, Options, processors};
 use rpcgraph::diagnostic::Finding;
 use rpcgraph::mapping::{Mapper, Mapping, ReferenceError};
 use rpcgraph::protocol::Protocol;
-use rpcgraph::record::ReaderOptions;
+use rpcgraph::record::{ReadError, ReaderOptions};
 use rpcgraph::sink::{Sink, SinkError};
 use rpcgraph::summary::{Summary, counted};
 
@@ -130,6 +130,27 @@ impl InputArgs {
         let when = if source.follow.is_some() { progress::When::Never } else { self.progress };
         Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, when)))
     }
+
+    /// Reads each log, and prints why nothing was read of some; returns their number. Fails if nothing was read of any.
+    pub fn read_each(
+        &self,
+        sources: &[InputSource],
+        quiet: bool,
+        mut read: impl FnMut(&InputSource, Watched<Box<dyn Read + Send>>) -> Result<Summary, ReadError>,
+    ) -> Result<usize, Failure> {
+        let (stated, mut unread) = (self.options()?.is_stated(), 0);
+        for source in sources {
+            let summary = read(source, self.open(source)?.read).with_context(|| source.name())?;
+            if let Some(why) = why_unread(&source.name(), &summary, stated, quiet) {
+                print_failure(&why);
+                unread += 1;
+            }
+        }
+        if unread == sources.len() {
+            all_read(unread, unread)?;
+        }
+        Ok(unread)
+    }
 }
 
 impl ReadArgs {
@@ -148,7 +169,7 @@ impl ReadArgs {
         sources.iter().map(InputSource::path).chain(self.contexts.iter().map(Path::new))
     }
 
-    /// Whether there are further contexts.
+    /// Tests for further contexts.
     pub fn has_contexts(&self) -> bool {
         !self.contexts.is_empty()
     }
@@ -158,7 +179,7 @@ impl ReadArgs {
         self.input.options()
     }
 
-    /// How many threads to use at most.
+    /// The limit of threads.
     pub fn jobs(&self) -> usize {
         self.jobs.map_or_else(processors, usize::from)
     }
@@ -213,7 +234,7 @@ pub enum Attempt {
 pub struct Run<'r> {
     read: &'r ReadArgs,
     provenance: bool,
-    /// Whether the format of the inputs is.
+    /// Whether an option names the format of the inputs.
     is_stated: bool,
     converter: Converter,
     pub findings: Findings,
@@ -258,7 +279,7 @@ impl Run<'_> {
         Ok(unread.map_or(Attempt::Done, Attempt::Unread))
     }
 
-    /// Converts an input. One that cannot be read, which is said, is no reason to give up the others.
+    /// Converts an input. If it cannot be read, prints why, so that the others can go on.
     pub fn attempt(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
         match self.convert(source, sink) {
             Err(failure) if failure.is::<SinkError>() || failure.is::<ReferenceError>() => Err(failure),
@@ -295,7 +316,7 @@ pub fn all_read(unread: usize, inputs: usize) -> Result<(), Failure> {
 
 /// Why nothing was read of an input, if so. Without `quiet`, it also notes that the input is empty, or that most of it
 /// was not read.
-pub fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> Option<Failure> {
+fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> Option<Failure> {
     let Summary { records, unread, .. } = summary;
     let why = summary.why_unread(is_stated).map(|why| anyhow!("{input}: {why}"));
     match why {

@@ -21,8 +21,9 @@ use super::{Failure, Outcome, say};
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/rebuild.txt").trim_end())]
 pub struct RebuildCommand {
-    /// What `rpcgraph convert` has written: RDF files, compressed or not, whose extensions tell the syntax, or folders of
-    /// tables
+    /// RDF files or folders of tables that `rpcgraph convert` wrote
+    ///
+    /// The extension of an RDF file selects its syntax and compression.
     #[arg(value_name = "GRAPH", required = true)]
     graphs: Vec<PathBuf>,
 

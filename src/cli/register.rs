@@ -128,7 +128,7 @@ impl RegisterCommand {
         if !self.quiet {
             say(&format!("{counts}; {files} files{place}"));
         }
-        // Where it is only compared, it is to be as the other is.
+        // A comparison fails only by differences.
         let Some(folder) = &self.compare else {
             return Ok(if failed == 0 { Outcome::Done } else { Outcome::Findings });
         };

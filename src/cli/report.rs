@@ -1,6 +1,5 @@
 //! `report`: a page that shows logs.
 
-use anyhow::Context as _;
 use clap::Args;
 use rpcgraph::report::{DEFAULT_LIMIT, Report, ReportOptions};
 use rpcgraph::summary::counted;
@@ -8,9 +7,9 @@ use rpcgraph::summary::counted;
 use super::choice::Choice;
 use super::filter::FilterArgs;
 use super::input::InputSource;
-use super::read::{InputArgs, all_read, why_unread};
+use super::read::{InputArgs, all_read};
 use super::target::TargetArgs;
-use super::{Failure, Outcome, print_failure, say};
+use super::{Failure, Outcome, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/report.txt").trim_end())]
@@ -64,21 +63,11 @@ impl ReportCommand {
             }
         }
         let mut report = Report::new(&ReportOptions { redact: self.redact, limit, chosen_by })?;
-        let mut unread = 0;
-        for source in &sources {
-            let read = self.input.open(source)?.read;
+        let unread = self.input.read_each(&sources, self.quiet, |source, read| {
             let name = if self.redact { format!("log {}", report.logs() + 1) } else { source.file_name() };
             let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));
-            let summary = report.read_chosen(&name, read, &options, messages);
-            let summary = summary.with_context(|| source.name())?;
-            if let Some(why) = why_unread(&source.name(), &summary, options.is_stated(), self.quiet) {
-                print_failure(&why);
-                unread += 1;
-            }
-        }
-        if unread == sources.len() {
-            return all_read(unread, sources.len()).map(|()| Outcome::Done);
-        }
+            report.read_chosen(&name, read, &options, messages)
+        })?;
         if let Some(nothing) = nothing {
             return Err(nothing);
         }

@@ -66,7 +66,7 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_: AddrParseError| "expected an address such as 127.0.0.1, 127.0.0.1:8087 or [::1]:8087".to_owned())
 }
 
-/// What queries without wishes of their own are asked of.
+/// Options of the graph for queries that name no places and no text between messages.
 const PLAIN: GraphArgs = GraphArgs { strict: false, provenance: false, log_lines: false };
 
 impl ServeCommand {
@@ -96,7 +96,7 @@ impl ServeCommand {
     fn serve(&self, server: Server, sources: Vec<InputSource>) -> Result<Outcome, Failure> {
         let base = base(&sources).or_else(|| self.read.base.clone());
         let logs = Arc::new(Logs { read: self.read.clone(), sources, time: self.timeout });
-        // What changes while they are read is read again.
+        // Changes during the first reading are read again.
         let renew = self.follow.then(|| logs.renewal());
         let content = match &self.store {
             Some(dir) => Content { data: Data::Stored(Dataset::stored(store::open_read_only(dir)?)), report: None },

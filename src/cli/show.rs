@@ -25,7 +25,7 @@ use super::pager;
 use super::target::TargetArgs;
 use super::{Failure, Outcome};
 
-/// Of what stands around a message, so many characters are shown.
+/// Limit of the characters shown of an entry around a message.
 const SHOWN: usize = 200;
 
 #[derive(Debug, Args)]
@@ -80,7 +80,7 @@ enum ShowFormat {
     Messages,
 }
 
-/// What was asked for, of the logs alone whose IRIs end like `log`.
+/// Messages to show, of the logs whose IRIs end with `log`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Selector {
     log: String,
@@ -194,7 +194,7 @@ impl ShowCommand {
         let selected = choice.messages(&asked)?;
         let logs = match sources.as_slice() {
             _ if selected.logs() == 0 => return Err(choice.nothing(&asked, &name)?),
-            // What stands around it is named by the numbers of records.
+            // Records around it are found by their numbers.
             [] => MessageSource::of_graph(&selected.around(self.around as u64).quads(&asked, &Cancel::default())?)?,
             sources => MessageSource::of_all(sources)?,
         };
@@ -232,7 +232,7 @@ impl ShowCommand {
         })
     }
 
-    /// Writes those of a log.
+    /// Writes the messages of a log.
     fn write(
         &self,
         log: &MessageSource<'_>,
@@ -294,7 +294,7 @@ impl ShowCommand {
     }
 }
 
-/// What a message is, and where: `m7 · line 7, byte 812 · Server · ErrorResponse to m6 after 0.418 s`.
+/// Name, place, sender and kind of a message: `m7 · line 7, byte 812 · Server · ErrorResponse to m6 after 0.418 s`.
 fn heading(message: &LoggedMessage) -> String {
     let Location { line, byte, .. } = message.location;
     let mut parts = vec![message.name.to_string()];

@@ -1,4 +1,4 @@
-//! Whether standard input and output were closed when the process began.
+//! Standard input and output that were closed when the process began.
 //!
 //! Before `main`, Rust opens `/dev/null` in the place of each that is closed: what is written would be lost without a word,
 //! and nothing at all would be read.

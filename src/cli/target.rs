@@ -1,4 +1,4 @@
-//! Where results go: what `--output` says of place, compression and syntax.
+//! The output: place, compression and syntax by `--output`.
 
 use std::fs;
 use std::io::Write as _;
@@ -105,7 +105,7 @@ pub fn check_folder<'p>(folder: &Path, mut read: impl Iterator<Item = &'p Path>)
     }
 }
 
-/// What tells the regular file that a path leads to from any other: its device and its number there.
+/// Identity of the regular file at a path: its device and its number there.
 #[cfg(unix)]
 fn file_id(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
@@ -113,7 +113,7 @@ fn file_id(path: &Path) -> Option<(u64, u64)> {
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// What tells the file that a path leads to from any other.
+/// Identity of the file at a path.
 #[cfg(not(unix))]
 fn file_id(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok()

@@ -347,5 +347,6 @@ fn no_rows_are_explained() {
         let stderr = format!("error: there is no command and no file \"{name}\": did you mean `ask {name}`?\n");
         place.run(&[name]).said(2, &stderr);
     }
+    place.run(&["ASK {}"]).said(2, "error: there is no command and no file \"ASK {}\": did you mean `query`?\n");
     place.run(&["queries"]).said(2, "error: there is no command and no file \"queries\": did you mean `query`?\n");
 }
