@@ -1,6 +1,9 @@
 //! `vocab`, `formats`: what is built in.
 
-use clap::{Args, ValueEnum};
+use std::borrow::Cow;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use rpcgraph::context::{JSON_RPC, JSON_RPC_SCHEMA, MCP, RPCGRAPH};
 use rpcgraph::record::Format;
 use rpcgraph::sink::describe_tables;
@@ -17,70 +20,42 @@ const R2RML: &str = include_str!("../../ontology/messages.r2rml.ttl");
 pub const LSP_ONTOLOGY: &str = include_str!("../../ontology/lsp.ttl");
 const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 
+/// Name, title and text of each vocabulary.
+fn vocabularies() -> [(&'static str, &'static str, Cow<'static, str>); 11] {
+    [
+        ("json-rpc", "Ontology `jrpc:` of the building block, in Turtle", JSON_RPC_ONTOLOGY.into()),
+        ("rpcgraph", "Ontology `rpcg:`, the terms that rpcgraph adds", RPCGRAPH_ONTOLOGY.into()),
+        ("lsp", "Ontology `lsp:`, terms for language servers", LSP_ONTOLOGY.into()),
+        ("alignment", "Terms of other vocabularies that no ontology declares", ALIGNMENT.into()),
+        ("shapes", "SHACL shapes of a session's graph", SHAPES.into()),
+        ("r2rml", "R2RML mapping of the tables of `convert -t parquet` to the graph", R2RML.into()),
+        ("context", "JSON-LD context of the building block", JSON_RPC.into()),
+        ("rpcgraph-context", "JSON-LD context with the prefixes of the terms that rpcgraph adds", RPCGRAPH.into()),
+        ("mcp-context", "JSON-LD context for payloads of MCP, which `-c builtin:mcp` applies", MCP.into()),
+        ("schema", "JSON Schema of JSON-RPC messages", JSON_RPC_SCHEMA.into()),
+        ("columns", "Columns of the tables of `convert -t parquet`", describe_tables().into()),
+    ]
+}
+
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/vocab.txt").trim_end())]
 pub struct VocabCommand {
     /// Which one [default: list them]
-    #[arg(value_enum)]
-    name: Option<VocabName>,
+    #[arg(value_parser = PossibleValuesParser::new(vocabularies().map(|(name, title, _)| PossibleValue::new(name).help(title))))]
+    name: Option<String>,
 
     #[command(flatten)]
     target: TargetArgs,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum VocabName {
-    /// Ontology `jrpc:` of the building block, in Turtle
-    JsonRpc,
-    /// Ontology `rpcg:`, the terms that rpcgraph adds
-    Rpcgraph,
-    /// Ontology `lsp:`, terms for language servers
-    Lsp,
-    /// Terms of other vocabularies that no ontology declares
-    Alignment,
-    /// SHACL shapes of a session's graph
-    Shapes,
-    /// R2RML mapping of the tables of `convert -t parquet` to the graph
-    R2rml,
-    /// JSON-LD context of the building block
-    Context,
-    /// JSON-LD context with the prefixes of the terms that rpcgraph adds
-    RpcgraphContext,
-    /// JSON-LD context for payloads of MCP, which `-c builtin:mcp` applies
-    McpContext,
-    /// JSON Schema of JSON-RPC messages
-    Schema,
-    /// Columns of the tables of `convert -t parquet`
-    Columns,
-}
-
 impl VocabCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        let (list, columns);
-        self.target.print(match self.name {
-            Some(VocabName::JsonRpc) => JSON_RPC_ONTOLOGY,
-            Some(VocabName::Rpcgraph) => RPCGRAPH_ONTOLOGY,
-            Some(VocabName::Lsp) => LSP_ONTOLOGY,
-            Some(VocabName::Alignment) => ALIGNMENT,
-            Some(VocabName::Shapes) => SHAPES,
-            Some(VocabName::R2rml) => R2RML,
-            Some(VocabName::Context) => JSON_RPC,
-            Some(VocabName::RpcgraphContext) => RPCGRAPH,
-            Some(VocabName::McpContext) => MCP,
-            Some(VocabName::Schema) => JSON_RPC_SCHEMA,
-            Some(VocabName::Columns) => {
-                columns = describe_tables();
-                &columns
-            }
-            None => {
-                let names = VocabName::value_variants().iter().filter_map(VocabName::to_possible_value);
-                let line = |name: clap::builder::PossibleValue| {
-                    format!("{:<18}{}\n", name.get_name(), name.get_help().map(ToString::to_string).unwrap_or_default())
-                };
-                list = names.map(line).collect::<String>();
-                &list
-            }
-        })
+        let text = vocabularies().into_iter().map(|(name, title, text)| match &self.name {
+            None => format!("{name:<18}{title}\n"),
+            Some(wanted) if wanted == name => text.into_owned(),
+            Some(_) => String::new(),
+        });
+        self.target.print(&text.collect::<String>())
     }
 }
 

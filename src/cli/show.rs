@@ -94,7 +94,8 @@ enum Chosen {
 }
 
 fn parse_selector(text: &str) -> Result<Selector, String> {
-    let (log, names) = text.rsplit_once('#').unwrap_or(("", text));
+    // A line of CSV may end with a carriage return.
+    let (log, names) = text.trim().rsplit_once('#').unwrap_or(("", text.trim()));
     let (from, to) = names.split_once('-').unwrap_or((names, names));
     match (parse_name(from), parse_name(to)) {
         (Some(from), Some(to)) if from.record <= to.record => Ok(Chosen::Names(from, to).of(log)),

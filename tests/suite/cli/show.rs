@@ -19,6 +19,8 @@ fn place() -> Place {
 fn a_message_and_its_answer_or_request() {
     let place = place();
     let shown = place.run(&["show", "log", "m7"]);
+    // As a line of CSV has it.
+    assert_eq!(place.run(&["show", "log", &format!("{}#m7\r", place.iri("log"))]).stdout, shown.stdout);
     assert_eq!(
         shown.quietly().text(),
         r#"m6 · line 6, byte 573 · Request
