@@ -45,14 +45,14 @@ use crate::vocab::{lsp as lsp_terms, mcp as terms, prov, rpcg};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Protocol {
-    /// Those of every protocol that is known here
+    /// Details of every protocol that is recognised
     #[default]
     Auto,
-    /// Those of the Model Context Protocol
+    /// Details of the Model Context Protocol
     Mcp,
-    /// Those of the Language Server Protocol
+    /// Details of the Language Server Protocol
     Lsp,
-    /// Nobody's: messages and what JSON-RPC says of them, no more
+    /// No details: only messages, as JSON-RPC defines them
     None,
 }
 

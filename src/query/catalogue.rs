@@ -88,10 +88,10 @@ catalogue! {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum SqlDialect {
-    /// DuckDB's
+    /// SQL of DuckDB
     #[default]
     Duckdb,
-    /// Spark's
+    /// SQL of Spark
     Spark,
 }
 

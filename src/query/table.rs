@@ -1,8 +1,8 @@
 //! Rows as aligned columns, for people.
 //!
 //! Rows are laid out in pages. Columns with the same value in every row of a page stand above it, empty columns below.
-//! If a row is still wider than the terminal, each row becomes a record of lines. A page with the same layout as the
-//! previous one continues below it.
+//! If a row is still wider than the terminal, the least important columns are left out; if that is not enough, each row
+//! becomes a record of lines. A page with the same layout as the previous one continues below it.
 
 mod fit;
 mod live;
@@ -24,12 +24,16 @@ use crate::vocab::rdf;
 const PAGE: usize = 1000;
 /// The minimum width of a shortened column of text.
 const NARROWEST: usize = 10;
+/// The minimum width of a shortened column of text if other columns are left out.
+const READABLE: usize = 14;
 /// The maximum width of a cell if the table does not have a width.
 const WIDEST: usize = 400;
 /// The maximum length of any cell on a terminal: a page of cells is in memory.
 const LONGEST: usize = 1 << 16;
 /// The columns whose texts are never cut.
 const WHOLE: [&str; 2] = ["id", "problem"];
+/// The columns that are left out if a table is too wide, in this order.
+const LEAST: [&str; 9] = ["session", "data", "id", "request", "answer", "about", "sender", "content", "kind"];
 /// The maximum number of lines of a long text in a record; other values are never cut.
 const LINES: usize = 6;
 const GAP: &str = "  ";
@@ -44,6 +48,7 @@ pub struct Table {
     colour: bool,
     sections: bool,
     live: bool,
+    all_columns: bool,
 }
 
 /// The kind of a cell: only text may be cut.
@@ -82,12 +87,14 @@ struct Page {
     above: Vec<(String, String)>,
     /// The names of columns without values.
     empty: Vec<String>,
+    /// The names of columns that are not shown, since the table would be too wide.
+    left_out: Vec<String>,
     columns: Vec<Column>,
     /// True if each row is a record of lines.
     records: bool,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Column {
     index: usize,
     name: String,
@@ -123,6 +130,11 @@ impl Table {
         Self { live, ..self }
     }
 
+    /// Whether no column is left out.
+    pub fn with_all_columns(self, all_columns: bool) -> Self {
+        Self { all_columns, ..self }
+    }
+
     /// Writes the rows, and counts them.
     pub(super) fn write(&self, solutions: Solutions<'_>, mut writer: impl Write) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
@@ -146,7 +158,7 @@ impl Table {
             let page = match shown.take() {
                 Some(last) if last.takes(&next) => last,
                 last => {
-                    last.iter().try_for_each(|last| last.end(&mut writer))?;
+                    last.iter().try_for_each(|last| last.end(self.width, &mut writer))?;
                     self.head(&next, last.is_some(), &mut writer)?;
                     next
                 }
@@ -160,7 +172,7 @@ impl Table {
             written.rows += rows.len() as u64;
             shown = Some(page);
         }
-        shown.iter().try_for_each(|last| last.end(&mut writer))?;
+        shown.iter().try_for_each(|last| last.end(self.width, &mut writer))?;
         writer.flush()?;
         Ok(written)
     }
@@ -191,18 +203,23 @@ impl Table {
             page.columns.push(Column { index, width: widest.max(name.width()), name, right, text });
         }
         let Some(width) = self.width else { return page };
-        let gaps = GAP.len() * page.columns.len().saturating_sub(1);
-        let total = page.columns.iter().map(|column| column.width).sum::<usize>() + gaps;
-        // The widest columns of text shrink first, to the same width.
-        for _ in width..total {
-            let widest = page.columns.iter_mut().filter(|column| column.text).max_by_key(|column| column.width);
-            let Some(widest) = widest.filter(|column| column.width > NARROWEST.max(column.name.width())) else {
-                page.records = true;
-                break;
-            };
-            widest.width -= 1;
+        let (mut columns, mut left_out) = (page.columns.clone(), Vec::new());
+        let fitting = loop {
+            let narrowest = if left_out.is_empty() { NARROWEST } else { READABLE };
+            if let Some(fitting) = fitted(columns.clone(), width, narrowest) {
+                break Some(fitting);
+            }
+            // Rows are named by their first column.
+            let place = |name: &&str| (1..columns.len()).find(|place| columns[*place].name == *name);
+            match LEAST.iter().find_map(place).filter(|_| !self.all_columns) {
+                Some(least) => left_out.push(columns.remove(least).name),
+                None => break None,
+            }
+        };
+        match fitting {
+            Some(columns) => Page { columns, left_out, ..page },
+            None => Page { records: true, ..page },
         }
-        page
     }
 
     fn head(&self, page: &Page, again: bool, writer: &mut impl Write) -> Result<(), ResultsError> {
@@ -349,17 +366,37 @@ impl Page {
         };
         self.above == other.above
             && self.empty == other.empty
+            && self.left_out == other.left_out
             && self.records == other.records
             && self.columns.len() == other.columns.len()
             && self.columns.iter().zip(&other.columns).all(fits)
     }
 
-    fn end(&self, writer: &mut impl Write) -> Result<(), ResultsError> {
+    fn end(&self, width: Option<usize>, writer: &mut impl Write) -> Result<(), ResultsError> {
         if !self.empty.is_empty() {
             writeln!(writer, "\nempty: {}", self.empty.join(", "))?;
         }
+        if !self.left_out.is_empty() {
+            writeln!(writer)?;
+            let left_out = format!("not shown: {} (--wide shows all)", self.left_out.join(", "));
+            for line in folded(&left_out, width.unwrap_or(usize::MAX), usize::MAX) {
+                writeln!(writer, "{line}")?;
+            }
+        }
         Ok(())
     }
+}
+
+/// Returns the columns in this width, if they fit: the widest texts shrink first, all to one width that is not below
+/// `narrowest`.
+fn fitted(mut columns: Vec<Column>, width: usize, narrowest: usize) -> Option<Vec<Column>> {
+    let gaps = GAP.len() * columns.len().saturating_sub(1);
+    let total = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
+    for _ in width..total {
+        let widest = columns.iter_mut().filter(|column| column.text).max_by_key(|column| column.width);
+        widest.filter(|column| column.width > narrowest.max(column.name.width()))?.width -= 1;
+    }
+    Some(columns)
 }
 
 /// Returns a cell of a row.
@@ -568,6 +605,21 @@ mod tests {
         // Failures are red.
         let shown = table(&Table::default().with_colour(true), &["a", "b", "error"], &rows[..1]);
         assert!(shown.contains(&format!("{RED}word ")), "{shown}");
+    }
+
+    #[test]
+    fn the_least_columns_are_left_out_before_rows_are_records() {
+        let row = |name: &str| -> [Term; 3] {
+            [node(name), Literal::from(name.repeat(9)).into(), Literal::from(name).into()]
+        };
+        let rows = [row("urn:a"), row("urn:b")];
+        let rows: Vec<&[Term]> = rows.iter().map(|row| &row[..]).collect();
+        let narrow = Table::default().with_width(Some(40));
+        let shown = table(&narrow, &["name", "id", "text"], &rows);
+        assert!(shown.starts_with("name     text\n"), "{shown}");
+        assert!(shown.ends_with("\nnot shown: id (--wide shows all)\n"), "{shown}");
+        let shown = table(&narrow.with_all_columns(true), &["name", "id", "text"], &rows);
+        assert!(shown.starts_with("name  <urn:a>\nid    urn:a"), "{shown}");
     }
 
     /// A page with another layout has its own head.

@@ -1,4 +1,4 @@
-//! The tables, defined once for writing, reading and `rpcgraph formats --parquet`.
+//! The tables, defined once for writing, reading and `rpcgraph vocab columns`.
 //!
 //! They may only be extended by columns at their end; [`VERSION`] counts the extensions.
 
