@@ -32,7 +32,7 @@ pub enum LogError {
         path: String,
     },
     /// The IRI of a session is not an absolute IRI.
-    #[error("{base:?} is no absolute IRI: {reason}")]
+    #[error("{base:?} is not an absolute IRI: {reason}")]
     BadIri {
         /// What was given.
         base: String,
