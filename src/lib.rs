@@ -1,6 +1,6 @@
 //! rpcgraph turns captured JSON-RPC traffic (MCP, LSP, Ethereum, any JSON-RPC) into RDF.
 //!
-//! The three things that people do with a log:
+//! Three things to do with a log:
 //!
 //! ```no_run
 //! use rpcgraph::{Log, Query, Syntax};
@@ -18,16 +18,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Behind that:
+//! The stages behind them:
 //!
 //! ```text
 //! input bytes → record → message → annotated message → triples → sink
 //!               record   message   session, protocol   mapping   sink
 //! ```
 //!
-//! [`convert`] runs the whole way. What a message means in RDF is defined once, by one walk over the annotated message.
-//! Written as JSON-LD, it is a document that the contexts in `context/` expand; written as triples, it is what that document
-//! expands to.
+//! [`convert`] runs all stages. The RDF of a message is defined once, by one walk over the annotated message. Written
+//! as JSON-LD, the message is a document that the contexts in `context/` expand; written as triples, it is the
+//! expansion of that document.
 //!
 //! The rooms of the house, from the bottom up. A room imports from the rooms before it, never from one after it:
 //!
