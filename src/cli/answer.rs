@@ -40,7 +40,7 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     columns: Vec<String>,
 
-    /// Do not cut or fold tables
+    /// Show all columns and whole cells of tables
     #[arg(long, hide_short_help = true)]
     wide: bool,
 
