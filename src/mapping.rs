@@ -173,12 +173,7 @@ impl Mapper {
 
     /// What a sink has to know of an input.
     pub(crate) fn sink_input<'i>(&self, input: &'i InputIri, source: &'i str) -> SinkInput<'i> {
-        SinkInput {
-            iri: &input.iri,
-            source,
-            named: self.in_session(),
-            context: self.context(input),
-        }
+        SinkInput { iri: &input.iri, source, named: self.in_session(), context: self.context(input) }
     }
 
     fn base_in_context(&self, input: &InputIri) -> bool {
