@@ -3,9 +3,10 @@
 mod answer;
 mod ask;
 mod builtin;
+mod capture;
 mod choice;
 mod convert;
-mod explain;
+mod detect;
 mod filter;
 mod follow;
 mod format;
@@ -19,7 +20,6 @@ mod query;
 mod read;
 mod rebuild;
 mod register;
-mod register_capture;
 mod report;
 mod serve;
 mod shell;
@@ -35,7 +35,7 @@ use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use rpcgraph::diagnostic::printable;
 use rpcgraph::sink::{OutputError, SinkError};
 
@@ -43,10 +43,10 @@ use self::queries::QuestionArgs;
 
 /// Turn captured JSON-RPC traffic into RDF.
 ///
-/// Reads logs of JSON-RPC messages (MCP, LSP, Ethereum, any JSON-RPC), pairs requests with what answers them, and
-/// writes a graph in the terms of the OGC building block "JSON-RPC".
+/// Reads logs of JSON-RPC messages (MCP, LSP, Ethereum, any JSON-RPC), pairs requests with their answers, and writes a graph in
+/// the terms of the OGC building block "JSON-RPC".
 #[derive(Debug, Parser)]
-#[command(name = "rpcgraph", version, about, long_about, max_term_width = 100, after_help = EXIT_STATUS)]
+#[command(name = "rpcgraph", version, max_term_width = 100, after_long_help = EXIT_STATUS)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -57,6 +57,16 @@ Exit status:
   0  done
   1  done, and there are findings that the options ask about
   2  not done: usage, input, output or network error";
+
+/// The commands as help groups them.
+const GROUPS: [(&str, &str); 6] = [
+    ("Look", "overview timeline errors unanswered slowest methods tools problems handshake compare show"),
+    ("Ask", "ask query"),
+    ("Convert", "convert load rebuild"),
+    ("Share", "report serve"),
+    ("Building blocks", "register capture"),
+    ("Reference", "formats detect vocab completions man"),
+];
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -74,38 +84,38 @@ enum Command {
     Methods(QuestionArgs),
     /// Count calls, failures and latencies by tool (MCP)
     Tools(QuestionArgs),
-    /// List invalid records and messages with problems
+    /// List invalid records, and messages with problems
     Problems(QuestionArgs),
     /// Show programs, versions and capabilities (MCP, LSP)
     Handshake(QuestionArgs),
     /// Show the differences between two logs
     Compare(QuestionArgs),
-    /// Answer a question by its name
-    Ask(queries::AskCommand),
-    /// Show messages as they were, with their requests or answers
+    /// Show messages with their requests or answers
     Show(show::ShowCommand),
-    /// Convert logs to RDF
-    Convert(convert::Convert),
+    /// Answer a question, or list all questions
+    Ask(queries::AskCommand),
     /// Run SPARQL over logs, RDF files, a store or a server
     Query(query::QueryCommand),
-    /// List the questions, or print one
-    Queries(queries::QueriesCommand),
-    /// Print the messages of graphs as JSON lines
-    Rebuild(rebuild::RebuildCommand),
+    /// Convert logs to RDF, tables or spans
+    Convert(convert::Convert),
     /// Load logs into a SPARQL server or a store
     Load(load::Load),
-    /// Make the example register of a building block
-    Register(register::RegisterCommand),
+    /// Write the messages of graphs or tables as JSON lines
+    Rebuild(rebuild::RebuildCommand),
     /// Write an HTML page that shows logs
     Report(report::ReportCommand),
-    /// Serve that page live, with a SPARQL endpoint
+    /// Serve a live page and a SPARQL endpoint
     Serve(serve::ServeCommand),
-    /// Print a built-in JSON-LD context or JSON Schema
-    Context(builtin::ContextCommand),
-    /// Print the built-in ontologies
-    Ontology(builtin::OntologyCommand),
-    /// List the log formats, print one, or explain a log
+    /// Make the example register of a building block
+    Register(register::RegisterCommand),
+    /// Make a building block out of logs
+    Capture(capture::CaptureCommand),
+    /// List the log formats, or print one
     Formats(builtin::FormatsCommand),
+    /// Explain how a log is read
+    Detect(detect::DetectCommand),
+    /// Print an ontology, a context, a schema or the columns of tables
+    Vocab(builtin::VocabCommand),
     /// Print completions for a shell
     Completions(shell::Completions),
     /// Print the manual page
@@ -127,7 +137,7 @@ type Failure = anyhow::Error;
 
 /// Parses the arguments, runs the command and maps what came of it to an exit status.
 pub fn run() -> ExitCode {
-    let outcome = parse().and_then(|cli| run_command(&cli.command));
+    let outcome = parse().and_then(|cli| run_command(cli.command));
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
@@ -139,15 +149,31 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// What the user typed.
-fn parse() -> Result<Cli, Failure> {
+/// The arguments of the program, with help that groups the commands.
+fn program() -> clap::Command {
     let mut root = Cli::command();
     root.build();
-    let arguments = words::with_command(std::env::args_os().collect(), &root, io::stdin().is_terminal())?;
-    Ok(Cli::parse_from(arguments))
+    let header = *root.get_styles().get_header();
+    let mut help = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
+    for (group, names) in GROUPS {
+        help += &format!("{header}{group}:{header:#}\n");
+        for command in names.split(' ').filter_map(|name| root.find_subcommand(name)) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            help += &format!("  {:<13}{about}\n", command.get_name());
+        }
+    }
+    help += &format!("\n{header}Options:{header:#}\n{{options}}{{after-help}}");
+    root.help_template(help)
 }
 
-fn run_command(command: &Command) -> Result<Outcome, Failure> {
+/// Parses the arguments.
+fn parse() -> Result<Cli, Failure> {
+    let root = program();
+    let arguments = words::with_command(std::env::args_os().collect(), &root, io::stdin().is_terminal())?;
+    Cli::from_arg_matches(&root.get_matches_from(arguments)).map_err(|error| error.exit())
+}
+
+fn run_command(command: Command) -> Result<Outcome, Failure> {
     match command {
         Command::Overview(question) => question.run("overview"),
         Command::Timeline(question) => question.run("timeline"),
@@ -163,15 +189,15 @@ fn run_command(command: &Command) -> Result<Outcome, Failure> {
         Command::Show(command) => command.run(),
         Command::Rebuild(command) => command.run(),
         Command::Convert(command) => command.run(),
-        Command::Query(command) => command.run(),
-        Command::Queries(command) => command.run(),
+        Command::Query(mut command) => command.run(),
         Command::Load(command) => command.run(),
         Command::Register(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Serve(command) => command.run(),
-        Command::Context(command) => command.run(),
-        Command::Ontology(command) => command.run(),
+        Command::Capture(command) => command.run(),
         Command::Formats(command) => command.run(),
+        Command::Detect(command) => command.run(),
+        Command::Vocab(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
         Command::Worker => rpcgraph::register::worker().map(|()| Outcome::Done).map_err(Failure::from_boxed),
@@ -214,7 +240,7 @@ fn print_line(line: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{line}");
 }
 
-/// Whether the reader of the output has left, which is its right.
+/// Tests for a pipe that its reader has closed, which is not a failure.
 fn is_closed_pipe(failure: &Failure) -> bool {
     let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     if let Some(SinkError::Io(error)) = failure.downcast_ref() {

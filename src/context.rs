@@ -1,9 +1,8 @@
-//! JSON-LD contexts as inlined values: the built-in ones, and those that the command line names.
+//! JSON-LD contexts as inlined values: the built-in contexts and the contexts named on the command line.
 //!
-//! A [`Loader`] is configured, then given a [`Reference`]; what comes out is a [`Context`] in which nothing remote is
-//! left, so that everything after this stage runs without reading files or the network. A context that could capture
-//! what the program itself says of a message (by aliasing a keyword, or by defining a term for one of its full IRIs)
-//! is refused here.
+//! A [`Loader`] is configured, then given a [`Reference`]. It returns a [`Context`] without remote references, so that
+//! later stages do not read files or use the network. The loader refuses a context that could capture the annotations
+//! of a message, by aliasing a keyword or by defining a term for one of their full IRIs.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -43,7 +42,8 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// An argument that begins with `http://` or `https://` (in any case) is a URL, any other but `builtin:mcp` a path.
+    /// Parses an argument of `-c`. `http://` or `https://` in any case begins a URL; anything else but `builtin:mcp` is
+    /// a path.
     pub fn parse(argument: &str) -> Self {
         let starts_with =
             |scheme: &str| argument.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));

@@ -1,9 +1,9 @@
-//! Mappings: how an annotated message becomes triples.
+//! Mappings: from an annotated message to triples.
 //!
 //! There is one definition, the walk (`mapping/walk.rs`) over an annotated message, and two writers for it. One writes
-//! JSON-LD, which expanded with the contexts as the JSON-LD 1.1 algorithms say is the graph: that is the reference path,
-//! for any contexts, and anyone can check it. The other pushes the same triples without the detour, also of what a further
-//! context maps as long as its compiled terms cover it; a message that they do not cover takes the reference path.
+//! JSON-LD, which the JSON-LD 1.1 algorithms expand with the contexts into the graph: this is the reference path, for
+//! any contexts, and anyone can check it. The other pushes the same triples directly, including triples from a further
+//! context as long as its compiled terms cover it. A message that they do not cover takes the reference path.
 
 mod bblock;
 mod data;
@@ -50,7 +50,7 @@ use crate::session::triples::{Blank, Triples};
 use crate::session::{Annotated, Node, SessionEnd, session_reference};
 use crate::sink::{DocumentRecords, SinkInput};
 
-/// Which mapping.
+/// A mapping from messages to triples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Mapping {
@@ -65,13 +65,13 @@ pub enum Mapping {
     Bblock,
 }
 
-/// Larger documents are not expanded, which takes up to 450 times their memory: a message is then data under further
-/// contexts too, and left out in `bblock`.
+/// The maximum size of a document that is expanded, in bytes. Expansion takes up to 450 times the document's memory. A
+/// larger message is treated as data under further contexts, and is left out in `bblock`.
 const MOST_EXPANDED: usize = 1 << 20;
-/// Larger documents are expanded one at a time.
+/// The size in bytes above which documents are expanded one at a time.
 const ALONE: usize = 64 << 10;
-/// Larger messages are not looked at under further contexts, as the triples of each of their values take memory too: up to
-/// 100 times theirs.
+/// The maximum size of a message that is mapped by further contexts, in bytes. The triples of its values take up to 100
+/// times its memory.
 const MOST_PLANNED: usize = 8 << 20;
 
 /// A mapping under a list of contexts, for any number of inputs.
@@ -80,15 +80,16 @@ pub struct Mapper {
     mapping: Mapping,
     provenance: bool,
     reference_only: bool,
-    /// What a document's `@context` is, but for the base.
+    /// The `@context` of a document, without the base.
     contexts: Vec<serde_json::Value>,
     further: Option<FurtherTerms>,
-    /// Held by whoever expands a large document.
+    /// The lock held while a large document is expanded.
     alone: Arc<Mutex<()>>,
 }
 
 impl Mapper {
-    /// The built-in contexts and then `further` ones, in order. Fails where JSON-LD refuses them.
+    /// Creates a mapper for the built-in contexts and then `further` contexts, in order. Fails if JSON-LD refuses a
+    /// context.
     pub fn new(mapping: Mapping, further: &[Context]) -> Result<Self, ReferenceError> {
         let builtin = match mapping {
             Mapping::Session => context::builtin(),
@@ -116,29 +117,29 @@ impl Mapper {
         Ok(mapper)
     }
 
-    /// Whether to say of each record its line, byte offset and SHA-256.
+    /// Sets whether each record gets its line, byte offset and SHA-256.
     #[must_use]
     pub fn with_provenance(self, provenance: bool) -> Self {
         Self { provenance, ..self }
     }
 
-    /// Whether to expand JSON-LD for every message, also where the fast path would do.
+    /// Sets whether every message takes the reference path, even if the fast path covers it.
     #[must_use]
     pub fn with_reference_only(self, reference_only: bool) -> Self {
         Self { reference_only, ..self }
     }
 
-    /// The mapping.
+    /// The mapping in use.
     pub fn mapping(&self) -> Mapping {
         self.mapping
     }
 
-    /// Whether messages are annotated as those of sessions.
+    /// Returns true if messages are annotated as messages of sessions.
     pub(crate) fn in_session(&self) -> bool {
         self.mapping == Mapping::Session
     }
 
-    /// The `@context` of an input's documents: the built-in contexts, the further ones, the base.
+    /// The `@context` of an input's documents: the built-in contexts, the further contexts, the base.
     pub fn context(&self, input: &InputIri) -> serde_json::Value {
         let mut contexts = self.contexts.clone();
         if self.base_in_context(input) {
@@ -147,7 +148,7 @@ impl Mapper {
         serde_json::Value::Array(contexts)
     }
 
-    /// How numbers of payloads are written.
+    /// The format of numbers in payloads.
     pub fn numbers(&self) -> Numbers {
         match self.mapping {
             Mapping::Session => Numbers::Exact,
@@ -155,23 +156,24 @@ impl Mapper {
         }
     }
 
-    /// Whether nothing looks into payloads, so that messages may come with theirs in canonical form.
+    /// Returns true if the mapping does not look into payloads, so that messages may come with payloads in canonical
+    /// form.
     pub fn payloads_stay_opaque(&self) -> bool {
         self.further.is_none() && !self.reference_only
     }
 
-    /// Whether a message of so many bytes is data whatever the contexts say, so that its payloads may come in canonical
-    /// form.
+    /// Returns true if a message of `length` bytes is data whatever the contexts say, so that its payloads may come in
+    /// canonical form.
     pub(crate) fn is_too_large(&self, length: usize) -> bool {
         length > MOST_PLANNED && !self.reference_only
     }
 
-    /// Whether the elements of long arrays are worked on some at a time.
+    /// Returns true if long arrays are processed in pieces.
     pub(crate) fn takes_pieces(&self) -> bool {
         !self.reference_only
     }
 
-    /// What a sink has to know of an input.
+    /// Returns the data about an input that a sink needs.
     pub(crate) fn sink_input<'i>(&self, input: &'i InputIri, source: &'i str) -> SinkInput<'i> {
         SinkInput { iri: &input.iri, source, named: self.in_session(), context: self.context(input) }
     }
@@ -181,7 +183,7 @@ impl Mapper {
     }
 }
 
-/// The same error with the name of the first context that cannot follow those before it.
+/// Returns the error with the name of the first context that cannot follow the contexts before it.
 fn culprit(mapping: Mapping, further: &[Context], error: ReferenceError) -> ReferenceError {
     let fails = |count: &usize| Mapper::new(mapping, further.get(..*count).unwrap_or_default()).is_err();
     match (1..further.len()).find(fails).unwrap_or(further.len()).checked_sub(1).and_then(|index| further.get(index)) {
@@ -193,42 +195,42 @@ fn culprit(mapping: Mapping, further: &[Context], error: ReferenceError) -> Refe
 /// The IRI of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputIri {
-    /// Its place among the inputs, from 0.
+    /// The index among the inputs, from 0.
     pub number: u32,
     /// The IRI: absolute, without a fragment.
     pub iri: String,
-    /// Whether the user gave it. In `bblock` it is then a context's `@base`, and otherwise only the document's base, over
-    /// which the building block's own `@base` goes.
+    /// True if the user gave the IRI. In `bblock`, it is then the `@base` of a context; otherwise it is only the
+    /// document's base, which the building block's own `@base` overrides.
     pub stated: bool,
 }
 
-/// Maps the records of one input; every thread has its own.
+/// Maps the records of one input. Every thread has its own.
 pub struct InputMapper<'m> {
     mapper: &'m Mapper,
     input: &'m InputIri,
-    /// Made when the first message needs it.
+    /// Created when the first message needs it.
     expander: Option<Expander>,
     plain: Option<Plain>,
     tally: MapTally,
-    /// Holds one literal at a time.
+    /// Buffer for one literal.
     literal: String,
-    /// Where the blank nodes go on of a record that is mapped in pieces.
+    /// The next free blank node of a record that is mapped in pieces.
     next: Blank,
 }
 
-/// What a mapping counts.
+/// The counts of a mapping.
 #[derive(Debug, Default)]
 pub struct MapTally {
-    /// What could not be carried.
+    /// The losses.
     pub losses: Losses,
-    /// Messages that turned out to have the problem `KeywordMember` only under further contexts.
+    /// Messages that have the problem `KeywordMember` only under further contexts.
     pub keyword_members: u64,
-    /// Records that took the reference path, by why they did.
+    /// Records that took the reference path, by reason.
     pub by_reference: BTreeMap<&'static str, u64>,
 }
 
 impl MapTally {
-    /// Adds other counts.
+    /// Adds the counts of another tally.
     pub fn merge(&mut self, other: &Self) {
         self.losses.merge(&other.losses);
         self.keyword_members += other.keyword_members;
@@ -238,7 +240,7 @@ impl MapTally {
     }
 }
 
-/// For the reference path: processed contexts.
+/// Processed contexts for the reference path.
 struct Expander {
     reference: ContextExpander,
     shape: Rc<Shape>,
@@ -265,22 +267,22 @@ impl Expander {
     }
 }
 
-/// What is mapped at once.
+/// A unit of mapping.
 pub enum MapPart<'p> {
-    /// The nodes of a record of the session with that reference, and what its protocol says of them.
+    /// The nodes of a record, with the reference of their session and the statements of protocols.
     Nodes(&'p str, &'p [Annotated<'p>], &'p [Statement<'p>]),
-    /// The session's own node, when it has ended.
+    /// The session's own node, at its end.
     End(SessionEnd<'p>),
-    /// A record in the mapping `bblock`, by its number: its object, or those of its array, as they are.
+    /// A record in the mapping `bblock`, by its number: its object, or the objects of its array, unchanged.
     Plain(u64, &'p [u8], &'p Content<'p>),
 }
 
-/// The reference of the nodes' session, and what protocols say of them.
+/// The reference of the nodes' session, and the statements of protocols.
 type Surroundings<'p> = (&'p str, &'p [Statement<'p>]);
 
-/// What records are mapped into: triples, or the JSON-LD that they would be made from.
+/// The target of a mapping: triples, or the JSON-LD that expands to them.
 pub trait MapTarget {
-    /// Takes a part.
+    /// Maps a part into the target.
     fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError>;
 }
 
@@ -297,7 +299,7 @@ impl<T: Triples> MapTarget for T {
                     let around = (session, statements);
                     let mapped = if plain { Ok(()) } else { mapper.push_under_contexts(around, nodes, blank, self) };
                     if plain || mapped.is_err() {
-                        // What a further context cannot take is data, as it is without that context.
+                        // A message that a further context cannot map is data, as without that context.
                         let mut walk = mapper.walk(around, blank, self);
                         nodes.iter().for_each(|node| walk.node(node, None));
                     }
@@ -329,7 +331,7 @@ impl<T: Triples> MapTarget for T {
                 }
                 let mut blanks = blank;
                 let result = mapper.each_object(bytes, |mapper, shape, object| {
-                    // Each by itself: expansion makes one of objects that are the same.
+                    // Each object separately: expansion would merge equal objects.
                     let mut document = String::new();
                     bblock::write(object, shape, blanks, &mut document, &mut mapper.tally.losses)?;
                     mapper.expand("", &mut blanks, &document, self)
@@ -365,7 +367,7 @@ impl MapTarget for DocumentRecords {
 }
 
 impl<'m> InputMapper<'m> {
-    /// A mapper for the records of an input.
+    /// Creates a mapper for the records of an input.
     pub fn new(mapper: &'m Mapper, input: &'m InputIri) -> Self {
         let plain = (mapper.mapping == Mapping::Bblock && mapper.payloads_stay_opaque())
             .then(|| Plain::new(mapper.base_in_context(input), &input.iri));
@@ -373,17 +375,17 @@ impl<'m> InputMapper<'m> {
         Self { mapper, input, expander: None, plain, tally: MapTally::default(), literal: String::new(), next }
     }
 
-    /// Takes what was counted since the last call.
+    /// Returns the counts since the last call.
     pub fn take_tally(&mut self) -> MapTally {
         std::mem::take(&mut self.tally)
     }
 
-    /// Counts a loss that shows outside the mapping.
+    /// Counts a loss found outside the mapping.
     pub fn lose(&mut self, loss: Loss) {
         self.tally.losses.add(loss);
     }
 
-    /// The first blank node of a record, or of what is left of it.
+    /// Returns the first blank node of a record, or the next one in a record that is mapped in pieces.
     fn blank(&self, record: u64) -> Blank {
         if self.next.record == record { self.next } else { Blank { input: self.input.number, record, index: 0 } }
     }
@@ -406,7 +408,7 @@ impl<'m> InputMapper<'m> {
         MessageWalk { writer: DocumentWriter::new(out), provenance: self.mapper.provenance, session, statements }
     }
 
-    /// Maps nodes: as planned where that covers all of a message, or by expansion.
+    /// Maps nodes under further contexts: by a plan if it covers the whole message, otherwise by expansion.
     fn push_under_contexts<T: Triples>(
         &mut self,
         around: Surroundings<'_>,
@@ -439,7 +441,7 @@ impl<'m> InputMapper<'m> {
         result
     }
 
-    /// Writes nodes as JSON-LD; what a further context cannot take, as it is without that context.
+    /// Writes nodes as JSON-LD. A message that a further context cannot map is written as without that context.
     fn write(
         &mut self,
         around: Surroundings<'_>,
@@ -461,7 +463,8 @@ impl<'m> InputMapper<'m> {
         result
     }
 
-    /// What further contexts make of a message, where there are any: as it is written in JSON-LD, or as values.
+    /// Returns the plan of further contexts for a message, if there are any: as JSON-LD text if `written`, otherwise as
+    /// values.
     fn plan<'e>(
         &mut self,
         node: &'e Annotated<'e>,
@@ -479,7 +482,7 @@ impl<'m> InputMapper<'m> {
         further.map(|further| MessagePlan::new(further, message, blank, written)).transpose()
     }
 
-    /// Counts what a plan that is carried out loses.
+    /// Counts the losses of an executed plan.
     fn note(&mut self, node: &Annotated<'_>, plan: Option<&MessagePlan<'_>>) {
         if let Some(plan) = plan {
             self.tally.losses.merge(&plan.tally.losses);
@@ -492,7 +495,7 @@ impl<'m> InputMapper<'m> {
         *self.tally.by_reference.entry(reason).or_default() += 1;
     }
 
-    /// Takes each object of a record, with the terms that it is under.
+    /// Calls `take` with each object of a record, and the shape for its terms.
     fn each_object(
         &mut self,
         bytes: &[u8],

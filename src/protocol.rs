@@ -1,17 +1,18 @@
-//! Protocols: what a message is about, as nodes and links of its session's graph.
+//! Protocols: nodes and links for the meaning of a message in its protocol, in the graph of its session.
 //!
 //! ```text
 //! message → Extract → (the session's definitions, open requests) → statements → the walk
 //!           worker    Linker, in the order of records                           mapping
 //! ```
 //!
-//! Workers take out of a message what its method and the shape of its payload tell; only what needs other messages is
-//! linked in order. A message is never looked at again later.
+//! Workers extract what the method and the payload of a single message state. The linker, in the order of records, adds
+//! only the links that need other messages. A message is not read again later.
 //!
-//! Nodes are fragments of the session that are named by the message that brings them ([`Part`](crate::session::triples::Part)), and
-//! hang on messages. Strings of the log stay literals, so that no log can name a node.
+//! Nodes are fragments of the session, named by the message that introduces them
+//! ([`Part`](crate::session::triples::Part)), and hang on messages. Strings of the log stay literals, so that no log
+//! can name a node.
 //!
-//! Memory is bounded: its linker says by what, and what is lost beyond it.
+//! Memory is bounded: `Linker` documents its limits, and what is lost beyond them.
 
 mod content;
 mod definitions;
@@ -40,36 +41,36 @@ use crate::message::{ErrorMember, Payload, Single};
 use crate::session::triples::NodeRef;
 use crate::vocab::{lsp as lsp_terms, mcp as terms, prov, rpcg};
 
-/// Whose messages are told in the terms of their protocol.
+/// The protocols whose nodes and links are added to messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Protocol {
-    /// Those of every protocol that is known here
+    /// Details of every protocol that is recognised
     #[default]
     Auto,
-    /// Those of the Model Context Protocol
+    /// Details of the Model Context Protocol
     Mcp,
-    /// Those of the Language Server Protocol
+    /// Details of the Language Server Protocol
     Lsp,
-    /// Nobody's: messages and what JSON-RPC says of them, no more
+    /// No details: only messages, as JSON-RPC defines them
     None,
 }
 
-/// What is told in the terms of protocols.
+/// The statements of protocols to extract.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Told {
-    /// Whose messages.
+    /// The protocol, or all, or none.
     pub protocol: Protocol,
-    /// Whether of these only what kinds of errors need: answers that are errors, and the requests, whose protocol it is.
+    /// True if only error responses and requests are extracted, which kinds of errors need.
     pub errors_alone: bool,
-    /// Whether of these only what takes requests back.
+    /// True if only cancellations are extracted.
     pub cancels_alone: bool,
 }
 
-/// Something that is said of a node. Statements about a node, and those with one property, stand together.
+/// A statement about a node. Statements about one node are adjacent, and among them statements with one property.
 #[derive(Debug, Clone)]
 pub struct Statement<'a> {
-    /// The node.
+    /// The subject.
     pub(crate) subject: NodeRef<'a>,
     pub(crate) property: NamedNodeRef<'static>,
     pub(crate) said: Said<'a>,
@@ -78,7 +79,7 @@ pub struct Statement<'a> {
 /// The object of a statement.
 #[derive(Debug, Clone)]
 pub(crate) enum Said<'a> {
-    /// The node's class: the property is `rdf:type`.
+    /// The class of the node: the property is `rdf:type`.
     Class(NamedNodeRef<'static>),
     Node(NodeRef<'a>),
     /// A literal without a language.
@@ -89,7 +90,7 @@ pub(crate) enum Said<'a> {
     Boolean(bool),
 }
 
-/// The literal that is said of a node with a property.
+/// Returns the literal that is the node's value of a property.
 pub(crate) fn literal_of<'s>(
     statements: &'s [Statement<'_>],
     node: NodeRef<'_>,
@@ -99,7 +100,7 @@ pub(crate) fn literal_of<'s>(
     if let Said::Literal(text, _) = &said.said { Some(text) } else { None }
 }
 
-/// Says something of one node after the other.
+/// Appends statements about one node after the other.
 struct Speaker<'s, 'a> {
     statements: &'s mut Vec<Statement<'a>>,
     subject: NodeRef<'a>,
@@ -134,7 +135,7 @@ impl<'s, 'a> Speaker<'s, 'a> {
     }
 }
 
-/// The properties and classes of everything that is said here.
+/// The properties and classes of all statements made here.
 pub(crate) fn terms() -> impl Iterator<Item = NamedNodeRef<'static>> {
     let ours = [
         rpcg::OPERATION,
@@ -167,7 +168,7 @@ pub(crate) fn terms() -> impl Iterator<Item = NamedNodeRef<'static>> {
     terms::ALL.iter().chain(lsp_terms::ALL).copied().chain(ours).chain([prov::WAS_REVISION_OF])
 }
 
-/// The canonical text of a payload that a message does not have as such.
+/// The canonical text of a payload, for a message that does not hold it itself.
 #[derive(Debug)]
 pub(crate) struct Spelled {
     text: String,
@@ -175,7 +176,8 @@ pub(crate) struct Spelled {
     interoperable: bool,
 }
 
-/// The canonical text of a message's params or result or its error's data, where the message does not have it.
+/// Returns the canonical text of a message's params or result, or of its error's data, unless the message already holds
+/// it.
 pub(crate) fn spell(single: &Single<'_>) -> Option<Spelled> {
     let Single::Message(message) = single else { return None };
     let data = match &message.error {
@@ -187,12 +189,13 @@ pub(crate) fn spell(single: &Single<'_>) -> Option<Spelled> {
         return None;
     }
     let mut text = String::new();
-    // Exact numbers never fail.
+    // Canonical form with exact numbers never fails.
     let interoperable = payload.canonical(Numbers::Exact, &mut text).ok()?.1.interoperable;
     Some(Spelled { text, interoperable })
 }
 
-/// What stands for a text of any length where memory is kept of it. Nobody can make two texts that have one.
+/// A digest that stands for a text of any length where memory is kept. It is keyed with a secret, so that nobody can
+/// construct two texts with one digest.
 type Key = u128;
 
 fn key(of: impl Hash) -> Key {
@@ -205,10 +208,10 @@ fn key(of: impl Hash) -> Key {
     hasher.finish128().as_u128()
 }
 
-/// What is kept by keys.
+/// A map by digest.
 type KeyMap<T> = HashMap<Key, T, BuildHasherDefault<KeyHasher>>;
 
-/// Gives the end of a key as its hash: it is one already.
+/// Returns the first 8 bytes of a key as its hash: a key is a digest already.
 #[derive(Default)]
 struct KeyHasher(u64);
 

@@ -5,11 +5,11 @@
 //!              syntax   needs                       dataset            answer   results, table
 //! ```
 //!
-//! A query says which triples can make a difference to its answer ([`Query::needs`]), and only those are loaded: a
-//! question about methods and latencies never waits for payloads.
+//! [`Query::needs`] gives the triples that can affect the answer, and only these are loaded: a question about methods
+//! and latencies never waits for payloads.
 //!
-//! A query over columns is evaluated in batches (`batch`). What batches do not cover goes, as a whole, to Oxigraph's
-//! evaluator over the same columns; a query that tells graphs apart is asked of Oxigraph's store.
+//! A query over columns is evaluated in batches (`batch`). A query that batches do not cover goes, as a whole, to
+//! Oxigraph's evaluator over the same columns; a query that distinguishes graphs runs on Oxigraph's store.
 //!
 //! ```
 //! use rpcgraph::convert::{Converter, Input, Options};
@@ -92,22 +92,22 @@ use crate::sink::Selection;
 pub use crate::store::answer::Form;
 use crate::vocab::{jrpc, prov, rpcg};
 
-/// The classes of what is in a log and is not a message.
+/// The classes of log content other than messages.
 const UNREAD: [NamedNodeRef<'_>; 3] = [rpcg::LOG_LINE, rpcg::INVALID_MESSAGE, rpcg::MALFORMED_RECORD];
 
-/// A SPARQL 1.1 query that has been understood.
+/// A parsed SPARQL 1.1 query.
 #[derive(Debug, Clone)]
 pub struct Query {
     text: String,
     base: Option<String>,
     algebra: spargebra::Query,
-    /// As columns are asked that have only the lengths of these properties' values.
+    /// The query for columns that hold only the lengths of these properties' values.
     sized: Option<(spargebra::Query, Vec<NamedNode>)>,
     uses: Uses,
 }
 
 impl Query {
-    /// Understands the text of a query. Relative IRIs in it are resolved against `base`, which has to be absolute.
+    /// Parses the text of a query. Relative IRIs resolve against `base`, which must be absolute.
     pub fn parse(text: &str, base: Option<&str>) -> Result<Self, SyntaxError> {
         let mut algebra = syntax::parse(text, base)?;
         let asked = algebra.clone();
@@ -123,7 +123,7 @@ impl Query {
         Ok(Self { text, base: base.map(str::to_owned), algebra, sized, uses })
     }
 
-    /// A query of the catalogue, without parameters.
+    /// Returns a query of the catalogue, without parameters.
     ///
     /// # Errors
     ///
@@ -132,24 +132,24 @@ impl Query {
         Ok(Self::parse(NamedQuery::find(name)?.text, None)?)
     }
 
-    /// The kind of its answer.
+    /// The form of the answer.
     pub fn form(&self) -> Form {
         Form::of(&self.algebra)
     }
 
-    /// The triples that can make a difference to the answer.
+    /// The triples that can affect the answer.
     pub fn needs(&self) -> &Selection {
         &self.uses.needs
     }
 
-    /// Needs what another query needs, too, which will be asked of the same data.
+    /// Adds the needs of another query that will run on the same data.
     #[must_use]
     pub fn with_needs_of(mut self, other: &Self) -> Self {
         self.uses.needs.add(other.needs());
         self
     }
 
-    /// The query, asked of other graphs than those that it names itself: the merge of some, and some by their names.
+    /// Replaces the query's dataset clause: the merge of the default graphs, and the named graphs.
     #[must_use]
     pub fn with_dataset(mut self, default: Vec<NamedNode>, named: Vec<NamedNode>) -> Self {
         for algebra in [Some(&mut self.algebra), self.sized.as_mut().map(|(sized, _)| sized)].into_iter().flatten() {
@@ -159,23 +159,22 @@ impl Query {
         self
     }
 
-    /// Whether it says itself which graphs it is about (`FROM`, `FROM NAMED`).
+    /// Returns true if the query has a dataset clause (`FROM`, `FROM NAMED`).
     pub fn has_dataset(&self) -> bool {
         self.algebra.dataset().is_some()
     }
 
-    /// Whether it asks in which graph something is.
+    /// Returns true if the query has a `GRAPH` pattern.
     pub fn uses_graphs(&self) -> bool {
         self.uses.graphs
     }
 
-    /// Whether it calls other SPARQL services.
+    /// Returns true if the query calls other SPARQL services.
     pub fn uses_services(&self) -> bool {
         self.uses.services
     }
 
-    /// The functions of this program that it calls, and the properties that only it has, by their prefixed names: no
-    /// other processor has them.
+    /// Returns the prefixed names of the functions and properties in the query that only this program has.
     pub fn functions(&self) -> Vec<&'static str> {
         let is_called = |function: &&Function| self.uses.calls.iter().any(|(name, _)| *name == function.iri());
         let items = [("rpcg:element", rpcg::ELEMENT), ("rpcg:member", rpcg::MEMBER)].into_iter();
@@ -183,39 +182,40 @@ impl Query {
         FUNCTIONS.iter().filter(is_called).map(|function| function.name).chain(items).collect()
     }
 
-    /// Whether it can see what is not JSON-RPC in a log: records that are not messages, and lines of text.
+    /// Returns true if the query can match content other than JSON-RPC: records that are not messages, and lines of
+    /// text.
     pub fn sees_unread(&self) -> bool {
         let needs = self.needs();
         let is_seen = |class: &NamedNodeRef<'_>| needs.wants(oxrdf::vocab::rdf::TYPE, Some(class.as_str()));
         UNREAD.iter().any(is_seen) || [rpcg::TEXT, rpcg::BYTES].into_iter().any(|text| needs.wants(text, None))
     }
 
-    /// Whether it names a class of those.
+    /// Returns true if the query names a class of such content.
     pub fn names_unread(&self) -> bool {
         UNREAD.iter().any(|class| self.names(*class))
     }
 
-    /// Whether it names what is said of records only where that is wanted: lines, offsets and digests.
+    /// Returns true if the query names optional statements about records: lines, offsets and digests.
     pub fn names_provenance(&self) -> bool {
         [rpcg::LINE, rpcg::BYTE_OFFSET, rpcg::SHA256, prov::USED].into_iter().any(|term| self.names(term))
     }
 
-    /// Whether it names the text between messages, which is kept only where that is wanted.
+    /// Returns true if the query names the text between messages, which is optional.
     pub fn names_log_lines(&self) -> bool {
         [rpcg::LOG_LINE, rpcg::AFTER].into_iter().any(|term| self.names(term))
     }
 
-    /// Whether a term is in it.
+    /// Returns true if the query contains a term.
     pub fn names(&self, term: NamedNodeRef<'_>) -> bool {
         self.uses.terms.contains(term.as_str())
     }
 
-    /// Texts in it that stand where JSON Pointers belong and are none, since these begin with a slash: they find nothing.
+    /// Returns texts in the place of JSON Pointers that do not begin with a slash: they never match anything.
     pub fn no_pointers(&self) -> impl Iterator<Item = &str> {
         self.uses.no_pointers.iter().map(String::as_str)
     }
 
-    /// Terms in it that are in the namespaces `jrpc:` and `rpcg:`, but are not defined: typing errors, most likely.
+    /// Returns undefined terms in the namespaces `jrpc:` and `rpcg:`, most likely typing errors.
     pub fn unknown_terms(&self) -> Vec<String> {
         let known = |iri: &str| jrpc::ALL.iter().chain(rpcg::ALL).any(|term| term.as_str() == iri);
         let prefixed = |iri: &String| {
@@ -227,7 +227,7 @@ impl Query {
         self.uses.terms.iter().filter(|iri| !known(iri)).filter_map(prefixed).collect()
     }
 
-    /// The query as a server takes it: its text, with the prefixes and the base that it need not declare here.
+    /// Returns the query text for a server, with declarations of the prefixes and base that are implicit here.
     pub fn to_portable(&self) -> String {
         let base = self.base.iter().map(|base| format!("BASE <{base}>\n"));
         let prefixes = QUERY_PREFIXES.iter().map(|(prefix, namespace)| format!("PREFIX {prefix}: <{namespace}>\n"));

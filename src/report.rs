@@ -1,13 +1,13 @@
-//! A page that shows logs: one HTML file that needs nothing else, no network and no server.
+//! A page that shows logs: one HTML file that does not need other files, a network or a server.
 //!
 //! ```text
 //! input bytes → record → annotated message → row of the index → page
 //!                      ↘ text → piece ↗
 //! ```
 //!
-//! The page has an index, a row for each message, and the logs themselves in compressed pieces, of which it opens one when a
-//! message of it is looked at. Memory grows by about 100 bytes a message, and by the requests that are open; the pieces
-//! wait in a temporary file.
+//! The page has an index with a row for each message, and the logs themselves in compressed pieces. It decompresses a
+//! piece when one of its messages is viewed. Memory grows by about 100 bytes per message, plus the open requests; the
+//! pieces are in a temporary file until the page is written.
 
 mod index;
 pub(crate) mod page;
@@ -31,20 +31,20 @@ use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Name, Node};
 use crate::vocab::rpcg;
 
-/// How many bytes a page has at most, unless it is to have everything.
+/// The default maximum size of payloads in a page, in bytes.
 pub const DEFAULT_LIMIT: u64 = 20 << 20;
 
-/// What is told of operations, whose rounds pages mark.
+/// The statements about operations, whose rounds the page marks.
 const MCP: Told = Told { protocol: Protocol::Mcp, errors_alone: false, cancels_alone: false };
 
-/// What a page is to be.
+/// The options of a page.
 #[derive(Debug, Clone)]
 pub struct ReportOptions {
-    /// Whether to put placeholders in place of what was said (see [`redact`](crate::redact)).
+    /// True to replace texts with placeholders (see [`redact`](crate::redact)).
     pub redact: bool,
-    /// How many bytes of payloads it has at most; none: all.
+    /// The maximum size of payloads, in bytes; `None` for all.
     pub limit: Option<u64>,
-    /// Where it has not all messages: what says which, in words that the page shows.
+    /// The criteria that chose the messages, as the page shows them; `None` if it has all messages.
     pub chosen_by: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl Default for ReportOptions {
     }
 }
 
-/// A page that is being made.
+/// A page under construction.
 pub struct Report {
     redaction: Option<Redaction>,
     limit: Option<u64>,
@@ -63,33 +63,33 @@ pub struct Report {
     secrets: u64,
     sessions: Option<Vec<String>>,
     chosen_by: Option<String>,
-    /// How many were not chosen.
+    /// The number of messages that were not chosen.
     left_out: u64,
 }
 
-/// A log that is being read.
+/// The log being read.
 struct OpenLog<'c> {
-    /// The messages that the page has; none: all.
+    /// The names of the messages to include; `None` for all.
     chosen: Option<&'c BTreeSet<Name>>,
     paired: Paired,
-    /// Whether there was a request whose operation another may go on with.
+    /// True if there was a request whose operation another request may continue.
     may_go_on: bool,
-    /// The rows of the requests that nothing has answered yet, and their methods.
+    /// The rows of the open requests, and their methods.
     open: HashMap<Name, (u32, Option<String>)>,
-    /// For each session and side, the row of its last request that was answered.
+    /// The row of the last answered request, for each session and side.
     answered: HashMap<(u32, u8), u32>,
-    /// For each session, the row of its last `initialize`.
+    /// The row of the last `initialize`, for each session.
     begun: HashMap<u32, u32>,
     cancelled: HashSet<Name>,
     facts: LogFacts,
 }
 
 impl Report {
-    /// Of no log yet.
+    /// Creates a page without logs.
     ///
     /// # Errors
     ///
-    /// If there can be no temporary file.
+    /// The temporary file cannot be created.
     pub fn new(options: &ReportOptions) -> io::Result<Self> {
         Ok(Self {
             redaction: options.redact.then(Redaction::keyed),
@@ -103,26 +103,27 @@ impl Report {
         })
     }
 
-    /// How many logs it has.
+    /// The number of logs.
     pub fn logs(&self) -> usize {
         self.index.logs.len()
     }
 
-    /// How many strings look like passwords, tokens or keys.
+    /// The number of strings that look like passwords, tokens or keys.
     pub fn secrets(&self) -> u64 {
         self.secrets
     }
 
-    /// Reads a log, `name` being what the page calls it.
+    /// Reads a log; `name` is its name in the page.
     ///
     /// # Errors
     ///
-    /// As [`Reader::next_entry`]; also if the temporary file cannot be written.
+    /// As [`Reader::next_entry`]; also if the temporary file is not writable.
     pub fn read(&mut self, name: &str, input: impl Read + Send, options: &ReaderOptions) -> Result<Summary, ReadError> {
         self.read_chosen(name, input, options, None)
     }
 
-    /// The same, of these messages alone, if there are any named: no other is in the page then, and no text between messages.
+    /// Reads a log as [`read`](Self::read) does, but includes only the `chosen` messages if given, without the text
+    /// between messages.
     ///
     /// # Errors
     ///
@@ -203,7 +204,7 @@ impl Report {
         Ok(())
     }
 
-    /// Keeps a text of a record, with these nodes in it.
+    /// Stores the text of a record that contains these nodes.
     fn place(
         &mut self,
         record: &Record<'_>,
@@ -224,7 +225,7 @@ impl Report {
         self.pieces.own_line(&nodes[0], &text)
     }
 
-    /// Says why nothing answers a request.
+    /// Determines the reason why a request does not have an answer.
     fn state(&mut self, name: Name, number: u32, method: Option<&str>, log: &OpenLog<'_>) {
         let Some(row) = self.index.rows.get_mut(number as usize) else { return };
         let is_reused = row.problems & 1 << Problem::IdReusedWhileOpen as u32 != 0;
@@ -237,7 +238,7 @@ impl Report {
         };
     }
 
-    /// A row of the index.
+    /// Adds the row of a message to the index.
     fn message(&mut self, node: &Annotated<'_>, place: Place, statements: &[Statement<'_>], log: &mut OpenLog<'_>) {
         let kind = match (&node.node, node.kind()) {
             (_, Some(Kind::Request)) => RowKind::Request,
@@ -323,7 +324,7 @@ impl Report {
         let (detail, error) = index::detail_and_error(message);
         if let Some((detail, is_name)) = detail {
             row.detail = match &self.redaction {
-                // As it is in the message, so that calls of a tool and its definition have one name.
+                // Spelled as in the message, so that tool calls and the tool's definition have the same name.
                 Some(redaction) if is_name => self.index.text(&redaction.name(&detail)),
                 redaction => self.index.text(&shown(&detail, redaction)),
             };
@@ -350,7 +351,7 @@ impl Report {
         Ok(())
     }
 
-    /// Of logs that a server can be asked about: the page has the IRIs of their sessions, in the order of the logs.
+    /// Sets the IRIs of the sessions, in the order of the logs, for a page whose server answers queries.
     #[must_use]
     pub fn served(self, sessions: Vec<String>) -> Self {
         Self { sessions: Some(sessions), ..self }
@@ -360,7 +361,7 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// The output is not writable.
     pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<Left> {
         let facts = serde_json::json!({
             "title": title, "secrets": self.secrets, "redacted": self.redaction.is_some(), "sessions": self.sessions,
@@ -371,18 +372,18 @@ impl Report {
     }
 }
 
-/// Whether it is a request of MCP whose operation another request may go on with.
+/// Returns true for a request of MCP whose operation another request may continue.
 fn may_go_on(single: &Single<'_>) -> bool {
     matches!(single, Single::Message(Message { method: Some(method), .. })
         if ["tools/call", "resources/read", "prompts/get"].contains(&&**method))
 }
 
-/// Whether it takes a request of MCP back.
+/// Returns true for the cancellation of a request of MCP.
 fn is_cancellation(single: &Single<'_>) -> bool {
     matches!(single, Single::Message(Message { method: Some(method), .. }) if method == "notifications/cancelled")
 }
 
-/// The request that began the operation which a message is said to be in.
+/// Returns the first request of the operation that the statement assigns a message to.
 fn operation(statement: &Statement<'_>) -> Option<Name> {
     match statement.said {
         Said::Node(NodeRef::Part(first, _)) if statement.property == rpcg::IN_OPERATION => Some(first),

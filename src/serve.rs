@@ -5,12 +5,13 @@
 //!                   ↘ SPARQL request → query, on a thread of its own → answer, as it is found
 //! ```
 //!
-//! Who asks has to know a random token, which [`Server::url`] has; a browser swaps it for a cookie. `Host` and `Origin` have
-//! to be the server's own, so that no page of another site gets at it, whatever it makes a name of its own stand for. Nothing
-//! is changed, no other server called, no file read that the logs are not in. Connections, threads and bodies are limited in
-//! number and size, and queries in time, memory and rows. A connection that has not shown the token keeps no place from one that
-//! has. What a query does without looking at data cannot be ended: where such a one takes too much memory, all of the server
-//! ends, so who runs it does that in a process of its own and begins it again ([`Server::into_door`]).
+//! Every client must know a random token, which [`Server::url`] contains; a browser exchanges it for a cookie. `Host`
+//! and `Origin` must be the server's own, so that a page of another site cannot reach the server, even if that site's
+//! name resolves to the server's address. The server does not change data, call other servers, or read files other than
+//! the logs. Connections, threads and bodies are limited in number and size; queries are limited in time, memory and
+//! rows. A connection that has not shown the token does not keep others out that have. A query that computes without
+//! reading data cannot be cancelled. If such a query takes too much memory, the whole server ends, so a caller should
+//! run it in a separate process and restart it ([`Server::into_door`]).
 
 mod answer;
 mod body;
@@ -38,41 +39,41 @@ pub use self::shared::{Content, Data, Limits, Load, Renew};
 use self::shared::{Live, Shared};
 use crate::log::convert::STACK;
 
-/// What is served.
+/// The content that a server offers, and its limits.
 pub struct Site {
-    /// What there is at first.
+    /// The initial content.
     pub content: Content,
-    /// Gives what there is later; without it, that stays what it is.
+    /// Returns newer content; `None` if the content does not change.
     pub renew: Option<Box<Renew>>,
-    /// The IRI that those in queries are relative to.
+    /// The IRI against which relative IRIs in queries resolve.
     pub base: Option<String>,
-    /// What queries may use.
+    /// The limits of queries.
     pub limits: Limits,
 }
 
-/// A server that listens, and serves nothing yet: who connects waits.
+/// A server that listens but does not answer yet: connections wait.
 pub struct Server {
     runtime: Runtime,
     listener: tokio::net::TcpListener,
     gate: Gate,
 }
 
-/// Threads that run queries, those among them that could not be ended.
+/// The maximum number of threads that run queries, including queries that could not be cancelled.
 const THREADS: usize = 64;
-/// Connections that the system keeps until there is a place for them, if it keeps so many; of more, it would end some.
+/// The number of connections that the system queues, if it allows that many; it would end some of a longer queue.
 const BACKLOG: u32 = 8192;
 
 impl Server {
-    /// Listens at an address, of which the port may be 0: any that is free.
+    /// Listens at an address. Port 0 selects any free port.
     ///
     /// # Errors
     ///
-    /// The system has no such address, or the port is taken; or it gives no random bytes.
+    /// The system does not have such an address, the port is taken, or random bytes are not available.
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
         let runtime = runtime()?;
         let entered = runtime.enter();
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        // A port whose server has ended is free; elsewhere than on Unix this would share one that is not.
+        // Allows a port whose server has ended; on systems other than Unix, this would share a port in use.
         #[cfg(unix)]
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;
@@ -82,16 +83,16 @@ impl Server {
         Ok(Self { runtime, listener, gate })
     }
 
-    /// What another process needs to go on as this server: the socket and the token.
+    /// Returns the socket and the token, with which another process can continue as this server.
     ///
     /// # Errors
     ///
-    /// The system does not let go of the socket.
+    /// The system does not release the socket.
     pub fn into_door(self) -> io::Result<(TcpListener, String)> {
         Ok((self.listener.into_std()?, self.gate.token()))
     }
 
-    /// The server that has this door.
+    /// Creates a server from a socket and a token.
     ///
     /// # Errors
     ///
@@ -106,7 +107,7 @@ impl Server {
         Ok(Self { runtime, listener, gate })
     }
 
-    /// Where it is, for a browser: with the token.
+    /// The URL of the server for a browser, with the token.
     pub fn url(&self) -> String {
         self.gate.url()
     }
@@ -115,10 +116,10 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// The system does not let it; or a query took more memory than it may and could not be ended.
+    /// The system does not allow it; or a query exceeded its memory limit and could not be cancelled.
     pub fn run(self, site: Site) -> io::Result<()> {
         let Site { content, renew, base, limits } = site;
-        // With two, one query that takes long does not keep others waiting.
+        // With two slots, one long query does not block others.
         let slots = crate::log::convert::processors().max(2);
         let shared = Arc::new(Shared {
             gate: self.gate,
@@ -136,7 +137,7 @@ impl Server {
             let exhausted = shared.exhausted.notified();
             let accepting = tokio::spawn(connection::accept(self.listener, Arc::clone(&shared)));
             exhausted.await;
-            // Who comes now is for the next process; those who wait are told.
+            // New connections are left to the next process; waiting clients get an answer.
             accepting.abort();
             sleep(Duration::from_millis(200)).await;
         });

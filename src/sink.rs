@@ -1,7 +1,6 @@
-//! Sinks: where triples go.
+//! Sinks: the destinations of triples.
 //!
-//! Workers render records, each into a buffer of its own kind; the [`Sink`] takes what they rendered, in the order of
-//! the records.
+//! Workers render records, each into a buffer of its own type. The [`Sink`] takes the rendered records in their order.
 
 mod beside;
 pub(crate) mod columns;
@@ -48,7 +47,7 @@ use self::text::{Layout, TextRenderer};
 use crate::vocab::PREFIXES;
 
 impl Syntax {
-    /// A sink that writes the syntax, for that number of inputs. Each part is written in one piece, as soon as it is
+    /// Creates a sink that writes the syntax, for that number of inputs. Each part is written at once, as soon as it is
     /// complete.
     pub fn sink<'w>(self, writer: impl Write + Send + 'w, inputs: usize) -> Sink<'w> {
         let writer: Box<dyn Write + Send + 'w> = Box::new(writer);
@@ -63,7 +62,7 @@ impl Syntax {
     }
 }
 
-/// What takes the result of a mapping.
+/// A destination for the result of a mapping.
 pub struct Sink<'w>(pub(crate) SinkKind<'w>);
 
 /// The kinds of sinks.
@@ -79,18 +78,18 @@ pub(crate) enum SinkKind<'w> {
 }
 
 impl<'w> Sink<'w> {
-    /// A sink for quads as such.
+    /// Creates a sink that passes on quads.
     pub fn quads(sink: impl QuadSink + 'w) -> Self {
         Self(SinkKind::Quads(Selected::all(sink)))
     }
 
-    /// A sink that writes exchanges with times as spans, in OTLP/JSON a line each; with `payloads`, also error messages,
-    /// URIs and arguments of tools.
+    /// Creates a sink that writes exchanges with times as spans, in OTLP/JSON, one per line. With `payloads`, it also
+    /// writes error messages, and URIs and arguments of tools.
     pub fn spans(writer: impl Write + Send + 'w, payloads: bool) -> Self {
         Self(SinkKind::Spans(Spans::new(writer, payloads)))
     }
 
-    /// How many spans it has written, if it writes spans, and what is in none of them.
+    /// Returns the number of spans written, and of messages without a span; `None` if the sink does not write spans.
     pub fn span_counts(&self) -> Option<SpanCounts> {
         match &self.0 {
             SinkKind::Spans(spans) => Some(spans.counts),
@@ -98,7 +97,7 @@ impl<'w> Sink<'w> {
         }
     }
 
-    /// A sink that fills columns with a selection of the triples, as long as `check` does not fail.
+    /// Creates a sink that fills columns with a selection of the triples, until `check` fails.
     pub(crate) fn columns(
         columns: &'w mut Columns,
         selection: Selection,
@@ -107,7 +106,7 @@ impl<'w> Sink<'w> {
         Self(SinkKind::Columns(ColumnsSink { columns, selection, check: Box::new(check) }))
     }
 
-    /// The same sink for a selection of the triples, where it takes quads: others are not even made, or may be left out.
+    /// Restricts a sink of quads to a selection of the triples. Other triples may be left out, or not even be created.
     pub fn selecting(mut self, selection: Selection) -> Self {
         if let SinkKind::Quads(selected) = &mut self.0 {
             selected.selection = selection;
@@ -130,7 +129,7 @@ impl<'w> Sink<'w> {
     }
 }
 
-/// Quads of a selection, for another sink.
+/// A sink for the selected quads.
 pub(crate) struct Selected<'w> {
     sink: Box<dyn QuadSink + 'w>,
     selection: Selection,
@@ -144,7 +143,7 @@ impl<'w> Selected<'w> {
 
 #[cfg(feature = "parquet")]
 impl Tables {
-    /// What fills them.
+    /// Returns the sink that fills the tables.
     pub fn sink(&mut self) -> Sink<'_> {
         Sink(SinkKind::Tables(self.tables()))
     }
@@ -170,12 +169,12 @@ impl RecordSink for Selected<'_> {
     }
 }
 
-/// N-Triples, N-Quads, Turtle, TriG: what stands around the records.
+/// The text around the records in N-Triples, N-Quads, Turtle or TriG.
 pub(crate) struct TextSink<'w> {
     syntax: Syntax,
     writer: Box<dyn Write + Send + 'w>,
     inputs: usize,
-    /// The graph whose block is open in TriG: its reference.
+    /// The reference of the graph whose block is open in TriG.
     graph: Option<String>,
 }
 

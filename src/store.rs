@@ -1,6 +1,7 @@
-//! The embedded store on disk: Oxigraph, where the program was built with its RocksDB.
+//! The embedded store on disk: Oxigraph, if the program was built with its RocksDB.
 //!
-//! [`StoreTarget`](crate::store::load::StoreTarget) replaces graphs in it, and a [`Dataset`](crate::query::Dataset) asks it.
+//! [`StoreTarget`](crate::store::load::StoreTarget) replaces graphs in it, and a [`Dataset`](crate::query::Dataset)
+//! queries it.
 
 pub(crate) mod answer;
 #[cfg(feature = "http")]
@@ -12,38 +13,38 @@ use std::path::{Path, PathBuf};
 
 use oxigraph::store::{StorageError, Store};
 
-/// Why a store on disk could not be opened.
+/// Errors in opening a store on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The program was built without it.
+    /// The program was built without RocksDB.
     #[error(
         "this build of rpcgraph has no store on disk: build one with `cargo build --release --features rocksdb`, which \
          takes a C++ compiler, libclang and some minutes"
     )]
     NotBuilt,
-    /// There is none to read.
+    /// The folder does not hold a store.
     #[error("there is no store in {}: make one with `rpcgraph load --store`", dir.display())]
     Missing {
         /// The folder.
         dir: PathBuf,
     },
-    /// The folder holds something else.
+    /// The folder holds other files.
     #[error("{} is no store, and not empty: name a new folder, or an empty one", dir.display())]
     NotAStore {
         /// The folder.
         dir: PathBuf,
     },
-    /// Opening it failed.
+    /// The store failed to open.
     #[error("cannot open the store {}: does another program have it open?", dir.display())]
     Failed {
         /// The folder.
         dir: PathBuf,
-        /// The store's own words.
+        /// The error of the store.
         source: StorageError,
     },
 }
 
-/// Opens the store in a folder, which is made if it is not there. One process at a time can do so.
+/// Opens the store in a folder, which is created if it does not exist. Only one process at a time can do so.
 pub fn open(dir: &Path) -> Result<Store, StoreError> {
     let is_empty = dir.read_dir().map_or(true, |mut entries| entries.next().is_none());
     if cfg!(feature = "rocksdb") && !is_empty && !is_store(dir) {
@@ -52,7 +53,7 @@ pub fn open(dir: &Path) -> Result<Store, StoreError> {
     on_disk(dir, false)
 }
 
-/// Opens the store in a folder as it is now, to read it only.
+/// Opens the store in a folder in its current state, for reading only.
 pub fn open_read_only(dir: &Path) -> Result<Store, StoreError> {
     if cfg!(feature = "rocksdb") && !is_store(dir) {
         return Err(StoreError::Missing { dir: dir.to_owned() });
@@ -60,7 +61,7 @@ pub fn open_read_only(dir: &Path) -> Result<Store, StoreError> {
     on_disk(dir, true)
 }
 
-/// Whether RocksDB has been here.
+/// Returns true if the folder holds a RocksDB database.
 fn is_store(dir: &Path) -> bool {
     dir.join("CURRENT").exists()
 }
@@ -75,13 +76,13 @@ fn on_disk(dir: &Path, read_only: bool) -> Result<Store, StoreError> {
     Ok(store)
 }
 
-/// Removes what bulk loaders that were interrupted had not handed over yet: nobody else has the store open.
+/// Removes unfinished files of interrupted bulk loads: no other process has the store open.
 #[cfg(feature = "rocksdb")]
 fn remove_leftovers(dir: &Path) {
     for entry in dir.read_dir().into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.starts_with("bulk-") && name.ends_with(".sst") {
-            // They only take room.
+            // The files only waste space, so a failure is ignored.
             let _ = std::fs::remove_file(entry.path());
         }
     }

@@ -41,7 +41,7 @@ def print_row(what, wall, peak, count, size):
 
 
 def main():
-    listed = subprocess.run([RPCGRAPH, "queries"], check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run([RPCGRAPH, "ask"], check=True, capture_output=True, text=True).stdout
     names = [line for line in listed.splitlines() if re.fullmatch(r"[a-z-]+", line)]
     for messages in SIZES:
         log = FOLDER / f"{messages}.ndjson"
@@ -50,7 +50,7 @@ def main():
         print("| from the log to an answer | wall | to DuckDB's count | peak memory | to the log |")
         print("|---|--:|--:|--:|--:|")
         log.read_bytes()  # into the system's cache
-        ask = [RPCGRAPH, "query", "--quiet", "--results", "csv", log]
+        ask = [RPCGRAPH, "query", "--quiet", "-t", "csv", log]
         count = None
         for what, query, script in [("by method", METHODS, "duckdb_methods.py"), ("failures by method", FAILED, "duckdb_failed.py")]:
             theirs, peak = measured([PYTHON, PEERS / script, log], FOLDER / "duckdb.tsv")
@@ -61,7 +61,7 @@ def main():
                 sys.exit(f"DuckDB and rpcgraph do not agree on {what}")
             print_row(f"**rpcgraph**: {what}", wall, peak, count, size)
         for name in names:
-            wall, peak = measured([*ask, "--named", name], FOLDER / "named.csv")
+            wall, peak = measured([RPCGRAPH, "ask", name, *ask[2:]], FOLDER / "named.csv")
             print_row(f"`{name}`", wall, peak, count, size)
 
 

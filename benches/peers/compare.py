@@ -132,7 +132,7 @@ FAILED = """SELECT ?method (COUNT(*) AS ?count) {
 
 def questions():
     """From a log to the answer of a question; what gives the same answer is in one group."""
-    ask = [RPCGRAPH, "query", "--quiet", "--results", "csv", LOG, "-q"]
+    ask = [RPCGRAPH, "query", "--quiet", "-t", "csv", LOG, "-q"]
     python = [BIN / "python"]
     store = FOLDER / "oxigraph-store"
     oxigraph = f"""
@@ -153,7 +153,7 @@ def questions():
         Row("DuckDB, by id", [*python, HERE / "duckdb_failed.py", LOG], "failed-duckdb.tsv", ""),
     ]
     yield [
-        Row("**rpcgraph** `query --named methods`", [RPCGRAPH, "query", "--quiet", LOG, "--named", "methods"], "named.txt", ""),
+        Row("**rpcgraph** `methods`", [RPCGRAPH, "methods", "--quiet", LOG], "named.txt", ""),
     ]  # fmt: skip
 
 

@@ -153,10 +153,10 @@ COMMANDS = {
     "frames-of-a-socket": "log convert -f har",
     "broken-frames": "log convert -f har",
     "events": "log convert -f har",
-    "cancelled": "log query --named cancelled",
-    "failed": "log query --named errors",
-    "entities": "graph.rdf query --named overview",
-    "deep-json-ld": "graph.jsonld query --named overview",
+    "cancelled": "log ask cancelled",
+    "failed": "log errors",
+    "entities": "graph.rdf overview",
+    "deep-json-ld": "graph.jsonld overview",
 }
 
 

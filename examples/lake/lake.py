@@ -7,7 +7,7 @@ all nodes have to share), `hdfs://`, `s3a://` and so on. Executors run the binar
 memory as a whole. What is made:
 
     TABLES/manifests/NUMBER.json    the newest tells what counts: `tables`, the files of each table, and `logs`
-    TABLES/messages/ingested=DATE/  and sessions, problems: the columns that `rpcgraph formats --parquet` explains
+    TABLES/messages/ingested=DATE/  and sessions, problems: the columns that `rpcgraph vocab columns` explains
     TABLES/findings/                what there is to say about logs: log, digest, status, finding, ingested
 
 Readers take the files that the newest manifest names, as `read` below does, and so see all of a run or nothing of it. What

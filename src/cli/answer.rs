@@ -20,36 +20,40 @@ const SECTIONS: [&str; 2] = ["part", "what"];
 
 /// Options of every command that answers queries.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub struct AnswerArgs {
-    /// How rows are written (table, csv, tsv, json, jsonl, xml, markdown; messages: the JSON of those in the first column, in
-    /// the order of their logs), or the syntax of a graph, of CONSTRUCT or
-    /// DESCRIBE [default: table or turtle, or what the extension of --output says]
-    #[arg(short, long, value_name = "NAME", aliases = ["results", "format"], hide_possible_values = true)]
+    /// Format: table, csv, json, jsonl, markdown, messages, …
+    ///
+    /// Rows are written as table, csv, tsv, json, jsonl, xml, markdown or messages.
+    /// With `messages`, the messages that the first column names, as lines of JSON, in the order of their logs. A graph (of
+    /// CONSTRUCT and DESCRIBE) has the syntaxes of `rpcgraph convert`. Without -t, the extension of --output selects the
+    /// format; the default is table or turtle.
+    #[arg(short, long, value_name = "NAME", hide_possible_values = true)]
     #[arg(value_parser = Named(parse_output, || outputs().map(|(name, _)| name).collect()))]
     to: Option<OutputName>,
 
     /// With `-t csv`: put a ' before texts that a spreadsheet would evaluate, such as =1+1
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     csv_safe: bool,
 
-    /// Print only these columns, in this order, separated by commas
+    /// Print only these columns, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     columns: Vec<String>,
 
     /// Do not cut or fold tables
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     wide: bool,
 
     /// Colour failures in tables: `auto` on a terminal without NO_COLOR
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
     color: Color,
 
     /// Do not page long answers on a terminal
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_pager: bool,
 
     #[command(flatten)]
-    target: TargetArgs,
+    pub target: TargetArgs,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -60,7 +64,7 @@ enum Color {
     Never,
 }
 
-/// What an answer is written as.
+/// The format of an answer.
 #[derive(Debug, Clone, Copy)]
 enum OutputName {
     Rows(ResultsFormat),
@@ -68,17 +72,17 @@ enum OutputName {
     Messages,
 }
 
-/// The name of the last of them.
+/// The name of [`OutputName::Messages`].
 const MESSAGES: &str = "messages";
 
-/// All that it may be written as, by their names.
+/// All formats, by their names.
 fn outputs() -> impl Iterator<Item = (&'static str, OutputName)> {
     let rows = ResultsFormat::ALL.into_iter().map(|format| (format.name(), OutputName::Rows(format)));
     let graphs = Syntax::ALL.into_iter().map(|syntax| (syntax.name(), OutputName::Graph(syntax)));
     rows.chain([(MESSAGES, OutputName::Messages)]).chain(graphs)
 }
 
-/// The names of those for graphs, or of the others.
+/// The names of the formats for graphs, or of the others.
 fn names_of(graphs: bool) -> String {
     let fits = outputs().filter(|(_, output)| matches!(output, OutputName::Graph(_)) == graphs);
     fits.map(|(name, _)| name).collect::<Vec<_>>().join(", ")
@@ -101,17 +105,17 @@ pub struct AnswerWriter<'a> {
 }
 
 impl AnswerArgs {
-    /// Whether the answer goes to a file.
+    /// Tests for an answer that goes to a file.
     pub fn is_file(&self) -> bool {
         self.target.file().is_some()
     }
 
-    /// Whether the messages are wanted that rows are about.
+    /// Tests for `-t messages`.
     pub fn are_messages(&self) -> bool {
         matches!(self.to, Some(OutputName::Messages))
     }
 
-    /// Where those go.
+    /// The output for messages.
     pub fn messages(&self) -> Result<Output, OutputError> {
         self.target.open(false)
     }
@@ -186,6 +190,7 @@ impl AnswerWriter<'_> {
                 let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
                 let sections = names.starts_with(&SECTIONS);
                 let table = table.with_colour(self.has_colour()).with_sections(sections).with_live(self.live);
+                let table = table.with_all_columns(!self.args.columns.is_empty());
                 let Solutions { variables, rows } = self.columns(solutions)?;
                 let solutions = Solutions { variables, rows: Box::new(rows.take(self.limit.unwrap_or(usize::MAX))) };
                 let solutions = if self.args.csv_safe { guarded(solutions) } else { solutions };
@@ -214,7 +219,7 @@ impl AnswerWriter<'_> {
         Ok(written)
     }
 
-    /// Where the answer goes: on a terminal, maybe to a pager. A `table` has nothing in it that a terminal obeys, but colours.
+    /// The output for the answer: on a terminal, maybe a pager. A `table` contains no escape sequences but colours.
     fn output(&self, xml: bool, table: bool) -> Result<(Option<Pager>, Output), Failure> {
         let AnswerArgs { target, no_pager, wide, .. } = self.args;
         if target.file().is_some() || !pager::is_able() {
@@ -244,7 +249,7 @@ impl AnswerWriter<'_> {
         }
     }
 
-    /// The width of a table: that of the terminal that it is for.
+    /// The width of a table: the terminal's.
     fn width(&self) -> Option<usize> {
         if self.args.wide {
             return Some(usize::MAX);

@@ -27,52 +27,52 @@ use super::messages::{MessageSource, SelectedMessages};
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
 use super::target::leave;
 use super::words::nearest;
-use super::{Failure, Outcome, follow, pager, print, print_failure, say};
+use super::{Failure, Outcome, follow, pager, print_failure, say};
 
-/// Options of every command that asks.
+/// Options of every command that evaluates queries.
 #[derive(Debug, Args)]
 pub struct AskArgs {
+    /// Let SERVICE in the query call other servers
+    #[arg(long, hide_short_help = true)]
+    allow_service: bool,
+
+    /// Exit with status 1 if there are rows, or none
+    ///
+    /// Triples and `true` count as rows, `false` as none.
+    #[arg(long, value_name = "rows|none", value_enum, hide_possible_values = true)]
+    fail_if: Option<FailIf>,
+
+    /// Load logs into sorted columns, or into Oxigraph's store in memory
+    #[arg(long, value_name = "NAME", value_enum, default_value_t, hide_default_value = true, hide_short_help = true)]
+    engine: EngineName,
+
+    /// Print the query plan and the engine instead of the answer
+    #[arg(long, conflicts_with = "endpoint", hide_short_help = true)]
+    plan: bool,
+
+    /// Stop after SECONDS
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, hide_short_help = true)]
+    timeout: Option<Duration>,
+
+    /// Stop at SIZE bytes of memory; K, M and G stand for KiB, MiB and GiB
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, hide_short_help = true)]
+    max_memory: Option<usize>,
+
     #[command(flatten)]
     pub read: ReadArgs,
 
     /// Query a store that `rpcgraph load` filled
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "endpoint"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "endpoint"], help_heading = "Input")]
     store: Option<PathBuf>,
 
-    /// Query a SPARQL server; credentials come from RPCGRAPH_TOKEN, RPCGRAPH_USER and RPCGRAPH_PASSWORD, or a netrc file
-    #[arg(long, value_name = "URL", conflicts_with = "inputs")]
+    /// Query a SPARQL server
+    ///
+    /// Credentials come from RPCGRAPH_TOKEN, RPCGRAPH_USER and RPCGRAPH_PASSWORD, or a netrc file.
+    #[arg(long, value_name = "URL", conflicts_with = "inputs", help_heading = "Input")]
     endpoint: Option<String>,
 
     #[command(flatten)]
-    answer: AnswerArgs,
-
-    /// Let SERVICE in the query call other servers
-    #[arg(long)]
-    allow_service: bool,
-
-    /// Exit with status 1 if there are rows (or triples, or true), or if there are none
-    #[arg(long, value_name = "WHAT", value_enum)]
-    fail_if: Option<FailIf>,
-
-    /// The same as --fail-if none
-    #[arg(long, conflicts_with = "fail_if", hide = true)]
-    exit_status: bool,
-
-    /// Load logs into sorted columns, or into Oxigraph's store in memory
-    #[arg(long, value_name = "NAME", value_enum, default_value_t, hide_default_value = true)]
-    engine: EngineName,
-
-    /// Print the query plan and the engine instead of the answer
-    #[arg(long, conflicts_with = "endpoint")]
-    plan: bool,
-
-    /// Stop after SECONDS
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
-    timeout: Option<Duration>,
-
-    /// Stop at SIZE bytes of memory; K, M and G stand for KiB, MiB and GiB
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    max_memory: Option<usize>,
+    pub answer: AnswerArgs,
 
     #[command(flatten)]
     graph: GraphArgs,
@@ -94,7 +94,7 @@ enum EngineName {
     Store,
 }
 
-/// What is asked: SPARQL, of which the text may depend on conditions.
+/// SPARQL to evaluate; its text may depend on conditions.
 pub struct Question<'q> {
     text: Box<MakeText<'q>>,
     filter: &'q FilterArgs,
@@ -103,7 +103,7 @@ pub struct Question<'q> {
     times: RowTimes,
 }
 
-/// What times do to rows.
+/// Order and form of rows by their times.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RowTimes {
     /// Rows of several logs stand in the order of their times.
@@ -180,7 +180,7 @@ pub fn endpoint(url: &str, time: Duration) -> Result<Endpoint, Failure> {
     Ok(Endpoint::builder(url).credentials(Credentials::from_environment()?).timeout(time).build()?)
 }
 
-/// What a term says: an IRI, or the text of a literal.
+/// The text of a term: an IRI, or the text of a literal.
 pub fn text_of(term: &Term) -> &str {
     match term {
         Term::NamedNode(node) => node.as_str(),
@@ -189,7 +189,7 @@ pub fn text_of(term: &Term) -> &str {
     }
 }
 
-/// What is asked a question.
+/// The data that a query is evaluated over.
 pub enum Source {
     Here(Dataset),
     There(Box<Endpoint>),
@@ -245,6 +245,15 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 const GRACE: Duration = Duration::from_millis(500);
 
 impl AskArgs {
+    /// Adds an input before the others.
+    pub fn add_first(&mut self, input: PathBuf) -> Result<(), Failure> {
+        if self.store.is_some() || self.endpoint.is_some() {
+            bail!("with --store or --endpoint there are no inputs: leave out {}", shown(&input));
+        }
+        self.read.input.inputs.insert(0, input);
+        Ok(())
+    }
+
     /// Asks a question of what the options name, and writes the answer as they say.
     pub fn ask(&self, question: &Question<'_>) -> Result<Outcome, Failure> {
         // Before the query is read: some take long to be understood.
@@ -285,8 +294,7 @@ impl AskArgs {
         };
         let query = question.of_data(query, base.as_deref(), &source, &cancel)?;
         if let (true, Source::Here(dataset)) = (self.plan, &source) {
-            print(&dataset.plan(&query, &cancel)?)?;
-            return Ok(Outcome::Done);
+            return self.answer.target.print(&dataset.plan(&query, &cancel)?);
         }
         let (found, noun) = match self.answer(&source, &query, &cancel)? {
             Answer::Solutions(rows) => {
@@ -336,7 +344,7 @@ impl AskArgs {
         Ok((sources, missing.len()))
     }
 
-    /// Whether the text between messages is wanted.
+    /// Tests for `--log-lines`.
     pub fn has_log_lines(&self) -> bool {
         self.graph.log_lines
     }
@@ -364,9 +372,8 @@ impl AskArgs {
     }
 
     fn outcome(&self, found: u64) -> Outcome {
-        let unwanted = if self.exit_status { Some(FailIf::None) } else { self.fail_if };
         let came = if found > 0 { FailIf::Rows } else { FailIf::None };
-        if unwanted == Some(came) { Outcome::Findings } else { Outcome::Done }
+        if self.fail_if == Some(came) { Outcome::Findings } else { Outcome::Done }
     }
 
     /// The inputs, unless a store or a server is asked.
@@ -411,7 +418,7 @@ impl AskArgs {
                 leave();
             }
             interrupted.cancel(Cause::Interrupted);
-            // What a pager shows is ended by its end.
+            // The answer ends with its pager.
             if pager::is_open() {
                 return;
             }
@@ -470,7 +477,7 @@ impl AskArgs {
         sources: &[InputSource],
         cancel: &Cancel,
     ) -> Result<Option<Result<(), Failure>>, Failure> {
-        // What a query asks by name is made for it.
+        // Terms that the query names are made for it.
         let mut graph = self.graph.clone();
         graph.provenance |= query.names_provenance();
         graph.log_lines |= query.names_log_lines();
@@ -510,7 +517,7 @@ fn note_unknown(query: &Query) {
     let known: Vec<_> = rpcgraph::vocab::own_terms().collect();
     for term in query.unknown_terms() {
         let near = nearest(&term, known.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"));
-        let advice = near.unwrap_or_else(|| "`rpcgraph ontology` prints what there is".to_owned());
+        let advice = near.unwrap_or_else(|| "`rpcgraph vocab` lists the vocabularies".to_owned());
         say(&format!("note: no vocabulary has the term {term}; {advice}"));
     }
 }

@@ -1,16 +1,18 @@
-//! `context`, `ontology`, `formats`: what is built in.
+//! `vocab`, `formats`: what is built in.
 
-use std::path::PathBuf;
+use std::borrow::Cow;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use rpcgraph::context::{JSON_RPC, JSON_RPC_SCHEMA, MCP, RPCGRAPH};
 use rpcgraph::record::Format;
 use rpcgraph::sink::describe_tables;
 use rpcgraph::vocab::JSON_RPC_ONTOLOGY;
 
-use super::explain::explain;
-use super::format::FormatArgs;
-use super::{Failure, Outcome, print};
+use super::read::named;
+use super::target::TargetArgs;
+use super::words::Named;
+use super::{Failure, Outcome};
 
 pub const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
 pub const ALIGNMENT: &str = include_str!("../../ontology/alignment.ttl");
@@ -18,93 +20,69 @@ const R2RML: &str = include_str!("../../ontology/messages.r2rml.ttl");
 pub const LSP_ONTOLOGY: &str = include_str!("../../ontology/lsp.ttl");
 const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/context.txt").trim_end())]
-pub struct ContextCommand {
-    /// Which
-    #[arg(value_enum, default_value_t)]
-    name: ContextName,
-}
-
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-enum ContextName {
-    /// The building block's context
-    #[default]
-    JsonRpc,
-    /// The prefixes of the terms that this program adds
-    Rpcgraph,
-    /// Terms for the payloads of MCP, which `-c builtin:mcp` puts them in
-    Mcp,
-    /// The JSON Schema that the building block's context comes from
-    Schema,
-}
-
-impl ContextCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
-        print(match self.name {
-            ContextName::JsonRpc => JSON_RPC,
-            ContextName::Rpcgraph => RPCGRAPH,
-            ContextName::Mcp => MCP,
-            ContextName::Schema => JSON_RPC_SCHEMA,
-        })
-    }
+/// Name, title and text of each vocabulary.
+fn vocabularies() -> [(&'static str, &'static str, Cow<'static, str>); 11] {
+    [
+        ("json-rpc", "Ontology `jrpc:` of the building block, in Turtle", JSON_RPC_ONTOLOGY.into()),
+        ("rpcgraph", "Ontology `rpcg:`, the terms that rpcgraph adds", RPCGRAPH_ONTOLOGY.into()),
+        ("lsp", "Ontology `lsp:`, terms for language servers", LSP_ONTOLOGY.into()),
+        ("alignment", "Terms of other vocabularies that no ontology declares", ALIGNMENT.into()),
+        ("shapes", "SHACL shapes of a session's graph", SHAPES.into()),
+        ("r2rml", "R2RML mapping of the tables of `convert -t parquet` to the graph", R2RML.into()),
+        ("context", "JSON-LD context of the building block", JSON_RPC.into()),
+        ("rpcgraph-context", "JSON-LD context with the prefixes of the terms that rpcgraph adds", RPCGRAPH.into()),
+        ("mcp-context", "JSON-LD context for payloads of MCP, which `-c builtin:mcp` applies", MCP.into()),
+        ("schema", "JSON Schema of JSON-RPC messages", JSON_RPC_SCHEMA.into()),
+        ("columns", "Columns of the tables of `convert -t parquet`", describe_tables().into()),
+    ]
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("help/ontology.txt").trim_end())]
-pub struct OntologyCommand {
-    /// Which [default: the first three]
-    #[arg(value_enum)]
-    name: Option<OntologyName>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum OntologyName {
-    /// The building block's ontology, `jrpc:`
-    JsonRpc,
-    /// The terms that this program adds, `rpcg:`
-    Rpcgraph,
-    /// The terms for language servers, `lsp:`
-    Lsp,
-    /// The terms of others that graphs of MCP traffic need, and no ontology declares
-    Alignment,
-    /// What a session's graph has to look like, in SHACL
-    Shapes,
-    /// Tables of messages (`convert -t parquet`) as that graph, in R2RML
-    R2rml,
-}
-
-impl OntologyCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
-        match self.name {
-            Some(OntologyName::JsonRpc) => print(JSON_RPC_ONTOLOGY),
-            Some(OntologyName::Rpcgraph) => print(RPCGRAPH_ONTOLOGY),
-            Some(OntologyName::Lsp) => print(LSP_ONTOLOGY),
-            Some(OntologyName::Alignment) => print(ALIGNMENT),
-            Some(OntologyName::Shapes) => print(SHAPES),
-            Some(OntologyName::R2rml) => print(R2RML),
-            None => print(&format!("{JSON_RPC_ONTOLOGY}\n{RPCGRAPH_ONTOLOGY}\n{LSP_ONTOLOGY}")),
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/formats.txt").trim_end())]
-pub struct FormatsCommand {
-    /// A format, whose file is printed, or a log to explain: its format, its first messages and their parts, and what was read
-    /// of it [default: list the formats]
-    #[arg(value_name = "NAME|LOG")]
-    log: Option<PathBuf>,
-
-    /// Print the tables of `convert -t parquet`: their columns, their types and what is in them
-    #[arg(long, conflicts_with = "log")]
-    parquet: bool,
+#[command(after_long_help = include_str!("help/vocab.txt").trim_end())]
+pub struct VocabCommand {
+    /// Which one [default: list them]
+    #[arg(value_parser = PossibleValuesParser::new(vocabularies().map(|(name, title, _)| PossibleValue::new(name).help(title))))]
+    name: Option<String>,
 
     #[command(flatten)]
-    format: FormatArgs,
+    target: TargetArgs,
 }
 
-/// What a format looks like, what it tells, and a small log.
+impl VocabCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let text = vocabularies().into_iter().map(|(name, title, text)| match &self.name {
+            None => format!("{name:<18}{title}\n"),
+            Some(wanted) if wanted == name => text.into_owned(),
+            Some(_) => String::new(),
+        });
+        self.target.print(&text.collect::<String>())
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = include_str!("help/formats.txt").trim_end())]
+pub struct FormatsCommand {
+    /// A format, whose file is printed [default: list the formats]
+    #[arg(value_name = "NAME", value_parser = Named(parse_format, format_names), hide_possible_values = true)]
+    name: Option<Format>,
+
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+fn parse_format(name: &str) -> Result<Format, String> {
+    let wrong = |wrong| match std::path::Path::new(name).exists() {
+        true => format!("{name} is a log and not a format: `rpcgraph detect {name}` explains it"),
+        false => wrong,
+    };
+    named("format", Format::ALL, Format::name, name).map_err(wrong)
+}
+
+fn format_names() -> Vec<&'static str> {
+    Format::ALL.iter().map(|format| format.name()).collect()
+}
+
+/// Name, summary, fields and sample of a format.
 fn format_text(format: Format) -> String {
     let sample: String = format.sample().lines().map(|line| format!("        {line}\n")).collect();
     format!("{}\n    {}\n    carries: {}\n{sample}", format.name(), format.summary(), format.carries())
@@ -112,22 +90,10 @@ fn format_text(format: Format) -> String {
 
 impl FormatsCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        if self.parquet {
-            return print(&describe_tables());
+        if let Some(format) = self.name {
+            return self.target.print(format.file().unwrap_or(&format_text(format)));
         }
-        if let Some(log) = &self.log {
-            let named = Format::ALL.iter().find(|format| log.as_os_str() == format.name() && !log.exists());
-            if let Some(format) = named {
-                return print(format.file().unwrap_or(&format_text(*format)));
-            }
-            return explain(log, &self.format);
-        }
-        let mut text = String::new();
-        for format in Format::ALL {
-            text.push_str(&format_text(*format));
-            text.push('\n');
-        }
-        text.push_str("Any of them may be compressed with gzip, zstd, bzip2 or xz.\n");
-        print(&text)
+        let all: Vec<_> = Format::ALL.iter().map(|format| format_text(*format) + "\n").collect();
+        self.target.print(&(all.concat() + "Any of them may be compressed with gzip, zstd, bzip2 or xz.\n"))
     }
 }

@@ -12,25 +12,27 @@ use super::target::{TargetArgs, leave_on_ctrl_c, parse_syntax};
 use super::{Failure, Outcome, print_failure, say};
 
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("help/convert.txt").trim_end())]
+#[command(after_long_help = include_str!("help/convert.txt").trim_end())]
 pub struct Convert {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Syntax of the output; `parquet` for a folder of tables, `otlp` for OpenTelemetry's spans [default: turtle, or what the
-    /// extension of --output says]
-    #[arg(short, long, value_name = "NAME", value_parser = ConvertTo::parse)]
+    /// Format: turtle, nquads, trig, jsonld, parquet, otlp, …
+    ///
+    /// Syntaxes of RDF are turtle, ntriples, nquads, trig, jsonld, jsonld-lines and rdfxml. `parquet` makes a folder of tables, `otlp` spans for OpenTelemetry. Without -t, the extension of --output selects the
+    /// format; the default is turtle.
+    #[arg(short, long, value_name = "NAME", value_parser = ConvertTo::parse, help_heading = "Output")]
     to: Option<ConvertTo>,
 
     /// With `-t otlp`: also error messages, URIs and arguments of tools, up to 4,096 characters of each
-    #[arg(long)]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     payloads: bool,
 
     #[command(flatten)]
     target: TargetArgs,
 
-    /// Continue as the log grows, until Ctrl-C; triples follow their message at once
-    #[arg(long)]
+    /// Continue as the log grows, until Ctrl-C
+    #[arg(long, help_heading = "Input")]
     follow: bool,
 
     #[command(flatten)]
@@ -40,7 +42,7 @@ pub struct Convert {
     summary: SummaryArgs,
 }
 
-/// What logs are converted to.
+/// A format of the output.
 #[derive(Debug, Clone, Copy)]
 enum ConvertTo {
     Graph(Syntax),
@@ -64,7 +66,7 @@ impl ConvertTo {
     }
 }
 
-/// Where the results go.
+/// The open output.
 enum ConvertOutput {
     Stream(Box<Output>, Syntax),
     /// With payloads or not.
@@ -158,7 +160,7 @@ impl Convert {
     }
 }
 
-/// What is said of spans.
+/// The summary of spans.
 fn told(counts: &SpanCounts) -> String {
     let SpanCounts { spans, untimed, unanswered, apart } = *counts;
     let (spans, untimed) = (counted(spans, "span"), counted(untimed, "message"));

@@ -17,9 +17,11 @@ use super::ask::text_of;
 use super::words::nearest;
 
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Which messages")]
+#[command(next_help_heading = "Filter")]
 pub struct FilterArgs {
-    /// Keep messages of a method (glob: `*` and `?`), with their answers; repeatable
+    /// Keep messages of a method (glob) and their answers
+    ///
+    /// In a glob, `*` stands for any text and `?` for a character. Repeat a filter to accept several values.
     #[arg(long, value_name = "GLOB")]
     method: Vec<String>,
 
@@ -39,24 +41,34 @@ pub struct FilterArgs {
     #[arg(long, value_name = "GLOB")]
     session: Vec<String>,
 
-    /// Keep a kind (glob): request, notification, response, errorresponse, batch, invalidmessage, malformedrecord
+    /// Keep a kind: request, notification, response, error…
+    ///
+    /// A glob. The others are batch, invalid and malformed.
     #[arg(long, value_name = "GLOB")]
     kind: Vec<String>,
 
-    /// Keep messages since a time: 2026-01-05T10:00:00Z, 2026-01-05, 10:00:00, or 90s, 10m, 2h, 1d before the end
+    /// Keep messages since 2026-01-05T10:00:00Z or 10:00:00
+    ///
+    /// Or since a date. A duration, such as 90s, 10m, 2h or 1d, is a time before the last one in the log.
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     since: Option<Moment>,
+
+    /// Keep the last 90s, 10m, 2h or 1d of the log
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with = "since")]
+    last: Option<Moment>,
 
     /// Keep messages until a time
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     until: Option<Moment>,
 
-    /// Keep messages with this text in their method, params, result or error, or in an invalid record
+    /// Keep messages with this text in their payload
+    ///
+    /// That is in their method, params, result, error or other members, or in an invalid record.
     #[arg(long, value_name = "TEXT")]
     contains: Option<String>,
 
     /// Print at most N rows or messages
-    #[arg(long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N")]
     pub limit: Option<usize>,
 }
 
@@ -81,6 +93,11 @@ fn parse_moment(text: &str) -> Result<Moment, String> {
     Ok(Moment { text: text.to_owned(), at })
 }
 
+fn parse_duration(text: &str) -> Result<Moment, String> {
+    let expected = || "expected a duration such as 90s, 10m, 2h or 1d".to_owned();
+    parse_moment(text).ok().filter(|moment| matches!(moment.at, MomentKind::Before(_))).ok_or_else(expected)
+}
+
 fn parse_moment_kind(text: &str) -> Option<MomentKind> {
     let units = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
     let stripped = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)));
@@ -100,12 +117,12 @@ fn parse_moment_kind(text: &str) -> Option<MomentKind> {
     at.map(MomentKind::At)
 }
 
-/// What one of the globs is about: how a message leads to the value, and what of it is compared.
+/// The property that a glob is compared with: the path from a message to its value, and the expression to compare.
 struct Property {
     name: &'static str,
     path: &'static str,
     value: &'static str,
-    /// Whether the beginning need not be said.
+    /// Whether the glob may match an ending.
     ending: bool,
 }
 
@@ -118,6 +135,10 @@ const PROPERTIES: [Property; 6] = [
     property("kind", "rdf:type", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
     Property { ending: true, ..property("session", "rpcg:inSession", "STR(?filtered)") },
 ];
+
+/// Short names of kinds.
+const KINDS: [(&str, &str); 3] =
+    [("error", "errorresponse"), ("invalid", "invalidmessage"), ("malformed", "malformedrecord")];
 
 const fn property(name: &'static str, path: &'static str, value: &'static str) -> Property {
     Property { name, path, value, ending: false }
@@ -134,6 +155,8 @@ impl Property {
     fn fits(&self, glob: &str) -> String {
         let glob = if self.value.starts_with("LCASE") { glob.to_lowercase() } else { glob.to_owned() };
         let value = self.value;
+        let kind = KINDS.iter().find(|(short, _)| self.name == "kind" && *short == glob);
+        let glob = kind.map_or(glob, |(_, kind)| (*kind).to_owned());
         match (glob.contains(['*', '?']), self.ending) {
             (false, false) => format!("{value} = {}", quoted(&glob)),
             (false, true) => format!("STRENDS({value}, {})", quoted(&glob)),
@@ -165,7 +188,7 @@ impl FilterArgs {
     }
 
     fn times(&self) -> impl Iterator<Item = (&'static str, &Moment)> {
-        let times = [("since", &self.since), ("until", &self.until)];
+        let times = [("since", &self.since), ("last", &self.last), ("until", &self.until)];
         times.into_iter().filter_map(|(name, moment)| Some((name, moment.as_ref()?)))
     }
 
@@ -182,12 +205,12 @@ impl FilterArgs {
             .join(" ")
     }
 
-    /// Whether it says which kinds are meant.
+    /// Tests for `--kind`.
     pub fn names_kinds(&self) -> bool {
         !self.kind.is_empty()
     }
 
-    /// Whether a time in it is one before the end.
+    /// Tests for a time relative to the end of the log.
     pub fn is_relative(&self) -> bool {
         self.times().any(|(_, moment)| matches!(moment.at, MomentKind::Before(_)))
     }
@@ -202,7 +225,7 @@ impl FilterArgs {
             conditions.push(Condition { pattern, session });
         }
         for (name, moment) in self.times() {
-            let fits = moment.at.fits(if name == "since" { ">=" } else { "<=" }, end)?;
+            let fits = moment.at.fits(if name == "until" { "<=" } else { ">=" }, end)?;
             let pattern = format!("FILTER EXISTS {{ $it {TIMES} ?filtered FILTER({fits}) }}");
             conditions.push(Condition { pattern, session: None });
         }
@@ -254,7 +277,7 @@ impl FilterArgs {
         if self.times().next().is_some()
             && ask(&format!("SELECT ?time {{ ?message {TIMES} ?time }} LIMIT 1"))?.is_empty()
         {
-            unmet.push("no message has a time, for --since and --until".to_owned());
+            unmet.push("no message has a time, for --since, --last and --until".to_owned());
         }
         Ok(unmet)
     }

@@ -17,7 +17,7 @@ use super::read::{Attempt, Run};
 use super::target::leave;
 use super::{Failure, is_closed_pipe, say};
 
-/// How many rows may wait to be written.
+/// Rows that may wait to be written.
 const ROWS: usize = 256;
 
 /// The one log that is followed: until it ends, or until Ctrl-C is pressed. Pressed again, that ends the process.

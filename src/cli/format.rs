@@ -1,36 +1,44 @@
-//! Which format logs have: a name, a file that describes one, or where the messages are.
+//! Which files are read, and their format: a name, a file that describes one, or where the messages are.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use rpcgraph::record::{Format, Layout, ReaderOptions, SessionBy};
 
+use super::input::{InputSource, files, sources};
 use super::read::{named, parse_size};
 use super::{Failure, told};
 
-/// Options of every command that reads logs, and say what they look like.
+/// Options of every command that reads logs.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Input")]
 pub struct FormatArgs {
-    /// Format of the logs, or a file NAME.toml that describes one [default: detected from their content]
+    /// Also read subfolders; links are not followed
+    #[arg(short, long)]
+    pub recursive: bool,
+
+    /// Format, or a file NAME.toml [default: detected]
+    ///
+    /// `rpcgraph formats` lists the formats. A file describes one of your own.
     #[arg(short, long, value_name = "NAME", value_parser = parse_from)]
     from: Option<From>,
 
     /// Parts of JSON lines, by JSON Pointers: 'message=/payload time=/ts sender=/dir session=/conn'
-    #[arg(long, value_name = "POINTERS", value_parser = Layout::envelope)]
+    #[arg(long, value_name = "POINTERS", value_parser = Layout::envelope, hide_short_help = true)]
     envelope: Option<Layout>,
 
     /// Parts of text lines: a regular expression with the group `message`, and optionally `time`, `sender`, `session`
-    #[arg(long, value_name = "REGEX", conflicts_with = "envelope")]
+    #[arg(long, value_name = "REGEX", conflicts_with = "envelope", hide_short_help = true)]
     line: Option<String>,
 
     /// Key of the session: a JSON Pointer into each line, a group of --line, or `none` [default: names in the log]
-    #[arg(long, value_name = "POINTER|GROUP|none", value_parser = SessionBy::parse)]
+    #[arg(long, value_name = "POINTER|GROUP|none", value_parser = SessionBy::parse, hide_short_help = true)]
     session_by: Option<SessionBy>,
 
     /// Skip records longer than N bytes; K, M and G stand for KiB, MiB and GiB
-    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size)]
+    #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size, hide_short_help = true)]
     max_record_size: usize,
 }
 
@@ -41,6 +49,11 @@ enum From {
 }
 
 impl FormatArgs {
+    /// The logs that paths name, none of them opened.
+    pub fn sources(&self, paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>, Failure> {
+        sources(&files(paths, self.recursive)?, base)
+    }
+
     /// How to read.
     pub fn options(&self) -> Result<ReaderOptions, Failure> {
         let group = self.session_by.as_ref().and_then(SessionBy::group);

@@ -34,13 +34,13 @@ pub struct InputSource {
     pub iri_stated: bool,
     /// Ends it, where it is followed as it grows.
     pub follow: Option<Arc<AtomicBool>>,
-    /// What it had when it was opened, where it is read more than once.
+    /// A copy of its content when it was opened, if it is read more than once.
     kept: Option<Kept>,
     /// The tables that it is in, if its path is a folder of such, and its place among the logs that they hold.
     tables: Option<(Arc<TableLogs>, usize)>,
 }
 
-/// What an input had, from its beginning. The file has no name: nothing of it stays, however the process ends.
+/// A copy of an input, from its beginning. The file has no name, so it disappears with the process.
 #[derive(Debug, Clone)]
 struct Kept {
     file: Arc<File>,
@@ -59,7 +59,7 @@ impl Read for Kept {
     }
 }
 
-/// Whether a path stands for standard input, or output.
+/// Tests for `-`, which stands for standard input or output.
 pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -150,7 +150,7 @@ fn files_in(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<
     let mut entries = entries.with_context(unreadable)?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries.iter().filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b".")) {
-        // That of a link is not that of what it leads to.
+        // A link has a type of its own.
         let kind = entry.file_type().with_context(unreadable)?;
         if kind.is_file() {
             files.push(entry.path());
@@ -161,7 +161,7 @@ fn files_in(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<
     Ok(())
 }
 
-/// How many folders a folder has in it that are not hidden.
+/// Counts the folders in a folder that are not hidden.
 pub fn folders_in(path: &Path) -> u64 {
     let is_folder = |entry: &fs::DirEntry| {
         !entry.file_name().as_encoded_bytes().starts_with(b".") && entry.file_type().is_ok_and(|kind| kind.is_dir())
@@ -186,7 +186,7 @@ impl InputSource {
         self.path() == Path::new(STDIN)
     }
 
-    /// Whether there is something at its path.
+    /// Tests for a path that exists.
     pub fn is_there(&self) -> bool {
         self.path.as_deref().is_none_or(Path::exists)
     }
@@ -204,7 +204,7 @@ impl InputSource {
         self.path.as_deref().map_or_else(|| "stdin".to_owned(), file_name)
     }
 
-    /// Its path; that of standard input, where the system has one for it.
+    /// Its path; for standard input, the system's path, if it has one.
     pub fn path(&self) -> &Path {
         self.path.as_deref().unwrap_or(Path::new(STDIN))
     }
@@ -236,7 +236,7 @@ impl InputSource {
         Ok(())
     }
 
-    /// Where another process finds what is kept of it.
+    /// The path at which another process finds the copy of it.
     #[cfg(target_os = "linux")]
     pub fn kept_path(&self) -> Option<String> {
         let file = std::os::fd::AsRawFd::as_raw_fd(&*self.kept.as_ref()?.file);

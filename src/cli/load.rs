@@ -26,30 +26,30 @@ use super::{Failure, Outcome, print_failure, say, told};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("target").required(true).args(["store", "endpoint"]))]
-#[command(after_help = include_str!("help/load.txt").trim_end())]
+#[command(after_long_help = include_str!("help/load.txt").trim_end())]
 pub struct Load {
     #[command(flatten)]
     read: ReadArgs,
 
     /// Load into a store on disk, created if absent
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Server")]
     store: Option<PathBuf>,
 
     /// Load into the SPARQL server with this query URL
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = "Server")]
     endpoint: Option<String>,
 
     /// URL of the server for updates [default: the URL of --endpoint]
-    #[arg(long, value_name = "URL", requires = "endpoint", conflicts_with = "store")]
+    #[arg(long, value_name = "URL", requires = "endpoint", conflicts_with = "store", help_heading = "Server")]
     update: Option<String>,
 
     /// URL of the server for graphs (SPARQL Graph Store Protocol)
-    #[arg(long, value_name = "URL", requires = "endpoint", conflicts_with = "store")]
+    #[arg(long, value_name = "URL", requires = "endpoint", conflicts_with = "store", help_heading = "Server")]
     graph_store: Option<String>,
 
     /// Timeout of a request to the server
     #[arg(long, value_name = "SECONDS", requires = "endpoint", conflicts_with = "store")]
-    #[arg(default_value = "300", value_parser = parse_seconds)]
+    #[arg(default_value = "300", value_parser = parse_seconds, help_heading = "Server")]
     timeout: Duration,
 
     #[command(flatten)]
@@ -59,14 +59,14 @@ pub struct Load {
     summary: SummaryArgs,
 }
 
-/// What all threads that load have in common.
+/// State that all loading threads share.
 struct Loading<'l> {
     load: &'l Load,
     run: Run<'l>,
     sources: Enumerate<slice::Iter<'l, InputSource>>,
     /// Inputs that have been read and not been sent yet, by their numbers.
     waiting: VecDeque<(usize, Spool)>,
-    /// What was loaded of each.
+    /// Counts of each input.
     loaded: BTreeMap<usize, Loaded>,
     /// Why no more is loaded, by the number of the input; without a reason `--strict` has stopped it.
     ended: BTreeMap<usize, Option<Failure>>,
@@ -127,7 +127,7 @@ impl Load {
 
     /// Loads one input after the other, as long as there are any. They are read in turn, and sent side by side.
     fn work(&self, loading: &Mutex<Loading<'_>>, target: &dyn Target, name: &str, threads: usize) {
-        let when = if threads > 1 { When::Never } else { self.read.progress };
+        let when = if threads > 1 { When::Never } else { self.read.input.progress };
         loop {
             let Some((number, spool)) = lock(loading).next() else { return };
             let size = spool.graphs().map(|graph| graph.triples()).sum();
@@ -178,7 +178,7 @@ impl Loading<'_> {
             match self.read(source) {
                 Ok((Attempt::Done, spool)) => self.waiting.push_back((number, spool)),
                 Ok((Attempt::Failed, _)) => {}
-                // What was loaded of it before stays.
+                // Its earlier graph stays.
                 Ok((Attempt::Unread(why), _)) => print_failure(&why),
                 Ok((Attempt::Stopped, _)) => {
                     say("nothing was loaded");

@@ -15,7 +15,7 @@ use super::ask::Source;
 use super::input::InputSource;
 use super::{Failure, rebuild::read_graph};
 
-/// How many messages are asked for at once.
+/// Messages of one query.
 const AT_ONCE: usize = 200;
 
 /// Messages by the IRIs of their logs, of which they are written in the order; a batch means those in it, one by one.
@@ -55,12 +55,12 @@ impl SelectedMessages {
         true
     }
 
-    /// How many logs they are in.
+    /// Counts the logs.
     pub fn logs(&self) -> usize {
         self.0.len()
     }
 
-    /// Those of a log.
+    /// The messages of a log.
     pub fn of_log(&self, log: &str) -> &BTreeSet<Name> {
         const NONE: &BTreeSet<Name> = &BTreeSet::new();
         self.0.get(log).unwrap_or(NONE)
@@ -95,7 +95,7 @@ impl SelectedMessages {
         Ok(count)
     }
 
-    /// Whether a message of a log is among them, or the batch that it is in.
+    /// Tests for a message of a log, or the batch that contains it.
     pub fn has(&self, log: &str, name: Name) -> bool {
         let is_one = |names: &BTreeSet<Name>| names.contains(&name) || names.contains(&Name { element: None, ..name });
         self.0.get(log).is_some_and(is_one)
@@ -124,7 +124,7 @@ impl SelectedMessages {
     }
 }
 
-/// Where messages are.
+/// A log, or the graph of one.
 pub enum MessageSource<'s> {
     /// In a log.
     Log(&'s InputSource),

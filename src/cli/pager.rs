@@ -9,12 +9,12 @@ use rpcgraph::sink::Output;
 
 static OPEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether one shows something now: Ctrl-C is for it then.
+/// Tests for an open pager, which handles Ctrl-C itself.
 pub fn is_open() -> bool {
     OPEN.load(Ordering::Relaxed)
 }
 
-/// Whether standard output is a terminal that does more than show what it is sent.
+/// Tests for a terminal that understands escape sequences as standard output.
 pub fn is_able() -> bool {
     io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
@@ -22,7 +22,7 @@ pub fn is_able() -> bool {
 /// A pager that runs; dropped, it is waited for.
 pub struct Pager(Child);
 
-/// What shows text on a terminal that is [able](is_able) to: a pager, if it may be one, or the terminal itself. `wide` says
+/// An output that shows text on an [able](is_able) terminal: a pager, if it may be one, or the terminal itself. `wide` says
 /// that lines need not fit; `escaped` is for [`Output::shown`].
 pub fn shown(may_be: bool, wide: bool, escaped: Option<bool>) -> (Option<Pager>, Output) {
     match may_be.then(|| Pager::start(wide)).flatten() {

@@ -12,37 +12,16 @@ use super::ask::{AskArgs, Question, RowTimes};
 use super::filter::FilterArgs;
 use super::input::shown;
 use super::words::{Named, nearest};
-use super::{Failure, Outcome, print, say};
+use super::{Failure, Outcome, say};
 
-/// What an own query may have, in bytes.
+/// Limit of the size of a user's query, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct OwnQueries {
     /// Folder of further queries, NAME.rq [default: $RPCGRAPH_QUERIES]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Input", hide_short_help = true)]
     queries: Option<PathBuf>,
-}
-
-/// Parameters of a question with a name.
-#[derive(Debug, Clone, Args)]
-pub struct NamedArgs {
-    /// A parameter of the question; repeatable
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter, hide = true)]
-    parameters: Vec<(String, String)>,
-}
-
-fn parse_parameter(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("expected NAME=VALUE".to_owned()),
-    }
-}
-
-impl NamedArgs {
-    pub fn is_given(&self) -> bool {
-        !self.parameters.is_empty()
-    }
 }
 
 impl OwnQueries {
@@ -95,23 +74,23 @@ impl OwnQueries {
         }
     }
 
-    /// Whether there is a question with that name.
+    /// Tests for a question with that name.
     pub fn has(&self, name: &str) -> Result<bool, Failure> {
         Ok(names().contains(&name) || self.own()?.iter().any(|(own, _)| own == name))
     }
 
-    /// The question with that name, its parameters in it, about the messages that a filter lets through.
-    pub fn question<'q>(
+    /// The question with that name and these parameters, about the messages that a filter lets through.
+    fn question<'q>(
         &'q self,
         name: &'q str,
-        parameters: &'q NamedArgs,
+        parameters: Vec<(String, String)>,
         filter: &'q FilterArgs,
         times: RowTimes,
     ) -> Question<'q> {
         let text = move |conditions: &[Condition]| {
             self.find(name, |query| {
-                let mut parameters = parameters.parameters.clone();
-                // Where the query has a number of rows of its own, this takes its place.
+                let mut parameters = parameters.clone();
+                // This replaces a limit that the query has.
                 let is_first = query.parameters().contains(&"limit") && !times.by_time && !times.live;
                 if let Some(limit) = filter.limit.filter(|_| is_first) {
                     parameters.push(("limit".to_owned(), limit.to_string()));
@@ -122,18 +101,17 @@ impl OwnQueries {
         Question::named(text, filter, times)
     }
 
-    /// What there is to ask, for people.
+    /// The list of questions, for people.
     pub fn list(&self) -> Result<String, Failure> {
         let mut text = String::new();
         let own = self.own()?;
         let own = own.iter().map(|(name, text)| NamedQuery { name, text });
         for query in CATALOGUE.iter().copied().chain(own.filter(|query| NamedQuery::find(query.name).is_err())) {
             text.push_str(&format!("{}\n    {}\n", printable(query.name), printable(query.title())));
-            if let parameters @ [_, ..] = query.parameters().as_slice() {
-                text.push_str(&format!("    parameters: {}\n", printable(&parameters.join(", "))));
-            }
         }
-        text.push_str("\n`rpcgraph queries NAME` prints a query, and explains its columns and parameters.\n");
+        text.push_str(
+            "\n`rpcgraph ask NAME LOG` answers a question; `rpcgraph ask NAME --print` explains its columns.\n",
+        );
         Ok(text)
     }
 }
@@ -144,52 +122,25 @@ fn own_name(path: &Path) -> Option<String> {
     path.file_stem().filter(|_| is_query).map(|stem| stem.to_string_lossy().into_owned())
 }
 
+/// `ask NAME`.
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("help/queries.txt").trim_end())]
-pub struct QueriesCommand {
-    /// Print this query
+#[command(after_long_help = include_str!("help/ask.txt").trim_end())]
+pub struct AskCommand {
+    /// The question [default: list the questions]
     #[arg(value_name = "NAME", value_parser = Named(|name| Ok(name.to_owned()), names), hide_possible_values = true)]
     name: Option<String>,
 
-    /// Print its SQL, for the tables of `convert -t parquet`
+    /// Print the question's SPARQL and columns
+    #[arg(long, requires = "name", conflicts_with = "sql")]
+    print: bool,
+
+    /// Print the question's SQL for Parquet tables
     #[arg(long, requires = "name")]
     sql: bool,
 
     /// SQL dialect
-    #[arg(long, value_name = "NAME", value_enum, default_value_t, requires = "sql")]
+    #[arg(long, value_name = "NAME", value_enum, default_value_t, requires = "sql", hide_short_help = true)]
     dialect: SqlDialect,
-
-    #[command(flatten)]
-    own: OwnQueries,
-}
-
-impl QueriesCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
-        match &self.name {
-            Some(name) => print(&self.own.find(name, |query| self.text(query))?),
-            None => print(&self.own.list()?),
-        }
-    }
-
-    fn text(&self, query: &NamedQuery<'_>) -> Result<String, Failure> {
-        if !self.sql {
-            return Ok(query.text.to_owned());
-        }
-        query.sql(self.dialect).with_context(|| {
-            let (name, others) = (printable(query.name), names_with_sql().join(", "));
-            let reason = query.why_no_sql().map(|reason| format!(", since {reason}")).unwrap_or_default();
-            format!("the columns of tables do not answer {name}{reason}: ask it of the log or of its graph; there is SQL for {others}")
-        })
-    }
-}
-
-/// `ask NAME`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/ask.txt").trim_end())]
-pub struct AskCommand {
-    /// The question, one of those that `rpcgraph queries` lists
-    #[arg(value_name = "NAME", value_parser = Named(|name| Ok(name.to_owned()), names), hide_possible_values = true)]
-    name: String,
 
     #[command(flatten)]
     own: OwnQueries,
@@ -200,26 +151,37 @@ pub struct AskCommand {
 
 impl AskCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        self.question.ask(&self.name, &self.own)
+        let target = &self.question.ask.answer.target;
+        match &self.name {
+            None => target.print(&self.own.list()?),
+            Some(name) if self.print => target.print(&self.own.find(name, |query| Ok(query.text.to_owned()))?),
+            Some(name) if self.sql => target.print(&self.own.find(name, |query| self.sql(query))?),
+            Some(name) => self.question.ask(name, &self.own),
+        }
+    }
+
+    fn sql(&self, query: &NamedQuery<'_>) -> Result<String, Failure> {
+        query.sql(self.dialect).with_context(|| {
+            let (name, others) = (printable(query.name), names_with_sql().join(", "));
+            let reason = query.why_no_sql().map(|reason| format!(", since {reason}")).unwrap_or_default();
+            format!("the columns of tables do not answer {name}{reason}: ask it of the log or of its graph; there is SQL for {others}")
+        })
     }
 }
 
 /// A question that is a command of its own.
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("help/question.txt").trim_end())]
+#[command(after_long_help = include_str!("help/question.txt").trim_end())]
 pub struct QuestionArgs {
-    #[command(flatten)]
-    parameters: NamedArgs,
-
     #[command(flatten)]
     ask: AskArgs,
 
-    /// Continue as the log grows, until Ctrl-C (timeline, errors)
-    #[arg(long)]
+    /// Continue as the log grows (timeline, errors)
+    #[arg(long, help_heading = "Input")]
     follow: bool,
 
     /// Print times as seconds since the first message
-    #[arg(long)]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     relative: bool,
 
     #[command(flatten)]
@@ -229,7 +191,7 @@ pub struct QuestionArgs {
 impl QuestionArgs {
     /// Asks the built-in question with that name.
     pub fn run(&self, name: &str) -> Result<Outcome, Failure> {
-        let outcome = self.ask(name, &OwnQueries { queries: None })?;
+        let outcome = self.ask(name, &OwnQueries::default())?;
         if name == "overview" && !self.ask.summary.quiet {
             say("ask next: rpcgraph errors, unanswered, slowest, problems or timeline");
         }
@@ -237,21 +199,21 @@ impl QuestionArgs {
     }
 
     fn ask(&self, name: &str, own: &OwnQueries) -> Result<Outcome, Failure> {
-        let mut parameters = self.parameters.clone();
+        let mut parameters = Vec::new();
         let sources = self.ask.sources()?;
         // Of several logs, the first is one side.
         if name == "compare"
             && let [first, _, ..] = sources.as_slice()
             && first.rdf_format().is_none()
         {
-            parameters.parameters.insert(0, ("one".to_owned(), first.iri.clone()));
+            parameters.push(("one".to_owned(), first.iri.clone()));
         }
         if name == "timeline" && self.ask.has_log_lines() {
-            parameters.parameters.push(("lines".to_owned(), "yes".to_owned()));
+            parameters.push(("lines".to_owned(), "yes".to_owned()));
         }
         let by_time = name == "timeline" && sources.len() > 1;
         let times = RowTimes { by_time, relative: self.relative, live: self.follow };
-        let question = own.question(name, &parameters, &self.filter, times);
+        let question = own.question(name, parameters, &self.filter, times);
         match name {
             _ if !self.follow => self.ask.ask(&question),
             "timeline" | "errors" => self.ask.follow(&question),

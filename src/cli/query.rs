@@ -7,76 +7,82 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
 
-use super::ask::{AskArgs, Question, RowTimes};
+use super::ask::{AskArgs, Question};
 use super::filter::FilterArgs;
 use super::input::{is_stdin, shown};
-use super::queries::{NamedArgs, OwnQueries};
+use super::queries::OwnQueries;
 use super::standard::check_input;
-use super::{Failure, Outcome, print};
+use super::{Failure, Outcome};
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("question"), after_help = include_str!("help/query.txt").trim_end())]
+#[command(group = ArgGroup::new("question"), after_long_help = include_str!("help/query.txt").trim_end())]
 pub struct QueryCommand {
-    #[command(flatten)]
-    ask: AskArgs,
+    /// SPARQL, or a file NAME.rq; with -q or --query-file, an input
+    #[arg(value_name = "QUERY|FILE.rq")]
+    first: Option<PathBuf>,
 
-    /// The query
+    /// Query, if it is not the first argument
     #[arg(short, long, value_name = "TEXT", group = "question")]
     query: Option<String>,
 
-    /// The query, in a file; `-` for standard input
+    /// File of the query; `-` for standard input
     #[arg(long, value_name = "FILE", group = "question")]
     query_file: Option<PathBuf>,
 
-    /// One of the queries that `rpcgraph queries` lists, as `rpcgraph ask NAME` asks it
-    #[arg(long, value_name = "NAME", group = "question", hide = true)]
-    named: Option<String>,
-
     #[command(flatten)]
-    own: OwnQueries,
-
-    #[command(flatten)]
-    parameters: NamedArgs,
+    ask: AskArgs,
 
     #[command(flatten)]
     filter: FilterArgs,
 }
 
+/// Words that SPARQL queries begin with.
+const BEGINNINGS: [&str; 6] = ["prefix", "base", "select", "ask", "construct", "describe"];
+
+/// Tests for a text that begins like SPARQL: with a comment, or a keyword and a character that names of files rarely have.
+pub fn is_sparql(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{FEFF}').trim_start();
+    let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let is_beginning = BEGINNINGS.contains(&word.to_ascii_lowercase().as_str());
+    text.starts_with('#') || (is_beginning && rest.starts_with(|c: char| c.is_whitespace() || "{*?$(<:".contains(c)))
+}
+
 impl QueryCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
-        if self.named.is_none() && self.parameters.is_given() {
-            bail!(
-                "--param is for questions with a name, as `rpcgraph ask` asks them; write what is wanted into the query"
-            );
-        }
-        if self.query.is_none() && self.named.is_none() && self.query_file.is_none() {
-            print(&self.own.list()?)?;
-            bail!(
-                "there is no query: give one with --query or --query-file, or ask one of these: rpcgraph ask NAME INPUT"
-            );
+    pub fn run(&mut self) -> Result<Outcome, Failure> {
+        if self.query.is_none() && self.query_file.is_none() {
+            self.take_first()?;
+        } else if let Some(input) = self.first.take() {
+            self.ask.add_first(input)?;
         }
         if let Some(text) = &self.query {
-            self.check_text(text)?;
+            check_text(text)?;
         }
         self.ask.ask(&self.question()?)
     }
 
-    /// Says what a word is that is not SPARQL.
-    fn check_text(&self, text: &str) -> Result<(), Failure> {
-        if self.own.has(text)? {
-            bail!("{text} is not SPARQL but the name of a question: rpcgraph ask {text} INPUT");
-        }
-        if !text.contains(['{', '\n']) && Path::new(text).is_file() {
-            bail!("{} is not SPARQL but a file: name it with --query-file", shown(Path::new(text)));
+    /// Takes the first argument as the query.
+    fn take_first(&mut self) -> Result<(), Failure> {
+        let first = self.first.take().unwrap_or_default();
+        let text = first.to_string_lossy();
+        if first.extension().is_some_and(|extension| extension == "rq") && !text.contains('\n') {
+            self.query_file = Some(first);
+        } else if (is_sparql(&text) || text.contains('{')) && !first.exists() {
+            self.query = Some(text.into_owned());
+        } else {
+            if !first.exists() {
+                check_text(&text)?;
+            }
+            bail!(
+                "there is no query: write SPARQL or a file NAME.rq before the inputs, or name one with --query or \
+                 --query-file; `rpcgraph ask` lists questions that need no SPARQL"
+            );
         }
         Ok(())
     }
 
     /// The query as it is asked, before anything is known of the data.
     fn question(&self) -> Result<Question<'_>, Failure> {
-        if let Some(name) = &self.named {
-            return Ok(self.own.question(name, &self.parameters, &self.filter, RowTimes::default()));
-        }
         if let Some(text) = &self.query {
             return Ok(Question::sparql(text.clone(), None, &self.filter));
         }
@@ -94,4 +100,15 @@ impl QueryCommand {
         };
         Ok(Question::sparql(text, Some(path), &self.filter))
     }
+}
+
+/// Fails if a text is the name of a question or a file, and not SPARQL.
+fn check_text(text: &str) -> Result<(), Failure> {
+    if OwnQueries::default().has(text)? {
+        bail!("{text} is not SPARQL but the name of a question: rpcgraph ask {text} INPUT");
+    }
+    if !text.contains(['{', '\n']) && Path::new(text).is_file() {
+        bail!("{} is not SPARQL but a file: name it with --query-file", shown(Path::new(text)));
+    }
+    Ok(())
 }

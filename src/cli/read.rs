@@ -4,68 +4,77 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use rpcgraph::context::{self, Context, Loader};
 use rpcgraph::convert::{ConvertError, Converter, Input, Options, processors};
 use rpcgraph::diagnostic::Finding;
 use rpcgraph::mapping::{Mapper, Mapping, ReferenceError};
 use rpcgraph::protocol::Protocol;
-use rpcgraph::record::ReaderOptions;
+use rpcgraph::record::{ReadError, ReaderOptions};
 use rpcgraph::sink::{Sink, SinkError};
 use rpcgraph::summary::{Summary, counted};
 
 use super::format::FormatArgs;
-use super::input::{InputSource, files, folders_in, shown, sources};
+use super::input::{InputSource, folders_in, shown};
 use super::progress::{self, Watched};
 use super::{Failure, print_failure, say};
 
 /// The most findings that are shown of records that the graph holds all the same.
 const SHOWN_FINDINGS: u64 = 20;
 
-/// Options of every command that reads logs.
+/// Logs, and how they are read.
 #[derive(Debug, Clone, Args)]
-pub struct ReadArgs {
-    /// Logs to read, compressed or not, or folders of them; `-` or none for standard input
-    #[arg(value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-
-    /// Also read subfolders; links are not followed
-    #[arg(short, long)]
-    recursive: bool,
+#[command(next_help_heading = "Input")]
+pub struct InputArgs {
+    /// Logs or folders of logs; `-` or none for standard input
+    ///
+    /// They may be compressed with gzip, zstd, bzip2 or xz.
+    #[arg(value_name = "INPUT", help_heading = None)]
+    pub inputs: Vec<PathBuf>,
 
     #[command(flatten)]
     format: FormatArgs,
 
+    /// Show progress on standard error: `auto` on a terminal, after a second
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
+    pub progress: progress::When,
+}
+
+/// Logs, and how they become a graph.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Input")]
+pub struct ReadArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
     /// Mapping of messages to triples
-    #[arg(short, long, value_name = "NAME", value_enum, default_value_t)]
+    #[arg(short, long, value_name = "NAME", value_enum, default_value_t, hide_short_help = true)]
     pub mapping: Mapping,
 
     /// Add MCP or LSP details: operations, tools, documents and so on
-    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
+    #[arg(long, value_name = "NAME", value_enum, default_value_t, hide_short_help = true)]
     protocol: Protocol,
 
-    /// A further JSON-LD context, a file or a URL, applied after the built-in ones; repeatable
+    /// Apply a JSON-LD context, too; repeatable
+    ///
+    /// Contexts apply in their order, after the built-in ones.
     #[arg(short, long = "context", value_name = "FILE|URL")]
     contexts: Vec<String>,
 
     /// IRI of the session; with several inputs, the base of their names
     ///
     /// Without it, a session's IRI is the `file:` IRI of its input, `urn:rpcgraph:stdin` for standard input.
-    #[arg(long, value_name = "IRI")]
+    #[arg(long, value_name = "IRI", hide_short_help = true)]
     pub base: Option<String>,
 
     /// Never fetch a context
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     offline: bool,
 
     /// Use at most N threads [default: one per processor]; the output does not depend on N
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
     jobs: Option<u16>,
-
-    /// Show progress on standard error: `auto` on a terminal, after a second
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    pub progress: progress::When,
 
     /// When reading ends at the latest.
     #[arg(skip)]
@@ -74,30 +83,74 @@ pub struct ReadArgs {
 
 /// Options of every command that makes a graph.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Input")]
 pub struct GraphArgs {
     /// Stop at the first record that is not a valid message, with exit status 1
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub strict: bool,
 
     /// Add the line, byte offset and SHA-256 of each record
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub provenance: bool,
 
     /// Keep the text between messages
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub log_lines: bool,
 }
 
 /// How much to say of a run.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub struct SummaryArgs {
-    /// Print no summary and no findings, only errors
+    /// Print only errors, no summary and no findings
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
 
     /// Also print how many records needed the full JSON-LD algorithms, and why
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub verbose: bool,
+}
+
+impl InputArgs {
+    /// The inputs, none of them opened.
+    pub fn sources(&self, base: Option<&str>) -> Result<Vec<InputSource>, Failure> {
+        self.format.sources(&self.inputs, base)
+    }
+
+    /// How to read.
+    pub fn options(&self) -> Result<ReaderOptions, Failure> {
+        self.format.options()
+    }
+
+    /// Opens one of them, with progress.
+    pub fn open(&self, source: &InputSource) -> Result<Input<Watched<Box<dyn Read + Send>>>, Failure> {
+        let log = source.open()?;
+        let size = log.size();
+        // A log that grows has no end to be near to.
+        let when = if source.follow.is_some() { progress::When::Never } else { self.progress };
+        Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, when)))
+    }
+
+    /// Reads each log, and prints why nothing was read of some; returns their number. Fails if nothing was read of any.
+    pub fn read_each(
+        &self,
+        sources: &[InputSource],
+        quiet: bool,
+        mut read: impl FnMut(&InputSource, Watched<Box<dyn Read + Send>>) -> Result<Summary, ReadError>,
+    ) -> Result<usize, Failure> {
+        let (stated, mut unread) = (self.options()?.is_stated(), 0);
+        for source in sources {
+            let summary = read(source, self.open(source)?.read).with_context(|| source.name())?;
+            if let Some(why) = why_unread(&source.name(), &summary, stated, quiet) {
+                print_failure(&why);
+                unread += 1;
+            }
+        }
+        if unread == sources.len() {
+            all_read(unread, unread)?;
+        }
+        Ok(unread)
+    }
 }
 
 impl ReadArgs {
@@ -108,7 +161,7 @@ impl ReadArgs {
 
     /// The inputs, none of them opened.
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
-        sources(&files(&self.inputs, self.recursive)?, self.base.as_deref())
+        self.input.sources(self.base.as_deref())
     }
 
     /// The files that are read: the inputs and the contexts. A URL is the path of none.
@@ -116,24 +169,25 @@ impl ReadArgs {
         sources.iter().map(InputSource::path).chain(self.contexts.iter().map(Path::new))
     }
 
-    /// Whether there are further contexts.
+    /// Tests for further contexts.
     pub fn has_contexts(&self) -> bool {
         !self.contexts.is_empty()
     }
 
     /// How to read.
     pub fn reader_options(&self) -> Result<ReaderOptions, Failure> {
-        self.format.options()
+        self.input.options()
     }
 
-    /// How many threads to use at most.
+    /// The limit of threads.
     pub fn jobs(&self) -> usize {
         self.jobs.map_or_else(processors, usize::from)
     }
 
     /// A run over inputs. Without `quiet`, it also shows findings that the graph holds.
     pub fn run(&self, graph: &GraphArgs, quiet: bool) -> Result<Run<'_>, Failure> {
-        let folders = self.inputs.iter().filter(|_| !quiet && !self.recursive).map(|path| (path, folders_in(path)));
+        let unread = !quiet && !self.input.format.recursive;
+        let folders = self.input.inputs.iter().filter(|_| unread).map(|path| (path, folders_in(path)));
         for (path, count) in folders.filter(|(_, count)| *count > 0) {
             let folders = counted(count, "folder");
             say(&format!("note: {}: {folders} in it not read; -r reads the files in them, too", shown(path)));
@@ -155,11 +209,7 @@ impl ReadArgs {
 
     /// Opens one of them, with progress.
     pub fn open(&self, source: &InputSource) -> Result<Input<Watched<Box<dyn Read + Send>>>, Failure> {
-        let log = source.open()?;
-        let size = log.size();
-        // What is followed has no end to be near to.
-        let when = if source.follow.is_some() { progress::When::Never } else { self.progress };
-        Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, when).until(self.until)))
+        Ok(self.input.open(source)?.map(|read| read.until(self.until)))
     }
 
     fn load_contexts(&self) -> Result<Vec<Context>, Failure> {
@@ -184,7 +234,7 @@ pub enum Attempt {
 pub struct Run<'r> {
     read: &'r ReadArgs,
     provenance: bool,
-    /// Whether the format of the inputs is.
+    /// Whether an option names the format of the inputs.
     is_stated: bool,
     converter: Converter,
     pub findings: Findings,
@@ -229,7 +279,7 @@ impl Run<'_> {
         Ok(unread.map_or(Attempt::Done, Attempt::Unread))
     }
 
-    /// Converts an input. One that cannot be read, which is said, is no reason to give up the others.
+    /// Converts an input. If it cannot be read, prints why, so that the others can go on.
     pub fn attempt(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
         match self.convert(source, sink) {
             Err(failure) if failure.is::<SinkError>() || failure.is::<ReferenceError>() => Err(failure),
@@ -266,7 +316,7 @@ pub fn all_read(unread: usize, inputs: usize) -> Result<(), Failure> {
 
 /// Why nothing was read of an input, if so. Without `quiet`, it also notes that the input is empty, or that most of it
 /// was not read.
-pub fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> Option<Failure> {
+fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> Option<Failure> {
     let Summary { records, unread, .. } = summary;
     let why = summary.why_unread(is_stated).map(|why| anyhow!("{input}: {why}"));
     match why {

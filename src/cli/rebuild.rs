@@ -15,21 +15,26 @@ use rpcgraph::record::{Entry, decompressed};
 use rpcgraph::sink::Output;
 
 use super::input::shown;
-use super::{Failure, Outcome, say, standard};
+use super::target::TargetArgs;
+use super::{Failure, Outcome, say};
 
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("help/rebuild.txt").trim_end())]
+#[command(after_long_help = include_str!("help/rebuild.txt").trim_end())]
 pub struct RebuildCommand {
-    /// What `rpcgraph convert` has written: RDF files, compressed or not, whose extensions tell the syntax, or folders of
-    /// tables
+    /// RDF files or folders of tables that `rpcgraph convert` wrote
+    ///
+    /// The extension of an RDF file selects its syntax and compression.
     #[arg(value_name = "GRAPH", required = true)]
     graphs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    target: TargetArgs,
 }
 
 impl RebuildCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        standard::check_output()?;
-        let mut output = Output::stdout(false);
+        self.target.check(self.graphs.iter().map(PathBuf::as_path))?;
+        let mut output = self.target.open(false)?;
         let mut quads = Vec::new();
         for path in &self.graphs {
             let Some(table) = messages_table(path) else {

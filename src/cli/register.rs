@@ -11,45 +11,44 @@ use rpcgraph::register::{
 };
 
 use super::input::shown;
-use super::register_capture::CaptureArgs;
 use super::target::{check_folder, leave_on_ctrl_c};
 use super::{Failure, Outcome, say};
 
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("help/register.txt").trim_end())]
+#[command(after_long_help = include_str!("help/register.txt").trim_end())]
 pub struct RegisterCommand {
     /// Folder of a building block or of a repository of them, or a block's examples.yaml
-    #[arg(value_name = "BLOCK", required_unless_present = "from_capture", conflicts_with_all = ["from_capture", "FormatArgs"])]
-    path: Option<PathBuf>,
+    #[arg(value_name = "BLOCK")]
+    path: PathBuf,
 
-    /// Output folder: new, empty, or an earlier register or block, which is replaced
-    #[arg(short, long, value_name = "DIR", required_unless_present = "compare")]
+    /// Output folder: new, empty, or an earlier register, which is replaced
+    #[arg(short, long, value_name = "DIR", required_unless_present = "compare", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Write nothing; list the graphs that differ from those in DIR, and exit with 1 if any do
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "from_capture"])]
+    /// Write nothing; list the graphs that differ from the graphs in DIR, and exit with 1 if any do
+    #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
     compare: Option<PathBuf>,
 
     /// URL where the register will be published [default: from bblock.json]
     ///
     /// Without one, the files of the register refer to each other by relative paths.
-    #[arg(long = "base-url", alias = "base", value_name = "URL")]
+    #[arg(long = "base-url", alias = "base", value_name = "URL", help_heading = "Output")]
     base: Option<String>,
 
     /// Make only this block of a repository
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = "Input")]
     block: Option<String>,
 
     /// Folder for URLs with a prefix, such as an imported register; repeatable
-    #[arg(long = "import", value_name = "URL=DIR", value_parser = import)]
+    #[arg(long = "import", value_name = "URL=DIR", value_parser = import, help_heading = "Input")]
     imports: Vec<(String, PathBuf)>,
 
     /// Fetch references of blocks, from the hosts of the URLs after -c
-    #[arg(long, conflicts_with = "offline")]
+    #[arg(long, conflicts_with = "offline", help_heading = "Input")]
     online: bool,
 
     /// Replace a register by another program
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     replace: bool,
 
     /// Fail examples that lose data or use undeclared prefixes
@@ -57,37 +56,28 @@ pub struct RegisterCommand {
     strict: bool,
 
     /// Identifier of the block [default: from bblock.json, else the folder's name]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = "Input")]
     identifier: Option<String>,
 
     /// URL of a context that may be fetched; repeatable
-    #[arg(short, long = "context", value_name = "URL")]
+    #[arg(short, long = "context", value_name = "URL", help_heading = "Input")]
     contexts: Vec<String>,
 
     /// Never fetch a context
-    #[arg(long)]
+    #[arg(long, help_heading = "Input")]
     offline: bool,
 
     /// Print only failures
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     quiet: bool,
-
-    #[command(flatten)]
-    capture: CaptureArgs,
 }
 
 impl RegisterCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         // A folder that is being written goes too.
         leave_on_ctrl_c();
-        let block = match (&self.path, &self.output) {
-            (Some(block), output) => {
-                output.iter().try_for_each(|output| check_folder(output, [block.as_path()].into_iter()))?;
-                block
-            }
-            (None, Some(output)) => return self.capture.run(output, self.quiet),
-            (None, None) => bail!("name a building block, or a repository of them"),
-        };
+        let block = self.path.as_path();
+        self.output.iter().try_for_each(|output| check_folder(output, [block].into_iter()))?;
         let options = RegisterOptions {
             base: self.base.clone(),
             identifier: self.identifier.clone(),
@@ -138,7 +128,7 @@ impl RegisterCommand {
         if !self.quiet {
             say(&format!("{counts}; {files} files{place}"));
         }
-        // Where it is only compared, it is to be as the other is.
+        // A comparison fails only by differences.
         let Some(folder) = &self.compare else {
             return Ok(if failed == 0 { Outcome::Done } else { Outcome::Findings });
         };

@@ -1,56 +1,43 @@
 //! `report`: a page that shows logs.
 
-use std::path::PathBuf;
-
-use anyhow::Context as _;
 use clap::Args;
 use rpcgraph::report::{DEFAULT_LIMIT, Report, ReportOptions};
 use rpcgraph::summary::counted;
 
 use super::choice::Choice;
 use super::filter::FilterArgs;
-use super::format::FormatArgs;
-use super::input::{InputSource, sources};
-use super::progress::{Watched, When};
-use super::read::{all_read, why_unread};
+use super::input::InputSource;
+use super::read::{InputArgs, all_read};
 use super::target::TargetArgs;
-use super::{Failure, Outcome, print_failure, say};
+use super::{Failure, Outcome, say};
 
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("help/report.txt").trim_end())]
+#[command(after_long_help = include_str!("help/report.txt").trim_end())]
 pub struct ReportCommand {
-    /// Logs to show, compressed or not; `-` or none for standard input
-    #[arg(value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    input: InputArgs,
 
     #[command(flatten)]
     target: TargetArgs,
 
     /// Title of the page [default: the names of the logs]
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
     title: Option<String>,
 
     /// Replace strings and long numbers with placeholders; equal ones stay equal within the page
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     redact: bool,
 
     /// Keep the text of every message; without it, up to 20 MB, failures first
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     full: bool,
 
     /// Exit with 1 and write no page if the log has possible passwords, tokens or keys
     #[arg(long)]
     fail_on_secrets: bool,
 
-    #[command(flatten)]
-    format: FormatArgs,
-
-    /// Show progress on standard error: `auto` on a terminal, after a second
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    progress: When,
-
     /// Print only errors
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     quiet: bool,
 
     #[command(flatten)]
@@ -59,8 +46,8 @@ pub struct ReportCommand {
 
 impl ReportCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        let options = self.format.options()?;
-        let mut sources = sources(&self.inputs, None)?;
+        let options = self.input.options()?;
+        let mut sources = self.input.sources(None)?;
         self.target.check(sources.iter().map(InputSource::path))?;
         let limit = (!self.full).then_some(DEFAULT_LIMIT);
         let choice = Choice::new(&[], &self.filter);
@@ -76,23 +63,11 @@ impl ReportCommand {
             }
         }
         let mut report = Report::new(&ReportOptions { redact: self.redact, limit, chosen_by })?;
-        let mut unread = 0;
-        for source in &sources {
-            let log = source.open()?;
-            let size = log.size();
-            let read = Watched::new(log.into_input().read, source.name(), size, self.progress);
+        let unread = self.input.read_each(&sources, self.quiet, |source, read| {
             let name = if self.redact { format!("log {}", report.logs() + 1) } else { source.file_name() };
             let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));
-            let summary = report.read_chosen(&name, read, &options, messages);
-            let summary = summary.with_context(|| source.name())?;
-            if let Some(why) = why_unread(&source.name(), &summary, options.is_stated(), self.quiet) {
-                print_failure(&why);
-                unread += 1;
-            }
-        }
-        if unread == sources.len() {
-            return all_read(unread, sources.len()).map(|()| Outcome::Done);
-        }
+            report.read_chosen(&name, read, &options, messages)
+        })?;
         if let Some(nothing) = nothing {
             return Err(nothing);
         }

@@ -1,6 +1,6 @@
 //! `serve`: a page and a SPARQL endpoint over logs, or a store.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{AddrParseError, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -21,45 +21,52 @@ use super::supervised::{self, Handed};
 use super::{Failure, Outcome, print, print_failure, say};
 
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("help/serve.txt").trim_end())]
+#[command(after_long_help = include_str!("help/serve.txt").trim_end())]
 pub struct ServeCommand {
     #[command(flatten)]
     read: ReadArgs,
 
     /// Serve a store that `rpcgraph load` filled
-    #[arg(long, value_name = "DIR", conflicts_with = "inputs")]
+    #[arg(long, value_name = "DIR", conflicts_with = "inputs", help_heading = "Input")]
     store: Option<PathBuf>,
 
     /// Read the logs again as they grow
-    #[arg(long, conflicts_with = "store")]
+    #[arg(long, conflicts_with = "store", help_heading = "Input")]
     follow: bool,
 
-    /// Address to listen at; an address of the network admits everyone with the token, without encryption
-    #[arg(long, value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST.into())]
-    bind: IpAddr,
-
-    /// Port to listen at [default: a free one]
-    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
-    port: u16,
+    /// Address and port to listen on [default: 127.0.0.1 and a free port]
+    ///
+    /// On an address of the network, everyone with the token can read the logs, and nothing is encrypted.
+    #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1", hide_default_value = true)]
+    #[arg(value_parser = parse_address, help_heading = "Server")]
+    bind: SocketAddr,
 
     /// Stop queries after SECONDS
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds, help_heading = "Server")]
     timeout: Duration,
 
     /// Stop queries at SIZE bytes of memory beyond the logs; K, M and G stand for KiB, MiB and GiB
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size, help_heading = "Server")]
     max_memory: usize,
 
     /// Stop queries after N rows or triples
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, help_heading = "Server")]
     max_rows: u64,
 
     /// Print only errors
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     quiet: bool,
 }
 
-/// What queries without wishes of their own are asked of.
+/// An address with or without a port; port 0 is a free one.
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    let numbers = text.replacen("localhost", "127.0.0.1", 1);
+    let address = numbers.parse().or_else(|_| Ok(SocketAddr::new(numbers.parse()?, 0)));
+    address
+        .map_err(|_: AddrParseError| "expected an address such as 127.0.0.1, 127.0.0.1:8087 or [::1]:8087".to_owned())
+}
+
+/// Options of the graph for queries that name no places and no text between messages.
 const PLAIN: GraphArgs = GraphArgs { strict: false, provenance: false, log_lines: false };
 
 impl ServeCommand {
@@ -73,8 +80,7 @@ impl ServeCommand {
             return self.serve(server, sources);
         }
         // Better now than when all the work is done.
-        let address = SocketAddr::new(self.bind, self.port);
-        let server = Server::bind(address).with_context(|| format!("cannot listen at {address}"))?;
+        let server = Server::bind(self.bind).with_context(|| format!("cannot listen on {}", self.bind))?;
         if self.follow && sources.iter().any(InputSource::is_stdin) {
             bail!("--follow reads logs again as they grow, and standard input is read once: name a file");
         }
@@ -90,7 +96,7 @@ impl ServeCommand {
     fn serve(&self, server: Server, sources: Vec<InputSource>) -> Result<Outcome, Failure> {
         let base = base(&sources).or_else(|| self.read.base.clone());
         let logs = Arc::new(Logs { read: self.read.clone(), sources, time: self.timeout });
-        // What changes while they are read is read again.
+        // Changes during the first reading are read again.
         let renew = self.follow.then(|| logs.renewal());
         let content = match &self.store {
             Some(dir) => Content { data: Data::Stored(Dataset::stored(store::open_read_only(dir)?)), report: None },
@@ -98,7 +104,7 @@ impl ServeCommand {
         };
         let limits = Limits { time: self.timeout, memory: self.max_memory as u64, rows: self.max_rows };
         let site = Site { content, renew, base, limits };
-        if !self.bind.is_loopback() && !self.quiet {
+        if !self.bind.ip().is_loopback() && !self.quiet {
             say("warning: whoever gets that URL from the network, where it is not encrypted, can read all of the logs");
         }
         print(&format!("{}\n", server.url()))?;

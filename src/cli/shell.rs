@@ -1,36 +1,43 @@
 //! `completions`, `man`: what shells and manual readers need.
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
 
-use super::{Cli, Failure, Outcome, print};
+use super::target::TargetArgs;
+use super::{Failure, Outcome, program};
 
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("help/completions.txt").trim_end())]
+#[command(after_long_help = include_str!("help/completions.txt").trim_end())]
 pub struct Completions {
     /// Which shell
     #[arg(value_enum)]
     shell: Shell,
+
+    #[command(flatten)]
+    target: TargetArgs,
 }
 
 impl Completions {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "rpcgraph", &mut script);
-        print(&String::from_utf8(script)?)
+        clap_complete::generate(self.shell, &mut program(), "rpcgraph", &mut script);
+        self.target.print(&String::from_utf8(script)?)
     }
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("help/man.txt").trim_end())]
+#[command(after_long_help = include_str!("help/man.txt").trim_end())]
 pub struct Man {
     /// The command that the page is about [default: the program]
     command: Option<String>,
+
+    #[command(flatten)]
+    target: TargetArgs,
 }
 
 impl Man {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        let mut root = Cli::command();
+        let mut root = program();
         root.build();
         let command = match &self.command {
             None => root,
@@ -41,6 +48,6 @@ impl Man {
         };
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;
-        print(&String::from_utf8(page)?)
+        self.target.print(&String::from_utf8(page)?)
     }
 }

@@ -13,51 +13,54 @@ use rpcgraph::log::{LoggedEntry, LoggedMessage};
 use rpcgraph::query::{Cancel, Dataset};
 use rpcgraph::record::{Location, ReaderOptions};
 use rpcgraph::session::Name;
-use rpcgraph::sink::Output;
 use rpcgraph::store::open_read_only;
 
 use super::ask::{Source, endpoint, text_of};
 use super::choice::Choice;
 use super::filter::FilterArgs;
 use super::format::FormatArgs;
-use super::input::{InputSource, is_stdin, shown, sources};
+use super::input::{InputSource, is_stdin, shown};
 use super::messages::{MessageSource, SelectedMessages, parse_name};
 use super::pager;
+use super::target::TargetArgs;
 use super::{Failure, Outcome};
 
-/// Of what stands around a message, so many characters are shown.
+/// Limit of the characters shown of an entry around a message.
 const SHOWN: usize = 200;
 
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("help/show.txt").trim_end())]
+#[command(after_long_help = include_str!("help/show.txt").trim_end())]
 pub struct ShowCommand {
-    /// The log, or its graph; LOG:1532 is the message on a line, LOG#m24 a message
+    /// Log or its graph; LOG:1532 means a line, LOG#m24 a message
     #[arg(value_name = "LOG", required_unless_present_any = ["store", "endpoint"])]
     log: Option<PathBuf>,
 
-    /// Messages by their names: m24, m32.1 in a batch, m3-m9; of one log of several: session.ndjson#m24
+    /// Messages: m24, m32.1 in a batch, m3-m9; session.ndjson#m24
     #[arg(value_name = "MESSAGE", value_parser = parse_selector)]
     messages: Vec<Selector>,
 
-    /// Show messages of a store that `rpcgraph load` filled, without LOG
-    #[arg(long, value_name = "DIR", conflicts_with = "endpoint")]
+    /// Show messages of a store, without LOG
+    #[arg(long, value_name = "DIR", conflicts_with = "endpoint", help_heading = "Input")]
     store: Option<PathBuf>,
 
     /// Show messages of a SPARQL server, without LOG
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = "Input")]
     endpoint: Option<String>,
 
-    /// Also show N messages and lines of text before and after each
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Also show N messages and lines around each
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Output")]
     around: usize,
 
-    /// Format of the messages
-    #[arg(short, long, value_name = "NAME", value_enum, default_value_t)]
+    /// Format: text, json or messages
+    #[arg(short, long, value_name = "NAME", value_enum, default_value_t, help_heading = "Output")]
     to: ShowFormat,
 
     /// Do not page long answers on a terminal
-    #[arg(long)]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     no_pager: bool,
+
+    #[command(flatten)]
+    target: TargetArgs,
 
     #[command(flatten)]
     format: FormatArgs,
@@ -77,7 +80,7 @@ enum ShowFormat {
     Messages,
 }
 
-/// What was asked for, of the logs alone whose IRIs end like `log`.
+/// Messages to show, of the logs whose IRIs end with `log`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Selector {
     log: String,
@@ -91,7 +94,8 @@ enum Chosen {
 }
 
 fn parse_selector(text: &str) -> Result<Selector, String> {
-    let (log, names) = text.rsplit_once('#').unwrap_or(("", text));
+    // A line of CSV may end with a carriage return.
+    let (log, names) = text.trim().rsplit_once('#').unwrap_or(("", text.trim()));
     let (from, to) = names.split_once('-').unwrap_or((names, names));
     match (parse_name(from), parse_name(to)) {
         (Some(from), Some(to)) if from.record <= to.record => Ok(Chosen::Names(from, to).of(log)),
@@ -171,8 +175,9 @@ impl ShowCommand {
         if selectors.is_empty() && self.filter.said(true).is_empty() {
             bail!("name what to show: messages such as m24, LOG:LINE, or what --method, --id and the like choose");
         }
-        let mut sources = path.map_or(Ok(Vec::new()), |path| sources(&[path], None))?;
+        let mut sources = path.map_or(Ok(Vec::new()), |path| self.format.sources(&[path], None))?;
         sources.iter_mut().try_for_each(InputSource::keep)?;
+        self.target.check(sources.iter().map(InputSource::path))?;
         let options = self.format.options()?;
         let patterns: Vec<_> = selectors.iter().map(Selector::pattern).collect();
         let choice = Choice::new(&patterns, &self.filter);
@@ -190,14 +195,14 @@ impl ShowCommand {
         let selected = choice.messages(&asked)?;
         let logs = match sources.as_slice() {
             _ if selected.logs() == 0 => return Err(choice.nothing(&asked, &name)?),
-            // What stands around it is named by the numbers of records.
+            // Records around it are found by their numbers.
             [] => MessageSource::of_graph(&selected.around(self.around as u64).quads(&asked, &Cancel::default())?)?,
             sources => MessageSource::of_all(sources)?,
         };
         // It is waited for when all has been written.
-        let (_pager, mut output) = match pager::is_able() {
-            true => pager::shown(!self.no_pager, false, Some(false)),
-            false => (None, Output::stdout(false)),
+        let (_pager, mut output) = match self.target.file() {
+            None if pager::is_able() => pager::shown(!self.no_pager, false, Some(false)),
+            _ => (None, self.target.open(false)?),
         };
         for log in &logs {
             self.write(log, &selected, &options, &mut output)?;
@@ -228,7 +233,7 @@ impl ShowCommand {
         })
     }
 
-    /// Writes those of a log.
+    /// Writes the messages of a log.
     fn write(
         &self,
         log: &MessageSource<'_>,
@@ -290,7 +295,7 @@ impl ShowCommand {
     }
 }
 
-/// What a message is, and where: `m7 · line 7, byte 812 · Server · ErrorResponse to m6 after 0.418 s`.
+/// Name, place, sender and kind of a message: `m7 · line 7, byte 812 · Server · ErrorResponse to m6 after 0.418 s`.
 fn heading(message: &LoggedMessage) -> String {
     let Location { line, byte, .. } = message.location;
     let mut parts = vec![message.name.to_string()];

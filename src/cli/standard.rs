@@ -1,13 +1,14 @@
-//! Whether standard input and output were closed when the process began.
+//! Standard input and output that were closed when the process began.
 //!
 //! Before `main`, Rust opens `/dev/null` in the place of each that is closed: what is written would be lost without a word,
 //! and nothing at all would be read.
 
+use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 
-use super::Failure;
+use super::{Failure, say};
 
 static INPUT_CLOSED: AtomicBool = AtomicBool::new(false);
 static OUTPUT_CLOSED: AtomicBool = AtomicBool::new(false);
@@ -21,10 +22,13 @@ fn look() {
     OUTPUT_CLOSED.store(is_closed(std::os::fd::AsFd::as_fd(&std::io::stdout())), Ordering::Relaxed);
 }
 
-/// Fails where standard input was closed.
+/// Fails where standard input was closed, and says that a terminal is read.
 pub fn check_input() -> Result<(), Failure> {
     if INPUT_CLOSED.load(Ordering::Relaxed) {
         bail!("standard input is closed: name a file to read");
+    }
+    if std::io::stdin().is_terminal() {
+        say("note: reading standard input; Ctrl-D ends it");
     }
     Ok(())
 }

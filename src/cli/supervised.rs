@@ -25,15 +25,15 @@ use super::{Failure, Outcome, print, say};
 
 const VARIABLE: &str = "RPCGRAPH_SERVE";
 
-/// What the process that serves was handed.
+/// Data that the serving process got from the waiting one.
 pub struct Handed {
     token: String,
-    /// What is kept of each input, if it is.
+    /// The copy of each input, if there is one.
     pub kept: Vec<Option<PathBuf>>,
 }
 
 impl Handed {
-    /// What this process was handed, if it is the one that serves. It ends with the one that waits.
+    /// The data that this process got, if it is the serving one. It ends with the waiting one.
     pub fn get() -> Result<Option<Self>, Failure> {
         let Some(text) = env::var_os(VARIABLE) else { return Ok(None) };
         set_parent_process_death_signal(Some(Signal::KILL)).context("cannot end with the process that waits")?;

@@ -1,20 +1,24 @@
-//! Where results go: what `--output` says of place, compression and syntax.
+//! The output: place, compression and syntax by `--output`.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
 use rpcgraph::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_unfinished};
 
-use super::Failure;
 use super::input::{is_stdin, shown};
 use super::read::named;
 use super::standard::check_output;
+use super::{Failure, Outcome};
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub struct TargetArgs {
-    /// Write to a file, complete or not at all; its extension selects syntax and compression
+    /// Write to a file; its extension selects the format
+    ///
+    /// A further extension .gz or .zst selects a compression. The file appears when it is complete.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -47,6 +51,15 @@ impl TargetArgs {
             }
             None => Ok(Output::stdout(xml)),
         }
+    }
+
+    /// Writes a text.
+    pub fn print(&self, text: &str) -> Result<Outcome, Failure> {
+        self.check(std::iter::empty())?;
+        let mut output = self.open(false)?;
+        output.write_all(text.as_bytes())?;
+        output.finish()?;
+        Ok(Outcome::Done)
     }
 
     /// The format that the file's extension stands for, after that of a compression: `named` if it is given, the default
@@ -92,7 +105,7 @@ pub fn check_folder<'p>(folder: &Path, mut read: impl Iterator<Item = &'p Path>)
     }
 }
 
-/// What tells the regular file that a path leads to from any other: its device and its number there.
+/// Identity of the regular file at a path: its device and its number there.
 #[cfg(unix)]
 fn file_id(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
@@ -100,7 +113,7 @@ fn file_id(path: &Path) -> Option<(u64, u64)> {
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// What tells the file that a path leads to from any other.
+/// Identity of the file at a path.
 #[cfg(not(unix))]
 fn file_id(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok()

@@ -1,4 +1,4 @@
-//! Words on the command line: what the first one is, those that an option knows, and what is near a wrong one.
+//! Words on the command line: the first one, the values of options, and the known word nearest to a wrong one.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,6 +10,7 @@ use clap::{Arg, Command};
 use rpcgraph::query::catalogue::names;
 
 use super::input::{is_stdin, shown};
+use super::query::is_sparql;
 use super::{Failure, say};
 
 /// A value that one function makes of a word; another lists the usual words, for shells.
@@ -85,10 +86,12 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
         return Ok(arguments);
     }
     let name = shown(path);
-    let questions: Vec<_> = names().iter().map(|question| format!("ask {question}")).collect();
     let commands = root.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
-    let command = nearest(&name, commands.chain(questions.iter().map(String::as_str)));
-    let command = command.map(|near| format!("the command {near}"));
+    let commands: Vec<_> = commands.collect();
+    let near = || nearest(&name, commands.iter().copied().chain(names()));
+    let command = if is_sparql(&name) { Some("query") } else { near() };
+    let command =
+        command.map(|near| if commands.contains(&near) { format!("`{near}`") } else { format!("`ask {near}`") });
     let near: Vec<_> = command.into_iter().chain(near_file(path).map(|near| format!("the file {near}"))).collect();
     let advice = match near.as_slice() {
         [] => "rpcgraph --help lists the commands".to_owned(),
@@ -97,7 +100,7 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     Err(anyhow!("there is no command and no file {name:?}: {advice}"))
 }
 
-/// Where the first word is that is neither an option nor its value.
+/// The place of the first word that is neither an option nor its value.
 fn first_word(arguments: &[OsString], command: &Command) -> Option<usize> {
     let mut is_value = false;
     for (place, argument) in arguments.iter().enumerate().skip(1) {
@@ -110,7 +113,7 @@ fn first_word(arguments: &[OsString], command: &Command) -> Option<usize> {
         }
         let is_named = |arg: &&Arg| match text.strip_prefix("--") {
             Some(long) => arg.get_long() == Some(long),
-            // What stands behind the letter is the value.
+            // The value may follow the letter directly.
             None => text.len() == 2 && arg.get_short() == text.chars().nth(1),
         };
         is_value = command.get_arguments().find(is_named).is_some_and(|arg| arg.get_action().takes_values());

@@ -9,11 +9,12 @@ use super::value::Context;
 /// The building block's context, `context/json-rpc.jsonld`: a JSON-LD document.
 pub const JSON_RPC: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/json-rpc.jsonld"));
 
-/// The prefixes of our own terms, `context/rpcgraph.jsonld`, for further contexts to use: a JSON-LD document.
+/// The prefixes of `rpcg:` and related terms, `context/rpcgraph.jsonld`, for use in further contexts: a JSON-LD
+/// document.
 pub const RPCGRAPH: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/rpcgraph.jsonld"));
 
-/// Terms of the OGC building block "Model Context Protocol" for params and results, `context/mcp.jsonld`: a JSON-LD document that
-/// is a further context where `builtin:mcp` is asked for.
+/// Terms of the OGC building block "Model Context Protocol" for params and results, `context/mcp.jsonld`: a JSON-LD
+/// document, added as a further context by `-c builtin:mcp`.
 pub const MCP: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/context/mcp.jsonld"));
 
 /// The building block's JSON Schema, `context/json-rpc.schema.json`.
@@ -22,7 +23,7 @@ pub const JSON_RPC_SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"
 /// The identifier (`$id`) of [`JSON_RPC_SCHEMA`].
 pub const JSON_RPC_SCHEMA_URL: &str = "https://w3id.org/rpcgraph/json-rpc.schema.json";
 
-/// Where the building block publishes its context. Always answered from [`JSON_RPC`], never fetched.
+/// The URL at which the building block publishes its context. It is always answered from [`JSON_RPC`], never fetched.
 pub const JSON_RPC_URL: &str =
     "https://ogcincubator.github.io/modelcontextprotocol/build/annotated/json-rpc/context.jsonld";
 

@@ -1,7 +1,7 @@
 //! Fetched contexts on disk: one file for each URL, named by the SHA-256 of the URL.
 //!
-//! A file holds the URL that answered (after redirects) and a line feed, then the body. The cache is a convenience:
-//! what cannot be read is not there, what cannot be written is not kept.
+//! A file holds the URL that answered (after redirects) and a line feed, then the body. The cache is best effort: an
+//! unreadable file counts as missing, and a failed write is ignored.
 
 use std::env;
 use std::fs::{self, File};
@@ -16,9 +16,9 @@ use url::Url;
 use super::error::MAX_DOCUMENT;
 use super::remote::{Fetched, is_allowed};
 
-/// A younger copy is used without asking.
+/// A copy younger than this is used without a request.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
-/// Longest first line.
+/// The maximum length of the first line, in bytes.
 const MAX_URL: usize = 64 << 10;
 
 #[derive(Debug)]
@@ -31,19 +31,20 @@ impl Cache {
         Self { dir }
     }
 
-    /// In the user's cache folder, as the XDG base directory specification says; none where the environment has none.
+    /// The cache in the user's cache folder, as the XDG base directory specification defines it. Nothing is cached if
+    /// the environment does not name such a folder.
     pub(super) fn standard() -> Self {
         let variable = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let caches = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
         Self::new(caches.map(|caches| caches.join("rpcgraph").join("contexts")))
     }
 
-    /// The copy for a URL, if it is fresh or `any_age` is asked for.
+    /// Returns the copy for a URL if it is fresh, or a copy of any age if `any_age`.
     pub(super) fn get(&self, url: &Url, any_age: bool) -> Option<Fetched> {
         let path = self.path(url)?;
-        // Opening a pipe would wait for a writer.
+        // Opening a named pipe would block until a writer opens it.
         let file = fs::metadata(&path).is_ok_and(|metadata| metadata.is_file()).then(|| File::open(path))?.ok()?;
-        // A time in the future has no age, and is not fresh.
+        // A modification time in the future does not give an age, so the copy is not fresh.
         let fresh = || Some(file.metadata().ok()?.modified().ok()?.elapsed().ok()? < FRESH);
         if !any_age && fresh() != Some(true) {
             return None;
@@ -56,7 +57,7 @@ impl Cache {
         (is_allowed(&location) && body.len() <= MAX_DOCUMENT).then_some(Fetched { location, body })
     }
 
-    /// Keeps a copy, if that is possible.
+    /// Stores a copy; a failure is ignored.
     pub(super) fn put(&self, url: &Url, fetched: &Fetched) {
         if let Some(path) = self.path(url) {
             drop(write(&path, fetched));

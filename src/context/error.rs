@@ -1,26 +1,28 @@
-//! Why there is no context, and the limits of contexts.
+//! Errors in loading a context, and the limits of contexts.
 
 use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-/// Largest context document, in bytes.
+/// The maximum size of a context document, in bytes.
 pub(super) const MAX_DOCUMENT: usize = 4 << 20;
-/// Redirects that are followed for a document.
+/// The maximum number of redirects followed for one document.
 pub(super) const MAX_REDIRECTS: usize = 5;
-/// References that may be nested below the document that the user named.
+/// The maximum depth of references below the document that the user named.
 pub(super) const MAX_REFERENCES: usize = 16;
-/// Scoped contexts that may be nested, over all documents. One file that serde_json reads cannot hold more.
+/// The maximum depth of scoped contexts, over all documents. One file that serde_json parses cannot exceed it.
 pub(super) const MAX_SCOPES: usize = 64;
-/// Different documents, the one that the user named included.
+/// The maximum number of different documents, including the one that the user named.
 pub(super) const MAX_DOCUMENTS: usize = 64;
-/// Bytes of text, each document counted as often as it is inlined: stops documents that double each other.
+/// The maximum total text, in bytes. A document counts each time it is inlined, which stops documents that double each
+/// other.
 pub(super) const MAX_TEXT: usize = 16 << 20;
 
-/// Why there is no context: one variant for each cause.
+/// Errors in loading a context, one variant for each cause.
 ///
-/// A `name` or `origin` is the path or URL of a document, as the user gave it where the user named it; so is the text of
-/// a variant without names. Text out of documents is escaped, so that a message cannot carry control characters.
+/// A `name` or `origin` is the path or URL of a document, spelled as the user gave it if the user named the document.
+/// The same holds for the text of a variant without named fields. Text from documents is escaped, so that a message
+/// does not contain control characters.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -31,10 +33,10 @@ pub enum LoadError {
         origin: String,
         /// The document or the user that named it.
         by: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A reference that is not a valid IRI reference, or cannot be resolved where it stands.
+    /// The reference is not a valid IRI reference, or does not resolve against the document's location.
     #[error("{reference:?}, named by {by}, is not a reference to a context: give a URL or a relative path")]
     BadReference {
         /// The reference.
@@ -42,7 +44,7 @@ pub enum LoadError {
         /// The document or the user that named it.
         by: String,
     },
-    /// A URL that contexts are not fetched from.
+    /// The URL is not one from which contexts are fetched.
     #[error(
         "will not fetch `{url}`, named by {by}: contexts come from https URLs without a password, or from http on this \
          machine (localhost, 127.0.0.0/8, [::1]); save it to a file and name the file with -c"
@@ -53,7 +55,7 @@ pub enum LoadError {
         /// The document or the user that named it.
         by: String,
     },
-    /// A server that is not public, and that the command line does not name.
+    /// The server is not public, and the command line does not name it.
     #[error(
         "will not fetch `{url}`, named by {by}: it is of this machine or a private network; if you trust it, name it, with \
          -c, before"
@@ -64,7 +66,7 @@ pub enum LoadError {
         /// The document or the server that named it.
         by: String,
     },
-    /// The program was built without what fetches contexts.
+    /// The program was built without an HTTP client.
     #[error("cannot fetch `{0}`: this program was built without HTTP; save it to a file and name the file")]
     NoHttp(String),
     /// A file refers to a URL that the command line does not name.
@@ -78,13 +80,13 @@ pub enum LoadError {
         /// The file.
         origin: String,
     },
-    /// `--offline`, and there is no copy in the cache.
+    /// `--offline`, and the cache does not have a copy.
     #[error(
         "`{0}` is not in the cache, and --offline forbids to fetch it: run once without --offline, or save it to a \
          file and name the file with -c"
     )]
     Offline(String),
-    /// A file outside of the folder that contexts may come from.
+    /// The file is outside of the folder that contexts may come from.
     #[error("`{origin}`, named by {by}, is outside of the building block's folder: put a copy of it there")]
     Outside {
         /// The file.
@@ -92,23 +94,23 @@ pub enum LoadError {
         /// The document or the user that named it.
         by: String,
     },
-    /// The request failed before there was an answer, or the answer broke off.
+    /// The request failed, or the response was cut off.
     #[error("cannot fetch the context `{url}`: check the URL and the network")]
     Fetch {
         /// The URL.
         url: String,
-        /// What the HTTP client says.
+        /// The error of the HTTP client.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The document did not arrive in time.
+    /// The document did not arrive within the time limit.
     #[error("`{url}` did not arrive within {limit:?}: save it to a file and name the file with -c")]
     TimedOut {
         /// The URL.
         url: String,
-        /// Time for the document in all, redirects included.
+        /// The time limit for the whole document, including redirects.
         limit: Duration,
     },
-    /// An answer that is neither a document nor a redirect.
+    /// The response is neither a document nor a redirect.
     #[error("`{url}` answered with HTTP status {status}: check the URL")]
     Status {
         /// The URL, after redirects.
@@ -116,38 +118,38 @@ pub enum LoadError {
         /// The HTTP status.
         status: u16,
     },
-    /// A redirect to nowhere.
+    /// The redirect does not have a valid target.
     #[error("`{0}` answered with a redirect that names no valid URL: check the URL")]
     BadRedirect(String),
-    /// More redirects than the program follows.
+    /// The number of redirects exceeds the limit.
     #[error("`{0}` redirects more than {MAX_REDIRECTS} times: name the URL that it leads to")]
     TooManyRedirects(String),
-    /// A document over the size limit.
+    /// The document exceeds the size limit.
     #[error("the context `{0}` is larger than {MAX_DOCUMENT} bytes: is it a context?")]
     TooLarge(String),
-    /// The document is not JSON (which includes JSON nested deeper than 128).
+    /// The document is not JSON (or is JSON nested deeper than 128 levels).
     #[error("the context `{origin}` is not JSON: a context is a JSON document with an `@context` entry")]
     NotJson {
         /// The document.
         origin: String,
-        /// Where, and why.
+        /// The place of the syntax error, and its cause.
         source: serde_json::Error,
     },
-    /// The document is JSON, but nothing that contexts are taken from.
+    /// The document is JSON, but not an object with an `@context`.
     #[error("`{0}` is not a JSON object with an `@context` entry: put the context under `@context`")]
     NoContext(String),
-    /// A context that [JSON-LD](https://www.w3.org/TR/json-ld11/#context-definitions) does not allow.
+    /// [JSON-LD](https://www.w3.org/TR/json-ld11/#context-definitions) does not allow the value as a context.
     #[error("a context in `{origin}` is {found}: it must be an object, a reference, or an array of these")]
     BadContext {
         /// The document.
         origin: String,
-        /// The type of what is there.
+        /// The JSON type of the value.
         found: &'static str,
     },
     /// A null context outside of a term.
     #[error("`{0}` has a null context, which would wipe out the built-in ones: remove the null")]
     NullContext(String),
-    /// A term that stands for a keyword.
+    /// A term is an alias of a keyword.
     #[error(
         "`{origin}` makes {term:?} an alias of {keyword:?}, so that logs could name nodes and types: map it to an IRI, \
          or leave it out"
@@ -157,10 +159,10 @@ pub enum LoadError {
         origin: String,
         /// The term.
         term: String,
-        /// The keyword that it is mapped to.
+        /// The keyword that the term is mapped to.
         keyword: String,
     },
-    /// A term that is a full IRI in a namespace that the program annotates messages with.
+    /// A term is a full IRI in a namespace that the program uses in annotations.
     #[error("`{origin}` defines {term:?}, an IRI that rpcgraph itself writes: define a short term for it")]
     ReservedTerm {
         /// The document.
@@ -168,24 +170,25 @@ pub enum LoadError {
         /// The term.
         term: String,
     },
-    /// An `@import` that is not one string, or of a context that cannot be imported.
+    /// `@import` is not a single string, or names a context that cannot be imported.
     #[error("`{0}` has an @import that is wrong: it must name one context, an object without an @import of its own")]
     BadImport(String),
-    /// Documents that refer to each other in a circle.
+    /// Documents refer to each other in a circle.
     #[error("contexts refer to each other in a circle, which cannot be inlined: {}", .0.join(" -> "))]
     Cycle(Vec<String>),
-    /// References, or contexts of terms within contexts of terms, nested too deep.
+    /// References, or scoped contexts within scoped contexts, are nested too deep.
     #[error(
         "`{0}` is nested too deep: at most {MAX_REFERENCES} references and {MAX_SCOPES} scoped contexts may be nested"
     )]
     TooDeep(String),
-    /// Too many documents, or too much text when each stands where it is referred to.
+    /// The limit on the number of documents, or on the total text with each document counted at each reference, is
+    /// exceeded.
     #[error(
         "`{0}` and what it refers to are too much: at most {MAX_DOCUMENTS} documents, and {MAX_TEXT} bytes with each \
          counted wherever it is referred to"
     )]
     TooMuch(String),
-    /// A value given as inlined is not.
+    /// A value passed as inlined still holds a reference.
     #[error("the context `{origin}` still refers to {reference:?}: load it with a loader")]
     NotInlined {
         /// The origin given.

@@ -1,4 +1,4 @@
-//! Contexts over HTTP: one document, within limits that the other side cannot stretch.
+//! Contexts over HTTP: fetches one document within limits that the server cannot extend.
 
 use std::error::Error;
 use std::io::Read;
@@ -18,10 +18,10 @@ use super::remote::{Fetched, TrustedHosts, check, is_public};
 
 const MEDIA_TYPES: &str = "application/ld+json, application/json;q=0.9";
 
-/// The document at an allowed URL, in `limit` at most.
+/// Fetches the document at an allowed URL, within `limit`.
 pub(super) fn fetch(url: &Url, limit: Duration, hosts: TrustedHosts) -> Result<Fetched, LoadError> {
-    // On a thread of its own, since looking up a host name cannot be interrupted. Left behind after the limit, it ends
-    // at its next time check.
+    // Runs on its own thread, since a host name lookup cannot be interrupted. After the limit, the abandoned thread
+    // ends at its next time check.
     let (sender, receiver) = mpsc::sync_channel(1);
     let download = Download { named: url.clone(), started: Instant::now(), limit, hosts };
     let work = move || drop(sender.send(download.run()));
@@ -67,7 +67,8 @@ impl Download {
             .map_err(|error| if error.is_timeout() { self.timed_out() } else { failed(url, error.without_url()) })
     }
 
-    /// The addresses of a server that is not trusted, all of them public; a server could have others when it is asked again.
+    /// Returns the addresses of an untrusted server, after checking that all are public. A second lookup could give
+    /// others. Returns an empty list for a trusted server.
     fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, LoadError> {
         if self.hosts.has(url) {
             return Ok(Vec::new());
@@ -104,8 +105,8 @@ impl Download {
     }
 }
 
-/// A client for one request, to one of the addresses if there are any. Redirects are left to [`Download`], which checks
-/// each.
+/// Returns a client for one request, to one of the addresses if any are given. [`Download`] follows redirects itself
+/// and checks each.
 fn client(url: &Url, timeout: Duration, addresses: &[SocketAddr]) -> reqwest::Result<Client> {
     let tls = url.scheme() == "https";
     let builder = http_client(tls, timeout).https_only(tls);

@@ -1,4 +1,4 @@
-//! HTTP clients, made the same way for contexts and for SPARQL servers.
+//! HTTP clients with the same settings for contexts and for SPARQL servers.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -8,11 +8,11 @@ use reqwest::redirect::Policy;
 
 const USER_AGENT: &str = concat!("rpcgraph/", env!("CARGO_PKG_VERSION"));
 
-/// A client that follows no redirect, repeats nothing and asks no proxy: its caller decides on each request.
+/// Returns a client that does not follow redirects, retry or use a proxy: its caller decides on each request.
 ///
-/// `timeout` is for connecting and sending up to the head of the answer, and again for each part of its body.
+/// `timeout` applies to connecting and sending up to the head of the response, and again to each part of the body.
 pub(crate) fn http_client(tls: bool, timeout: Duration) -> ClientBuilder {
-    // Fails where the process has a provider already, which then is used.
+    // Fails if the process already has a provider, which is then used.
     drop(rustls::crypto::ring::default_provider().install_default());
     let localhost = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
     let builder = ClientBuilder::new()
@@ -22,11 +22,11 @@ pub(crate) fn http_client(tls: bool, timeout: Duration) -> ClientBuilder {
         .referer(false)
         .no_proxy()
         .timeout(timeout)
-        // On some systems the name means something else.
+        // Some systems resolve the name to other addresses.
         .resolve_to_addrs("localhost", &localhost.map(|address| SocketAddr::new(address, 0)));
     match tls {
         true => builder,
-        // No certificates, so that plain HTTP works on a machine that has none.
+        // Without certificates, so that plain HTTP works on a machine that does not have any.
         false => builder.tls_certs_only([]),
     }
 }

@@ -1,7 +1,7 @@
-//! Inlining: every reference in a context replaced by what it stands for.
+//! Inlining: replaces every reference in a context with the context that it refers to.
 //!
-//! One walk resolves references, merges imports and checks what a context from outside may not say. Where documents
-//! come from is the caller's matter.
+//! One walk resolves references, merges imports and refuses definitions that an external context may not have. The
+//! caller decides where documents come from.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -16,30 +16,30 @@ use crate::vocab::PREFIXES;
 /// A document that holds a context, read but not inlined.
 #[derive(Debug)]
 pub(super) struct Document {
-    /// Its name in messages.
+    /// The name used in messages.
     pub(super) name: String,
-    /// The base of its references. None: a value from the program, which may have no references.
+    /// The base of its references. `None` for a value from the program, which may not have references.
     pub(super) location: Option<Url>,
-    /// Its `@context`.
+    /// The value of `@context`.
     pub(super) context: Value,
-    /// Length of its text, in bytes.
+    /// The length of the text, in bytes.
     pub(super) size: usize,
 }
 
-/// Gives the document that a reference stands for, in the document where it was found.
+/// Returns the document that a reference refers to, given the document that holds the reference.
 pub(super) type Resolve<'a> = dyn FnMut(&Document, &str) -> Result<Rc<Document>, LoadError> + 'a;
 
-/// Whose words the documents are that a context is for.
+/// The kind of document that a context is applied to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Audience {
-    /// A log's: what could turn its data into keywords is refused.
+    /// A log: definitions that could turn its data into keywords are refused.
     #[default]
     Logs,
-    /// The author's of the context itself, which may use all of JSON-LD.
+    /// A document by the author of the context, who may use all of JSON-LD.
     Authors,
 }
 
-/// The document's context, inlined: an object, or an array of objects.
+/// Returns the document's context, inlined: an object, or an array of objects.
 pub(super) fn inline(root: Rc<Document>, audience: Audience, resolve: &mut Resolve<'_>) -> Result<Value, LoadError> {
     Inliner { resolve, audience, chain: Vec::new(), names: BTreeSet::new(), text: 0, scopes: 0 }.document(&root)
 }
@@ -47,7 +47,7 @@ pub(super) fn inline(root: Rc<Document>, audience: Audience, resolve: &mut Resol
 struct Inliner<'r, 'a> {
     resolve: &'r mut Resolve<'a>,
     audience: Audience,
-    /// The documents that are open, the root first.
+    /// The open documents, from the root.
     chain: Vec<Rc<Document>>,
     names: BTreeSet<String>,
     text: usize,
@@ -92,13 +92,13 @@ impl Inliner<'_, '_> {
         Ok(Value::Array(inlined))
     }
 
-    /// A context that is not an array; a reference may still stand for one.
+    /// Inlines a context that is not an array; a reference may still resolve to an array.
     fn single(&mut self, here: &Document, context: &Value) -> Result<Value, LoadError> {
         let bad = |found| Err(LoadError::BadContext { origin: here.name.clone(), found });
         match context {
             Value::Object(entries) => self.definition(here, entries).map(Value::Object),
             Value::String(reference) => self.reference(here, reference),
-            // In the context of a term it clears what its author chose to clear.
+            // Null in the context of a term clears only the contexts that its author chose to clear.
             Value::Null if self.scopes > 0 || self.audience == Audience::Authors => Ok(Value::Null),
             Value::Null => Err(LoadError::NullContext(here.name.clone())),
             Value::Bool(_) => bad("a boolean"),
@@ -107,9 +107,9 @@ impl Inliner<'_, '_> {
         }
     }
 
-    /// [Context processing](https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm) has no effect for the
-    /// `@base` of a context reached by reference (step 5.7); inlined it would have one, so it is dropped. The opposite
-    /// is not mended: a `@propagate` there has an effect, but none once it stands in an array.
+    /// [Context processing](https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm) ignores the `@base` of a
+    /// context reached by reference (step 5.7). Inlined, it would have an effect, so it is dropped. The opposite case
+    /// is not corrected: a `@propagate` in a referenced context has an effect, but not once it stands in an array.
     fn reference(&mut self, here: &Document, reference: &str) -> Result<Value, LoadError> {
         let document = (self.resolve)(here, reference)?;
         let mut inlined = self.document(&document)?;
@@ -128,7 +128,8 @@ impl Inliner<'_, '_> {
             Some(import) => self.import(here, import)?,
             None => Map::new(),
         };
-        // What is only like a keyword defines nothing, and authors comment with it; the processor would take it for a term.
+        // A key that only looks like a keyword does not define anything, and authors comment with it; the processor
+        // would treat it as a term.
         let audience = self.audience;
         let is_comment = |key: &str| audience == Audience::Authors && is_keyword_like(key) && !is_keyword(key);
         let counts = |key: &str| key != "@import" && !is_comment(key);
@@ -155,8 +156,8 @@ impl Inliner<'_, '_> {
         Ok(inlined)
     }
 
-    /// Step 5.6 of context processing: the imported definitions, for the importing ones to override. Their references
-    /// are resolved where they were written.
+    /// Step 5.6 of context processing: returns the imported definitions, for the importing definitions to override.
+    /// References are resolved against the document that holds them.
     fn import(&mut self, here: &Document, import: &Value) -> Result<Map<String, Value>, LoadError> {
         let bad = || LoadError::BadImport(here.name.clone());
         let document = (self.resolve)(here, import.as_str().ok_or_else(bad)?)?;
@@ -180,7 +181,7 @@ fn check(here: &Document, key: &str, value: &Value) -> Result<(), LoadError> {
     let Some(target) = target.and_then(Value::as_str) else { return Ok(()) };
     let captures = match key {
         "@base" | "@direction" | "@language" => false,
-        // `@` before a member called `id` would be one too.
+        // `@` before a member called `id` would make it a keyword too.
         "@vocab" => target.starts_with('@'),
         _ => is_keyword(target) || (target.starts_with('@') && !is_keyword_like(target)),
     };
@@ -191,7 +192,7 @@ fn check(here: &Document, key: &str, value: &Value) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// The IRI or keyword that an expanded term definition maps its term to.
+/// Returns the IRI or keyword to which an expanded term definition maps its term.
 pub(super) fn target(entries: &Map<String, Value>) -> Option<&Value> {
     entries.get("@reverse").or_else(|| entries.get("@id"))
 }

@@ -1,4 +1,4 @@
-//! Loading: from what the user named to a context with nothing remote in it.
+//! Loading: from a reference by the user to a context without remote references.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,17 +24,17 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// Loads contexts from files, over HTTP, from a cache on disk, and from the program itself.
 ///
-/// A context that is named by URL is fetched over https, or over http from this machine, and so is what it refers to; but
-/// from this machine and from private networks only where [`Loader::load`] was given a URL of the same server. A
-/// file may refer to other files, and to a URL that the same loader has loaded already. [`JSON_RPC_URL`] is never
-/// fetched.
+/// A context named by URL is fetched over https, or over http from this machine; the same holds for the contexts that
+/// it refers to. From this machine and from private networks, contexts are fetched only if [`Loader::load`] was given a
+/// URL of the same server. A file may refer to other files, and to a URL that the same loader has already loaded.
+/// [`JSON_RPC_URL`] is never fetched.
 ///
-/// A document has at most 4 MiB. References nest at most 16 deep, over at most 64 documents. All of a document, with up
-/// to 5 redirects, arrives within 10 seconds. A cached copy younger than 24 hours is used without asking.
+/// A document has at most 4 MiB. References nest at most 16 deep, over at most 64 documents. A whole document, with up
+/// to 5 redirects, must arrive within 10 seconds. A cached copy younger than 24 hours is used without a request.
 ///
 /// [Remote contexts](https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm) are taken from JSON documents;
-/// `Link` headers and JSON in HTML are not looked for. The `@base` of a context that is only referred to has no effect,
-/// as JSON-LD says; that of the context the user named is kept.
+/// `Link` headers and JSON in HTML are ignored. The `@base` of a referenced context has no effect, as JSON-LD
+/// specifies; the `@base` of the context that the user named is kept.
 #[derive(Debug)]
 pub struct Loader {
     offline: bool,
@@ -42,14 +42,14 @@ pub struct Loader {
     time_limit: Duration,
     audience: Audience,
     folder: Option<PathBuf>,
-    /// Folders that stand for the URLs that begin with a prefix.
+    /// URL prefixes, and the folders that replace them.
     mapped: Vec<(String, PathBuf)>,
-    /// Whether what files refer to is fetched from the hosts that the command line names.
+    /// True if references in files are fetched from hosts that the command line names.
     online: bool,
     hosts: RefCell<TrustedHosts>,
     /// The documents that were read, by the URL that named them.
     documents: RefCell<HashMap<Url, Rc<Document>>>,
-    /// Those that were fetched for the context that is being loaded.
+    /// The documents fetched for the context being loaded.
     fetched: RefCell<Vec<(Url, Fetched)>>,
 }
 
@@ -60,7 +60,8 @@ impl Default for Loader {
 }
 
 impl Loader {
-    /// Online, with the cache in `$XDG_CACHE_HOME/rpcgraph/contexts`, else in `$HOME/.cache/rpcgraph/contexts`.
+    /// Creates an online loader, with the cache in `$XDG_CACHE_HOME/rpcgraph/contexts`, else in
+    /// `$HOME/.cache/rpcgraph/contexts`.
     pub fn new() -> Self {
         Self {
             offline: false,
@@ -76,46 +77,47 @@ impl Loader {
         }
     }
 
-    /// Whether nothing is fetched. A cached copy is used then, of any age.
+    /// Forbids fetching if true. Cached copies of any age are then used.
     #[must_use]
     pub fn offline(mut self, offline: bool) -> Self {
         self.offline = offline;
         self
     }
 
-    /// The folder for copies of fetched contexts; without one, none are kept. It is made when it is needed.
+    /// Sets the folder for copies of fetched contexts; `None` disables the cache. The folder is created when first
+    /// needed.
     #[must_use]
     pub fn cache_dir(mut self, dir: Option<PathBuf>) -> Self {
         self.cache = Cache::new(dir);
         self
     }
 
-    /// Time for each fetched document in all, redirects included; 10 seconds unless it is set.
+    /// Sets the time limit for each fetched document, including redirects; the default is 10 seconds.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = limit;
         self
     }
 
-    /// Contexts for documents of their own authors: they may alias keywords, define any term, and be null.
-    /// Not for logs, which could name nodes and types then.
+    /// Allows contexts for documents of their own authors: they may alias keywords, define any term, and be null. Not
+    /// for logs, which could then name nodes and types.
     ///
-    /// Files are read below `folder` only, wherever links lead; its path is canonical. The folders of `mapped` stand for the
-    /// URLs that begin with a prefix: what is in them is not fetched.
+    /// Files are read only below `folder`, also through links; its path is canonical. The folders of `mapped` replace
+    /// the URLs that begin with a prefix: files in them are not fetched.
     #[must_use]
     pub fn for_authors(self, folder: PathBuf, mapped: Vec<(String, PathBuf)>) -> Self {
         Self { audience: Audience::Authors, folder: Some(folder), mapped, ..self }
     }
 
-    /// Fetches what files refer to, from the hosts of these URLs, which the command line names.
+    /// Fetches references in files from the hosts of these URLs, which the command line names.
     pub fn online(mut self, urls: &[String]) -> Result<Self, LoadError> {
         self.online = true;
         urls.iter().try_for_each(|url| parse_url(url).map(|url| self.hosts.get_mut().add(&url)))?;
         Ok(self)
     }
 
-    /// The text of a document: a file of a mapped folder, or what is fetched from a host that the command line names.
-    /// `by` is what refers to it, for messages.
+    /// Returns the text of a document: a file of a mapped folder, or a document fetched from a host that the command
+    /// line names. `by` is the referrer, for messages.
     pub fn text(&self, url: &str, by: &str) -> Result<String, LoadError> {
         let url = parse_url(url)?;
         let origin = url.to_string();
@@ -127,7 +129,7 @@ impl Loader {
                 remote::check(&url, || by.to_owned())?;
                 let answer = match self.cache.get(&url, false) {
                     Some(copy) => Ok(copy),
-                    // A copy ages from now on, and not from each time that it is used.
+                    // The copy's age counts from the fetch, not from each use.
                     None => fetch(&url, self.time_limit, self.hosts.borrow().clone())
                         .inspect(|answer| self.cache.put(&url, answer)),
                 };
@@ -145,7 +147,7 @@ impl Loader {
         self.online && self.hosts.borrow().has(url)
     }
 
-    /// The file that stands for a URL, where it is in the folder for the longest prefix of it.
+    /// Returns the file for a URL from the folder with the longest matching prefix, if the file is in that folder.
     fn mapped_file(&self, url: &Url) -> Option<PathBuf> {
         let below = |(prefix, folder): &(String, PathBuf)| {
             let rest = url.as_str().strip_prefix(prefix.as_str())?.split(['?', '#']).next()?;
@@ -158,7 +160,7 @@ impl Loader {
         self.mapped.iter().filter_map(below).max().map(|(_, file)| file)
     }
 
-    /// From now on answers a URL with a file, instead of fetching it.
+    /// Answers a URL with a file from now on, instead of fetching it.
     pub fn publish(&self, url: &str, path: &Path) -> Result<(), LoadError> {
         let url = parse_url(url)?;
         let document = self.file(&file_url(path)?, path, by_command_line)?;
@@ -166,7 +168,7 @@ impl Loader {
         Ok(())
     }
 
-    /// A context that stands in a file among other things, inlined as that of a whole file is.
+    /// Inlines a context that is part of a file, as [`Loader::load`] does for a whole file.
     pub fn load_value(&self, path: &Path, context: Value) -> Result<Context, LoadError> {
         let name = self.name(path);
         let location = Some(file_url(path)?);
@@ -175,8 +177,8 @@ impl Loader {
         self.inlined(name, root.into())
     }
 
-    /// The `@context` of a document, with every string reference and `@import` in it, also in the contexts of terms,
-    /// replaced by what it stands for. References are resolved against the document that holds them.
+    /// Loads the `@context` of a document, and replaces every string reference and `@import` in it, also in the
+    /// contexts of terms. References are resolved against the document that holds them.
     pub fn load(&self, reference: &Reference) -> Result<Context, LoadError> {
         let root = match reference {
             Reference::Mcp => return Ok(super::builtin::mcp()),
@@ -193,7 +195,7 @@ impl Loader {
     fn inlined(&self, origin: String, root: Rc<Document>) -> Result<Context, LoadError> {
         let value = inline(root, self.audience, &mut |here, reference| self.resolve(here, reference));
         let (fetched, value) = (self.fetched.take(), value?);
-        // Only now, since a document that was refused may be mended tomorrow.
+        // Cached only after inlining, since a refused document may be corrected soon.
         for (url, document) in &fetched {
             self.cache.put(url, document);
         }
@@ -220,7 +222,8 @@ impl Loader {
         }
     }
 
-    /// A document that needs no reading: the built-in one, or one that was read before.
+    /// Returns a document that does not have to be fetched: the built-in document, one that was read before, or a
+    /// mapped file.
     fn known(&self, url: &Url) -> Option<Rc<Document>> {
         if let Some(document) = self.documents.borrow().get(url) {
             return Some(Rc::clone(document));
@@ -257,7 +260,7 @@ impl Loader {
             if !real.starts_with(folder) {
                 return Err(LoadError::Outside { origin, by: by() });
             }
-            // Reading a pipe would wait for a writer.
+            // Reading a named pipe would block until a writer opens it.
             if !real.is_file() {
                 let source = std::io::Error::other("it is not a file");
                 return Err(LoadError::Read { origin, by: by(), source });
@@ -270,7 +273,7 @@ impl Loader {
         Ok(self.keep(url, parse(origin, url.clone(), &text)?))
     }
 
-    /// A path as messages show it: for authors, without the way to their folder on this machine.
+    /// Returns a path for messages. For authors, it is relative to their folder.
     fn name(&self, path: &Path) -> String {
         let relative = |folder: &PathBuf| match path.strip_prefix(folder) {
             Ok(below) => Some(below.to_owned()),
@@ -305,7 +308,7 @@ fn fetch(url: &Url, _: Duration, _: TrustedHosts) -> Result<Fetched, LoadError> 
     Err(LoadError::NoHttp(url.to_string()))
 }
 
-/// The bytes of a file: at most one more than a document has.
+/// Reads a file, up to one byte beyond the size limit of documents.
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     File::open(path)?.take(MAX_DOCUMENT as u64 + 1).read_to_end(&mut text)?;
@@ -321,7 +324,7 @@ fn file_url(path: &Path) -> Result<Url, LoadError> {
     url.ok_or_else(|| bad_reference(&path.to_string_lossy(), by_command_line()))
 }
 
-/// A URL that the user named, without its fragment.
+/// Parses a URL that the user named, without its fragment.
 fn parse_url(text: &str) -> Result<Url, LoadError> {
     let mut url = Url::parse(text).map_err(|_| bad_reference(text, by_command_line()))?;
     url.set_fragment(None);
@@ -332,7 +335,7 @@ fn bad_reference(reference: &str, by: String) -> LoadError {
     LoadError::BadReference { reference: reference.to_owned(), by }
 }
 
-/// The document in a text, which holds its context under `@context`.
+/// Parses a document, which holds its context under `@context`.
 fn parse(name: String, location: Url, text: &[u8]) -> Result<Document, LoadError> {
     match serde_json::from_slice(text) {
         Ok(Value::Object(mut entries)) => match entries.swap_remove("@context") {

@@ -1,4 +1,4 @@
-//! Which contexts may be fetched, and what comes of it.
+//! Rules for the URLs and hosts that contexts may be fetched from, and the fetched document.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
@@ -7,22 +7,22 @@ use url::{Host, Url};
 
 use super::error::LoadError;
 
-/// A document as it arrived.
+/// A document as received.
 #[derive(Debug, Clone)]
 pub(super) struct Fetched {
-    /// The URL that answered, after redirects: what relative references are resolved against.
+    /// The URL that answered, after redirects: the base of relative references.
     pub(super) location: Url,
     /// The body, at most [`MAX_DOCUMENT`](super::error::MAX_DOCUMENT) bytes.
     pub(super) body: Vec<u8>,
 }
 
-/// Whether a context may be fetched from the URL, be it named, referred to or redirected to.
+/// Returns true if a context may be fetched from the URL, whether named, referred to or redirected to.
 pub(super) fn is_allowed(url: &Url) -> bool {
     let anonymous = url.username().is_empty() && url.password().is_none();
     anonymous && (url.scheme() == "https" || (url.scheme() == "http" && is_loopback(url)))
 }
 
-/// Refuses a URL that contexts may not be fetched from, without repeating its password.
+/// Refuses a URL from which contexts may not be fetched, without repeating its password.
 pub(super) fn check(url: &Url, by: impl FnOnce() -> String) -> Result<(), LoadError> {
     if is_allowed(url) {
         return Ok(());
@@ -35,7 +35,7 @@ pub(super) fn check(url: &Url, by: impl FnOnce() -> String) -> Result<(), LoadEr
     Err(LoadError::NotAllowed { url: shown.into(), by: by() })
 }
 
-/// The servers that the command line names: what it trusts, wherever they are. All others have to be public.
+/// The servers that the command line names. They are trusted wherever they are; all others must be public.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TrustedHosts(BTreeSet<String>);
 
@@ -48,7 +48,7 @@ impl TrustedHosts {
         self.0.contains(&name_of(url))
     }
 
-    /// Refuses a URL that leads to this machine or into a private network by its text alone.
+    /// Refuses a URL whose text alone shows that it leads to this machine or into a private network.
     pub(super) fn check(&self, url: &Url, by: impl FnOnce() -> String) -> Result<(), LoadError> {
         let address = match url.host() {
             Some(Host::Ipv4(address)) => Some(address.into()),
@@ -62,12 +62,12 @@ impl TrustedHosts {
     }
 }
 
-/// The host; this machine has one name.
+/// Returns the host; all names of this machine become `localhost`.
 fn name_of(url: &Url) -> String {
     if is_loopback(url) { "localhost" } else { url.host_str().unwrap_or_default() }.to_owned()
 }
 
-/// Whether an address is of the public internet
+/// Returns true if an address belongs to the public internet
 /// ([IPv4](https://www.iana.org/assignments/iana-ipv4-special-registry/),
 /// [IPv6](https://www.iana.org/assignments/iana-ipv6-special-registry/)).
 pub(super) fn is_public(address: IpAddr) -> bool {
@@ -83,7 +83,7 @@ pub(super) fn is_public(address: IpAddr) -> bool {
             let v4 = |high: u16, low: u16| is_public(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)).into());
             let [.., high, low] = address.segments();
             match a {
-                // Addresses of IPv4 in others: 6to4, NAT64.
+                // IPv4 addresses embedded in IPv6 addresses: 6to4, NAT64.
                 0x2002 => v4(b, c),
                 0x64 => b == 0xff9b && c == 0 && v4(high, low),
                 0x2001 => b >= 0x200 && b != 0xdb8,
@@ -93,7 +93,7 @@ pub(super) fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Whether the URL is of this machine.
+/// Returns true if the URL's host is this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",

@@ -1,4 +1,4 @@
-//! Contexts with nothing remote in them.
+//! Contexts without remote references.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::error::LoadError;
 use super::inline::{self, target};
 
-/// A context with nothing remote in it, and where it came from.
+/// A context without remote references, and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Context {
     origin: String,
@@ -20,8 +20,8 @@ pub struct Context {
 impl Context {
     /// Checks a context that is already inlined: an object, or an array of objects.
     ///
-    /// Fails as [`Loader::load`](super::Loader::load) does for what is in the value, and with [`LoadError::NotInlined`] where it holds a
-    /// reference or an `@import`.
+    /// Fails as [`Loader::load`](super::Loader::load) does for the content of the value, and with
+    /// [`LoadError::NotInlined`] if it holds a reference or an `@import`.
     pub fn from_value(origin: impl Into<String>, value: Value) -> Result<Self, LoadError> {
         let origin = origin.into();
         let document = inline::Document { name: origin.clone(), location: None, context: value, size: 0 };
@@ -31,13 +31,13 @@ impl Context {
         Ok(Self::unchecked(origin, value))
     }
 
-    /// A context that says nothing.
+    /// Creates an empty context.
     #[cfg(feature = "register")]
     pub(crate) fn empty() -> Self {
         Self::unchecked(String::new(), Value::Object(serde_json::Map::new()))
     }
 
-    /// A context that the caller has checked, or that the program is built with.
+    /// Creates a context that the caller has checked, or that is built into the program.
     pub(super) fn unchecked(origin: String, value: Value) -> Self {
         let (mut terms, mut sets_vocab) = (BTreeSet::new(), false);
         for (key, definition) in definitions(&value).iter().filter_map(Value::as_object).flatten() {
@@ -58,25 +58,25 @@ impl Context {
         &self.value
     }
 
-    /// The path or URL, as the user named it.
+    /// The path or URL, as the user spelled it.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// The terms that the context maps at its top level, with those of the contexts that it refers to.
+    /// The terms that the context maps at its top level, including the terms of contexts that it refers to.
     ///
-    /// A key that it maps to null, or to what JSON-LD ignores, is not among them, nor are keywords.
+    /// Keywords, keys mapped to null, and keys mapped to a value that JSON-LD ignores are not included.
     pub fn terms(&self) -> &BTreeSet<String> {
         &self.terms
     }
 
-    /// Whether the context leaves a vocabulary mapping in place, so that members it does not define are mapped too.
+    /// True if the context sets a vocabulary mapping, so that members without a definition are mapped too.
     pub fn sets_vocab(&self) -> bool {
         self.sets_vocab
     }
 }
 
-/// Whether a member of that definition becomes a triple; see [Create Term Definition], steps 11 to 14.
+/// Returns true if a member with that definition becomes a triple; see [Create Term Definition], steps 11 to 14.
 ///
 /// [Create Term Definition]: https://www.w3.org/TR/json-ld11-api/#create-term-definition
 fn defines_a_term(definition: &Value) -> bool {
@@ -87,7 +87,7 @@ fn defines_a_term(definition: &Value) -> bool {
     }
 }
 
-/// The contexts of an array of them, or the one that it is.
+/// Returns the elements of an array of contexts, or the single context.
 pub(crate) fn definitions(context: &Value) -> &[Value] {
     match context {
         Value::Array(items) => items.as_slice(),
@@ -95,7 +95,7 @@ pub(crate) fn definitions(context: &Value) -> &[Value] {
     }
 }
 
-/// Contexts as one: alone, or in an array without arrays.
+/// Joins contexts into one value: a single context, or a flat array.
 #[cfg(feature = "register")]
 pub(crate) fn joined<'c>(contexts: impl Iterator<Item = &'c Value>) -> Value {
     let flat: Vec<_> = contexts.flat_map(definitions).collect();

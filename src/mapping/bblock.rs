@@ -1,4 +1,5 @@
-//! The mapping `bblock`: a message as it is, under the building block's context. What JSON-LD would obey is taken out.
+//! The mapping `bblock`: an unchanged message under the building block's context, without members that JSON-LD would
+//! interpret as keywords.
 
 use std::rc::Rc;
 
@@ -16,7 +17,7 @@ use crate::message::{Content, ErrorMember, Id, Message, Payload, Single};
 use crate::session::triples::{Blank, NodeRef, Triples};
 use crate::vocab::jrpc;
 
-/// Appends a message's document, behind a comma if there is one before it.
+/// Appends a message's document, after a comma unless it is the first.
 pub(super) fn write(
     value: &Value<'_>,
     shape: &Rc<Shape>,
@@ -45,14 +46,15 @@ pub(super) fn write(
     result
 }
 
-/// The fast path: messages of which the context maps every member as it is.
+/// The fast path: messages whose members the context all maps unchanged.
 pub(super) struct Plain {
-    /// What an id that is one segment of a path is appended to, where there is such a thing.
+    /// The IRI prefix for an id that is a single path segment, if the base has one.
     folder: Option<String>,
 }
 
 impl Plain {
-    /// Ids resolve against `iri`, if it is in the context, and otherwise against the building block's own base.
+    /// Creates the fast path. Ids resolve against `iri` if it is in the context, and otherwise against the building
+    /// block's own base.
     pub fn new(in_context: bool, iri: &str) -> Self {
         let own = context::builtin().first().and_then(|context| context.value().get("@base")?.as_str());
         let base = if in_context { Some(iri) } else { own };
@@ -64,7 +66,8 @@ impl Plain {
         Self { folder }
     }
 
-    /// Pushes the triples of a message, if it is one that this covers, and tells the first blank node that is free then.
+    /// Pushes the triples of a message and returns the next free blank node; `None` if the fast path does not cover the
+    /// message.
     pub fn push(
         &self,
         content: &Content<'_>,
@@ -110,7 +113,7 @@ impl Plain {
         Some(blank)
     }
 
-    /// What `jrpc:hasId` says; nothing where only the reference path can tell.
+    /// Returns the object of `jrpc:hasId`; `None` if only the reference path can determine it.
     fn id<'m>(&self, message: &'m Message<'_>) -> Option<PlainId<'m>> {
         match &message.id {
             None => Some(PlainId::None),
@@ -134,12 +137,12 @@ enum PlainId<'m> {
     Iri(String),
 }
 
-/// Whether an integer is short enough for a double and any JSON-LD processor.
+/// Returns true if an integer is short enough for a double and any JSON-LD processor.
 fn is_short(digits: &str) -> bool {
     digits.len() <= 15 && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
-/// Whether a payload, if there is one, is in the canonical form that every processor has.
+/// Returns true if a payload is absent, or in the canonical form that all processors agree on.
 fn is_canonical(payload: Option<&Payload<'_>>) -> bool {
     matches!(payload, None | Some(Payload::Canonical { interoperable: true, .. }))
 }

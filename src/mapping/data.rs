@@ -1,4 +1,4 @@
-//! Members of the log as JSON-LD, as far as JSON-LD may see them; or only a look at what would be lost of them.
+//! Members of the log as JSON-LD, limited to what JSON-LD may see; or only a count of the losses.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -11,11 +11,11 @@ use crate::message::{Member, is_keyword_like};
 use crate::session::triples::Blank;
 use crate::vocab::rdf;
 
-/// What a look at members tells.
+/// The result of examining members.
 #[derive(Default)]
 pub(super) struct Tally {
     pub losses: Losses,
-    /// Why only the reference path can tell the triples of them, if so.
+    /// The reason why only the reference path can produce their triples, if so.
     pub uncovered: Option<&'static str>,
 }
 
@@ -30,29 +30,29 @@ impl Tally {
     }
 }
 
-/// Writes members that a context maps.
+/// Writes the members that a context maps.
 pub(super) struct DataWriter<'w> {
-    /// Nothing, where only the tally is wanted.
+    /// `None` if only the tally is wanted.
     pub out: Option<&'w mut String>,
     pub tally: &'w mut Tally,
-    /// Distinguishes the blank nodes that this record names from those of others.
+    /// Prefix that distinguishes the blank nodes of this record from those of other records.
     pub blanks: Blank,
 }
 
-/// Where a value stands.
+/// The place of a value.
 #[derive(Clone, Copy)]
 struct ValuePlace<'s> {
-    /// The context of its term.
+    /// The shape that its term belongs to.
     shape: &'s Shape,
     term: &'s MappedTerm,
     takes: Takes,
     keyed: Option<Takes>,
-    /// It is the list itself, or alone in it.
+    /// True if the value is the list itself, or its only item.
     list: bool,
 }
 
 impl DataWriter<'_> {
-    /// Writes the members of an object that the context maps, each behind a comma where one is needed.
+    /// Writes the members of an object that the context maps, with commas between them.
     pub fn members(&mut self, shape: &Rc<Shape>, members: &[Member<'_>]) -> Result<(), ReferenceError> {
         for (name, value) in members {
             match name.as_str() {
@@ -64,7 +64,7 @@ impl DataWriter<'_> {
         Ok(())
     }
 
-    /// Writes one member, or nothing where the context does not map it.
+    /// Writes one member, or nothing if the context does not map it.
     pub fn member(&mut self, shape: &Rc<Shape>, name: &str, value: &Value<'_>) -> Result<(), ReferenceError> {
         let start = self.out.as_ref().map_or(0, |out| out.len());
         match &*shape.term(name)? {
@@ -78,11 +78,11 @@ impl DataWriter<'_> {
             Term::Mapped(term) => {
                 term.uncovered.into_iter().for_each(|reason| self.tally.uncovered(reason));
                 if self.out.is_none() && self.tally.uncovered.is_some() {
-                    return Ok(()); // it will be written, and looked at again
+                    return Ok(()); // the member will be written, and examined again then
                 }
                 self.key(name);
                 let place = ValuePlace { shape, term, takes: term.takes, keyed: term.keyed, list: term.list };
-                // A null is nothing, and the json-ld crate would make an empty list of one.
+                // Null produces no triple, but the json-ld crate would make an empty list of it.
                 if !self.value(place, value)? {
                     self.truncate(start);
                     if term.list {
@@ -94,7 +94,8 @@ impl DataWriter<'_> {
         Ok(())
     }
 
-    /// Writes a member whose value is a JSON literal. `None` where the value cannot be written; part of it may be.
+    /// Writes a member whose value is a JSON literal. Returns `None` if the value cannot be written; part of it may
+    /// then be written.
     fn json(&mut self, name: &str, property: Option<&str>, value: &Value<'_>, numbers: Numbers) -> Option<()> {
         if property.is_none() {
             self.tally.uncovered("JSON in a container");
@@ -114,7 +115,7 @@ impl DataWriter<'_> {
         }
         match property {
             Some(property) => write_literal_member(name, property, &literal, canonical, out),
-            // The digits that it keeps cannot be written under the term.
+            // The term cannot carry the digits that the exact form keeps.
             None if numbers == Numbers::Exact && !canonical.interoperable => {
                 losses.add(Loss::NumberChanged);
                 return None;
@@ -131,7 +132,7 @@ impl DataWriter<'_> {
         Some(())
     }
 
-    /// Writes a value as far as JSON-LD may see it, and tells whether that is more than `null`.
+    /// Writes a value, limited to what JSON-LD may see, and returns true if that is more than `null`.
     fn value(&mut self, place: ValuePlace<'_>, value: &Value<'_>) -> Result<bool, ReferenceError> {
         let takes = place.takes;
         let taken = match value {
@@ -163,7 +164,7 @@ impl DataWriter<'_> {
     }
 
     fn array(&mut self, place: ValuePlace<'_>, items: &[Value<'_>]) -> Result<(), ReferenceError> {
-        // An array under a map container is not a map, and its items are members like others.
+        // An array under a map container is not a map; its items are ordinary values.
         let takes = if place.takes == Takes::Strings { Takes::OneString } else { place.takes };
         let below = ValuePlace { takes, keyed: None, list: false, ..place };
         self.raw("[");
@@ -233,7 +234,7 @@ impl DataWriter<'_> {
         false
     }
 
-    /// Writes a string that stands for an IRI, or for a blank node, which is one of this record alone.
+    /// Writes a string that stands for an IRI, or for a blank node that belongs to this record only.
     fn iri(&mut self, place: ValuePlace<'_>, text: &str) -> bool {
         self.strings(place.term);
         if is_keyword_like(text) {
@@ -263,7 +264,7 @@ impl DataWriter<'_> {
         }
     }
 
-    /// Writes a number: as a number, or, where processors would part over it, as the literal that it is.
+    /// Writes a number: as a JSON number, or as a typed literal if processors would disagree on it.
     fn number(&mut self, term: &MappedTerm, number: &Number<'_>) -> bool {
         let Some(literal) = term.number(number.as_str()) else { return self.null(Some(Loss::NumberOutOfRange)) };
         if literal.changed {
@@ -281,7 +282,7 @@ impl DataWriter<'_> {
         true
     }
 
-    /// An IRI reference as it is; a blank node as one of this record alone.
+    /// Returns an IRI reference unchanged, and a blank node with the prefix of this record.
     fn own<'t>(&self, reference: &'t str) -> Cow<'t, str> {
         match reference.strip_prefix("_:") {
             Some(label) => format!("_:{}-{label}", self.blanks).into(),
@@ -290,7 +291,7 @@ impl DataWriter<'_> {
     }
 }
 
-/// Starts a member; a comma goes in front unless the object or array begins here.
+/// Starts a member, after a comma unless it is the first in the object or array.
 pub(super) fn write_key(name: &str, out: &mut String) {
     if !out.ends_with(['{', '[']) && !out.is_empty() {
         out.push(',');
@@ -299,8 +300,8 @@ pub(super) fn write_key(name: &str, out: &mut String) {
     out.push(':');
 }
 
-/// Writes a member whose value is a JSON literal, given in canonical form: natively under its term, or, where another
-/// processor would print another form of it, as a string of type `rdf:JSON` under the property itself.
+/// Writes a member whose value is a JSON literal in canonical form: natively under its term, or, if another processor
+/// would print another form of it, as a string of type `rdf:JSON` under the property itself.
 pub(super) fn write_literal_member(term: &str, property: &str, literal: &str, canonical: Canonical, out: &mut String) {
     if canonical.interoperable {
         write_key(term, out);
@@ -311,7 +312,7 @@ pub(super) fn write_literal_member(term: &str, property: &str, literal: &str, ca
     }
 }
 
-/// A value object.
+/// Writes a value object.
 pub(super) fn write_typed(lexical: &str, datatype: &str, out: &mut String) {
     out.push_str("{\"@type\":");
     json::write_str(datatype, out);

@@ -1,8 +1,8 @@
 //! The walk as JSON-LD node objects.
 //!
-//! Members of the message stand under the terms of the building block's context, all else under full IRIs and as value
-//! objects. A JSON literal that another processor would print in another form is a typed string, and so is an integer
-//! beyond 2^53.
+//! Members of the message stand under the terms of the building block's context; everything else stands under full
+//! IRIs, as value objects. A JSON literal that another processor would print in another form is a typed string, and so
+//! is an integer beyond 2^53.
 
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
@@ -18,7 +18,7 @@ use crate::vocab::rdf;
 /// The largest integer that every JSON-LD processor reads exactly: 2^53.
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
-/// Writes nodes as JSON-LD, commas between them.
+/// Writes nodes as JSON-LD, with commas between them.
 pub(super) struct DocumentWriter<'w> {
     out: &'w mut String,
     buffer: String,
@@ -39,7 +39,7 @@ impl<'w> DocumentWriter<'w> {
         write_key(member.name.unwrap_or(member.property.as_str()), self.out);
     }
 
-    /// A value object of a number or a boolean.
+    /// Writes a value object for a number or a boolean.
     fn native(&mut self, property: NamedNodeRef<'_>, value: &str) {
         write_key(property.as_str(), self.out);
         for part in ["{\"@value\":", value, "}"] {
@@ -47,7 +47,7 @@ impl<'w> DocumentWriter<'w> {
         }
     }
 
-    /// A JSON literal that stands under no term.
+    /// Writes a JSON literal without a term.
     fn json_literal(&mut self, property: NamedNodeRef<'_>, literal: &str, canonical: Canonical) {
         write_key(property.as_str(), self.out);
         if canonical.interoperable {
@@ -116,7 +116,7 @@ impl<'v> NodeWriter<'v> for DocumentWriter<'_> {
 
     fn payload(&mut self, member: BlockTerm, payload: &Payload<'_>) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        // Exact numbers never fail.
+        // Canonical form with exact numbers never fails.
         if let Ok((literal, canonical)) = payload.canonical(Numbers::Exact, &mut buffer) {
             match member.name {
                 Some(name) => write_literal_member(name, member.property.as_str(), literal, canonical, self.out),

@@ -1,14 +1,14 @@
-//! Facts of MCP that a payload holds and that many queries want, so that no query has to look into the payload.
+//! Facts of MCP that a payload holds and that many queries need, so that queries do not have to parse the payload.
 //!
-//! | of | in | the member | becomes |
+//! | message | payload | member | property |
 //! |---|---|---|---|
-//! | a Request of `tools/call` | `params` | `name`, a string | `rpcg:toolName` |
-//! | a Request of `initialize` | `params` | `protocolVersion`, a string | `rpcg:protocolVersion` |
-//! | a Response | `result` | `protocolVersion`, a string | `rpcg:protocolVersion` |
-//! | a Response | `result` | `isError`, a boolean | `rpcg:isError` |
+//! | Request of `tools/call` | `params` | `name`, a string | `rpcg:toolName` |
+//! | Request of `initialize` | `params` | `protocolVersion`, a string | `rpcg:protocolVersion` |
+//! | Response | `result` | `protocolVersion`, a string | `rpcg:protocolVersion` |
+//! | Response | `result` | `isError`, a boolean | `rpcg:isError` |
 //!
-//! Only a member of the payload itself counts; of members with one name, the last. A string with a lone surrogate is
-//! not text, so it makes no fact. What the members mean is said in MCP's
+//! Only a member of the payload itself counts; of several members with one name, the last. A string with a lone
+//! surrogate is not text, so it does not make a fact. MCP defines the members in
 //! [tools](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) and
 //! [lifecycle](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle).
 
@@ -24,16 +24,16 @@ static PROTOCOL_VERSION: LazyLock<MemberName> = LazyLock::new(|| MemberName::new
 /// The facts of a message.
 #[derive(Default)]
 pub(super) struct Facts<'a> {
-    /// The tool that is called.
+    /// The name of the called tool.
     pub tool_name: Option<Cow<'a, str>>,
     /// The version of MCP that is proposed or agreed.
     pub protocol_version: Option<Cow<'a, str>>,
-    /// Whether the tool that was called says that it failed.
+    /// True if the called tool reports that it failed.
     pub is_error: Option<bool>,
 }
 
 impl<'a> Facts<'a> {
-    /// Looks for them.
+    /// Extracts the facts of a message.
     pub fn of(message: &Message<'a>) -> Self {
         let mut facts = Self::default();
         match (message.kind, message.method.as_deref(), &message.params, &message.result) {

@@ -1,4 +1,4 @@
-//! Which members of a message a further context maps, decided before anything of the message is written.
+//! The members of a message that a further context maps, determined before any of the message is written.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use crate::message::{ErrorMember, ErrorObject, Member, Message, is_keyword_like}
 use crate::session::triples::Blank;
 use crate::vocab::jrpc;
 
-/// Further contexts, and what the members of a message are under them.
+/// Further contexts, and the shape of a message's members under them.
 pub(super) struct Further {
     root: Rc<Shape>,
     terms: FurtherTerms,
@@ -26,7 +26,7 @@ pub(super) struct Further {
 #[derive(Debug, Clone)]
 pub(super) struct FurtherTerms {
     terms: BTreeSet<String>,
-    /// They set `@vocab`, which makes a property of every member.
+    /// True if the contexts set `@vocab`, which makes a property of every member.
     vocabulary: bool,
 }
 
@@ -43,7 +43,7 @@ impl Further {
         Self { root, terms }
     }
 
-    /// Whether a member that the built-in contexts leave alone is a term of theirs.
+    /// Returns true if further contexts map a member that the built-in contexts do not map.
     fn takes(&self, name: &str) -> bool {
         let builtin =
             matches!(name, "jsonrpc" | "id" | "method" | "params" | "result" | "error" | "code" | "message" | "data");
@@ -52,43 +52,43 @@ impl Further {
     }
 }
 
-/// A value of the message, or one that was made of a part of it.
+/// A value of the message, or a value built from a part of it.
 type Held<'e> = Cow<'e, Value<'e>>;
 
-/// What is to be written of a message or an error in place of its members.
+/// The members to write of a message or an error.
 #[derive(Default)]
 pub(super) struct MembersPlan<'e> {
-    /// Names of the members that the built-in contexts map no longer.
+    /// The members that the built-in contexts no longer map.
     taken: Vec<&'static str>,
-    /// Names of those that they map still, but under no term: the property has to be named.
+    /// The members that the built-in contexts still map, but without a term: written under the property's IRI.
     termless: Vec<&'static str>,
-    /// Members with the terms that map them, for triples.
+    /// The mapped members with their terms, for triples.
     pub values: Vec<(Rc<Term>, Held<'e>)>,
-    /// The same members as they are written in JSON-LD, commas between them.
+    /// The same members as JSON-LD text, with commas between them.
     pub text: String,
-    /// What is kept in `rpcg:extraMembers`.
+    /// The members for `rpcg:extraMembers`.
     pub extra: Vec<Member<'e>>,
 }
 
-/// What is to be written of a message.
+/// The members to write of a message and its error.
 #[derive(Default)]
 pub(super) struct MessagePlan<'e> {
     pub message: MembersPlan<'e>,
     pub error: MembersPlan<'e>,
-    /// `error` means something else, which is made of the error too; the error's node stands by itself.
+    /// True if a further context redefines `error`, and maps the error too; the error's node then stands by itself.
     pub error_apart: bool,
     pub tally: Tally,
 }
 
 impl MembersPlan<'_> {
-    /// Whether the built-in contexts map the member; if so, whether by its term.
+    /// Returns `None` if the built-in contexts no longer map the member, otherwise true if the member keeps its term.
     pub fn keeps(&self, name: &str) -> Option<bool> {
         (!self.taken.contains(&name)).then(|| !self.termless.contains(&name))
     }
 }
 
 impl<'e> MessagePlan<'e> {
-    /// Decides about the members of a message; `written` tells whether as they are written in JSON-LD or as values.
+    /// Plans the members of a message: as JSON-LD text if `written`, otherwise as values.
     pub fn new(
         further: &Further,
         message: &'e Message<'e>,
@@ -118,7 +118,7 @@ impl<'e> MessagePlan<'e> {
         }
         if let Some(error) = &message.error {
             let term = root.term("error")?;
-            // Our own names have to resolve under a scoped context as they do outside.
+            // Our own names must resolve under a scoped context as they do outside.
             let below = term
                 .leads_to_nodes(jrpc::HAS_ERROR)
                 .filter(|below| below.active().base_iri() == root.active().base_iri());
@@ -136,13 +136,13 @@ impl<'e> MessagePlan<'e> {
         Ok(plan)
     }
 
-    /// Whether a member was taken out that JSON-LD would have obeyed.
+    /// Returns true if a member named like a keyword was removed.
     pub fn has_keyword(&self) -> bool {
         self.tally.losses.count(Loss::KeywordMember) > 0
     }
 }
 
-/// Where members stand that are decided about.
+/// The place of the members being planned.
 struct Scope<'p> {
     further: &'p Further,
     shape: &'p Rc<Shape>,
@@ -152,7 +152,8 @@ struct Scope<'p> {
 }
 
 impl<'e> MembersPlan<'e> {
-    /// Each member of an error is what the building block says, as long as no further context says otherwise.
+    /// Plans the members of an error. Each keeps its meaning in the building block unless a further context redefines
+    /// it.
     fn error(&mut self, scope: &mut Scope<'_>, error: &'e ErrorObject<'e>) -> Result<(), ReferenceError> {
         let code = |term: &Term| term.is_typed(jrpc::HAS_ERROR_CODE, xsd::INTEGER);
         let message = |term: &Term| term.is_typed(jrpc::HAS_ERROR_MESSAGE, xsd::STRING);
@@ -194,7 +195,8 @@ impl<'e> MembersPlan<'e> {
         self.map(scope, Text::Unicode(Cow::Borrowed(name)), name, value)
     }
 
-    /// Maps a member as the further context has it, and keeps it beside that if not all of it is mapped.
+    /// Maps a member as the further context defines it, and also keeps it as an extra member unless all of it is
+    /// mapped.
     fn map(
         &mut self,
         scope: &mut Scope<'_>,
@@ -232,7 +234,8 @@ fn string(text: &str) -> Held<'_> {
     Cow::Owned(Value::String(Text::Unicode(Cow::Borrowed(text))))
 }
 
-/// Whether no triple tells that the value, or a part of it, was there: JSON-LD drops nulls, and arrays of nothing.
+/// Returns true if the value, or a part of it, does not produce a triple: JSON-LD drops nulls, empty arrays and arrays
+/// of nulls.
 fn leaves_nothing(value: &Value<'_>) -> bool {
     match value {
         Value::Null => true,
@@ -242,7 +245,7 @@ fn leaves_nothing(value: &Value<'_>) -> bool {
     }
 }
 
-/// The error as it was: one JSON value.
+/// Returns the original error as one JSON value.
 fn error_value<'e>(error: &'e ErrorMember<'e>) -> Value<'e> {
     let object = match error {
         ErrorMember::Other(payload) => return payload.value().into_owned(),

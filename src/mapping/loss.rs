@@ -1,13 +1,13 @@
-//! What a mapping could not carry.
+//! Losses: the parts of a record that a mapping could not carry.
 
-/// A kind of loss. In the mapping `session` none of them takes anything from the graph but what a further context
-/// (`--context`) makes of it; in `bblock` they are what the building block's context does to real messages.
+/// A kind of loss. In the mapping `session`, a loss affects only what a further context (`--context`) maps; in
+/// `bblock`, losses are the effects of the building block's context on real messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Loss {
     /// An `id` that is null.
     NullId,
-    /// A string that should be an IRI and is not.
+    /// A string that should be an IRI but is not.
     NoIri,
     /// A member that no context maps.
     UnmappedMember,
@@ -15,15 +15,15 @@ pub enum Loss {
     KeywordMember,
     /// A number that the canonical form changes.
     NumberChanged,
-    /// A number beyond a double; its member is left out.
+    /// A number beyond the range of a double; its member is left out.
     NumberOutOfRange,
-    /// A string with half of a surrogate pair; its member is left out.
+    /// A string with a lone surrogate; its member is left out.
     LoneSurrogate,
-    /// A member that stands twice; the last one counts.
+    /// A member that occurs twice; the last one counts.
     DuplicateMember,
     /// A string whose language tag is not valid.
     BadLanguage,
-    /// A value that JSON-LD does not take where a further context puts it.
+    /// A value that JSON-LD does not accept where a further context puts it.
     NotTaken,
     /// A record that is neither a JSON object nor an array of them.
     NoObject,
@@ -31,8 +31,8 @@ pub enum Loss {
     NotExpanded,
 }
 
-/// Every kind, in the order of summaries, and what those say after a count: the noun for one, for more, and what is said
-/// of them.
+/// Every kind in the order of summaries, with the text after a count: the noun in the singular, in the plural, and a
+/// description.
 const KINDS: [(Loss, &str, &str, &str); 12] = [
     (Loss::NullId, "id", "ids", "null"),
     (Loss::NoIri, "value", "values", "no IRI"),
@@ -49,14 +49,14 @@ const KINDS: [(Loss, &str, &str, &str); 12] = [
 ];
 
 impl Loss {
-    /// What summaries say, after a count: the noun for one, for more, and what is said of them.
+    /// The text of summaries after a count: the noun in the singular, in the plural, and a description.
     pub fn describe(self) -> (&'static str, &'static str, &'static str) {
         let (_, one, more, what) = KINDS[self as usize];
         (one, more, what)
     }
 }
 
-/// How often each kind of loss happened.
+/// The number of losses of each kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Losses([u64; KINDS.len()]);
 
@@ -66,17 +66,17 @@ impl Losses {
         self.0[loss as usize] += 1;
     }
 
-    /// How often it happened.
+    /// The number of losses of a kind.
     pub fn count(&self, loss: Loss) -> u64 {
         self.0[loss as usize]
     }
 
-    /// Those that happened, with their counts.
+    /// The kinds with at least one loss, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Loss, u64)> {
         KINDS.into_iter().map(|(loss, ..)| (loss, self.count(loss))).filter(|(_, count)| *count > 0)
     }
 
-    /// Adds those of another input.
+    /// Adds the counts of another input.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(other.0) {
             *mine += theirs;

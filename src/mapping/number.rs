@@ -1,34 +1,36 @@
-//! Numbers as literals: [Object to RDF Conversion](https://www.w3.org/TR/json-ld11-api/#object-to-rdf-conversion), and
-//! how to write them so that every JSON-LD processor makes the same literal.
+//! Numbers as literals, after [Object to RDF
+//! Conversion](https://www.w3.org/TR/json-ld11-api/#object-to-rdf-conversion), and spellings that every JSON-LD
+//! processor converts to the same literal.
 
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
 use crate::json::{Decimal, Numbers};
 
-/// Above this, processors part over what is an integer: JSON-LD 1.1 API, section 8.6.
+/// From here on, processors disagree on integers: JSON-LD 1.1 API, section 8.6.
 const MAX_INTEGER: f64 = 1e21;
 
-/// From here on some already take an integer for a double.
+/// From here on, some processors already treat an integer as a double.
 const MAX_NATIVE_INTEGER: f64 = 1e20;
 
-/// What a number is as a literal.
+/// A number as a literal.
 pub(crate) struct NumberLiteral {
     pub lexical: String,
-    /// The datatype that it has where nothing gives it another.
+    /// The default datatype, if the context does not give another.
     pub datatype: NamedNodeRef<'static>,
-    /// It is not the value that was spelled.
+    /// True if the value differs from the spelled number.
     pub changed: bool,
-    /// The number in JSON, where every processor makes the same literal of it.
+    /// The number in JSON, if every processor converts it to the same literal.
     pub native: Option<String>,
 }
 
 impl NumberLiteral {
-    /// The literal of a number, `double` where its datatype is `xsd:double`; `None` if it is beyond the range of a
-    /// double. With [`Numbers::Exact`] an integer that JSON-LD takes for one keeps all its digits.
+    /// Creates the literal of a number; `double` is true if its datatype is `xsd:double`. Returns `None` if the number
+    /// is beyond the range of a double. With [`Numbers::Exact`], a number that JSON-LD treats as an integer keeps all
+    /// its digits.
     pub fn new(spelling: &str, numbers: Numbers, double: bool) -> Option<Self> {
         let value: f64 = spelling.parse().ok().filter(|value: &f64| value.is_finite())?;
-        // No negative zero.
+        // Turns negative zero into zero.
         let value = value + 0.0;
         if !double && value.abs() < MAX_INTEGER {
             let exact = Decimal::parse(spelling)?;
@@ -45,7 +47,8 @@ impl NumberLiteral {
         let lexical = canonical_double(value);
         let mut buffer = ryu_js::Buffer::new();
         let shortest = buffer.format_finite(value);
-        // Some take any number below that has no point for an integer, 1e-7 too; some give the digits that they read.
+        // Some processors treat any number below `MAX_INTEGER` without a point as an integer, even 1e-7; some return
+        // the digits that they read.
         let is_double = double || shortest.contains('.') || value.abs() >= MAX_INTEGER;
         let native = is_double && significant(shortest) == significant(&lexical);
         let changed = Decimal::parse(&lexical) != Decimal::parse(spelling);
@@ -57,7 +60,7 @@ impl NumberLiteral {
     }
 }
 
-/// `%1.15E` with needless zeros left out: JSON-LD 1.1 API, "canonical double representation".
+/// Formats as `%1.15E` without trailing zeros: JSON-LD 1.1 API, "canonical double representation".
 fn canonical_double(value: f64) -> String {
     let text = format!("{value:.15E}");
     let (mantissa, exponent) = text.split_once('E').unwrap_or((&text, "0"));
@@ -66,7 +69,7 @@ fn canonical_double(value: f64) -> String {
     format!("{mantissa}{zero}E{exponent}")
 }
 
-/// The digits of a double that count.
+/// Returns the significant digits of a double.
 fn significant(text: &str) -> String {
     let mantissa = text.split(['e', 'E']).next().unwrap_or(text);
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();

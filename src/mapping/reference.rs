@@ -1,7 +1,7 @@
 //! The reference path: the `json-ld` crate expands the annotated message, and this module writes the expanded objects
-//! as RDF, which is the [Object to RDF Conversion](https://www.w3.org/TR/json-ld11-api/#object-to-rdf-conversion) of
-//! JSON-LD 1.1 and no more. It is ours because the crate's own prints numbers and JSON literals as they were spelled,
-//! where the standard wants their canonical forms.
+//! as RDF, exactly by the [Object to RDF Conversion](https://www.w3.org/TR/json-ld11-api/#object-to-rdf-conversion) of
+//! JSON-LD 1.1. We do not use the crate's own conversion because it prints numbers and JSON literals as they were
+//! spelled, while the standard requires their canonical forms.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ use crate::vocab;
 /// A processed context.
 pub(crate) type Active = json_ld::Context<IriBuf, BlankIdBuf>;
 
-/// Why a context or a document is not JSON-LD.
+/// Errors in a context or a document of JSON-LD.
 #[derive(Debug, thiserror::Error)]
 pub enum ReferenceError {
     /// The JSON-LD 1.1 context processing algorithm refuses a context.
@@ -35,13 +35,13 @@ pub enum ReferenceError {
     NoJsonLd {
         /// The context, as the user named it.
         origin: String,
-        /// What is wrong.
+        /// The error.
         message: String,
     },
     /// The JSON-LD 1.1 expansion algorithm refuses the message under the contexts.
     #[error("JSON-LD expansion fails: {0}")]
     Expansion(String),
-    /// The message, or the document made of it, has more than so many MiB.
+    /// The message, or the document built from it, exceeds the given number of MiB.
     #[error("messages of more than {0} MiB are not expanded as JSON-LD")]
     Large(usize),
     /// The base is not an absolute IRI.
@@ -49,15 +49,15 @@ pub enum ReferenceError {
     Base(String),
 }
 
-/// The contexts, processed once.
+/// The processed contexts.
 pub(super) struct ContextExpander {
     active: Active,
     numbers: Numbers,
 }
 
 impl ContextExpander {
-    /// Processes the contexts in order: JSON-LD 1.1 API, section 4.1. The base is the document's own, over which that of
-    /// a context goes.
+    /// Processes the contexts in order: JSON-LD 1.1 API, section 4.1. `base` is the document's own base, which the
+    /// `@base` of a context overrides.
     pub fn new(contexts: &serde_json::Value, base: Option<&str>, numbers: Numbers) -> Result<Self, ReferenceError> {
         let base = base.map(|base| IriBuf::new(base.to_owned()).map_err(|_| ReferenceError::Base(base.to_owned())));
         let text = contexts.to_string();
@@ -98,8 +98,8 @@ impl ContextExpander {
     }
 }
 
-/// Expands a document that has contexts of its own, as none of ours has, and converts it:
-/// [`toRdf()`](https://www.w3.org/TR/json-ld11-api/#dom-jsonldprocessor-tordf), for the tests of the W3C.
+/// Expands a document that has contexts of its own, which our documents do not have, and converts it as
+/// [`toRdf()`](https://www.w3.org/TR/json-ld11-api/#dom-jsonldprocessor-tordf). For the tests of the W3C.
 #[doc(hidden)]
 pub fn document_quads(
     document: &json_ld::RemoteDocument,
@@ -109,7 +109,7 @@ pub fn document_quads(
     document_to_rdf(document, options, loader).map(|(quads, _)| quads)
 }
 
-/// The same, with what the conversion could not carry.
+/// Like [`document_quads`], with the losses of the conversion.
 pub(crate) fn document_to_rdf(
     document: &json_ld::RemoteDocument,
     options: json_ld::Options,
@@ -136,16 +136,16 @@ pub(crate) fn process_with(
     Ok(processed.into_processed())
 }
 
-/// What the standard leaves open.
+/// The options that the standard leaves open.
 #[derive(Debug, Clone, Copy)]
 struct Conversion {
     numbers: Numbers,
-    /// What becomes of base directions; nothing, without it.
+    /// The form of base directions; `None` ignores them.
     direction: Option<RdfDirection>,
 }
 
 impl Conversion {
-    /// Appends the quads of an expanded document, those of a subject together.
+    /// Appends the quads of an expanded document, grouped by subject.
     fn quads(
         self,
         document: &ExpandedDocument<IriBuf, BlankIdBuf>,
@@ -169,20 +169,20 @@ impl Conversion {
     }
 }
 
-/// A graph that is `None` has a name that is not an IRI, and its triples are not written.
+/// Writes quads. A graph that is `None` has a name that is not an IRI, and its triples are not written.
 struct QuadWriter<'a> {
     conversion: Conversion,
     blanks: &'a mut Blank,
-    /// Blank nodes that the document itself names.
+    /// The blank nodes that the document itself names.
     named: HashMap<String, BlankNode>,
-    /// Nodes in the order in which the document has them, so that each can be written in one piece.
+    /// The order of nodes in the document, so that each can be written in one piece.
     order: HashMap<NamedOrBlankNode, usize>,
     losses: &'a mut Losses,
     quads: &'a mut Vec<Quad>,
 }
 
 impl QuadWriter<'_> {
-    /// Writes all that is below an object and gives the term that stands for it, where there is one.
+    /// Writes everything below an object and returns the object's term, if it has one.
     fn object(&mut self, object: &IndexedObject<IriBuf, BlankIdBuf>, graph: Option<&GraphName>) -> Option<Term> {
         match object.inner() {
             Object::Node(node) => self.node(node, graph).map(Term::from),
@@ -194,7 +194,7 @@ impl QuadWriter<'_> {
         }
     }
 
-    /// Writes the nodes that are below an object, where no triple leads to it.
+    /// Writes the nodes below an object to which no triple leads.
     fn nodes(&mut self, object: &IndexedObject<IriBuf, BlankIdBuf>, graph: Option<&GraphName>) {
         match object.inner() {
             Object::Node(node) => {
@@ -205,7 +205,7 @@ impl QuadWriter<'_> {
         }
     }
 
-    /// Writes a node. One whose identifier is not an IRI has no triples, but those below it have theirs.
+    /// Writes a node. A node whose identifier is not an IRI does not have triples, but the nodes below it do.
     fn node(&mut self, node: &Node<IriBuf, BlankIdBuf>, graph: Option<&GraphName>) -> Option<NamedOrBlankNode> {
         let subject = match &node.id {
             Some(id) => self.id(id),
@@ -251,7 +251,7 @@ impl QuadWriter<'_> {
         subject
     }
 
-    /// Writes the cells of a list, and gives the first. An item that no term stands for has a cell nevertheless.
+    /// Writes the cells of a list and returns the first. An item without a term has a cell nevertheless.
     fn list(&mut self, items: Vec<Option<Term>>, graph: Option<&GraphName>) -> Term {
         let mut rest = Term::from(rdf::NIL.into_owned());
         for item in items.into_iter().rev() {
@@ -306,7 +306,7 @@ impl QuadWriter<'_> {
         Some(literal.into())
     }
 
-    /// A string with a language, a base direction, or both.
+    /// Writes a string with a language, a base direction, or both.
     fn string(&mut self, string: &LangString, graph: Option<&GraphName>) -> Option<Term> {
         let text = string.as_str();
         let language = string.language().map(|language| language.as_str().to_ascii_lowercase());
@@ -353,7 +353,7 @@ impl QuadWriter<'_> {
     fn predicate(&mut self, id: &Id<IriBuf, BlankIdBuf>) -> Option<NamedNode> {
         match id {
             Id::Valid(ValidId::Iri(iri)) => self.iri(iri.as_str()),
-            // Generalised RDF, which RDF 1.1 does not have.
+            // Generalised RDF, which RDF 1.1 does not allow.
             Id::Valid(ValidId::Blank(_)) | Id::Invalid(_) => {
                 self.losses.add(Loss::NoIri);
                 None
@@ -387,7 +387,7 @@ impl QuadWriter<'_> {
         node
     }
 
-    /// Gives a node its place in the order, if it has none.
+    /// Appends a node to the order, if it is new.
     fn place(&mut self, node: &NamedOrBlankNode) {
         let place = self.order.len();
         self.order.entry(node.clone()).or_insert(place);
@@ -400,7 +400,7 @@ impl QuadWriter<'_> {
     }
 }
 
-/// Where a predicate stands in its subject's block: the type, then what the message says, then what we say of it.
+/// Returns the position of a predicate in its subject's block: the type, then the terms of JSON-RPC, then our terms.
 fn rank(predicate: oxrdf::NamedNodeRef<'_>) -> usize {
     let place = |terms: &[oxrdf::NamedNodeRef<'_>]| terms.iter().position(|term| *term == predicate);
     if predicate == rdf::TYPE {

@@ -1,4 +1,4 @@
-//! Annotated messages as rows of tables: what the walk says of them, but for the nodes of protocols.
+//! Annotated messages as rows of tables, with the same content as the walk, but without the nodes of protocols.
 
 use oxrdf::NamedNodeRef;
 use oxsdatatypes::DateTime;
@@ -29,7 +29,7 @@ impl MapTarget for RecordRows {
                 }
             }
             MapPart::End(ref end) => self.session(end),
-            // Tables are of sessions.
+            // Tables hold sessions only.
             MapPart::Plain(..) => {}
         }
         Ok(())
@@ -154,7 +154,7 @@ impl RecordRows {
         super::terms::class(message.kind)
     }
 
-    /// Fills in what is known of an answer.
+    /// Fills in the columns of an answer.
     fn answer(&mut self, annotated: &Annotated<'_>) {
         if let Some(latency) = annotated.latency {
             let billionths = i64::try_from(scaled(latency, 9)).ok();
@@ -197,7 +197,7 @@ impl RecordRows {
         rows.optional(messages::ID_KIND, kind);
     }
 
-    /// Fills in an error; `kind` is what its protocol calls the code.
+    /// Fills in an error; `kind` is the name that its protocol gives to the code.
     fn error(&mut self, error: &ErrorMember<'_>, kind: Option<&str>) {
         let error = match error {
             ErrorMember::Object(error) => error,
@@ -258,7 +258,7 @@ impl RecordRows {
     }
 
     fn payload(&mut self, column: usize, payload: Option<&Payload<'_>>) {
-        // Exact numbers never fail.
+        // Canonical form with exact numbers never fails.
         if let Some(payload) = payload
             && let Ok((text, _)) = payload.canonical(Numbers::Exact, &mut self.buffer)
         {

@@ -1,8 +1,8 @@
-//! What a context makes of the members of an object, at every depth: terms, each compiled when it is first met.
+//! The meaning of an object's members under a context, at every depth: terms, each compiled on first use.
 //!
-//! JSON-LD obeys what it finds in a document: `@id`, `@context` and the like, and members that look like IRIs. A log is
-//! no document of ours, so its members are looked up here before JSON-LD sees them, and what must not be obeyed is taken
-//! out. Under a term of type `@json` everything is data, and stays.
+//! JSON-LD interprets what it finds in a document: `@id`, `@context` and the like, and members that look like IRIs. A
+//! log is not a document of ours. So its members are looked up here before JSON-LD sees them, and members that JSON-LD
+//! must not interpret are removed. Under a term of type `@json`, everything is data and is kept.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,61 +17,61 @@ use super::number::NumberLiteral;
 use super::reference::{Active, ReferenceError, process_with};
 use crate::json::Numbers;
 
-/// How many names that the context does not define are remembered: a log may hold any number.
+/// The maximum number of cached names that the context does not define: a log may hold any number.
 const MAX_TERMS: usize = 4_096;
 
-/// What holds for a mapping under any context.
+/// The rules of a mapping under any context.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub numbers: Numbers,
-    /// Whether a member that looks like an IRI is a property, as JSON-LD has it. Otherwise it is data.
+    /// True if a member that looks like an IRI is a property, as JSON-LD specifies. Otherwise it is data.
     pub iri_members: bool,
 }
 
-/// An active context, with the terms that were looked up in it.
+/// An active context, with a cache of its terms.
 pub(super) struct Shape {
     active: Active,
     rules: Rules,
     terms: RefCell<HashMap<String, Rc<Term>>>,
-    /// What counts below, where this context does not propagate.
+    /// The shape that applies below, if this context does not propagate.
     outer: Option<Rc<Shape>>,
 }
 
-/// What a member is under a context.
+/// The meaning of a member under a context.
 pub(super) enum Term {
-    /// Nothing: data that no context maps.
+    /// Data that no context maps.
     Unmapped,
-    /// A JSON literal; the property where it can be written without the term.
+    /// A JSON literal, with the property if it can be written without the term.
     Json(Option<NamedNode>),
     /// A property of a node, or values.
     Mapped(Rc<MappedTerm>),
 }
 
-/// How to go on below a mapped member.
+/// The rules for values below a mapped member.
 pub(super) struct MappedTerm {
-    /// What the members below are.
+    /// The shape of the members below.
     pub below: Rc<Shape>,
-    /// The property, where there is one.
+    /// The property, if there is one.
     pub property: Option<NamedNode>,
-    /// The values are one list.
+    /// True if the values are one list.
     pub list: bool,
     pub strings: Strings,
-    /// Strings stand for IRIs (`@type`: `@id` or `@vocab`).
+    /// True if strings stand for IRIs (`@type`: `@id` or `@vocab`).
     pub iris: bool,
     /// The datatype of values (`@type`: an IRI).
     pub datatype: Option<NamedNode>,
-    /// The object below is a map (`@container`: `@index`, `@language`, `@id`, `@type`), its keys are not members, and its
-    /// values are such.
+    /// The values that the map takes, if the object below is a map (`@container`: `@index`, `@language`, `@id`,
+    /// `@type`): its keys are then not members.
     pub keyed: Option<Takes>,
-    /// Those keys stand for IRIs (`@id`, `@type`).
+    /// True if the keys of the map stand for IRIs (`@id`, `@type`).
     pub iri_keys: bool,
-    /// What JSON-LD takes here.
+    /// The values that JSON-LD takes here.
     pub takes: Takes,
-    /// Why only the reference path can tell its triples, if so.
+    /// The reason why only the reference path can produce its triples, if so.
     pub uncovered: Option<&'static str>,
 }
 
-/// What a string becomes, where no datatype says it.
+/// The form of a string without a datatype.
 pub(super) enum Strings {
     Iri,
     Literal,
@@ -79,15 +79,15 @@ pub(super) enum Strings {
     Uncovered(&'static str),
 }
 
-/// Values that JSON-LD takes somewhere. For any other it refuses the document, so they are left out.
+/// The values that JSON-LD takes at a place. It refuses a document with any other value, so those are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
     Anything,
-    /// In maps by language: strings, or an array of them.
+    /// In maps by language: strings, or arrays of strings.
     Strings,
-    /// In such an array.
+    /// In an array within a map by language.
     OneString,
-    /// In maps by id, type or a property, and under a reverse property: nodes, or arrays of them.
+    /// In maps by id, type or property, and under a reverse property: nodes, or arrays of nodes.
     Nodes,
 }
 
@@ -96,7 +96,7 @@ impl Shape {
         Rc::new(Self { active, rules, terms: RefCell::default(), outer: None })
     }
 
-    /// Forgets what was looked up. Contexts that lead to each other would keep each other for good.
+    /// Clears the cache of terms. Contexts that refer to each other would otherwise never be freed.
     pub fn forget(&self) {
         let terms = self.terms.take();
         for term in terms.values() {
@@ -114,7 +114,7 @@ impl Shape {
         self.rules
     }
 
-    /// What the member `name` is, which is not like a keyword.
+    /// Returns the meaning of the member `name`, which does not look like a keyword.
     pub fn term(self: &Rc<Self>, name: &str) -> Result<Rc<Term>, ReferenceError> {
         if let Some(known) = self.terms.borrow().get(name) {
             return Ok(known.clone());
@@ -131,12 +131,12 @@ impl Shape {
         Ok(term)
     }
 
-    /// What holds below a term without a context of its own.
+    /// Returns the shape below a term without a context of its own.
     fn below(self: &Rc<Self>) -> Rc<Self> {
         self.outer.as_ref().unwrap_or(self).clone()
     }
 
-    /// What holds below a term with a context of its own.
+    /// Returns the shape below a term with a context of its own.
     fn scoped(self: &Rc<Self>, context: &json_ld::syntax::context::Context) -> Result<Rc<Self>, ReferenceError> {
         // A context that does not propagate ends here: JSON-LD reverts before it applies another.
         let options = json_ld::context_processing::Options::default().with_override();
@@ -185,7 +185,7 @@ impl Shape {
             return Ok(Term::Json(property.filter(|_| plain)));
         }
         let (keyed, iri_keys) = keys(container, definition.index().is_some());
-        // A map by id or type would make IRIs of the log's member names, and types choose contexts.
+        // A map by id or type would turn the log's member names into IRIs, and types would choose contexts.
         if iri_keys && !self.rules.iri_members {
             return Ok(Term::Unmapped);
         }
@@ -225,19 +225,19 @@ impl Shape {
         })))
     }
 
-    /// Why no mapped term of the context is covered, if so.
+    /// Returns the reason why no mapped term of the context is covered, if so.
     fn uncovered(&self) -> Option<&'static str> {
         self.active.default_base_direction().is_some().then_some("@direction")
     }
 
-    /// What strings become under a term with that language.
+    /// Returns the form of strings under a term with that language.
     fn strings(&self, language: Option<Nullable<&json_ld::LenientLangTagBuf>>) -> Strings {
         let language = match language {
             Some(Nullable::Some(language)) => Some(language.as_str()),
             Some(Nullable::Null) => None,
             None => self.active.default_language().map(|language| language.as_str()),
         };
-        // Checked and put in lower case as the reference path does.
+        // Validated and lower-cased as on the reference path.
         match language.map(|language| Literal::new_language_tagged_literal("", language)) {
             None => Strings::Literal,
             Some(Ok(literal)) => Strings::Tagged(literal.language().unwrap_or_default().to_owned()),
@@ -246,7 +246,7 @@ impl Shape {
     }
 }
 
-/// What a map's values are, if the container is one, and whether its keys stand for IRIs.
+/// Returns the values of a map, if the container is one, and true if its keys stand for IRIs.
 fn keys(container: Container, by_property: bool) -> (Option<Takes>, bool) {
     match container {
         Container::None | Container::List | Container::Set | Container::Graph | Container::GraphSet => (None, false),
@@ -261,19 +261,19 @@ fn keys(container: Container, by_property: bool) -> (Option<Takes>, bool) {
 }
 
 impl Term {
-    /// Whether values are JSON literals under the property.
+    /// Returns true if values are JSON literals under the property.
     pub fn is_json(&self, property: NamedNodeRef<'_>) -> bool {
         matches!(self, Self::Json(Some(own)) if own.as_ref() == property)
     }
 
-    /// Whether values are literals of a type, one by one, under the property.
+    /// Returns true if values are single literals of the datatype under the property.
     pub fn is_typed(&self, property: NamedNodeRef<'_>, datatype: NamedNodeRef<'_>) -> bool {
         self.stands_for(property)
             .and_then(|mapped| mapped.datatype.as_ref())
             .is_some_and(|own| own.as_ref() == datatype)
     }
 
-    /// What is below, where objects are nodes under the property, one by one, and strings stand for such.
+    /// Returns the shape below, if objects are single nodes under the property, and strings stand for nodes.
     pub fn leads_to_nodes(&self, property: NamedNodeRef<'_>) -> Option<&Rc<Shape>> {
         self.stands_for(property).filter(|mapped| matches!(mapped.strings, Strings::Iri)).map(|mapped| &mapped.below)
     }
@@ -289,7 +289,7 @@ impl Term {
 }
 
 impl MappedTerm {
-    /// What a number is below it; nothing where a double cannot hold it.
+    /// Returns the literal of a number below the member; `None` if it is beyond the range of a double.
     pub fn number(&self, spelling: &str) -> Option<NumberLiteral> {
         let double = self.datatype.as_ref().is_some_and(|datatype| datatype.as_ref() == xsd::DOUBLE);
         NumberLiteral::new(spelling, self.below.rules.numbers, double)

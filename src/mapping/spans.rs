@@ -1,13 +1,13 @@
 //! Annotated messages as parts of spans, in the terms of OpenTelemetry's conventions for JSON-RPC and MCP.
 //!
-//! | of | becomes |
+//! | message | attributes |
 //! |---|---|
 //! | every request | `rpc.system.name`, `rpc.method`, `jsonrpc.request.id`, `jsonrpc.protocol.version`, `session.id` |
-//! | one of MCP | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.tool.name`, `gen_ai.operation.name` |
+//! | a request of MCP | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.tool.name`, `gen_ai.operation.name` |
 //! | an error | `rpc.status_code` |
 //! | an answer over HTTP | `http.response.status_code` |
 //! | a failure: an error, a tool or an HTTP exchange that failed | `error.type`, and the span's status |
-//! | payloads, if they are wanted | the status' message, `mcp.resource.uri`, `gen_ai.tool.call.arguments` |
+//! | payloads, if enabled | the message of the status, `mcp.resource.uri`, `gen_ai.tool.call.arguments` |
 
 use std::sync::LazyLock;
 
@@ -130,7 +130,7 @@ impl SpanRecords {
         SpanPart::Answers(request, scaled(latency, 9), attributes, status)
     }
 
-    /// What an answer says of its span: attributes and the status.
+    /// Returns the attributes and the status that an answer gives its span.
     fn outcome(&self, annotated: &Annotated<'_>, message: Option<&Message<'_>>) -> (Vec<Value>, Value) {
         let (code, text) = match message.and_then(|message| message.error.as_ref()) {
             Some(ErrorMember::Object(error)) => (error.code.as_deref(), error.message.as_deref()),

@@ -1,11 +1,11 @@
-//! What both paths of the mapping `session` say of a message in the ontologies' terms.
+//! Classes of messages and errors, shared by both paths of the mapping `session`.
 
 use oxrdf::NamedNodeRef;
 
 use crate::message::Kind;
 use crate::vocab::jrpc;
 
-/// Class of a kind of message.
+/// Returns the class of a kind of message.
 pub(super) fn class(kind: Kind) -> NamedNodeRef<'static> {
     match kind {
         Kind::Request => jrpc::REQUEST,
@@ -15,7 +15,7 @@ pub(super) fn class(kind: Kind) -> NamedNodeRef<'static> {
     }
 }
 
-/// Class of an error node and the standard error that it is one of: JSON-RPC 2.0, section 5.1.
+/// Returns the class of an error node, and its standard error if it is one: JSON-RPC 2.0, section 5.1.
 pub(super) fn kind_of_error(code: Option<&str>) -> (NamedNodeRef<'static>, Option<NamedNodeRef<'static>>) {
     match code.and_then(|code| code.parse().ok()) {
         Some(-32700) => (jrpc::ERROR, Some(jrpc::PARSE_ERROR)),

@@ -1,7 +1,7 @@
-//! The walk as triples, without the detour over JSON-LD: in the order in which the reference path writes them.
+//! The walk as triples, without JSON-LD in between, in the order of the reference path.
 //!
-//! What a term or a value asks of JSON-LD beyond a compiled term (maps, `@nest`, `@reverse`, graphs, lists of lists,
-//! relative IRIs, …) is not covered, and the message takes the reference path.
+//! Some features of JSON-LD are beyond a compiled term (maps, `@nest`, `@reverse`, graphs, lists of lists, relative
+//! IRIs, …). A message that uses one takes the reference path.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -20,22 +20,22 @@ use crate::vocab;
 /// Pushes triples.
 pub(super) struct TripleWriter<'t, 'v, T> {
     triples: &'t mut T,
-    /// Holds one literal at a time.
+    /// Buffer for one literal.
     buffer: &'t mut String,
-    /// The first blank node of the record that is free.
+    /// The next free blank node of the record.
     pub next: Blank,
     pending: VecDeque<Pending<'v>>,
 }
 
-/// Something that is still to be written, when the subject at hand has been.
+/// An item to write after the current subject.
 enum Pending<'v> {
     /// A node with its members.
     Node(Blank, &'v [Member<'v>], Rc<Shape>),
-    /// A cell of a list, its item, and the cell behind it.
+    /// A cell of a list, its item, and the next cell.
     Cell(Blank, MappedItem<'v>, Option<Blank>),
 }
 
-/// The object of a triple: a node that is pending, or a scalar under its term.
+/// The object of a triple: a pending node, or a scalar under its term.
 enum MappedItem<'v> {
     Node(Blank),
     Scalar(&'v Value<'v>, Rc<MappedTerm>),
@@ -46,7 +46,7 @@ impl<'t, 'v, T: Triples> TripleWriter<'t, 'v, T> {
         Self { triples, buffer, next, pending: VecDeque::new() }
     }
 
-    /// Writes a member of the subject at hand.
+    /// Writes a member of the current subject.
     fn member(&mut self, term: &Term, value: &'v Value<'v>) {
         match term {
             Term::Unmapped | Term::Json(None) => {}
@@ -64,7 +64,7 @@ impl<'t, 'v, T: Triples> TripleWriter<'t, 'v, T> {
 
     fn push_json(&mut self, property: NamedNodeRef<'_>, value: &Value<'_>) {
         self.buffer.clear();
-        // Exact numbers never fail.
+        // Canonical form with exact numbers never fails.
         if json::write_canonical(value, Numbers::Exact, self.buffer).is_ok() {
             self.triples.triple(property, ObjectRef::Typed(self.buffer, vocab::rdf::JSON.as_str()));
         }
@@ -92,7 +92,8 @@ impl<'t, 'v, T: Triples> TripleWriter<'t, 'v, T> {
         }
     }
 
-    /// What stands for a value that is not an array: nothing for null, and for a string that cannot be what it should be.
+    /// Returns the item for a value that is not an array; `None` for null, and for a string that is not valid under the
+    /// term.
     fn item(&mut self, term: &Rc<MappedTerm>, value: &'v Value<'v>) -> Option<MappedItem<'v>> {
         let stands = match value {
             Value::Null | Value::Array(_) => false,
@@ -110,7 +111,7 @@ impl<'t, 'v, T: Triples> TripleWriter<'t, 'v, T> {
         stands.then(|| MappedItem::Scalar(value, term.clone()))
     }
 
-    /// Writes a triple of the subject at hand.
+    /// Writes a triple of the current subject.
     fn push_item(&mut self, property: NamedNodeRef<'_>, item: &MappedItem<'_>) {
         let (value, term) = match item {
             MappedItem::Node(blank) => return self.triples.triple(property, ObjectRef::Node(NodeRef::Blank(*blank))),
@@ -175,7 +176,7 @@ impl<'v, T: Triples> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
     }
 
     fn payload(&mut self, member: BlockTerm, payload: &Payload<'_>) {
-        // Exact numbers never fail.
+        // Canonical form with exact numbers never fails.
         if let Ok((literal, _)) = payload.canonical(Numbers::Exact, self.buffer) {
             self.triples.triple(member.property, ObjectRef::Typed(literal, vocab::rdf::JSON.as_str()));
         }
@@ -213,7 +214,7 @@ impl<'v, T: Triples> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
                     self.triples.subject(NodeRef::Blank(blank));
                     for (name, value) in members {
                         let Some(name) = name.as_str().filter(|name| !is_keyword_like(name)) else { continue };
-                        // The plan has met every term.
+                        // The plan has already looked up every term.
                         if let Ok(term) = shape.term(name) {
                             self.member(&term, value);
                         }

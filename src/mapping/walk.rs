@@ -1,10 +1,10 @@
-//! The one definition of what a message means in RDF: a walk over the annotated message, which a [`NodeWriter`] makes triples
-//! or JSON-LD of.
+//! The one definition of a message's meaning in RDF: a walk over the annotated message, which a [`NodeWriter`] turns
+//! into triples or JSON-LD.
 //!
-//! Members of the message stand under the terms of the building block's context, so that a further context may map
-//! them anew. All that is ours stands under full IRIs, which no context touches.
+//! Members of the message stand under the terms of the building block's context, so that a further context may remap
+//! them. Everything of ours stands under full IRIs, which contexts do not affect.
 //!
-//! | of a message | becomes |
+//! | member of a message | becomes |
 //! |---|---|
 //! | `jsonrpc`, `method`, error `message` | a string |
 //! | `params`, `result`, error `data` | a JSON literal |
@@ -12,7 +12,7 @@
 //! | `id` | a node, under `jrpc:hasId` |
 //! | every other member | part of `rpcg:extraMembers`, or what a further context makes of it |
 //! | members of MCP's payloads | also what [`facts`](super::facts) lists |
-//! | what it is about in its protocol | what [`protocol`](crate::protocol) says |
+//! | the content of its protocol | the statements of [`protocol`](crate::protocol) |
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -31,11 +31,11 @@ use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
 use crate::vocab::{jrpc, prov, rpcg};
 
-/// A member of a message as the building block's context has it.
+/// A member of a message in the building block's context.
 #[derive(Clone, Copy)]
 pub(super) struct BlockTerm {
     pub property: NamedNodeRef<'static>,
-    /// The term that stands for the property, unless a further context has taken it away.
+    /// The term of the property, unless a further context has redefined it.
     pub name: Option<&'static str>,
 }
 
@@ -44,7 +44,7 @@ impl BlockTerm {
         Self { property, name: Some(name) }
     }
 
-    /// The property alone.
+    /// Creates a member without a term.
     pub const fn termless(property: NamedNodeRef<'static>) -> Self {
         Self { property, name: None }
     }
@@ -57,57 +57,58 @@ const RESULT: BlockTerm = BlockTerm::new("result", jrpc::HAS_RESULT);
 const CODE: BlockTerm = BlockTerm::new("code", jrpc::HAS_ERROR_CODE);
 const MESSAGE: BlockTerm = BlockTerm::new("message", jrpc::HAS_ERROR_MESSAGE);
 const DATA: BlockTerm = BlockTerm::new("data", jrpc::HAS_ERROR_DATA);
-/// Never under the term `id`, which the building block's context takes for an IRI.
+/// `id` is never used as a term, since the building block's context treats it as an IRI.
 const ID: BlockTerm = BlockTerm::termless(jrpc::HAS_ID);
 
-/// Writes what the walk says, a node at a time.
+/// Writes the output of the walk, one node at a time.
 pub(super) trait NodeWriter<'v> {
     /// Starts a node.
     fn open(&mut self, node: NodeRef<'_>);
 
-    /// Starts a node that the open node has a link to, which was [announced](Self::announce). The open node says no more.
+    /// Starts a node to which the open node has an [announced](Self::announce) link. The open node gets no further
+    /// statements.
     fn open_child(&mut self, link: BlockTerm, node: NodeRef<'_>);
 
-    /// Ends the node that was opened last.
+    /// Ends the most recently opened node.
     fn close(&mut self);
 
-    /// Says that there is a link to a node that will be opened as a child.
+    /// Writes a link to a node that will be opened as a child.
     fn announce(&mut self, link: BlockTerm, node: NodeRef<'_>);
 
-    /// The class of the node.
+    /// Writes the class of the node.
     fn class(&mut self, class: NamedNodeRef<'static>);
 
-    /// The two classes of the node.
+    /// Writes two classes of the node.
     fn classes(&mut self, classes: [NamedNodeRef<'static>; 2]);
 
-    /// A member that is a string.
+    /// Writes a member that is a string.
     fn string_member(&mut self, member: BlockTerm, text: &str);
 
-    /// A member that is an integer: its digits.
+    /// Writes a member that is an integer, given as digits.
     fn integer_member(&mut self, member: BlockTerm, digits: &str);
 
-    /// A member that is any JSON.
+    /// Writes a member that is any JSON.
     fn payload(&mut self, member: BlockTerm, payload: &Payload<'_>);
 
-    /// Members that a further context maps.
+    /// Writes members that a further context maps.
     fn mapped(&mut self, plan: &'v MembersPlan<'v>);
 
-    /// A link to a node that is described elsewhere.
+    /// Writes a link to a node that is described elsewhere.
     fn link(&mut self, property: NamedNodeRef<'static>, node: NodeRef<'_>);
 
-    /// Links with one property to nodes that are described elsewhere.
+    /// Writes links with one property to nodes that are described elsewhere.
     fn links<'n>(&mut self, property: NamedNodeRef<'static>, nodes: impl Iterator<Item = NodeRef<'n>>);
 
-    /// A literal without a language.
+    /// Writes a literal without a language.
     fn literal(&mut self, property: NamedNodeRef<'static>, lexical: &str, datatype: NamedNodeRef<'static>);
 
-    /// A number that is counted here.
+    /// Writes a count as an integer.
     fn count(&mut self, property: NamedNodeRef<'static>, number: u64);
 
-    /// A boolean.
+    /// Writes a boolean.
     fn boolean(&mut self, property: NamedNodeRef<'static>, value: bool);
 
-    /// Writes what is still to be written of the members that a further context maps.
+    /// Writes the pending parts of members that a further context maps.
     fn finish(&mut self);
 }
 
@@ -115,14 +116,14 @@ pub(super) trait NodeWriter<'v> {
 pub(super) struct MessageWalk<'w, W> {
     pub writer: W,
     pub provenance: bool,
-    /// IRI reference of the session.
+    /// The IRI reference of the session.
     pub session: &'w str,
-    /// What protocols say of the messages.
+    /// The statements of protocols about the messages.
     pub statements: &'w [Statement<'w>],
 }
 
 impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
-    /// Writes a node, and what it says about others. `plan` tells what a further context maps of it.
+    /// Writes a node, and the nodes that it describes. `plan` holds the members that a further context maps.
     #[inline]
     pub fn node(&mut self, annotated: &Annotated<'_>, plan: Option<&'v MessagePlan<'v>>) {
         let name = NodeRef::Message(annotated.name);
@@ -243,7 +244,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         }
     }
 
-    /// What the protocol says of a message, and of other nodes.
+    /// Returns the statements of the protocol: about the message, and about other nodes.
     fn meaning(&self, annotated: &Annotated<'_>) -> (&'w [Statement<'w>], &'w [Statement<'w>]) {
         let all = self.statements.get(annotated.meaning.clone()).unwrap_or_default();
         let own = all.iter().take_while(|said| matches!(said.subject, NodeRef::Message(_))).count();
@@ -254,7 +255,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
     fn statements(&mut self, statements: &[Statement<'_>]) {
         for same in statements.chunk_by(|one, next| one.property == next.property) {
             let [Statement { property, said, .. }] = same else {
-                // Only nodes are said of a property more than once.
+                // Only nodes occur more than once under a property.
                 let Some(Statement { property, .. }) = same.first() else { continue };
                 let nodes = same.iter().filter_map(|statement| match statement.said {
                     Said::Node(node) => Some(node),
@@ -437,7 +438,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         }
     }
 
-    /// Starts the node of something that may have failed.
+    /// Starts the node of a record that may have failed.
     #[inline]
     fn start_record(&mut self, annotated: &Annotated<'_>, class: NamedNodeRef<'static>) {
         let node = NodeRef::Message(annotated.name);
@@ -464,7 +465,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
     }
 }
 
-/// The individual that a side is.
+/// Returns the individual for a side.
 pub(super) fn role(sender: Sender) -> NamedNodeRef<'static> {
     match sender {
         Sender::Client => rpcg::CLIENT,
@@ -472,7 +473,8 @@ pub(super) fn role(sender: Sender) -> NamedNodeRef<'static> {
     }
 }
 
-/// The object of the members that JSON-RPC does not know and no further context maps, if there are any.
+/// Returns an object of the members that JSON-RPC does not define and no further context maps; `None` if there are
+/// none.
 pub(super) fn extra<'e>(all: &'e ExtraMembers<'_>, plan: Option<&'e MembersPlan<'_>>) -> Option<Payload<'e>> {
     let listed = match (plan, all) {
         (Some(plan), _) => &plan.extra,
@@ -484,7 +486,7 @@ pub(super) fn extra<'e>(all: &'e ExtraMembers<'_>, plan: Option<&'e MembersPlan<
     (!listed.is_empty()).then(|| Value::Object(Object::from_members(listed.clone())).into())
 }
 
-/// The member, if the plan leaves it to the building block's context.
+/// Returns the member, if the plan leaves it to the building block's context.
 #[inline]
 fn kept(member: BlockTerm, plan: Option<&MembersPlan<'_>>) -> Option<BlockTerm> {
     let Some((plan, name)) = plan.zip(member.name) else { return Some(member) };

@@ -1,4 +1,4 @@
-//! What tools give and resources hold: items of content, without the texts and bytes in them, which the payload has.
+//! The content of tool results and resources: items, without their texts and bytes, which the payload holds.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(crate) struct ContentItem<'a> {
 }
 
 impl<'a> ContentItem<'a> {
-    /// Those of the array in canonical JSON that is next; there are none in any other value.
+    /// Reads the items of the array in canonical JSON at the cursor. Any other value does not have items.
     pub fn all(content: &mut Cursor<'a>) -> Vec<Self> {
         let mut items = Vec::new();
         content.each_element(|item| items.push(Self::read(item)));
@@ -37,7 +37,7 @@ impl<'a> ContentItem<'a> {
             "uri" => item.uri = value.text_value(),
             "blob" => item.class = mcp::BLOB_RESOURCE_CONTENTS,
             "text" => item.class = mcp::TEXT_RESOURCE_CONTENTS,
-            // What is embedded has them in itself.
+            // An embedded resource holds these members itself.
             "resource" => drop(value.each_member(|name, value| match name {
                 "mimeType" => item.mime_type = value.text_value(),
                 "uri" => item.uri = value.text_value(),
@@ -62,7 +62,7 @@ impl<'a> ContentItem<'a> {
     }
 }
 
-/// Says of the open node that it has these items, which a message brought, and then of the items what they are.
+/// States that the owner has these items, which the message introduced, and then describes each item.
 pub(super) fn say_content<'a>(
     owner: NodeRef<'a>,
     property: NamedNodeRef<'static>,

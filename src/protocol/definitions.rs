@@ -1,8 +1,8 @@
-//! What a server offers: the definitions of its tools, resources, templates and prompts, as its lists show them.
+//! The definitions of a server's tools, resources, templates and prompts, as its lists show them.
 //!
-//! A definition is a node as long as each list shows it as it was: a run. Where a list shows another one under the same key, a
-//! new run begins, also where the content was seen before. A definition is gone when all pages of a list were seen, one
-//! after the other from the first, and it was on none of them.
+//! A node stands for a run: consecutive lists that show the same definition under a key. When a list shows another
+//! definition under the key, a new run begins, even if that definition was seen before. A definition is removed once
+//! all pages of a list were seen, in order from the first, and it was on none of them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -30,7 +30,8 @@ pub(crate) enum DefinitionKind {
 impl DefinitionKind {
     pub const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Template, Self::Prompt];
 
-    /// The member of a result that lists them, and their member that tells them apart.
+    /// Returns the member of a result that lists definitions of this kind, and the member of a definition that is its
+    /// key.
     fn members(self) -> (&'static str, &'static str) {
         match self {
             Self::Tool => ("tools", "name"),
@@ -49,13 +50,14 @@ impl DefinitionKind {
         }
     }
 
-    /// The one that a member of a result lists.
+    /// Returns the kind of definition that a member of a result lists.
     pub fn listed_by(member: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.members().0 == member)
     }
 }
 
-/// The members of a definition that are said of its node: strings, if they are; `None` stands for JSON.
+/// The members of a definition that become statements about its node, with their datatypes; `None` stands for JSON. A
+/// member with a datatype counts only if it is a string.
 const MEMBERS: [(&str, NamedNodeRef<'static>, Option<NamedNodeRef<'static>>); 10] = [
     ("annotations", mcp::HAS_ANNOTATIONS, None),
     ("arguments", mcp::HAS_ARGUMENTS, None),
@@ -69,18 +71,18 @@ const MEMBERS: [(&str, NamedNodeRef<'static>, Option<NamedNodeRef<'static>>); 10
     ("uriTemplate", mcp::HAS_URI_TEMPLATE, Some(xsd::STRING)),
 ];
 
-/// A definition that a list shows.
+/// A definition on a page of a list.
 pub(crate) struct Shown<'a> {
-    /// Its place in the list, from 1.
+    /// The position in the list, from 1.
     index: u32,
     key: Key,
-    /// Its canonical text.
+    /// The canonical text.
     text: &'a str,
     interoperable: bool,
     digest: String,
 }
 
-/// The definitions of a list, in canonical text. What has no key is not one.
+/// Returns the definitions of a list in canonical text. An element without a key is skipped.
 pub(super) fn shown(kind: DefinitionKind, list: &str, interoperable: bool) -> Vec<Shown<'_>> {
     let found = (1..).zip(json::elements(list)).filter_map(|(index, text)| {
         let key = key(&json::string(json::member(text, kind.members().1)?)?);
@@ -93,14 +95,14 @@ pub(super) fn shown(kind: DefinitionKind, list: &str, interoperable: bool) -> Ve
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     in_force: KeyMap<InForce>,
-    /// Those that were removed, so that what comes back is known to be a revision.
+    /// Removed definitions, so that a later one under the same key is linked as a revision.
     gone: KeyMap<DefinitionNode>,
-    /// What was asked for while no definition of it was in force.
+    /// Nodes for keys that were used while no definition was in force.
     undefined: KeyMap<DefinitionNode>,
     pass: Pass,
 }
 
-/// The message that brought a definition, and its place there.
+/// The message that introduced a definition, and its position there.
 type DefinitionNode = (Name, u32);
 
 /// A definition that is in force.
@@ -108,31 +110,31 @@ type DefinitionNode = (Name, u32);
 struct InForce {
     node: DefinitionNode,
     digest: String,
-    /// The last message that showed it, and the pass that this was part of.
+    /// The last message that showed the definition, and the pass that the message was part of.
     shown_in: Name,
     pass: u64,
 }
 
-/// Reading a list page by page.
+/// One reading of a list, page by page.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pass {
     number: u64,
-    /// Whether it began with the first page, and none is missing so far.
+    /// True if the pass began with the first page and no page is missing so far.
     whole: bool,
-    /// Whether one before it was complete, so that what is new in it was added.
+    /// True if an earlier pass was complete, so that a new definition counts as added.
     again: bool,
     /// The cursor of the next page.
     next: Option<Key>,
 }
 
 impl Definitions {
-    /// How many nodes are remembered.
+    /// The number of nodes in memory.
     pub fn len(&self) -> usize {
         self.in_force.len() + self.gone.len() + self.undefined.len()
     }
 
-    /// The node for what a request asks for by that key: the definition in force, or one that has only the key. `room`
-    /// tells whether a new one may be remembered.
+    /// Returns the node for the key in a request: the definition in force, or a node that has only the key. `room` is
+    /// true if a new node may be remembered.
     pub fn find<'a>(
         &mut self,
         kind: DefinitionKind,
@@ -158,8 +160,8 @@ impl Definitions {
         node
     }
 
-    /// Takes a page of a list: the definitions on it, the cursor that it was asked for with, and that of the next page. At most
-    /// `room` further nodes are remembered.
+    /// Processes a page of a list: its definitions, the cursor of its request, and the cursor of the next page.
+    /// Remembers at most `room` further nodes.
     pub fn take<'a>(
         &mut self,
         kind: DefinitionKind,
@@ -220,7 +222,7 @@ impl Definitions {
     }
 }
 
-/// Says what a definition tells of itself.
+/// Appends the statements of a definition.
 fn describe<'a>(speaker: &mut Speaker<'_, 'a>, shown: &Shown<'a>) {
     let interoperable = shown.interoperable;
     let mut others = String::new();

@@ -1,6 +1,7 @@
-//! Which documents messages of the Language Server Protocol name, and what is reported of them.
+//! The documents named in messages of the Language Server Protocol, and the reports about them.
 //!
-//! `documents.txt` says by the method where; `documents.py` makes it of the types in the protocol's metaModel.
+//! `documents.txt` lists, for each method, the paths of documents; `documents.py` generates it from the types in the
+//! protocol's metaModel.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use std::sync::LazyLock;
 use super::{Key, key};
 use crate::json::{self, member};
 
-/// A line each with a method, `params` or `result`, and paths.
+/// One line per method and part (`params` or `result`), with the paths.
 const DOCUMENTS: &str = include_str!("documents.txt");
 
 static PATHS: LazyLock<HashMap<(&str, &str), Vec<&str>>> = LazyLock::new(|| {
@@ -20,36 +21,36 @@ static PATHS: LazyLock<HashMap<(&str, &str), Vec<&str>>> = LazyLock::new(|| {
     DOCUMENTS.lines().filter_map(read).collect()
 });
 
-/// Where a message names a document, with what it says of it there.
+/// A document named in a message, with the statements about it there.
 pub(crate) struct Mention<'a> {
     pub uri: Cow<'a, str>,
-    /// Stands for the document, however its URI is spelled.
+    /// The digest of the document, equal for all spellings of its URI.
     pub document: Key,
     pub told: Told<'a>,
 }
 
-/// What an object says of a document.
+/// The members of an object that describe a document.
 #[derive(Default)]
 pub(crate) struct Told<'a> {
     uri: Option<Cow<'a, str>>,
     /// An integer.
     pub version: Option<&'a str>,
     pub language: Option<Cow<'a, str>>,
-    /// `full` or `unchanged`, of a report that was asked for.
+    /// `full` or `unchanged`, in a report that was requested.
     pub kind: Option<Cow<'a, str>>,
     pub result_id: Option<Cow<'a, str>>,
-    /// All that was found in it: each with what stands for it, in canonical JSON.
+    /// All diagnostics of the document: the digest of each, and its canonical JSON.
     pub diagnostics: Option<Vec<(Key, &'a str)>>,
 }
 
-/// The answer to a request for diagnostics, or a part of it.
+/// The answer to a request for diagnostics, or a partial result of it.
 pub(crate) struct Reports<'a> {
-    /// That of the document that was asked about.
+    /// The report on the document in the request.
     pub own: Option<Told<'a>>,
     pub others: Vec<Mention<'a>>,
 }
 
-/// The documents that a method's `params` or `result`, a canonical text, names.
+/// Returns the documents named in the `params` or `result` of a method, given in canonical text.
 pub(super) fn mentions<'a>(method: &str, part: &str, text: &'a str) -> Vec<Mention<'a>> {
     let mut found = Vec::new();
     for path in PATHS.get(&(method, part)).into_iter().flatten() {
@@ -107,7 +108,7 @@ fn is_kind_of_report(text: &str) -> bool {
 }
 
 impl<'a> Reports<'a> {
-    /// Those that a result is, or a part of one, in canonical text.
+    /// Parses reports from a result or a partial result, in canonical text.
     pub fn read(text: &'a str) -> Option<Self> {
         let is_report = |object| member(object, "kind").is_some_and(is_kind_of_report);
         let is_own = is_report(text);
@@ -121,8 +122,8 @@ impl<'a> Reports<'a> {
     }
 }
 
-/// Stands for the document of a URI: percent-encoding is taken off where it changes nothing, and neither the case of a
-/// scheme nor that of a drive matters.
+/// Returns a digest of the document's URI that ignores needless percent-encoding and the case of the scheme and of a
+/// drive letter.
 fn document_key(uri: &str) -> Key {
     let scheme = uri.find(':').unwrap_or(0);
     let mut plain = uri.get(..scheme).unwrap_or_default().to_ascii_lowercase().into_bytes();
@@ -131,7 +132,7 @@ fn document_key(uri: &str) -> Key {
         let digits = after.first_chunk::<2>().filter(|_| *byte == b'%');
         let decoded = digits.and_then(|digits| u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok());
         match decoded {
-            // Delimiters are others without it.
+            // An encoded delimiter differs from a plain one.
             Some(delimiter @ (b'%' | b'/' | b'?' | b'#')) => plain.extend([b'%', delimiter]),
             Some(decoded) => plain.push(decoded),
             None => plain.push(*byte),
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(found("textDocument/diagnostic", "result", report), "a None, b None");
     }
 
-    /// The table is what the metaModels say, where they are: beside the corpora.
+    /// Compares the table with the metaModels, if they are present beside the corpora.
     #[test]
     fn documents_are_those_of_the_meta_models() {
         let Some(corpora) = std::env::var_os("RPCGRAPH_CORPORA").map(std::path::PathBuf::from) else { return };

@@ -1,4 +1,5 @@
-//! What a message of the Model Context Protocol tells of itself: the part of the work that needs no other message.
+//! Statements of the Model Context Protocol from a single message: the part of the work that does not need other
+//! messages.
 
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ use crate::message::{ErrorMember, Id, Kind, Message, Payload, Single};
 use crate::record::Protocols;
 use crate::vocab::{mcp, rpcg};
 
-/// What a message tells of itself.
+/// The statements of a single message.
 pub(crate) enum Extract<'a> {
     Nothing,
     Request(McpRequest<'a>),
@@ -27,30 +28,30 @@ pub(crate) enum Extract<'a> {
 
 /// A request.
 pub(crate) struct McpRequest<'a> {
-    /// Class of the operation.
+    /// The class of the operation.
     pub class: NamedNodeRef<'static>,
     pub asks_for: AsksFor<'a>,
-    /// Stands for the token that progress is told by.
+    /// The digest of the progress token.
     pub token: Option<Key>,
     pub trace: Option<Trace<'a>>,
-    /// The client, as it tells of itself.
+    /// The client's description of itself.
     pub client: Option<Box<Introduction<'a>>>,
-    /// Of a request that goes on with an operation: what stands for the `requestState` that it gives back, and for what it
-    /// responds to.
+    /// For a request that continues an operation: the digest of the `requestState` that it returns, and the digest of
+    /// the names of its responses.
     pub state: Option<Key>,
     pub responses: Option<Key>,
 }
 
 pub(crate) enum AsksFor<'a> {
     Other,
-    /// Something that is defined, by its key; the property that leads from the operation to it; and what stands for what it is
-    /// used with.
+    /// A definition by its kind and key, with the property that links the operation to it, and the digest of the
+    /// arguments.
     Use(DefinitionKind, NamedNodeRef<'static>, Cow<'a, str>, u64),
-    /// What became of a task, by what stands for its id; and whether that is its result.
+    /// A task by the digest of its id; true if its result is requested.
     Task(Key, bool),
-    /// A list of definitions, from this cursor on.
+    /// A list of definitions, starting at the cursor if there is one.
     List(DefinitionKind, Option<Key>),
-    /// The server, to tell of itself.
+    /// The server's description of itself.
     Server,
 }
 
@@ -62,24 +63,24 @@ pub(crate) struct McpNotification<'a> {
 
 pub(crate) enum Tells<'a> {
     Other,
-    /// How far a request got, by its token.
+    /// Progress of a request, by its token.
     Progress(Key),
-    /// That the answer to a request is not wanted any more.
+    /// Cancellation of a request.
     Cancelled(Id<'a>),
-    /// A line for a log: how grave it is, and who says it.
+    /// A log message: level and logger.
     Log(Option<Cow<'a, str>>, Option<Cow<'a, str>>),
-    /// How far a task got.
+    /// The status of a task.
     Task(Box<McpResult<'a>>),
 }
 
-/// Where a message belongs in a trace (W3C Trace Context): the trace, and the span that sent it.
+/// The position of a message in a trace (W3C Trace Context): the trace, and the span that sent the message.
 pub(crate) struct Trace<'a> {
     pub trace: &'a str,
     pub span: &'a str,
 }
 
 impl<'a> Trace<'a> {
-    /// Reads a `traceparent`: version, trace, span and flags, in lower-case hexadecimal digits.
+    /// Parses a `traceparent`: version, trace, span and flags, in lower-case hexadecimal digits.
     fn read(traceparent: &'a str) -> Option<Self> {
         let mut parts = traceparent.split('-');
         let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
@@ -92,58 +93,60 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// What may be the answer to a request of MCP.
+/// A possible answer to a request of MCP.
 #[derive(Default)]
 pub(crate) struct McpResult<'a> {
     pub lists: Vec<(DefinitionKind, Vec<Shown<'a>>)>,
     pub next_cursor: Option<Key>,
-    /// What the result itself says: the version of the protocol, and whether the tool failed.
+    /// The members of the result itself: the protocol version, and whether the tool failed.
     pub facts: (Option<Cow<'a, str>>, Option<bool>),
-    /// Whether the tool failed, whose outcome may be in what a task gave.
+    /// True if the tool failed. The outcome may come from the result of a task.
     pub is_error: Option<bool>,
-    /// What a tool gave.
+    /// The content of a tool result.
     pub content: Vec<ContentItem<'a>>,
-    /// What is in a resource.
+    /// The contents of a resource.
     pub contents: Vec<ContentItem<'a>>,
-    /// The server, as it tells of itself.
+    /// The server's description of itself.
     pub server: Option<Box<Introduction<'a>>>,
     /// Diagnostics of documents (LSP).
     pub reports: Option<Box<Reports<'a>>>,
-    /// Where it may be that the operation goes on.
+    /// The continuation of the operation, if there may be one.
     pub round: Option<Box<Round<'a>>>,
 }
 
-/// What says that an operation goes on, or how far its task got.
+/// The members of a result about a continued operation, or about the status of its task.
 pub(crate) struct Round<'a> {
     /// `input_required`, or the status of the task.
     pub status: Cow<'a, str>,
-    /// What stands for the state that the next request has to give back, and for all that is asked.
+    /// The digest of the state that the next request has to return, and the digest of the names of the requested
+    /// inputs.
     pub state: Option<Key>,
     pub asked: Option<Key>,
     pub inputs: Inputs<'a>,
-    /// What stands for the id of its task.
+    /// The digest of the task's id.
     pub task: Option<Key>,
-    /// Whether the task is made by this.
+    /// True if this message creates the task.
     pub is_new: bool,
-    /// Whether the outcome of the operation is in it, or there will never be any.
+    /// True if this message holds the outcome of the operation, or there will not be an outcome.
     pub is_last: bool,
 }
 
-/// What people, or programs that speak for them, are asked: names and requests, in canonical JSON.
+/// Inputs requested from people, or from programs on their behalf: names, and requests in canonical JSON.
 pub(crate) struct Inputs<'a> {
     pub requests: Vec<(Cow<'a, str>, &'a str)>,
     pub interoperable: bool,
 }
 
-/// An error that MCP has a name for.
+/// An error code that MCP defines.
 pub(crate) struct McpError<'a> {
     pub kind: NamedNodeRef<'static>,
-    /// The URLs that have to be visited first.
+    /// The URLs to visit first.
     pub inputs: Inputs<'a>,
 }
 
 impl<'a> Extract<'a> {
-    /// Takes it out of each of these, as far as there is what [`spell`](super::spell) gave.
+    /// Extracts the statements of each message. `spelled` holds the results of [`spell`](super::spell), and limits the
+    /// number of messages.
     pub fn all<'e>(
         told: Told,
         singles: impl Iterator<Item = &'e Single<'a>>,
@@ -157,7 +160,8 @@ impl<'a> Extract<'a> {
         all
     }
 
-    /// Takes it out of a message whose method was looked up. `spelled` is what [`spell`](super::spell) gave.
+    /// Extracts the statements of a message whose method was looked up. `spelled` is the result of
+    /// [`spell`](super::spell).
     fn of(told: Told, single: &Single<'a>, spelled: Option<&'a Spelled>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
         let Told { protocol, errors_alone, cancels_alone } = told;
@@ -184,7 +188,7 @@ impl<'a> Extract<'a> {
         found.unwrap_or(Self::Nothing)
     }
 
-    /// What a request or a notification of LSP tells.
+    /// Extracts the statements of an LSP request or notification.
     fn lsp(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
         let method = message.method.as_deref().filter(|_| has(message, Protocols::LSP))?;
         let (params, interoperable) = text(message.params.as_ref(), spelled)?;
@@ -192,12 +196,12 @@ impl<'a> Extract<'a> {
     }
 }
 
-/// Whether the protocol has a message's method.
+/// Returns true if the protocol defines the message's method.
 fn has(message: &Message<'_>, protocol: Protocols) -> bool {
     message.known.is_some_and(|known| known.protocols.has(protocol))
 }
 
-/// The canonical text of a payload, and whether it is interoperable.
+/// Returns the canonical text of a payload, and whether it is interoperable.
 fn text<'a>(payload: Option<&Payload<'a>>, spelled: Option<&'a Spelled>) -> Option<(&'a str, bool)> {
     match (payload?, spelled) {
         (Payload::Canonical { text, interoperable }, _) => Some((text, *interoperable)),
@@ -206,7 +210,7 @@ fn text<'a>(payload: Option<&Payload<'a>>, spelled: Option<&'a Spelled>) -> Opti
     }
 }
 
-/// Members of params, or of the `_meta` in them, as they are spelled in canonical JSON.
+/// Members of params, or of the `_meta` in them, in canonical JSON.
 #[derive(Default)]
 struct Params<'a> {
     interoperable: bool,
@@ -273,11 +277,11 @@ impl<'a> Params<'a> {
     }
 
     fn trace(&self) -> Option<Trace<'a>> {
-        // Canonical text has no escapes for what may be in it.
+        // Canonical text does not escape any character of a valid `traceparent`.
         Trace::read(self.traceparent?.strip_prefix('"')?.strip_suffix('"')?)
     }
 
-    /// Stands for the token, a string or a number.
+    /// Returns the digest of the token, if it is a string or a number.
     fn token(&self) -> Option<Key> {
         self.token.filter(|token| !token.starts_with(['{', '[', 't', 'f', 'n'])).map(key)
     }
@@ -313,7 +317,7 @@ impl<'a> McpRequest<'a> {
             "resources/templates/list" => (rpcg::OPERATION, list(DefinitionKind::Template)),
             "prompts/list" => (mcp::LIST_PROMPTS_OPERATION, list(DefinitionKind::Prompt)),
             "ping" => (mcp::PING_OPERATION, AsksFor::Other),
-            // LSP's has no version, and that of ACP is a number.
+            // In LSP, `initialize` does not have a version; in ACP, the version is a number.
             "initialize" => {
                 string(params.version)?;
                 (mcp::INITIALIZE_OPERATION, AsksFor::Server)
@@ -343,7 +347,7 @@ impl<'a> McpRequest<'a> {
 impl<'a> McpNotification<'a> {
     fn of(protocol: Protocol, message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
         let method = message.method.as_deref()?;
-        // LSP's are no more than this.
+        // Of LSP, only cancellations are extracted here.
         if method == "$/cancelRequest" && protocol != Protocol::Mcp {
             let (params, _) = text(message.params.as_ref(), spelled)?;
             return Some(Self { trace: None, tells: cancelled(json::member(params, "id")?)? });
@@ -403,7 +407,7 @@ impl<'a> McpResult<'a> {
         });
         result.facts = (string(version), result.is_error);
         if let Some(found) = round.read(interoperable) {
-            // What a task gave is where results of tools have it.
+            // The member `result` of a task holds the outcome in the form of a tool result.
             if result.content.is_empty()
                 && let Some(Extract::Result(outcome)) =
                     round.result.and_then(|outcome| Self::of(outcome, interoperable))
@@ -421,7 +425,7 @@ impl<'a> McpResult<'a> {
     }
 }
 
-/// Members of a result that say that an operation goes on, or how far its task got, in canonical JSON.
+/// Members of a result about a continued operation, or about the status of its task, in canonical JSON.
 #[derive(Default)]
 struct RoundParts<'a> {
     result_type: Option<&'a str>,
@@ -495,14 +499,14 @@ impl<'a> McpError<'a> {
     }
 }
 
-/// Stands for the names of an object's members, if it has any.
+/// Returns the digest of an object's member names; `None` if the object is empty.
 fn names(object: &str) -> Option<Key> {
     let mut names = json::members(object).map(|(name, _)| name).peekable();
     names.peek()?;
     Some(key(names.collect::<Vec<_>>()))
 }
 
-/// Tells texts apart, but for those that were made to have one digest.
+/// Returns a fast digest of a text. It does not resist deliberate collisions.
 fn digest(text: &str) -> u64 {
     let (chunks, rest) = text.as_bytes().as_chunks();
     let last = rest.iter().fold(1, |last, byte| last << 8 | u64::from(*byte));

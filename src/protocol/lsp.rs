@@ -1,17 +1,17 @@
 //! The Language Server Protocol, 3.17 and 3.18.
 //!
-//! | of | becomes |
+//! | in the log | in the graph |
 //! |---|---|
-//! | a message that names documents ([`documents`](super::documents)) | `lsp:document`: a node for each document, by whatever spelling of its URI |
-//! | the version, language or result id of a document there | `lsp:mentions` a node that has them and leads to the document |
-//! | `textDocument/publishDiagnostics`; reports that answer `textDocument/diagnostic` or `workspace/diagnostic`, or are a part of that | diagnostics, each a node from the report that it is `lsp:reportedIn` to the one that it is `lsp:replacedIn` |
+//! | a message that names documents ([`documents`](super::documents)) | `lsp:document`: one node for each document, whatever the spelling of its URI |
+//! | the version, language or result id of a document in a message | `lsp:mentions` a node that has them and links to the document |
+//! | `textDocument/publishDiagnostics`; reports that answer `textDocument/diagnostic` or `workspace/diagnostic`, or are a partial result of them | diagnostics, each a node from the report that it is `lsp:reportedIn` to the report that it is `lsp:replacedIn` |
 //! | `initialize` and its answer | `rpcg:introduces` a client or server, with its capabilities |
 //! | `client/registerCapability`, `client/unregisterCapability` | `lsp:registers`, `lsp:unregisters` a capability of the server |
 //! | `$/progress` | `rpcg:progressOf` the request |
 //!
-//! A report replaces the one before it of the same document: what is pushed, what is pushed before; what is asked for, what
-//! was answered before under the same `identifier`. A diagnostic that both have, as it was, stays one node, and so does one
-//! that a report has twice.
+//! A report replaces the previous report on the same document: a pushed report replaces the last pushed report, and an
+//! answer replaces the last answer with the same `identifier`. A diagnostic that both reports contain unchanged stays
+//! one node, and so does a diagnostic that a report contains twice.
 
 use std::borrow::Cow;
 
@@ -27,68 +27,68 @@ use crate::session::Name;
 use crate::session::triples::{NodeRef, Part, PartKind};
 use crate::vocab::{lsp, rpcg};
 
-/// What a request or a notification tells of itself.
+/// The statements of a single request or notification.
 pub(crate) struct LspMessage<'a> {
     mentions: Vec<Mention<'a>>,
     tells: LspTells<'a>,
-    /// What its progress and parts of its result are told by.
+    /// The tokens of its progress and of its partial results.
     tokens: [Option<Key>; 2],
 }
 
 enum LspTells<'a> {
     Other,
     Client(Option<Introduction<'a>>),
-    /// By which token; whether that is the end; what is found so far.
+    /// The token; true at the end; reports so far.
     Progress(Key, bool, Option<Reports<'a>>),
-    /// That progress will be told by this token.
+    /// The token of progress to come.
     Token(Key),
     /// Canonical JSON, and whether it is interoperable.
     Registers(&'a str, bool),
     Unregisters(&'a str),
-    /// That diagnostics are wanted, of those that this stands for.
+    /// A request for diagnostics: the digest of their stream.
     Asks(Key),
 }
 
-/// What the answer to a request can tell.
+/// What the linker expects of the answer to a request.
 pub(super) struct LspAwaits {
     is_introduction: bool,
     asks: Option<Asked>,
     tokens: [Option<Key>; 2],
 }
 
-/// A request for diagnostics: which those are, and of which document, if it is one.
+/// A request for diagnostics: their stream, and the document if the request names one.
 #[derive(Clone, Copy)]
 struct Asked {
     stream: Key,
     document: Option<Key>,
 }
 
-/// The message that brought something, and its place there.
+/// The message that introduced something, and its position there.
 type Brought = (Name, u32);
 
-/// What is known in a session.
+/// The linker's memory of one session.
 #[derive(Default)]
 pub(super) struct LspSession {
     documents: KeyMap<Brought>,
-    /// The diagnostics of each document and stream that are in force.
+    /// The diagnostics in force, for each document and stream.
     reports: KeyMap<KeyMap<Brought>>,
     diagnostics: usize,
     registrations: KeyMap<Brought>,
-    /// Requests by the tokens of their progress.
+    /// Requests by their progress tokens.
     tokens: KeyMap<(Name, Option<Asked>)>,
 }
 
-/// A message that says something of documents.
+/// The message being linked, and its counters.
 struct Saying {
     message: Name,
     stream: Option<Key>,
-    /// How much more may be remembered.
+    /// The number of further items that may be remembered.
     room: usize,
     diagnostics: u32,
 }
 
 impl<'a> LspMessage<'a> {
-    /// Takes it out of the params, canonical text, of a message with a method of the protocol.
+    /// Extracts the statements from the params, in canonical text, of a message with an LSP method.
     pub fn of(method: &str, text: &'a str, (is_request, interoperable): (bool, bool)) -> Option<Self> {
         let mentions = mentions(method, "params", text);
         let mut tokens = [None; 2];
@@ -127,7 +127,7 @@ impl<'a> LspParams<'a> {
                 "token" => &mut params.token,
                 "value" => &mut params.value,
                 "identifier" => &mut params.identifier,
-                // The protocol spells it like that.
+                // The protocol spells it this way.
                 "registrations" | "unregisterations" => &mut params.registrations,
                 "clientInfo" => &mut params.info,
                 "capabilities" => &mut params.capabilities,
@@ -139,10 +139,10 @@ impl<'a> LspParams<'a> {
         params
     }
 
-    /// Nothing, if it is not a message of the protocol.
+    /// Returns `None` if the message does not belong to LSP.
     fn tell(self, method: &str, interoperable: bool) -> Option<LspTells<'a>> {
         let told = match method {
-            // MCP's and ACP's have a version.
+            // In MCP and ACP, `initialize` has a version.
             "initialize" if self.version.is_some() => return None,
             "initialize" => {
                 Some(LspTells::Client(Introduction::new(self.info, None, self.capabilities, interoperable)))
@@ -162,20 +162,20 @@ impl<'a> LspParams<'a> {
 }
 
 impl LspAwaits {
-    /// Whether there is anything to wait for.
+    /// Returns true if the answer can carry statements.
     pub fn is_any(&self) -> bool {
         self.is_introduction || self.asks.is_some() || self.tokens != [None; 2]
     }
 }
 
 impl LspSession {
-    /// How much is remembered.
+    /// The number of items in memory.
     pub fn len(&self) -> usize {
         self.documents.len() + self.diagnostics + self.registrations.len() + self.tokens.len()
     }
 
-    /// Says what a request or a notification is about; gives what its answer can tell. `room` is how
-    /// much more may be remembered.
+    /// Appends the statements of a request or notification, and returns what to expect of its answer. `room` is the
+    /// number of further items that may be remembered.
     pub fn link<'a>(
         &mut self,
         name: Name,
@@ -222,7 +222,7 @@ impl LspSession {
         awaits
     }
 
-    /// Links the answer to a request: what a server tells of itself, what it reports.
+    /// Links the answer to a request: the server's introduction, and reports.
     pub fn answer<'a>(
         &mut self,
         name: Name,
@@ -238,7 +238,7 @@ impl LspSession {
             introduction.say(Sender::Server, &LSP_SIDES, server, name, out);
         }
         let (Some(asked), Some(mut reports)) = (awaits.asks, reports) else { return };
-        // The request has said what its URI is.
+        // The request has already stated the document's URI.
         let document = asked.document.filter(|document| self.documents.contains_key(document));
         if let (Some(document), Some(told)) = (document, reports.own) {
             reports.others.insert(0, Mention { uri: Cow::Borrowed(""), document, told });
@@ -275,7 +275,7 @@ impl LspSession {
         }
     }
 
-    /// Says which documents a message names, and what of them.
+    /// Appends the documents that a message names, and the statements about them.
     fn mention<'a>(&mut self, mentions: Vec<Mention<'a>>, mut saying: Saying, out: &mut Vec<Statement<'a>>) {
         let (message, mut others) = (saying.message, Vec::new());
         let (mut documents, mut told) = (KeyMap::default(), Vec::new());
@@ -306,7 +306,7 @@ impl LspSession {
         out.append(&mut others);
     }
 
-    /// The node of a document, which is the message's, if none is known.
+    /// Returns the node of a document: the known node, or a new one that the message introduces.
     fn document<'a>(
         &mut self,
         (document, uri): (Key, Cow<'a, str>),
@@ -327,7 +327,7 @@ impl LspSession {
         node
     }
 
-    /// Takes all diagnostics of a document, in place of those before.
+    /// Replaces the diagnostics of a document with those of a new report.
     fn report<'a>(
         &mut self,
         (report, document): (Key, NodeRef<'static>),
@@ -363,7 +363,7 @@ impl LspSession {
             Speaker::new(out, part(PartKind::Diagnostic, found)).link(lsp::REPLACED_IN, message);
         }
         if now.len() > saying.room {
-            // Those of this report are not replaced by any.
+            // Without room, the diagnostics of this report are never replaced.
             now.clear();
         }
         saying.room -= now.len();
@@ -375,7 +375,7 @@ impl LspSession {
 }
 
 impl Saying {
-    /// Whether another thing may be remembered, and counts it.
+    /// Returns true if another item may be remembered, and counts it.
     fn has_room(&mut self) -> bool {
         let has_room = self.room > 0;
         self.room = self.room.saturating_sub(1);
@@ -387,12 +387,12 @@ fn part(kind: PartKind, (message, index): Brought) -> NodeRef<'static> {
     NodeRef::Part(message, Part { kind, index })
 }
 
-/// What is registered: what stands for its id, and all of it.
+/// Returns the digest of the id, and the whole text, of each registration.
 fn registered(all: &str) -> impl Iterator<Item = (Key, &str)> {
     json::elements(all).filter_map(|text| Some((key(json::member(text, "id")?), text)))
 }
 
-/// Says what a diagnostic tells.
+/// Appends the statements of a diagnostic.
 fn describe<'a>(speaker: &mut Speaker<'_, 'a>, text: &'a str) {
     for (name, value) in json::members(text) {
         match name {
@@ -406,14 +406,14 @@ fn describe<'a>(speaker: &mut Speaker<'_, 'a>, text: &'a str) {
                 };
                 speaker.literal(lsp::SEVERITY, name.map(Cow::Borrowed), xsd::STRING);
             }
-            // A string or a number.
+            // The code is a string or a number.
             "code" => {
                 let number =
                     Some(value).filter(|value| value.starts_with(|first: char| first == '-' || first.is_ascii_digit()));
                 speaker.literal(lsp::CODE, json::string(value).or(number.map(Cow::Borrowed)), xsd::STRING);
             }
             "source" => speaker.literal(lsp::SOURCE, json::string(value), xsd::STRING),
-            // A string, or one of a kind of markup.
+            // The message is a string, or markup content.
             "message" => {
                 let markup = || json::string(json::member(value, "value")?);
                 let text = json::string(value).or_else(markup);

@@ -1,23 +1,23 @@
 //! The Model Context Protocol, from revision 2024-11-05 on.
 //!
-//! | of | becomes |
+//! | in the log | in the graph |
 //! |---|---|
-//! | a request | `rpcg:inOperation` of it and of what answers it: an operation, named by the request |
-//! | `tools/call`, `resources/read`, `prompts/get` | also what the operation is about: `mcp:executesTool`, `mcp:accessesResource`, `mcp:instantiatesPrompt` |
-//! | the answer to a call of a tool | `rpcg:toolResult`, with its content |
+//! | a request | `rpcg:inOperation` on the request and its answer: an operation, named by the request |
+//! | `tools/call`, `resources/read`, `prompts/get` | also the subject of the operation: `mcp:executesTool`, `mcp:accessesResource`, `mcp:instantiatesPrompt` |
+//! | the answer to a tool call | `rpcg:toolResult`, with its content |
 //! | the answer to `resources/read` | `mcp:hasContents` of the resource |
 //! | the answer to `tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` | definitions, each `rpcg:definedIn` the lists that show it |
 //! | `initialize`, `server/discover`, `_meta` of a request | `rpcg:introduces` a client or server, with its capabilities |
 //! | `notifications/progress`, `notifications/cancelled`, LSP's `$/cancelRequest` | `rpcg:progressOf`, `rpcg:cancels` the request |
 //! | `notifications/message` | `mcp:hasLevel`, `mcp:hasLogger` |
 //! | `_meta.traceparent` | `rpcg:traceId`, `rpcg:parentSpanId` |
-//! | a request that goes on with an operation ([`rounds`](super::rounds)) | `rpcg:continues` the answer that left it open |
-//! | what an answer wants to be told first | `rpcg:asks` inputs, each with its name and its request |
-//! | an answer that leaves an operation open, what tells of a task | `rpcg:status` |
-//! | what ends an operation of more than one request | `rpcg:endedBy` of that operation, and its `rpcg:durationSeconds` |
+//! | a request that continues an operation ([`rounds`](super::rounds)) | `rpcg:continues` the answer that left the operation open |
+//! | inputs that an answer requests | `rpcg:asks` inputs, each with its name and its request |
+//! | an answer that leaves an operation open, or the status of a task | `rpcg:status` |
+//! | the end of an operation with more than one request | `rpcg:endedBy` on that operation, and its `rpcg:durationSeconds` |
 //! | errors -32020 to -32022, -32042 | `rpcg:errorKind` |
 //!
-//! What the members mean is said in MCP's [specification](https://modelcontextprotocol.io/specification/2025-11-25).
+//! MCP's [specification](https://modelcontextprotocol.io/specification/2025-11-25) defines the members.
 
 use std::sync::Arc;
 
@@ -37,17 +37,19 @@ use crate::session::triples::{NodeRef, Part, PartKind};
 use crate::session::{Annotated, Name, Node, Sessions};
 use crate::vocab::{mcp, rpcg};
 
-/// How many definitions, documents, diagnostics and the like are remembered, of all sessions together.
+/// The maximum number of definitions, documents, diagnostics and the like in memory, over all sessions.
 const REMEMBERED: usize = 1 << 16;
 
-/// Links messages with those before them, in their order.
+/// Links messages to earlier ones, in their order.
 ///
-/// Remembers the requests that wait for their answers, 2^18 at most: what answers an older one is in no operation. Operations
-/// that answers have left open, 2^16 at most: what goes on with an older one is an operation of its own. And at most 2^16
-/// sessions, definitions, documents, diagnostics, registrations and tokens of LSP, each by digests. Where half of that is
-/// reached, the sessions that were used longest ago lose theirs: what is listed or named there again is new. Further
-/// definitions of one session are new in each list, and what is used of them has only a name; further documents are new in
-/// each message; further diagnostics are new in each report, and not replaced.
+/// Memory is bounded by three limits:
+/// - 2^18 requests that wait for their answers: the answer to an older request is not part of an operation.
+/// - 2^16 operations that an answer has left open: a request that continues an older one starts an operation of its
+///   own.
+/// - 2^16 sessions, definitions, documents, diagnostics, registrations and tokens of LSP, each by digests. When half of
+///   this limit is reached, the sessions that were used longest ago are evicted: what is listed or named there again
+///   counts as new. Further definitions of one session are new in each list, and uses of them have only a name; further
+///   documents are new in each message; further diagnostics are new in each report, and are not replaced.
 #[derive(Default)]
 pub(crate) struct Linker {
     open: OpenRequests<OpenOperation>,
@@ -55,39 +57,39 @@ pub(crate) struct Linker {
     tokens: KeyMap<Name>,
     rounds: Rounds,
     sessions: KeyMap<ProtocolSession>,
-    /// The reference of the session that messages are linked in, and its key.
+    /// The reference of the session whose messages are being linked, and its key.
     current: (Arc<str>, Key),
-    /// How many definitions, documents and the like all sessions have.
+    /// The number of definitions, documents and the like over all sessions.
     remembered: usize,
     uses: u64,
 }
 
-/// The operation of a request that is not answered yet.
+/// The operation of an unanswered request.
 struct OpenOperation {
     awaits: Awaits,
     token: Option<Key>,
-    /// What the request goes on with.
+    /// The operation that the request continues.
     before: Option<Box<Paused>>,
 }
 
-/// What the answer to a request can tell.
+/// What the linker expects of the answer to a request.
 enum Awaits {
     Other,
     List(DefinitionKind, Option<Key>),
     Use(Used),
     Server,
-    /// How far a task got, or its result.
+    /// The status of a task; true for its result.
     Task(bool),
     Lsp(Box<LspAwaits>),
 }
 
-/// What is known of the two sides of a session.
+/// The linker's memory of one session.
 #[derive(Default)]
 struct ProtocolSession {
     last_used: u64,
     client: Option<KnownSide>,
     server: Option<KnownSide>,
-    /// What the server offers.
+    /// The definitions of the server, by kind.
     definitions: [Definitions; DefinitionKind::ALL.len()],
     lsp: LspSession,
 }
@@ -99,7 +101,7 @@ impl ProtocolSession {
 }
 
 impl Linker {
-    /// Says what a message is about, of the session with that reference, which is that of the last record.
+    /// Appends the statements of a message. The session's reference is the session of the last record.
     pub fn link<'a>(
         &mut self,
         session: &Arc<str>,
@@ -172,7 +174,7 @@ impl Linker {
     }
 
     fn await_answer(&mut self, annotated: &Annotated<'_>, open: OpenOperation) {
-        // Null never pairs.
+        // A null id never pairs.
         if let Node::Message(Message { id: Some(Id::Null), .. }) = &annotated.node {
             return;
         }
@@ -185,7 +187,7 @@ impl Linker {
         }
     }
 
-    /// Links a request or a notification of LSP.
+    /// Links an LSP request or notification.
     fn lsp<'a>(&mut self, annotated: &Annotated<'a>, message: LspMessage<'a>, out: &mut Vec<Statement<'a>>) {
         let awaits = self.remember(|ProtocolSession { lsp, client, .. }, room| {
             lsp.link(annotated.name, message, (client, room), out)
@@ -196,7 +198,7 @@ impl Linker {
         }
     }
 
-    /// What a request goes on with; that is not left open any more, unless it is a task.
+    /// Finds the open operation that a request continues. The operation is then no longer open, unless it is a task.
     fn goes_on(&mut self, request: &McpRequest<'_>) -> GoesOn {
         let session = self.current.1;
         match &request.asks_for {
@@ -224,7 +226,7 @@ impl Linker {
         }
     }
 
-    /// Links what answers an open request.
+    /// Links the answer to an open request.
     fn answer<'a>(
         &mut self,
         annotated: &Annotated<'a>,
@@ -254,7 +256,7 @@ impl Linker {
             Awaits::Use(used) => Some(used),
             _ => before.as_ref().and_then(|paused| paused.used),
         };
-        // Whether this is the outcome, or what goes on with the operation has these keys.
+        // `is_last` is true for the outcome of the operation; otherwise `keys` find the requests that may continue it.
         let (mut is_last, mut keys) = (!matches!(awaits, Awaits::Task(false)), Vec::new());
         match extract {
             Extract::Result(mut result) => {
@@ -300,7 +302,7 @@ impl Linker {
         }
     }
 
-    /// What a request has that goes on with an operation that this leaves open.
+    /// Returns the keys of requests that may continue an operation that this answer leaves open.
     fn keys(&self, round: &Round<'_>, used: Option<Used>) -> Vec<Key> {
         let session = self.current.1;
         match (round.task, used) {
@@ -314,7 +316,7 @@ impl Linker {
         }
     }
 
-    /// Says that a message is the outcome of an operation that was left open before.
+    /// States that a message is the outcome of an operation that was left open before.
     fn end<'a>(&mut self, before: &Paused, annotated: &Annotated<'a>, out: &mut Vec<Statement<'a>>) {
         if self.rounds.end(before.operation) {
             let mut speaker = Speaker::new(out, NodeRef::Part(before.operation, Part::OPERATION));
@@ -361,7 +363,7 @@ impl Linker {
         match notification.tells {
             Tells::Other => {}
             Tells::Progress(token) => {
-                // The side that asked, as far as it is known.
+                // The side that made the request, if known.
                 let asked = [None, Some(Sender::Client), Some(Sender::Server)];
                 let asked = asked.into_iter().filter(|asker| asker.is_none() || sender.is_none() || asker != sender);
                 let mut found = asked.filter_map(|asker| self.tokens.get(&self.token(token, asker)));
@@ -383,7 +385,7 @@ impl Linker {
         say_trace(&mut speaker, notification.trace);
     }
 
-    /// Links a notification that tells how far a task got.
+    /// Links a notification about the status of a task.
     fn task<'a>(
         &mut self,
         annotated: &Annotated<'a>,
@@ -409,12 +411,12 @@ impl Linker {
         }
     }
 
-    /// Stands for the token that the side gave to a request of the session: other bits for each side.
+    /// Returns the key of a progress token in the current session, different for each side.
     fn token(&self, token: Key, asker: Option<Sender>) -> Key {
         self.current.1.rotate_left(1) ^ token ^ asker.map_or(0, |sender| 1 + sender as Key)
     }
 
-    /// What is known of the session.
+    /// Returns the memory of the current session.
     fn session(&mut self) -> &mut ProtocolSession {
         self.uses += 1;
         if self.remembered + self.sessions.len() > REMEMBERED / 2 && self.sessions.len() > 1 {
@@ -425,7 +427,7 @@ impl Linker {
         known
     }
 
-    /// Uses what is known of the session, to which so many things may be added.
+    /// Calls `with` on the memory of the current session and the number of further items that it may hold.
     fn remember<R>(&mut self, with: impl FnOnce(&mut ProtocolSession, usize) -> R) -> R {
         let room = REMEMBERED.saturating_sub(self.remembered);
         let session = self.session();
@@ -436,7 +438,7 @@ impl Linker {
         result
     }
 
-    /// Forgets those sessions that were used longest ago, half of them, but not this one.
+    /// Evicts the half of the other sessions that was used longest ago.
     fn forget(&mut self) {
         let mut others: Vec<_> = self.sessions.iter().filter(|(key, _)| **key != self.current.1).collect();
         others.sort_unstable_by_key(|(_, known)| known.last_used);
@@ -448,7 +450,7 @@ impl Linker {
     }
 }
 
-/// Says the [facts](crate::mapping) of a payload that has been read already.
+/// Appends the [facts](crate::mapping) of a payload that was already parsed.
 fn say_facts<'a>(annotated: &mut Annotated<'a>, extract: &Extract<'a>, out: &mut Vec<Statement<'a>>) {
     let mut speaker = Speaker::new(out, NodeRef::Message(annotated.name));
     annotated.facts_said = true;
@@ -473,14 +475,14 @@ fn say_trace<'a>(speaker: &mut Speaker<'_, 'a>, trace: Option<Trace<'a>>) {
     }
 }
 
-/// What a request has to have that goes on with an operation.
+/// The properties that a request must have to continue an operation.
 #[derive(Hash)]
 enum Wants {
-    /// This state.
+    /// The same state.
     State(Key),
-    /// Responses to all that was asked; and whether a state was given too.
+    /// Responses to all requested inputs; true if a state was given too.
     Responses(Key, bool),
-    /// What the last one was used with.
+    /// The same arguments as the last request.
     Again(u64),
 }
 
@@ -493,7 +495,8 @@ fn task_key(session: Key, task: Key) -> Key {
 }
 
 impl Round<'_> {
-    /// Whether what answers such a request tells of an operation that goes on, and does not just look like it.
+    /// Returns true if the answer to such a request really describes a continued operation, and does not just look like
+    /// it.
     fn is_told(&self, awaits: &Awaits) -> bool {
         match awaits {
             Awaits::Use(_) => self.is_new || self.task.is_none(),
@@ -503,13 +506,13 @@ impl Round<'_> {
     }
 }
 
-/// Says what came of the use of something: what a tool gave, what is in a resource.
+/// Appends the outcome of a use: the result of a tool, or the contents of a resource.
 fn give<'a>(name: Name, result: McpResult<'a>, used: Used, out: &mut Vec<Statement<'a>>) {
     match used.kind {
         DefinitionKind::Tool => {
             let node = NodeRef::Part(name, Part { kind: PartKind::Result, index: 0 });
             let mut speaker = Speaker::new(out, NodeRef::Message(name));
-            // What a task gave is in a member of the result.
+            // The result of a task is inside a member of the message's result, so `facts` does not include it.
             if let (None, Some(is_error)) = (result.facts.1, result.is_error) {
                 speaker.say(rpcg::IS_ERROR, Said::Boolean(is_error));
             }
@@ -527,7 +530,7 @@ fn input(message: Name, index: u32) -> NodeRef<'static> {
     NodeRef::Part(message, Part { kind: PartKind::Input, index })
 }
 
-/// Says that a message asks for inputs, and what these are.
+/// Links a message to the inputs that it requests.
 fn link_inputs<'a>(message: Name, speaker: &mut Speaker<'_, 'a>, inputs: Option<&Inputs<'a>>) {
     let requests = inputs.into_iter().flat_map(|inputs| &inputs.requests);
     (1..).zip(requests).for_each(|(index, _)| speaker.link(rpcg::ASKS, input(message, index)));

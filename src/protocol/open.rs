@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use crate::session::Name;
 
-/// How many are remembered if nothing else is said; beyond that, the oldest is forgotten.
+/// The default maximum number of open requests; beyond it, the oldest is evicted.
 const OPEN: usize = 1 << 18;
 
-/// What is remembered of open requests. Most are answered soon, so a queue is enough.
+/// Data about open requests. Most are answered soon, so a queue is enough.
 pub(crate) struct OpenRequests<T> {
-    /// Those that were answered meanwhile have nothing any more.
+    /// Answered requests hold `None` until they are removed.
     requests: VecDeque<(Name, Option<T>)>,
     count: usize,
     limit: usize,
@@ -22,24 +22,24 @@ impl<T> Default for OpenRequests<T> {
 }
 
 impl<T> OpenRequests<T> {
-    /// At most so many.
+    /// Creates a queue of at most `limit` requests.
     pub fn new(limit: usize) -> Self {
         Self { requests: VecDeque::new(), count: 0, limit }
     }
 
-    /// Forgets them all; tells how many there were.
+    /// Removes all requests and returns their number.
     pub fn clear(&mut self) -> u64 {
         self.requests.clear();
         std::mem::take(&mut self.count) as u64
     }
 
-    /// What is remembered of a request.
+    /// Returns the data of an open request.
     pub fn get_mut(&mut self, name: Name) -> Option<&mut T> {
         let at = self.requests.binary_search_by_key(&name, |(name, _)| *name).ok()?;
         self.requests.get_mut(at)?.1.as_mut()
     }
 
-    /// Adds the newest; gives what was remembered of the oldest, if that is forgotten for it.
+    /// Adds the newest request; returns the data of the oldest, if it was evicted.
     pub fn insert(&mut self, name: Name, remembered: T) -> Option<T> {
         if self.requests.len() > 2 * self.count + 64 {
             self.requests.retain(|(_, remembered)| remembered.is_some());
@@ -53,7 +53,7 @@ impl<T> OpenRequests<T> {
         }
     }
 
-    /// Takes what is remembered of a request, which is open no more.
+    /// Removes a request and returns its data.
     pub fn take(&mut self, name: Name) -> Option<T> {
         let at = self.requests.binary_search_by_key(&name, |(name, _)| *name).ok()?;
         let taken = self.requests.get_mut(at)?.1.take()?;

@@ -1,10 +1,10 @@
-//! Operations that take more than one request: an answer leaves them open, and another request goes on with them.
+//! Operations of more than one request: an answer leaves them open, and another request continues them.
 //!
-//! | left open by | gone on with by |
+//! | left open by | continued by |
 //! |---|---|
-//! | a result whose `resultType` is `input_required` | a request of that method for that tool, resource or prompt with the same `requestState`; or, where only one side gave a state or neither, with responses to just what was asked |
-//! | the error -32042, of a URL that has to be visited | the same request once more |
-//! | a result that makes a task | what `tasks/…` asks about that task, and what notifications tell of it |
+//! | a result whose `resultType` is `input_required` | a request of that method for that tool, resource or prompt with the same `requestState`; or, if only one side or neither gave a state, with responses to exactly the requested inputs |
+//! | the error -32042, with a URL to visit | the same request once more |
+//! | a result that creates a task | requests `tasks/…` about that task, and notifications about its status |
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,16 +18,16 @@ use crate::record::Time;
 use crate::session::triples::NodeRef;
 use crate::session::{Name, seconds_between};
 
-/// How many operations that are left open are remembered; beyond that, the oldest is forgotten.
+/// The maximum number of open operations in memory; beyond it, the oldest is evicted.
 const PAUSED: usize = 1 << 16;
 
-/// What a request uses: a tool, a resource, a prompt.
+/// The tool, resource or prompt that a request uses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
     pub kind: DefinitionKind,
-    /// Stands for its name or URI.
+    /// The digest of its name or URI.
     pub key: Key,
-    /// Stands for what it is used with.
+    /// The digest of the arguments.
     pub arguments: u64,
     pub node: NodeRef<'static>,
 }
@@ -39,25 +39,25 @@ pub(super) struct Paused {
     /// The message that left it open.
     pub answer: Name,
     pub used: Option<Used>,
-    /// When that was, and how many seconds the operation had taken by then.
+    /// The time of that answer, and the duration of the operation up to then, in seconds.
     pub since: Option<(Time, Decimal)>,
-    /// Its outcome is known already: it is a task, which can be asked about still.
+    /// True if the outcome is already known: the operation is a task, which may still be queried.
     pub has_ended: bool,
 }
 
 impl Paused {
-    /// How long the operation has taken at a time.
+    /// Returns the duration of the operation up to a time, in seconds.
     pub fn seconds(&self, at: Option<Time>) -> Option<Decimal> {
         let (since, seconds) = self.since?;
         seconds_between(since, at?)?.checked_add(seconds)
     }
 }
 
-/// What a request goes on with.
+/// The open operation that a request continues.
 pub(super) enum GoesOn {
     Nothing,
     With(Box<Paused>),
-    /// There are several, and nobody knows which.
+    /// Several operations match, and the log does not show which.
     Doubt,
 }
 
@@ -68,11 +68,11 @@ pub(super) struct Rounds {
     by_key: KeyMap<Fitting>,
 }
 
-/// Operations that one key fits.
+/// Operations that match one key.
 #[derive(Default)]
 struct Fitting {
     operations: BTreeSet<Name>,
-    /// How many of them were gone on with, nobody knows which.
+    /// The number of requests that continued one of these operations, without the log showing which.
     in_doubt: usize,
 }
 
@@ -81,7 +81,7 @@ impl Rounds {
         self.paused.is_empty()
     }
 
-    /// Remembers that an operation is left open, by what a request that goes on with it has.
+    /// Remembers an open operation by the keys of requests that may continue it.
     pub fn pause(&mut self, paused: Paused, keys: Vec<Key>) {
         self.take(paused.operation);
         for key in &keys {
@@ -95,7 +95,7 @@ impl Rounds {
         }
     }
 
-    /// What fits the first of these keys that fits anything.
+    /// Returns the operation for the first of the keys that matches any.
     pub fn find(&mut self, keys: impl IntoIterator<Item = Key>) -> GoesOn {
         let Some(fitting) = keys.into_iter().find(|key| self.by_key.contains_key(key)) else { return GoesOn::Nothing };
         let Some(fitting) = self.by_key.get_mut(&fitting) else { return GoesOn::Nothing };
@@ -113,7 +113,7 @@ impl Rounds {
         GoesOn::Doubt
     }
 
-    /// Forgets an operation.
+    /// Removes an operation.
     pub fn take(&mut self, operation: Name) {
         let Some((_, keys)) = self.paused.remove(&operation) else { return };
         for key in keys {
@@ -126,7 +126,7 @@ impl Rounds {
         }
     }
 
-    /// Notes that an operation has ended; tells whether that is new.
+    /// Marks an operation as ended; returns true if it was not marked before.
     pub fn end(&mut self, operation: Name) -> bool {
         self.paused.get_mut(&operation).is_none_or(|(paused, _)| !mem::replace(&mut paused.has_ended, true))
     }

@@ -1,4 +1,4 @@
-//! Clients and servers, as they tell of themselves.
+//! Clients and servers, as they describe themselves.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::session::Name;
 use crate::session::triples::{NodeRef, Part, PartKind};
 use crate::vocab::{lsp, mcp, rpcg};
 
-/// The terms that a protocol has for a client and for a server.
+/// The terms of a protocol for a client or a server.
 pub(crate) struct SideTerms {
     class: NamedNodeRef<'static>,
     has_capability: NamedNodeRef<'static>,
@@ -20,7 +20,7 @@ pub(crate) struct SideTerms {
     words: &'static Words,
 }
 
-/// Properties of a side, and the members with capabilities that stand for those in them.
+/// The properties of a side, and the capability members that are groups of capabilities.
 struct Words {
     name: NamedNodeRef<'static>,
     title: Option<NamedNodeRef<'static>>,
@@ -37,7 +37,7 @@ const LSP_WORDS: Words = Words {
     groups: &["workspace", "textDocument", "notebookDocument", "window", "general"],
 };
 
-/// Those of MCP.
+/// The terms of MCP for client and server.
 pub(super) const MCP_SIDES: [SideTerms; 2] = [
     SideTerms {
         class: mcp::MCP_CLIENT,
@@ -53,28 +53,28 @@ pub(super) const MCP_SIDES: [SideTerms; 2] = [
     },
 ];
 
-/// Those of LSP.
+/// The terms of LSP for client and server.
 pub(super) const LSP_SIDES: [SideTerms; 2] = [lsp_side(lsp::CLIENT), lsp_side(lsp::SERVER)];
 
 const fn lsp_side(class: NamedNodeRef<'static>) -> SideTerms {
     SideTerms { class, has_capability: lsp::HAS_CAPABILITY, capability: lsp::CAPABILITY, words: &LSP_WORDS }
 }
 
-/// What a side tells of itself, in canonical JSON.
+/// A side's description of itself, in canonical JSON.
 pub(crate) struct Introduction<'a> {
     info: Option<&'a str>,
     version: Option<&'a str>,
     capabilities: Option<&'a str>,
     interoperable: bool,
-    /// Stands for all of it.
+    /// The digest of the whole description.
     key: Key,
 }
 
-/// A side that was introduced: the message that did, and what stands for what it said.
+/// A side that was introduced: the message that introduced it, and the digest of its description.
 pub(super) type KnownSide = (Name, Key);
 
 impl<'a> Introduction<'a> {
-    /// One that names a program, or says what it can do.
+    /// Creates an introduction; `None` without a program or capabilities.
     pub fn new(
         info: Option<&'a str>,
         version: Option<&'a str>,
@@ -85,8 +85,8 @@ impl<'a> Introduction<'a> {
         says.then(|| Self { info, version, capabilities, interoperable, key: key((info, version, capabilities)) })
     }
 
-    /// Says that a message introduces a side: the one that is known, if it says the same. `terms` has those for clients, then
-    /// those for servers.
+    /// States that a message introduces a side, which is the known one if the description is the same. `terms` are the
+    /// terms for clients, then for servers.
     pub fn say(
         self,
         side: Sender,
@@ -135,7 +135,7 @@ impl<'a> Introduction<'a> {
         }
     }
 
-    /// The name and the settings of each; of those in a group, its name stands before theirs.
+    /// Returns the name and the settings of each capability. The name of a group is a prefix to the names in it.
     fn capabilities(&self, groups: &[&str]) -> Vec<(Option<Cow<'a, str>>, &'a str)> {
         let mut found = Vec::new();
         for (name, value) in self.capabilities.into_iter().flat_map(json::members) {

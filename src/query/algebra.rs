@@ -1,9 +1,10 @@
-//! The parts of a pattern that are patterns, those in conditions aside, and those of an expression that are expressions.
+//! Access to the parts of patterns and expressions: the patterns in a pattern, except in conditions, and the
+//! expressions in an expression.
 
 use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression, QueryDataset};
 
-/// The pattern of a query, to be changed.
+/// Returns the pattern of a query, mutably.
 pub(super) fn pattern_mut(query: &mut Query) -> &mut GraphPattern {
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
@@ -12,7 +13,7 @@ pub(super) fn pattern_mut(query: &mut Query) -> &mut GraphPattern {
     pattern
 }
 
-/// The dataset clause of a query, to be changed.
+/// Returns the dataset clause of a query, mutably.
 pub(super) fn dataset_mut(query: &mut Query) -> &mut Option<QueryDataset> {
     let (Query::Select { dataset, .. }
     | Query::Construct { dataset, .. }
@@ -21,7 +22,7 @@ pub(super) fn dataset_mut(query: &mut Query) -> &mut Option<QueryDataset> {
     dataset
 }
 
-/// Visits a pattern, then every pattern in it, `EXISTS` included.
+/// Visits a pattern, then every pattern in it, including `EXISTS`.
 pub(super) fn for_each_mut(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut GraphPattern)) {
     visit(pattern);
     let expressions = match pattern {
@@ -71,7 +72,7 @@ macro_rules! parts {
                 | GraphPattern::Distinct { inner }
                 | GraphPattern::Reduced { inner }
                 | GraphPattern::Slice { inner, .. } => vec![inner],
-                // A service is asked about its data, not ours.
+                // A service is evaluated on its own data, not ours.
                 GraphPattern::Bgp { .. }
                 | GraphPattern::Path { .. }
                 | GraphPattern::Values { .. }
@@ -82,11 +83,11 @@ macro_rules! parts {
 }
 
 parts!(
-    /// The parts.
+    /// Returns the patterns in a pattern.
     parts
 );
 parts!(
-    /// The parts, to be changed.
+    /// Returns the patterns in a pattern, mutably.
     parts_mut mut
 );
 
@@ -122,10 +123,10 @@ macro_rules! operands {
 }
 
 operands!(
-    /// The parts of an expression that are expressions.
+    /// Returns the expressions in an expression.
     operands
 );
 operands!(
-    /// The same, to be changed.
+    /// Returns the expressions in an expression, mutably.
     operands_mut mut
 );

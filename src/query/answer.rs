@@ -1,4 +1,4 @@
-//! Answers as streams, and the reasons for which there is none.
+//! Answers as streams, and errors.
 
 use std::error::Error;
 use std::io;
@@ -10,17 +10,17 @@ use super::cancel::Cause;
 use crate::sink::SinkError;
 use crate::store::answer;
 
-/// The answer to a query. Rows and triples come as they are found.
+/// The answer to a query. Rows and triples arrive as they are found.
 pub type Answer<'a> = answer::Answer<'a, QueryError>;
 /// Rows, and the names of their columns.
 pub type Solutions<'a> = answer::Solutions<'a, QueryError>;
-/// Triples of a graph.
+/// The triples of a graph.
 pub type Triples<'a> = answer::Triples<'a, QueryError>;
 
-/// Why a query has no answer.
+/// Errors in answering a query.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
-    /// It was ended.
+    /// The query was cancelled.
     #[error(transparent)]
     Ended(#[from] Cause),
     /// Evaluation failed.
@@ -34,13 +34,13 @@ pub enum QueryError {
     Server(Box<dyn Error + Send + Sync>),
 }
 
-/// Why an answer could not be written.
+/// Errors in writing an answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// There is none.
+    /// The query failed.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// Writing failed, or the format cannot carry it.
+    /// Writing failed, or the format cannot represent the answer.
     #[error(transparent)]
     Sink(#[from] SinkError),
 }

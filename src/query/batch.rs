@@ -7,14 +7,14 @@
 //! | word | meaning |
 //! |---|---|
 //! | slot | the place of a variable's column in a batch |
-//! | batch | some rows: for each slot that is in use, a term number a row |
-//! | chain | operators, each of which extends the rows of the one before |
-//! | scan | the operator that looks up triples: all of a column, or those of known subjects or objects |
+//! | batch | some rows: for each slot in use, a term number per row |
+//! | chain | operators, each of which extends the rows of the previous one |
+//! | scan | the operator that looks up triples: a whole column, or the triples of known subjects or objects |
 //! | table | all rows of a part of the query that is not evaluated row by row |
 //! | stage | a chain whose rows become a table: grouped, sorted, made distinct or cut |
 //!
-//! Rows keep their order through every operator but a union, so a query is sorted as early as its keys are known, and what comes
-//! after it is only computed for the rows that are left.
+//! Rows keep their order through every operator but a union. So a query is sorted as early as its keys are known, and
+//! later operators process only the remaining rows.
 
 mod compile;
 mod condition;
@@ -42,14 +42,14 @@ use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use crate::sink::columns::Columns;
 
-/// The plan of a query; `None` where the batch evaluator does not cover it.
+/// Returns the plan of a query; `None` if the batch evaluator does not cover it.
 pub(super) fn plan(query: &Query, columns: &Arc<Columns>, cancel: &Cancel) -> Option<(Plan, Arc<Run>)> {
     let run = Arc::new(Run::new(columns.clone(), cancel.clone(), query.base_iri().cloned()));
     compile::compile(query, &run).ok().map(|plan| (plan, run))
 }
 
 impl Plan {
-    /// The answer to the query.
+    /// Evaluates the plan and returns the answer.
     pub fn answer<'a>(self, run: Arc<Run>) -> Result<Answer<'a>, QueryError> {
         if self.is_ask() {
             return Ok(Answer::Boolean(self.has_rows(&run)?));

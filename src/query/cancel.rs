@@ -1,4 +1,4 @@
-//! Ending what takes too long.
+//! Cancelling queries that take too much time or memory.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::{fs, thread};
 
 use oxigraph::sparql::CancellationToken;
 
-/// Why a query was ended.
+/// The reason why a query was cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
-    /// The user has lost interest.
+    /// The user interrupted it.
     #[error("interrupted")]
     Interrupted,
-    /// The time is up.
+    /// The time limit was exceeded.
     #[error("time limit exceeded; raise --timeout, or ask for less")]
     TimedOut,
     /// The memory limit was exceeded.
@@ -20,7 +20,7 @@ pub enum Cause {
     OutOfMemory,
 }
 
-/// A switch that ends loading and answering, from any thread. Clones are the same switch.
+/// A switch that cancels loading and answering, from any thread. Clones share the switch.
 #[derive(Clone, Default)]
 pub struct Cancel {
     token: CancellationToken,
@@ -28,23 +28,23 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Ends what runs under this switch, soon. The first cause stays.
+    /// Cancels the work under this switch soon. The first cause stays.
     pub fn cancel(&self, cause: Cause) {
         let _ = self.cause.set(cause);
         self.token.cancel();
     }
 
-    /// Ends it after a time, counted from now.
+    /// Cancels after a time from now.
     pub fn after(&self, time: Duration) {
         let cancel = self.clone();
-        // A thread that only sleeps; the process does not wait for it.
+        // The thread only sleeps; the process does not wait for it.
         let _ = thread::Builder::new().stack_size(64 << 10).spawn(move || {
             thread::sleep(time);
             cancel.cancel(Cause::TimedOut);
         });
     }
 
-    /// Ends it once the process has more than so many bytes of memory, where the system tells (Linux does).
+    /// Cancels once the process has more than `bytes` of memory, if the system reports it (Linux does).
     pub fn beyond(&self, bytes: u64) {
         let cancel = self.clone();
         let _ = thread::Builder::new().stack_size(64 << 10).spawn(move || {
@@ -58,12 +58,12 @@ impl Cancel {
         });
     }
 
-    /// Why it was ended, if it was.
+    /// Returns the cause if cancelled.
     pub fn cause(&self) -> Option<Cause> {
         self.cause.get().copied()
     }
 
-    /// Fails once it was ended.
+    /// Fails once cancelled.
     pub fn check(&self) -> Result<(), Cause> {
         self.cause().map_or(Ok(()), Err)
     }
@@ -73,7 +73,7 @@ impl Cancel {
     }
 }
 
-/// The memory of the process that is not swapped out, as Linux tells it (proc(5)).
+/// Returns the resident memory of the process in bytes, as Linux reports it (proc(5)).
 pub fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let kilobytes =

@@ -1,14 +1,15 @@
-//! The queries that come with the program: `examples/queries/*.rq`, each a SPARQL query that explains itself.
+//! The built-in queries: `examples/queries/*.rq`, each a self-documented SPARQL query.
 //!
-//! A file starts with comments: a title, a line or more on what it answers, then `Columns:` and maybe `Parameters:`. A
-//! line of the query that ends in `#:NAME TEMPLATE` is replaced by its template where the parameter is given, `$value` in
-//! it by the value as a SPARQL string, `$number` by the value as a number. Without parameters, a file is plain SPARQL.
+//! A file starts with comments: a title, a description of the answer in one or more lines, then `Columns:` and
+//! optionally `Parameters:`. A line of the query that ends in `#:NAME TEMPLATE` is replaced with its template if the
+//! parameter is given; in the template, `$value` stands for the value as a SPARQL string, `$number` for the value as a
+//! number. Without parameters, a file is plain SPARQL.
 //!
-//! A line `#:messages ?message` is a place for conditions on what the question is about, `#:sessions ?session` for those
-//! that are about sessions ([`Condition`]).
+//! A line `#:messages ?message` is a place for conditions on the messages of the question, `#:sessions ?session` for
+//! conditions on sessions ([`Condition`]).
 //!
-//! They have to be fast on large logs, here and on servers, without luck with an optimizer: where two large patterns meet,
-//! or where a variable that both share may be unbound, one of them is a subquery.
+//! Queries must be fast on large logs, here and on servers, without depending on an optimizer: where two large patterns
+//! meet, or where a shared variable may be unbound, one of them is a subquery.
 
 use super::syntax::SyntaxError;
 use crate::json;
@@ -16,41 +17,42 @@ use crate::json;
 /// A query of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedQuery<'q> {
-    /// Its name, that of its file.
+    /// The name, which is also the name of the file.
     pub name: &'q str,
-    /// The file.
+    /// The text of the file.
     pub text: &'q str,
 }
 
-/// A condition on messages, which means the same in every query that has places for it.
+/// A condition on messages, with the same meaning in every query that has places for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
     /// A pattern of SPARQL, in which `$it` stands for the message.
     pub pattern: String,
-    /// The same for a session, if it is about sessions.
+    /// The same condition for a session, if it applies to sessions.
     pub session: Option<String>,
 }
 
-/// Names of places that are not parameters.
+/// The names of places that are not parameters.
 const PLACES: [&str; 2] = ["messages", "sessions"];
 
 macro_rules! catalogue {
     ($($name:literal $($sql:ident)? $($reason:literal)?,)*) => {
-        /// Every query, in the order in which one gets to know a log.
+        /// Every query, in the order in which a user explores a log.
         pub const CATALOGUE: &[NamedQuery<'static>] =
             &[$(NamedQuery { name: $name, text: include_str!(concat!("../../examples/queries/", $name, ".rq")) }),*];
 
-        /// Those that columns answer, in SQL over the tables of `convert -t parquet`, as DuckDB speaks it.
+        /// The SQL twins of queries that columns can answer, over the tables of `convert -t parquet`, in DuckDB's
+        /// dialect.
         const TWINS: &[(&str, &str)] = &[$($(
             ($name, include_str!(concat!("../../examples/queries/", stringify!($sql), "/", $name, ".sql"))),
         )?)*];
 
-        /// What the others need that columns do not have.
+        /// The reasons why the other queries do not have a twin.
         const REASONS: &[(&str, &str)] = &[$($(($name, $reason),)?)*];
     };
 }
 
-// Those with `sql` have a twin; of the others it is said what for there is none.
+// Queries with `sql` have a twin; for the others, the reason is given.
 catalogue! {
     "overview" "it takes times from each other with all their digits",
     "sessions" sql,
@@ -82,19 +84,19 @@ catalogue! {
     "compare" "it compares definitions, which lists of tools repeat and change",
 }
 
-/// Whose SQL it is.
+/// A dialect of SQL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum SqlDialect {
-    /// DuckDB's
+    /// SQL of DuckDB
     #[default]
     Duckdb,
-    /// Spark's
+    /// SQL of Spark
     Spark,
 }
 
 impl SqlDialect {
-    /// What DuckDB's SQL is here.
+    /// Translates DuckDB's SQL into this dialect.
     fn translated(self, text: &str) -> String {
         match self {
             Self::Duckdb => text.to_owned(),
@@ -103,8 +105,8 @@ impl SqlDialect {
     }
 }
 
-/// Puts Spark's function in place of the one that takes a string out of JSON by a JSON Pointer, which becomes a path such
-/// as `$['a']['b']`.
+/// Replaces DuckDB's function for a string at a JSON Pointer with Spark's, and the pointer with a path such as
+/// `$['a']['b']`.
 fn with_paths(text: &str) -> String {
     const FUNCTION: &str = "json_extract_string(";
     let mut calls = text.split(FUNCTION);
@@ -121,26 +123,26 @@ fn with_paths(text: &str) -> String {
     translated
 }
 
-/// The names of the queries that have a twin in SQL.
+/// Returns the names of the queries with a twin in SQL.
 pub fn names_with_sql() -> Vec<&'static str> {
     TWINS.iter().map(|(name, _)| *name).collect()
 }
 
-/// The names of all queries that are built in.
+/// Returns the names of all built-in queries.
 pub fn names() -> Vec<&'static str> {
     CATALOGUE.iter().map(|query| query.name).collect()
 }
 
-/// Why there is no such query, or not with these parameters.
+/// Errors in finding a query or filling in its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogueError {
-    /// There is no query with this name.
+    /// A query with this name does not exist.
     #[error("there is no query {0:?}; there are {list}", list = names().join(", "))]
     UnknownQuery(String),
-    /// Its text, with the parameters in it, is not a query.
+    /// The text with the filled-in parameters is not a query.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
-    /// The query has no parameter with this name.
+    /// The query does not have a parameter with this name.
     #[error("the query {query} has no parameter {parameter:?}; it has {}", match known.as_slice() {
         [] => "none".to_owned(),
         known => known.join(", "),
@@ -148,15 +150,15 @@ pub enum CatalogueError {
     UnknownParameter {
         /// The query.
         query: String,
-        /// The name that was given.
+        /// The given name.
         parameter: String,
-        /// The parameters that it has.
+        /// The parameters of the query.
         known: Vec<String>,
     },
-    /// The query has no place for conditions.
+    /// The query does not have a place for conditions.
     #[error("the query {0} does not say what conditions would be about: it needs a line `#:messages ?message`")]
     NoPlace(String),
-    /// The value is not a number where one is wanted.
+    /// The value of a numeric parameter is not a number.
     #[error("the parameter {parameter} wants a whole number, not {value:?}")]
     NotANumber {
         /// The parameter.
@@ -167,7 +169,7 @@ pub enum CatalogueError {
 }
 
 impl NamedQuery<'static> {
-    /// The query with this name.
+    /// Returns the query with this name.
     pub fn find(name: &str) -> Result<&'static Self, CatalogueError> {
         let found = CATALOGUE.iter().find(|query| query.name == name);
         found.ok_or_else(|| CatalogueError::UnknownQuery(name.to_owned()))
@@ -175,24 +177,24 @@ impl NamedQuery<'static> {
 }
 
 impl<'q> NamedQuery<'q> {
-    /// The first line of the comment that the file starts with.
+    /// The title: the first line of the comment at the start of the file.
     pub fn title(&self) -> &'q str {
         self.text.lines().next().and_then(|line| line.strip_prefix('#')).unwrap_or_default().trim()
     }
 
-    /// The same question in SQL over the tables of `convert -t parquet`, without parameters; none where columns cannot
+    /// Returns the query in SQL over the tables of `convert -t parquet`, without parameters; `None` if columns cannot
     /// answer it.
     pub fn sql(&self, dialect: SqlDialect) -> Option<String> {
         let (_, text) = TWINS.iter().find(|(name, _)| *name == self.name)?;
         Some(format!("-- {}\n{}", self.title(), dialect.translated(text)))
     }
 
-    /// Why there is no such SQL.
+    /// Returns the reason why the query is not available in SQL.
     pub fn why_no_sql(&self) -> Option<&'static str> {
         REASONS.iter().find(|(name, _)| *name == self.name).map(|(_, reason)| *reason)
     }
 
-    /// The names of its parameters.
+    /// Returns the names of the parameters.
     pub fn parameters(&self) -> Vec<&'q str> {
         let mut names = Vec::new();
         for (name, _) in self.text.lines().filter_map(slot) {
@@ -203,7 +205,7 @@ impl<'q> NamedQuery<'q> {
         names
     }
 
-    /// The query with these parameters, about messages that fulfil these conditions.
+    /// Fills in parameters, and conditions on messages.
     pub fn with(&self, parameters: &[(String, String)], conditions: &[Condition]) -> Result<String, CatalogueError> {
         let known = self.parameters();
         if let Some((parameter, _)) = parameters.iter().find(|(name, _)| !known.contains(&name.as_str())) {
@@ -215,7 +217,7 @@ impl<'q> NamedQuery<'q> {
         }
         let mut text = String::with_capacity(self.text.len());
         for line in self.text.lines() {
-            // The last value given counts.
+            // The last given value counts.
             let value = |parameter| parameters.iter().rev().find(|(name, _)| name == parameter);
             if let Some((place, variable)) = slot(line).filter(|(name, _)| PLACES.contains(name)) {
                 if conditions.is_empty() {
@@ -238,14 +240,14 @@ impl<'q> NamedQuery<'q> {
     }
 }
 
-/// The parameter that changes a line, and the template for it.
+/// Parses the parameter of a line, and its template.
 fn slot(line: &str) -> Option<(&str, &str)> {
     line.split_once("#:")?.1.split_once(' ')
 }
 
 fn filled(parameter: &str, template: &str, value: &str) -> Result<String, CatalogueError> {
     if !template.contains("$number") {
-        // JSON's escapes are SPARQL's, but for those of control characters, which both spell `\u001F`.
+        // JSON's escape sequences are valid in SPARQL too; both spell control characters `\u001F`.
         return Ok(template.replace("$value", &json::quoted(value)));
     }
     let number = value.parse::<u64>();

@@ -13,22 +13,22 @@ use crate::sink::columns::{Columns, Matches, TermId};
 /// A term in a row.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum RowTerm {
-    /// One that triples may have.
+    /// A term that triples may contain.
     Known(TermId),
-    /// One that none has, computed by the query.
+    /// A term that is in no triple, computed by the query.
     Other(Arc<Term>),
-    /// The node that stands for one of the items of a JSON literal: see [`items`].
+    /// The node for one of the items of a JSON literal: see [`items`].
     Item(Arc<Vec<RowTerm>>, u32),
 }
 
-/// Columns that are asked. All their triples are in the default graph.
+/// Columns to query. All their triples are in the default graph.
 pub(super) struct Columnar {
     pub columns: Arc<Columns>,
     pub cancel: Cancel,
 }
 
 impl Columnar {
-    /// What is known of the nodes of items: those of a literal, or the value of one.
+    /// Returns the virtual triples of item nodes: the nodes of a literal, or the value of a node.
     fn items(
         &self,
         subject: Option<&RowTerm>,
@@ -64,12 +64,13 @@ impl Columnar {
         match term {
             RowTerm::Known(id) => self.columns.term(id),
             RowTerm::Other(term) => Arc::unwrap_or_clone(term),
-            // No variable that a query names has it.
+            // A variable in the query's text never has this value.
             RowTerm::Item(_, at) => BlankNode::new_unchecked(format!("item{at}")).into(),
         }
     }
 
-    /// Fails where the memory limit is reached: rows that were gathered by then compare as equal, so that nothing sorts them.
+    /// Fails if the memory limit was exceeded: the rows gathered so far then compare as equal, so that they are not
+    /// sorted.
     fn check(&self) -> Result<(), Cause> {
         match self.cancel.cause() {
             Some(cause @ Cause::OutOfMemory) => Err(cause),
@@ -98,7 +99,7 @@ impl QueryableDataset<'static> for Columnar {
             Some(RowTerm::Other(property)) => self.items(subject, property, object),
             _ => Vec::new(),
         };
-        // Once it was ended, each pattern gives an error, and not one for each triple.
+        // Once cancelled, each pattern returns a single error, not one per triple.
         let ended = self.cancel.cause();
         let items = ended.map(Err).into_iter().chain(items.into_iter().map(Ok));
         let columns = self.columns.clone();
@@ -126,7 +127,7 @@ impl QueryableDataset<'static> for Columnar {
 
     fn externalize_expression_term(&self, term: RowTerm) -> Result<ExpressionTerm, Cause> {
         self.check()?;
-        // Numbers are sorted and summed with no text of them.
+        // Numbers are sorted and summed without their text.
         if let RowTerm::Known(id) = term {
             if let Some(value) = id.as_integer() {
                 return Ok(ExpressionTerm::IntegerLiteral(value.into()));

@@ -1,12 +1,12 @@
-//! The data that a query is asked of: loaded as the query wants it, or in a store already.
+//! The data that a query runs on: loaded for the query, or already in a store.
 //!
-//! [SPARQL 1.1, 13.1](https://www.w3.org/TR/sparql11-query/#rdfDataset): a query is asked of a default graph and of named
-//! graphs. Without a dataset clause, the default graph is the merge of all that was loaded; with one, the merge of what
-//! `FROM` names. A merge is a set, so it is made while loading: Oxigraph's own union of graphs has a triple as often as
-//! there are graphs with it.
+//! [SPARQL 1.1, 13.1](https://www.w3.org/TR/sparql11-query/#rdfDataset): a query runs on a default graph and on named
+//! graphs. Without a dataset clause, the default graph is the merge of everything that was loaded; with one, the merge
+//! of the graphs in `FROM`. A merge is a set, so it is made while loading: in Oxigraph's own union of graphs, a triple
+//! occurs once for each graph that has it.
 //!
-//! Where all that was loaded is one graph, it is in columns, which fill many times as fast as a store; Oxigraph's embedded
-//! store takes what is in several.
+//! If everything that was loaded is one graph, it is in columns, which load many times as fast as a store. Several
+//! graphs are loaded into Oxigraph's embedded store.
 
 use std::sync::{Arc, OnceLock};
 
@@ -31,7 +31,7 @@ use crate::sink::columns::{Collector, Columns};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
 use crate::vocab::rpcg;
 
-/// Data for a query.
+/// The data for a query.
 pub struct Dataset {
     data: Data,
     graphs: Graphs,
@@ -39,29 +39,29 @@ pub struct Dataset {
 }
 
 enum Data {
-    /// One graph, once it is loaded.
+    /// One graph, set once it is loaded.
     Columns(OnceLock<Arc<Columns>>),
     Store(Store),
 }
 
-/// What a log is loaded into, and asked of.
+/// The engine that a log is loaded into and that answers queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// Sorted columns; Oxigraph's store where a query tells graphs apart.
+    /// Sorted columns; Oxigraph's store if a query distinguishes graphs.
     #[default]
     Columns,
     /// Oxigraph's embedded store, in memory.
     Store,
 }
 
-/// An evaluator that lets queries call nobody, whatever another crate's features would let them.
+/// Creates an evaluator that does not allow queries to call services, whatever features other crates enable.
 pub(crate) fn no_services() -> SparqlEvaluator {
     SparqlEvaluator::new().with_default_service_handler(NoServices)
 }
 
 struct NoServices;
 
-/// A service that a query is not let call.
+/// The query calls a service without permission.
 #[derive(Debug, thiserror::Error)]
 #[error("the query calls <{0}> with SERVICE, and nobody has let it")]
 struct NotAllowed(String);
@@ -79,35 +79,36 @@ impl DefaultServiceHandler for NoServices {
     }
 }
 
-/// Which of the loaded graphs go where.
+/// The assignment of loaded graphs to the dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Graphs {
-    /// All of them, whatever their names.
+    /// All graphs, whatever their names.
     All {
-        /// Into the default graph.
+        /// True if they are merged into the default graph.
         merged: bool,
-        /// Where they are. Unless they are merged, their union is the default graph: no triple is in two of them.
+        /// True if they are also named graphs. Unless merged, their union is the default graph: they do not share
+        /// triples.
         named: bool,
     },
-    /// Those of the dataset clause, each as it says.
+    /// The graphs of the dataset clause, assigned as it states.
     Clause(QueryDataset),
-    /// They are not loaded: a store has them, each session in a graph of its own.
+    /// The graphs of an existing store, each session in a graph of its own.
     Stored,
 }
 
-/// The graphs that a dataset clause names.
+/// Returns the graphs that a dataset clause names.
 fn named_graphs(clause: &QueryDataset) -> Vec<NamedNode> {
     clause.default.iter().chain(clause.named.iter().flatten()).cloned().collect()
 }
 
 impl Dataset {
-    /// An empty dataset for this query. `overlapping` says that a triple may be in several of the graphs that are going
-    /// to be loaded, as in RDF files; sessions of logs never share one.
+    /// Creates an empty dataset for this query. `overlapping` is true if a triple may be in several of the graphs to
+    /// load, as in RDF files; sessions of logs never share a triple.
     pub fn new(query: &Query, overlapping: bool) -> Result<Self, StorageError> {
         Self::on(query, overlapping, Engine::Columns)
     }
 
-    /// The same, where the engine is chosen.
+    /// Creates a dataset as [`new`](Self::new) does, with the given engine.
     pub fn on(query: &Query, overlapping: bool, engine: Engine) -> Result<Self, StorageError> {
         let graphs = match query.algebra.dataset() {
             Some(clause) => Graphs::Clause(clause.clone()),
@@ -115,17 +116,17 @@ impl Dataset {
         };
         let mut needs = query.needs().clone();
         if overlapping {
-            // RDF may say anything of the records of a log.
+            // RDF files may contain any statement about the records of a log.
             needs.of_anything();
         }
         if overlapping && (query.uses_graphs() || query.has_dataset()) {
-            // Any triple of it makes a graph exist.
+            // Any triple makes its graph exist.
             needs.everything();
         } else if query.has_dataset() {
-            // Each session says what it is.
+            // The class of each session makes its graph exist.
             needs.triples(rdf::TYPE.into_owned(), Some(rpcg::SESSION.into_owned().into()));
         }
-        // Without graphs to tell apart, and without a server that gives names to some.
+        // The query must not distinguish graphs or call a service.
         let is_one_graph = engine == Engine::Columns
             && graphs == Graphs::All { merged: true, named: false }
             && (!overlapping || query.uses.items)
@@ -134,13 +135,13 @@ impl Dataset {
         Ok(Self { data, graphs, needs })
     }
 
-    /// An empty dataset for any query that does not tell graphs apart: everything is to be loaded, into one graph.
+    /// Creates an empty dataset for any query that does not distinguish graphs: everything is loaded into one graph.
     pub fn of_everything() -> Self {
         let graphs = Graphs::All { merged: true, named: false };
         Self { data: Data::Columns(OnceLock::new()), graphs, needs: Selection::all() }
     }
 
-    /// A store of sessions, as it is.
+    /// Creates a dataset from an existing store of sessions.
     pub fn stored(store: Store) -> Self {
         Self { data: Data::Store(store), graphs: Graphs::Stored, needs: Selection::all() }
     }
@@ -158,7 +159,7 @@ impl Dataset {
         Ok(Loading { dataset: self, target, cancel: cancel.clone(), missing })
     }
 
-    /// The graphs of the store that are a query's default graph; `None` is any.
+    /// Returns the graphs of the store that form a query's default graph; `None` stands for any graph.
     fn default_graphs<'q>(&self, query: &'q Query) -> Vec<Option<GraphNameRef<'q>>> {
         match (&self.graphs, query.algebra.dataset()) {
             (Graphs::Stored, Some(clause)) => clause.default.iter().map(|graph| Some(graph.into())).collect(),
@@ -167,12 +168,12 @@ impl Dataset {
         }
     }
 
-    /// Asks the query. It fails where it calls a service.
+    /// Answers the query. Fails if it calls a service.
     pub fn answer<'a>(&self, query: &Query, cancel: &Cancel) -> Result<Answer<'a>, QueryError> {
         self.answer_with(query, cancel, no_services())
     }
 
-    /// Asks the query of an evaluator that knows services.
+    /// Answers the query with an evaluator that may know services.
     pub fn answer_with<'a>(
         &self,
         query: &Query,
@@ -182,17 +183,17 @@ impl Dataset {
         self.answered(query, cancel, evaluator, true)
     }
 
-    /// Asks the query of Oxigraph's evaluator, whether batches cover it or not: the referee of tests.
+    /// Answers the query with Oxigraph's evaluator, even if batches cover it: the reference for tests.
     #[doc(hidden)]
     pub fn answer_by_oxigraph<'a>(&self, query: &Query, cancel: &Cancel) -> Result<Answer<'a>, QueryError> {
         self.answered(query, cancel, no_services(), false)
     }
 
-    /// Which engine answers the query, and the plan of what batches answer.
+    /// Returns the engine that answers the query, and the plan if it is evaluated in batches.
     ///
     /// # Errors
     ///
-    /// Those of a store whose triples are copied.
+    /// Copying triples from a store fails.
     pub fn plan(&self, query: &Query, cancel: &Cancel) -> Result<String, QueryError> {
         if matches!(self.data, Data::Store(_)) && !query.uses.items {
             return Ok("engine: Oxigraph's store\n".to_owned());
@@ -204,9 +205,9 @@ impl Dataset {
         })
     }
 
-    /// The columns that a query is asked of, and the query as it is asked of them.
+    /// Returns the columns for a query, and the query rewritten for them.
     fn in_columns(&self, query: &Query, cancel: &Cancel) -> Result<(Arc<Columns>, spargebra::Query), QueryError> {
-        // Columns that are there for other queries, too, may have whole texts.
+        // Columns shared with other queries may hold whole texts.
         let (columns, needs) = match &self.data {
             Data::Columns(loaded) => (loaded.get_or_init(Arc::default).clone(), &self.needs),
             Data::Store(store) => {
@@ -217,7 +218,7 @@ impl Dataset {
         let sized = query.sized.as_ref();
         let sized = sized.filter(|(_, of)| of.iter().all(|property| needs.wants_size(property.as_ref())));
         let mut algebra = sized.map_or(&query.algebra, |(sized, _)| sized).clone();
-        // Columns are the default graph already.
+        // Columns are already the default graph.
         *dataset_mut(&mut algebra) = None;
         Ok((columns, algebra))
     }
@@ -267,7 +268,7 @@ impl Dataset {
     }
 }
 
-/// The triples of some graphs of a store that a query needs: only columns know the items of JSON.
+/// Copies the triples that a query needs from some graphs of a store: only columns support the items of JSON.
 fn copied(
     store: &Store,
     graphs: &[Option<GraphNameRef<'_>>],
@@ -292,7 +293,7 @@ fn copied(
     Ok(columns)
 }
 
-/// The answer that an evaluator's results are.
+/// Converts the results of an evaluator into an answer.
 fn answer<'a>(
     results: QueryResults<'a>,
     failed: impl Fn(QueryEvaluationError) -> QueryError + Clone + 'a,
@@ -309,33 +310,34 @@ fn answer<'a>(
     }
 }
 
-/// A dataset that is being filled. Nothing of it is there before [`Loading::commit`].
+/// A dataset being filled. Its data is not visible before [`Loading::commit`].
 ///
 /// Messages reach it as triples, never as text.
 pub struct Loading<'d> {
     dataset: &'d Dataset,
     target: Target<'d>,
     cancel: Cancel,
-    /// Graphs of the dataset clause of which nothing was loaded yet.
+    /// The graphs of the dataset clause without triples so far.
     missing: Vec<NamedNode>,
 }
 
-/// What is filled.
+/// The target of loading.
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 enum Target<'d> {
     Columns {
         columns: Columns,
-        /// Takes quads that are not those of a log.
+        /// Collects quads that do not come from a log.
         collector: Option<Collector>,
         loaded: &'d OnceLock<Arc<Columns>>,
     },
-    /// In one transaction, the fastest way in, as `benches/store.rs` shows: in memory, Oxigraph's bulk loader inserts quad
-    /// by quad as well, and wants them owned; sorting saves less than it costs, as a session's triples come by subject.
+    /// In one transaction, the fastest way, as `benches/store.rs` shows: in memory, Oxigraph's bulk loader also inserts
+    /// quad by quad, and requires owned quads; sorting saves less than it costs, as a session's triples arrive by
+    /// subject.
     Store(Transaction<'d>),
 }
 
 impl<'d> Loading<'d> {
-    /// A sink for a converter, which makes only what is needed.
+    /// Returns a sink for a converter, which creates only the needed triples.
     pub fn sink<'s>(&'s mut self) -> Sink<'s>
     where
         'd: 's,
@@ -350,7 +352,7 @@ impl<'d> Loading<'d> {
         }
     }
 
-    /// Takes a quad, if it is needed.
+    /// Inserts a quad, if it is needed.
     pub fn insert(&mut self, quad: QuadRef<'_>) {
         let object = ObjectRef::new(quad.object);
         if !self.dataset.needs.wants(quad.predicate, object.and_then(|object| object.iri())) {
@@ -386,12 +388,12 @@ impl<'d> Loading<'d> {
         }
     }
 
-    /// The switch that ends loading.
+    /// The switch that cancels loading.
     pub(super) fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
-    /// Ends loading. Gives the graphs that the query names and nothing was loaded of.
+    /// Ends loading. Returns the graphs that the query names but that were not loaded.
     pub fn commit(self) -> Result<Vec<NamedNode>, StorageError> {
         match self.target {
             Target::Store(transaction) => transaction.commit()?,

@@ -1,4 +1,4 @@
-//! Queries that a SPARQL server answers.
+//! Queries answered by a SPARQL server.
 
 use super::Query;
 use super::answer::{Answer, QueryError, Solutions};
@@ -11,8 +11,8 @@ impl From<EndpointError> for QueryError {
     }
 }
 
-/// Asks a server. A query without a dataset clause sees every session there, whether the server's default graph is their
-/// union or not.
+/// Sends a query to a server. A query without a dataset clause sees every session there, even if the server's default
+/// graph is not their union.
 pub fn ask<'a>(endpoint: &Endpoint, query: &Query, cancel: &Cancel) -> Result<Answer<'a>, QueryError> {
     let dataset = match query.has_dataset() {
         true => ServerDataset::default(),

@@ -1,4 +1,4 @@
-//! The functions that queries have beyond SPARQL: a look into payloads, and percentiles.
+//! Functions beyond SPARQL: access to payloads, and percentiles.
 
 use oxigraph::sparql::{AggregateFunctionAccumulator, SparqlEvaluator};
 use oxrdf::vocab::xsd;
@@ -12,12 +12,12 @@ use crate::json::{self, Decimal, Number, Numbers, Value, pointer_name, quoted};
 use crate::redact::secrets::masked;
 use crate::vocab::{rdf, rpcg};
 
-/// A function that queries can call.
+/// A function for queries.
 #[derive(Debug)]
 pub struct Function {
-    /// Its prefixed name.
+    /// The prefixed name.
     pub name: &'static str,
-    /// Its result.
+    /// A description of the result.
     pub gives: &'static str,
     kind: FunctionKind,
 }
@@ -33,10 +33,10 @@ pub(super) enum FunctionKind {
     MostAtOnce,
 }
 
-/// Every function. The first argument of those that look into JSON is an rdf:JSON literal, or a string that holds JSON,
-/// as MCP's texts often do; the second is a JSON Pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)), without
-/// which the whole value is meant; `*` in it stands for each element of an array, and the result is an array of what is
-/// there. Where there is no such value, the result is unbound.
+/// Every function. The first argument of JSON functions is an rdf:JSON literal, or a string that contains JSON, as
+/// texts of MCP often do. The second is a JSON Pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); without
+/// it, the function applies to the whole value. `*` in the pointer stands for each element of an array, and the result
+/// is then an array of the values found. If the value does not exist, the result is unbound.
 pub const FUNCTIONS: &[Function] = &[
     function(
         "rpcg:json",
@@ -71,12 +71,12 @@ const fn function(name: &'static str, gives: &'static str, kind: FunctionKind) -
 }
 
 impl Function {
-    /// Whether it is over the rows of a group.
+    /// Returns true if the function aggregates the rows of a group.
     pub fn is_aggregate(&self) -> bool {
         matches!(self.kind, FunctionKind::Percentile(_) | FunctionKind::MostAtOnce)
     }
 
-    /// How it is called.
+    /// Returns the function's name with its arguments.
     pub fn signature(&self) -> String {
         let arguments = match self.kind {
             FunctionKind::Percentile(_) => "?number",
@@ -87,7 +87,7 @@ impl Function {
         format!("{}({arguments})", self.name)
     }
 
-    /// Whether it takes this number of arguments.
+    /// Returns true if the function takes this number of arguments.
     pub(super) fn takes(&self, arguments: usize) -> bool {
         arguments == 1 || arguments == 2 && !self.is_aggregate() && !matches!(self.kind, FunctionKind::Secrets)
     }
@@ -102,7 +102,7 @@ impl Function {
     }
 }
 
-/// What can be given functions.
+/// An evaluator to which functions can be added.
 pub(super) trait WithFunctions: Sized {
     fn with_function(self, name: NamedNode, function: impl Fn(&[Term]) -> Option<Term> + Send + Sync + 'static)
     -> Self;
@@ -129,7 +129,7 @@ macro_rules! with_functions {
 
 with_functions!(SparqlEvaluator, QueryEvaluator);
 
-/// The evaluator with these functions.
+/// Adds the functions to an evaluator.
 pub(super) fn add<E: WithFunctions>(evaluator: E) -> E {
     let sort_key = |arguments: &[Term]| arguments.first().and_then(keys::sort_key);
     let evaluator = evaluator.with_function(keys::SORT_KEY.into_owned(), sort_key);
@@ -142,7 +142,7 @@ pub(super) fn add<E: WithFunctions>(evaluator: E) -> E {
     })
 }
 
-/// What computes an aggregate.
+/// Creates the accumulator of an aggregate.
 pub(super) fn accumulator(kind: FunctionKind) -> Box<dyn AggregateFunctionAccumulator + Send + Sync> {
     match kind {
         FunctionKind::Percentile(percent) => Box::new(Percentile::new(percent)),
@@ -150,7 +150,7 @@ pub(super) fn accumulator(kind: FunctionKind) -> Box<dyn AggregateFunctionAccumu
     }
 }
 
-/// What a function makes of its arguments.
+/// Applies a function to its arguments.
 pub(super) fn apply(kind: FunctionKind, arguments: &[Term]) -> Option<Term> {
     let (json, pointer) = match arguments {
         [json] => (json, ""),
@@ -178,7 +178,7 @@ fn apply_to(kind: FunctionKind, value: &Value<'_>) -> Option<Term> {
     }
 }
 
-/// Of any text; none, if there are none.
+/// Returns the secrets in any text; `None` if there are none.
 fn secrets(text: &str) -> Option<Term> {
     let object = |(at, looks): (String, String)| format!(r#"{{"at":{},"looks":{}}}"#, quoted(&at), quoted(&looks));
     let mut found = masked(text).into_iter().map(object).peekable();
@@ -186,7 +186,7 @@ fn secrets(text: &str) -> Option<Term> {
     array(found)
 }
 
-/// The JSON that a term holds.
+/// Returns the JSON text in a term.
 fn text_of(term: &Term) -> Option<&str> {
     match term {
         Term::Literal(json) if json.datatype() == rdf::JSON || json.datatype() == xsd::STRING => Some(json.value()),
@@ -206,13 +206,13 @@ fn canonical(value: &Value<'_>) -> Option<String> {
     Some(text)
 }
 
-/// An rdf:JSON array of values that are written already.
+/// Creates an rdf:JSON array of serialized values.
 fn array(values: impl Iterator<Item = String>) -> Option<Term> {
     let values = values.collect::<Vec<_>>().join(",");
     Some(Literal::new_typed_literal(format!("[{values}]"), rdf::JSON).into())
 }
 
-/// The terms of the elements of an array, or of the members of an object: `["name",value]` for each.
+/// Returns the elements of an array, or the members of an object, as terms; a member is `["name",value]`.
 pub(super) fn items(json: &Term, members: bool) -> Option<Vec<Term>> {
     match (json::parse(text_of(json)?.as_bytes()).ok()?, members) {
         (Value::Array(array), false) => Some(array.items.iter().filter_map(term).collect()),
@@ -224,7 +224,7 @@ pub(super) fn items(json: &Term, members: bool) -> Option<Vec<Term>> {
     }
 }
 
-/// What a function makes of the array of all values that a pointer with `*` for each element of an array leads to.
+/// Applies a function to the array of all values that a pointer matches, where `*` stands for each element of an array.
 fn apply_to_all(kind: FunctionKind, value: &Value<'_>, pointer: &str) -> Option<Term> {
     let mut found = vec![value];
     let mut is_array = false;
@@ -232,7 +232,7 @@ fn apply_to_all(kind: FunctionKind, value: &Value<'_>, pointer: &str) -> Option<
         let mut next = Vec::new();
         for value in found {
             match value {
-                // Never an index of RFC 6901. In an object, it is the name of a member.
+                // `*` is never an index in RFC 6901. In an object, it is the name of a member.
                 Value::Array(array) if token == "*" => {
                     is_array = true;
                     next.extend(&array.items);
@@ -251,7 +251,7 @@ fn apply_to_all(kind: FunctionKind, value: &Value<'_>, pointer: &str) -> Option<
     }
 }
 
-/// The value that a JSON Pointer points at ([RFC 6901, 4](https://www.rfc-editor.org/rfc/rfc6901#section-4)).
+/// Returns the value at a JSON Pointer ([RFC 6901, 4](https://www.rfc-editor.org/rfc/rfc6901#section-4)).
 fn at<'v, 'a>(value: &'v Value<'a>, pointer: &str) -> Option<&'v Value<'a>> {
     if pointer.is_empty() {
         return Some(value);
@@ -259,7 +259,7 @@ fn at<'v, 'a>(value: &'v Value<'a>, pointer: &str) -> Option<&'v Value<'a>> {
     pointer.strip_prefix('/')?.split('/').try_fold(value, step)
 }
 
-/// The value that one token of a pointer leads to.
+/// Returns the value at one token of a pointer.
 fn step<'v, 'a>(value: &'v Value<'a>, token: &str) -> Option<&'v Value<'a>> {
     match value {
         Value::Object(object) => object.get(&pointer_name(token)),
@@ -286,7 +286,7 @@ fn term(value: &Value<'_>) -> Option<Term> {
     match value {
         Value::Bool(truth) => Some(Literal::from(*truth).into()),
         Value::Number(number) => Some(number_literal(*number).into()),
-        // A string with half a surrogate pair is not an RDF string; its JSON is.
+        // A string with a lone surrogate is not an RDF string, so its JSON is returned.
         Value::String(text) if text.as_str().is_some() => Some(Literal::from(text.as_str()?).into()),
         Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => {
             Some(Literal::new_typed_literal(canonical(value)?, rdf::JSON).into())
@@ -294,10 +294,10 @@ fn term(value: &Value<'_>) -> Option<Term> {
     }
 }
 
-/// An integer of more digits is not written out.
+/// The maximum number of digits of an integer; a longer number becomes a double.
 const MAX_DIGITS: usize = 1024;
 
-/// Exactly the number: an xsd:integer, an xsd:decimal if one can hold it, otherwise an xsd:double.
+/// Returns the exact number: an xsd:integer, an xsd:decimal if it fits, otherwise an xsd:double.
 fn number_literal(number: Number<'_>) -> Literal {
     let decimal: Decimal = number.to_decimal();
     if let Some(plain) = decimal.to_plain(MAX_DIGITS) {
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn pointers_are_those_of_rfc_6901() {
-        // The document of its section 5, and the values that it lists.
+        // The document in section 5 of the RFC, with the values listed there.
         let json = r#"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}"#;
         assert_eq!(call(FunctionKind::Value, json, "/foo/0").as_deref(), Some("\"bar\""));
         let members = ["/", "/a~1b", "/c%d", "/e^f", "/g|h", "/i\\j", "/k\"l", "/ ", "/m~0n"];

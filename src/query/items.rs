@@ -1,13 +1,15 @@
 //! Elements of arrays and members of objects as patterns: `?json rpcg:element ?item`, `?json rpcg:member ?pair`.
 //!
-//! No triple has them. Their subject is a literal that something else in the query gives, so each is taken out of its
-//! basic graph pattern and becomes a look-up for every solution of what is around it, `LATERAL` in the algebra:
+//! These patterns do not match triples. Their subject is a literal that another part of the query binds. So each
+//! pattern is removed from its basic graph pattern and becomes a look-up for every solution of its surroundings,
+//! `LATERAL` in the algebra:
 //!
 //! ```text
 //! ?item-0 elements-of ?json . ?item-0 value-of ?item
 //! ```
 //!
-//! The node between them is the dataset's ([`Columnar`](super::columnar)): a subject cannot be a literal for the optimizer.
+//! The dataset ([`Columnar`](super::columnar)) provides the node in between, since the optimizer does not allow a
+//! literal as a subject.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +21,13 @@ use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use super::algebra::pattern_mut;
 use crate::vocab::rpcg;
 
-/// The properties of a node that stands for an item. With a space in them, they are nobody else's.
+/// The properties of a node that stands for an item. They contain a space, so that they cannot clash with other
+/// properties.
 pub(super) const ELEMENT_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("element of");
 pub(super) const MEMBER_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("member of");
 pub(super) const VALUE_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("value of");
 
-/// The property that leads back from an item.
+/// Returns the property from an item back to its literal.
 pub(super) fn inverse(predicate: NamedNodeRef<'_>) -> Option<NamedNodeRef<'static>> {
     match predicate {
         rpcg::ELEMENT => Some(ELEMENT_OF),
@@ -33,11 +36,11 @@ pub(super) fn inverse(predicate: NamedNodeRef<'_>) -> Option<NamedNodeRef<'stati
     }
 }
 
-/// Rewrites the patterns of a query that ask for items.
+/// Rewrites the patterns of a query that access items.
 ///
 /// # Errors
 ///
-/// What the user has to be told.
+/// A message for the user.
 pub(super) fn rewrite(query: &mut Query) -> Result<(), String> {
     let pattern = pattern_mut(query);
     let mut rewriter = Rewriter::default();
@@ -45,7 +48,7 @@ pub(super) fn rewrite(query: &mut Query) -> Result<(), String> {
     bound(open)
 }
 
-/// Items are of what something gives.
+/// Fails if the source of items is not bound.
 fn bound(open: Variables) -> Result<(), String> {
     match open.into_iter().next() {
         None => Ok(()),
@@ -64,7 +67,7 @@ struct Rewriter {
 }
 
 impl Rewriter {
-    /// Rewrites a pattern: the variables whose items it asks for and does not bind.
+    /// Rewrites a pattern. Returns the variables whose items it accesses but which it does not bind.
     fn pattern(&mut self, pattern: &mut GraphPattern) -> Result<Variables, String> {
         Ok(match pattern {
             GraphPattern::Bgp { patterns } => {
@@ -121,7 +124,7 @@ impl Rewriter {
         })
     }
 
-    /// Rewrites the patterns in those parts of a condition that can have some. They see what is around the condition.
+    /// Rewrites the patterns in a condition. They see the variables around the condition.
     fn expression(&mut self, expression: &mut Expression) -> Result<Variables, String> {
         Ok(match expression {
             Expression::Exists(pattern) => self.pattern(pattern)?,
@@ -129,7 +132,7 @@ impl Rewriter {
             Expression::And(left, right) | Expression::Or(left, right) => {
                 &self.expression(left)? | &self.expression(right)?
             }
-            // What is left over anywhere else is found when the rewritten query is looked at.
+            // Items accessed anywhere else are found when the rewritten query is checked.
             _ => Variables::new(),
         })
     }
@@ -174,7 +177,7 @@ impl Rewriter {
     }
 }
 
-/// The property of a triple that asks for items.
+/// Returns the property of a triple that accesses items.
 fn of_items(triple: &TriplePattern) -> Option<NamedNodeRef<'static>> {
     match &triple.predicate {
         NamedNodePattern::NamedNode(predicate) => inverse(predicate.as_ref()),
@@ -182,7 +185,7 @@ fn of_items(triple: &TriplePattern) -> Option<NamedNodeRef<'static>> {
     }
 }
 
-/// Makes a blank node a variable, which can be in several basic graph patterns.
+/// Replaces a blank node with a variable, which may occur in several basic graph patterns.
 fn name(term: &mut TermPattern) {
     if let TermPattern::BlankNode(blank) = term {
         *term = TermPattern::Variable(Variable::new_unchecked(format!("blank {}", blank.as_str())));
@@ -197,12 +200,13 @@ fn scope(pattern: &GraphPattern) -> Variables {
     variables
 }
 
-/// Those of the variables that a pattern does not bind.
+/// Returns the wanted variables that a pattern does not bind.
 fn open(wanted: &Variables, pattern: &GraphPattern) -> Variables {
     if wanted.is_empty() { Variables::new() } else { wanted - &scope(pattern) }
 }
 
-/// Lets the right side of a join see the left side's solutions if it asks for items of those: what is still open.
+/// Allows the right side of a join to see the solutions of the left side, if it accesses their items. Returns the
+/// variables that are still unbound.
 fn lateral(pattern: &mut GraphPattern, of_left: &Variables, of_right: &Variables) -> Variables {
     let (GraphPattern::Join { left, .. } | GraphPattern::LeftJoin { left, .. } | GraphPattern::Lateral { left, .. }) =
         &mut *pattern

@@ -1,14 +1,14 @@
-//! Sort keys: every `ORDER BY` sorts by one total order, whatever the terms are.
+//! Sort keys: every `ORDER BY` sorts by one total order over all terms.
 //!
-//! Oxigraph compares numbers by value, and a number with any other literal as text. Over both, that is not an order (9 < 10 <
-//! "1x" < 9), and the sort of Rust's library panics. So each key is computed once for each row, as a term that Oxigraph compares
-//! with all other keys in one way:
+//! Oxigraph compares numbers by value, but a number with any other literal as text. Together, this is not an order (9 <
+//! 10 < "1x" < 9), and the sort of Rust's library panics. So a key is computed once for each row, as a term that
+//! Oxigraph compares with all other keys consistently:
 //!
-//! | the term | its key |
+//! | term | key |
 //! |---|---|
-//! | blank node, IRI | a blank node: blank nodes come first |
-//! | text, and what else is no number | an IRI |
-//! | number; time and duration in seconds | a literal: a number |
+//! | blank node, IRI | a blank node: blank nodes sort first |
+//! | text, and other literals that are not numbers | an IRI |
+//! | number; time and duration in seconds | a numeric literal |
 
 use std::mem;
 use std::str::FromStr as _;
@@ -22,10 +22,10 @@ use spargebra::algebra::{Expression, Function, GraphPattern, OrderExpression};
 use super::algebra::{for_each_mut, pattern_mut};
 use super::times::moment;
 
-/// The function that makes a key. With a space in its name, no query can call it.
+/// The function that computes a key. Its name contains a space, so that queries cannot call it.
 pub(super) const SORT_KEY: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("sort key");
 
-/// Puts keys in the place of what rows are sorted by.
+/// Replaces the sort expressions of a query with keys.
 pub(super) fn rewrite(query: &mut Query) {
     let mut keys = 0;
     for_each_mut(pattern_mut(query), &mut |pattern| {
@@ -41,7 +41,7 @@ pub(super) fn rewrite(query: &mut Query) {
     });
 }
 
-/// The key of a term.
+/// Returns the key of a term.
 pub(super) fn sort_key(term: &Term) -> Option<Term> {
     Some(match term {
         Term::BlankNode(node) => BlankNode::new_unchecked(format!("0{}", node.as_str())).into(),
@@ -59,7 +59,8 @@ pub(super) fn sort_key(term: &Term) -> Option<Term> {
     })
 }
 
-/// The number that a literal is sorted as. Only what is beyond decimals is a double, so all are compared exactly.
+/// Returns the number by which a literal is sorted. Only numbers beyond the range of decimals are doubles, so all are
+/// compared exactly.
 fn number(literal: &Literal) -> Option<Literal> {
     let text = literal.value();
     let decimal = match literal.datatype() {
@@ -83,7 +84,7 @@ fn beyond(text: &str) -> Option<Literal> {
     Double::from_str(text).ok().filter(|number| !number.is_nan()).map(|number| f64::from(number).into())
 }
 
-/// Whether a datatype is `xsd:decimal` or derived from it.
+/// Returns true if a datatype is `xsd:decimal` or derived from it.
 fn is_exact(datatype: NamedNodeRef<'_>) -> bool {
     [
         xsd::INTEGER,

@@ -14,21 +14,21 @@ use crate::vocab::{jrpc, rpcg};
 const PAYLOADS: [NamedNodeRef<'_>; 5] =
     [jrpc::HAS_PARAMETERS, jrpc::HAS_RESULT, jrpc::HAS_ERROR_DATA, rpcg::VALUE, rpcg::TEXT];
 
-/// The query as it is asked where of some properties' values only the lengths are there, and those properties. It asks for
-/// `STRLEN(STR(?value))` in `BIND` or an aggregate, and for nothing else of those values.
+/// Rewrites a query for columns that hold only the lengths of some properties' values, and returns it with those
+/// properties. `None` unless the query uses the values only in `STRLEN(STR(?value))`, in `BIND` or an aggregate.
 pub(super) fn sized(query: &Query) -> Option<(Query, Vec<NamedNode>)> {
     let mut sized = query.clone();
     let Query::Select { pattern, .. } = &mut sized else { return None };
     let mut variables = Vec::new();
     shorten(pattern, &mut variables);
-    // Whatever else the query says of a variable or a property, its text has it.
+    // Every other use of a variable or a property shows in the query's text.
     let text = query.to_sse();
     let occurrences = |word: String| text.split([' ', '(', ')', '\n']).filter(|token| *token == word).count();
     let lengths = variables.len();
     variables.sort_unstable();
     variables.dedup();
     let mut objects = Vec::new();
-    // Joined with another value, it would be more than a length.
+    // Joined with another value, it would need more than the length.
     let is_single = |variable| values(pattern, variable, &mut objects).is_some();
     let are_single = variables.iter().all(is_single);
     let elsewhere = variables.iter().map(|variable| occurrences(variable.to_string())).sum::<usize>();
@@ -45,7 +45,7 @@ pub(super) fn sized(query: &Query) -> Option<(Query, Vec<NamedNode>)> {
     (fits && !properties.is_empty()).then_some((sized, properties))
 }
 
-/// Puts the numbers that are there for values in the place of their lengths: the variables.
+/// Replaces lengths with the numbers that stand for the values, and collects the variables.
 fn shorten(pattern: &mut GraphPattern, variables: &mut Vec<Variable>) {
     match pattern {
         GraphPattern::Extend { expression, .. } => shorten_expression(expression, variables),
@@ -68,15 +68,15 @@ fn shorten_expression(expression: &mut Expression, variables: &mut Vec<Variable>
     {
         let (variable, value) = (variable.clone(), Box::new(Expression::Variable(variable.clone())));
         variables.push(variable);
-        // A sum is a number like any other, and no longer the one that stands for the value. IRIs are what they were.
+        // A sum is an ordinary number, and no longer the number that stands for the value. IRIs stay unchanged.
         let is_iri = Expression::FunctionCall(Function::IsIri, vec![(*value).clone()]);
         let length = Expression::Add(value, Box::new(Expression::Literal(Literal::from(0))));
         *expression = Expression::If(Box::new(is_iri), Box::new(expression.clone()), Box::new(length));
     }
 }
 
-/// Collects the properties whose values a variable has, for each pattern that gives it values. Gives how many of those
-/// patterns are joined; `None` if several are in a part that does not show them, or where a path leads elsewhere, too.
+/// Collects the properties whose values a variable has, for each pattern that binds it. Returns the number of those
+/// patterns that are joined; `None` if several are in a subselect, or if a path may lead elsewhere.
 fn values<'p>(pattern: &'p GraphPattern, variable: &Variable, found: &mut Vec<Vec<NamedNodeRef<'p>>>) -> Option<usize> {
     let is_value = |object: &TermPattern| matches!(object, TermPattern::Variable(other) if other == variable);
     let before = found.len();
@@ -96,13 +96,13 @@ fn values<'p>(pattern: &'p GraphPattern, variable: &Variable, found: &mut Vec<Ve
     }
     match pattern {
         GraphPattern::Union { .. } => counts.into_iter().max(),
-        // What it shows would be told as something that is said of the variable.
+        // A variable that the subselect projects would occur once more in the query's text.
         GraphPattern::Project { .. } => (counts.into_iter().sum::<usize>() < 2).then_some(0),
         _ => Some(counts.into_iter().sum()),
     }
 }
 
-/// The properties that a path can end with.
+/// Returns the properties that a path can end with.
 fn last_steps(path: &PropertyPathExpression) -> Option<Vec<NamedNodeRef<'_>>> {
     match path {
         PropertyPathExpression::NamedNode(property) => Some(vec![property.as_ref()]),

@@ -1,4 +1,5 @@
-//! The things that a query uses: triples, graphs, functions, services. All are in its algebra, so nothing has to be run.
+//! The features that a query uses: triples, graphs, functions, services. They are determined from its algebra, without
+//! evaluating it.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +16,10 @@ use super::items::inverse;
 use crate::sink::Selection;
 use crate::vocab::{jrpc, rpcg};
 
-/// The things that a query uses.
+/// The features that a query uses.
 #[derive(Debug, Clone)]
 pub(super) struct Uses {
-    /// The triples that can make a difference.
+    /// The triples that can affect the answer.
     pub needs: Selection,
     /// A `GRAPH` pattern.
     pub graphs: bool,
@@ -26,12 +27,12 @@ pub(super) struct Uses {
     pub services: bool,
     /// Patterns for the items of JSON.
     pub items: bool,
-    /// The custom functions that are called, each with its number of arguments.
+    /// The custom functions in the query, each with its number of arguments.
     pub calls: Vec<(NamedNode, usize)>,
-    /// Their second arguments that are texts and not JSON Pointers.
+    /// The second arguments that are texts but not JSON Pointers.
     pub no_pointers: BTreeSet<String>,
     pub terms: BTreeSet<String>,
-    /// The terms that are messages or their errors in every solution of the pattern at hand.
+    /// The terms that are records or errors of answers in every solution of the current pattern.
     messages: Vec<TermPattern>,
 }
 
@@ -50,7 +51,7 @@ impl Uses {
         match query {
             spargebra::Query::Describe { pattern, .. } => {
                 uses.pattern(pattern);
-                // A description is every triple of its subject.
+                // A description consists of every triple of its subject.
                 uses.needs.everything();
             }
             spargebra::Query::Construct { template, pattern, .. } => {
@@ -65,7 +66,7 @@ impl Uses {
         uses
     }
 
-    /// Looks at a pattern, and finds out what is known in it.
+    /// Examines a pattern, with the facts known in it.
     fn pattern(&mut self, pattern: &GraphPattern) {
         let before = self.messages.len();
         self.messages.extend(Certain::of(pattern).messages);
@@ -75,7 +76,7 @@ impl Uses {
 
     fn parts(&mut self, pattern: &GraphPattern) {
         match pattern {
-            // What is around a part of its own, which may count, is not known in it.
+            // A subselect may count, so the facts around it do not apply inside.
             GraphPattern::Project { inner, .. } | GraphPattern::Slice { inner, .. } => {
                 let around = std::mem::take(&mut self.messages);
                 self.pattern(inner);
@@ -104,7 +105,7 @@ impl Uses {
             }
             GraphPattern::Graph { .. } => {
                 self.graphs = true;
-                // A graph of which nothing is needed is there all the same; each has its session.
+                // A graph exists even if none of its triples is needed; each graph has its session.
                 self.needs.triples(rdf::TYPE.into_owned(), Some(rpcg::SESSION.into_owned().into()));
             }
             GraphPattern::Values { bindings, .. } => bindings.iter().flatten().flatten().for_each(|value| {
@@ -135,7 +136,7 @@ impl Uses {
         }
         for part in parts(pattern) {
             match pattern {
-                // What is known of those is known of this.
+                // The facts about these parts are already facts about the whole pattern.
                 GraphPattern::Join { .. }
                 | GraphPattern::Lateral { .. }
                 | GraphPattern::Filter { .. }
@@ -151,12 +152,12 @@ impl Uses {
         self.term(&triple.object);
         self.named(&triple.predicate);
         let object = match &triple.object {
-            // Only IRIs are told apart while triples are made; literals may have other spellings of one value.
+            // Only IRIs are compared when triples are created; a literal's value may have other spellings.
             TermPattern::NamedNode(node) => Some(Term::from(node.clone())),
             _ => None,
         };
         match &triple.predicate {
-            // Made of triples that another pattern needs.
+            // Computed from triples that another pattern needs.
             NamedNodePattern::NamedNode(predicate) if inverse(predicate.as_ref()).is_some() => self.items = true,
             NamedNodePattern::NamedNode(predicate) => {
                 let of_messages = self.messages.contains(&triple.subject);
@@ -166,7 +167,7 @@ impl Uses {
         }
     }
 
-    /// Looks at a path that begins with messages, or with any subject.
+    /// Examines a path, whose subjects are records or errors of answers, or any.
     fn path(&mut self, path: &PropertyPathExpression, of_messages: bool) {
         match path {
             PropertyPathExpression::NamedNode(predicate) => {
@@ -186,7 +187,7 @@ impl Uses {
                 self.path(left, of_messages);
                 self.path(right, of_messages);
             }
-            // A path of no step joins every node of the graph with itself.
+            // A path of length zero joins every node of the graph with itself.
             PropertyPathExpression::ZeroOrMore(path) | PropertyPathExpression::ZeroOrOne(path) => {
                 self.path(path, false);
                 self.needs.everything();
@@ -230,7 +231,7 @@ impl Uses {
         operands(expression).into_iter().for_each(|operand| self.expression(operand));
     }
 
-    /// Looks at what sees the solutions of a pattern: of those records that are in all of them, what is known holds there.
+    /// Examines an expression over the solutions of a pattern. Only facts about variables bound in all solutions apply.
     fn inside(&mut self, around: &GraphPattern, look: impl FnOnce(&mut Self)) {
         let bound = Certain::of(around).bound;
         let messages = self.messages.clone();

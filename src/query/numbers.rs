@@ -1,4 +1,5 @@
-//! Numbers of ids as a graph has them: `jrpc:hasNumberValue 15` finds the id 15, which is a decimal there and not an integer.
+//! Numbers of ids as in the graph: `jrpc:hasNumberValue 15` finds the id 15, which is a decimal in the graph, not an
+//! integer.
 
 use oxrdf::Literal;
 use oxrdf::vocab::xsd;
@@ -11,7 +12,7 @@ use crate::json::Decimal;
 use crate::message::MAX_ID_DIGITS;
 use crate::vocab::jrpc;
 
-/// Rewrites the numbers that stand behind that property.
+/// Rewrites the numbers in the objects of that property.
 pub(super) fn rewrite(query: &mut Query) {
     for_each_mut(pattern_mut(query), &mut |pattern| match pattern {
         GraphPattern::Bgp { patterns } => {
@@ -24,7 +25,7 @@ pub(super) fn rewrite(query: &mut Query) {
             if decimal == *object {
                 return;
             }
-            // Numbers of others are what they are.
+            // The numbers of other properties stay unchanged.
             let with = |path, object| GraphPattern::Path { subject: subject.clone(), path, object };
             match (ending(path, true), ending(path, false)) {
                 (Some(path), None) => *pattern = with(path, decimal),
@@ -39,12 +40,12 @@ pub(super) fn rewrite(query: &mut Query) {
     });
 }
 
-/// What is left of a path that ends with that property, or with any other one.
+/// Returns the part of a path that ends with that property, or the part that ends with another property.
 fn ending(path: &PropertyPathExpression, of_ids: bool) -> Option<PropertyPathExpression> {
     use PropertyPathExpression::{Alternative, NamedNode, OneOrMore, Sequence};
     match path {
         NamedNode(name) => ((*name == jrpc::HAS_NUMBER_VALUE) == of_ids).then(|| path.clone()),
-        // `jrpc:hasNumberValue +15` is a path of one or more steps; no step leads on from a literal.
+        // `jrpc:hasNumberValue +15` parses as a path of one or more steps; a literal does not lead to further steps.
         OneOrMore(inner) if matches!(&**inner, NamedNode(name) if *name == jrpc::HAS_NUMBER_VALUE) => {
             of_ids.then(|| path.clone())
         }
@@ -87,7 +88,7 @@ mod tests {
                 Query::parse(&portable, None).unwrap();
             }
         }
-        // Elsewhere, and as they are already, they stay.
+        // In other places, and if they are already decimals, numbers stay unchanged.
         for text in ["SELECT * { ?m rpcg:sequence 15 }", "SELECT * { ?i jrpc:hasNumberValue \"15\"^^xsd:decimal, ?n }"]
         {
             assert!(Query::parse(text, None).unwrap().to_portable().ends_with(text));

@@ -1,19 +1,19 @@
-//! How many spans overlap: an aggregate, since a join of each span with all others would grow with their square.
+//! The number of overlapping spans, as an aggregate: joining each span with all others would take quadratic time.
 
 use oxigraph::sparql::AggregateFunctionAccumulator;
 use oxrdf::{Literal, Term};
 use oxsdatatypes::Decimal;
 
-/// Most of the spans that have a number in common. A span is a string: the number it begins with, `/`, and the first number
-/// behind it, or nothing where it goes on. Anything else makes the result unbound.
+/// The maximum number of spans that have a number in common. A span is a string: its first number, `/`, and the first
+/// number after the span, or nothing if the span is open. Any other term makes the result unbound.
 #[derive(Default)]
 pub(super) struct MostAtOnce {
-    /// Where a span begins (`true`) or is over.
+    /// The start (`true`) and the end of each span.
     ends: Vec<(Decimal, bool)>,
     failed: bool,
 }
 
-/// Beginning and end of a span.
+/// Parses the start and the end of a span.
 fn span(term: &Term) -> Option<(Decimal, Option<Decimal>)> {
     let Term::Literal(literal) = term else { return None };
     let (from, to) = literal.value().split_once('/')?;
@@ -24,7 +24,7 @@ fn span(term: &Term) -> Option<(Decimal, Option<Decimal>)> {
 impl AggregateFunctionAccumulator for MostAtOnce {
     fn accumulate(&mut self, element: Term) {
         match span(&element) {
-            // A span that is over before it begins is none.
+            // A span that ends before it starts is empty.
             Some((from, Some(to))) if to <= from => {}
             Some((from, to)) => {
                 self.ends.push((from, true));
@@ -38,7 +38,7 @@ impl AggregateFunctionAccumulator for MostAtOnce {
         if self.failed {
             return None;
         }
-        // What is over at a number comes before what begins there.
+        // An end sorts before a start at the same number.
         self.ends.sort_unstable();
         let (mut open, mut most) = (0_u64, 0);
         for (_, begins) in &self.ends {

@@ -1,12 +1,12 @@
-//! Percentiles as aggregates: SPARQL has none.
+//! Percentiles as aggregates, which SPARQL does not have.
 
 use oxigraph::sparql::AggregateFunctionAccumulator;
 use oxrdf::Term;
 use oxrdf::vocab::xsd;
 use oxsdatatypes::{Decimal, Double};
 
-/// The smallest of the numbers such that this percentage of them are not greater: the nearest rank, so that the result is
-/// one of them and exact. Anything that is not a number makes the result unbound, as it does for `AVG`.
+/// The smallest number such that this percentage of the numbers are not greater: the nearest rank, so that the result
+/// is one of the numbers, and exact. Any term that is not a number makes the result unbound, as for `AVG`.
 pub(super) struct Percentile {
     percent: usize,
     numbers: Vec<Ranked>,
@@ -54,8 +54,8 @@ impl AggregateFunctionAccumulator for Percentile {
             return None;
         }
         let rank = (self.numbers.len() * self.percent).div_ceil(100).max(1);
-        // Decimals among themselves are compared exactly. Beside a double they are doubles, all of them: a mixture of
-        // both comparisons would not be an order.
+        // Decimals are compared exactly with each other. If there is a double, all are compared as doubles: mixing both
+        // comparisons would not be an order.
         let exact = self.numbers.iter().all(|number| number.decimal.is_some());
         let (_, found, _) = self.numbers.select_nth_unstable_by(rank - 1, |a, b| match exact {
             true => a.decimal.cmp(&b.decimal),

@@ -12,44 +12,44 @@ use crate::record::decompressed;
 use crate::sink::{Compression, Syntax};
 use crate::store::quads::{quads, with_blanks};
 
-/// Why an RDF file could not be loaded.
+/// Errors in loading an RDF file.
 #[derive(Debug, thiserror::Error)]
 pub enum RdfError {
-    /// It cannot be read.
+    /// The file is not readable.
     #[error("cannot read {input}")]
     Read {
         /// The file, as the user named it.
         input: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// It is not what its name says.
+    /// The content does not match the syntax of the file's name.
     #[error("{input}{place} is not {format}")]
     Syntax {
         /// The file, as the user named it.
         input: String,
-        /// Line and column, where they are known: `:3:14`.
+        /// The line and column, if known: `:3:14`.
         place: String,
-        /// The syntax that it should be in.
+        /// The expected syntax.
         format: RdfFormat,
-        /// The parser's words.
+        /// The error of the parser.
         source: Box<RdfSyntaxError>,
     },
-    /// Loading was ended.
+    /// Loading was cancelled.
     #[error(transparent)]
     Ended(#[from] Cause),
 }
 
-/// The syntax of an RDF file by its name; `None` for everything else, which is a log.
+/// Returns the syntax of an RDF file by its name; `None` for all other files, which are logs.
 pub fn rdf_format(path: &Path) -> Option<RdfFormat> {
     let syntax = Syntax::from_extension(&Compression::split(path).0?)?;
-    // Documents on lines are not an RDF syntax of their own.
+    // JSON-LD lines are not a syntax of RDF files.
     (syntax != Syntax::JsonLdLines).then(|| syntax.into())
 }
 
 impl Loading<'_> {
-    /// Loads an RDF file, compressed or not. Its blank nodes are its own; its relative IRIs are resolved against `iri`.
-    /// Literals have at most `longest` bytes.
+    /// Loads an RDF file, compressed or not. Its blank nodes do not clash with others; its relative IRIs resolve
+    /// against `iri`. Literals may have at most `longest` bytes.
     pub fn rdf(
         &mut self,
         input: &str,
@@ -59,7 +59,7 @@ impl Loading<'_> {
         read: impl Read + Send,
     ) -> Result<(), RdfError> {
         let failed = |source| RdfError::Read { input: input.to_owned(), source };
-        // One that no other file has.
+        // A unique blank-node prefix.
         let prefix = BlankNode::default().into_string();
         let mut text = Vec::new();
         let quads = quads(format, iri, longest, decompressed(read).map_err(failed)?, Some(&mut text));

@@ -1,4 +1,4 @@
-//! Writing answers: the four result formats of the W3C, lines of JSON, tables, and graphs in every syntax.
+//! Writing answers: the four result formats of the W3C, JSON lines, tables, and graphs in every syntax.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::json;
 use crate::sink::{QuadSink as _, RdfXmlSink, SinkError, Syntax, not_xml, serializer, write_line};
 use crate::vocab::rdf;
 
-/// How rows and truth values are written.
+/// A format for rows and booleans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ResultsFormat {
     /// Columns for people.
@@ -28,7 +28,7 @@ pub enum ResultsFormat {
     Tsv,
     /// [SPARQL 1.1 Query Results JSON](https://www.w3.org/TR/sparql11-results-json/).
     Json,
-    /// A JSON object a row, with a member for each column that has a value.
+    /// One JSON object per row, with a member for each bound column.
     JsonLines,
     /// [SPARQL Query Results XML](https://www.w3.org/TR/rdf-sparql-XMLres/).
     Xml,
@@ -41,7 +41,7 @@ impl ResultsFormat {
     pub const ALL: [Self; 7] =
         [Self::Table, Self::Csv, Self::Tsv, Self::Json, Self::JsonLines, Self::Xml, Self::Markdown];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Table => "table",
@@ -54,10 +54,10 @@ impl ResultsFormat {
         }
     }
 
-    /// The format that a file name's extension stands for.
+    /// Returns the format for a file name's extension.
     pub fn from_extension(extension: &str) -> Option<Self> {
         match extension {
-            // For others it is CSV.
+            // The parser library maps `txt` to CSV.
             "txt" => return Some(Self::Table),
             "jsonl" | "ndjson" => return Some(Self::JsonLines),
             "md" => return Some(Self::Markdown),
@@ -67,7 +67,7 @@ impl ResultsFormat {
         Self::ALL.into_iter().find(|format| format.standard() == Some(standard))
     }
 
-    /// The format of the W3C, if it is one of them.
+    /// Returns the corresponding W3C format, if there is one.
     fn standard(self) -> Option<QueryResultsFormat> {
         match self {
             Self::Table | Self::JsonLines | Self::Markdown => None,
@@ -79,7 +79,7 @@ impl ResultsFormat {
     }
 }
 
-/// Writes rows as they come, and counts them.
+/// Writes rows as they arrive, and counts them.
 pub fn write_solutions(
     solutions: Solutions<'_>,
     format: ResultsFormat,
@@ -108,8 +108,8 @@ pub fn write_solutions(
     Ok(written)
 }
 
-/// A JSON object a row: a member for each column that has a value. Numbers and booleans are those of JSON, rdf:JSON is what
-/// it holds; anything else is a string: an IRI, or what a literal says.
+/// Writes one JSON object per row, with a member for each bound column. Numbers and booleans become JSON values,
+/// rdf:JSON becomes its content; anything else is a string: an IRI, or the text of a literal.
 fn write_json_lines(solutions: Solutions<'_>, mut writer: impl Write) -> Result<WrittenRows, ResultsError> {
     let mut written = WrittenRows::default();
     let mut line = String::new();
@@ -122,7 +122,7 @@ fn write_json_lines(solutions: Solutions<'_>, mut writer: impl Write) -> Result<
             match value {
                 Term::NamedNode(node) => json::write_str(node.as_str(), &mut line),
                 Term::Literal(literal) => match plain_json(literal) {
-                    // Line ends in JSON are nothing but space.
+                    // In JSON, line ends are only white space.
                     Some(plain) => line.extend(plain.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c })),
                     None => json::write_str(literal.value(), &mut line),
                 },
@@ -136,7 +136,7 @@ fn write_json_lines(solutions: Solutions<'_>, mut writer: impl Write) -> Result<
     Ok(written)
 }
 
-/// The JSON that a literal is.
+/// Returns the JSON text of a literal that is valid JSON.
 fn plain_json(literal: &Literal) -> Option<&str> {
     let (text, datatype) = (literal.value(), literal.datatype());
     let is_json = |text: &str| serde_json::from_str::<&RawValue>(text).is_ok();
@@ -150,7 +150,7 @@ fn plain_json(literal: &Literal) -> Option<&str> {
     is_plain.then_some(text)
 }
 
-/// The rows with these columns alone, in this order; a name that no column has is given back.
+/// Returns the rows with only these columns, in this order. Fails with the name of an unknown column.
 pub fn with_columns<'a>(solutions: Solutions<'a>, names: &[String]) -> Result<Solutions<'a>, String> {
     let place = |name: &String| solutions.variables.iter().position(|variable| variable.as_str() == name);
     let places: Vec<usize> = names.iter().map(|name| place(name).ok_or(name)).collect::<Result<_, _>>()?;
@@ -164,8 +164,8 @@ pub fn with_columns<'a>(solutions: Solutions<'a>, names: &[String]) -> Result<So
     Ok(Solutions { variables, rows: Box::new(rows) })
 }
 
-/// The rows with a `'` before each text that a spreadsheet would run or compute: one that begins with `=`, `+`, `-`, `@`, a
-/// tab or a carriage return and is not a number.
+/// Adds a `'` before each text that a spreadsheet would execute: one that begins with `=`, `+`, `-`, `@`, a tab or a
+/// carriage return and is not a number.
 pub fn guarded(solutions: Solutions<'_>) -> Solutions<'_> {
     let is_command = |literal: &Literal| {
         literal.value().starts_with(['=', '+', '-', '@', '\t', '\r']) && literal.value().parse::<f64>().is_err()
@@ -184,13 +184,13 @@ pub fn guarded(solutions: Solutions<'_>) -> Solutions<'_> {
     Solutions { variables: solutions.variables, rows: Box::new(rows) }
 }
 
-/// Writes what an `ASK` found.
+/// Writes the result of an `ASK`.
 pub fn write_boolean(truth: bool, format: ResultsFormat, mut writer: impl Write) -> Result<(), ResultsError> {
     match format.standard() {
         None => writeln!(writer, "{truth}")?,
         Some(standard) => {
             QueryResultsSerializer::from_format(standard).serialize_boolean_to_writer(&mut writer, truth)?;
-            // CSV and TSV have no line end of their own here.
+            // The serializer does not end CSV and TSV with a line end here.
             if matches!(format, ResultsFormat::Csv | ResultsFormat::Tsv) {
                 writeln!(writer)?;
             }
@@ -210,7 +210,7 @@ fn check_xml(row: &QuerySolution, number: u64) -> Result<(), SinkError> {
     Ok(())
 }
 
-/// Writes a graph as its triples come, and counts them. IRIs are shortened against `base` where the syntax can.
+/// Writes a graph as its triples arrive, and counts them. IRIs are relative to `base` if the syntax allows it.
 pub fn write_graph(
     triples: Triples<'_>,
     syntax: Syntax,
@@ -220,7 +220,7 @@ pub fn write_graph(
     let mut count = 0;
     match syntax {
         Syntax::RdfXml => {
-            // The sink knows what XML cannot carry.
+            // The sink refuses literals that XML cannot carry.
             let mut sink = RdfXmlSink::new(&mut writer);
             for triple in triples {
                 sink.quads(&[triple?.in_graph(GraphName::DefaultGraph)])?;
@@ -229,7 +229,7 @@ pub fn write_graph(
             sink.finish()?;
         }
         Syntax::JsonLdLines => {
-            // A document for each run of triples of one subject.
+            // One document for each run of triples with the same subject.
             let mut run: Vec<Quad> = Vec::new();
             for triple in triples {
                 let quad = triple?.in_graph(GraphName::DefaultGraph);

@@ -1,4 +1,4 @@
-//! `SERVICE`: parts of a query that another server answers ([SPARQL 1.1 Federated Query]).
+//! `SERVICE`: parts of a query answered by another server ([SPARQL 1.1 Federated Query]).
 //!
 //! [SPARQL 1.1 Federated Query]: https://www.w3.org/TR/sparql11-federated-query/
 
@@ -11,8 +11,8 @@ use spargebra::algebra::GraphPattern;
 
 use crate::store::endpoint::{Endpoint, EndpointError};
 
-/// An evaluator that lets queries call services. None of them gets credentials: their names are part of a query, and
-/// credentials are for the servers that the user names.
+/// Creates an evaluator that allows queries to call services. They never get credentials: their URLs are part of a
+/// query, and credentials are only for servers that the user names.
 pub fn services(timeout: Duration) -> SparqlEvaluator {
     SparqlEvaluator::new().with_default_service_handler(Services { timeout })
 }

@@ -1,4 +1,4 @@
-//! The text of a query, and where it goes wrong.
+//! Parsing the text of a query, with the place of errors.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::tokens::{first_wrong, tokens, too_much};
 use crate::diagnostic::printable;
 use crate::vocab::{jrpc, lsp, mcp, prov, rpcg};
 
-/// The prefixes that a query need not declare.
+/// The prefixes that a query does not have to declare.
 pub const QUERY_PREFIXES: &[(&str, &str)] = &[
     ("jrpc", jrpc::NAMESPACE),
     ("rpcg", rpcg::NAMESPACE),
@@ -25,14 +25,14 @@ pub const QUERY_PREFIXES: &[(&str, &str)] = &[
     ("dcterms", "http://purl.org/dc/terms/"),
 ];
 
-/// Why a text is not a query. Shown with the line and a caret below the place.
+/// A syntax error in a query. `Display` shows the line and a caret below the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
     message: String,
     place: Option<TextPlace>,
 }
 
-/// Where in a text, counted from 1, in characters.
+/// A place in a text, counted from 1, in characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TextPlace {
     line: usize,
@@ -41,16 +41,16 @@ struct TextPlace {
     text: String,
 }
 
-/// How many characters of a line are shown on either side of a place in it.
+/// The number of characters shown on each side of an error's place.
 const AROUND: usize = 60;
-/// How many characters of a token are repeated.
+/// The maximum number of characters quoted from a token.
 const TOKEN: usize = 40;
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(TextPlace { line, column, text }) = &self.place else { return f.write_str(&self.message) };
         let number = line.to_string();
-        // Of a long line, what stands around the place.
+        // Shows only the surroundings of the place in a long line.
         let skipped = column.saturating_sub(1 + AROUND);
         let mut rest = text.chars().skip(skipped);
         let mut shown = String::from(if skipped > 0 { "…" } else { "" });
@@ -102,7 +102,7 @@ pub(super) fn parse(text: &str, base: Option<&str>) -> Result<spargebra::Query, 
     }
 }
 
-/// Puts the columns of `SELECT *` in the order in which the text names them; the parser puts them in that of the alphabet.
+/// Orders the columns of `SELECT *` as the text first names them; the parser orders them alphabetically.
 fn order_columns(query: &mut spargebra::Query, text: &str) {
     let spargebra::Query::Select { pattern, .. } = query else { return };
     let mut pattern = pattern;
@@ -125,8 +125,8 @@ fn order_columns(query: &mut spargebra::Query, text: &str) {
     }
 }
 
-/// The place where the parser stopped looking, a byte offset, and what it expected there. From its words: `error at 3:12:
-/// expected …`, lines and characters counted from 1.
+/// Parses the parser's message `error at 3:12: expected …`, where lines and characters count from 1. Returns the place
+/// as a byte offset, and the expectation.
 fn stop<'w>(text: &str, words: &'w str) -> Option<(usize, &'w str)> {
     let (place, expected) = words.strip_prefix("error at ")?.split_once(": ")?;
     let (line, column) = place.split_once(':')?;
@@ -176,7 +176,7 @@ impl TextPlace {
     }
 }
 
-/// A token on one line, and not all of a long one.
+/// Returns a token on one line, shortened if it is long.
 fn shortened(token: &str) -> String {
     match token.char_indices().nth(TOKEN) {
         Some((end, _)) => format!("{}…", printable(token.get(..end).unwrap_or(token))),
@@ -184,17 +184,17 @@ fn shortened(token: &str) -> String {
     }
 }
 
-/// The items of the parser's `expected one of …`.
+/// Returns the items in the parser's `expected one of …`.
 fn items(expected: &str) -> impl Iterator<Item = &str> {
     expected.trim_start_matches("expected ").trim_start_matches("one of ").split(", ")
 }
 
-/// A rule beyond the grammar that was broken, in the parser's words.
+/// Returns the message of a violated rule beyond the grammar.
 fn rule(expected: &str) -> Option<&str> {
     items(expected).find(|item| item.contains(' ') && item.starts_with(char::is_alphabetic))
 }
 
-/// The words and signs that the parser would have taken, where they are few.
+/// Lists the words and signs that the parser expected, if there are few.
 fn wanted(expected: &str) -> String {
     let quoted = items(expected).filter_map(|item| item.strip_prefix('"')?.strip_suffix('"'));
     let mut words: Vec<_> = quoted.filter(|item| !item.is_empty() && *item != "#").collect();
@@ -206,7 +206,7 @@ fn wanted(expected: &str) -> String {
     }
 }
 
-/// Looks at the functions of this program that a query calls: they have to exist, with this number of arguments.
+/// Checks that the program's functions in a query exist, and take this number of arguments.
 pub(super) fn check_functions(uses: &Uses) -> Result<(), SyntaxError> {
     for (name, arguments) in &uses.calls {
         let Some(local) = name.as_str().strip_prefix(rpcg::NAMESPACE) else { continue };
@@ -225,7 +225,7 @@ pub(super) fn check_functions(uses: &Uses) -> Result<(), SyntaxError> {
     Ok(())
 }
 
-/// Rewrites the patterns for the items of JSON, which are made of the triples of one graph.
+/// Rewrites the patterns for the items of JSON, which work on a single graph.
 pub(super) fn rewrite_items(query: &mut spargebra::Query, uses: &Uses) -> Result<(), SyntaxError> {
     let error = |message: String| SyntaxError { message, place: None };
     if uses.graphs || uses.services || query.dataset().is_some() {

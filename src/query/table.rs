@@ -1,8 +1,8 @@
-//! Rows as columns that line up, for people.
+//! Rows as aligned columns, for people.
 //!
-//! Rows come in pages. Of a page, columns that say the same in every row stand above it, empty ones below; where a row is
-//! wider than the terminal all the same, each becomes a record of lines. A page that looks like the one before it goes on
-//! below that.
+//! Rows are laid out in pages. Columns with the same value in every row of a page stand above it, empty columns below.
+//! If a row is still wider than the terminal, the least important columns are left out; if that is not enough, each row
+//! becomes a record of lines. A page with the same layout as the previous one continues below it.
 
 mod fit;
 mod live;
@@ -20,23 +20,27 @@ use super::answer::{QueryError, ResultsError, Solutions};
 use crate::diagnostic::printable;
 use crate::vocab::rdf;
 
-/// Rows of a page.
+/// The number of rows in a page.
 const PAGE: usize = 1000;
-/// No column of text is made narrower than this.
+/// The minimum width of a shortened column of text.
 const NARROWEST: usize = 10;
-/// No cell is wider than this where nothing says how wide the table may be.
+/// The minimum width of a shortened column of text if other columns are left out.
+const READABLE: usize = 14;
+/// The maximum width of a cell if the table does not have a width.
 const WIDEST: usize = 400;
-/// No cell is longer on a terminal, whatever it is: a page of them is in memory.
+/// The maximum length of any cell on a terminal: a page of cells is in memory.
 const LONGEST: usize = 1 << 16;
-/// Columns whose texts are never cut.
+/// The columns whose texts are never cut.
 const WHOLE: [&str; 2] = ["id", "problem"];
-/// So many lines of a long text are in a record; all of what is not text.
+/// The columns that are left out if a table is too wide, in this order.
+const LEAST: [&str; 9] = ["session", "data", "id", "request", "answer", "about", "sender", "content", "kind"];
+/// The maximum number of lines of a long text in a record; other values are never cut.
 const LINES: usize = 6;
 const GAP: &str = "  ";
 const RED: &str = "\u{1b}[31m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// How a table looks.
+/// The layout options of a table.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     width: Option<usize>,
@@ -44,9 +48,10 @@ pub struct Table {
     colour: bool,
     sections: bool,
     live: bool,
+    all_columns: bool,
 }
 
-/// What a cell is: text may be cut, anything else may not.
+/// The kind of a cell: only text may be cut.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum CellKind {
     #[default]
@@ -58,7 +63,7 @@ enum CellKind {
     Text,
 }
 
-/// The text of a cell, and whether there was more of it.
+/// The text of a cell; `cut` is true if it was cut.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Cell {
     text: String,
@@ -66,28 +71,30 @@ struct Cell {
     cut: bool,
 }
 
-/// What was written of an answer.
+/// Counts of a written answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WrittenRows {
     /// Rows.
     pub rows: u64,
-    /// Cells that are not whole, where the table has no width of its own.
+    /// The number of cut cells, in a table without a width.
     pub cut: u64,
 }
 
-/// How a page looks.
+/// The layout of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Page {
-    /// What stands above: names of columns, and what all rows have there.
+    /// The columns above the page: their names, and the common value.
     above: Vec<(String, String)>,
     /// The names of columns without values.
     empty: Vec<String>,
+    /// The names of columns that are not shown, since the table would be too wide.
+    left_out: Vec<String>,
     columns: Vec<Column>,
-    /// Whether each row is a record of lines.
+    /// True if each row is a record of lines.
     records: bool,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Column {
     index: usize,
     name: String,
@@ -97,30 +104,35 @@ struct Column {
 }
 
 impl Table {
-    /// Not wider than this number of columns: long texts are cut, and end in `…` then, and rows that do not fit become
-    /// records of lines. Without a width, only cells of more than 400 columns are cut.
+    /// Limits the width in columns: long texts are cut and end in `…`, and rows that do not fit become records of
+    /// lines. Without a width, only cells of more than 400 columns are cut.
     pub fn with_width(self, width: Option<usize>) -> Self {
         Self { width, ..self }
     }
 
-    /// Leaves out what IRIs begin with, so that `<https://example.org/log#m12>` is `m12`.
+    /// Removes a prefix of IRIs, so that `<https://example.org/log#m12>` becomes `m12`.
     pub fn with_base(self, base: Option<String>) -> Self {
         Self { base, ..self }
     }
 
-    /// Whether what failed is red.
+    /// Shows failures in red if true.
     pub fn with_colour(self, colour: bool) -> Self {
         Self { colour, ..self }
     }
 
-    /// Whether the first column is a heading, which is not said again in rows below it.
+    /// Treats the first column as a heading if true: it is not repeated in rows below.
     pub fn with_sections(self, sections: bool) -> Self {
         Self { sections, ..self }
     }
 
-    /// Whether rows come one by one, and each is shown at once, as a line of what there is in it.
+    /// Shows rows one by one as they arrive if true, each on a line of its values.
     pub fn with_live(self, live: bool) -> Self {
         Self { live, ..self }
+    }
+
+    /// Whether no column is left out.
+    pub fn with_all_columns(self, all_columns: bool) -> Self {
+        Self { all_columns, ..self }
     }
 
     /// Writes the rows, and counts them.
@@ -146,7 +158,7 @@ impl Table {
             let page = match shown.take() {
                 Some(last) if last.takes(&next) => last,
                 last => {
-                    last.iter().try_for_each(|last| last.end(&mut writer))?;
+                    last.iter().try_for_each(|last| last.end(self.width, &mut writer))?;
                     self.head(&next, last.is_some(), &mut writer)?;
                     next
                 }
@@ -160,12 +172,12 @@ impl Table {
             written.rows += rows.len() as u64;
             shown = Some(page);
         }
-        shown.iter().try_for_each(|last| last.end(&mut writer))?;
+        shown.iter().try_for_each(|last| last.end(self.width, &mut writer))?;
         writer.flush()?;
         Ok(written)
     }
 
-    /// How a page looks; times lose what all of a column have.
+    /// Determines the layout of a page. The common part of all times in a column is removed.
     fn page(&self, names: &[&str], rows: &mut [Vec<Cell>]) -> Page {
         let mut page = Page::default();
         for (index, name) in names.iter().enumerate() {
@@ -191,18 +203,23 @@ impl Table {
             page.columns.push(Column { index, width: widest.max(name.width()), name, right, text });
         }
         let Some(width) = self.width else { return page };
-        let gaps = GAP.len() * page.columns.len().saturating_sub(1);
-        let total = page.columns.iter().map(|column| column.width).sum::<usize>() + gaps;
-        // The widest texts give way first, all to one width.
-        for _ in width..total {
-            let widest = page.columns.iter_mut().filter(|column| column.text).max_by_key(|column| column.width);
-            let Some(widest) = widest.filter(|column| column.width > NARROWEST.max(column.name.width())) else {
-                page.records = true;
-                break;
-            };
-            widest.width -= 1;
+        let (mut columns, mut left_out) = (page.columns.clone(), Vec::new());
+        let fitting = loop {
+            let narrowest = if left_out.is_empty() { NARROWEST } else { READABLE };
+            if let Some(fitting) = fitted(columns.clone(), width, narrowest) {
+                break Some(fitting);
+            }
+            // Rows are named by their first column.
+            let place = |name: &&str| (1..columns.len()).find(|place| columns[*place].name == *name);
+            match LEAST.iter().find_map(place).filter(|_| !self.all_columns) {
+                Some(least) => left_out.push(columns.remove(least).name),
+                None => break None,
+            }
+        };
+        match fitting {
+            Some(columns) => Page { columns, left_out, ..page },
+            None => Page { records: true, ..page },
         }
-        page
     }
 
     fn head(&self, page: &Page, again: bool, writer: &mut impl Write) -> Result<(), ResultsError> {
@@ -233,7 +250,7 @@ impl Table {
         write_line(cells, page, writer)
     }
 
-    /// A row as lines, each with the name of a column and what is there.
+    /// Writes a row as lines, each with the name of a column and its value.
     fn record(&self, row: &[Cell], page: &Page, again: bool, writer: &mut impl Write) -> Result<(), ResultsError> {
         if again {
             writeln!(writer)?;
@@ -254,7 +271,7 @@ impl Table {
         Ok(())
     }
 
-    /// Writes the rows as a table of Markdown, and counts them.
+    /// Writes the rows as a Markdown table, and counts them.
     pub(super) fn write_markdown(
         &self,
         solutions: Solutions<'_>,
@@ -313,7 +330,7 @@ impl Table {
         {
             let file = rest.split('#').next().unwrap_or_default();
             return match rest.split_once('#').map(|(_, fragment)| fragment) {
-                // Of one log, the name of a message alone; of several, also that of the log.
+                // For one log, only the name of a message; for several, also the name of the log.
                 Some(fragment) if is_message(fragment) && file.is_empty() => fragment.to_owned(),
                 Some(fragment) if is_message(fragment) => printable(rest).into_owned(),
                 None if !rest.is_empty() => printable(rest).into_owned(),
@@ -333,7 +350,7 @@ impl Table {
     }
 }
 
-/// Whether a fragment is the name of a message: `m12`, or `m12.3` in a batch.
+/// Returns true if a fragment is the name of a message: `m12`, or `m12.3` in a batch.
 fn is_message(fragment: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let Some(number) = fragment.strip_prefix('m') else { return false };
@@ -342,39 +359,59 @@ fn is_message(fragment: &str) -> bool {
 }
 
 impl Page {
-    /// Whether the rows of another page can stand below this one, under the same head.
+    /// Returns true if the rows of another page can follow this one under the same head.
     fn takes(&self, other: &Self) -> bool {
         let fits = |(mine, theirs): (&Column, &Column)| {
             mine.name == theirs.name && mine.right == theirs.right && mine.width >= theirs.width
         };
         self.above == other.above
             && self.empty == other.empty
+            && self.left_out == other.left_out
             && self.records == other.records
             && self.columns.len() == other.columns.len()
             && self.columns.iter().zip(&other.columns).all(fits)
     }
 
-    fn end(&self, writer: &mut impl Write) -> Result<(), ResultsError> {
+    fn end(&self, width: Option<usize>, writer: &mut impl Write) -> Result<(), ResultsError> {
         if !self.empty.is_empty() {
             writeln!(writer, "\nempty: {}", self.empty.join(", "))?;
+        }
+        if !self.left_out.is_empty() {
+            writeln!(writer)?;
+            let left_out = format!("not shown: {} (--wide shows all)", self.left_out.join(", "));
+            for line in folded(&left_out, width.unwrap_or(usize::MAX), usize::MAX) {
+                writeln!(writer, "{line}")?;
+            }
         }
         Ok(())
     }
 }
 
-/// A cell of a row.
+/// Returns the columns in this width, if they fit: the widest texts shrink first, all to one width that is not below
+/// `narrowest`.
+fn fitted(mut columns: Vec<Column>, width: usize, narrowest: usize) -> Option<Vec<Column>> {
+    let gaps = GAP.len() * columns.len().saturating_sub(1);
+    let total = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
+    for _ in width..total {
+        let widest = columns.iter_mut().filter(|column| column.text).max_by_key(|column| column.width);
+        widest.filter(|column| column.width > narrowest.max(column.name.width()))?.width -= 1;
+    }
+    Some(columns)
+}
+
+/// Returns a cell of a row.
 fn cell(row: &[Cell], index: usize) -> &Cell {
     const NONE: &Cell = &Cell { text: String::new(), kind: CellKind::Empty, cut: false };
     row.get(index).unwrap_or(NONE)
 }
 
-/// Whether a column has numbers, and nothing else.
+/// Returns true if a column contains only numbers.
 fn is_number(rows: &[Vec<Cell>], index: usize) -> bool {
     let mut kinds = rows.iter().map(|row| cell(row, index).kind).filter(|kind| *kind != CellKind::Empty).peekable();
     kinds.peek().is_some() && kinds.all(|kind| kind == CellKind::Number)
 }
 
-/// Whether a value says that something failed.
+/// Returns true if a value indicates a failure.
 fn has_failed(column: &str, value: &str) -> bool {
     match column {
         "error" | "code" => !value.is_empty(),
@@ -384,8 +421,8 @@ fn has_failed(column: &str, value: &str) -> bool {
     }
 }
 
-/// Takes the day and the time zone off the times of a column where all have the same, and what is less than a millisecond;
-/// gives them.
+/// Removes the day and the time zone from the times of a column if all have the same, and fractions below a
+/// millisecond. Returns the common day and zone.
 fn shorten_times(rows: &mut [Vec<Cell>], index: usize) -> Option<String> {
     let parts = |text: &str| {
         let (day, time) = text.split_once('T')?;
@@ -416,11 +453,11 @@ fn shorten_times(rows: &mut [Vec<Cell>], index: usize) -> Option<String> {
     )
 }
 
-/// Takes out of the first column what stands there in the row above.
+/// Clears cells of the first column that repeat the row above.
 fn without_repeats(rows: &mut [Vec<Cell>]) {
     let mut heading = Cell::default();
     for cell in rows.iter_mut().filter_map(|row| row.first_mut()) {
-        // What is not whole may differ where it was cut.
+        // Cut texts may differ in the missing part.
         match *cell == heading && !cell.cut {
             true => *cell = Cell::default(),
             false => heading = cell.clone(),
@@ -428,9 +465,9 @@ fn without_repeats(rows: &mut [Vec<Cell>]) {
     }
 }
 
-/// Lines the numbers of a column up at their decimal points.
+/// Aligns the numbers of a column at their decimal points.
 fn align(rows: &mut [Vec<Cell>], index: usize) {
-    // With the point.
+    // The length of the fraction, including the point.
     let fraction = |text: &str| text.find('.').map_or(0, |point| text.len() - point);
     let longest = rows.iter().map(|row| fraction(&cell(row, index).text)).max().unwrap_or(0);
     for cell in rows.iter_mut().filter_map(|row| row.get_mut(index)).filter(|cell| !cell.text.is_empty()) {
@@ -438,7 +475,7 @@ fn align(rows: &mut [Vec<Cell>], index: usize) {
     }
 }
 
-/// Writes a line of cells, some of them red.
+/// Writes a line of cells, some of them in red.
 fn write_line<'c>(
     cells: impl Iterator<Item = (&'c str, bool)>,
     page: &Page,
@@ -565,12 +602,27 @@ mod tests {
         assert!(shown.lines().all(|line| line.width() <= 30), "{shown}");
         assert!(shown.starts_with("id    012345678901234567890123\n      456789"), "{shown}");
         assert!(shown.lines().count() == 3 + 1 + LINES && shown.ends_with("…\n"), "{shown}");
-        // In red is what failed.
+        // Failures are red.
         let shown = table(&Table::default().with_colour(true), &["a", "b", "error"], &rows[..1]);
         assert!(shown.contains(&format!("{RED}word ")), "{shown}");
     }
 
-    /// A page that looks otherwise has a head of its own.
+    #[test]
+    fn the_least_columns_are_left_out_before_rows_are_records() {
+        let row = |name: &str| -> [Term; 3] {
+            [node(name), Literal::from(name.repeat(9)).into(), Literal::from(name).into()]
+        };
+        let rows = [row("urn:a"), row("urn:b")];
+        let rows: Vec<&[Term]> = rows.iter().map(|row| &row[..]).collect();
+        let narrow = Table::default().with_width(Some(40));
+        let shown = table(&narrow, &["name", "id", "text"], &rows);
+        assert!(shown.starts_with("name     text\n"), "{shown}");
+        assert!(shown.ends_with("\nnot shown: id (--wide shows all)\n"), "{shown}");
+        let shown = table(&narrow.with_all_columns(true), &["name", "id", "text"], &rows);
+        assert!(shown.starts_with("name  <urn:a>\nid    urn:a"), "{shown}");
+    }
+
+    /// A page with another layout has its own head.
     #[test]
     fn pages_go_on_below_each_other() {
         let count = |rows: &[[Term; 2]]| {

@@ -1,4 +1,4 @@
-//! Rows by their times, and times as seconds since the first.
+//! Sorting rows by time, and times in seconds since the first.
 
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use oxsdatatypes::{DateTime, Decimal};
 
 use super::answer::{QueryError, Solutions};
 
-/// A time, and whether it has a date; one without is on the first of all days.
+/// A time, and true if it has a date; a time without a date is on 1970-01-01.
 pub(super) type Moment = (bool, Decimal);
 
 pub(super) fn moment(literal: &Literal) -> Option<Moment> {
@@ -20,7 +20,7 @@ pub(super) fn moment(literal: &Literal) -> Option<Moment> {
     }
     let text = if has_date { literal.value().to_owned() } else { format!("1970-01-01T{}", literal.value()) };
     let epoch = DateTime::from_str("1970-01-01T00:00:00Z").ok()?;
-    // One that says no zone is compared with others as it is.
+    // A time without a zone is compared as if it were in UTC.
     let time = [text.clone(), format!("{text}Z")].into_iter().filter_map(|text| DateTime::from_str(&text).ok());
     let time = time.into_iter().find(|time| time.timezone_offset().is_some())?;
     Some((has_date, time.checked_sub(epoch)?.as_seconds()))
@@ -30,12 +30,12 @@ fn moment_of(value: Option<&Term>) -> Option<Moment> {
     if let Term::Literal(literal) = value? { moment(literal) } else { None }
 }
 
-/// The rows of sessions that stand one after the other, by the column `time`: those of a session stay in their order, and
-/// one without a time stays with the one before it. All of them are in memory.
+/// Merges the rows of consecutive sessions by the column `time`: rows of a session stay in their order, and a row
+/// without a time stays with the row before it. All rows are in memory.
 ///
 /// # Errors
 ///
-/// Those of the rows.
+/// Errors in the rows.
 pub fn by_time(solutions: Solutions<'_>) -> Result<Solutions<'_>, QueryError> {
     let rows: Vec<QuerySolution> = solutions.rows.collect::<Result<_, _>>()?;
     let is_of_one = |one: &QuerySolution, other: &QuerySolution| one.get("session") == other.get("session");
@@ -55,7 +55,7 @@ pub fn by_time(solutions: Solutions<'_>) -> Result<Solutions<'_>, QueryError> {
     Ok(Solutions { variables: solutions.variables, rows: Box::new(timed.into_iter().map(|(_, row)| Ok(row))) })
 }
 
-/// The rows with the seconds since `start`, or since the first time in them, in place of times.
+/// Replaces times with the seconds since `start`, or since the first time in the rows.
 pub fn relative<'a>(solutions: Solutions<'a>, start: Option<&Term>) -> Solutions<'a> {
     let mut start = moment_of(start);
     let variables: Arc<[Variable]> = solutions.variables.clone().into();

@@ -1,16 +1,16 @@
-//! Where a query goes wrong, found by asking the parser about its beginnings.
+//! The place of a syntax error, found by parsing beginnings of the query.
 //!
-//! The parser says how far it looked, which is up to the length of a keyword beyond the place where it could not go on.
-//! A beginning of a query that some query starts with, followed by enough spaces, is read to its end; one that no query
-//! starts with is not. So the first token that makes the difference is the one that is wrong.
+//! The parser reports how far it read, which may be up to the length of a keyword beyond the error. A valid beginning
+//! of a query, followed by enough spaces, is read to its end; an invalid beginning is not. So the first token that
+//! makes a beginning invalid is the wrong one.
 
 use std::ops::Range;
 
-/// Longer than any keyword of the grammar.
+/// More characters than any keyword of the grammar has.
 const MARGIN: usize = 64;
 
-/// The first token that no query can have there, if the text does not just end too early. `stops_at` tells where the
-/// parser gives up on a text: a byte offset.
+/// Returns the first invalid token; `None` if the text only ends too early. `stops_at` returns the byte offset at which
+/// the parser fails on a text.
 pub(super) fn first_wrong(text: &str, stops_at: impl Fn(&str) -> Option<usize>) -> Option<Range<usize>> {
     let tokens = tokens(text);
     let viable = |token: &Range<usize>| {
@@ -22,7 +22,7 @@ pub(super) fn first_wrong(text: &str, stops_at: impl Fn(&str) -> Option<usize>) 
     tokens.get(wrong).cloned()
 }
 
-/// The tokens of a text, roughly as SPARQL has them: never a part of one.
+/// Returns the tokens of a text, roughly as in SPARQL: never a part of a token.
 pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -38,7 +38,7 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
             }
             Some(quote @ ('"' | '\'')) => string(rest, quote),
             Some('<') => iri(rest).unwrap_or_else(|| sign(rest)),
-            // `?name`, or a question mark that belongs to a path.
+            // `?name`, or a question mark in a path.
             Some('?' | '$') => 1 + run(rest.get(1..).unwrap_or_default(), is_name),
             Some(first) if is_word(first) => word(rest),
             _ => sign(rest),
@@ -63,12 +63,12 @@ fn string(rest: &str, quote: char) -> usize {
 
 fn iri(rest: &str) -> Option<usize> {
     let inner = rest.get(1..)?;
-    // No further than to a character that IRIs do not hold, so that many signs cost no more than few.
+    // Stops at the first character that is not allowed in IRIs, so that many signs cost no more than few.
     let end = inner.find(|c: char| c.is_whitespace() || "<>\"{}|^`".contains(c))?;
     inner.get(end..)?.starts_with('>').then_some(end + 2)
 }
 
-/// The length of the characters that a text begins with.
+/// Returns the length of the matching characters at the start of a text.
 fn run(text: &str, is: impl Fn(char) -> bool) -> usize {
     text.find(|character| !is(character)).unwrap_or(text.len())
 }
@@ -81,7 +81,7 @@ fn is_word(character: char) -> bool {
     is_name(character) || ":@-.%\\".contains(character)
 }
 
-/// A word does not end in a dot, which ends a triple.
+/// Returns the length of a word. A final dot is not included, since it ends a triple.
 fn word(rest: &str) -> usize {
     rest.get(..run(rest, is_word)).unwrap_or(rest).trim_end_matches('.').len().max(1)
 }
@@ -94,15 +94,15 @@ fn sign(rest: &str) -> usize {
     }
 }
 
-/// How deep brackets may be nested, and how many operators and groups there may be: parsing and evaluation call themselves
-/// for each, and a stack ends.
+/// The maximum nesting of brackets, and the maximum number of operators and groups: parsing and evaluation are
+/// recursive, and the stack is limited.
 const MAX_DEPTH: usize = 256;
 const MAX_OPERATORS: usize = 5_000;
 
-/// Where a text is more than can be parsed safely, and why: a byte offset and words.
+/// Returns the place where a text is too complex to be parsed safely, as a byte offset, and the reason.
 pub(super) fn too_much(text: &str) -> Option<(usize, String)> {
     let (mut depth, mut operators) = (0_usize, 0_usize);
-    // `VALUES` has come, and the depth in its braces: numbers follow on each other there.
+    // `values` is true after `VALUES`; `data` is the depth inside its braces, where numbers may follow each other.
     let (mut values, mut data) = (false, None);
     let mut before = "";
     for range in tokens(text) {
@@ -118,7 +118,7 @@ pub(super) fn too_much(text: &str) -> Option<(usize, String)> {
         }
         data = data.filter(|inside| depth >= *inside);
         values |= is("VALUES");
-        // Each of these makes one more level around the text before it.
+        // Each of these adds a level around the text before it.
         let level = ["AS", "FILTER", "VALUES"].into_iter().any(is)
             || ["{", "||", "&&", "|", "+", "*", "/", "!"].contains(&token);
         let minus = if data.is_none() { minus(token, [",", "("].contains(&before)) } else { 0 };
@@ -135,8 +135,8 @@ pub(super) fn too_much(text: &str) -> Option<(usize, String)> {
     None
 }
 
-/// How many minus signs a token has that are operators: `1-1` and `?x -1` have one each, `1e-3` and names have none.
-/// `begins` says that a sign at its beginning is that of a number.
+/// Returns the number of minus operators in a token: `1-1` and `?x -1` have one each, `1e-3` and names have none.
+/// `begins` is true if a sign at the start belongs to a number.
 fn minus(token: &str, begins: bool) -> usize {
     if token.contains([':', '"', '\'', '<', '@']) {
         return 0;
@@ -165,7 +165,7 @@ mod tests {
         let nested = |depth: usize| format!("ASK {{ FILTER({}1{}) }}", "(".repeat(depth), ")".repeat(depth));
         assert_eq!(too_much(&nested(MAX_DEPTH - 2)), None);
         assert_eq!(too_much(&nested(MAX_DEPTH - 1)).map(|(at, _)| at), Some("ASK { FILTER(".len() + MAX_DEPTH - 2));
-        // One operator less than there are operands, and `{` and `FILTER`.
+        // One operator fewer than operands, plus `{` and `FILTER`.
         let chain = |length: usize| format!("ASK {{ FILTER({}) }}", vec!["true"; length].join(" || "));
         assert_eq!(too_much(&chain(MAX_OPERATORS - 1)), None);
         assert!(too_much(&chain(MAX_OPERATORS)).is_some());

@@ -1,4 +1,4 @@
-//! A question asked of a log while it grows: of each message as it comes, with the request that it answers.
+//! A question about a growing log, answered for each message as it arrives, with the request that the message answers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,10 +12,10 @@ use super::dataset::Dataset;
 use crate::sink::{QuadSink, Sink, SinkError};
 use crate::vocab::{jrpc, rpcg};
 
-/// What a question needs of a log that has not ended: the requests that wait for an answer, without their params.
+/// The state of a question about a log that has not ended: the open requests, without their params.
 ///
-/// The question has one row at most for each message, which is in its first column, and looks at nothing else than that and
-/// the request that it answers. So what it says of a message is what it says in the whole log.
+/// The question has at most one row for each message, which is in its first column, and depends only on the message and
+/// on the request that it answers. So its row for a message is the same as for the whole log.
 pub struct Window<R> {
     query: Query,
     cancel: Cancel,
@@ -24,18 +24,18 @@ pub struct Window<R> {
 }
 
 impl<R: FnMut(QuerySolution) -> Result<(), SinkError> + Send> Window<R> {
-    /// A window whose rows go to `row`, in the order of the log.
+    /// Creates a window whose rows go to `row`, in the order of the log.
     pub fn new(query: Query, cancel: Cancel, row: R) -> Self {
         Self { query, cancel, open: HashMap::new(), row }
     }
 
-    /// What a converter writes to.
+    /// Returns the sink for a converter.
     pub fn sink(&mut self) -> Sink<'_> {
         let needs = self.query.needs().clone();
         Sink::quads(self).selecting(needs)
     }
 
-    /// What the messages in these quads answer, as far as it is not among them.
+    /// Returns the quads of the requests that these messages answer, except for requests among the messages themselves.
     fn answered(&mut self, quads: &[Quad]) -> Vec<Quad> {
         let here = places(quads);
         let answered = quads.iter().filter_map(|quad| match &quad.object {
@@ -50,7 +50,7 @@ impl<R: FnMut(QuerySolution) -> Result<(), SinkError> + Send> Window<R> {
         let open: HashSet<&str> =
             of(jrpc::HAS_METHOD).filter(|request| with_id.contains(request) && !answered.contains(request)).collect();
         for quad in quads {
-            // Without its place it has no row of its own.
+            // Without its sequence number, the request does not get a row of its own.
             if let Some(request) = record(quad).filter(|request| open.contains(request))
                 && quad.predicate != rpcg::SEQUENCE
                 && quad.predicate != jrpc::HAS_PARAMETERS
@@ -89,7 +89,7 @@ impl<R: FnMut(QuerySolution) -> Result<(), SinkError> + Send> QuadSink for &mut 
     }
 }
 
-/// Where the messages in these quads begin.
+/// Returns the first quad of each message.
 fn places(quads: &[Quad]) -> HashMap<&str, usize> {
     let mut places = HashMap::new();
     for (place, quad) in quads.iter().enumerate() {
@@ -100,7 +100,7 @@ fn places(quads: &[Quad]) -> HashMap<&str, usize> {
     places
 }
 
-/// The message that a node belongs to: `…#m7` of `…#m7-id`.
+/// Returns the message that a node belongs to: `…#m7` for `…#m7-id`.
 fn record(quad: &Quad) -> Option<&str> {
     let NamedOrBlankNode::NamedNode(node) = &quad.subject else { return None };
     let node = node.as_str();

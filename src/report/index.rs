@@ -1,4 +1,4 @@
-//! The index of a page: a row for each message and each text between messages, in columns.
+//! The index of a page: a row for each message and each text between messages, stored by columns.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -15,12 +15,12 @@ use crate::record::{Format, LogLine, Sender, Time};
 use crate::redact::{Redaction, redact_version};
 use crate::session::Annotated;
 
-/// Most characters of a text in the index.
+/// The maximum length of a text in the index, in characters.
 const SHORT: usize = 120;
-/// Of how many of the slowest answers a page keeps the text, however large it is.
+/// The number of slowest answers whose text a page prefers to keep.
 const SLOWEST: usize = 1_000;
 
-/// What a row is, by the number that the page knows it by.
+/// The kind of a row. The page uses the numbers.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowKind {
     Request = 0,
@@ -34,53 +34,53 @@ pub(super) enum RowKind {
     Exchange = 7,
 }
 
-/// Why nothing answers a request, by the number that the page knows it by.
+/// The reason why a request does not have an answer. The page uses the numbers.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowState {
     #[default]
     None = 0,
-    /// Its sender took it back (MCP).
+    /// Its sender cancelled it (MCP).
     Cancelled = 1,
-    /// Its peer answered a later request, or the connection began anew.
+    /// Its peer answered a later request, or the connection restarted.
     Unanswered = 2,
-    /// The log ends first.
+    /// The log ends before the answer.
     Open = 3,
-    /// It is answered when something happens (MCP).
+    /// The answer comes only after some event (MCP).
     Waiting = 4,
 }
 
-/// A row. Texts are numbers of [`Index::texts`], in which 0 is none.
+/// A row. Texts are indexes into [`Index::texts`], where 0 is no text.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     pub kind: RowKind,
     pub sender: u8,
-    /// Its name: the record and the element.
+    /// The name of the message: record and element.
     record: u64,
     element: u32,
     line: u64,
-    /// In seconds.
+    /// The time, in seconds.
     time: Option<f64>,
     latency: Option<f64>,
-    /// A bit for each.
+    /// The problems, one bit for each.
     pub problems: u32,
     pub session: u32,
     pub method: u32,
     pub id: u32,
-    /// The tool, the resource or the document that it is about.
+    /// The tool, resource or document that the message refers to.
     pub detail: u32,
-    /// What is said of a failure, or of an error that is none.
+    /// The text of a failure, or of an error that does not count as a failure.
     pub error: u32,
-    /// Whether it is a failure.
+    /// True for a failure.
     pub failed: bool,
     pub state: RowState,
-    /// The row of the request that it answers.
+    /// The row of the request that this row answers.
     pub answers: Option<u32>,
-    /// The name of the request that began the operation with which it goes on.
+    /// The name of the request that began the operation which this row continues.
     pub operation: u32,
     pub place: Place,
 }
 
-/// What the page calls the columns, in their order.
+/// The names of the columns in the page, in order.
 const COLUMNS: [&str; 20] = [
     "kind",
     "sender",
@@ -157,7 +157,7 @@ fn number(seconds: Decimal) -> f64 {
     Double::from(seconds).into()
 }
 
-/// Seconds since 1970, or since midnight where there is no date.
+/// Returns the seconds since 1970, or since midnight if the time does not have a date.
 fn seconds(time: Time) -> Option<Decimal> {
     match time {
         Time::DateTime(time) => {
@@ -171,15 +171,15 @@ fn seconds(time: Time) -> Option<Decimal> {
     }
 }
 
-/// What a page tells of a log.
+/// Facts about a log in the page.
 #[derive(Debug, Serialize)]
 pub(super) struct LogFacts {
     name: String,
     format: &'static str,
-    /// Its first row, and how many it has.
+    /// The first row, and the number of rows.
     pub first: u32,
     pub rows: u32,
-    /// What `initialize` told: the versions that were offered and agreed, and who talks.
+    /// The content of `initialize`: the offered and the agreed version, and the names of client and server.
     protocol: Vec<String>,
     client: Option<String>,
     server: Option<String>,
@@ -191,7 +191,7 @@ impl LogFacts {
         Self { name, format, first, rows: 0, protocol: Vec::new(), client: None, server: None }
     }
 
-    /// Learns what a message of the handshake says.
+    /// Records the facts from a message of the handshake.
     pub fn handshake(&mut self, message: &Message<'_>, redaction: Option<&Redaction>) {
         let Some(payload) = message.params.as_ref().or(message.result.as_ref()) else { return };
         let payload = payload.value();
@@ -211,7 +211,7 @@ impl LogFacts {
     }
 }
 
-/// All rows.
+/// All rows of a page.
 #[derive(Debug, Serialize)]
 pub(super) struct Index {
     pub logs: Vec<LogFacts>,
@@ -231,7 +231,7 @@ impl Index {
         Self { logs: Vec::new(), texts, problem_names, columns: COLUMNS, rows: Vec::new(), marked: Vec::new() }
     }
 
-    /// The number of a text.
+    /// Returns the index of a text, adding it if new.
     pub fn text(&mut self, text: &str) -> u32 {
         let number = self.texts.get_index_of(text).unwrap_or_else(|| self.texts.insert_full(text.to_owned()).0);
         u32::try_from(number).unwrap_or_default()
@@ -241,18 +241,18 @@ impl Index {
         u32::try_from(self.rows.len()).unwrap_or(u32::MAX)
     }
 
-    /// Appends a row, and gives its number.
+    /// Appends a row and returns its number.
     pub fn push(&mut self, row: Row) -> u32 {
         self.rows.push(row);
         self.len() - 1
     }
 
-    /// Notes a row that a reader will want to look into.
+    /// Marks a row that a reader is likely to view.
     pub fn mark(&mut self, row: u32) {
         self.marked.push(row);
     }
 
-    /// The pieces of the rows that are marked, in their order, and then those of the slowest answers.
+    /// Returns the pieces of the marked rows, in order, then the pieces of the slowest answers.
     pub fn marked(&mut self) -> Vec<u32> {
         self.marked.sort_unstable();
         let marked = self.marked.iter().filter_map(|row| self.rows.get(*row as usize));
@@ -266,7 +266,7 @@ fn in_order<S: Serializer>(texts: &IndexSet<String>, serializer: S) -> Result<S:
     serializer.collect_seq(texts)
 }
 
-/// A text in one line of at most [`SHORT`] characters.
+/// Returns a text on one line, shortened to [`SHORT`] characters.
 pub(super) fn shortened(text: &str) -> String {
     let mut characters = text.chars();
     let mut short: String = characters.by_ref().take(SHORT).collect();
@@ -276,7 +276,7 @@ pub(super) fn shortened(text: &str) -> String {
     short
 }
 
-/// An id as JSON has it.
+/// Returns an id as JSON.
 pub(super) fn id(id: &Id<'_>) -> String {
     match id {
         Id::Number(number) => number.to_string(),
@@ -285,13 +285,13 @@ pub(super) fn id(id: &Id<'_>) -> String {
     }
 }
 
-/// An error's code, and what is said of it.
+/// An error's code, and its message.
 type Failure<'m> = (Cow<'m, str>, Option<Cow<'m, str>>);
 
-/// What a message is about, and whether that is the name of a tool or a prompt.
+/// The subject of a message; true if it is the name of a tool or a prompt.
 type Detail = (String, bool);
 
-/// What a message is about, and how it failed.
+/// Returns the subject of a message, and its failure.
 pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<Detail>, Option<Failure<'m>>) {
     let error = match &message.error {
         Some(ErrorMember::Object(error)) => {

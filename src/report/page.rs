@@ -14,7 +14,7 @@ use crate::record::page_mark;
 
 const BODY: &str = include_str!("page/body.html");
 const STYLE: &str = include_str!("page/style.css");
-/// What the scripts of all pages begin with.
+/// The common beginning of the scripts of all pages.
 #[cfg(feature = "serve")]
 pub(crate) const DATA: &str = include_str!("page/data.js");
 const SCRIPT: &str = concat!(
@@ -29,16 +29,16 @@ const SCRIPT: &str = concat!(
     "})();\n",
 );
 
-/// What a page does not have.
+/// The content that a page leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
-    /// Messages and texts in all.
+    /// The number of messages and texts in total.
     pub rows: u64,
-    /// Those whose text is not in the page.
+    /// The number of rows whose text is not in the page.
     pub without_text: u64,
 }
 
-/// Writes the page, of which these pieces are a part, or all; `facts` are for its script.
+/// Writes the page with the chosen pieces, which may be all; `facts` are for its script.
 pub(super) fn write(
     title: &str,
     mut facts: serde_json::Value,
@@ -64,7 +64,7 @@ pub(super) fn write(
     writeln!(out, "{}{BODY}", head(title, &policy(SCRIPT, "")))?;
     facts["withoutText"] = left.without_text.into();
     writeln!(out, "{}", facts_script(&facts))?;
-    // The encoder clears its output buffer for each write, however small.
+    // The encoder clears its output buffer on each write, however small.
     let mut encoder = BufWriter::with_capacity(64 << 10, GzEncoder::new(Vec::new(), Compression::new(4)));
     serde_json::to_writer(&mut encoder, index)?;
     let encoded = encoder.into_inner().map_err(IntoInnerError::into_error)?.finish()?;
@@ -82,13 +82,13 @@ fn data(out: &mut impl Write, id: &str, of_log: bool, bytes: &[u8]) -> io::Resul
     writeln!(out, "<script type=\"{kind}\" id=\"{id}\">{}</script>", BASE64_STANDARD.encode(bytes))
 }
 
-/// The Content-Security-Policy of a page with this script; `more` is what else it may do.
+/// Returns the Content-Security-Policy of a page with this script; `more` adds permissions.
 pub(crate) fn policy(script: &str, more: &str) -> String {
     let (script, style) = (hash(script), hash(STYLE));
     format!("default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'{more}")
 }
 
-/// The beginning of a page, up to its body.
+/// Returns the beginning of a page, up to its body.
 pub(crate) fn head(title: &str, policy: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -99,23 +99,23 @@ pub(crate) fn head(title: &str, policy: &str) -> String {
     )
 }
 
-/// Data for the script of a page.
+/// Returns a script element with data for the script of a page.
 pub(crate) fn facts_script(facts: &serde_json::Value) -> String {
     format!("<script type=\"application/json\" id=\"facts\">{}</script>", facts.to_string().replace('<', "\\u003c"))
 }
 
-/// The policy of the page, for who sends it.
+/// Returns the policy of the page, for the server that sends it.
 #[cfg(feature = "serve")]
 pub(crate) fn own_policy() -> String {
     policy(SCRIPT, "")
 }
 
-/// The source of a script or a style in a Content-Security-Policy.
+/// Returns the source expression of a script or a style in a Content-Security-Policy.
 fn hash(text: &str) -> String {
     format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
 
-/// Text as it may stand in HTML.
+/// Escapes a text for HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -12,12 +12,12 @@ use crate::json::write_str;
 use crate::record::Sender;
 use crate::session::Annotated;
 
-/// How many messages a piece has, and about how many bytes of text.
+/// The maximum number of messages in a piece, and the approximate size of its text, in bytes.
 const MESSAGES: usize = 1_000;
 const BYTES: usize = 1 << 20;
 
-/// Where a text is: in which piece, where it starts there and how long it is, in bytes. A text that the page does not
-/// have is in piece 0.
+/// The position of a text: its piece, its start there and its length, in bytes. A text that is not in the page is in
+/// piece 0.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub piece: u32,
@@ -25,15 +25,15 @@ pub(super) struct Place {
     pub length: u32,
 }
 
-/// The bytes of a log that were read and are in no piece yet.
+/// The bytes of a log that were read but are not yet in a piece.
 #[derive(Default)]
 pub(super) struct Window {
-    /// Where they begin in the log.
+    /// The offset of the bytes in the log.
     start: u64,
     bytes: Vec<u8>,
 }
 
-/// A log that is read, and kept in a window.
+/// A reader of a log that also keeps the bytes in a window.
 pub(super) struct Tee<R> {
     input: R,
     window: Arc<Mutex<Window>>,
@@ -54,25 +54,25 @@ impl<R: Read> Read for Tee<R> {
     }
 }
 
-/// One thread reads and writes: the lock is never contended.
+/// Locks the window. One thread reads and writes, so the lock is never contended.
 fn lock(window: &Mutex<Window>) -> MutexGuard<'_, Window> {
     window.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A piece that is being filled.
+/// The piece being filled.
 #[derive(Default)]
 struct OpenPiece {
     number: u32,
     messages: usize,
-    /// How far the texts reach that are in it.
+    /// The end of the last text in the piece.
     end: usize,
 }
 
-/// A piece that is in the file.
+/// A piece in the file.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
     pub number: u32,
-    /// Whether it is a part of a log, and not a text that the log has in another form.
+    /// True if the piece is a part of the log, and false if it holds texts that the log has in another form.
     pub of_log: bool,
     range: Range<u64>,
 }
@@ -82,7 +82,7 @@ pub(super) struct Pieces {
     file: std::fs::File,
     size: u64,
     written: Vec<Piece>,
-    /// How many have a number.
+    /// The number of pieces with a number.
     numbered: u32,
     window: Arc<Mutex<Window>>,
     /// The next part of the log.
@@ -90,9 +90,9 @@ pub(super) struct Pieces {
     /// Texts that the log has in another form: in strings, or in parts.
     own: OpenPiece,
     own_text: Vec<u8>,
-    /// Whether the log itself is left out, and its place taken by the texts.
+    /// True if redacted texts replace the log itself.
     is_redacted: bool,
-    /// Whether it is left out, but for the texts of some messages.
+    /// True if the log itself is left out, except for the texts of some messages.
     is_chosen: bool,
 }
 
@@ -124,7 +124,8 @@ impl Pieces {
         OpenPiece { number: self.numbered, ..OpenPiece::default() }
     }
 
-    /// The place of a text that begins at that byte of the log, as it is there or else in a piece of its own.
+    /// Returns the place of a text that begins at that byte of the log: in the log itself if it stands there, otherwise
+    /// in a separate piece.
     pub fn place(&mut self, at: u64, text: &[u8]) -> io::Result<Place> {
         let window = Arc::clone(&self.window);
         let mut window = lock(&window);
@@ -148,7 +149,7 @@ impl Pieces {
         Ok(placed(self.log.number, start, text.len()))
     }
 
-    /// Keeps a text that the log has in another form.
+    /// Stores a text that the log has in another form.
     fn own(&mut self, text: &[u8]) -> io::Result<Place> {
         if self.own.messages >= MESSAGES || self.own_text.len() >= BYTES {
             self.end_own()?;
@@ -159,14 +160,14 @@ impl Pieces {
         Ok(placed(self.own.number, start, text.len()))
     }
 
-    /// Leaves out what was read of the log.
+    /// Discards the bytes read from the log so far.
     pub fn leave_out(&mut self) {
         let mut window = lock(&self.window);
         window.start += window.bytes.len() as u64;
         window.bytes.clear();
     }
 
-    /// Keeps a message in a line that tells what else is known of it, in place of the log, which is not kept.
+    /// Stores a message on a line with other known facts about it, in place of the log, which is discarded.
     pub fn own_line(&mut self, node: &Annotated<'_>, text: &str) -> io::Result<Place> {
         self.leave_out();
         if text.is_empty() {
@@ -218,9 +219,10 @@ impl Pieces {
         Ok(())
     }
 
-    /// The pieces that fit in that many bytes of a page, those that are named first, and whether these are all.
+    /// Returns the pieces that fit into `limit` bytes of a page, the pieces `first` before others, and true if these
+    /// are all.
     pub fn choose(&mut self, first: Vec<u32>, limit: Option<u64>) -> (Vec<Piece>, bool) {
-        // They are written as they are full, and numbered as they begin.
+        // Pieces are written when full, but numbered when begun.
         self.written.sort_by_key(|piece| piece.number);
         let in_page = |piece: &Piece| (piece.range.end - piece.range.start).div_ceil(3) * 4;
         let mut left = limit.unwrap_or(u64::MAX);
@@ -238,7 +240,7 @@ impl Pieces {
         (chosen, are_all)
     }
 
-    /// The compressed bytes of a piece.
+    /// Returns the compressed bytes of a piece.
     pub fn read(&mut self, piece: &Piece) -> io::Result<Vec<u8>> {
         self.file.seek(SeekFrom::Start(piece.range.start))?;
         let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Queries, each on a thread of its own, and their answers as they are found.
+//! Queries, each on its own thread, and their answers as they are found.
 
 use std::future::{Future as _, poll_fn};
 use std::io::{self, Write};
@@ -26,15 +26,16 @@ use crate::query::{
 };
 use crate::sink::SinkError;
 
-/// Bytes that are sent together. An answer with no more is sent when it is complete, and can still be refused until then.
+/// The size of a part of an answer, in bytes. A shorter answer is sent when complete, and can still be refused until
+/// then.
 const PART: usize = 64 << 10;
-/// Parts that wait for a client to take them.
+/// The number of parts that may wait for a client.
 const AHEAD: usize = 4;
-/// How often a query that runs is looked after.
+/// The interval at which a running query is checked.
 const TICK: Duration = Duration::from_millis(10);
-/// Time for a query that was ended to end.
+/// The time that a cancelled query has to stop.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time for a query that was ended to give its memory back.
+/// The time that a cancelled query has to release its memory.
 const RELEASE: Duration = Duration::from_secs(5);
 
 type Head = Result<Response<Outgoing>, Refusal>;
@@ -59,7 +60,7 @@ pub(super) async fn answer(shared: Arc<Shared>, live: Arc<Live>, asked: Asked) -
         let (shared, live, cancel) = (Arc::clone(&shared), Arc::clone(&live), cancel.clone());
         move || {
             let ended = write(&shared, &live, &asked, &cancel, &mut writer);
-            // Whatever else failed then is but a consequence.
+            // Any later failure is only a consequence of the cause.
             writer.end(ended.map_err(|refusal| cancel.cause().map_or(refusal, |cause| ended_by(&cause))));
         }
     });
@@ -77,8 +78,8 @@ pub(super) async fn answer(shared: Arc<Shared>, live: Arc<Live>, asked: Asked) -
     }
 }
 
-/// Ends a query that takes too long; and if it is the first of those that run, where they take too much memory together. The
-/// next gets its place even where it cannot be ended, and it comes last then.
+/// Cancels a query that exceeds its time limit. If all queries together exceed the memory limit, the first of them is
+/// cancelled. A query that does not stop leaves its slot to the next one, and is then last in that order.
 async fn watch(
     mut work: JoinHandle<()>,
     cancel: Cancel,
@@ -87,7 +88,7 @@ async fn watch(
     (shared, memory): (Arc<Shared>, u64),
 ) {
     let resident = || resident_bytes().unwrap_or_default();
-    // What allocators keep of queries before it is not its own.
+    // Allocators keep some memory of earlier queries, which is not this query's own.
     let most = memory.max(resident().saturating_add(shared.limits.memory / 8));
     let mut place = (false, shared.asked.fetch_add(1, Ordering::Relaxed));
     shared.running().insert(place);
@@ -181,7 +182,7 @@ fn write(
         }
     };
     written.map_err(|error| match error {
-        // Of what the format cannot carry.
+        // The format cannot carry a literal or a predicate.
         ResultsError::Sink(SinkError::NotXml { .. } | SinkError::NotXmlName { .. }) => {
             Refusal::new(StatusCode::NOT_ACCEPTABLE, error.to_string())
         }
@@ -190,12 +191,12 @@ fn write(
     })
 }
 
-/// Whether a query tells graphs apart, or asks for what is made on demand only.
+/// Returns true if a query distinguishes graphs, or asks for data that is loaded only on demand.
 fn needs_own(query: &Query) -> bool {
     query.has_dataset() || query.uses_graphs() || query.names_provenance() || query.names_log_lines()
 }
 
-/// The items, and an error in place of those beyond a number.
+/// Returns the items up to a maximum, with an error in place of the others.
 fn limited<'a, T: 'a>(
     items: impl Iterator<Item = Result<T, QueryError>> + 'a,
     most: u64,
@@ -210,7 +211,7 @@ fn limited<'a, T: 'a>(
 /// Sends an answer as it is written.
 struct AnswerWriter {
     media_type: &'static str,
-    /// Until it is sent.
+    /// The receiver of the head, until it is sent.
     head: Option<oneshot::Sender<Head>>,
     part: Vec<u8>,
     parts: Option<mpsc::Sender<Option<Bytes>>>,
@@ -233,11 +234,11 @@ impl AnswerWriter {
         sent.map_err(|_| io::ErrorKind::TimedOut)?.map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 
-    /// Ends it: with the rest, or without an end where not all could be written.
+    /// Ends the answer: with the rest, or cut off if it is incomplete.
     fn end(mut self, ended: Result<(), Refusal>) {
         let part = std::mem::take(&mut self.part);
         if let Some(head) = self.head.take() {
-            // Nobody may wait for it any more.
+            // The receiver may be gone.
             drop(head.send(ended.map(|()| whole(self.media_type, part))));
         } else if ended.is_ok() && self.send(Some(part.into())).is_ok() {
             let _ = self.send(None);
@@ -255,7 +256,7 @@ impl Write for AnswerWriter {
         Ok(bytes.len())
     }
 
-    /// Parts are sent when they are full.
+    /// Does nothing: parts are sent when they are full.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -13,17 +13,17 @@ use hyper::{Response, StatusCode};
 use tokio::sync::mpsc::Receiver;
 use tokio::time::timeout;
 
-/// Bytes that a request may have: queries are short.
+/// The maximum size of a request, in bytes: queries are short.
 const LONGEST: usize = 128 << 10;
-/// How long a client may take for a head, and for a body.
+/// The time limit for receiving a head, and for receiving a body.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The body of an answer.
 pub(super) enum Outgoing {
-    /// All of it; none once it is sent.
+    /// The whole body; `None` once it is sent.
     Whole(Option<Bytes>),
-    /// Parts as they come, and then nothing. Where that does not come, it is an error, which ends the connection: no part is
-    /// taken for the whole.
+    /// Parts as they arrive, then `None`. Without that `None`, the connection ends with an error, so that a partial
+    /// body never looks complete.
     Parts(Receiver<Option<Bytes>>),
 }
 
@@ -53,7 +53,7 @@ impl Body for Outgoing {
     }
 }
 
-/// A request that is not followed, and why.
+/// A refused request, with the reason.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub status: StatusCode,
@@ -74,7 +74,7 @@ impl From<Refusal> for Response<Outgoing> {
     }
 }
 
-/// An answer that is all there.
+/// Creates an answer with a complete body.
 pub(super) fn whole(media_type: &'static str, body: impl Into<Bytes>) -> Response<Outgoing> {
     let mut response = Response::new(Outgoing::Whole(Some(body.into())));
     response.headers_mut().insert(CONTENT_TYPE, hyper::http::HeaderValue::from_static(media_type));
@@ -108,5 +108,5 @@ pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, Refusal> {
     timeout(PATIENCE, reading).await.map_err(too_slow)?
 }
 
-/// What a service never fails with.
+/// The result type of a service that never fails.
 pub(super) type Answered = Result<Response<Outgoing>, Infallible>;

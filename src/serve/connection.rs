@@ -1,4 +1,4 @@
-//! Connections: how many there are, how long they last, and what each request on them gets.
+//! Connections: their number, their lifetime, and the answers to their requests.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,16 +25,17 @@ use super::gate::Entry;
 use super::shared::Shared;
 use super::{answer, protocol};
 
-/// Connections at a time. One more takes the place of the oldest that has not shown the token, or waits for one to end.
+/// The maximum number of connections. A further one replaces the oldest that has not shown the token, or waits for one
+/// to end.
 const CONNECTIONS: usize = 512;
-/// How long a connection keeps its place at least: time to send a request with the token.
+/// The minimum time that a connection keeps its place: enough to send a request with the token.
 const FIRST: Duration = Duration::from_millis(200);
-/// Bytes of a head, and of what is read or written ahead for a connection.
+/// The maximum size of a head, and of a connection's buffers, in bytes.
 const BUFFER: usize = 64 << 10;
-/// How long a connection lasts at most, whatever is going on with it: nobody takes longer to read a page.
+/// The maximum lifetime of a connection, active or not: longer than any download of a page.
 const LIFE: Duration = Duration::from_secs(600);
 
-/// Headers of every answer; the policy is that of what is not a page.
+/// Headers of every answer. The policy is for answers that are not pages.
 const ALWAYS: [(HeaderName, &str); 6] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (REFERRER_POLICY, "no-referrer"),
@@ -44,17 +45,17 @@ const ALWAYS: [(HeaderName, &str); 6] = [
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
 ];
 
-/// Takes connections, without an end.
+/// Accepts connections until the task is aborted.
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let mut places = Places { free: Arc::new(Semaphore::new(CONNECTIONS)), strangers: VecDeque::new() };
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // No more files can be open now.
+            // The limit of open files is reached.
             sleep(Duration::from_millis(50)).await;
             continue;
         };
         let Some(place) = places.take().await else { return };
-        // Without it, answers only come later.
+        // A failure only delays answers.
         let _ = stream.set_nodelay(true);
         let (shared, is_known) = (Arc::clone(&shared), Arc::new(AtomicBool::new(false)));
         let known = Arc::clone(&is_known);
@@ -62,7 +63,7 @@ pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             let service = service_fn(|request| respond(request, &shared, &known));
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(BUFFER);
-            // How it ends is the client's affair.
+            // Errors of the connection concern only the client.
             let _ = timeout(LIFE, http.serve_connection(TokioIo::new(stream), service)).await;
             drop(place);
         });
@@ -73,11 +74,11 @@ pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 /// Places for connections.
 struct Places {
     free: Arc<Semaphore>,
-    /// Connections in the order in which they came; some have shown the token since, or ended.
+    /// Connections in order of arrival; some have since shown the token, or ended.
     strangers: VecDeque<Stranger>,
 }
 
-/// A connection that has not shown the token when it came.
+/// A connection that has not yet shown the token.
 struct Stranger {
     since: Instant,
     is_known: Arc<AtomicBool>,
@@ -85,7 +86,7 @@ struct Stranger {
 }
 
 impl Places {
-    /// A place, if need be that of the oldest stranger.
+    /// Returns a free place, if necessary by ending the oldest stranger.
     async fn take(&mut self) -> Option<OwnedSemaphorePermit> {
         if self.strangers.len() > 2 * CONNECTIONS {
             self.strangers.retain(Stranger::is_here);
@@ -102,7 +103,7 @@ impl Places {
             if let Some(oldest) = self.strangers.front().filter(|oldest| oldest.is_here()) {
                 oldest.task.abort();
             }
-            // Its place is free when its task has ended.
+            // The place is free once the task has ended.
             tokio::task::yield_now().await;
         }
     }

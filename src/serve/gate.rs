@@ -1,4 +1,4 @@
-//! Who may ask.
+//! Access control.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -12,32 +12,32 @@ use url::form_urlencoded;
 
 use super::body::Refusal;
 
-/// Bytes of a token: more than can be guessed.
+/// The length of a token, in bytes: too long to guess.
 const TOKEN: usize = 16;
 
-/// Lets in who knows the token, and asks at the server's own address.
+/// Admits clients that know the token and use the server's own address.
 pub(super) struct Gate {
     address: SocketAddr,
     token: String,
 }
 
-/// How somebody got in.
+/// The way in which a client was admitted.
 pub(super) enum Entry {
-    /// With a cookie, or as a client with the token.
+    /// With a cookie, or with the token in a header.
     Known,
-    /// With the token in the URL, for which there is this cookie.
+    /// With the token in the URL; the client gets this cookie.
     New(String),
 }
 
 impl Gate {
-    /// Of a server at this address, with a token that nobody knows yet.
+    /// Creates a gate for the server at this address, with a new random token.
     pub fn new(address: SocketAddr) -> io::Result<Self> {
         let mut bytes = [0; TOKEN];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         Ok(Self::with_token(address, bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// Of a server at this address, with a token.
+    /// Creates a gate for the server at this address, with a given token.
     pub fn with_token(address: SocketAddr, token: String) -> Self {
         Self { address, token }
     }
@@ -46,7 +46,7 @@ impl Gate {
         self.token.clone()
     }
 
-    /// Where the server is, with the token.
+    /// The URL of the server, with the token.
     pub fn url(&self) -> String {
         let mut address = self.address;
         if address.ip().is_unspecified() {
@@ -59,7 +59,7 @@ impl Gate {
         format!("http://{address}/?token={}", self.token)
     }
 
-    /// Looks at the head of a request.
+    /// Checks the head of a request.
     pub fn check(&self, head: &Parts) -> Result<Entry, Refusal> {
         let host = one(&head.headers, HOST).filter(|host| self.is_own(host));
         let of_target = head.uri.authority().map(Authority::as_str);
@@ -85,8 +85,8 @@ impl Gate {
         Err(Refusal::new(StatusCode::UNAUTHORIZED, text))
     }
 
-    /// Whether a `Host` is this server. Names can be made to stand for any address by whoever they belong to, addresses and
-    /// `localhost` cannot.
+    /// Returns true if a `Host` is this server. A site can make its own name resolve to any address, but not an IP
+    /// address or `localhost`.
     fn is_own(&self, host: &str) -> bool {
         let Ok(authority) = host.parse::<Authority>() else { return false };
         if authority.as_str().contains('@') || authority.port_u16().unwrap_or(80) != self.address.port() {
@@ -99,7 +99,7 @@ impl Gate {
         }
     }
 
-    /// Cookies are the same for all ports.
+    /// Returns the cookie's name. It contains the port because browsers share cookies between ports.
     fn cookie(&self) -> String {
         format!("rpcgraph-{}", self.address.port())
     }
@@ -111,14 +111,14 @@ impl Gate {
         pairs.any(|(known, value)| known == name && self.is_token(value))
     }
 
-    /// Takes the same time however much of it is right.
+    /// Compares in constant time, however much of the token is right.
     fn is_token(&self, text: &str) -> bool {
         let differences = text.bytes().zip(self.token.bytes()).fold(0, |all, (one, other)| all | (one ^ other));
         text.len() == self.token.len() && differences == 0
     }
 }
 
-/// The value of a header that is there once.
+/// Returns the value of a header that occurs exactly once.
 fn one(headers: &HeaderMap, name: impl hyper::header::AsHeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     values.next().filter(|_| values.next().is_none()).and_then(|value: &HeaderValue| value.to_str().ok())

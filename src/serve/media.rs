@@ -1,4 +1,5 @@
-//! What answers are written as, by what a client takes: [RFC 9110, 12.5.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1).
+//! The choice of an answer's media type by `Accept`: [RFC 9110,
+//! 12.5.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1).
 
 use hyper::StatusCode;
 
@@ -6,7 +7,7 @@ use super::body::Refusal;
 use crate::query::results::ResultsFormat;
 use crate::sink::Syntax;
 
-/// For rows and truth values, those first that are taken where a client does not mind.
+/// The media types of rows and booleans, in order of preference if the client has none.
 pub(super) const ROWS: &[(&str, ResultsFormat)] = &[
     ("application/sparql-results+json", ResultsFormat::Json),
     ("application/json", ResultsFormat::Json),
@@ -19,7 +20,7 @@ pub(super) const ROWS: &[(&str, ResultsFormat)] = &[
     ("text/plain; charset=utf-8", ResultsFormat::Table),
 ];
 
-/// For graphs.
+/// The media types of graphs.
 pub(super) const GRAPHS: &[(&str, Syntax)] = &[
     ("text/turtle; charset=utf-8", Syntax::Turtle),
     ("application/n-triples", Syntax::NTriples),
@@ -31,7 +32,7 @@ pub(super) const GRAPHS: &[(&str, Syntax)] = &[
     ("text/plain; charset=utf-8", Syntax::NTriples),
 ];
 
-/// The one of these that a client likes best.
+/// Returns the media type that the client prefers.
 pub(super) fn choose<T: Copy>(accept: Option<&str>, known: &[(&'static str, T)]) -> Result<(&'static str, T), Refusal> {
     let accept = accept.unwrap_or("*/*");
     let mut best = None;
@@ -47,7 +48,7 @@ pub(super) fn choose<T: Copy>(accept: Option<&str>, known: &[(&'static str, T)])
     })
 }
 
-/// How much a client likes a media type, from 0 to 1: what it says of the type itself counts before what it says of more.
+/// Returns the client's quality value for a media type, from 0 to 1. An exact range takes precedence over a wildcard.
 fn quality(accept: &str, media_type: &str) -> f32 {
     let mut found = (0, 0.0);
     for range in accept.split(',') {

@@ -1,4 +1,4 @@
-//! The pages: the one that shows logs, and the one to ask.
+//! The pages: the report, and the query form.
 
 use hyper::Response;
 use hyper::body::Bytes;
@@ -13,19 +13,19 @@ use crate::report::page::{DATA, facts_script, head, own_policy, policy};
 const BODY: &str = include_str!("page/query.html");
 const SCRIPT: &str = include_str!("page/query.js");
 
-/// A page, made once.
+/// A page, built once.
 pub(super) struct Page {
     html: Bytes,
     policy: String,
 }
 
 impl Page {
-    /// The page that shows logs.
+    /// Creates the page that shows the logs.
     pub fn report(html: Vec<u8>) -> Self {
         Self { html: html.into(), policy: own_policy() }
     }
 
-    /// The page to ask.
+    /// Creates the page with the query form.
     pub fn ask() -> Self {
         let script = format!("\"use strict\";\n(() => {{\n{DATA}{SCRIPT}}})();\n");
         let policy = policy(&script, "; connect-src 'self'");

@@ -1,5 +1,5 @@
-//! Queries as the [SPARQL 1.1 Protocol](https://www.w3.org/TR/sparql11-protocol/) sends them, and the
-//! [description](https://www.w3.org/TR/sparql11-service-description/) of what answers them.
+//! Queries in the form of the [SPARQL 1.1 Protocol](https://www.w3.org/TR/sparql11-protocol/), and the [service
+//! description](https://www.w3.org/TR/sparql11-service-description/).
 
 use std::borrow::Cow;
 
@@ -16,17 +16,17 @@ use super::media::{GRAPHS, choose};
 use crate::query::FUNCTIONS;
 use crate::query::results::write_graph;
 
-/// A query, and what the answer is to be.
+/// A query, and the requested form of its answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Asked {
     pub query: String,
     pub default_graphs: Vec<NamedNode>,
     pub named_graphs: Vec<NamedNode>,
-    /// `Accept`.
+    /// The value of `Accept`.
     pub accept: Option<String>,
 }
 
-/// The query that a request asks; none if it asks for a description.
+/// Returns the query of a request; `None` if the request is for the service description.
 pub(super) fn asked(head: &Parts, body: &[u8]) -> Result<Option<Asked>, Refusal> {
     let bad = |text: &str| Refusal::new(StatusCode::BAD_REQUEST, text);
     let mut asked = Asked {
@@ -75,13 +75,13 @@ pub(super) fn asked(head: &Parts, body: &[u8]) -> Result<Option<Asked>, Refusal>
     }
 }
 
-/// The values of a header that is a list.
+/// Returns the joined values of a list header.
 fn list(head: &Parts, name: HeaderName) -> Option<String> {
     let values: Vec<_> = head.headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
     (!values.is_empty()).then(|| values.join(","))
 }
 
-/// What the server says of itself.
+/// Returns the service description.
 pub(super) fn description(head: &Parts) -> Result<Response<Outgoing>, Refusal> {
     let (media_type, syntax) = choose(list(head, ACCEPT).as_deref(), GRAPHS)?;
     let named = |aggregates: bool| {

@@ -14,46 +14,46 @@ use super::gate::Gate;
 use super::pages::Page;
 use crate::query::{Dataset, Loading, Query, resident_bytes};
 
-/// What a query may use.
+/// The limits of a query.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Time from its beginning to the end of its answer.
+    /// The time from the start of the query to the end of its answer.
     pub time: Duration,
-    /// Bytes of memory beyond what the process has when it starts to serve.
+    /// The memory beyond what the process uses when it starts to serve, in bytes.
     pub memory: u64,
-    /// Rows, or triples, of its answer.
+    /// The number of rows or triples in its answer.
     pub rows: u64,
 }
 
-/// Fills an empty dataset with what a query needs of the logs.
+/// Fills an empty dataset with the triples of the logs that a query needs.
 pub type Load = dyn Fn(&mut Loading<'_>, &Query) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync;
 
-/// The data that is asked.
+/// The queried data.
 pub enum Data {
-    /// Sessions in a store that was opened to be read.
+    /// Sessions in a store that was opened for reading.
     Stored(Dataset),
     /// Logs.
     Logs {
-        /// All of them, as [`Dataset::of_everything`] is filled.
+        /// All logs, filled as [`Dataset::of_everything`].
         all: Dataset,
-        /// Reads them again, for queries that tell graphs apart or ask for what is made on demand only.
+        /// Reads the logs again, for queries that distinguish graphs or need data that is loaded only on demand.
         load: Box<Load>,
     },
 }
 
-/// What there is to see and to ask.
+/// The content of a server.
 pub struct Content {
-    /// The data that is asked.
+    /// The queried data.
     pub data: Data,
-    /// The page that shows the logs ([`Report::served`](crate::report::Report::served)); without it, the page to
-    /// ask is the first.
+    /// The page that shows the logs ([`Report::served`](crate::report::Report::served)). Without it, the query form is
+    /// the first page.
     pub report: Option<Vec<u8>>,
 }
 
-/// Gives the content anew where the logs have changed. It is asked before each request is answered, one at a time.
+/// Returns the new content if the logs have changed. Called before each request is answered, one call at a time.
 pub type Renew = dyn FnMut() -> Option<Content> + Send;
 
-/// What connections share.
+/// The data shared by connections.
 pub(super) struct Shared {
     pub gate: Gate,
     pub live: RwLock<Arc<Live>>,
@@ -61,21 +61,21 @@ pub(super) struct Shared {
     pub base: Option<String>,
     pub limits: Limits,
     pub ask: Page,
-    /// Queries that may run at a time.
+    /// The slots for concurrent queries.
     pub slots: Arc<Semaphore>,
-    /// How many queries there were.
+    /// The number of queries so far.
     pub asked: AtomicU64,
-    /// The queries that run, by their numbers: first those whose time is not up.
+    /// The running queries by number, those within their time limit first.
     pub running: std::sync::Mutex<BTreeSet<(bool, u64)>>,
-    /// A query goes beyond the memory that it may take and cannot be ended.
+    /// Notifies that a query exceeds the memory limit and cannot be cancelled.
     pub exhausted: Notify,
 }
 
-/// The content as it is now.
+/// The current content.
 pub(super) struct Live {
     pub data: Data,
     pub report: Option<Page>,
-    /// Bytes of memory that queries may not go beyond together.
+    /// The memory limit of all queries together, in bytes.
     pub memory: u64,
 }
 
@@ -87,7 +87,7 @@ impl Live {
 }
 
 impl Shared {
-    /// The content, as new as it can be without waiting for another request that makes it anew.
+    /// Returns the content, as new as possible without waiting for another request that renews it.
     pub async fn live(self: &Arc<Self>) -> Arc<Live> {
         if let Some(Ok(mut renew)) = self.renew.as_ref().map(|renew| Arc::clone(renew).try_lock_owned()) {
             let shared = Arc::clone(self);
@@ -96,7 +96,7 @@ impl Shared {
                     *shared.live.blocking_write() = Live::new(content, shared.limits);
                 }
             });
-            // What takes longer is for those who ask later.
+            // A longer renewal serves later requests.
             let _ = timeout(self.limits.time, renewed).await;
         }
         Arc::clone(&*self.live.read().await)

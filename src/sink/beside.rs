@@ -1,5 +1,5 @@
-//! Files and folders that are written beside their targets: each is locked while its run goes on, so that the next run can
-//! tell and remove what one that was killed has left.
+//! Files and folders that are written beside their targets. Each is locked while its run lasts, so that the next run
+//! can recognise and remove the leftovers of a killed run.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,31 +8,30 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, NamedTempFile};
 
-/// How their names begin and end.
+/// The prefix of their names.
 const PREFIX: &str = ".rpcgraph-";
 const SUFFIX: &str = ".part";
 
-/// What is being written, for a process that ends before its time. One that was renamed or dropped is under that name no
-/// more.
+/// The unfinished outputs, for a process that ends early. An output that was renamed or dropped is no longer at its
+/// path.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The files and folders that are being written beside their targets. Whoever holds the list keeps
-/// [`discard_unfinished`] waiting.
+/// Returns the files and folders being written beside their targets. Holding the list blocks [`discard_unfinished`].
 pub(crate) fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes what outputs have written that are not complete. To be called before a process ends without
-/// dropping them; no output can be begun after that.
+/// Removes unfinished outputs. Call this before a process ends without dropping them; afterwards, starting an output
+/// blocks forever.
 pub fn discard_unfinished() {
     let mut unfinished = unfinished();
-    // There is nobody left to tell if that fails.
+    // A failure cannot be reported any more.
     unfinished.drain(..).for_each(|path| remove(&path));
-    // Other threads wait for it from now on, and write no more.
+    // Other threads wait for the lock from now on, so they do not write any more.
     std::mem::forget(unfinished);
 }
 
-/// A file or a folder with a name of its own.
+/// A file or folder with a unique name.
 pub(crate) trait Unfinished: Sized {
     fn make(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self>;
 
@@ -71,10 +70,10 @@ impl Unfinished for tempfile::TempDir {
     }
 }
 
-/// Makes a file or folder in a folder, with a mode that is subject to the umask, and removes there what runs that were
-/// killed have left. The file that is given with it is its lock.
+/// Creates a file or folder in a folder, with a mode that is subject to the umask, and removes the leftovers of killed
+/// runs there. The returned file is the lock.
 pub(crate) fn begin<U: Unfinished>(folder: &Path, mode: u32) -> io::Result<(U, File)> {
-    fs::metadata(folder)?; // in the system's own words, without the name of a file that nobody asked for
+    fs::metadata(folder)?; // the system's error, without the name of a temporary file
     remove_leftovers(folder);
     let mut builder = Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
@@ -86,9 +85,9 @@ pub(crate) fn begin<U: Unfinished>(folder: &Path, mode: u32) -> io::Result<(U, F
         let made = U::make(&builder, folder)?;
         let handle = made.handle()?;
         #[cfg(unix)]
-        // Where the file system has no locks, nothing is ever taken for a leftover.
+        // On a file system without locks, leftovers are never recognised.
         let _ = rustix::fs::flock(&handle, rustix::fs::FlockOperation::LockExclusive);
-        // Another run may have taken it for a leftover, in the moment before it was locked.
+        // Another run may have removed the output as a leftover just before it was locked.
         if made.path().symlink_metadata().is_ok() {
             unfinished().push(made.path().to_owned());
             return Ok((made, handle));
@@ -96,15 +95,15 @@ pub(crate) fn begin<U: Unfinished>(folder: &Path, mode: u32) -> io::Result<(U, F
     }
 }
 
-/// Puts a complete folder, which is in one that is beside its target, there in place of what is there.
+/// Moves a complete folder to its target, in place of an existing folder. `complete` is inside the folder `beside` it.
 #[cfg(any(feature = "parquet", feature = "register"))]
 pub(crate) fn put_folder(beside: tempfile::TempDir, complete: &Path, target: &Path) -> io::Result<()> {
     let exists = target.symlink_metadata().is_ok();
     let old = beside.path().join("old");
-    // The only copy of what was there is in it for a moment.
+    // For a moment, the folder holds the only copy of the replaced folder.
     let mut unfinished = unfinished();
     unfinished.retain(|unfinished| unfinished != beside.path());
-    // Readers see the one or the other at any time, where the system lets two folders change places.
+    // Readers always see one or the other, if the system can exchange two folders.
     #[cfg(target_os = "linux")]
     if exists {
         let here = rustix::fs::CWD;
@@ -124,14 +123,14 @@ pub(crate) fn put_folder(beside: tempfile::TempDir, complete: &Path, target: &Pa
     beside.close()
 }
 
-/// Removes what nobody has locked, but for the earlier of two folders that were to change places.
+/// Removes unlocked leftovers, except for the folder that holds the old copy of an interrupted exchange.
 #[cfg(unix)]
 fn remove_leftovers(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
         let path = entry.path();
-        // Opening a pipe would wait for a writer.
+        // Opening a named pipe would block until a writer opens it.
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir()) || path.join("old").exists()
         {
             continue;

@@ -1,11 +1,11 @@
-//! The triples that a query needs of a log, in columns: for each predicate its subjects and its objects, as numbers.
+//! The triples of a log that a query needs, in columns: for each predicate its subjects and its objects, as numbers.
 //!
 //! ```text
 //! worker → Collector → Columns → evaluator
 //! ```
 //!
-//! Workers number the terms of a chunk on their own; taking a chunk gives the terms that are new a number for all. Records come
-//! in order, so subjects are sorted already. What a query finds by object is indexed when it first does.
+//! Each worker numbers the terms of its chunk on its own; merging a chunk gives its new terms their final numbers.
+//! Records arrive in order, so subjects are already sorted. The index by object is built on first use.
 
 mod collect;
 mod column;
@@ -28,7 +28,7 @@ pub(crate) use self::term::TermId;
 use self::term::{BASES, Unpacked};
 use crate::session::triples::{NodeRef, ObjectRef};
 
-/// The IRIs of inputs, whose nodes have numbers of their own.
+/// The IRIs of inputs whose nodes are encoded in numbers.
 #[derive(Default)]
 struct Bases(Vec<String>);
 
@@ -37,7 +37,7 @@ impl Bases {
         self.0.iter().rposition(|base| base == iri).and_then(|place| u16::try_from(place).ok())
     }
 
-    /// The number of a base. Once a base has none, it never will.
+    /// Returns the number of a base, adding it if there is room. A base without a number never gets one later.
     fn add(&mut self, iri: &str) -> Option<u16> {
         self.find(iri).or_else(|| {
             (self.0.len() < BASES).then(|| self.0.push(iri.to_owned()))?;
@@ -52,12 +52,12 @@ pub(crate) struct Columns {
     bases: Bases,
     kept: Kept,
     packed: Packed,
-    /// With each the number of its predicate.
+    /// The columns, each with the number of its predicate.
     columns: Vec<(TermId, Column)>,
 }
 
 impl Columns {
-    /// Ends filling.
+    /// Completes the columns after the last triple.
     pub fn finish(&mut self) {
         self.columns.iter_mut().for_each(|(_, column)| column.finish());
     }
@@ -71,7 +71,7 @@ impl Columns {
         &mut self.columns[place].1
     }
 
-    /// The number of a term, if any triple may have it.
+    /// Returns the number of a term; `None` if no triple can contain it.
     pub fn find(&self, term: &Term) -> Option<TermId> {
         use ObjectRef::{Integer, Node, Tagged, Text, Typed};
         match ObjectRef::new(term.as_ref())? {
@@ -98,18 +98,18 @@ impl Columns {
         })
     }
 
-    /// The column of a predicate: its place, if any triple has that predicate.
+    /// Returns the index of the predicate's column, if any triple has that predicate.
     pub fn place(&self, predicate: &NamedNode) -> Option<usize> {
         let id = self.kept.find(Form::Iri, predicate.as_str()).map(TermId::kept)?;
         self.columns.iter().position(|(known, _)| *known == id)
     }
 
-    /// Every column, with the number of its predicate.
+    /// Returns every column, with the number of its predicate.
     pub fn all(&self) -> &[(TermId, Column)] {
         &self.columns
     }
 
-    /// The text of an `xsd:string`.
+    /// Returns the text of an `xsd:string`.
     pub fn string(&self, id: TermId) -> Option<Cow<'_, str>> {
         match id.unpack() {
             Unpacked::Literal(text, datatype) if datatype == xsd::STRING.as_str() => Some(text.into()),
@@ -125,7 +125,7 @@ impl Columns {
         }
     }
 
-    /// The term of a number.
+    /// Returns the term of a number.
     pub fn term(&self, id: TermId) -> Term {
         match id.unpack() {
             Unpacked::Node(base, node) => {
@@ -146,7 +146,7 @@ impl Columns {
     }
 }
 
-/// The term of a text in a form.
+/// Returns the term of a text in a form.
 fn literal(form: Form<'_>, text: String) -> Term {
     match form {
         Form::Iri => NamedNode::new_unchecked(text).into(),

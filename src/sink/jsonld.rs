@@ -1,16 +1,16 @@
-//! JSON-LD: the document that the reference expands, printed for any other processor to read.
+//! JSON-LD: the document that the reference path expands, readable by any other processor.
 
 use std::io::Write;
 
 use super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::rendered::DocumentRecords;
 
-/// Writes node objects as they come: one document, an object for one input, and an array of objects for several.
+/// Writes node objects as they arrive, in one document: an object for one input, an array of objects for several.
 pub(crate) struct JsonLdWriter<'w> {
     writer: Box<dyn Write + Send + 'w>,
     inputs: usize,
     several: bool,
-    /// The input has no nodes yet.
+    /// True if the input does not have nodes yet.
     empty: bool,
 }
 
@@ -32,7 +32,7 @@ impl RecordSink for JsonLdWriter<'_> {
 
     fn start(&mut self, input: &SinkInput<'_>) -> Result<(), SinkError> {
         self.end_input()?;
-        // Among others in an array, `@graph` without a name would be a graph of its own.
+        // In an array with other objects, `@graph` without a name would be a separate graph.
         let members = match (input.named, self.several) {
             (true, _) => "\"@id\":\"\",\"@graph\"",
             (false, false) => "\"@graph\"",

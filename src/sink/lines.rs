@@ -1,5 +1,5 @@
-//! A document a line: JSON-LD in [expanded form](https://www.w3.org/TR/json-ld11/#expanded-document-form), made from the
-//! triples of a record, so that it needs no context.
+//! One document per line: JSON-LD in [expanded form](https://www.w3.org/TR/json-ld11/#expanded-document-form), made
+//! from the triples of a record, so that it does not need a context.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use super::selection::Selection;
 use super::syntax::Syntax;
 use crate::session::triples::{NodeRef, ObjectRef, Triples};
 
-/// Writes lines as they come.
+/// Writes lines as they arrive.
 pub(crate) struct LinesSink<'w>(pub Box<dyn Write + Send + 'w>);
 
 impl RecordSink for LinesSink<'_> {
@@ -33,7 +33,7 @@ impl RecordSink for LinesSink<'_> {
     }
 }
 
-/// Writes the triples of each record. A record is one document, since labels of blank nodes are known in one only.
+/// Renders the triples of each record as one document, since labels of blank nodes are scoped to a document.
 pub(crate) struct LinesRenderer {
     record: QuadCollector,
     out: Vec<u8>,
@@ -47,7 +47,7 @@ impl Rendered for LinesRenderer {
 
     fn end_record(&mut self) {
         self.count += self.record.count();
-        // Writing into memory does not fail.
+        // Writing into memory never fails.
         let _ = write_line(self.record.collected(), &mut self.out);
         self.record.clear();
     }
@@ -87,7 +87,7 @@ pub(crate) fn write_line(quads: &[Quad], mut writer: impl Write) -> io::Result<(
         serializer.serialize_quad(quad)?;
     }
     let mut line = serializer.finish()?;
-    // White space between tokens may be a line end; in strings it cannot be.
+    // A line feed is always white space between tokens, since strings escape it.
     line.retain(|byte| *byte != b'\n');
     line.push(b'\n');
     writer.write_all(&line)

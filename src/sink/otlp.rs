@@ -1,7 +1,7 @@
-//! OTLP/JSON: each exchange with times as a span, a line each.
+//! OTLP/JSON: each exchange with times as a span, one per line.
 //!
-//! What of an exchange becomes which attribute is said where they are made, in `mapping/spans.rs`. Ids are derived from
-//! IRIs, so that the same log has the same spans.
+//! `mapping/spans.rs` makes the attributes, and documents them. Ids are derived from IRIs, so that the same log has the
+//! same spans.
 
 use std::io::Write;
 
@@ -13,17 +13,17 @@ use crate::json::sha256;
 use crate::protocol::OpenRequests;
 use crate::session::Name;
 
-/// The version of OpenTelemetry's conventions that attributes follow.
+/// The version of OpenTelemetry's conventions for the attributes.
 const SCHEMA: &str = "https://opentelemetry.io/schemas/1.44.0";
-/// How many events a span has at most, as OpenTelemetry limits them.
+/// The maximum number of events in a span, OpenTelemetry's default limit.
 const EVENTS: usize = 128;
 
-/// How many requests wait for their answers at most; beyond that, the oldest is taken for unanswered.
+/// The maximum number of requests that wait for their answers; beyond it, the oldest counts as unanswered.
 const OPEN: usize = 1 << 14;
-/// How many characters of an attribute there are at most.
+/// The maximum length of an attribute, in characters.
 const LONGEST: usize = 4 << 10;
 
-/// Writes exchanges as spans, and counts what is not among them.
+/// Writes exchanges as spans, and counts messages that do not become part of a span.
 pub(crate) struct Spans<'w> {
     writer: Box<dyn Write + Send + 'w>,
     payloads: bool,
@@ -32,16 +32,17 @@ pub(crate) struct Spans<'w> {
     pub counts: SpanCounts,
 }
 
-/// How many spans were written, and what is in none of them.
+/// The number of spans written, and of messages that are not part of a span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpanCounts {
-    /// The spans.
+    /// Spans written.
     pub spans: u64,
-    /// Messages without a time, or without a zone or a date of it.
+    /// Messages without a time, a zone or a date.
     pub untimed: u64,
-    /// Requests that nothing answers.
+    /// Requests without an answer.
     pub unanswered: u64,
-    /// Answers to no request with a time, and notifications that are about no request.
+    /// Answers without a timed request; notifications that do not refer to an open request, or exceed its limit of
+    /// events.
     pub apart: u64,
 }
 
@@ -52,40 +53,40 @@ pub(crate) struct Asked {
     pub start: i128,
     pub iri: String,
     pub name: String,
-    /// Trace and parent, if it says so.
+    /// The trace and the parent span, if the request states them.
     pub trace: Option<[String; 2]>,
     pub attributes: Vec<Value>,
     pub events: Vec<Value>,
 }
 
-/// What a message is of a span.
+/// The part that a message plays in a span.
 pub(crate) enum SpanPart {
     Asks(Name, Box<Asked>),
-    /// An answer: its request, the nanoseconds that it took, attributes and status.
+    /// An answer: its request, the duration in nanoseconds, attributes and status.
     Answers(Name, i128, Vec<Value>, Value),
-    /// A notification: the request that it is about, and the event that it is.
+    /// A notification: the request that it refers to, and its event.
     Tells(Option<Name>, Value),
-    /// It has no time.
+    /// A message without a time.
     Untimed,
-    /// An answer to nothing.
+    /// An answer to an unknown request.
     Apart,
 }
 
-/// The parts of spans that a worker has found.
+/// The parts of spans from a worker.
 pub(crate) struct SpanRecords {
     pub iri: String,
     pub payloads: bool,
     pub parts: Vec<SpanPart>,
 }
 
-/// An attribute that is a string, up to so many characters of it.
+/// Creates a string attribute, truncated to `LONGEST` characters.
 pub(crate) fn attribute(key: &str, text: &str) -> Value {
     let text: String = text.chars().take(LONGEST).collect();
     json!({ "key": key, "value": { "stringValue": text } })
 }
 
 impl<'w> Spans<'w> {
-    /// A writer of spans; with `payloads`, also of error messages, URIs and arguments of tools.
+    /// Creates a writer of spans. With `payloads`, it also writes error messages, and URIs and arguments of tools.
     pub fn new(writer: impl Write + Send + 'w, payloads: bool) -> Self {
         let (writer, source, open) = (Box::new(writer), String::new(), OpenRequests::new(OPEN));
         Self { writer, payloads, source, open, counts: SpanCounts::default() }

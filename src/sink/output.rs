@@ -1,4 +1,4 @@
-//! Where bytes go: standard output, or a file that is there only when it is complete.
+//! Outputs: standard output, or a file that appears only when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -10,10 +10,10 @@ use tempfile::NamedTempFile;
 use super::beside;
 use super::terminal::TerminalWriter;
 
-/// How bytes are compressed on the way out.
+/// The compression of an output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Uncompressed.
     #[default]
     None,
     /// gzip.
@@ -23,7 +23,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// What a file name's last extension stands for.
+    /// Returns the compression for the last extension of a file name.
     pub fn from_extension(extension: &str) -> Option<Self> {
         match extension {
             "gz" => Some(Self::Gzip),
@@ -32,7 +32,7 @@ impl Compression {
         }
     }
 
-    /// What a file's name says: the extension that tells its syntax, in lower case, and its compression.
+    /// Returns the file name's extension for the syntax, in lower case, and its compression.
     pub fn split(path: &Path) -> (Option<String>, Self) {
         let extension = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
         let mut name = path.to_owned();
@@ -44,7 +44,7 @@ impl Compression {
     }
 }
 
-/// Why an output cannot be written.
+/// An error in writing an output.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {cause}", path.display())]
 pub struct OutputError {
@@ -54,18 +54,18 @@ pub struct OutputError {
 }
 
 impl OutputError {
-    /// A file that could not be written.
+    /// Creates an error for a file.
     pub fn new(path: &Path, cause: io::Error) -> Self {
         Self { path: path.to_owned(), cause }
     }
 
-    /// What the system says.
+    /// The underlying I/O error.
     pub fn cause(&self) -> &io::Error {
         &self.cause
     }
 }
 
-/// An output. Nothing of a file is there before [`Output::finish`]; dropped before that, it leaves no trace.
+/// An output. A file does not appear before [`Output::finish`]; dropped before that, it leaves no trace.
 pub struct Output {
     encoder: Encoder,
     path: Option<PathBuf>,
@@ -78,27 +78,26 @@ enum Encoder {
 }
 
 enum OutputTarget {
-    /// Standard output, or a device or pipe that was named.
+    /// Standard output, or a named device or pipe.
     Direct(BufWriter<Box<dyn Write + Send>>),
-    /// Written beside its target, renamed when complete.
+    /// A file written beside its target and renamed when complete.
     Beside { file: BufWriter<NamedTempFile>, target: PathBuf, _lock: File },
 }
 
 impl Output {
-    /// Standard output. A terminal gets escapes in place of what it would obey, those of XML where the text is in `xml`.
+    /// Creates the standard output. On a terminal, control characters are escaped, with XML's escapes if `xml`.
     pub fn stdout(xml: bool) -> Self {
         Self { encoder: Encoder::Plain(OutputTarget::direct(io::stdout(), xml)), path: None }
     }
 
-    /// Somebody who shows text on a terminal, such as a pager. What is written has nothing in it that a terminal obeys but
-    /// what it should; else it is escaped on the way,
-    /// where `escaped` says so, with the escapes of XML or not.
+    /// Creates an output for a program that shows text on a terminal, such as a pager. `None` passes text on unchanged,
+    /// with its intended escape sequences; `Some` escapes control characters, with XML's escapes if true.
     pub fn shown(writer: impl Write + Send + 'static, escaped: Option<bool>) -> Self {
         Self { encoder: Encoder::Plain(OutputTarget::shown(writer, escaped)), path: None }
     }
 
-    /// A file. Where there is none yet, or a regular one, a new one takes its place when it is complete; a symbolic link
-    /// is followed; devices and pipes are written directly, a terminal as [`Output::stdout`] says.
+    /// Creates a file. When complete, it takes the place of a regular file if there is one. A symbolic link is
+    /// followed; devices and pipes are written directly, a terminal as in [`Output::stdout`].
     pub fn file(path: &Path, compression: Compression, xml: bool) -> Result<Self, OutputError> {
         let failed = |cause| OutputError { path: path.to_owned(), cause };
         let target = OutputTarget::open(path, xml).map_err(failed)?;
@@ -110,7 +109,7 @@ impl Output {
         Ok(Self { encoder, path: Some(path.to_owned()) })
     }
 
-    /// Completes the output: a file appears under its name.
+    /// Completes the output; a file then appears under its name.
     pub fn finish(self) -> Result<(), OutputError> {
         let target = match self.encoder {
             Encoder::Plain(target) => Ok(target),
@@ -138,7 +137,7 @@ impl OutputTarget {
     }
 
     fn open(path: &Path, xml: bool) -> io::Result<Self> {
-        // What is not a file is written as it is, also where its path leads to no name: `/dev/stdout` into a pipe.
+        // A device or pipe is written directly, even if its path does not resolve to a name: `/dev/stdout` into a pipe.
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             return Ok(Self::direct(File::options().write(true).open(path)?, xml));
         }
@@ -152,7 +151,7 @@ impl OutputTarget {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
         }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // As that of any new file; one that is replaced keeps its own.
+        // The mode of any new file; a replaced file keeps its own.
         let (file, lock) = beside::begin::<NamedTempFile>(folder, 0o666)?;
         if let Some(metadata) = existing {
             if metadata.permissions().readonly() {
@@ -174,7 +173,7 @@ impl OutputTarget {
     }
 }
 
-/// What a path that leads to nothing yet stands for: itself, or what the last of a chain of symbolic links names.
+/// Resolves a path that does not exist yet: itself, or the last target in a chain of symbolic links.
 fn missing_target(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..40 {
@@ -211,8 +210,8 @@ impl Write for Output {
         }
     }
 
-    /// Lets readers of an uncompressed stream have what has been written. Flushing what is compressed would make it
-    /// larger, and nobody sees a file that is not complete.
+    /// Flushes only an uncompressed stream, for its readers. Flushing compressed data would make it larger, and an
+    /// incomplete file is not visible anyway.
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.encoder {
             Encoder::Plain(target @ OutputTarget::Direct(_)) => target.flush(),

@@ -1,7 +1,7 @@
-//! Parquet: messages, sessions and problems as tables, for engines that ask columns.
+//! Parquet: messages, sessions and problems as tables, for column-based query engines.
 //!
-//! [`schema`] says what is in them. Workers fill columns on their own; here they are put one after the other, and answers
-//! get what is repeated of their requests.
+//! [`schema`] defines them. Each worker fills columns of its own; the sink concatenates them, and copies request
+//! columns to the answers.
 
 mod rows;
 pub(crate) mod schema;
@@ -22,16 +22,16 @@ use super::output::OutputError;
 use super::record_sink::{RecordSink, SinkError, SinkInput};
 use crate::protocol::OpenRequests;
 
-/// How many bytes a row group holds at most before compression, unless one row has more. It is what a writer keeps in
-/// memory, and a reader has to.
+/// The maximum size of a row group before compression, in bytes, unless a single row is larger. Writers and readers
+/// keep a row group in memory.
 const ROW_GROUP: usize = 32 << 20;
-/// Methods and tools of requests are repeated by their answers up to so many bytes, which bounds what is remembered.
+/// The maximum length of a request's method or tool that is copied to the answer, in bytes. This bounds memory.
 const REPEATED: usize = 256;
 
-/// Method and tool of a request.
+/// The method and tool of a request.
 type Repeated = [Option<Box<str>>; 2];
 
-/// A folder of tables. Nothing of it is there before [`Tables::finish`]; dropped before that, it leaves no trace.
+/// A folder of tables. It does not appear before [`Tables::finish`]; dropped before that, it leaves no trace.
 pub struct Tables {
     sink: TablesSink,
     beside: TempDir,
@@ -40,11 +40,11 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Tables that will be in a folder, in place of such tables if there are some.
+    /// Creates tables for a folder, where they replace existing tables.
     ///
     /// # Errors
     ///
-    /// The folder holds anything else, or cannot be written.
+    /// The folder contains anything but tables, or is not writable.
     pub fn create(folder: &Path) -> Result<Self, OutputError> {
         let failed = |cause| OutputError::new(folder, cause);
         let target = match fs::canonicalize(folder) {
@@ -59,24 +59,24 @@ impl Tables {
         Ok(Self { sink, beside, _lock: lock, target })
     }
 
-    /// What writes them.
+    /// Returns the sink that fills the tables.
     pub(super) fn tables(&mut self) -> &mut TablesSink {
         &mut self.sink
     }
 
-    /// Puts them into the folder; their sink has been finished.
+    /// Moves the tables into the folder, after their sink was finished.
     pub fn finish(self) -> Result<(), OutputError> {
         let complete = complete(&self.beside);
         put_folder(self.beside, &complete, &self.target).map_err(|cause| OutputError::new(&self.target, cause))
     }
 }
 
-/// Where the tables of a folder that is beside their target are.
+/// Returns the subfolder for the complete tables, in the folder beside their target.
 fn complete(beside: &TempDir) -> PathBuf {
     beside.path().join("new")
 }
 
-/// Fails if a folder has anything in it but tables.
+/// Fails if a folder contains anything but tables.
 fn check_replaceable(folder: &Path) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -101,7 +101,7 @@ fn check_replaceable(folder: &Path) -> io::Result<()> {
 /// Writes the tables of any number of inputs.
 pub(crate) struct TablesSink {
     writers: Vec<TableWriter>,
-    /// Method and tool of the input's requests that wait for their answers.
+    /// The method and tool of requests of the input that wait for their answers.
     open: OpenRequests<Repeated>,
 }
 
@@ -143,7 +143,7 @@ impl RecordSink for TablesSink {
 }
 
 impl RecordRows {
-    /// Fills in what answers repeat of their requests.
+    /// Copies the method and tool of requests to their answers.
     fn repeat_requests(&mut self, open: &mut OpenRequests<Repeated>) {
         let (messages, exchanges) = (&mut self.messages, &self.exchanges);
         let repeated = exchanges.iter().enumerate().map(|(row, exchange)| match exchange {

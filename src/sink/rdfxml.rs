@@ -1,4 +1,4 @@
-//! RDF/XML, which cannot carry everything: XML 1.0 has no NUL and other control characters, not even escaped.
+//! RDF/XML. It cannot carry everything: XML 1.0 does not allow NUL and other control characters, not even escaped.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ pub(crate) struct RdfXmlSink<W: Write> {
     writer: SharedWriter<W>,
 }
 
-/// The serializer keeps its writer to itself until it is finished; flushing needs it before.
+/// A writer shared with the serializer, which owns its writer until it is finished, while flushing needs it earlier.
 struct SharedWriter<W>(Arc<Mutex<W>>);
 
 impl<W: Write> Write for SharedWriter<W> {
@@ -47,7 +47,7 @@ impl<W: Write + Send> QuadSink for RdfXmlSink<W> {
             if !has_xml_name(quad.predicate.as_str()) {
                 return Err(SinkError::NotXmlName { predicate: quad.predicate.as_str().to_owned() });
             }
-            // RDF/XML has one graph.
+            // RDF/XML has a single graph.
             serializer.serialize_triple(TripleRef::new(&quad.subject, &quad.predicate, &quad.object))?;
         }
         Ok(self.writer.flush()?)
@@ -61,17 +61,18 @@ impl<W: Write + Send> QuadSink for RdfXmlSink<W> {
     }
 }
 
-/// The first character of a text that XML cannot carry.
+/// Returns the first character of a text that XML does not allow.
 pub(crate) fn not_xml(text: &str) -> Option<char> {
     text.chars().find(|character| !is_xml(*character))
 }
 
-/// `Char` of XML 1.0, section 2.2; without U+000D, which line-end handling changes and serializers do not escape.
+/// Returns true for `Char` of XML 1.0, section 2.2, except for U+000D, which line-end handling changes and serializers
+/// do not escape.
 fn is_xml(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }
 
-/// Whether the predicate ends in something that can be the local name of an element.
+/// Returns true if the predicate ends in a valid local name of an element.
 fn has_xml_name(predicate: &str) -> bool {
     let start = predicate
         .rfind(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '\u{B7}')));

@@ -1,4 +1,4 @@
-//! The interfaces of sinks: for the quads or the rendered records of an input.
+//! The interfaces of sinks: for the quads, or for the rendered records of an input.
 
 use std::io;
 
@@ -7,23 +7,23 @@ use oxrdf::Quad;
 use super::rendered::Rendered;
 use super::selection::Selection;
 
-/// Why triples could not be written. That the *input* failed is another matter, and another type.
+/// Errors in writing triples. A failure of the *input* has another type.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkError {
     /// Writing failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The syntax has no way to write a literal.
+    /// The syntax cannot represent a literal.
     #[error(
         "XML cannot carry U+{character:04X}, which a literal of {subject} holds: use Turtle or another syntax instead"
     )]
     NotXml {
         /// The first character that XML 1.0 does not allow.
         character: u32,
-        /// The subject whose literal it is.
+        /// The subject of the literal.
         subject: String,
     },
-    /// The syntax has no way to write a predicate.
+    /// The syntax cannot represent a predicate.
     #[error(
         "XML cannot carry the property <{predicate}>, which has no name that XML allows: use Turtle or another syntax instead"
     )]
@@ -33,7 +33,7 @@ pub enum SinkError {
     },
 }
 
-/// Takes quads, the triples of a subject together.
+/// Takes quads, grouped by subject.
 pub trait QuadSink: Send {
     /// Takes the quads of a record.
     fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError>;
@@ -64,18 +64,18 @@ impl<S: QuadSink> QuadSink for &mut S {
     }
 }
 
-/// What a sink has to know of an input.
+/// The data about an input that a sink needs.
 pub(crate) struct SinkInput<'i> {
     pub iri: &'i str,
-    /// Its name without folders.
+    /// The name of the input, without folders.
     pub source: &'i str,
-    /// Whether its triples are in named graphs, those of its sessions. What is relative is so to its IRI then.
+    /// True if its triples are in the named graphs of its sessions. Relative IRIs are then relative to the input's IRI.
     pub named: bool,
     /// The `@context` of its JSON-LD document.
     pub context: serde_json::Value,
 }
 
-/// A sink of one kind, and what its workers render records into.
+/// A sink of one kind, and the buffer for its workers.
 pub(crate) trait RecordSink: Send {
     type Rendered: Rendered;
 
@@ -84,12 +84,12 @@ pub(crate) trait RecordSink: Send {
         Ok(())
     }
 
-    /// Which triples it takes; none: all.
+    /// The selected triples; `None` for all.
     fn selection(&self) -> Option<&Selection> {
         None
     }
 
-    /// Something for a worker to render records of the input into.
+    /// Creates a buffer into which a worker renders records of the input.
     fn rendered(&self, input: &SinkInput<'_>) -> Self::Rendered;
 
     /// Takes rendered records.

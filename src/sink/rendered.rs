@@ -1,4 +1,4 @@
-//! What a worker renders records into, on its own.
+//! Buffers into which workers render records.
 
 use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term};
@@ -6,16 +6,15 @@ use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlank
 use super::selection::Selection;
 use crate::session::triples::{NodeRef, ObjectRef, Triples};
 
-/// Room that is kept for other records, in bytes.
+/// The buffer capacity that is kept for further records, in bytes.
 pub(super) const KEPT: usize = 4 << 20;
 
 /// Rendered records.
 pub(crate) trait Rendered: Send {
-    /// Starts a record. `graph` is the reference of the graph that its triples are in against the input's IRI, if that is
-    /// not the default graph.
+    /// Starts a record. `graph` is the reference of its graph against the input's IRI; `None` for the default graph.
     fn start_record(&mut self, _graph: Option<&str>) {}
 
-    /// Goes on with the record that ended last.
+    /// Continues the record that ended last.
     fn continue_record(&mut self, graph: Option<&str>) {
         self.start_record(graph);
     }
@@ -23,19 +22,19 @@ pub(crate) trait Rendered: Send {
     /// Ends the record.
     fn end_record(&mut self) {}
 
-    /// Ends what is taken at once; a second time does nothing.
+    /// Ends a chunk of records; a second call does nothing.
     fn finish(&mut self) {}
 
-    /// How many triples were rendered; none of what is not triples.
+    /// Returns the number of rendered triples; 0 for output other than triples.
     fn count(&self) -> u64 {
         0
     }
 
-    /// Forgets the records.
+    /// Removes the records.
     fn clear(&mut self);
 }
 
-/// Where a record is in what was rendered, and the graph it is in: its reference against the input's IRI.
+/// The range of a record in the rendered text, and its graph, as a reference against the input's IRI.
 pub(crate) struct RecordSpan {
     pub start: usize,
     pub end: usize,
@@ -46,19 +45,19 @@ pub(crate) struct RecordSpan {
 #[derive(Default)]
 pub(crate) struct DocumentRecords {
     text: String,
-    /// Those of the record at hand.
+    /// The nodes of the current record.
     nodes: String,
     graph: Option<String>,
     records: Vec<RecordSpan>,
 }
 
 impl DocumentRecords {
-    /// Takes the node objects of the record at hand, commas between them.
+    /// Returns the buffer for the current record's node objects, with commas between them.
     pub fn record(&mut self) -> &mut String {
         &mut self.nodes
     }
 
-    /// The node objects of each record, and the reference of their graph, if that is not the document's own.
+    /// Returns the node objects of each record, and the reference of their graph unless it is the document's own graph.
     pub(super) fn records(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         let nodes = |record: &RecordSpan| self.text.get(record.start..record.end).unwrap_or_default();
         self.records.iter().map(move |record| (nodes(record), record.graph.as_deref()))
@@ -68,7 +67,7 @@ impl DocumentRecords {
 impl Rendered for DocumentRecords {
     fn start_record(&mut self, graph: Option<&str>) {
         self.nodes.clear();
-        // The document's own graph is the input's.
+        // The document's own graph is the graph of the input.
         self.graph = graph.filter(|graph| !graph.is_empty()).map(str::to_owned);
     }
 

@@ -1,11 +1,11 @@
-//! Which triples are wanted: all, or those of some predicates.
+//! Selections of triples: all, or by predicate.
 
 use oxrdf::{NamedNode, NamedNodeRef, Term, TermRef};
 
-/// A choice of triples by predicate, and by object where the object is an IRI.
+/// A selection of triples by predicate, and by object if the object is an IRI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// None: every triple.
+    /// `None` selects every triple.
     predicates: Option<Vec<Wanted>>,
 }
 
@@ -13,21 +13,21 @@ pub struct Selection {
 struct Wanted {
     predicate: NamedNode,
     uses: Vec<Use>,
-    /// Whether it is enough to know how long the object is.
+    /// True if only the length of the object is needed.
     sizes: bool,
 }
 
-/// What a query does with a predicate.
+/// The use of a predicate in a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Use {
-    /// None: whatever the object is.
+    /// `None` if any object is wanted.
     object: Option<Term>,
-    /// Only of messages, batches, and the errors of answers.
+    /// True if only triples of records and of the errors of answers are wanted.
     of_messages: bool,
 }
 
 impl Use {
-    /// Whether it is about that object, if that is an IRI and known.
+    /// Returns true if the use may include the object, which is given if it is a known IRI.
     fn wants(&self, object: Option<&str>) -> bool {
         match (self.object.as_ref().map(Term::as_ref), object) {
             (Some(TermRef::NamedNode(node)), Some(iri)) => node.as_str() == iri,
@@ -37,12 +37,12 @@ impl Use {
 }
 
 impl Selection {
-    /// Every triple.
+    /// Selects every triple.
     pub fn all() -> Self {
         Self { predicates: None }
     }
 
-    /// No triple.
+    /// Selects no triple.
     pub fn nothing() -> Self {
         Self { predicates: Some(Vec::new()) }
     }
@@ -52,13 +52,13 @@ impl Selection {
         self.predicates = None;
     }
 
-    /// Adds the triples with this predicate, and this object if there is one.
+    /// Adds the triples with this predicate, and with this object if it is given.
     pub fn triples(&mut self, predicate: NamedNode, object: Option<Term>) {
         self.triples_of(predicate, object, false);
     }
 
-    /// Adds the triples with this predicate, and this object if there is one; of any subject, or only of messages, batches
-    /// and the errors of answers.
+    /// Adds the triples with this predicate, and with this object if it is given. `of_messages` leaves out those whose
+    /// subjects are neither records nor the errors of answers.
     pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of_messages: bool) {
         let Some(predicates) = &mut self.predicates else { return };
         let index = predicates.iter().position(|wanted| wanted.predicate == predicate).unwrap_or_else(|| {
@@ -73,7 +73,7 @@ impl Selection {
         }
     }
 
-    /// Adds the triples of another choice.
+    /// Adds the triples of another selection.
     pub(crate) fn add(&mut self, other: &Self) {
         let Some(predicates) = &other.predicates else { return self.everything() };
         for Wanted { predicate, uses, sizes } in predicates {
@@ -84,19 +84,19 @@ impl Selection {
         }
     }
 
-    /// Wants triples whatever their subjects are.
+    /// Removes the restrictions on subjects.
     pub(crate) fn of_anything(&mut self) {
         let uses = self.predicates.iter_mut().flatten().flat_map(|wanted| &mut wanted.uses);
         uses.for_each(|used| used.of_messages = false);
     }
 
-    /// Wants no more of the objects of these predicates than their lengths.
+    /// Reduces the objects of these predicates to their lengths.
     pub(crate) fn only_sizes(&mut self, predicates: &[NamedNode]) {
         let wanted = self.predicates.iter_mut().flatten().filter(|wanted| predicates.contains(&wanted.predicate));
         wanted.for_each(|wanted| wanted.sizes = true);
     }
 
-    /// Whether the length of the object is enough.
+    /// Returns true if only the length of the object is needed.
     pub(crate) fn wants_size(&self, predicate: NamedNodeRef<'_>) -> bool {
         self.wanted(predicate).is_some_and(|wanted| wanted.sizes)
     }
@@ -105,19 +105,19 @@ impl Selection {
         self.predicates.iter().flatten().find(|wanted| wanted.predicate.as_ref() == predicate)
     }
 
-    /// The predicates of the triples that are wanted; none: any predicate.
+    /// Returns the selected predicates; `None` for any predicate.
     pub fn predicates(&self) -> Option<impl Iterator<Item = NamedNodeRef<'_>>> {
         Some(self.predicates.as_ref()?.iter().map(|wanted| wanted.predicate.as_ref()))
     }
 
-    /// True if a triple may be wanted of a subject that is not a message, a batch or the error of an answer.
+    /// Returns true if a triple may be wanted whose subject is neither a record nor the error of an answer.
     pub(crate) fn wants_elsewhere(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
         self.wanted(predicate).map_or(self.predicates.is_none(), |wanted| {
             wanted.uses.iter().any(|used| !used.of_messages && used.wants(object))
         })
     }
 
-    /// Whether a triple may be wanted: its predicate, and its object if that is an IRI and known.
+    /// Returns true if a triple may be wanted, by its predicate, and by its object if that is a known IRI.
     pub fn wants(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
         let Some(wanted) = self.wanted(predicate) else { return self.predicates.is_none() };
         wanted.uses.iter().any(|used| used.wants(object))

@@ -1,10 +1,10 @@
-//! The syntaxes that triples are written in.
+//! The syntaxes of RDF output.
 
 use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 
 use crate::vocab::PREFIXES;
 
-/// A syntax that triples are written in.
+/// A syntax of RDF output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Syntax {
     /// RDF 1.1 Turtle.
@@ -18,7 +18,7 @@ pub enum Syntax {
     TriG,
     /// JSON-LD 1.1, one document.
     JsonLd,
-    /// JSON-LD 1.1, a document a line.
+    /// JSON-LD 1.1, one document per line.
     JsonLdLines,
     /// RDF 1.1 XML Syntax.
     RdfXml,
@@ -29,7 +29,7 @@ impl Syntax {
     pub const ALL: [Self; 7] =
         [Self::Turtle, Self::NTriples, Self::NQuads, Self::TriG, Self::JsonLd, Self::JsonLdLines, Self::RdfXml];
 
-    /// Its name on the command line, and the extensions of files that hold it.
+    /// Returns the name on the command line, and the file extensions.
     fn names(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Turtle => ("turtle", &["ttl"]),
@@ -42,19 +42,19 @@ impl Syntax {
         }
     }
 
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         self.names().0
     }
 
-    /// The syntax that a file name's extension stands for.
+    /// Returns the syntax for a file extension.
     pub fn from_extension(extension: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|syntax| syntax.names().1.contains(&extension))
     }
 }
 
 impl From<Syntax> for RdfFormat {
-    /// The format that a document of the syntax is in.
+    /// Returns the format of a document in the syntax.
     fn from(syntax: Syntax) -> Self {
         match syntax {
             Syntax::Turtle => Self::Turtle,
@@ -67,10 +67,11 @@ impl From<Syntax> for RdfFormat {
     }
 }
 
-/// Writes a whole document of the syntax, with our prefixes, and IRIs that are relative to `base` where the syntax can.
+/// Creates a serializer of whole documents in the syntax, with our prefixes, and with IRIs relative to `base` if the
+/// syntax allows it.
 pub(crate) fn serializer(syntax: Syntax, base: Option<&str>) -> RdfSerializer {
     let mut serializer = RdfSerializer::from_format(syntax.into());
-    // `rdf` is the own of RDF/XML's serializer.
+    // The RDF/XML serializer defines `rdf` itself.
     for (prefix, namespace) in PREFIXES.iter().filter(|(prefix, _)| syntax != Syntax::RdfXml || *prefix != "rdf") {
         if let Ok(with) = serializer.clone().with_prefix(*prefix, *namespace) {
             serializer = with;

@@ -1,16 +1,16 @@
-//! Text on its way to a terminal, which would obey some of it.
+//! Text for a terminal, with control characters escaped.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::diagnostic::is_obeyed;
 
-/// Writes text with escapes in place of the characters that a terminal obeys, but for line ends and tabs: those that the
-/// syntax of the text has for characters (`\u009B`, or `&#x9B;` in XML), so that it stays what it is.
+/// Escapes control characters except line ends and tabs, in the escapes of the text's syntax (`\u009B`, or `&#x9B;` in
+/// XML), so that the text keeps its meaning.
 pub(super) struct TerminalWriter<W> {
     inner: W,
     xml: bool,
-    /// The beginning of a character, or of a line end.
+    /// The beginning of an incomplete character or line end.
     begun: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ impl<W: Write> Write for TerminalWriter<W> {
                 ('\n' | '\t', _) => shown.push(character),
                 ('\r', _) if next == Some(&'\n') => shown.push(character),
                 (_, _) if !is_obeyed(character) => shown.push(character),
-                // Writing to a string does not fail.
+                // Writing to a string never fails.
                 (_, true) => drop(write!(shown, "&#x{:X};", u32::from(character))),
                 (_, false) => drop(write!(shown, "\\u{:04X}", u32::from(character))),
             }

@@ -1,4 +1,4 @@
-//! From triples to the bytes of N-Triples, N-Quads, Turtle and TriG.
+//! Triples as N-Triples, N-Quads, Turtle and TriG.
 
 use std::io::Write as _;
 
@@ -10,42 +10,43 @@ use crate::json;
 use crate::session::triples::{Blank, NodeRef, ObjectRef, Triples};
 use crate::vocab::{PREFIXES, is_local_name};
 
-/// Writes triples as text: a line each, or a block a subject with prefixed names and IRIs relative to the input's.
+/// Writes triples as text: one per line, or one block per subject with prefixed names and IRIs relative to the input's
+/// IRI.
 pub(crate) struct TextRenderer {
     layout: Layout,
     /// IRI of the input.
     iri: String,
-    /// How IRIs within the input begin: the bracket, and its IRI where that is not what they are relative to.
+    /// The beginning of IRIs within the input: the bracket, and the input's IRI unless they are relative to it.
     own: Vec<u8>,
-    /// What a line ends with: the graph and a full stop.
+    /// The end of a line: the graph and a full stop.
     tail: Vec<u8>,
     out: Vec<u8>,
     subject: Vec<u8>,
     predicate: String,
-    /// IRIs as they were written last in blocks: a graph has few properties and types.
+    /// A cache of IRIs as last written in blocks: a graph has few properties and types.
     names: Vec<WrittenName>,
-    /// Whether the block of the subject has a triple already.
+    /// True if the block of the subject already has a triple.
     open: bool,
-    /// Where the record begins.
+    /// The start of the record in `out`.
     record: usize,
-    /// The reference of its graph.
+    /// The reference of the record's graph.
     graph: Option<String>,
     records: Vec<RecordSpan>,
     count: u64,
 }
 
-/// An IRI and how it is written.
+/// An IRI and its written form.
 #[derive(Clone, Default)]
 struct WrittenName {
     iri: String,
     written: Vec<u8>,
 }
 
-/// How many IRIs are remembered.
+/// The size of the cache of IRIs.
 const NAMES: usize = 128;
 
 impl WrittenName {
-    /// Where the IRI is remembered, by its length and its end. Two that have one place take turns.
+    /// Returns the cache slot of the IRI, from its length and its end. Two IRIs with one slot replace each other.
     fn place(iri: &str) -> usize {
         let end = iri.as_bytes().last_chunk().map_or(0, |end| u32::from_le_bytes(*end));
         let length = u32::try_from(iri.len()).unwrap_or(0);
@@ -53,12 +54,12 @@ impl WrittenName {
     }
 }
 
-/// How triples are laid out.
+/// The layout of triples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// N-Triples, or, with graphs, N-Quads.
+    /// N-Triples, or N-Quads with `graphs`.
     Lines { graphs: bool },
-    /// Turtle, or, set off from the margin, TriG.
+    /// Turtle, or TriG with an indented `margin`.
     Blocks { margin: bool, relative: bool },
 }
 
@@ -87,12 +88,12 @@ impl TextRenderer {
         }
     }
 
-    /// What has been written.
+    /// Returns the text written so far.
     pub fn text(&self) -> &[u8] {
         &self.out
     }
 
-    /// Where each record is, but for those without triples.
+    /// Returns the span of each record that has triples.
     pub fn records(&self) -> &[RecordSpan] {
         &self.records
     }
@@ -104,7 +105,7 @@ impl TextRenderer {
         }
     }
 
-    /// What stands in front of an object.
+    /// Writes the text before an object.
     fn predicate(&mut self, predicate: NamedNodeRef<'_>) {
         self.count += 1;
         let Layout::Blocks { margin, .. } = self.layout else {
@@ -134,7 +135,7 @@ impl TextRenderer {
         self.out.push(b' ');
     }
 
-    /// What stands behind an object, if that is the end of a line.
+    /// Writes the text after an object, if each triple is a line.
     fn end_triple(&mut self) {
         if matches!(self.layout, Layout::Lines { .. }) {
             self.out.extend_from_slice(&self.tail);
@@ -315,7 +316,7 @@ impl Triples for TextRenderer {
         self.end_triple();
     }
 
-    /// Whatever the graph of quads is in Turtle and TriG, where it shows elsewhere.
+    /// Writes quads. Turtle and TriG ignore the graph of quads, since TriG shows it in the enclosing block.
     fn quads(&mut self, quads: &[Quad]) {
         let mut last = None;
         for quad in quads {
@@ -342,7 +343,7 @@ impl Triples for TextRenderer {
     }
 }
 
-/// Appends a blank node by its label: what `Display` writes, without its cost.
+/// Appends the label of a blank node, like `Display` but faster.
 fn push_label(blank: Blank, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
     if blank.input > 0 {
@@ -353,7 +354,7 @@ fn push_label(blank: Blank, out: &mut Vec<u8>) {
     push_decimal(b"b", blank.index.into(), out);
 }
 
-/// Appends at most four bytes and the decimal digits of a number behind them.
+/// Appends at most four bytes, then the decimal digits of a number.
 fn push_decimal(before: &[u8], mut number: u64, out: &mut Vec<u8>) {
     let mut digits = [0; 24];
     let mut first = digits.len();
@@ -372,7 +373,7 @@ fn push_decimal(before: &[u8], mut number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(digits.get(first..).unwrap_or_default());
 }
 
-/// A string literal without its type: `STRING_LITERAL_QUOTE` of N-Triples and Turtle.
+/// Appends a string literal without its type: `STRING_LITERAL_QUOTE` of N-Triples and Turtle.
 fn write_quoted(text: &str, out: &mut Vec<u8>) {
     out.reserve(text.len() + 2);
     out.push(b'"');
@@ -399,7 +400,7 @@ fn write_quoted(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Whether Turtle has the literal without quotes and type.
+/// Returns true if Turtle has a form of the literal without quotes and type.
 fn is_shorthand(lexical: &str, datatype: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = lexical.strip_prefix(['+', '-']).unwrap_or(lexical);

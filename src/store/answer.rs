@@ -1,21 +1,21 @@
-//! The answer to a SPARQL query, whoever gives it: rows, yes or no, or a graph.
+//! The answer to a SPARQL query, from any evaluator: rows, a boolean, or a graph.
 
 use oxrdf::{Triple, Variable};
 use sparesults::QuerySolution;
 
-/// The kinds of answer that queries have.
+/// The forms of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `SELECT`: rows.
     Select,
-    /// `ASK`: yes or no.
+    /// `ASK`: a boolean.
     Ask,
     /// `CONSTRUCT` and `DESCRIBE`: a graph.
     Graph,
 }
 
 impl Form {
-    /// The kind of answer that a query has.
+    /// Returns the form of a query's answer.
     pub(crate) fn of(query: &spargebra::Query) -> Self {
         match query {
             spargebra::Query::Select { .. } => Self::Select,
@@ -25,17 +25,17 @@ impl Form {
     }
 }
 
-/// The answer to a query. Rows and triples come as they are found; `E` is how that can fail.
+/// The answer to a query. Rows and triples arrive as they are found; `E` is the error for each.
 pub enum Answer<'a, E> {
     /// Rows of a `SELECT`.
     Solutions(Solutions<'a, E>),
-    /// Of an `ASK`.
+    /// The boolean of an `ASK`.
     Boolean(bool),
-    /// Of a `CONSTRUCT` or a `DESCRIBE`.
+    /// The graph of a `CONSTRUCT` or a `DESCRIBE`.
     Graph(Triples<'a, E>),
 }
 
-/// Triples of a graph.
+/// The triples of a graph.
 pub type Triples<'a, E> = Box<dyn Iterator<Item = Result<Triple, E>> + 'a>;
 
 /// Rows, and the names of their columns.

@@ -1,8 +1,8 @@
 //! A SPARQL server: queries, updates and graphs over HTTP.
 //!
-//! The [SPARQL 1.1 Protocol](https://www.w3.org/TR/sparql11-protocol/) and the
-//! [SPARQL 1.1 Graph Store HTTP Protocol](https://www.w3.org/TR/sparql11-http-rdf-update/), whichever of their URLs the
-//! user names. Redirects are not followed: credentials go to the servers that were named, and to no other.
+//! The [SPARQL 1.1 Protocol](https://www.w3.org/TR/sparql11-protocol/) and the [SPARQL 1.1 Graph Store HTTP
+//! Protocol](https://www.w3.org/TR/sparql11-http-rdf-update/), at the URLs that the user names. Redirects are not
+//! followed: credentials go only to the named servers.
 
 mod answer;
 mod credentials;
@@ -28,7 +28,7 @@ use crate::context::http_client;
 use crate::store::answer::{Answer, Solutions};
 use crate::vocab::rpcg;
 
-/// How long a server may take to answer, unless it is set.
+/// The default time limit for an answer.
 pub const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A SPARQL server.
@@ -40,7 +40,7 @@ pub struct Endpoint {
     sender: RequestSender,
 }
 
-/// The parts that an [`Endpoint`] is made from.
+/// The builder of an [`Endpoint`].
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct EndpointBuilder {
@@ -51,41 +51,42 @@ pub struct EndpointBuilder {
     timeout: Duration,
 }
 
-/// The graphs that a query is asked of; without any, those that the server takes.
+/// The graphs that a query is evaluated on. If empty, the server's default applies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerDataset {
-    /// Graphs that are merged into the default graph.
+    /// The graphs that are merged into the default graph.
     pub default_graphs: Vec<NamedNode>,
-    /// Named graphs.
+    /// The named graphs.
     pub named_graphs: Vec<NamedNode>,
 }
 
 impl EndpointBuilder {
-    /// Where updates are sent to; unless it is set, where queries are.
+    /// Sets the URL for updates; the default is the URL for queries.
     pub fn update(self, update: Option<String>) -> Self {
         Self { update, ..self }
     }
 
-    /// Where graphs are, by the Graph Store Protocol.
+    /// Sets the URL of the Graph Store Protocol.
     pub fn graph_store(self, graph_store: Option<String>) -> Self {
         Self { graph_store, ..self }
     }
 
-    /// The credentials for the server.
+    /// Sets the credentials for the server.
     pub fn credentials(self, credentials: Credentials) -> Self {
         Self { credentials, ..self }
     }
 
-    /// Time to connect, send and get the beginning of an answer, and again for each further part of it.
+    /// Sets the time limit to connect, send and receive the start of an answer, and again for each further part.
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// The server. Nothing is sent to it yet.
+    /// Builds the endpoint, without sending a request.
     ///
     /// # Errors
     ///
-    /// Not the URL of a server, or one with a password; credentials that would go over plain HTTP to another machine.
+    /// The URL is not the URL of a server, or contains a password; or credentials would be sent over plain HTTP to
+    /// another machine.
     pub fn build(self) -> Result<Endpoint, EndpointError> {
         let query = server_url(&self.query)?;
         let update = self.update.as_deref().map(server_url).transpose()?;
@@ -110,7 +111,7 @@ fn server_url(text: &str) -> Result<Url, EndpointError> {
     let bad = || EndpointError::BadUrl(text.to_owned());
     let mut url = Url::parse(text).map_err(|_| bad())?;
     if !url.username().is_empty() || url.password().is_some() {
-        // They fail for URLs without a host, which have neither.
+        // These calls fail only for URLs without a host, which have neither.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         return Err(EndpointError::PasswordInUrl(url.into()));
@@ -123,7 +124,7 @@ fn server_url(text: &str) -> Result<Url, EndpointError> {
 }
 
 impl Endpoint {
-    /// The server that answers queries at a URL.
+    /// Creates a builder for the server that answers queries at a URL.
     pub fn builder(query: impl Into<String>) -> EndpointBuilder {
         EndpointBuilder {
             query: query.into(),
@@ -134,16 +135,16 @@ impl Endpoint {
         }
     }
 
-    /// Where queries are sent to.
+    /// The URL for queries.
     pub fn url(&self) -> &str {
         self.query.as_str()
     }
 
-    /// Asks a query of a dataset.
+    /// Evaluates a query on a dataset.
     ///
     /// # Errors
     ///
-    /// No answer, or not an answer to a query. What goes wrong later comes out of the answer.
+    /// The server does not answer, or not with an answer to a query. Later errors are items of the answer.
     pub fn query(&self, query: &str, dataset: &ServerDataset) -> Result<ServerAnswer, EndpointError> {
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.append_pair("query", query);
@@ -165,10 +166,10 @@ impl Endpoint {
         answer::read(response, form, request)
     }
 
-    /// A dataset in which the default graph holds what all sessions hold.
+    /// Returns a dataset whose default graph is the union of all sessions.
     ///
-    /// On some servers that is so by itself, and the dataset then names no graph; on others the default graph is one graph
-    /// among others, and mostly empty.
+    /// Some servers use this union by default, and the dataset then does not name a graph. On others, the default graph
+    /// is a separate graph, and usually empty.
     pub fn dataset_for_union(&self) -> Result<ServerDataset, EndpointError> {
         if self.ask(&format!("ASK {{ {} }}", session_pattern()))? {
             return Ok(ServerDataset::default());
@@ -177,7 +178,7 @@ impl Endpoint {
         Ok(ServerDataset { default_graphs: graphs.clone(), named_graphs: graphs })
     }
 
-    /// The graphs that hold a whole session.
+    /// Returns the graphs that hold a complete session.
     pub fn sessions(&self) -> Result<Vec<NamedNode>, EndpointError> {
         let query = format!("SELECT DISTINCT ?graph {{ GRAPH ?graph {{ {} }} }}", session_pattern());
         let mut graphs = Vec::new();
@@ -189,7 +190,7 @@ impl Endpoint {
         Ok(graphs)
     }
 
-    /// The answer to an ASK query.
+    /// Returns the answer to an ASK query.
     pub fn ask(&self, query: &str) -> Result<bool, EndpointError> {
         match self.query(query, &ServerDataset::default())? {
             Answer::Boolean(answer) => Ok(answer),
@@ -197,12 +198,12 @@ impl Endpoint {
         }
     }
 
-    /// How many triples a named graph has.
+    /// Returns the number of triples in a named graph.
     pub fn count(&self, graph: NamedNodeRef<'_>) -> Result<u64, EndpointError> {
         self.count_of(&format!("GRAPH {graph} {{ ?s ?p ?o }}"))?.ok_or_else(|| self.other_answer("a count"))
     }
 
-    /// How many solutions a pattern has; `None` if the server does not answer with a number.
+    /// Returns the number of solutions of a pattern; `None` if the server does not answer with a number.
     pub(crate) fn count_of(&self, pattern: &str) -> Result<Option<u64>, EndpointError> {
         let row = self.solutions(&format!("SELECT (COUNT(*) AS ?count) {{ {pattern} }}"))?.rows.next().transpose()?;
         Ok(row.and_then(|row| match row.get(0)? {
@@ -211,7 +212,7 @@ impl Endpoint {
         }))
     }
 
-    /// The answer to a SELECT query.
+    /// Returns the answer to a SELECT query.
     pub(crate) fn solutions(&self, query: &str) -> Result<Solutions<'static, EndpointError>, EndpointError> {
         match self.query(query, &ServerDataset::default())? {
             Answer::Solutions(solutions) => Ok(solutions),
@@ -228,21 +229,21 @@ impl Endpoint {
         }
     }
 
-    /// Its graphs, where it has a URL for them.
+    /// Returns the graphs of the server, if it has a URL for them.
     pub fn graph_store(&self) -> Option<GraphStore<'_>> {
         Some(GraphStore { url: self.graph_store.as_ref()?, sender: &self.sender })
     }
 
-    /// Whether it has a URL for updates of its own.
+    /// Returns true if updates have a URL of their own.
     pub fn update_is_stated(&self) -> bool {
         self.update.is_some()
     }
 
-    /// Sends an update; `what` is for errors.
+    /// Sends an update; `what` describes it in errors.
     ///
     /// # Errors
     ///
-    /// The server may have followed it all the same where there was no answer.
+    /// The update may have taken effect even if the server did not answer.
     pub fn update(&self, update: &str, what: &str, repeat: Repeat) -> Result<(), EndpointError> {
         let url = self.update.as_ref().unwrap_or(&self.query);
         self.sender.send(url, what, repeat, |client| {
@@ -255,7 +256,7 @@ impl Endpoint {
     }
 }
 
-/// Matches where there is a session.
+/// Returns a pattern that matches sessions.
 fn session_pattern() -> String {
     format!("?session {} {}", rdf::TYPE, rpcg::SESSION)
 }

@@ -1,12 +1,12 @@
-//! Loading: graphs of a log replace those of the same name on a server or in a store.
+//! Loading: graphs of a log replace the graphs of the same name on a server or in a store.
 //!
 //! ```text
 //! input → quads → spool → target
 //! ```
 //!
-//! A graph is replaced as a whole, so that a log may be loaded twice, or again after it grew. Nothing is sent before the
-//! input was read to its end, and the triples that say that there is a session are the last to arrive: whatever goes
-//! wrong on the way, what looks like a session is a whole one.
+//! A graph is replaced as a whole, so that a log may be loaded twice, or again after it grew. Nothing is sent before
+//! the whole input was read, and the triples that declare a session arrive last. So whatever fails on the way, a
+//! declared session is complete.
 
 mod parts;
 #[cfg(feature = "http")]
@@ -26,29 +26,29 @@ pub use self::store::StoreTarget;
 #[cfg(feature = "http")]
 use crate::store::endpoint::EndpointError;
 
-/// Takes graphs, of several threads at once.
+/// A destination of graphs, usable from several threads at once.
 pub trait Target: Sync {
-    /// Replaces a graph. `progress` is told how many triples have arrived since it was last told.
+    /// Replaces a graph. `progress` receives the number of triples that have arrived since its last call.
     fn replace(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError>;
 
-    /// How many triples a graph has there, where it is worth asking.
+    /// Returns the number of triples in a graph at the target; `None` if counting is pointless.
     fn count(&self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError>;
 
-    /// Whether the graph is there already with just these triples and no others, where it is to be looked for.
+    /// Returns true if the target already holds exactly these triples, and was configured to check that.
     fn has(&self, graph: SpooledGraph<'_>) -> bool;
 }
 
-/// Why a graph could not be loaded.
+/// Errors in loading a graph.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplaceError {
-    /// The temporary file could not be read.
+    /// The temporary file was not readable.
     #[error("cannot read the temporary file")]
     Spool(#[from] io::Error),
-    /// The server failed. The graph that it had is still there.
+    /// The server failed. Its old graph is still there.
     #[cfg(feature = "http")]
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The server failed when the graph was complete and had only to be put in its place.
+    /// The server failed in the last step, moving the complete graph to its name.
     #[cfg(feature = "http")]
     #[error("nobody knows whether the server has put {graph} in its place: load it again, which does no harm")]
     InDoubt {
@@ -57,26 +57,26 @@ pub enum ReplaceError {
         /// The failure.
         source: Box<EndpointError>,
     },
-    /// The store failed. The graph has none of the triples that say that there is a session, or it is the old one.
+    /// The store failed. The graph is the old one, or lacks the triples that declare a session.
     #[error("the store failed")]
     Store(#[from] StorageError),
 }
 
-/// Counts of a load.
+/// The counts of a load.
 #[derive(Debug, Default)]
 pub struct Loaded {
     /// Graphs.
     pub graphs: u64,
     /// Triples in them.
     pub triples: u64,
-    /// How many of the graphs were there as they are, and so were not sent.
+    /// The number of graphs that were already there unchanged, and so were not sent.
     pub there: u64,
     /// Graphs that may differ from those sent.
     pub doubts: Vec<Doubt>,
 }
 
 impl Loaded {
-    /// Both counts together.
+    /// Adds the counts.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.graphs += other.graphs;
@@ -90,14 +90,14 @@ impl Loaded {
 /// A graph that may differ from the one sent.
 #[derive(Debug, thiserror::Error)]
 pub enum Doubt {
-    /// There are more triples or fewer.
+    /// The number of triples differs.
     #[error("{graph} has {there} triples there, but {sent} were sent: the server does not keep all as it is")]
     Differs {
         /// The graph.
         graph: NamedNode,
-        /// How many different triples were sent.
+        /// The number of different triples sent.
         sent: u64,
-        /// How many are there.
+        /// The number of triples at the target.
         there: u64,
     },
     /// The triples could not be counted.
@@ -105,17 +105,17 @@ pub enum Doubt {
     NotCounted {
         /// The graph.
         graph: NamedNode,
-        /// Why not.
+        /// The cause.
         source: ReplaceError,
     },
 }
 
-/// Replaces each graph of a spool, but for those that the target tells that it has. What is loaded is added to `loaded` as
-/// soon as it is.
+/// Replaces each graph of a spool unless the target already has it. Adds each graph to `loaded` as soon as it is
+/// loaded.
 ///
 /// # Errors
 ///
-/// Graphs before the one that failed are loaded.
+/// Graphs before the failed one are loaded.
 pub fn load(
     spool: &Spool,
     target: &dyn Target,

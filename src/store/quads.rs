@@ -1,6 +1,7 @@
-//! RDF documents, read within limits: they come from strangers.
+//! RDF documents, parsed within limits, since they are untrusted.
 //!
-//! The readers of oxttl give up where a literal is longer than 16 MiB, which logs have. So its parsers are fed here.
+//! The readers of oxttl fail on literals longer than 16 MiB, which occur in logs. So this module feeds its parsers
+//! directly.
 
 mod guard;
 
@@ -14,18 +15,18 @@ use oxttl::{NQuadsParser, NTriplesParser, TriGParser, TurtleParser};
 
 use self::guard::{DepthGuard, EntityGuard, Guarded, too_long};
 
-/// Longest literal, in bytes, where nothing else is said.
+/// The default maximum length of a literal, in bytes.
 #[cfg(feature = "http")]
 pub(crate) const LONGEST: usize = 256 << 20;
-/// The bytes that a parser is fed at once, unless it has waited in vain for the end of something longer.
+/// The number of bytes that a parser is fed at once, unless it has waited in vain for the end of something longer.
 const CHUNK: usize = 64 << 10;
 
-/// Quads as they are read.
+/// An iterator over parsed quads.
 pub(crate) type Quads<'r> = Box<dyn Iterator<Item = Result<Quad, RdfParseError>> + 'r>;
 
-/// The quads of a document, whose relative IRIs are resolved against `base`. Nothing in it is longer than `longest` bytes;
-/// in JSON-LD, literals of more than 16 MiB are read where the document has no more than that, and there is a `text` to
-/// read it into.
+/// Parses the quads of a document; relative IRIs resolve against `base`. Nothing in the document may be longer than
+/// `longest` bytes. In JSON-LD, literals of more than 16 MiB are accepted only in documents of at most `longest` bytes,
+/// and only with a buffer `text` for the document.
 pub(crate) fn quads<'r>(
     format: RdfFormat,
     base: &str,
@@ -33,7 +34,7 @@ pub(crate) fn quads<'r>(
     read: impl Read + 'r,
     text: Option<&'r mut Vec<u8>>,
 ) -> Quads<'r> {
-    // Parsers are compiled for one kind of reader.
+    // Boxed, so that parsers are compiled for one type of reader.
     boxed_quads(format, base, longest, Box::new(read), text)
 }
 
@@ -85,7 +86,8 @@ fn boxed_quads<'r>(
     }
 }
 
-/// The reader of oxjsonld gives up at 16 MiB as well, and cannot be fed: a document that is short enough is read as a whole.
+/// Parses JSON-LD. The reader of oxjsonld fails at 16 MiB as well, and cannot be fed: a document that is short enough
+/// is parsed as a whole.
 fn json_ld<'r>(
     parser: RdfParser,
     longest: usize,
@@ -106,22 +108,22 @@ fn parsed<'r>(parser: RdfParser, read: Box<dyn Read + 'r>) -> Quads<'r> {
     Box::new(parser.for_reader(read))
 }
 
-/// What a parser is fed from.
+/// The source of bytes for a parser.
 struct Feed<R> {
     read: R,
     longest: usize,
-    /// Bytes that the parser was fed since it gave a quad.
+    /// The number of bytes fed since the parser's last quad.
     waiting: usize,
     chunk: Vec<u8>,
 }
 
 impl<R: Read> Feed<R> {
-    /// The next bytes; none at the end.
+    /// Returns the next bytes; an empty slice at the end.
     fn next(&mut self) -> io::Result<&[u8]> {
         if self.waiting > self.longest {
             return Err(too_long(mem::take(&mut self.waiting)));
         }
-        // The parser begins anew with what is not complete: twice as much each time, so that it does so seldom.
+        // The parser restarts at an incomplete item: twice as many bytes each time keep restarts rare.
         let wanted = CHUNK.max(self.waiting);
         self.chunk.clear();
         self.waiting += self.read.by_ref().take(wanted as u64).read_to_end(&mut self.chunk)?;
@@ -129,8 +131,8 @@ impl<R: Read> Feed<R> {
     }
 }
 
-/// The quad with a prefix to the labels of its blank nodes: they are told apart within one graph or answer only, and a
-/// store takes a label for the same node wherever it is from.
+/// Adds a prefix to the labels of a quad's blank nodes. Labels are unique only within one graph or answer, while a
+/// store treats equal labels from everywhere as one node.
 pub(crate) fn with_blanks(mut quad: Quad, prefix: &str) -> Quad {
     let with_prefix = |node: &BlankNode| BlankNode::new_unchecked(format!("{prefix}{}", node.as_str()));
     if let NamedOrBlankNode::BlankNode(node) = &quad.subject {

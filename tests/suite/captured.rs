@@ -1,4 +1,4 @@
-//! `register --from-capture`, and that what it makes is a building block like any other.
+//! `capture`, and that what it makes is a building block like any other.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn assert_passes(register: &Register, what: &str) {
 fn the_way_from_a_log_to_a_register() {
     let place = Place::with("session.log", LOG);
     place
-        .run(&["register", "--from-capture", "session.log", "-o", "traffic"])
+        .run(&["capture", "session.log", "-o", "traffic"])
         .said(0, "2 examples and 1 test in traffic, of 5 records; in no example: 1 × MissingVersion\n");
     let made = place.read("traffic/examples.yaml");
     let ran = place.run(&["register", "traffic", "-o", "build"]);
@@ -44,9 +44,9 @@ fn the_way_from_a_log_to_a_register() {
     assert!(String::from_utf8(place.read("build/tests/traffic/greet-result.ttl")).unwrap().contains("jrpc:hasMethod"));
 
     // Again, in place of what is there; and from standard input.
-    place.run(&["register", "--from-capture", "session.log", "-o", "traffic", "--quiet"]).quietly();
+    place.run(&["capture", "session.log", "-o", "traffic", "--quiet"]).quietly();
     assert_eq!(place.read("traffic/examples.yaml"), made);
-    place.run_with(&["register", "--from-capture", "-", "-o", "traffic", "--quiet", "--redact"], LOG).quietly();
+    place.run_with(&["capture", "-", "-o", "traffic", "--quiet", "--redact"], LOG).quietly();
     let redacted = String::from_utf8(place.read("traffic/examples.yaml")).unwrap();
     assert!(redacted.contains("xxxxx, xxx") && !redacted.contains("Ida") && !redacted.contains("Eva"), "{redacted}");
     place.run(&["register", "traffic", "-o", "build", "--quiet"]).quietly();
@@ -60,7 +60,7 @@ fn what_yaml_cannot_hold() {
                {\"jsonrpc\":\"2.0\",\"id\":\"\u{FFFE}\",\"error\":{\"code\":1,\"message\":\"\u{FFFF}\"}}\n";
     let place = Place::with("\u{FFFE}.log", log);
     for options in [&["--quiet"][..], &["--quiet", "--redact"]] {
-        let capture = &["register", "--from-capture", "\u{FFFE}.log", "-o", "traffic"];
+        let capture = &["capture", "\u{FFFE}.log", "-o", "traffic"];
         place.run(&[capture, options].concat()).quietly();
         place.run(&["register", "traffic", "-o", "build", "--quiet"]).quietly();
     }
@@ -74,32 +74,18 @@ fn what_cannot_be_done_is_said() {
     place.put("mine/notes.txt", "keep me");
     for (arguments, said) in [
         (
-            &["register", "--from-capture", "text.log", "-o", "out"][..],
+            &["capture", "text.log", "-o", "out"][..],
             "error: text.log: nothing was read as JSON-RPC (json-lines: 1 malformed record); it begins with `nothing \
              here`: ",
         ),
         (
-            &["register", "--from-capture", "answer.log", "-o", "out"],
+            &["capture", "answer.log", "-o", "out"],
             "error: there is no exchange to show in 1 record; in no example: 1 × an answer to no request of the log; if \
              the logs hold any, name their format with --from\n",
         ),
-        (&["register", "--from-capture", "none.log", "-o", "out"], "error: cannot read none.log"),
-        (&["register", "--from-capture", "session.log"], "error: the following required arguments were not provided"),
-        (
-            &["register", "--redact", "block", "-o", "out"],
-            "error: the argument '--redact' cannot be used with '[BLOCK]'",
-        ),
-        (
-            &["register", "--max-record-size", "1K", "block", "-o", "out"],
-            "error: the argument '[BLOCK]' cannot be used with:\n  --from <NAME>\n  --envelope <POINTERS>\n  --line <REGEX>\n  \
-             --session-by <POINTER|GROUP|none>\n  --max-record-size <N>\n",
-        ),
-        (
-            &["register", "--progress", "never", "block", "-o", "out"],
-            "error: the argument '--progress <WHEN>' cannot be used with '[BLOCK]'",
-        ),
+        (&["capture", "none.log", "-o", "out"], "error: cannot read none.log"),
+        (&["capture", "session.log"], "error: the following required arguments were not provided"),
         (&["register", "-o", "out"], "error: the following required arguments were not provided"),
-        (&["register", "-o", "out", "--from-capture", "session.log", "--offline"], "error: the argument"),
     ] {
         let before = place.names();
         place.run(arguments).began(2, said);
@@ -110,13 +96,13 @@ fn what_cannot_be_done_is_said() {
     let long = "x".repeat(MAX_FILE as usize);
     let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"{long}\"}}\n");
     place.put("long.log", format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}}\n{answer}"));
-    let ran = place.run(&["register", "--from-capture", "long.log", "-o", "out"]);
+    let ran = place.run(&["capture", "long.log", "-o", "out"]);
     ran.began(2, "error: examples.yaml would have ");
-    place.run(&["register", "--from-capture", "long.log", "-o", "short", "--redact", "--quiet"]).quietly();
+    place.run(&["capture", "long.log", "-o", "short", "--redact", "--quiet"]).quietly();
     place.run(&["register", "short", "-o", "out", "--quiet"]).quietly();
 
     // What the author put there is not taken away.
-    let onto = ["register", "--from-capture", "session.log", "-o"];
+    let onto = ["capture", "session.log", "-o"];
     let ran = place.run(&[&onto[..], &["mine"]].concat());
     assert_eq!(ran.status, Some(2));
     assert!(ran.stderr.contains("is not empty, and no building block that rpcgraph wrote"), "{}", ran.stderr);

@@ -478,7 +478,7 @@ fn carriers_are_explained() {
     let log = fs::read_to_string(own("tests/formats/zed/typical.log")).unwrap();
     fs::write(folder.path().join("log"), carried(docker, &log, "\n")).unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rpcgraph"));
-    let output = command.args(["formats", "log"]).current_dir(folder.path()).output().unwrap();
+    let output = command.args(["detect", "log"]).current_dir(folder.path()).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.starts_with("log: docker, zed\n"), "{said}");
     assert!(said.ends_with("\n`--from zed` says the same.\n"), "{said}");

@@ -200,18 +200,19 @@ fn help(command: &[&str]) -> String {
 /// The help of each command; of commands with the same options, the first one's.
 fn commands() -> String {
     let overview = help(&[]);
-    let (_, list) = overview.split_once("Commands:\n").unwrap();
+    let (_, list) = overview.split_once("\nLook:\n").unwrap();
     let (list, _) = list.split_once("\n\n").unwrap();
+    let list = list.lines().filter_map(|line| line.strip_prefix("  "));
     let mut text = format!("```text\n{overview}```\n");
     let mut known: Vec<(String, String)> = Vec::new();
-    for name in list.lines().filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+    for name in list.filter_map(|line| line.split(' ').next()) {
         let help = help(&[name]);
         let options = help.split_once("\nOptions:\n").map_or("", |(_, options)| options).to_owned();
         text += &format!("\n## {name}\n\n");
         match known.iter().find(|(_, same)| *same == options) {
             Some((other, _)) => {
                 let title = help.lines().next().unwrap();
-                text += &format!("{title}. The options are those of [{other}](#{other}).\n");
+                text += &format!("{title}. Takes the options of [{other}](#{other}).\n");
             }
             None => {
                 let lines: String = help.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
@@ -324,8 +325,7 @@ fn examples_of_help_are_run() {
     for shell in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"] {
         fs::create_dir_all(folder.path().join(shell)).unwrap();
     }
-    let commands =
-        "convert query ask errors show rebuild queries load register context ontology formats completions man";
+    let commands = "convert query ask errors show rebuild load register capture vocab formats detect completions man";
     let mut run = 0;
     for example in commands.split(' ').flat_map(examples_of_help) {
         // `man` itself is not everywhere, and what follows a log does not end.

@@ -22,7 +22,7 @@ fn ask(log: &str, query: &str, options: &[&str]) -> Ran {
 /// The rows of a query, as CSV, without the names of the columns.
 #[track_caller]
 fn rows(log: &str, query: &str) -> Vec<String> {
-    let ran = ask(log, query, &["--results", "csv"]);
+    let ran = ask(log, query, &["-t", "csv"]);
     ran.quietly();
     ran.text().lines().skip(1).map(str::to_owned).collect()
 }

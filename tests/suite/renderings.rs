@@ -494,7 +494,7 @@ fn explained_and_read_again() {
     let mut others = Vec::new();
     for rendering in ENVELOPES.iter().chain(&TEXTS) {
         std::fs::write(folder.path().join("log"), rendered(rendering, "\n")).unwrap();
-        let explained = run(&["formats", "log"]);
+        let explained = run(&["detect", "log"]);
         assert!(
             explained.contains("\nrecord 3, line ")
                 && explained.contains("\n9 records (")

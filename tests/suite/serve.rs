@@ -528,8 +528,13 @@ fn what_cannot_be_served() {
     place.run(&["serve", "missing.ndjson"]).began(2, "error: cannot read missing.ndjson");
     place.run(&["serve", "graph.ttl"]).began(2, "error: graph.ttl is RDF and not a log");
     let server = Serving::start(&place, &["log.ndjson"]);
-    let port = server.port.to_string();
-    place.run(&["serve", "log.ndjson", "--port", &port]).began(2, &format!("error: cannot listen at 127.0.0.1:{port}"));
+    let address = format!("127.0.0.1:{}", server.port);
+    for bind in [address.clone(), address.replace("127.0.0.1", "localhost")] {
+        place.run(&["serve", "log.ndjson", "--bind", &bind]).began(2, &format!("error: cannot listen on {address}"));
+    }
+    place
+        .run(&["serve", "log.ndjson", "--bind", "here"])
+        .began(2, "error: invalid value 'here' for '--bind <ADDRESS[:PORT]>': expected an address such as 127.0.0.1, ");
 }
 
 #[test]

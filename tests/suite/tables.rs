@@ -95,7 +95,7 @@ fn times_are_exact() {
 fn columns_are_documented() {
     let place = Place::with("log", LOG);
     place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
-    let ran = place.run(&["formats", "--parquet"]);
+    let ran = place.run(&["vocab", "columns"]);
     for table in TABLES {
         let described = ran.text().split("\n\n").find(|text| text.starts_with(table)).expect("a description");
         let names: Vec<_> = described.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
@@ -259,7 +259,7 @@ fn tables_are_whole_or_refused() {
     place.run(&["query", "tables", "-q", "SELECT * { ?m rpcg:line ?line }"]).began(2, no_bytes);
     place.convert(&["tables", "--base", BASE]).began(2, "error: tables has the IRIs of its sessions: leave out --base");
     place.convert(&["tables", "--follow"]).began(2, "error: tables is a folder of tables, which do not grow: ");
-    for command in [&["report", "tables", "-o", "page.html"][..], &["formats", "tables"]] {
+    for command in [&["report", "tables", "-o", "page.html"][..], &["detect", "tables"]] {
         place.run(command).began(2, "error: tables is a folder of tables, and here logs are read: name the logs\n");
     }
     for (log, said) in [
@@ -480,9 +480,9 @@ fn twins_say_the_same(python: &Path, dialect: &str) {
     place.put("errors", format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}}\n{code}\n"));
     place.convert(&[&["--quiet", "-t", "parquet", "-o", "tables"], &all[..]].concat());
     for query in names_with_sql() {
-        let sql = place.run(&["queries", query, "--sql", "--dialect", dialect]);
+        let sql = place.run(&["ask", query, "--sql", "--dialect", dialect]);
         place.put(&format!("{query}.sql"), sql.quietly().text());
-        let rows = place.run(&[&["query", "--quiet", "--named", query, "-t", "csv"], &all[..]].concat());
+        let rows = place.run(&[&["ask", query, "--quiet", "-t", "csv"], &all[..]].concat());
         place.put(&format!("{query}.csv"), rows.text());
     }
     judge(python, "twins.py", &[PathBuf::from(dialect), place.path("")]);
@@ -512,7 +512,7 @@ fn a_lake_has_every_message_once() {
 #[test]
 fn queries_are_printed_in_sql() {
     let place = Place::new();
-    let print = |arguments: &[&str]| place.run(&[&["queries"], arguments].concat());
+    let print = |arguments: &[&str]| place.run(&[&["ask"], arguments].concat());
     let duckdb = print(&["problems", "--sql"]);
     assert!(duckdb.quietly().text().starts_with("-- What is wrong with the log: "), "{}", duckdb.text());
     assert_eq!(print(&["problems", "--sql", "--dialect", "spark"]).text(), duckdb.text());

@@ -19,7 +19,7 @@ use super::scope::{Names, in_scope, is_safe, names_of};
 use super::terms::Run;
 use crate::sink::columns::TermId;
 
-/// What is not covered.
+/// The query, or a part of it, is not covered.
 #[derive(Debug)]
 pub(super) struct Uncovered;
 
@@ -30,34 +30,34 @@ pub(super) struct Compiler<'r> {
     names: Vec<String>,
     /// The slots of the variables in scope.
     scope: HashMap<Variable, Slot>,
-    /// The time of the query, once it is asked for.
+    /// The time of the query, once it is used.
     pub now: Option<String>,
-    /// How many triples of a column have an object.
+    /// The cached number of triples with an object in a column.
     pub counts: RefCell<HashMap<(usize, TermId), usize>>,
 }
 
-/// Operators so far, and what is known of their rows.
+/// The operators so far, and the known properties of their rows.
 #[derive(Default)]
 pub(super) struct Part {
     pub operators: Vec<Operator>,
-    /// Slots that may have a value, and those that have one in every row.
+    /// Slots that may have a value, and slots that have one in every row.
     pub possible: BTreeSet<Slot>,
     pub certain: BTreeSet<Slot>,
     /// Conditions that wait for their variables.
     pending: Vec<Pending>,
     filters: usize,
-    /// The rows are those of an `EXISTS`, whose values are put in the place of its variables.
+    /// True if the rows belong to an `EXISTS`, whose variables are replaced with their values.
     substituted: bool,
 }
 
 struct Pending {
     condition: Algebra,
     names: Names,
-    /// The filter whose condition it is.
+    /// The filter that the condition belongs to.
     filter: usize,
 }
 
-/// The plan of a query.
+/// Compiles a query into a plan.
 pub(super) fn compile(query: &Query, run: &Run) -> Result<Plan, Uncovered> {
     let (pattern, ask) = match query {
         Query::Select { pattern, .. } => (pattern, false),
@@ -92,7 +92,7 @@ impl Part {
         scope.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Whether a slot may have a value.
+    /// Returns true if a slot may have a value.
     pub fn has(&self, slot: Slot) -> bool {
         self.possible.contains(&slot)
     }
@@ -102,7 +102,7 @@ impl Part {
         self.certain.insert(slot);
     }
 
-    /// A part that goes on from these rows.
+    /// Creates a part that continues these rows.
     pub fn inside(&self) -> Self {
         let (possible, certain) = (self.possible.clone(), self.certain.clone());
         Self { possible, certain, substituted: self.substituted, ..Self::default() }
@@ -120,13 +120,13 @@ impl<'r> Compiler<'r> {
         slot
     }
 
-    /// A slot that no variable has.
+    /// Creates a slot without a variable.
     pub fn hidden(&mut self) -> Slot {
         self.names.push(format!("?_{}", self.names.len()));
         self.names.len() - 1
     }
 
-    /// Goes on with a pattern; as a table, where values of the rows would change what it means.
+    /// Appends a pattern; as a table if values of the rows would change its meaning.
     pub fn join(&mut self, pattern: &GraphPattern, part: &mut Part) -> Result<(), Uncovered> {
         if part.substituted || part.possible.is_empty() || is_safe(pattern, &part.visible(self)) {
             return self.append(pattern, part);
@@ -138,7 +138,7 @@ impl<'r> Compiler<'r> {
         Ok(())
     }
 
-    /// Joins with the rows of a part as a table.
+    /// Joins the rows with a part, as a table.
     fn table(&mut self, inside: Part, names: Names, sink: TableSink, part: &mut Part) {
         let slots: Vec<Slot> = names.iter().map(|name| self.slot(name)).collect();
         let join = self.joined(inside, slots, sink, part);
@@ -148,7 +148,7 @@ impl<'r> Compiler<'r> {
         part.operators.push(Operator::Join(join.0));
     }
 
-    /// A join of the rows so far with the table of a part, and the slots that have a value in each of its rows.
+    /// Returns a join of the rows so far with the table of a part, and the slots that have a value in each of its rows.
     fn joined(&mut self, inside: Part, slots: Vec<Slot>, sink: TableSink, part: &Part) -> (Join, Vec<Slot>) {
         let certain: Vec<Slot> = match &sink {
             TableSink::Group(group) => {
@@ -165,7 +165,7 @@ impl<'r> Compiler<'r> {
         (Join { stage, keys, shared, index: OnceLock::new() }, certain)
     }
 
-    /// Goes on with a pattern.
+    /// Appends a pattern.
     pub fn append(&mut self, pattern: &GraphPattern, part: &mut Part) -> Result<(), Uncovered> {
         match pattern {
             GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Join { .. } => {
@@ -183,7 +183,7 @@ impl<'r> Compiler<'r> {
                     let pending = Pending { condition: condition.clone(), names: &used & &names, filter };
                     part.pending.push(pending);
                 });
-                // Conditions of what is around wait for their own variables.
+                // Conditions of outer filters wait for their own variables.
                 self.append(inner, part)?;
                 let (mine, others) =
                     std::mem::take(&mut part.pending).into_iter().partition(|pending| pending.filter == filter);
@@ -264,7 +264,7 @@ impl<'r> Compiler<'r> {
                 let slots: Vec<Slot> = variables.iter().map(|variable| self.slot(variable)).collect();
                 let shown = variables.iter().cloned().zip(slots).collect();
                 let around = std::mem::replace(&mut self.scope, shown);
-                // Conditions of what is around are about its variables.
+                // Conditions of outer filters refer to outer variables.
                 let pending = std::mem::take(&mut part.pending);
                 let done = self.join(inner, part);
                 part.pending = pending;
@@ -311,7 +311,7 @@ impl<'r> Compiler<'r> {
         self.ready(part)
     }
 
-    /// A part of its own inside `EXISTS` would see the values that are put in.
+    /// Fails for a subselect inside `EXISTS` that would see the substituted values.
     fn subselect(&mut self, inner: &GraphPattern, part: &Part) -> Result<(), Uncovered> {
         let visible = part.visible(self);
         let is_apart = in_scope(inner).is_disjoint(&visible);
@@ -348,7 +348,7 @@ impl<'r> Compiler<'r> {
         })
     }
 
-    /// Sorts the rows of a pattern as soon as what they are sorted by is known.
+    /// Sorts the rows of a pattern as soon as the sort keys are known.
     fn sorted(&mut self, inner: &GraphPattern, by: &[OrderExpression], part: &mut Part) -> Result<(), Uncovered> {
         self.subselect(inner, part)?;
         let mut inside = Part::default();
@@ -376,7 +376,7 @@ impl<'r> Compiler<'r> {
             !matches!(operator, Operator::Union(_)) && !keys.iter().any(|(slot, _)| writes.contains(slot))
         };
         let later = inside.operators.iter().rev().take_while(|operator| is_later(operator)).count();
-        // A scan that finds a row's subject again says nothing new, but the first operator is where rows come from.
+        // A scan that finds a row's subject again does not add anything, but the first operator is the source of rows.
         let later = later.min(inside.operators.len().saturating_sub(1));
         let rest = inside.operators.split_off(inside.operators.len() - later);
         let mut slots: BTreeSet<Slot> = inside.operators.iter().flat_map(writes).collect();
@@ -398,7 +398,7 @@ impl<'r> Compiler<'r> {
         Ok(())
     }
 
-    /// Puts in the conditions whose variables all have values.
+    /// Inserts the conditions whose variables all have values.
     pub fn ready(&mut self, part: &mut Part) -> Result<(), Uncovered> {
         let has = |part: &Part, compiler: &Self, name: &Variable| {
             compiler.scope.get(name).is_some_and(|slot| part.certain.contains(slot))
@@ -406,7 +406,7 @@ impl<'r> Compiler<'r> {
         let mut place = 0;
         while place < part.pending.len() {
             let is_ready = part.pending[place].names.iter().all(|name| has(part, self, name));
-            // One without variables decides alone, at its place.
+            // A condition without variables stays at its place, where it decides alone.
             if is_ready && !part.pending[place].names.is_empty() {
                 let pending = part.pending.remove(place);
                 let condition = self.expression(&pending.condition, part)?;
@@ -444,7 +444,7 @@ impl<'r> Compiler<'r> {
         Ok(())
     }
 
-    /// The chain of a pattern in `EXISTS`, for rows of a part.
+    /// Compiles a pattern in `EXISTS` into a chain for rows of a part.
     pub fn exists(&mut self, pattern: &GraphPattern, part: &Part) -> Result<(Chain, Slot), Uncovered> {
         let mut inside = Part { substituted: true, ..part.inside() };
         self.append(pattern, &mut inside)?;
@@ -452,7 +452,7 @@ impl<'r> Compiler<'r> {
     }
 }
 
-/// Whether each row stays at least one.
+/// Returns true if the operator keeps each row at least once.
 fn keeps_rows(operator: &Operator) -> bool {
     match operator {
         Operator::Bind(..) | Operator::Optional(..) => true,

@@ -1,4 +1,4 @@
-//! From SPARQL's expressions to those of a plan.
+//! From SPARQL's expressions to a plan's expressions.
 
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Variable};
@@ -11,7 +11,7 @@ use super::expression::custom;
 use super::plan::{Call, Chain, Comparison, Expression, Function, Node, Operation, Slot};
 use super::scope::names_of;
 
-/// What is found in an expression besides its nodes.
+/// The patterns and calls found in an expression.
 #[derive(Default)]
 struct Found {
     patterns: Vec<(Chain, Slot)>,
@@ -98,7 +98,7 @@ impl Compiler<'_> {
         list.iter().map(|expression| self.node(expression, part, found)).collect()
     }
 
-    /// What Oxigraph evaluates.
+    /// Adds a call that Oxigraph evaluates.
     fn call(&mut self, expression: &Algebra, found: &mut Found) -> Result<Node, Uncovered> {
         let mut expression = expression.clone();
         self.settle(&mut expression)?;
@@ -108,7 +108,7 @@ impl Compiler<'_> {
         Ok(Node::Called(found.calls.len() - 1))
     }
 
-    /// Puts the time of the query in the place of `NOW`; refuses what has another value each time, and patterns.
+    /// Replaces `NOW` with the time of the query. Refuses functions with another value at each call, and patterns.
     fn settle(&mut self, expression: &mut Algebra) -> Result<(), Uncovered> {
         match expression {
             Algebra::FunctionCall(Called::Now, _) => *expression = self.now().into(),
@@ -127,7 +127,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The function as it is evaluated here.
+/// Returns the function if the batch evaluator has it.
 fn own(called: &Called) -> Option<Function> {
     Some(match called {
         Called::Str => Function::Str,

@@ -1,10 +1,10 @@
-//! How a plan is shown.
+//! Text form of plans.
 
 use std::fmt;
 
 use super::plan::{Chain, Expression, Join, Operator, Place, Plan, Slot, TableSink};
 
-/// Where a plan is written, with the names of its slots.
+/// The output of a plan, with the names of its slots.
 struct Page<'p, 'f> {
     to: &'p mut fmt::Formatter<'f>,
     names: &'p [String],
@@ -16,13 +16,13 @@ impl Page<'_, '_> {
         writeln!(self.to, "{:indent$}{text}", "", indent = 2 * self.depth)
     }
 
-    /// The names of slots.
+    /// Returns the names of slots.
     fn names<'s>(&self, slots: impl IntoIterator<Item = &'s Slot>) -> String {
         let name = |slot: &Slot| self.names.get(*slot).map_or("?", String::as_str);
         slots.into_iter().map(name).collect::<Vec<_>>().join(" ")
     }
 
-    /// Writes a line, and below it some chains.
+    /// Writes a line, with chains indented below it.
     fn part<'c>(&mut self, text: fmt::Arguments<'_>, chains: impl IntoIterator<Item = &'c Chain>) -> fmt::Result {
         self.line(text)?;
         self.depth += 1;

@@ -1,4 +1,4 @@
-//! Expressions: what is common is evaluated here, a row at a time; everything else by Oxigraph, over the distinct inputs of a batch.
+//! Expressions: common ones are evaluated here, row by row; all others by Oxigraph, for the distinct inputs of a batch.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -15,22 +15,22 @@ use super::plan::{Batch, Call, Comparison, Expression, Function, Node, Operation
 use super::terms::{Run, Value};
 use crate::sink::columns::TermId;
 
-/// How many results are remembered.
+/// The number of cached results.
 const REMEMBERED: usize = 64;
 
-/// Inputs and results.
+/// Cached inputs and results.
 type Remembered = RefCell<[(TermId, TermId); REMEMBERED]>;
 
-/// An expression that is evaluated for the rows of a batch.
+/// An expression prepared for the rows of a batch.
 pub(super) struct Prepared<'e, 'r> {
     expression: &'e Expression,
     run: &'r Run,
     batch: &'e Batch,
     patterns: Vec<Vec<bool>>,
     calls: Vec<Vec<TermId>>,
-    /// What was computed last of one slot.
+    /// The cached results, for an expression of one slot.
     remembered: Option<(Slot, Remembered)>,
-    /// Values of slots that the batch does not have.
+    /// Values of slots that are not in the batch.
     late: &'e [(Slot, Option<Value<'r>>)],
 }
 
@@ -52,7 +52,7 @@ impl Expression {
         Ok(Prepared { expression: self, run, batch, patterns, calls, remembered, late: &[] })
     }
 
-    /// The term of a row, with the values of some slots that the batch does not have.
+    /// Returns the value of a row, with the values of some slots that are not in the batch.
     pub fn late<'r>(
         &self,
         run: &'r Run,
@@ -87,26 +87,26 @@ impl Call {
 }
 
 impl<'r> Prepared<'_, 'r> {
-    /// The numbers of the values of all rows.
+    /// Returns the values of all rows, as numbers.
     pub fn ids(&self) -> Vec<TermId> {
         (0..self.batch.rows).map(|row| self.id(row)).collect()
     }
 
-    /// The number of the value of a row.
+    /// Returns the value of a row, as a number.
     pub fn id(&self, row: usize) -> TermId {
         self.remembering(row, || {
             self.value(&self.expression.root, row).map_or(TermId::UNBOUND, |value| self.run.number(value))
         })
     }
 
-    /// Whether a condition holds in a row.
+    /// Returns true if a condition holds in a row.
     pub fn truth(&self, row: usize) -> bool {
         let [no, yes] = [0, 1].map(TermId::computed);
         let holds = || if self.condition(&self.expression.root, row) == Some(true) { yes } else { no };
         self.remembering(row, holds) == yes
     }
 
-    /// What was computed of the same input, or is now.
+    /// Returns the cached result for the same input, or computes it.
     fn remembering(&self, row: usize, compute: impl FnOnce() -> TermId) -> TermId {
         let Some((slot, remembered)) = &self.remembered else { return compute() };
         let input = self.batch.get(*slot, row);
@@ -127,7 +127,7 @@ impl<'r> Prepared<'_, 'r> {
         Some(Value::Id(self.batch.get(slot, row))).filter(|value| !matches!(value, Value::Id(TermId::UNBOUND)))
     }
 
-    /// What an expression is; none: an error, or no value.
+    /// Returns the value of an expression; `None` for an error or an unbound value.
     pub fn value(&self, node: &Node, row: usize) -> Option<Value<'r>> {
         match node {
             Node::Constant(id) => Some(Value::Id(*id)),
@@ -154,7 +154,7 @@ impl<'r> Prepared<'_, 'r> {
         }
     }
 
-    /// The truth of an expression; none: an error.
+    /// Returns the truth of an expression; `None` for an error.
     fn condition(&self, node: &Node, row: usize) -> Option<bool> {
         match node {
             Node::Bound(slot) => Some(self.slot(*slot, row).is_some()),
@@ -194,7 +194,7 @@ impl<'r> Prepared<'_, 'r> {
         }
     }
 
-    /// The effective boolean value.
+    /// Returns the effective boolean value; `None` for an error.
     fn truth_of(&self, value: Value<'_>) -> Option<bool> {
         Some(match look(self.run, value)? {
             Value::Boolean(truth) => truth,
@@ -282,7 +282,7 @@ impl<'r> Prepared<'_, 'r> {
     }
 }
 
-/// Looks at what a number stands for.
+/// Resolves a number to its value.
 pub(super) fn look<'r>(run: &'r Run, value: Value<'r>) -> Option<Value<'r>> {
     match value {
         Value::Id(id) => run.value(id),
@@ -290,7 +290,7 @@ pub(super) fn look<'r>(run: &'r Run, value: Value<'r>) -> Option<Value<'r>> {
     }
 }
 
-/// The text of an IRI or a literal.
+/// Returns the text of an IRI or a literal.
 fn text(value: Value<'_>) -> Option<Cow<'_, str>> {
     Some(match value {
         Value::Text(text) => text,
@@ -303,12 +303,12 @@ fn text(value: Value<'_>) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Whether a string has a language.
+/// Returns true if a string has a language tag.
 fn is_tagged(value: &Value<'_>) -> bool {
     matches!(value, Value::Term(Term::Literal(literal)) if literal.datatype() == rdf::LANG_STRING)
 }
 
-/// What one value is beside another; none: an error.
+/// Compares two values; `None` for an error.
 pub(super) fn compare(run: &Run, comparison: Comparison, one: Value<'_>, other: Value<'_>) -> Option<bool> {
     if let (Value::Id(one), Value::Id(other)) = (&one, &other) {
         if let (Some((one, zoned)), Some((other, as_zoned))) = (one.as_date_time(), other.as_date_time())
@@ -363,7 +363,7 @@ impl Comparison {
     }
 }
 
-/// The value of an operator that only Oxigraph's evaluator knows for operands of these types; none: an error.
+/// Evaluates an operator with Oxigraph, for operands of types not covered here; `None` for an error.
 fn evaluate_pair(
     run: &Run,
     operator: fn(Box<algebra::Expression>, Box<algebra::Expression>) -> algebra::Expression,
@@ -375,7 +375,7 @@ fn evaluate_pair(
     run.evaluate_one(&operator(one_of, other_of), &[(a, run.to_term(one)?), (b, run.to_term(other)?)])
 }
 
-/// The result of an operation; none: an error.
+/// Returns the result of an operation; `None` for an error.
 pub(super) fn arithmetic<'r>(
     run: &'r Run,
     operation: Operation,
@@ -413,7 +413,7 @@ pub(super) fn arithmetic<'r>(
     }))
 }
 
-/// The datatype of a function that makes one, which Oxigraph calls by its IRI.
+/// Returns the kind of this program's function with that IRI.
 pub(super) fn custom(name: &NamedNode) -> Option<FunctionKind> {
     super::super::functions::FUNCTIONS.iter().find(|function| function.iri() == *name).map(|function| function.kind())
 }

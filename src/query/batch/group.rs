@@ -1,4 +1,4 @@
-//! Groups, and what is computed of each.
+//! Groups, and the aggregates of each.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -13,10 +13,10 @@ use super::plan::{AggregateKind, Batch, Chain, Comparison, Group, Operation, Sto
 use super::terms::{Run, Seed, Value};
 use crate::sink::columns::TermId;
 
-/// An aggregate of a group so far.
+/// The state of an aggregate in a group.
 enum State {
     Count(u64),
-    /// The sum of some values; none: an error.
+    /// The sum and the number of values; `None` for an error.
     Sum(Option<TermSum>, i64),
     One(TermId),
     Concat(Option<(String, Option<Option<String>>)>),
@@ -24,14 +24,14 @@ enum State {
     Failed,
 }
 
-/// A sum that is a number of this program's, or a term.
+/// A sum: an integer, or another value.
 enum TermSum {
     Integer(i64),
     Value(Value<'static>),
 }
 
 impl Group {
-    /// The groups of the rows of a chain.
+    /// Groups the rows of a chain and returns one row per group.
     pub fn compute(&self, run: &Run, chain: &Chain, width: usize) -> Result<Batch, Stop> {
         let mut table = HashTable::<u32>::new();
         let mut keys: Vec<TermId> = Vec::new();
@@ -211,7 +211,7 @@ impl AggregateKind {
     }
 }
 
-/// The value, with nothing borrowed.
+/// Returns the value without borrowed data.
 fn owned(run: &Run, value: Value<'_>) -> Value<'static> {
     match value {
         Value::Integer(integer) => Value::Integer(integer),
@@ -221,7 +221,7 @@ fn owned(run: &Run, value: Value<'_>) -> Value<'static> {
     }
 }
 
-/// The order of terms by which the least and the most are found.
+/// Compares terms for `MIN` and `MAX`.
 fn order(run: &Run, one: TermId, other: TermId) -> Ordering {
     if let (Some(one), Some(other)) = (one.as_integer(), other.as_integer()) {
         return one.cmp(&other);
@@ -265,7 +265,7 @@ fn order(run: &Run, one: TermId, other: TermId) -> Ordering {
     }
 }
 
-/// Remembers a value of a distinct aggregate; whether it is new.
+/// Records a value of a distinct aggregate; returns true if it is new.
 fn is_first(seen: &mut [HashSet<TermId, Seed>], place: usize, id: TermId) -> bool {
     seen.get_mut(place).is_some_and(|seen| seen.insert(id))
 }

@@ -1,4 +1,4 @@
-//! Which columns are kept behind each operator, and what is computed last.
+//! The columns that are kept after each operator, and the values that are computed last.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ pub(super) fn chain(operators: Vec<Operator>) -> Chain {
     Chain(operators.into_iter().map(|operator| Step { operator, keep: Vec::new() }).collect())
 }
 
-/// Takes out of the operators the values that only the answer needs.
+/// Removes the values that only the answer needs from the operators, and returns them.
 pub(super) fn late(operators: &mut Vec<Operator>, slots: &[Slot]) -> Vec<(Slot, Expression)> {
     let (mut late, mut read, mut written) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     for place in (0..operators.len()).rev() {
@@ -34,7 +34,7 @@ pub(super) fn late(operators: &mut Vec<Operator>, slots: &[Slot]) -> Vec<(Slot, 
     late
 }
 
-/// The slots that an operator looks at.
+/// Returns the slots that an operator reads.
 fn reads(operator: &Operator) -> BTreeSet<Slot> {
     let of_chain = |chain: &Chain| -> BTreeSet<Slot> {
         chain.0.iter().flat_map(|step| &reads(&step.operator) | &writes(&step.operator)).collect()
@@ -53,7 +53,7 @@ fn reads(operator: &Operator) -> BTreeSet<Slot> {
     }
 }
 
-/// The slots that an operator may give values.
+/// Returns the slots that an operator may set.
 pub(super) fn writes(operator: &Operator) -> BTreeSet<Slot> {
     let of_chain = |chain: &Chain| chain.0.iter().flat_map(|step| writes(&step.operator)).collect::<Vec<_>>();
     match operator {
@@ -68,7 +68,8 @@ pub(super) fn writes(operator: &Operator) -> BTreeSet<Slot> {
     }
 }
 
-/// Says which columns are kept behind each operator, if these are needed at the end. Gives those that are needed before.
+/// Sets the columns to keep after each operator, given the columns needed at the end. Returns the columns needed before
+/// the chain.
 pub(super) fn live(chain: &mut Chain, mut needed: BTreeSet<Slot>, width: usize) -> BTreeSet<Slot> {
     for Step { operator, keep } in chain.0.iter_mut().rev() {
         *keep = (0..width).map(|slot| needed.contains(&slot)).collect();

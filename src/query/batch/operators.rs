@@ -1,4 +1,4 @@
-//! What each operator makes of a batch.
+//! Evaluation of each operator on a batch.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ impl Chain {
         apply(&self.0, run, batch, most, out)
     }
 
-    /// How many pieces there are of the rows that begin with nothing.
+    /// Returns the number of pieces, for a chain that begins with a single empty row.
     pub fn pieces(&self, run: &Run) -> Result<usize, Stop> {
         Ok(match self.0.first().map(|step| &step.operator) {
             Some(Operator::Scan(scan)) => scan.pieces(run),
@@ -49,7 +49,7 @@ impl Chain {
         (0..self.pieces(run)?).try_for_each(|piece| self.piece(run, width, piece, out))
     }
 
-    /// Marks the rows of a batch for which the chain has a row.
+    /// Returns true for each row of a batch for which the chain has a row.
     pub fn exists(&self, run: &Run, batch: &Batch, row_slot: Slot) -> Result<Vec<bool>, Stop> {
         let mut found = vec![false; batch.rows];
         let mut numbered = batch.clone();
@@ -66,7 +66,8 @@ impl Chain {
         Ok(found)
     }
 
-    /// The rows that the chain makes of a batch, in the order of its rows, whose numbers they have.
+    /// Evaluates the chain for a batch. Returns the found rows, in order of the batch's rows, and for each the number
+    /// of its row in the batch.
     fn numbered(&self, run: &Run, batch: &Batch, row_slot: Slot) -> Result<(Batch, Vec<u32>), Stop> {
         let mut numbered = batch.clone();
         numbered.set(row_slot, numbers(batch.rows));
@@ -90,7 +91,7 @@ impl Chain {
     }
 }
 
-/// The numbers of rows.
+/// Returns row numbers as term numbers.
 fn numbers(rows: usize) -> Vec<TermId> {
     (0..rows).map(|row| TermId::computed(u32::try_from(row).unwrap_or(u32::MAX))).collect()
 }
@@ -185,13 +186,14 @@ fn apply(steps: &[Step], run: &Run, mut batch: Batch, most: usize, out: &mut Out
     }
 }
 
-/// The rows that were found for those of a batch, whose numbers they have, and the rows for which none was.
+/// Combines the rows found for a batch, given with their row numbers, and the rows of the batch for which none was
+/// found.
 fn with_rest(mut batch: Batch, mut found: Batch, rows: &[u32], keep: &[bool]) -> Batch {
     if rows.is_empty() {
         batch.keep(keep);
         return batch;
     }
-    // The place among those that were found, or the row that stays.
+    // `Ok` is the place of a found row, `Err` the number of an unmatched row.
     let mut taken: Vec<Result<u32, u32>> = Vec::with_capacity(batch.rows.max(rows.len()));
     let mut at = 0;
     for row in (0..batch.rows).filter_map(|row| u32::try_from(row).ok()) {
@@ -241,7 +243,7 @@ impl Join {
         }))
     }
 
-    /// The rows of the table that may fit a row.
+    /// Returns the rows of the table that may match a row.
     fn candidates<'t>(
         &self,
         run: &Run,
@@ -308,7 +310,7 @@ impl Join {
         if mine.is_empty() { Ok(()) } else { flush(&mut mine, &mut theirs) }
     }
 
-    /// Whether a row of the table is compatible with a row, and shares a variable with it.
+    /// Returns true if a row of the table is compatible with a row and shares a variable with it.
     fn is_in(&self, run: &Run, batch: &Batch, row: usize, table: &Batch, index: Option<&Index>) -> Result<bool, Stop> {
         for at in self.candidates(run, batch, row, table, index) {
             let (mut any, mut fits) = (false, true);
@@ -330,7 +332,7 @@ impl Join {
 }
 
 impl Stage {
-    /// The rows of the table, computed once.
+    /// Returns the rows of the table, which is computed once.
     pub fn rows(&self, run: &Run) -> Result<Arc<Batch>, Stop> {
         if let Some(table) = self.table.get() {
             return Ok(table.clone());
@@ -383,7 +385,7 @@ impl Stage {
 }
 
 impl Chain {
-    /// How many columns batches have.
+    /// Returns the number of columns in batches.
     fn width(&self) -> usize {
         self.0.first().map_or(0, |step| step.keep.len())
     }

@@ -1,4 +1,4 @@
-//! The pieces of a group: triples, paths and patterns, joined in the order of what they cost.
+//! The pieces of a group: triples, paths and patterns, joined in order of their cost.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use super::plan::{Operator, Place, Scan};
 use super::scope::{Names, in_scope, named};
 use crate::sink::columns::TermId;
 
-/// A pattern of a group, or a path that leads from one end to another.
+/// A pattern of a group, or a path between two terms.
 enum Piece<'p> {
     Scan(&'p TermPattern, Vec<&'p PropertyPathExpression>, &'p TermPattern),
     Triple(&'p TriplePattern),
@@ -22,14 +22,14 @@ enum Piece<'p> {
 }
 
 impl Compiler<'_> {
-    /// Goes on with a group.
+    /// Appends a group.
     pub fn group(&mut self, pattern: &GraphPattern, part: &mut Part) -> Result<(), Uncovered> {
         let mut pieces = Vec::new();
         flatten(pattern, &mut pieces);
         self.pieces(pieces, part)
     }
 
-    /// Goes on with pieces, the cheapest first.
+    /// Appends pieces, the cheapest first.
     fn pieces(&mut self, mut pieces: Vec<Piece<'_>>, part: &mut Part) -> Result<(), Uncovered> {
         while !pieces.is_empty() {
             let visible = part.visible(self);
@@ -84,7 +84,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Goes on with a path: the choices between some paths.
+    /// Appends a path, as a choice between paths.
     fn path(
         &mut self,
         subject: &TermPattern,
@@ -184,7 +184,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// How many rows a piece makes of one, or of none that there are yet: a guess.
+    /// Estimates the number of rows that a piece makes of one row, or of none for the first piece.
     fn cost(&self, piece: &Piece<'_>, visible: &Names, first: bool) -> f64 {
         match piece {
             Piece::Triple(triple) => {
@@ -245,7 +245,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// How many rows a pattern may have.
+    /// Estimates the number of rows of a pattern.
     fn rows(&self, pattern: &GraphPattern) -> f64 {
         let part = |part: &&GraphPattern| self.rows(part);
         match pattern {
@@ -273,7 +273,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The paths that a path chooses from.
+/// Collects the alternatives of a path.
 fn choose<'p>(path: &'p PropertyPathExpression, into: &mut Vec<&'p PropertyPathExpression>) {
     match path {
         PropertyPathExpression::Alternative(left, right) => {
@@ -284,7 +284,7 @@ fn choose<'p>(path: &'p PropertyPathExpression, into: &mut Vec<&'p PropertyPathE
     }
 }
 
-/// The properties in a path.
+/// Returns the properties in a path.
 fn names_in(path: &PropertyPathExpression) -> Vec<&NamedNode> {
     use PropertyPathExpression::{Alternative, NamedNode as Name, Reverse, Sequence};
     match path {

@@ -1,4 +1,4 @@
-//! What a plan is made of.
+//! The parts of a plan.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -14,14 +14,14 @@ use crate::sink::columns::TermId;
 /// The place of a variable's column in a batch.
 pub(super) type Slot = usize;
 
-/// How many rows a batch has, more or less.
+/// The approximate number of rows in a batch.
 pub(super) const ROWS: usize = 4096;
 
-/// Why evaluation ends early.
+/// The reason why evaluation ends early.
 #[derive(Debug)]
 pub(super) enum Stop {
     Ended(Cause),
-    /// Whoever takes the rows wants no more of them.
+    /// The consumer of the rows does not want more.
     Enough,
 }
 
@@ -31,10 +31,10 @@ impl From<Cause> for Stop {
     }
 }
 
-/// Takes the batches that an operator makes.
+/// Receives the batches of an operator.
 pub(super) type Out<'o> = dyn FnMut(Batch) -> Result<(), Stop> + 'o;
 
-/// Some rows. A column without rows is unbound in all of them.
+/// Some rows. An empty column is unbound in all of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Batch {
     pub rows: usize,
@@ -42,7 +42,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// One row, in which nothing is bound.
+    /// Creates a batch of one row in which every slot is unbound.
     pub fn unit(slots: usize) -> Self {
         Self { rows: 1, columns: vec![Vec::new(); slots] }
     }
@@ -58,7 +58,7 @@ impl Batch {
         }
     }
 
-    /// These rows of those columns that are kept.
+    /// Returns the given rows, with only the columns to keep.
     pub fn take(&self, rows: &[u32], keep: &[bool]) -> Self {
         let taken = |(column, keep): (&Vec<TermId>, &bool)| match *keep && !column.is_empty() {
             true => rows.iter().map(|row| column.get(*row as usize).copied().unwrap_or(TermId::UNBOUND)).collect(),
@@ -67,7 +67,7 @@ impl Batch {
         Self { rows: rows.len(), columns: self.columns.iter().zip(keep).map(taken).collect() }
     }
 
-    /// The rows from one to another.
+    /// Returns the rows `from..to`.
     pub fn slice(&self, from: usize, to: usize) -> Self {
         let to = to.min(self.rows);
         let from = from.min(to);
@@ -75,7 +75,7 @@ impl Batch {
         Self { rows: to - from, columns: columns.collect() }
     }
 
-    /// Adds the rows of another, with those slots.
+    /// Appends the rows of another batch, in the given slots.
     pub fn append(&mut self, other: Self, slots: &[Slot]) {
         self.columns.resize_with(other.columns.len().max(self.columns.len()), Vec::new);
         for slot in slots {
@@ -92,7 +92,7 @@ impl Batch {
         self.rows += other.rows;
     }
 
-    /// Forgets the columns that are not kept.
+    /// Clears the columns that are not to be kept.
     pub fn keep(&mut self, keep: &[bool]) {
         for (column, keep) in self.columns.iter_mut().zip(keep) {
             if !keep && !column.is_empty() {
@@ -102,11 +102,11 @@ impl Batch {
     }
 }
 
-/// Operators, one after the other.
+/// A sequence of operators.
 #[derive(Debug, Default)]
 pub(super) struct Chain(pub Vec<Step>);
 
-/// An operator, and which columns are wanted of its rows.
+/// An operator, and the columns to keep in its rows.
 #[derive(Debug)]
 pub(super) struct Step {
     pub operator: Operator,
@@ -116,13 +116,13 @@ pub(super) struct Step {
 #[derive(Debug)]
 pub(super) enum Operator {
     Scan(Scan),
-    /// The items of JSON, a row for each.
+    /// Adds a row for each item of a JSON literal.
     Items {
         json: Slot,
         item: Slot,
         members: bool,
     },
-    /// The value of one slot is that of another.
+    /// Copies the value of one slot to another.
     Same {
         from: Slot,
         to: Slot,
@@ -130,12 +130,12 @@ pub(super) enum Operator {
     Filter(Expression),
     Bind(Slot, Expression),
     Union(Vec<Chain>),
-    /// The rows of any of the chains, each once for a row; the slot numbers the rows.
+    /// The rows of all chains, without duplicates per input row; the slot holds row numbers.
     Alternative(Vec<Chain>, Slot, [Slot; 2]),
-    /// The rows of the chain, or the row itself where there are none; the slot numbers the rows.
+    /// The rows of the chain, or the input row if there are none; the slot holds row numbers.
     Optional(Chain, Slot),
     Join(Join),
-    /// Rows that are compatible with none of the table.
+    /// Rows that are not compatible with any row of the table.
     Minus(Join),
 }
 
@@ -143,14 +143,14 @@ pub(super) enum Operator {
 #[derive(Debug)]
 pub(super) struct Join {
     pub stage: Arc<Stage>,
-    /// The slots that have a value in all rows of both.
+    /// The slots that have a value in all rows of both sides.
     pub keys: Vec<Slot>,
-    /// Further slots that both may have.
+    /// Further slots that may have a value on both sides.
     pub shared: Vec<Slot>,
     pub index: OnceLock<Index>,
 }
 
-/// What becomes a table.
+/// A chain whose rows become a table.
 #[derive(Debug)]
 pub(super) struct Stage {
     pub chain: Chain,
@@ -168,13 +168,13 @@ pub(super) enum TableSink {
     Slice(usize, Option<usize>),
 }
 
-/// A query that can be run.
+/// An executable query.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) variables: Vec<Variable>,
     pub(super) slots: Vec<Slot>,
     pub(super) chain: Chain,
-    /// What is computed of the rows last, as terms that need no number.
+    /// Values computed last, directly as terms without numbers.
     pub(super) late: Vec<(Slot, Expression)>,
     pub(super) width: usize,
     pub(super) ask: bool,
@@ -192,7 +192,7 @@ impl Plan {
     }
 }
 
-/// Where a term of a triple comes from.
+/// The source of a term in a triple.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Known(TermId),
@@ -203,28 +203,28 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct Scan {
     pub subject: Place,
-    /// Where the predicate goes, if the query wants it.
+    /// The slot for the predicate, if the query uses it.
     pub predicate: Option<Slot>,
     pub object: Place,
-    /// The places of the columns that are looked at.
+    /// The indexes of the columns to look up.
     pub columns: Vec<usize>,
-    /// What it is called in a plan.
+    /// The name in the plan's text.
     pub name: String,
-    /// A row without a triple stays.
+    /// True if a row without a matching triple is kept.
     pub optional: bool,
 }
 
-/// An expression, and what has to be known of a batch before it is evaluated.
+/// An expression, and the data to prepare for a batch before it is evaluated.
 #[derive(Debug)]
 pub(super) struct Expression {
     pub root: Node,
-    /// The patterns of `EXISTS`; each with the slot that numbers its rows.
+    /// The patterns of `EXISTS`, each with the slot for row numbers.
     pub patterns: Vec<(Chain, Slot)>,
-    /// What Oxigraph evaluates.
+    /// The calls that Oxigraph evaluates.
     pub calls: Vec<Call>,
-    /// The slots that it reads.
+    /// The slots that the expression reads.
     pub reads: Vec<Slot>,
-    /// Those of them that have no value in some rows.
+    /// The slots that are unbound in some rows.
     pub uncertain: Vec<Slot>,
 }
 
@@ -240,9 +240,9 @@ pub(super) enum Node {
     Constant(TermId),
     Slot(Slot),
     Bound(Slot),
-    /// The number of a pattern.
+    /// The index of a pattern.
     Exists(usize),
-    /// The number of a call.
+    /// The index of a call.
     Called(usize),
     Not(Box<Self>),
     And(Box<Self>, Box<Self>),
@@ -302,7 +302,7 @@ pub(super) struct Group {
 pub(super) struct Aggregate {
     pub slot: Slot,
     pub kind: AggregateKind,
-    /// None: the rows are counted.
+    /// The argument; `None` counts rows.
     pub of: Option<Expression>,
     pub distinct: bool,
 }
@@ -321,13 +321,13 @@ pub(super) enum AggregateKind {
 
 #[derive(Debug)]
 pub(super) struct Sort {
-    /// What is sorted by, each with whether the greatest comes first.
+    /// The sort keys; true for descending order.
     pub keys: Vec<(Slot, bool)>,
-    /// How many rows are wanted.
+    /// The number of rows wanted; `None` for all.
     pub limit: Option<usize>,
 }
 
-/// The rows of a table by the hash of their keys: the first with a hash, and for each row the next.
+/// An index of a table by the hash of its keys: the first row with a hash, and for each row the next.
 #[derive(Debug)]
 pub(super) struct Index {
     pub first: HashMap<u64, u32, Seed>,

@@ -1,4 +1,4 @@
-//! The rows of a plan, one after the other.
+//! The rows of a plan, as an iterator.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use super::super::answer::QueryError;
 use super::plan::{Batch, Plan, Slot, Stop};
 use super::terms::{Run, Value};
 
-/// Rows as terms, computed a piece at a time.
+/// Rows as terms, computed one piece at a time.
 pub(super) struct Rows {
     plan: Plan,
     run: Arc<Run>,
     variables: Arc<[Variable]>,
-    /// How many pieces there are, once that is known.
+    /// The number of pieces, once it is known.
     pieces: Option<usize>,
     piece: usize,
     found: Vec<Batch>,
@@ -23,7 +23,7 @@ pub(super) struct Rows {
 }
 
 impl Plan {
-    /// Whether there is any row.
+    /// Returns true if there is at least one row.
     pub(super) fn has_rows(&self, run: &Run) -> Result<bool, Stop> {
         match self.chain.all(run, self.width, &mut |batch| if batch.rows > 0 { Err(Stop::Enough) } else { Ok(()) }) {
             Ok(()) => Ok(false),
@@ -39,7 +39,7 @@ impl Rows {
         Self { plan, run, variables, pieces: None, piece: 0, found: Vec::new(), batch: Batch::default(), row: 0 }
     }
 
-    /// Goes on to the next batch; false: there is none.
+    /// Moves on to the next batch; returns false at the end.
     fn advance(&mut self) -> Result<bool, Stop> {
         self.row = 0;
         let pieces = match self.pieces {

@@ -1,4 +1,4 @@
-//! Looking up triples: all of a column, or those of the subjects or objects that rows have.
+//! Looking up triples: a whole column, or the triples of subjects or objects in rows.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::plan::{Batch, Out, Place, ROWS, Scan, Slot, Stop};
 use super::terms::Run;
 use crate::sink::columns::{Row, TermId};
 
-/// Rows that are found: where they come from, and what they add.
+/// The found rows: the input row of each, and the added values.
 #[derive(Default)]
 struct Found {
     rows: Vec<u32>,
@@ -36,18 +36,18 @@ impl Scan {
         [self.subject.slot(), self.predicate, self.object.slot()].into_iter().flatten()
     }
 
-    /// How many pieces a scan for the one row has that it begins with.
+    /// Returns the number of pieces of a scan that begins a chain.
     pub fn pieces(&self, run: &Run) -> usize {
         let is_base = matches!(self.subject, Place::Slot(_)) && !self.optional;
         if is_base { self.columns.iter().map(|place| run.columns.all()[*place].1.parts()).sum() } else { 1 }
     }
 
-    /// Finds the triples of a piece of the columns.
+    /// Looks up the triples of a piece of the columns.
     pub fn piece(&self, run: &Run, batch: Batch, piece: usize, keep: &[bool], out: &mut Out<'_>) -> Result<(), Stop> {
         self.run(run, batch, Some(piece..piece + 1), keep, ROWS, out)
     }
 
-    /// Finds the triples of each row.
+    /// Looks up the triples for each row.
     pub fn rows(&self, run: &Run, batch: Batch, keep: &[bool], most: usize, out: &mut Out<'_>) -> Result<(), Stop> {
         self.run(run, batch, None, keep, most, out)
     }
@@ -99,7 +99,7 @@ impl Scan {
                 if predicate.is_some_and(|wanted| wanted != *name) {
                     continue;
                 }
-                // Oxigraph finds what several alternatives lead to once.
+                // Like Oxigraph, returns a result of several alternatives only once.
                 let earlier = if self.predicate.is_none() { self.columns.get(..nth).unwrap_or_default() } else { &[] };
                 let is_new = |subject, object| {
                     !earlier.iter().any(|place| run.columns.all()[*place].1.contains(subject, object))
@@ -166,7 +166,7 @@ impl Scan {
         self.flush(run, &batch, &mut found, keep, out)
     }
 
-    /// Gives the rows that are found.
+    /// Passes on the found rows.
     fn flush(&self, run: &Run, batch: &Batch, found: &mut Found, keep: &[bool], out: &mut Out<'_>) -> Result<(), Stop> {
         run.cancel.check()?;
         if found.rows.is_empty() {

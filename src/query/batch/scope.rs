@@ -1,4 +1,4 @@
-//! The variables of patterns: those that may have a value, and those that have one in every solution.
+//! The variables of patterns: variables that may have a value, and variables that have one in every solution.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::super::algebra::{operands, parts};
 
 pub(super) type Names = BTreeSet<Variable>;
 
-/// The variable that a term of a pattern is.
+/// Returns the variable for a variable or blank node of a pattern.
 pub(super) fn named(term: &TermPattern) -> Option<Variable> {
     match term {
         TermPattern::Variable(variable) => Some(variable.clone()),
@@ -19,14 +19,14 @@ pub(super) fn named(term: &TermPattern) -> Option<Variable> {
     }
 }
 
-/// The variables that a pattern may bind.
+/// Returns the variables that a pattern may bind.
 pub(super) fn in_scope(pattern: &GraphPattern) -> Names {
     let mut names = Names::new();
     pattern.on_in_scope_variable(|variable| _ = names.insert(variable.clone()));
     names
 }
 
-/// All variables in an expression, in its patterns too.
+/// Returns all variables in an expression, including its patterns.
 pub(super) fn names_of(expression: &Algebra) -> Names {
     let mut names = Names::new();
     match expression {
@@ -38,7 +38,7 @@ pub(super) fn names_of(expression: &Algebra) -> Names {
     names
 }
 
-/// All variables in a pattern, those in its conditions too.
+/// Collects all variables in a pattern, including its conditions.
 fn all_names(pattern: &GraphPattern, names: &mut Names) {
     names.extend(in_scope(pattern));
     match pattern {
@@ -50,7 +50,7 @@ fn all_names(pattern: &GraphPattern, names: &mut Names) {
     parts(pattern).into_iter().for_each(|part| all_names(part, names));
 }
 
-/// The variables that have a value in every solution of a pattern.
+/// Returns the variables that have a value in every solution of a pattern.
 fn certain(pattern: &GraphPattern) -> Names {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => in_scope(pattern),
@@ -74,7 +74,7 @@ fn certain(pattern: &GraphPattern) -> Names {
     }
 }
 
-/// Whether a pattern means the same where these variables have values already.
+/// Returns true if a pattern keeps its meaning when these variables already have values.
 pub(super) fn is_safe(pattern: &GraphPattern, visible: &Names) -> bool {
     match pattern {
         GraphPattern::LeftJoin { left, right, expression } => {

@@ -1,4 +1,4 @@
-//! Sorting: each distinct key is looked at once, then rows are compared by numbers.
+//! Sorting: each distinct key is resolved once, then rows are compared by rank.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -13,11 +13,11 @@ use super::plan::{Batch, Chain, Slot, Sort, Stop};
 use super::terms::Run;
 use crate::sink::columns::TermId;
 
-/// How many rows more than those that are wanted are kept before they are sorted.
+/// The number of rows kept beyond the limit before they are sorted.
 const KEPT: usize = 1 << 16;
 
 impl Sort {
-    /// The rows of a chain in order.
+    /// Sorts the rows of a chain.
     pub fn compute(&self, run: &Run, chain: &Chain, width: usize, slots: &[Slot]) -> Result<Batch, Stop> {
         let mut all = Batch::unit(width);
         all.rows = 0;
@@ -35,7 +35,7 @@ impl Sort {
     }
 
     fn sorted(&self, run: &Run, mut all: Batch) -> Batch {
-        // The first key alone says of most rows that they are not among the first.
+        // The first key alone excludes most rows beyond the limit.
         if let (Some(limit @ 1..), Some((slot, down))) = (self.limit, self.keys.first())
             && limit < all.rows
         {
@@ -65,7 +65,7 @@ impl Sort {
     }
 }
 
-/// The rank of the value of each row among the values of a slot: 0 is unbound.
+/// Returns the rank of each row's value among the values of a slot; 0 is unbound.
 fn ranks(run: &Run, all: &Batch, slot: Slot, down: bool) -> Vec<u64> {
     let ids = || (0..all.rows).map(|row| all.get(slot, row));
     let integer = |id: TermId| match id.is_bound() {
@@ -93,14 +93,14 @@ fn ranks(run: &Run, all: &Batch, slot: Slot, down: bool) -> Vec<u64> {
     ranks
 }
 
-/// What a term is sorted by, in the order of kinds.
+/// The sort key of a term, in the order of kinds.
 enum Key {
     Unbound,
     /// A blank node or an IRI.
     Node(String),
     Text(String),
     Number(Decimal),
-    /// A number beyond decimals.
+    /// A number beyond the range of decimals.
     Beyond(f64),
 }
 

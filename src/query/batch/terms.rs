@@ -1,4 +1,4 @@
-//! What a running query shares: terms that it computed, the evaluator for what is not covered here, keyed hashes.
+//! The shared state of a running query: computed terms, the evaluator for uncovered expressions, keyed hashes.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use super::super::columnar::Columnar;
 use super::super::functions;
 use crate::sink::columns::{Columns, TermId};
 
-/// What the operators of a running query share.
+/// The state that the operators of a running query share.
 pub(crate) struct Run {
     pub columns: Arc<Columns>,
     pub cancel: Cancel,
@@ -28,14 +28,14 @@ pub(crate) struct Run {
     computed: Mutex<Computed>,
 }
 
-/// Terms that no triple has, each once.
+/// Terms that are not in any triple, each stored once.
 #[derive(Default)]
 struct Computed {
     terms: Vec<Term>,
     numbers: HashMap<Term, u32>,
 }
 
-/// A value in an expression, looked at no more closely than needed.
+/// A value in an expression, resolved only as far as needed.
 #[derive(Debug, Clone)]
 pub(super) enum Value<'r> {
     Id(TermId),
@@ -71,7 +71,7 @@ impl Run {
         Self { columns, cancel, seed: Seed::new(), base, evaluator, computed: Mutex::default() }
     }
 
-    /// The number of a term.
+    /// Returns the number of a term, adding it if new.
     pub fn id(&self, term: Term) -> TermId {
         self.columns.find(&term).unwrap_or_else(|| {
             let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +83,7 @@ impl Run {
         })
     }
 
-    /// The term of a number; none if it is unbound.
+    /// Returns the term of a number; `None` if it is unbound.
     pub fn term(&self, id: TermId) -> Option<Term> {
         if !id.is_bound() {
             return None;
@@ -97,7 +97,7 @@ impl Run {
         }
     }
 
-    /// What a bound number stands for.
+    /// Returns the value of a number; `None` if it is unbound.
     pub(super) fn value(&self, id: TermId) -> Option<Value<'_>> {
         if let Some(integer) = id.as_integer() {
             return Some(Value::Integer(integer));
@@ -116,7 +116,7 @@ impl Run {
         }
     }
 
-    /// The number of a value.
+    /// Returns the number of a value.
     pub(super) fn number(&self, value: Value<'_>) -> TermId {
         match value {
             Value::Id(id) => id,
@@ -127,7 +127,7 @@ impl Run {
         }
     }
 
-    /// The term of a value.
+    /// Returns the term of a value.
     pub(super) fn to_term(&self, value: Value<'_>) -> Option<Term> {
         Some(match value {
             Value::Id(id) => return self.term(id),
@@ -139,7 +139,7 @@ impl Run {
         })
     }
 
-    /// What Oxigraph's evaluator makes of an expression, for each of some rows of these variables.
+    /// Evaluates an expression with Oxigraph, for each of some rows of these variables.
     pub fn evaluate(
         &self,
         expression: &Expression,
@@ -152,7 +152,7 @@ impl Run {
             Some(Term::Literal(literal)) => Some(Some(GroundTerm::Literal(literal.clone()))),
             Some(_) => None,
         };
-        // Blank nodes cannot stand in VALUES.
+        // `VALUES` cannot contain blank nodes.
         let bindings = rows.iter().map(|row| row.iter().map(ground).collect::<Option<Vec<_>>>()).collect::<Option<_>>();
         if let Some(bindings) = bindings {
             let result = Variable::new_unchecked("computed value");
@@ -183,13 +183,13 @@ impl Run {
         rows.iter().map(bound).collect()
     }
 
-    /// What Oxigraph's evaluator makes of an expression of these arguments.
+    /// Evaluates an expression with Oxigraph, for these arguments.
     pub fn evaluate_one(&self, expression: &Expression, arguments: &[(Variable, Term)]) -> Option<Term> {
         let arguments = arguments.iter().map(|(variable, term)| (variable, term.clone()));
         self.evaluator.evaluate_expression(&optimized(expression)?, arguments)
     }
 
-    /// The truth of a term: its effective boolean value.
+    /// Returns the effective boolean value of a term.
     pub fn truth(&self, term: Term) -> Option<bool> {
         let variable = Variable::new_unchecked("a");
         let expression = optimized(&Expression::Variable(variable.clone()))?;
@@ -197,7 +197,7 @@ impl Run {
     }
 }
 
-/// The expression as Oxigraph's optimizer has it.
+/// Returns the expression as Oxigraph's optimizer rewrites it.
 fn optimized(expression: &Expression) -> Option<sparopt::algebra::Expression> {
     let inner = Box::new(GraphPattern::Bgp { patterns: Vec::new() });
     match (&GraphPattern::Filter { expr: expression.clone(), inner }).into() {
@@ -206,7 +206,7 @@ fn optimized(expression: &Expression) -> Option<sparopt::algebra::Expression> {
     }
 }
 
-/// The seed of fast hashes. It is random for each run: logs are hostile.
+/// The seed of fast hashes. It is random for each run, since logs may be hostile.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seed(u64);
 
@@ -215,7 +215,7 @@ impl Seed {
         Self(RandomState::new().hash_one(0) | 1)
     }
 
-    /// The hash of some numbers.
+    /// Returns the hash of some numbers.
     pub fn hash(self, ids: impl Iterator<Item = TermId>) -> u64 {
         ids.fold(self.0, |hash, id| self.hash_one((hash, id)))
     }
@@ -229,7 +229,7 @@ impl BuildHasher for Seed {
     }
 }
 
-/// Multiplies, and folds the upper half into the lower.
+/// A hasher that multiplies, and folds the upper half into the lower.
 pub(crate) struct Folded {
     state: u64,
     factor: u64,

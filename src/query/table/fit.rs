@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The text in lines of at most `width` columns, broken at spaces where it can be; the last of so many ends in `…` if there
-/// is more.
+/// Breaks a text into at most `most` lines of at most `width` columns, at spaces if possible. The last line ends in `…`
+/// if text is left over.
 pub(super) fn folded(text: &str, width: usize, most: usize) -> impl Iterator<Item = Cow<'_, str>> {
     let mut rest = text;
     let mut lines = 0;
@@ -32,7 +32,7 @@ pub(super) fn folded(text: &str, width: usize, most: usize) -> impl Iterator<Ite
     })
 }
 
-/// The text with a backslash before what Markdown would take for more than text.
+/// Escapes the characters that Markdown would interpret.
 pub(super) fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -44,7 +44,7 @@ pub(super) fn markdown(text: &str) -> String {
     escaped
 }
 
-/// The text in at most `width` columns: the beginning and `…`, if it is longer.
+/// Cuts the text to at most `width` columns, with `…` at the end if it is longer.
 pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return text.into();

@@ -1,4 +1,4 @@
-//! Rows that come one by one: each is a line of what there is in it.
+//! Rows that arrive one by one, each on a line of its values.
 
 use std::io::Write;
 
@@ -8,11 +8,11 @@ use super::fit::folded;
 use super::{Cell, CellKind, GAP, LINES, PLAIN, RED, Table, WrittenRows, has_failed, shorten_times};
 use crate::query::answer::{QueryError, ResultsError};
 
-/// Cells that are not wider stand below each other.
+/// The maximum width of cells that are aligned.
 const NARROW: usize = 14;
 
 impl Table {
-    /// Writes rows as they come, and counts them. A day stands above the first time of it; the session, where it is another.
+    /// Writes rows as they arrive, and counts them. A new day stands above its first time, and so does a new session.
     pub(super) fn write_live(
         &self,
         names: &[&str],

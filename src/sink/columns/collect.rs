@@ -1,4 +1,5 @@
-//! What a worker collects: the triples that are wanted, a column for each predicate, their terms numbered on its own.
+//! The collector of a worker: the wanted triples, in a column for each predicate, with the worker's own numbers for
+//! terms.
 
 use std::fmt::Write as _;
 use std::io;
@@ -18,15 +19,15 @@ use crate::session::triples::{NodeRef, ObjectRef, Triples};
 struct Collected {
     predicate: String,
     wanted: bool,
-    /// Only the length of the object is.
+    /// True if only the length of the object is collected.
     sizes: bool,
     triples: Vec<(TermId, TermId)>,
 }
 
-/// The subject at hand.
+/// The current subject.
 enum Subject {
     Numbered(TermId),
-    /// One that is kept, once a triple of it is.
+    /// A named subject, numbered once one of its triples is collected.
     Named(Form<'static>),
 }
 
@@ -39,16 +40,16 @@ pub(crate) struct Collector {
     kept: Kept,
     packer: Packer,
     subject: Subject,
-    /// How the subject is called, while nothing of it is wanted.
+    /// The name of the subject, until one of its triples is collected.
     name: String,
-    /// The session at hand: its reference and its number.
+    /// The current session: its reference and its number.
     session: Option<(String, TermId)>,
     count: u64,
     buffer: String,
 }
 
 impl Collector {
-    /// A collector for the input of that IRI, of which the columns know already.
+    /// Creates a collector for an input whose IRI the columns already know.
     pub fn new(columns: &Columns, iri: &str, selection: Selection) -> Self {
         Self {
             iri: iri.to_owned(),
@@ -77,7 +78,7 @@ impl Collector {
         id
     }
 
-    /// The number of a node that is not kept, or of the session at hand.
+    /// Returns the number of a node that is encoded as such, or of the current session.
     fn numbered(&self, node: NodeRef<'_>) -> Option<TermId> {
         match node {
             NodeRef::Iri(_) => None,
@@ -92,7 +93,7 @@ impl Collector {
         }
     }
 
-    /// The number of the subject at hand, of which something is wanted.
+    /// Returns the number of the current subject, which is then collected.
     fn subject_id(&mut self) -> TermId {
         match self.subject {
             Subject::Numbered(id) => id,
@@ -115,7 +116,7 @@ impl Collector {
         }
     }
 
-    /// What is kept of an object if its length is enough: of nodes, all.
+    /// Returns the number of an object of which only the length is collected; nodes are collected whole.
     fn size(&mut self, object: ObjectRef<'_>) -> TermId {
         let (form, text) = match object {
             ObjectRef::Node(node) => return self.node(node),
@@ -139,7 +140,7 @@ impl Collector {
         }
     }
 
-    /// Where the triples of a predicate are collected, if they are wanted.
+    /// Returns the index of the predicate's triples; `None` if they are not wanted.
     fn place(&mut self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> Option<usize> {
         let known = self.collected.iter().position(|collected| collected.predicate == predicate.as_str());
         let place = known.unwrap_or_else(|| {
@@ -157,10 +158,10 @@ impl Collector {
     }
 }
 
-/// Writes down what a node is called, and tells whether that is an IRI or a label.
+/// Writes the name of a node into `name`, and returns its form: IRI or blank-node label.
 fn spell(node: NodeRef<'_>, iri: &str, name: &mut String) -> Form<'static> {
     name.clear();
-    // Writing to a string does not fail.
+    // Writing to a string never fails.
     match node {
         NodeRef::Iri(iri) => name.push_str(iri),
         NodeRef::Blank(blank) => {
@@ -226,21 +227,21 @@ impl Triples for Collector {
 }
 
 impl Columns {
-    /// Takes what somebody who is no worker has collected, if that is much.
+    /// Takes the triples of a collector outside of the workers, if there are many.
     pub fn take_many(&mut self, collector: &mut Collector) {
         if collector.count() >= 1 << 16 {
             self.take_all(collector);
         }
     }
 
-    /// Takes all that somebody who is no worker has collected.
+    /// Takes all triples of a collector outside of the workers.
     pub fn take_all(&mut self, collector: &mut Collector) {
         collector.finish();
         self.take(collector);
         collector.clear();
     }
 
-    /// Takes what a worker has collected.
+    /// Takes the triples of a worker.
     pub(crate) fn take(&mut self, collector: &Collector) {
         let kept: Vec<TermId> = collector.kept.iter().map(|(form, text)| self.keep(form, text)).collect();
         let packed = self.packed.take(&collector.packer);
@@ -253,7 +254,7 @@ impl Columns {
         }
     }
 
-    /// The number of a term that is kept, or a node that has a number of its own.
+    /// Returns the number of an interned term, or of a node that is encoded as a number.
     fn keep(&mut self, form: Form<'_>, text: &str) -> TermId {
         let node = if form == Form::Iri { TermId::parse_node(text) } else { None };
         node.and_then(|(base, node)| TermId::node(self.bases.add(base)?, node))
@@ -265,7 +266,7 @@ impl Columns {
 pub(crate) struct ColumnsSink<'w> {
     pub columns: &'w mut Columns,
     pub selection: Selection,
-    /// Whether to go on.
+    /// Returns an error to stop.
     pub check: Box<dyn Fn() -> io::Result<()> + Send + 'w>,
 }
 

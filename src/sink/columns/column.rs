@@ -8,23 +8,24 @@ use hashbrown::HashTable;
 
 use super::term::TermId;
 
-/// How many triples a part has at most.
+/// The maximum number of triples in a part.
 const PART: usize = 1 << 12;
-/// How many questions by object are answered by going through all: a query asks once for each class that it names.
+/// The number of look-ups by object that scan all triples before an index is built: a query makes one for each class
+/// that it names.
 const ASKED: usize = 8;
 
-/// How many rows are looked at one after the other before the subject that is sought is searched for among all.
+/// The number of rows scanned one by one before a binary search for a subject.
 const NEAR: usize = 8;
 
-/// Triples in order; a part spans little, so that most numbers fit into half their size.
+/// Triples in order. A part covers a small range, so that most numbers fit into half their size.
 struct Part {
     subjects: Numbers,
     objects: Numbers,
-    /// The last subject.
+    /// The last subject of the part.
     last: TermId,
 }
 
-/// Numbers, as what they are more than the least, without the bits on the right that are 0 in all of that.
+/// Numbers as offsets from the least, without the low bits that are 0 in all offsets.
 enum Numbers {
     Same(u64),
     Nearest(u64, u32, Box<[u16]>),
@@ -72,7 +73,7 @@ impl Numbers {
         }
     }
 
-    /// The first place, up to the end, whose number is not less.
+    /// Returns the first place, up to `length`, whose number is not less than `number`.
     fn first_not_less(&self, number: TermId, length: usize) -> usize {
         let number = number.0;
         match self {
@@ -86,25 +87,25 @@ impl Numbers {
     }
 }
 
-/// Where a triple is: part and place in it.
+/// The position of a triple: part, and place in the part.
 pub(crate) type Row = (usize, usize);
 
 #[derive(Default)]
 pub(crate) struct Column {
     parts: Vec<(Part, usize)>,
-    /// What will be the next part.
+    /// The triples of the next part.
     open: Vec<(TermId, TermId)>,
     last: Option<(TermId, TermId)>,
-    /// Triples came out of order, or twice.
+    /// True if triples arrived out of order, or twice.
     disordered: bool,
-    /// How often triples of an object were asked for.
+    /// The number of look-ups by object.
     asked: AtomicUsize,
-    /// The row that was sought last, in 20 and 12 bits.
+    /// The row of the last look-up by subject, in 20 and 12 bits.
     sought: AtomicU32,
     by_object: OnceLock<ByObject>,
 }
 
-/// The rows in the order of their objects, and where those of an object begin.
+/// The rows in the order of their objects, and the start of each object's rows.
 #[derive(Default)]
 struct ByObject {
     /// Part and place, in 20 and 12 bits.
@@ -135,7 +136,7 @@ impl Column {
         self.open.clear();
     }
 
-    /// Ends filling: puts the triples in order, each once.
+    /// Ends filling: sorts the triples and removes duplicates.
     pub fn finish(&mut self) {
         self.close();
         self.open = Vec::new();
@@ -163,7 +164,7 @@ impl Column {
         Some((part.subjects.get(place)?, part.objects.get(place)?))
     }
 
-    /// The row behind a row.
+    /// Returns the row after a row.
     pub fn next(&self, (part, place): Row) -> Row {
         match self.parts.get(part) {
             Some((_, length)) if place + 1 < *length => (part, place + 1),
@@ -171,12 +172,12 @@ impl Column {
         }
     }
 
-    /// How many triples there are.
+    /// Returns the number of triples.
     pub fn len(&self) -> usize {
         self.parts.iter().map(|(_, length)| length).sum()
     }
 
-    /// How many parts there are.
+    /// Returns the number of parts.
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
@@ -189,7 +190,7 @@ impl Column {
         }
     }
 
-    /// How many triples have that object.
+    /// Returns the number of triples with that object.
     pub fn count(&self, object: TermId) -> usize {
         let (mut subjects, mut objects) = (Vec::new(), Vec::new());
         let of_part = |part| {
@@ -201,7 +202,7 @@ impl Column {
         (0..self.parts()).map(of_part).sum()
     }
 
-    /// Whether there is this triple.
+    /// Returns true if the column contains the triple.
     pub fn contains(&self, subject: TermId, object: TermId) -> bool {
         let mut row = self.seek_near((0, 0), subject);
         while let Some((_, value)) = self.triple(row).filter(|(found, _)| *found == subject) {
@@ -213,7 +214,7 @@ impl Column {
         false
     }
 
-    /// The first row whose subject is not less: mostly it is near the row that was found before.
+    /// Returns the first row whose subject is not less than `subject`. It is often close to `from`.
     pub fn seek_near(&self, from: Row, subject: TermId) -> Row {
         self.seek_from(from, subject).unwrap_or_else(|| {
             let part = self.parts.partition_point(|(part, _)| part.last < subject);
@@ -222,7 +223,7 @@ impl Column {
         })
     }
 
-    /// The first row whose subject is not less. Mostly it is near the one that was sought before.
+    /// Returns the first row whose subject is not less than `subject`. It is often close to the last one found.
     pub fn seek(&self, subject: TermId) -> Row {
         let last = unpacked(self.sought.load(Ordering::Relaxed));
         let row = self.seek_near(last, subject);
@@ -232,7 +233,7 @@ impl Column {
         row
     }
 
-    /// The same, if it is one of the few rows from that one on.
+    /// Like [`seek_near`](Self::seek_near), but only within the next few rows; `None` if the row is not among them.
     fn seek_from(&self, (part, place): Row, subject: TermId) -> Option<Row> {
         let (Part { subjects, .. }, length) = self.parts.get(part)?;
         let before = match place.checked_sub(1) {
@@ -247,12 +248,12 @@ impl Column {
         found.map(|place| (part, place))
     }
 
-    /// Whether triples of an object are asked for so often that it is no longer enough to go through all.
+    /// Counts a look-up by object, and returns true if an index is now worth its cost.
     pub fn is_asked_by_object(&self) -> bool {
         self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED
     }
 
-    /// Where the rows of an object begin among those that are in the order of their objects.
+    /// Returns the start of an object's rows in the order of the objects.
     pub fn first_of(&self, object: TermId) -> Option<usize> {
         let ByObject { rows, starts, hashes } = self.by_object.get_or_init(|| self.ordered_by_object());
         let is_same = |start: &u32| {
@@ -262,7 +263,7 @@ impl Column {
         starts.find(hashes.hash_one(object), is_same).map(|start| *start as usize)
     }
 
-    /// The triple at that place in the order of the objects.
+    /// Returns the triple at a place in the order of the objects.
     pub fn triple_by_object(&self, place: usize) -> Option<(TermId, TermId)> {
         self.triple(unpacked(*self.by_object.get()?.rows.get(place)?))
     }
@@ -285,12 +286,12 @@ impl Column {
     }
 }
 
-/// Part and place of a row in 20 and 12 bits.
+/// Packs part and place of a row into 20 and 12 bits.
 fn packed((part, place): Row) -> u32 {
     u32::try_from(part << 12 | place).unwrap_or(u32::MAX)
 }
 
-/// A row whose part and place are in 20 and 12 bits.
+/// Unpacks a row from 20 and 12 bits.
 fn unpacked(row: u32) -> Row {
     ((row >> 12) as usize, (row & 0xfff) as usize)
 }

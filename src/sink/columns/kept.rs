@@ -1,4 +1,4 @@
-//! Terms that are kept: each once, by a number.
+//! Interned terms: each is stored once, under a number.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -7,29 +7,29 @@ use hashbrown::hash_table::Entry;
 
 use crate::vocab::rdf;
 
-/// How long a string may be that is kept as it is.
+/// The maximum length of a string that is stored uncompressed, in bytes.
 const LONG: usize = 512;
 
-/// Whether a literal is kept compressed: payloads, and what is long.
+/// Returns true if a literal is stored compressed: payloads and long texts.
 pub(super) fn is_long(form: Form<'_>, text: &str) -> bool {
     text.len() > LONG || form == Form::Typed(rdf::JSON.as_str())
 }
 
-/// What a kept text is.
+/// The form of a stored text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Form<'a> {
     Iri,
-    /// A blank node: its label.
+    /// The label of a blank node.
     Blank,
     /// An `xsd:string`.
     Text,
-    /// A literal of that datatype.
+    /// A literal with that datatype.
     Typed(&'a str),
-    /// A string in that language.
+    /// A string with that language tag.
     Tagged(&'a str),
 }
 
-/// Datatypes and languages, each once. There are few.
+/// Datatypes and languages, each stored once. There are few.
 #[derive(Default)]
 pub(super) struct Forms(Vec<String>);
 
@@ -38,7 +38,7 @@ impl Forms {
         self.0.iter().position(|known| known == name).and_then(|place| u32::try_from(place).ok())
     }
 
-    /// The number of a form, if it has one.
+    /// Returns the number of a form, if it has one.
     pub fn find(&self, form: Form<'_>) -> Option<u32> {
         Some(match form {
             Form::Iri => 0,
@@ -49,7 +49,7 @@ impl Forms {
         })
     }
 
-    /// The number of a form.
+    /// Returns the number of a form, adding it if new.
     pub fn add(&mut self, form: Form<'_>) -> u32 {
         if let (None, Form::Typed(name) | Form::Tagged(name)) = (self.find(form), form) {
             self.0.push(name.to_owned());
@@ -69,7 +69,7 @@ impl Forms {
     }
 }
 
-/// How much text is kept in one piece.
+/// The size of a buffer of texts, in bytes.
 const PIECE: usize = 256 << 10;
 
 #[derive(Clone, Copy)]
@@ -80,7 +80,7 @@ struct Place {
     form: u32,
 }
 
-/// Texts, each once in each form.
+/// Texts, each stored once in each form.
 #[derive(Default)]
 pub(super) struct Kept {
     forms: Forms,
@@ -91,7 +91,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// The number of a text in a form.
+    /// Returns the number of a text in a form, adding it if new.
     pub fn add(&mut self, form: Form<'_>, text: &str) -> u32 {
         let form = self.forms.add(form);
         let Self { pieces, places, table, hashes, .. } = self;
@@ -101,7 +101,7 @@ impl Kept {
         match table.entry(hash, is_same, hash_of) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
-                // Beyond 4 billion terms there is no number left, nor memory.
+                // Beyond 4 billion terms, neither numbers nor memory are left.
                 let number = u32::try_from(places.len()).unwrap_or(u32::MAX);
                 entry.insert(number);
                 if pieces.last().is_none_or(|piece| piece.len() + text.len() > piece.capacity()) {
@@ -119,7 +119,7 @@ impl Kept {
         }
     }
 
-    /// The number of a text in a form, if it is kept.
+    /// Returns the number of a text in a form, if it is stored.
     pub fn find(&self, form: Form<'_>, text: &str) -> Option<u32> {
         let form = self.forms.find(form)?;
         let hash = self.hashes.hash_one((form, text));
@@ -131,12 +131,12 @@ impl Kept {
         (self.forms.form(form), text)
     }
 
-    /// All of them, in the order of their numbers.
+    /// Returns all texts in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (Form<'_>, &str)> {
         (0..u32::try_from(self.places.len()).unwrap_or(u32::MAX)).map(|number| self.get(number))
     }
 
-    /// Forgets them.
+    /// Removes all texts.
     pub fn clear(&mut self) {
         self.places.clear();
         self.table.clear();

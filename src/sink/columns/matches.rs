@@ -1,4 +1,4 @@
-//! The triples that fit a pattern.
+//! The triples that match a pattern.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,32 +7,32 @@ use super::Columns;
 use super::column::Row;
 use super::term::TermId;
 
-/// How the rows of a column are gone through.
+/// The order in which the rows of a column are visited.
 enum Walk {
-    /// In their order, from this one on.
+    /// In row order, from this row on.
     InOrder(Row),
-    /// In the order of their objects, from this place on.
+    /// In the order of the objects, from this place on.
     ByObject(usize),
     Ended,
 }
 
-/// The triples that fit a pattern: subject, predicate and object.
+/// An iterator over the triples that match a pattern: subject, predicate and object.
 pub(crate) struct Matches {
     columns: Arc<Columns>,
     subject: Option<TermId>,
     object: Option<TermId>,
-    /// The columns that are left to be gone through.
+    /// The columns still to visit.
     places: Range<usize>,
     walk: Option<Walk>,
 }
 
 impl Matches {
-    /// No triple.
+    /// Matches no triple.
     pub fn nothing(columns: Arc<Columns>) -> Self {
         Self { columns, subject: None, object: None, places: 0..0, walk: None }
     }
 
-    /// Those with these terms.
+    /// Matches the triples with these terms.
     pub fn new(
         columns: Arc<Columns>,
         subject: Option<TermId>,

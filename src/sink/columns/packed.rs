@@ -1,4 +1,4 @@
-//! Long literals, payloads above all: kept compressed, and told apart by a digest that nobody outside can foresee.
+//! Long literals, mostly payloads: stored compressed, and identified by a keyed (secret) digest.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -11,12 +11,12 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use super::kept::{Form, Forms};
 
-/// How much text is compressed in one piece; a longer literal is a piece of its own.
+/// The size of a piece of text that is compressed at once, in bytes. A longer literal is a piece of its own.
 const PIECE: usize = 32 << 10;
-/// How many pieces are kept inflated, as long as they are not much larger.
+/// The maximum number of decompressed pieces in the cache, if they are not much larger than `PIECE`.
 const INFLATED: usize = 32;
 
-/// The secret of the digests.
+/// The secret key of the digests.
 #[derive(Clone, Copy)]
 pub(super) struct Secret(u64, u64);
 
@@ -38,7 +38,7 @@ impl Secret {
 #[derive(Clone)]
 struct Piece {
     bytes: Arc<[u8]>,
-    /// How long the text is that was compressed; `None` if the bytes are the text.
+    /// The length of the decompressed text, in bytes; `None` if the bytes are not compressed.
     inflated: Option<usize>,
 }
 
@@ -63,7 +63,7 @@ struct Place {
     form: u32,
 }
 
-/// What a worker adds: literals in pieces of its own.
+/// The literals of a worker, in pieces of its own.
 pub(super) struct Packer {
     secret: Secret,
     forms: Forms,
@@ -85,12 +85,12 @@ impl Packer {
         }
     }
 
-    /// Some bits of a literal's digest.
+    /// Returns the first 64 bits of a literal's digest.
     pub fn digest(&self, form: Form<'_>, text: &str) -> u64 {
         self.secret.digest(form, text)[0]
     }
 
-    /// Adds a literal: its number in this worker's chunk.
+    /// Adds a literal and returns its number in this worker's chunk.
     pub fn add(&mut self, form: Form<'_>, text: &str) -> u32 {
         let digest = self.secret.digest(form, text);
         let form = self.forms.add(form);
@@ -105,7 +105,7 @@ impl Packer {
         number
     }
 
-    /// Ends the piece that is open.
+    /// Ends the open piece.
     pub fn close(&mut self) {
         if self.open.is_empty() && self.places.last().is_none_or(|place| (place.piece as usize) < self.pieces.len()) {
             return;
@@ -127,10 +127,10 @@ impl Packer {
     }
 }
 
-/// Inflated pieces, the last that was used at the end.
+/// Decompressed pieces, the last used at the end.
 type Inflated = VecDeque<(u32, Arc<str>)>;
 
-/// Long literals, each once.
+/// Long literals, each stored once.
 #[derive(Default)]
 pub(super) struct Packed {
     secret: Secret,
@@ -146,7 +146,7 @@ impl Packed {
         self.secret
     }
 
-    /// Takes the literals of a worker: their numbers here, in the order of their numbers there.
+    /// Takes the literals of a worker, and returns their final numbers in the order of the worker's numbers.
     pub fn take(&mut self, packer: &Packer) -> Vec<u32> {
         let behind = u32::try_from(self.pieces.len()).unwrap_or(u32::MAX);
         let forms: Vec<u32> = (0..)
@@ -175,7 +175,7 @@ impl Packed {
         taken
     }
 
-    /// The number of a literal, if it is kept.
+    /// Returns the number of a literal, if it is stored.
     pub fn find(&self, form: Form<'_>, text: &str) -> Option<u32> {
         let digest = self.secret.digest(form, text);
         let is_same = |number: &u32| self.places.get(*number as usize).is_some_and(|place| place.digest == digest);

@@ -1,18 +1,18 @@
-//! RDF terms as numbers: what most terms of a log are fits into one, with no look-up.
+//! RDF terms as numbers: most terms of a log are encoded in the number itself, without a look-up.
 //!
-//! | the term | the number holds |
+//! | term | content of the number |
 //! |---|---|
-//! | `BASE#m7.2-id` and the like | which base, 12 bits; record or line, 32; element, 14; what it is of a message, 2 |
-//! | `BASE#m7-content3` and the like | which base, 12 bits; record, 32; kind, 4; index, 12 |
+//! | `BASE#m7.2-id` and the like | base, 12 bits; record or line, 32; element, 14; kind of node of a message, 2 |
+//! | `BASE#m7-content3` and the like | base, 12 bits; record, 32; kind, 4; index, 12 |
 //! | a blank node of a record | input, 12 bits; record, 32; index, 16 |
-//! | `xsd:integer`, `xsd:decimal` | its value, and how many digits are behind the point |
-//! | `xsd:dateTime`, `xsd:time`, in UTC or without a zone | microseconds, and how many digits are behind the point |
-//! | a string of at most 7 bytes | its bytes |
-//! | a literal whose length is asked for, and nothing else | how many characters, 32 bits, and some bits of its digest |
-//! | anything else | where it is kept |
+//! | `xsd:integer`, `xsd:decimal` | value, and number of digits after the point |
+//! | `xsd:dateTime`, `xsd:time`, in UTC or without a zone | microseconds, and number of digits after the point |
+//! | a string of at most 7 bytes | the bytes |
+//! | a literal of which a query needs only the length | number of characters, 32 bits, and some bits of its digest |
+//! | anything else | index in the store of texts |
 //!
-//! A literal has a number of its own only in the one spelling that the number gives back, so that equal numbers are equal
-//! terms, and equal terms have equal numbers.
+//! A literal is encoded only if the number restores its exact spelling, so that equal numbers are equal terms, and
+//! equal terms have equal numbers.
 
 use oxrdf::vocab::xsd;
 
@@ -20,21 +20,21 @@ use super::kept::Form;
 use crate::session::Name;
 use crate::session::triples::{Blank, NodeRef, Part, PartKind};
 
-/// A term as a number.
+/// An RDF term as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TermId(pub(super) u64);
 
-/// What a number stands for.
+/// The meaning of a number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Unpacked {
-    /// A node of an input, by the number of its base.
+    /// A node of an input, with the number of the base.
     Node(u16, NodeRef<'static>),
     Blank(Blank),
-    /// A literal: its text and its datatype.
+    /// A literal: text and datatype.
     Literal(String, &'static str),
-    /// A term that is kept by that number.
+    /// A term stored under that number.
     Kept(u32),
-    /// A literal that is kept compressed by that number.
+    /// A literal stored compressed under that number.
     Packed(u32),
 }
 
@@ -53,49 +53,50 @@ const SIZE: u64 = 10;
 const PART: u64 = 11;
 const COMPUTED: u64 = 12;
 
-/// How many bases have numbers of their own.
+/// The maximum number of bases that can be encoded.
 pub(super) const BASES: usize = 1 << 12;
 
-/// The bits of a number behind the tag that hold a signed value.
+/// Encodes a signed value in the low `bits` of a number; `None` if it does not fit.
 fn signed(value: i64, bits: u32) -> Option<u64> {
     let half = 1_i64 << (bits - 1);
     (-half..half).contains(&value).then(|| value.cast_unsigned() & ((1 << bits) - 1))
 }
 
-/// That value again.
+/// Decodes a value encoded by [`signed`].
 fn to_signed(number: u64, bits: u32) -> i64 {
     (number << (64 - bits)).cast_signed() >> (64 - bits)
 }
 
-/// Some bits of a number.
+/// Extracts bits of a number.
 fn bits(number: u64, from: u32, count: u32) -> u64 {
     (number >> from) & ((1 << count) - 1)
 }
 
 impl TermId {
-    /// A variable without a value.
+    /// The value of an unbound variable.
     pub const UNBOUND: Self = Self(u64::MAX);
 
     fn new(tag: u64, rest: u64) -> Self {
         Self(tag << TAG | rest)
     }
 
-    /// A term that is kept.
+    /// Creates the number of a stored term.
     pub(super) fn kept(number: u32) -> Self {
         Self::new(KEPT, number.into())
     }
 
-    /// A literal that is kept compressed.
+    /// Creates the number of a literal that is stored compressed.
     pub(super) fn packed(number: u32) -> Self {
         Self::new(PACKED, number.into())
     }
 
-    /// A literal of that many characters, which is told apart from others by its digest.
+    /// Creates the number of a literal with that many characters, distinguished from others by its digest.
     pub(super) fn size(characters: usize, digest: u64) -> Self {
         Self::new(SIZE, digest << 36 >> 4 | u64::from(u32::try_from(characters).unwrap_or(u32::MAX)))
     }
 
-    /// A node of an input whose base has a number; `None` if it is too far behind, or has no such name.
+    /// Creates the number of a node in an input whose base has a number; `None` if record or element do not fit, or if
+    /// the node is of another kind.
     pub(super) fn node(base: u16, node: NodeRef<'_>) -> Option<Self> {
         let (tag, name, part) = match node {
             NodeRef::Message(name) => (NODE, name, 0),
@@ -115,14 +116,14 @@ impl TermId {
         fits.then(|| Self::new(tag, u64::from(base) << 48 | name.record << 16 | element << 2 | part))
     }
 
-    /// A part of a message that is not in a batch, or not far behind.
+    /// Creates the number of a message's part; `None` if the message is in a batch, or if record or index do not fit.
     fn part(base: u16, name: Name, Part { kind, index }: Part) -> Option<Self> {
         let fits = name.element.is_none() && name.record < 1 << 32 && index < 1 << 12;
         let rest = u64::from(base) << 48 | name.record << 16 | (kind as u64) << 12 | u64::from(index);
         fits.then(|| Self::new(PART, rest))
     }
 
-    /// The node with an IRI that has the form of those of an input: the base, and the node.
+    /// Parses an IRI in the form of an input's nodes into the base and the node.
     pub(super) fn parse_node(iri: &str) -> Option<(&str, NodeRef<'static>)> {
         let (base, fragment) = iri.rsplit_once('#')?;
         let kind = fragment.bytes().next().filter(|kind| matches!(kind, b'm' | b'l'))?;
@@ -151,13 +152,13 @@ impl TermId {
         Some((base, node))
     }
 
-    /// A blank node of a record.
+    /// Creates the number of a record's blank node.
     pub(super) fn blank(blank: Blank) -> Option<Self> {
         let fits = blank.input < 1 << 12 && blank.record < 1 << 32 && blank.index < 1 << 16;
         fits.then(|| Self::new(BLANK, u64::from(blank.input) << 48 | blank.record << 16 | u64::from(blank.index)))
     }
 
-    /// The blank node of a record with that label.
+    /// Parses the label of a record's blank node.
     pub(super) fn parse_blank(label: &str) -> Option<Self> {
         let (input, rest) = match label.strip_prefix('i') {
             Some(rest) => {
@@ -171,37 +172,37 @@ impl TermId {
         Self::blank(Blank { input: u32::try_from(input).ok()?, record, index: u32::try_from(index).ok()? })
     }
 
-    /// A number that is counted here.
+    /// Creates the number of an integer that the program counts.
     pub(super) fn integer(value: u64) -> Option<Self> {
         Some(Self::new(INTEGER, signed(i64::try_from(value).ok()?, TAG)?))
     }
 
-    /// An `xsd:integer`.
+    /// Creates the number of an `xsd:integer`.
     pub fn signed_integer(value: i64) -> Option<Self> {
         Some(Self::new(INTEGER, signed(value, TAG)?))
     }
 
-    /// A term that a query has computed, by the number it has there.
+    /// Creates the number of a term that a query has computed, by its number in the query.
     pub fn computed(number: u32) -> Self {
         Self::new(COMPUTED, number.into())
     }
 
-    /// The number of a computed term.
+    /// Returns the number of a computed term in its query.
     pub fn as_computed(self) -> Option<u32> {
         (self.0 >> TAG == COMPUTED).then(|| u32::try_from(bits(self.0, 0, 32)).unwrap_or_default())
     }
 
-    /// Whether it stands for a term.
+    /// Returns true if the number stands for a term.
     pub fn is_bound(self) -> bool {
         self != Self::UNBOUND
     }
 
-    /// Whether it is an IRI that is not kept as text: a node of an input.
+    /// Returns true if the number encodes an IRI: a node of an input.
     pub fn is_node(self) -> bool {
         matches!(self.0 >> TAG, NODE | LINE | PART)
     }
 
-    /// A literal in that form, if a number is all of it.
+    /// Creates the number of a literal; `None` if it cannot be encoded.
     pub(super) fn literal(form: Form<'_>, text: &str) -> Option<Self> {
         match form {
             Form::Text => Self::text(text),
@@ -210,7 +211,7 @@ impl TermId {
         }
     }
 
-    /// A string, if it is short.
+    /// Creates the number of a short string.
     fn text(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         (bytes.len() <= 7).then(|| {
@@ -219,7 +220,7 @@ impl TermId {
         })
     }
 
-    /// A literal of another type, if its number gives back its text.
+    /// Creates the number of a literal with another datatype, if the number restores its text.
     fn typed(lexical: &str, datatype: &str) -> Option<Self> {
         if datatype == xsd::DECIMAL.as_str() {
             let (value, digits) = decimal(lexical)?;
@@ -245,7 +246,7 @@ impl TermId {
         }
     }
 
-    /// What it stands for.
+    /// Decodes the number.
     pub(super) fn unpack(self) -> Unpacked {
         let number = self.0;
         let index = || u32::try_from(bits(number, 0, 32)).unwrap_or_default();
@@ -309,7 +310,7 @@ impl TermId {
         }
     }
 
-    /// The number for all, of one that a worker has given: those that are kept and packed have other numbers there.
+    /// Converts a worker's number into the final number: `kept` and `packed` map the stored terms.
     pub(super) fn here(self, kept: &[Self], packed: &[u32]) -> Self {
         let index = usize::try_from(bits(self.0, 0, 32)).unwrap_or_default();
         match self.0 >> TAG {
@@ -319,7 +320,7 @@ impl TermId {
         }
     }
 
-    /// The value of an integer, which queries count and sort by.
+    /// Returns the value of an integer, for counting and sorting.
     pub fn as_integer(self) -> Option<i64> {
         match self.0 >> TAG {
             INTEGER => Some(to_signed(self.0, TAG)),
@@ -328,19 +329,19 @@ impl TermId {
         }
     }
 
-    /// The microseconds of an `xsd:dateTime`, and whether it has a time zone.
+    /// Returns the microseconds of an `xsd:dateTime`, and true if it has a time zone.
     pub fn as_date_time(self) -> Option<(i64, bool)> {
         (self.0 >> TAG == DATE_TIME).then(|| (to_signed(self.0, 56), bits(self.0, 56, 1) == 1))
     }
 
-    /// The digits of a decimal, and how many of them are behind the point.
+    /// Returns the digits of a decimal, and the number of digits after the point.
     pub fn as_decimal(self) -> Option<(i64, u32)> {
         (self.0 >> TAG == DECIMAL)
             .then(|| (to_signed(self.0, 54), u32::try_from(bits(self.0, 54, 6)).unwrap_or_default()))
     }
 }
 
-/// The part that is named so, behind the hyphen.
+/// Parses the name of a part, after the hyphen.
 fn parse_part(name: &str) -> Option<Part> {
     let end = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
     let (kind, index) = name.split_at(end);
@@ -352,14 +353,14 @@ fn parse_part(name: &str) -> Option<Part> {
     Some(Part { kind, index })
 }
 
-/// A number that is counted, without zeros in front.
+/// Parses a count without leading zeros.
 fn counted(digits: &str) -> Option<u64> {
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
     if plain { digits.parse().ok() } else { None }
 }
 
-/// A decimal as its digits, and how many of them are behind the point: `None` where that is not its only spelling, or where
-/// there are more than 15.
+/// Parses a decimal into its digits and the number of digits after the point. Returns `None` if this is not its only
+/// spelling, or for more than 15 digits.
 fn decimal(text: &str) -> Option<(i64, u8)> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -383,15 +384,15 @@ fn decimal(text: &str) -> Option<(i64, u8)> {
     Some((if negative { -value } else { value }, u8::try_from(fraction.len()).ok()?))
 }
 
-/// Microseconds in a day.
+/// The microseconds in a day.
 const DAY: i64 = 86_400_000_000;
 
-/// Some digits, as many as there are in the text.
+/// Parses a text of digits only.
 fn digits(text: &[u8]) -> Option<i64> {
     text.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
 }
 
-/// `HH:MM:SS`, with at most six digits behind a point: microseconds, and how many digits.
+/// Parses `HH:MM:SS`, with at most six digits after a point, into microseconds and the number of those digits.
 fn clock(text: &str) -> Option<(i64, u8)> {
     let text = text.as_bytes();
     let (whole, fraction) = text.split_at_checked(8)?;
@@ -419,17 +420,17 @@ fn clock_text(micros: i64, digits: u64) -> String {
     text
 }
 
-/// `YYYY-MM-DD` as days from 1970-01-01.
+/// Parses `YYYY-MM-DD` into days since 1970-01-01.
 fn date(text: &str) -> Option<i64> {
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text.as_bytes() else { return None };
     let (year, month, day) = (digits(&[*y1, *y2, *y3, *y4])?, digits(&[*m1, *m2])?, digits(&[*d1, *d2])?);
     let in_range = (1..=12).contains(&month) && day >= 1;
     let days = in_range.then(|| days(year, month, day))?;
-    // Only a day that there is comes back.
+    // Only an existing day survives the round trip.
     (civil(days) == (year, month, day)).then_some(days)
 }
 
-/// Days from 1970-01-01 to a day of the Gregorian calendar. A year begins in March here, so that what may be a day longer
+/// Returns the days from 1970-01-01 to a day of the Gregorian calendar. A year begins in March here, so that a leap day
 /// is at its end.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
@@ -438,7 +439,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// The day that is so many days from 1970-01-01: year, month, day.
+/// Returns the day that is `days` after 1970-01-01: year, month, day.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

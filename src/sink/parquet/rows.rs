@@ -1,18 +1,18 @@
-//! What a worker renders records into: rows of each table.
+//! Rows of each table, rendered by a worker.
 
 use super::schema::{messages, problems, sessions};
 use super::table::TableRows;
 use crate::session::Name;
 use crate::sink::rendered::Rendered;
 
-/// What a row is in an exchange.
+/// The part that a row plays in an exchange.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum InExchange {
-    /// A request, which an answer may name.
+    /// A request, to which an answer may refer.
     Asks(Name),
-    /// An answer, and its request.
+    /// An answer, with the name of its request.
     Answers(Name),
-    /// Neither.
+    /// Neither a request nor an answer.
     Apart,
 }
 
@@ -24,9 +24,9 @@ pub(crate) struct RecordRows {
     pub messages: TableRows,
     pub sessions: TableRows,
     pub problems: TableRows,
-    /// Of each row of messages.
+    /// The exchange of each row of messages.
     pub exchanges: Vec<InExchange>,
-    /// Holds one value at a time.
+    /// Buffer for one value.
     pub buffer: String,
 }
 

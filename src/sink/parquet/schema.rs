@@ -1,6 +1,6 @@
-//! The tables, defined once: what is written, what is read back and what `rpcgraph formats --parquet` prints.
+//! The tables, defined once for writing, reading and `rpcgraph vocab columns`.
 //!
-//! They are only ever extended, by columns at their end; [`VERSION`] counts that.
+//! They may only be extended by columns at their end; [`VERSION`] counts the extensions.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::schema::types::{Type, TypePtr};
 
-/// The version of the tables, under `rpcgraph.schema` in each file's metadata.
+/// The version of the tables, stored under `rpcgraph.schema` in the metadata of each file.
 pub(super) const VERSION: &str = "2";
 
 /// A view of requests with their answers.
 const EXCHANGES: &str = include_str!("../../../examples/lake/exchanges.sql");
 
-/// What a column's cells are.
+/// The type of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CellType {
     Text,
@@ -23,12 +23,12 @@ pub(crate) enum CellType {
     Integer,
     /// Microseconds since 1970, UTC.
     Timestamp,
-    /// Billionths.
+    /// A decimal, in billionths.
     Decimal,
 }
 
 impl CellType {
-    /// Its name in SQL.
+    /// The name of the type in SQL.
     fn name(self) -> &'static str {
         match self {
             Self::Text => "STRING",
@@ -40,7 +40,7 @@ impl CellType {
         }
     }
 
-    /// Whether cells are numbers, and not bytes.
+    /// Returns true if cells are numbers, and false if they are bytes.
     pub fn is_number(self) -> bool {
         !matches!(self, Self::Text | Self::Bytes)
     }
@@ -66,11 +66,11 @@ pub(crate) struct TableColumn {
     pub name: &'static str,
     pub cells: CellType,
     pub required: bool,
-    /// What is in it, in a line.
+    /// A description of the content, on one line.
     about: &'static str,
 }
 
-/// A table: its name, what its rows are, its columns.
+/// A table: name, description of its rows, columns.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub name: &'static str,
@@ -125,7 +125,7 @@ macro_rules! table {
 }
 
 table! {
-    /// Messages, and what stands in their place.
+    /// Messages, and records that are not messages.
     messages "A row for each message, batch, invalid message, malformed record and HTTP exchange without a message, and each log line with --log-lines." {
         SESSION_IRI "session_iri" Text required "The session, which is also its named graph.",
         SEQ "seq" Integer required "The record's number in its input, from 1; of a log line, that it stands behind.",
@@ -211,7 +211,7 @@ table! {
 /// Every table.
 pub(crate) const TABLES: [&Table; 3] = [&messages::TABLE, &sessions::TABLE, &problems::TABLE];
 
-/// The tables for people: each with its columns, their types and what is in them.
+/// Describes the tables for people: their columns, with types and content.
 pub fn describe_tables() -> String {
     let mut text = format!(
         "Tables of `convert -t parquet`, version {VERSION}. JSON is text: its null is `null`, what is absent is NULL.\n"

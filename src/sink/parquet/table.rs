@@ -1,4 +1,4 @@
-//! Rows on their way: cells in columns, and row groups of them in a file.
+//! Rows being written: cells in columns, and row groups in a file.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -14,17 +14,17 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 
 use super::schema::{CellType, Table, VERSION};
 
-/// How many rows go to an encoder at once.
+/// The number of rows passed to an encoder at once.
 const BATCH: usize = 8_192;
 
-/// The cells of a column. Each row has one, so that rows are ranges.
+/// The cells of a column, one for each row, so that rows are ranges.
 #[derive(Default)]
 struct Cells {
-    /// 0 for null, as Parquet's definition levels are.
+    /// The definition levels of Parquet: 0 for null, 1 for a value.
     levels: Vec<i16>,
-    /// If it is a column of numbers.
+    /// The values, in a column of numbers.
     numbers: Vec<i64>,
-    /// If it is a column of bytes: where those of each row end.
+    /// The end of each row's bytes, in a column of bytes.
     ends: Vec<u32>,
     bytes: Vec<u8>,
 }
@@ -62,9 +62,9 @@ pub(crate) struct TableRows {
     table: &'static Table,
     columns: Vec<Cells>,
     rows: usize,
-    /// The bytes of all rows up to each, as they are held.
+    /// The running total of bytes held, up to each row.
     held: Vec<usize>,
-    /// A value did not fit.
+    /// True if a value did not fit.
     pub(super) too_large: bool,
 }
 
@@ -78,12 +78,12 @@ impl TableRows {
         self.rows
     }
 
-    /// Fills a cell of the row at hand, in a column of text or bytes that it has nothing in yet.
+    /// Fills an empty cell of the current row, in a column of text or bytes.
     pub fn text(&mut self, column: usize, text: impl AsRef<[u8]>) {
         self.text_of(column, [text.as_ref()]);
     }
 
-    /// The same with a text that is in parts.
+    /// Fills a cell as [`text`](Self::text) does, with a text given in parts.
     pub fn text_of<T: AsRef<[u8]>>(&mut self, column: usize, parts: impl IntoIterator<Item = T>) {
         let Some(cells) = self.columns.get_mut(column) else { return };
         parts.into_iter().for_each(|part| cells.bytes.extend_from_slice(part.as_ref()));
@@ -96,14 +96,14 @@ impl TableRows {
         }
     }
 
-    /// The same, if there is text.
+    /// Fills a cell as [`text`](Self::text) does, if there is a text.
     pub fn optional(&mut self, column: usize, text: Option<impl AsRef<[u8]>>) {
         if let Some(text) = text {
             self.text(column, text);
         }
     }
 
-    /// Fills a cell of the row at hand, in a column of numbers that it has nothing in yet.
+    /// Fills an empty cell of the current row, in a column of numbers.
     pub fn number(&mut self, column: usize, number: i64) {
         if let Some(cells) = self.columns.get_mut(column) {
             cells.levels.push(1);
@@ -111,7 +111,7 @@ impl TableRows {
         }
     }
 
-    /// Ends the row at hand: what it has nothing in is null.
+    /// Ends the current row: its empty cells are null.
     pub fn end_row(&mut self) {
         self.rows += 1;
         let mut held = 0;
@@ -128,20 +128,20 @@ impl TableRows {
         self.held.push(held);
     }
 
-    /// Fills a column of text, which had nothing in it, when all rows have ended.
+    /// Fills an empty column of text after all rows have ended.
     pub fn refill<'t>(&mut self, column: usize, texts: impl Iterator<Item = Option<&'t str>>) {
         let Some(cells) = self.columns.get_mut(column) else { return };
         cells.clear();
         for (text, held) in texts.zip(&mut self.held) {
             cells.levels.push(text.is_some().into());
             cells.bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
-            // Those of a chunk are few, and each is short.
+            // A chunk has few rows, and each text is short.
             cells.ends.push(u32::try_from(cells.bytes.len()).unwrap_or(u32::MAX));
             *held += cells.bytes.len();
         }
     }
 
-    /// The text of a row in a column, if it has some.
+    /// Returns the text in a column of a row, if there is one.
     pub fn get(&self, column: usize, row: usize) -> Option<&str> {
         str::from_utf8(self.columns.get(column)?.bytes(row)?).ok()
     }
@@ -165,10 +165,10 @@ impl TableRows {
     }
 }
 
-/// Writes a table, a row group at a time.
+/// Writes a table, one row group at a time.
 pub(super) struct TableWriter {
     group: TableRows,
-    /// How many bytes a row group holds at most, unless one row has more.
+    /// The maximum size of a row group, in bytes, unless a single row is larger.
     limit: usize,
     writer: SerializedFileWriter<BufWriter<File>>,
 }
@@ -184,7 +184,7 @@ impl TableWriter {
         Ok(Self { group: TableRows::new(table), limit, writer })
     }
 
-    /// Takes rows. Where row groups end depends on nothing else than the rows.
+    /// Appends rows. The ends of row groups depend only on the rows.
     pub fn take(&mut self, rows: &TableRows) -> io::Result<()> {
         let mut first = 0;
         let mut held = self.group.held.last().copied().unwrap_or(0);
@@ -265,7 +265,7 @@ mod tests {
     use super::super::schema::problems;
     use super::*;
 
-    /// The rows of each row group, if so many rows of that many bytes are taken at once.
+    /// Returns the number of rows in each row group, if rows of the given sizes are taken `at_once` at a time.
     fn groups(at_once: usize, sizes: &[usize]) -> Vec<i64> {
         let file = tempfile::tempfile().unwrap();
         let mut writer = TableWriter::new(&problems::TABLE, file.try_clone().unwrap(), 1_000).unwrap();

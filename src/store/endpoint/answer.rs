@@ -1,4 +1,4 @@
-//! Answers of a server to queries, read as they arrive.
+//! A server's answers to queries, parsed as they arrive.
 
 use std::io;
 
@@ -12,16 +12,17 @@ use super::error::{EndpointError, ServerRequest, content_type};
 use crate::store::answer::{Answer, Form, Solutions};
 use crate::store::quads::{LONGEST, quads};
 
-/// The answer of a server to a query. Rows and triples come as they arrive; there are none after an error. Blank nodes have
-/// the labels that the server gives them.
+/// A server's answer to a query. Rows and triples are returned as they arrive, and none after an error. Blank nodes
+/// keep the labels that the server gives them.
 pub type ServerAnswer = Answer<'static, EndpointError>;
 
-/// The kind of answer that a query has; `None` where it is not SPARQL as we know it: the server may know better.
+/// Returns the form of a query's answer; `None` if we cannot parse the query, although the server might.
 pub(super) fn form_of(query: &str) -> Option<Form> {
     SparqlParser::new().parse_query(query).ok().map(|query| Form::of(&query))
 }
 
-/// For `Accept`. One kind only where that is known: some servers give a SELECT as Turtle if they may.
+/// Returns the value of `Accept`. If the form is known, only media types for it: some servers would answer a SELECT in
+/// Turtle.
 pub(super) fn accept(form: Option<Form>) -> &'static str {
     match form {
         Some(Form::Select | Form::Ask) => "application/sparql-results+json, application/sparql-results+xml;q=0.5",
@@ -33,14 +34,14 @@ pub(super) fn accept(form: Option<Form>) -> &'static str {
     }
 }
 
-/// Reads an answer as what it says that it is.
+/// Parses an answer by its content type.
 pub(super) fn read(
     response: Response,
     form: Option<Form>,
     request: Box<ServerRequest>,
 ) -> Result<ServerAnswer, EndpointError> {
     let name = content_type(response.headers()).unwrap_or_default();
-    // `application/xml` and `application/json` may be either.
+    // `application/xml` and `application/json` may hold either.
     if form != Some(Form::Graph)
         && let Some(format @ (QueryResultsFormat::Json | QueryResultsFormat::Xml)) =
             QueryResultsFormat::from_media_type(&name)
@@ -51,7 +52,7 @@ pub(super) fn read(
                 let variables = parser.variables().to_vec();
                 let mut rows = received(parser, request, name);
                 match form {
-                    // Virtuoso gives a row for yes, and none for no.
+                    // Virtuoso answers an ASK with one row for true, and without rows for false.
                     Some(Form::Ask) => Ok(Answer::Boolean(rows.next().transpose()?.is_some())),
                     _ => Ok(Answer::Solutions(Solutions { variables, rows: Box::new(rows) })),
                 }
@@ -62,7 +63,7 @@ pub(super) fn read(
     if matches!(form, Some(Form::Graph) | None)
         && let Some(format) = RdfFormat::from_media_type(&name)
     {
-        // References of the server are relative to it.
+        // Relative IRIs resolve against the server's URL.
         let triples = quads(format, &request.url, LONGEST, response, None).map(|quad| match quad? {
             quad if quad.graph_name.is_default_graph() => Ok(Triple::from(quad)),
             quad => {
@@ -81,7 +82,7 @@ pub(super) fn read(
     ))
 }
 
-/// The same items up to the first error.
+/// Returns the items up to and including the first error.
 fn received<T, E: Into<io::Error>>(
     items: impl Iterator<Item = Result<T, E>>,
     request: Box<ServerRequest>,

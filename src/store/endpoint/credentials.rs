@@ -1,4 +1,4 @@
-//! Credentials for servers. Never from the command line, where other users of the machine could read it.
+//! Credentials for servers. They are never read from the command line, where other users of the machine could see them.
 
 use std::collections::HashMap;
 use std::env;
@@ -15,12 +15,12 @@ use url::Url;
 use super::error::EndpointError;
 use crate::context::is_loopback;
 
-/// Values of the header `Authorization`, and the servers that they are for.
+/// Values of the header `Authorization`, by server.
 #[derive(Clone, Default)]
 pub struct Credentials {
-    /// Where they are from.
+    /// The source of the credentials, for messages.
     origin: String,
-    /// Values of the header by host; that by no host is for every server that the user names.
+    /// Values of the header by host. The value for the empty host applies to every server that the user names.
     by_host: HashMap<String, String>,
 }
 
@@ -31,17 +31,17 @@ struct Login {
 }
 
 impl Credentials {
-    /// None.
+    /// Creates an empty set of credentials.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// A bearer token: [RFC 6750](https://www.rfc-editor.org/rfc/rfc6750).
+    /// Creates a bearer token: [RFC 6750](https://www.rfc-editor.org/rfc/rfc6750).
     pub fn bearer(token: &str) -> Self {
         Self::for_all("RPCGRAPH_TOKEN", format!("Bearer {token}"))
     }
 
-    /// User and password: [RFC 7617](https://www.rfc-editor.org/rfc/rfc7617).
+    /// Creates a user with a password: [RFC 7617](https://www.rfc-editor.org/rfc/rfc7617).
     pub fn basic(user: &str, password: &str) -> Self {
         Self::for_all("RPCGRAPH_USER and RPCGRAPH_PASSWORD", basic(user, password))
     }
@@ -50,12 +50,12 @@ impl Credentials {
         Self { origin: origin.to_owned(), by_host: HashMap::from([(String::new(), value)]) }
     }
 
-    /// Those of the environment: `RPCGRAPH_TOKEN`, else `RPCGRAPH_USER` with `RPCGRAPH_PASSWORD`, else the netrc file
-    /// that `NETRC` names, else `~/.netrc`.
+    /// Reads the credentials of the environment: `RPCGRAPH_TOKEN`, else `RPCGRAPH_USER` with `RPCGRAPH_PASSWORD`, else
+    /// the netrc file that `NETRC` names, else `~/.netrc`.
     ///
     /// # Errors
     ///
-    /// A netrc file that cannot be read, or is not a netrc file. A missing one is an error only where `NETRC` names it.
+    /// The netrc file is unreadable or malformed. A missing file is an error only if `NETRC` names it.
     pub fn from_environment() -> Result<Self, EndpointError> {
         let variable = |name| env::var(name).ok().filter(|value| !value.is_empty());
         if let Some(token) = variable("RPCGRAPH_TOKEN") {
@@ -74,12 +74,12 @@ impl Credentials {
         }
     }
 
-    /// The logins of a netrc file.
+    /// Reads the logins of a netrc file.
     pub fn netrc(path: &Path) -> Result<Self, EndpointError> {
         let failed = |reason: String| EndpointError::Netrc { path: path.display().to_string(), reason };
         let text = fs::read_to_string(path).map_err(|error| {
             failed(match error.kind() {
-                // Its words would not tell more.
+                // The error's own text would not add anything.
                 io::ErrorKind::InvalidData => "it is not text".to_owned(),
                 _ => error.to_string(),
             })
@@ -89,16 +89,16 @@ impl Credentials {
         Ok(Self { origin: path.display().to_string(), by_host })
     }
 
-    /// Where they are from.
+    /// The source of the credentials.
     pub(super) fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// The value to send to a URL.
+    /// Returns the value of the header for a URL.
     ///
     /// # Errors
     ///
-    /// Anyone on the way could read it.
+    /// The connection is unencrypted, and leads to another machine.
     pub(super) fn authorization(&self, url: &Url) -> Result<Option<HeaderValue>, EndpointError> {
         let host = url.host_str().unwrap_or_default();
         let Some(value) = self.by_host.get(host).or_else(|| self.by_host.get("")) else { return Ok(None) };
@@ -112,7 +112,7 @@ impl Credentials {
     }
 }
 
-/// Says where they are from, not what they are.
+/// Shows the source of the credentials, not their values.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Credentials({})", self.origin)
@@ -123,8 +123,8 @@ fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))
 }
 
-/// The logins of a netrc file by host; that of `default` by no host. The error never repeats a word of the file, since it
-/// may be a password.
+/// Parses the logins of a netrc file by host; the login of `default` has the empty host. Errors never repeat a word of
+/// the file, since it may be a password.
 fn hosts(text: &str) -> Result<HashMap<String, Login>, String> {
     let mut hosts: HashMap<String, Login> = HashMap::new();
     let mut login: Option<&mut Login> = None;
@@ -136,7 +136,7 @@ fn hosts(text: &str) -> Result<HashMap<String, Login>, String> {
                 login = Some(hosts.entry(String::new()).or_default());
                 continue;
             }
-            // A keyword and its value may stand on two lines, but hardly ever do.
+            // A keyword and its value may stand on two lines, but almost never do.
             let value = words.next().ok_or_else(|| format!("line {number} ends where a value should be"))?;
             let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
             let value = quoted.unwrap_or(value).to_owned();
@@ -145,7 +145,7 @@ fn hosts(text: &str) -> Result<HashMap<String, Login>, String> {
                 ("login" | "user", Some(login)) => login.user = value,
                 ("password", Some(login)) => login.password = value,
                 ("account", Some(_)) => {}
-                // A macro of ftp goes on to the next empty line.
+                // A macro of ftp extends to the next empty line.
                 ("macdef", _) => while lines.next().is_some_and(|(_, line)| !line.trim().is_empty()) {},
                 _ => return Err(format!("line {number} has a word that is not known there")),
             }

@@ -1,4 +1,4 @@
-//! Failures of servers, in words that say what to do about them.
+//! Errors of servers, with advice in the messages.
 
 use std::error::Error;
 use std::io::{self, Read};
@@ -9,66 +9,66 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
 use crate::diagnostic::printable;
 
-/// How many characters of a server's own words are repeated.
+/// The maximum number of characters quoted from a server's answer.
 const WORDS: usize = 1_000;
 
-/// Why a server could not be used, or did not do what it was asked.
+/// Errors in using a server.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    /// Not the URL of a server.
+    /// The URL is not the URL of a server.
     #[error("{0:?} is not the URL of a server: it must begin with http:// or https:// and name a host")]
     BadUrl(String),
-    /// A URL with a user or a password in it, shown without them.
+    /// The URL contains a user or a password, and is shown without them.
     #[error(
         "{0} has a user or a password in it, which would be seen in the list of processes: set RPCGRAPH_USER and \
          RPCGRAPH_PASSWORD in the environment, or name the host in ~/.netrc"
     )]
     PasswordInUrl(String),
-    /// The netrc file cannot be used.
+    /// The netrc file is unusable.
     #[error("cannot use the netrc file {path}: {reason}")]
     Netrc {
         /// The file.
         path: String,
-        /// The mistake in it; nothing of its text.
+        /// The error, without any text of the file.
         reason: String,
     },
-    /// Credentials from there that cannot be sent in a header.
+    /// Credentials from the given source contain characters that a header cannot carry.
     #[error("the credentials from {0} hold a character that HTTP does not allow")]
     BadCredentials(String),
-    /// Credentials would have to be sent in the clear.
+    /// Credentials would be sent unencrypted.
     #[error(
         "will not send the credentials from {origin} unencrypted to {url}: use https, or take the credentials away \
          (NETRC=/dev/null does without a netrc file)"
     )]
     Unencrypted {
-        /// Where the credentials are from.
+        /// The source of the credentials.
         origin: String,
-        /// Where they would go.
+        /// The URL that they would be sent to.
         url: String,
     },
-    /// The HTTP client could not be made.
+    /// The HTTP client could not be created.
     #[error("cannot make an HTTP client")]
     Client(#[source] reqwest::Error),
-    /// There was no connection.
+    /// The connection failed.
     #[error("cannot reach {} for {}: is the server running, and is the URL right?", .request.url, .request.what)]
     Unreachable {
         /// The request.
         request: Box<ServerRequest>,
-        /// Why not.
+        /// The error of the HTTP client.
         source: reqwest::Error,
     },
-    /// The connection was lost, or the bytes that came over it are not HTTP.
+    /// The connection was lost, or the received bytes are not HTTP.
     #[error("lost the connection to {} in {}: did the server stop?", .request.url, .request.what)]
     Lost {
         /// The request.
         request: Box<ServerRequest>,
-        /// How.
+        /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// There was no answer in time.
+    /// The server did not answer in time.
     #[error("no answer from {} to {} within {} s: a longer --timeout may help", .0.url, .0.what, .0.limit.as_secs_f64())]
     TimedOut(Box<ServerRequest>),
-    /// The server said no.
+    /// The server refused the request.
     #[error(
         "{} answered {} with HTTP status {status}{}{}", .request.url, .request.what, said(words), advice(hint)
     )]
@@ -79,18 +79,18 @@ pub enum EndpointError {
         status: u16,
         /// The beginning of the body, as text.
         words: String,
-        /// Advice; may be empty.
+        /// Advice, or an empty text.
         hint: String,
     },
-    /// The server sent us elsewhere.
+    /// The server redirects to another URL.
     #[error("{} redirects {} to {target}: if that is the right server, name that URL instead", .request.url, .request.what)]
     Redirect {
         /// The request.
         request: Box<ServerRequest>,
-        /// Where to.
+        /// The target of the redirect.
         target: String,
     },
-    /// An answer of another kind.
+    /// The answer has another content type than expected.
     #[error(
         "{} answered {} with {content_type} where {expected} was expected{}: is it the URL of a SPARQL server?",
         .request.url, .request.what, said(words)
@@ -98,46 +98,46 @@ pub enum EndpointError {
     Unexpected {
         /// The request.
         request: Box<ServerRequest>,
-        /// The kind of the answer.
+        /// The content type of the answer.
         content_type: String,
-        /// The kind that was expected.
+        /// The expected kind of answer.
         expected: &'static str,
         /// The beginning of the body, as text.
         words: String,
     },
-    /// An answer with a value that is too long to be read.
+    /// The answer has a value that exceeds the length limit.
     #[error("the answer of {} to {} has a value that is too long: ask for less", .request.url, .request.what)]
     TooLong {
         /// The request.
         request: Box<ServerRequest>,
-        /// How long it may be.
+        /// The error with the limit.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// An answer that is not what it says it is, or breaks off.
+    /// The answer does not match its content type, or is cut off.
     #[error("the answer of {} to {} is not the {content_type} that it says it is", .request.url, .request.what)]
     Malformed {
         /// The request.
         request: Box<ServerRequest>,
-        /// The content type that it claims.
+        /// The content type of the answer.
         content_type: String,
-        /// Where it is wrong.
+        /// The error of the parser.
         source: Box<dyn Error + Send + Sync>,
     },
 }
 
-/// A request to a URL, as errors tell of it.
+/// A request to a URL, as errors describe it.
 #[derive(Debug, Clone)]
 pub struct ServerRequest {
-    /// The thing asked of the server, in words.
+    /// A description of the request.
     pub what: String,
     /// The URL.
     pub url: String,
-    /// The time for an answer.
+    /// The time limit for an answer.
     pub limit: Duration,
 }
 
 impl ServerRequest {
-    /// Sending failed, or receiving the head of the answer.
+    /// Creates the error for a failure to send the request, or to receive the head of the answer.
     pub(super) fn not_sent(self: Box<Self>, error: reqwest::Error) -> EndpointError {
         let (request, source) = (self, error.without_url());
         if source.is_timeout() {
@@ -149,12 +149,12 @@ impl ServerRequest {
         }
     }
 
-    /// Receiving the body failed, or it is not what it says it is.
+    /// Creates the error for a failure to receive the body, or to parse it.
     pub(super) fn not_read(self: Box<Self>, content_type: &str, error: io::Error) -> EndpointError {
         let client = error.get_ref().and_then(|error| error.downcast_ref::<reqwest::Error>());
         let timed_out = client.is_some_and(reqwest::Error::is_timeout);
         match error.kind() {
-            // Parsers say so of an answer that is short, although it came whole.
+            // Parsers report these for a malformed answer, even if it arrived completely.
             io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
                 let content_type = printable(content_type).into_owned();
                 EndpointError::Malformed { request: self, content_type, source: error.into() }
@@ -165,7 +165,7 @@ impl ServerRequest {
         }
     }
 
-    /// The answer is of another kind.
+    /// Creates the error for an answer of an unexpected content type.
     pub(super) fn unexpected(self: Box<Self>, response: Response, expected: &'static str) -> EndpointError {
         let content_type = content_type(response.headers()).unwrap_or_else(|| "nothing that has a type".to_owned());
         let content_type = printable(&content_type).into_owned();
@@ -173,16 +173,16 @@ impl ServerRequest {
     }
 }
 
-/// The content type of an answer.
+/// Returns the content type of an answer.
 pub(super) fn content_type(headers: &HeaderMap) -> Option<String> {
     Some(headers.get(CONTENT_TYPE)?.to_str().ok()?.to_owned())
 }
 
-/// The beginning of an answer's body, as one line of text without markup.
+/// Returns the beginning of an answer's body, as one line of text without markup.
 pub(super) fn words(response: Response) -> String {
     let html = content_type(response.headers()).is_some_and(|name| name.contains("html"));
     let mut body = Vec::new();
-    // Words that do not arrive are not a further error.
+    // A failure to read the body is not a further error.
     let _ = response.take(16 << 10).read_to_end(&mut body);
     let body = String::from_utf8_lossy(&body);
     let text = if html { without_tags(&body) } else { body.into_owned() };
@@ -194,10 +194,10 @@ pub(super) fn words(response: Response) -> String {
     words
 }
 
-/// The text of a page, roughly as a browser shows it.
+/// Returns the text of an HTML page, roughly as a browser shows it.
 fn without_tags(html: &str) -> String {
     let mut parts = html.split('<');
-    // The tag that ends an element whose contents are not shown either.
+    // The tag that ends the current element without visible text.
     let mut end: Option<String> = None;
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {

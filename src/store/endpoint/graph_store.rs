@@ -1,4 +1,4 @@
-//! Graphs of a server, by the Graph Store Protocol.
+//! Graphs of a server, over the Graph Store Protocol.
 
 use std::io::Read;
 
@@ -20,7 +20,7 @@ pub struct GraphStore<'e> {
 }
 
 impl GraphStore<'_> {
-    /// Replaces a graph by N-Triples of `length` bytes, which `body` gives as often as they have to be sent.
+    /// Replaces a graph with N-Triples of `length` bytes. `body` returns them anew for each attempt.
     pub fn put<R: Read + Send + 'static>(
         &self,
         graph: NamedNodeRef<'_>,
@@ -43,8 +43,8 @@ impl GraphStore<'_> {
         Ok(())
     }
 
-    /// A graph's URL by
-    /// [indirect identification](https://www.w3.org/TR/sparql11-http-rdf-update/#indirect-graph-identification).
+    /// Returns a graph's URL by [indirect
+    /// identification](https://www.w3.org/TR/sparql11-http-rdf-update/#indirect-graph-identification).
     fn graph_url(&self, graph: NamedNodeRef<'_>) -> Url {
         let mut url = self.url.clone();
         url.query_pairs_mut().append_pair("graph", graph.as_str());

@@ -1,4 +1,4 @@
-//! Requests: sent again where that can do no harm.
+//! Requests, retried if that is harmless.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -12,20 +12,20 @@ use super::credentials::Credentials;
 use super::error::{EndpointError, ServerRequest, words};
 use crate::diagnostic::printable;
 
-/// The most times that a request is sent.
+/// The maximum number of attempts.
 const TRIES: u32 = 5;
-/// The first wait before sending again; each further one is twice as long.
+/// The wait before the first retry; each further wait is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The longest wait before sending again where the server asks for it. One that asks for more than is left of the time to
-/// answer is not asked again.
+/// The maximum wait before a retry, also if the server requests a longer one. A request is not retried if the server
+/// requests more than the remaining time.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Whether a request may be sent again when nobody knows whether the server has followed it.
+/// The effect of sending a request again, if it is unknown whether the server has executed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
-    /// Twice is the same as once.
+    /// Repeating the request has the same effect as sending it once.
     Harmless,
-    /// Twice may differ from once.
+    /// Repeating the request may have another effect.
     Never,
 }
 
@@ -35,17 +35,17 @@ pub(super) struct RequestSender {
     pub client: Client,
     pub credentials: Credentials,
     pub timeout: Duration,
-    /// A server has answered: when it does not any more, it may come back.
+    /// True if a server has answered before: if it stops answering, it may come back.
     pub reached: AtomicBool,
 }
 
 impl RequestSender {
-    /// A request for errors to tell of.
+    /// Creates the description of a request for errors.
     pub fn described(&self, url: &Url, what: &str) -> Box<ServerRequest> {
         Box::new(ServerRequest { what: what.to_owned(), url: url.to_string(), limit: self.timeout })
     }
 
-    /// Sends a request and returns an answer that says yes. `request` makes it anew for each time that it is sent.
+    /// Sends a request and returns a successful answer. `request` builds it anew for each attempt.
     pub fn send(
         &self,
         url: &Url,
@@ -73,7 +73,7 @@ impl RequestSender {
                     let asked = retry_after(response.headers());
                     let again = match status.as_u16() {
                         429 => true,
-                        // A gateway says so as well when it has lost the server over the request.
+                        // A gateway also answers 503 when it has lost the server during the request.
                         503 => asked.is_some() || repeat == Repeat::Harmless,
                         _ => false,
                     };
@@ -97,8 +97,8 @@ impl RequestSender {
     }
 }
 
-/// How long the server asks us to wait, in seconds or up to a date
-/// ([RFC 9110, 10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3)).
+/// Returns the wait that the server requests, in seconds or up to a date ([RFC 9110,
+/// 10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3)).
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = value.parse() {
@@ -132,7 +132,7 @@ fn refusal(response: Response, request: Box<ServerRequest>, credentials: Option<
     EndpointError::Status { request, status, words: words(response), hint }
 }
 
-/// Whether the server names ways to log in, and none of ours.
+/// Returns true if the server offers authentication schemes, but none that we support.
 fn asks_for_others(headers: &HeaderMap) -> bool {
     let mut asked = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok()).peekable();
     let ours = |value: &str| {

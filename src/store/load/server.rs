@@ -1,7 +1,7 @@
 //! Graphs to a SPARQL server.
 //!
-//! A graph is filled beside the one that it replaces, batch by batch, and put in its place with one update. A server
-//! whose graphs can be put as a whole (`--graph-store` without `--update`) gets each in one request instead.
+//! A staging graph is filled batch by batch beside the graph that it replaces, and moved to its name with one update. A
+//! server that accepts whole graphs (`--graph-store` without `--update`) gets each in one request instead.
 
 use std::io::Cursor;
 use std::thread;
@@ -14,7 +14,7 @@ use crate::json::sha256;
 use crate::store::answer::Answer;
 use crate::store::endpoint::{Endpoint, EndpointError, Repeat, ServerDataset};
 
-/// After an update whose answer was lost: how often to look whether it was followed, and the wait before each look.
+/// The number of checks for an update whose answer was lost, and the wait before each check.
 const LOOKS: u32 = 5;
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
@@ -26,13 +26,13 @@ pub struct ServerTarget<'e> {
 }
 
 impl<'e> ServerTarget<'e> {
-    /// Graphs go to this server, once it has answered a query: better to know before a long log is read.
+    /// Creates a target for a server after it has answered a query, so that an error shows before a long log is read.
     pub fn connect(endpoint: &'e Endpoint) -> Result<Self, EndpointError> {
         endpoint.ask("ASK {}")?;
         Ok(Self { endpoint, resumes: false })
     }
 
-    /// Whether graphs that are there as they should be are left alone, which is quicker where many are.
+    /// Sets whether graphs that are already complete are skipped, which is faster if there are many.
     #[must_use]
     pub fn resuming(self, resumes: bool) -> Self {
         Self { resumes, ..self }
@@ -47,7 +47,7 @@ impl<'e> ServerTarget<'e> {
     ) -> Result<(), ReplaceError> {
         for (index, batch) in graph.batches().iter().enumerate() {
             let triples = graph.text(batch)?;
-            // The first takes away what an earlier load may have left; blank nodes are others each time.
+            // The first batch drops leftovers of an earlier load. Blank nodes become new nodes each time they are sent.
             let repeat = if index == 0 || !batch.blank_nodes { Repeat::Harmless } else { Repeat::Never };
             match self.endpoint.graph_store() {
                 Some(graphs) if index == 0 => {
@@ -65,7 +65,7 @@ impl<'e> ServerTarget<'e> {
         Ok(())
     }
 
-    /// Puts the staging graph in the place of the graph, and says that there is a session.
+    /// Moves the staging graph to the graph's name, and declares the session.
     fn put_in_place(&self, staging: NamedNodeRef<'_>, graph: SpooledGraph<'_>) -> Result<(), ReplaceError> {
         let name = graph.name();
         let what = format!("the update that puts {name} in its place");
@@ -75,14 +75,14 @@ impl<'e> ServerTarget<'e> {
             let update = after(format!("DROP SILENT GRAPH {name}"));
             return Ok(self.endpoint.update(&update, &what, Repeat::Harmless)?);
         }
-        // Never sent again: some servers take a source that is there no more for an empty one.
+        // Never retried: some servers treat a missing source as an empty one.
         let update = after(format!("MOVE GRAPH {staging} TO GRAPH {name}"));
         let Err(error) = self.endpoint.update(&update, &what, Repeat::Never) else { return Ok(()) };
         match &error {
             EndpointError::Lost { .. } | EndpointError::Unreachable { .. } => {}
-            // A gateway has lost the server over the request.
+            // A gateway has lost the server during the request.
             EndpointError::Status { status: 502..=504, .. } => {}
-            // It may still be at it.
+            // The server may still be working on it.
             EndpointError::TimedOut(_) => return Err(in_doubt(name, error)),
             _ => {
                 self.clean(staging, &error);
@@ -94,18 +94,18 @@ impl<'e> ServerTarget<'e> {
         }
         match node.is_empty() {
             true => Ok(()),
-            // None of its triples has a blank node.
+            // Its triples do not have blank nodes.
             false => Ok(self.endpoint.update(&node, &what, Repeat::Harmless)?),
         }
     }
 
-    /// Whether the server has moved the staging graph, which it may still be doing.
+    /// Returns true if the server has moved the staging graph. Waits, since the server may still be moving it.
     fn was_moved(&self, staging: NamedNodeRef<'_>, graph: SpooledGraph<'_>) -> Result<bool, ReplaceError> {
         let query = format!("ASK {{ GRAPH {staging} {{ ?s ?p ?o }} }}");
         for _ in 0..LOOKS {
             thread::sleep(BETWEEN_LOOKS);
             if !self.endpoint.ask(&query)? {
-                // Where the server has forgotten everything, the staging graph is gone as well.
+                // If the server has lost all its data, the staging graph is gone as well.
                 let (there, all) = (self.endpoint.count(graph.name())?, graph.distinct()?);
                 let node = graph.node().lines().count() as u64;
                 return Ok(there == all || there + node == all);
@@ -114,7 +114,7 @@ impl<'e> ServerTarget<'e> {
         Ok(false)
     }
 
-    /// Takes the staging graph away where the server still answers; the next load does so anyway.
+    /// Drops the staging graph if the server still answers; otherwise the next load drops it.
     fn clean(&self, staging: NamedNodeRef<'_>, error: &EndpointError) {
         if matches!(error, EndpointError::Status { .. } | EndpointError::Redirect { .. }) {
             let _ = self.endpoint.update(&format!("DROP SILENT GRAPH {staging}"), "an update", Repeat::Harmless);
@@ -143,7 +143,7 @@ impl Target for ServerTarget<'_> {
         Ok(Some(self.endpoint.count(graph)?))
     }
 
-    /// A graph is read as a whole where it has as many triples. What cannot be read is not known to be the same.
+    /// Reads the whole graph if it has as many triples. A graph that cannot be read counts as different.
     fn has(&self, graph: SpooledGraph<'_>) -> bool {
         let name = graph.name();
         if !self.resumes || !self.endpoint.count(name).is_ok_and(|there| there > 0 && there <= graph.triples()) {
@@ -163,17 +163,17 @@ fn in_doubt(graph: NamedNodeRef<'_>, error: EndpointError) -> ReplaceError {
     ReplaceError::InDoubt { graph: graph.into_owned(), source: Box::new(error) }
 }
 
-/// Where a graph is filled: the same each time, so that nothing is left for good.
+/// Returns the name of the staging graph. It is the same for each load, so that leftovers are eventually dropped.
 fn staging_graph(graph: NamedNodeRef<'_>) -> NamedNode {
     let digits: String = sha256(graph.as_str().as_bytes()).chars().take(32).collect();
     NamedNode::new_unchecked(format!("urn:rpcgraph:staging:{digits}"))
 }
 
-/// The update that adds N-Triples to a graph.
+/// Returns the update that adds N-Triples to a graph.
 ///
-/// N-Triples are the same in SPARQL but for one thing: there, `\u` and four digits are a character wherever they stand
-/// ([19.2](https://www.w3.org/TR/sparql11-query/#codepointEscape)), maybe also after a backslash that is itself escaped,
-/// as in the JSON `"\u001b"`. With the `u` escaped in turn, both ways of reading it agree.
+/// N-Triples and SPARQL differ in one point: in SPARQL, `\u` and four digits are a character wherever they stand
+/// ([19.2](https://www.w3.org/TR/sparql11-query/#codepointEscape)), maybe also after a backslash that is itself
+/// escaped, as in the JSON `"\u001b"`. With the `u` escaped in turn, both interpretations agree.
 fn insert(graph: NamedNodeRef<'_>, triples: &str) -> String {
     let mut update = format!("INSERT DATA {{ GRAPH {graph} {{\n");
     let mut rest = triples;

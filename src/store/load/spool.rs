@@ -1,4 +1,4 @@
-//! The triples of an input, kept until it was read to its end: nothing of it reaches a server or a store before.
+//! The triples of an input, kept until the whole input was read: none reaches a server or a store before.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -12,27 +12,27 @@ use super::parts::HashParts;
 use crate::mapping::Mapping;
 use crate::sink::{QuadSink, SinkError};
 
-/// How many triples a batch has, unless the next ones share a blank node with it. Virtuoso's parser gives up at about
+/// The number of triples in a batch, unless the next ones share a blank node with it. Virtuoso's parser fails at about
 /// 5,000 in one update.
 const BATCH_TRIPLES: u64 = 2_000;
-/// How many bytes of N-Triples a batch has, about.
+/// The approximate size of a batch as N-Triples, in bytes.
 const BATCH_BYTES: usize = 1 << 20;
-/// How many bytes of batches that are not full are held in memory, and how many of full ones.
+/// The maximum size of incomplete batches in memory, in bytes, and of complete batches.
 const IN_MEMORY: usize = 8 << 20;
 
-/// Keeps the triples of one input by graph, in a temporary file where they are many.
+/// Keeps the triples of one input by graph, in a temporary file if there are many.
 ///
-/// A graph is a list of batches. No two of them share a blank node, since the blank nodes of a record are its own and the
-/// quads of a record arrive together. The triples of the graph's own node, which say that there is a session, are kept
-/// apart: they have to come last wherever they go.
+/// A graph is a list of batches. Two batches never share a blank node, since the blank nodes of a record are its own
+/// and the quads of a record arrive together. The triples of the graph's own node, which declare the session, are kept
+/// separately: they must always come last.
 pub struct Spool {
-    /// The graph of triples that have none.
+    /// The graph for triples without a graph.
     default_graph: NamedNode,
     file: Arc<Mutex<SpooledTempFile>>,
     length: u64,
     graphs: Vec<KeptGraph>,
     by_name: HashMap<NamedNode, usize>,
-    /// Bytes in batches that are not in the file yet.
+    /// The size of batches that are not yet in the file, in bytes.
     pending: usize,
 }
 
@@ -40,23 +40,23 @@ pub struct Spool {
 struct KeptGraph {
     name: NamedNode,
     batches: Vec<SpoolBatch>,
-    /// N-Triples of the next batch.
+    /// The N-Triples of the next batch.
     text: String,
     next: SpoolBatch,
-    /// N-Triples of the graph's own node.
+    /// The N-Triples of the graph's own node.
     node: String,
     node_triples: u64,
 }
 
-/// Triples that belong together, in the file.
+/// A batch of triples in the file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SpoolBatch {
     offset: u64,
-    /// Its length as N-Triples, in bytes.
+    /// The length as N-Triples, in bytes.
     pub length: usize,
-    /// How many there are.
+    /// The number of triples.
     pub triples: u64,
-    /// Whether a blank node is among them, so that they are other triples when they are sent again.
+    /// True if there is a blank node among them, so that sending them again adds other triples.
     pub blank_nodes: bool,
 }
 
@@ -68,10 +68,10 @@ pub struct SpooledGraph<'s> {
 }
 
 impl Spool {
-    /// An empty one for the input with this IRI.
+    /// Creates an empty spool for the input with this IRI.
     ///
-    /// Under [`Mapping::Bblock`] its triples are in no graph: they are kept as those of a graph with the IRI of the input,
-    /// which there is even when it is empty.
+    /// Under [`Mapping::Bblock`], its triples are not in a graph. They are kept in a graph with the IRI of the input,
+    /// which exists even if it is empty.
     pub fn new(input: NamedNode, mapping: Mapping) -> Self {
         let mut spool = Self {
             default_graph: input,
@@ -87,7 +87,7 @@ impl Spool {
         spool
     }
 
-    /// Its graphs, in the order in which they began.
+    /// The graphs, in order of their first triples.
     pub fn graphs(&self) -> impl Iterator<Item = SpooledGraph<'_>> {
         self.graphs.iter().map(|graph| SpooledGraph { spool: self, graph })
     }
@@ -113,7 +113,7 @@ impl Spool {
         index
     }
 
-    /// Takes quads of one graph.
+    /// Appends quads of one graph.
     fn run(&mut self, quads: &[Quad]) -> io::Result<()> {
         let Some(first) = quads.first() else { return Ok(()) };
         let index = self.graph(&first.graph_name);
@@ -124,7 +124,7 @@ impl Spool {
             let is_node = first.graph_name != GraphName::DefaultGraph && quad.subject == graph.name.as_ref().into();
             let text = if is_node { &mut graph.node } else { &mut graph.text };
             let before = text.len();
-            // Writing to a string does not fail.
+            // Writing to a string never fails.
             let _ = writeln!(text, "{} {} {} .", quad.subject, quad.predicate, quad.object);
             let written = text.len() - before;
             if is_node {
@@ -145,7 +145,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Writes a batch to the file, if there is one.
+    /// Writes the next batch to the file, unless it is empty.
     fn flush(&mut self, index: usize) -> io::Result<()> {
         let Some(graph) = self.graphs.get_mut(index).filter(|graph| !graph.text.is_empty()) else { return Ok(()) };
         let mut file = lock(&self.file);
@@ -169,7 +169,7 @@ impl QuadSink for Spool {
         for run in quads.chunk_by(|left, right| left.graph_name == right.graph_name) {
             self.run(run).map_err(failed)?;
         }
-        // Many sessions side by side fill their batches slowly.
+        // Many concurrent sessions fill their batches slowly.
         if self.pending > IN_MEMORY {
             self.flush_all().map_err(failed)?;
         }
@@ -181,7 +181,7 @@ impl QuadSink for Spool {
     }
 }
 
-/// The same failure with where it happened.
+/// Adds the place of the failure to an I/O error.
 fn failed(error: io::Error) -> io::Error {
     let folder = std::env::temp_dir();
     let message = format!("cannot keep triples in a temporary file in {}: {error}", folder.display());
@@ -189,17 +189,17 @@ fn failed(error: io::Error) -> io::Error {
 }
 
 impl<'s> SpooledGraph<'s> {
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> NamedNodeRef<'s> {
         self.graph.name.as_ref()
     }
 
-    /// Its batches, but for the triples of its own node.
+    /// The batches, without the triples of the graph's own node.
     pub(super) fn batches(&self) -> &'s [SpoolBatch] {
         &self.graph.batches
     }
 
-    /// A batch as N-Triples.
+    /// Reads a batch as N-Triples.
     #[cfg(feature = "http")]
     pub(super) fn text(&self, batch: &SpoolBatch) -> io::Result<String> {
         let mut text = String::with_capacity(batch.length);
@@ -207,17 +207,17 @@ impl<'s> SpooledGraph<'s> {
         Ok(text)
     }
 
-    /// The triples of its own node as N-Triples: empty where the graph is of no session.
+    /// The triples of the graph's own node as N-Triples; empty if the graph is not a session.
     pub(super) fn node(&self) -> &'s str {
         &self.graph.node
     }
 
-    /// How many triples there are, those of its own node among them. One that the log gives rise to twice counts twice.
+    /// The number of triples, including the graph's own node. Duplicates count each time.
     pub fn triples(&self) -> u64 {
         self.graph.batches.iter().map(|batch| batch.triples).sum::<u64>() + self.graph.node_triples
     }
 
-    /// How many different triples there are.
+    /// Returns the number of different triples.
     pub fn distinct(&self) -> io::Result<u64> {
         let parts = HashParts::of(self.triples());
         parts.numbers().try_fold(0, |count, part| {
@@ -226,8 +226,8 @@ impl<'s> SpooledGraph<'s> {
         })
     }
 
-    /// Whether these are its triples, by their digests. Of so many that not all digests are in memory at once, and of those
-    /// with blank nodes, it is not said.
+    /// Returns true if the triples are exactly those of this graph, by their digests. Returns false for too many
+    /// triples to hold all digests in memory, and for triples with blank nodes.
     #[cfg(feature = "http")]
     pub(super) fn is_just<E: From<io::Error>>(
         &self,
@@ -243,17 +243,17 @@ impl<'s> SpooledGraph<'s> {
         Ok(there == parts.hashes(0, BufReader::new(self.reader()).lines())?)
     }
 
-    /// Length of what [`SpooledGraph::reader`] gives, in bytes.
+    /// The length of the text from [`SpooledGraph::reader`], in bytes.
     pub(super) fn length(&self) -> u64 {
         (self.graph.batches.iter().map(|batch| batch.length).sum::<usize>() + self.graph.node.len()) as u64
     }
 
-    /// All of it as N-Triples, the triples of its own node last.
+    /// Returns a reader of the whole graph as N-Triples, with the triples of its own node last.
     pub(super) fn reader(&self) -> impl Read + Send + use<> {
         self.batch_reader(&self.graph.batches).chain(io::Cursor::new(self.graph.node.clone().into_bytes()))
     }
 
-    /// Some of its batches as N-Triples.
+    /// Returns a reader of some of the batches as N-Triples.
     pub(super) fn batch_reader(&self, batches: &[SpoolBatch]) -> impl Read + Send + use<> {
         BatchReader { file: Arc::clone(&self.spool.file), parts: batches.iter().copied().collect(), current: None }
     }
@@ -263,7 +263,7 @@ impl<'s> SpooledGraph<'s> {
 struct BatchReader {
     file: Arc<Mutex<SpooledTempFile>>,
     parts: VecDeque<SpoolBatch>,
-    /// The rest of one.
+    /// The rest of the current batch.
     current: Option<SpoolBatch>,
 }
 
@@ -281,12 +281,12 @@ impl Read for BatchReader {
     }
 }
 
-/// Each read and write begins with a seek, so that one that failed does not matter to the next.
+/// Locks the file. Each read and write begins with a seek, so a failed one does not affect the next.
 fn lock(file: &Mutex<SpooledTempFile>) -> MutexGuard<'_, SpooledTempFile> {
     file.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where each blank node is used last.
+/// Returns the last use of each blank node.
 fn last_uses(quads: &[Quad]) -> HashMap<BlankNodeRef<'_>, usize> {
     let uses = quads.iter().enumerate();
     uses.flat_map(|(position, quad)| blank_nodes(quad).map(move |node| (node, position))).collect()

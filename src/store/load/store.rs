@@ -1,4 +1,4 @@
-//! Graphs to a store of our own.
+//! Graphs to an embedded store.
 
 use std::io::{self, Read};
 
@@ -11,28 +11,28 @@ use super::{ReplaceError, SpooledGraph, Target};
 use crate::json::sha256;
 use crate::store::quads::{quads, with_blanks};
 
-/// How many quads a transaction adds and removes at most: it has them in memory.
+/// The maximum number of quads that a transaction adds and removes: it holds them in memory.
 const QUADS: u64 = 100_000;
-/// How many bytes of N-Triples it adds at most, and how many are given to the bulk loader at once.
+/// The maximum size of N-Triples that a transaction adds, or that the bulk loader gets at once, in bytes.
 const BYTES: u64 = 64 << 20;
 
 /// A store as a [`Target`].
 ///
-/// A graph is replaced in one transaction where its old and new quads are at most 100,000 together and the new ones at
-/// most 64 MiB. Otherwise the memory for that would have no bound: then the triples that say that there is a session are
-/// taken away first and put back last, and the rest goes through the bulk loader, several times as fast as a transaction.
-/// So a load that is interrupted leaves the old graph, or one that does not look like a session.
+/// A graph is replaced in one transaction if its old and new quads are at most 100,000 together and the new quads at
+/// most 64 MiB; beyond that, memory would not be bounded. A larger graph first loses the triples that declare the
+/// session, and gets them back last; the rest goes through the bulk loader, which is several times as fast as a
+/// transaction. So an interrupted load leaves the old graph, or a graph that does not look like a session.
 pub struct StoreTarget {
     store: Store,
 }
 
 impl StoreTarget {
-    /// Graphs go to this store.
+    /// Creates a target for a store.
     pub fn new(store: Store) -> Self {
         Self { store }
     }
 
-    /// Quads of a graph, those of its own node or all.
+    /// Returns the stored quads of a graph, of one subject or all.
     fn old(&self, graph: NamedNodeRef<'_>, subject: Option<NamedNodeRef<'_>>) -> QuadIter<'static> {
         self.store.quads_for_pattern(subject.map(Into::into), None, None, Some(graph.into()))
     }
@@ -58,15 +58,15 @@ impl StoreTarget {
                 transaction.remove(&quad?);
             }
             transaction.commit()?;
-            // Otherwise committed data piles up in memory, faster than it is written.
+            // Without this, committed data accumulates in memory faster than it is written.
             #[cfg(feature = "rocksdb")]
             self.store.flush()?;
         }
         Ok(())
     }
 
-    /// Removes the old quads that are not among the new ones: of a log that grew hardly any, and to remove all would take
-    /// several times as long as to load them again.
+    /// Removes the old quads that are not among the new ones. A log that grew has hardly any, and removing all quads
+    /// would take several times as long as loading them again.
     fn remove_stale(&self, graph: SpooledGraph<'_>) -> Result<(), ReplaceError> {
         let parts = HashParts::of(graph.triples());
         for part in parts.numbers() {
@@ -78,10 +78,10 @@ impl StoreTarget {
     }
 
     fn replace_in_parts(&self, graph: SpooledGraph<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), ReplaceError> {
-        // Its own node first: from here on it does not look whole.
+        // The graph's own node first: from here on, the graph does not look complete.
         self.remove(self.old(graph.name(), Some(graph.name())))?;
         self.remove_stale(graph)?;
-        // More threads would have more of it in memory.
+        // More threads would use more memory.
         let mut loader = self.store.bulk_loader().with_num_threads(1);
         let batches = graph.batches();
         let mut start = 0;
@@ -117,30 +117,30 @@ impl Target for StoreTarget {
         }
     }
 
-    /// A store keeps what it is given.
+    /// A store keeps exactly what it is given, so counting is pointless.
     fn count(&self, _: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError> {
         Ok(None)
     }
 
-    /// To look for each triple would take as long as to replace it.
+    /// Comparing the triples would take as long as replacing them.
     fn has(&self, _: SpooledGraph<'_>) -> bool {
         false
     }
 }
 
-/// N-Triples as quads of a graph.
+/// Parses N-Triples into quads of a graph.
 fn parsed<'a>(graph: SpooledGraph<'a>, triples: impl Read + 'a) -> impl Iterator<Item = Result<Quad, ReplaceError>> {
     let name = graph.name().into_owned();
     let prefix = blank_prefix(graph.name());
-    // It was written here, however long its literals are.
+    // The program wrote this text itself, so the length of literals is not limited.
     quads(RdfFormat::NTriples, "", usize::MAX, triples, None).map(move |quad| {
         let quad = quad.map_err(io::Error::from)?;
         Ok(with_blanks(Quad { graph_name: name.clone().into(), ..quad }, &prefix))
     })
 }
 
-/// The prefix of a graph's blank nodes: their labels are told apart within an input only, and a store takes one label
-/// for one node whichever graph it is in.
+/// Returns the prefix for a graph's blank nodes. Their labels are unique only within an input, while a store treats
+/// equal labels in all graphs as one node.
 fn blank_prefix(graph: NamedNodeRef<'_>) -> String {
     "g".chars().chain(sha256(graph.as_str().as_bytes()).chars().take(16)).collect()
 }

@@ -1,19 +1,19 @@
-//! What parsers would not survive is refused before it reaches them.
+//! Guards that refuse input which would exhaust a parser, before the parser sees it.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
 
 use memchr::memchr2;
 
-/// Deepest nesting of JSON: each level of JSON-LD has a context, and they are kept side by side.
+/// The maximum nesting of JSON: each level of JSON-LD has a context, and all are in memory at once.
 const MAX_DEPTH: usize = 1024;
-/// Longest declaration of an entity, and most that it may stand for, in bytes.
+/// The maximum length of an entity declaration, and of an entity's expansion, in bytes.
 const MAX_ENTITY: usize = 64 << 10;
-/// Most that entities may add to a document: so many bytes, and so many for each byte of it.
+/// The maximum that entities may add to a document: a constant number of bytes, or a factor of the document's length.
 const MAX_ADDED: u64 = 16 << 20;
 const MAX_ADDED_EACH: u64 = 32;
 
-/// A document that is refused, whatever it says.
+/// A reason to refuse a document regardless of its content.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
     #[error("it is nested more than {MAX_DEPTH} levels deep: flatten it")]
@@ -33,18 +33,18 @@ impl From<Refusal> for io::Error {
     }
 }
 
-/// What is said of something that goes on for that many bytes.
+/// Creates the error for an item of more than that many bytes.
 pub(super) fn too_long(bytes: usize) -> io::Error {
     Refusal::Length(bytes).into()
 }
 
-/// Looks at bytes on their way.
+/// Inspects bytes on their way to a parser.
 pub(super) trait Guard {
-    /// Takes bytes, which may end anywhere.
+    /// Inspects bytes, which may end anywhere.
     fn pass(&mut self, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// What is read, as far as a guard lets it pass.
+/// A reader that fails as soon as its guard refuses the input.
 pub(super) struct Guarded<R, G> {
     pub read: R,
     pub guard: G,
@@ -58,7 +58,7 @@ impl<R: Read, G: Guard> Read for Guarded<R, G> {
     }
 }
 
-/// Lets JSON pass that is not nested too deep.
+/// Refuses JSON that is nested too deep.
 #[derive(Default)]
 pub(super) struct DepthGuard {
     depth: usize,
@@ -90,12 +90,12 @@ impl Guard for DepthGuard {
     }
 }
 
-/// Lets XML pass whose entities do not multiply.
+/// Refuses XML whose entities multiply.
 #[derive(Default)]
 pub(super) struct EntityGuard {
-    /// How many bytes each stands for.
+    /// The length of each entity's expansion, in bytes.
     entities: HashMap<Vec<u8>, u64>,
-    /// The beginning of a declaration, or of a reference.
+    /// The beginning of a declaration or reference.
     open: Vec<u8>,
     passed: u64,
     added: u64,
@@ -104,12 +104,12 @@ pub(super) struct EntityGuard {
 const DECLARATION: &[u8] = b"<!ENTITY";
 
 impl EntityGuard {
-    /// How many bytes the references in a text stand for; each ends at a semicolon.
+    /// Returns the length of the expansion of references, in bytes; each ends at a semicolon.
     fn length_of<'t>(&self, names: impl Iterator<Item = &'t [u8]>) -> u64 {
         names.filter_map(|name| self.entities.get(name.split(|byte| *byte == b';').next()?)).sum()
     }
 
-    /// Takes a declaration, if that is what is open, as the parser does: its value is in double quotes.
+    /// Records the open declaration, if it is one, as the parser does: its value is in double quotes.
     fn declare(&mut self) -> io::Result<()> {
         let Some(text) = self.open.strip_prefix(DECLARATION) else { return Ok(()) };
         let text = text.trim_ascii_start();
@@ -124,13 +124,13 @@ impl EntityGuard {
         Ok(())
     }
 
-    /// Whether what is open is a whole declaration: the parser may take it before it asks for more.
+    /// Returns true if the open text is a whole declaration: the parser may use it before it reads more.
     fn is_declared(&self) -> bool {
         let Some(text) = self.open.strip_suffix(b">") else { return false };
         text.trim_ascii_end().ends_with(b"\"") && text.iter().filter(|byte| **byte == b'"').count() == 2
     }
 
-    /// Takes a byte that begins something, or that something open goes on with or ends at.
+    /// Processes a byte that begins, continues or ends markup or a reference.
     fn go_on(&mut self, byte: u8) -> io::Result<()> {
         let is_markup = self.open.starts_with(b"<");
         if byte == b'<' || (byte == b'&' && !is_markup) {
@@ -179,7 +179,7 @@ impl Guard for EntityGuard {
 mod tests {
     use super::*;
 
-    /// How a text passes, at every split point.
+    /// Returns true if a text passes, at every split point.
     fn passes<G: Guard + Default>(text: &str) -> bool {
         let passed = |cuts: &[&[u8]]| {
             let mut guard = G::default();
@@ -224,7 +224,7 @@ mod tests {
         assert!(!passes::<EntityGuard>(&format!("<r/><!doctype r [<!ENTITY % a \"ha\">{}]>", laughs(5))));
         assert!(!passes::<EntityGuard>(&format!("<!DOCTYPE r [<!ENTITY a \"{}\">", "x".repeat(70_000))));
         assert!(!passes::<EntityGuard>(&format!("<!DOCTYPE r [<!ENTITY a \"> >ha\">{}]>", laughs(5))));
-        // What ontologies do: short names for namespaces, as often as they like.
+        // Typical for ontologies: short names for namespaces, used any number of times.
         let owl = "<!DOCTYPE rdf:RDF [ <!ENTITY owl \"http://www.w3.org/2002/07/owl#\" > ]><rdf:RDF>";
         assert!(passes::<EntityGuard>(&format!("{owl}{}", "<a r=\"&owl;Class\"/>".repeat(20_000))));
         assert!(passes::<EntityGuard>(&"<a>&amp;&lt;</a>".repeat(1000)));

@@ -43,9 +43,9 @@ fn only_the_first_findings_are_shown_of_what_the_graph_holds() {
     assert_eq!(lines[21], "… and 3 findings more; the graph holds them all");
     assert_eq!(lines[22], "24 records (json-lines): 1 request, 23 malformed records; 104 triples");
     // A question is about the same log.
-    let asked = place.run(&["query", "log", "--named", "unanswered"]);
+    let asked = place.run(&["ask", "unanswered", "log"]);
     assert_eq!(asked.stderr.lines().collect::<Vec<_>>(), [&lines[..22], &["1 row"]].concat());
-    place.run(&["query", "log", "--named", "unanswered", "--quiet"]).quietly();
+    place.run(&["ask", "unanswered", "log", "--quiet"]).quietly();
 }
 
 #[test]

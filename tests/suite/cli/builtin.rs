@@ -2,41 +2,52 @@
 
 use std::path::Path;
 
-use oxrdf::vocab::{rdf, rdfs};
 use oxrdfio::RdfFormat;
 use rpcgraph::record::Format;
 
 use super::Place;
 
-const COMMANDS: [&str; 6] = ["convert", "context", "ontology", "formats", "completions", "man"];
+/// Every command that the help lists.
+fn commands(place: &Place) -> Vec<String> {
+    let ran = place.run(&["--help"]);
+    let lines = ran.text().lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    lines.filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase())).map(str::to_owned).collect()
+}
 
 fn file(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect("a file of the project")
 }
 
 #[test]
-fn contexts_and_the_schema() {
+fn vocabularies() {
     let place = Place::new();
-    for (arguments, name) in [
-        (&["context"][..], "context/json-rpc.jsonld"),
-        (&["context", "json-rpc"], "context/json-rpc.jsonld"),
-        (&["context", "rpcgraph"], "context/rpcgraph.jsonld"),
-        (&["context", "mcp"], "context/mcp.jsonld"),
-        (&["context", "schema"], "context/json-rpc.schema.json"),
-    ] {
-        assert_eq!(place.run(arguments).quietly().text(), file(name), "{arguments:?}");
+    let list = place.run(&["vocab"]);
+    let mut files = vec![("context", "context/json-rpc.jsonld"), ("schema", "context/json-rpc.schema.json")];
+    files.extend([("rpcgraph-context", "context/rpcgraph.jsonld"), ("mcp-context", "context/mcp.jsonld")]);
+    files.push(("r2rml", "ontology/messages.r2rml.ttl"));
+    let names = ["json-rpc", "rpcgraph", "lsp", "alignment", "shapes"];
+    let ontologies = names.map(|name| (name, format!("ontology/{name}.ttl")));
+    files.extend(ontologies.iter().map(|(name, file)| (*name, file.as_str())));
+    for (name, path) in &files {
+        let ran = place.run(&["vocab", name]);
+        assert_eq!(ran.quietly().text(), file(path), "{name}");
+        assert!(!path.ends_with(".ttl") || ran.quads(RdfFormat::Turtle).len() > 50, "{name}");
+        assert!(list.quietly().text().contains(&format!("{name}  ")), "{name} is listed");
     }
-    let ran = place.run(&["context", "nope"]);
-    let stderr = "error: invalid value 'nope' for '[NAME]'\n  [possible values: json-rpc, rpcgraph, mcp, schema]\n";
-    ran.began(2, stderr);
+    assert_eq!(list.text().lines().count(), files.len() + 1, "the columns of tables are the only other");
+    place.run(&["vocab", "shapes", "-o", "shapes.ttl.gz"]).quietly();
+    assert!(place.read("shapes.ttl.gz").starts_with(b"\x1f\x8b"));
+    place
+        .run(&["vocab", "ontology"])
+        .began(2, "error: invalid value 'ontology' for '[NAME]'\n  [possible values: json-rpc, ");
 }
 
 /// What is printed can be given back: it changes nothing, for it is there already.
 #[test]
 fn a_printed_context_can_be_used() {
     let place = Place::with("log", super::LOG);
-    for name in ["json-rpc", "rpcgraph"] {
-        place.put("printed.jsonld", &place.run(&["context", name]).quietly().stdout);
+    for name in ["context", "rpcgraph-context"] {
+        place.put("printed.jsonld", &place.run(&["vocab", name]).quietly().stdout);
         let ran = place.convert(&["log", "-c", "printed.jsonld"]);
         ran.said(0, super::LOG_SUMMARY);
         assert_eq!(ran.stdout, place.convert(&["log"]).stdout, "{name}");
@@ -80,25 +91,6 @@ fn a_client_is_one_node_under_the_context_for_mcp() {
 }
 
 #[test]
-fn ontologies() {
-    let place = Place::new();
-    for name in ["json-rpc", "rpcgraph", "lsp", "alignment", "shapes"] {
-        let ran = place.run(&["ontology", name]);
-        assert_eq!(ran.quietly().text(), file(&format!("ontology/{name}.ttl")));
-        assert!(ran.quads(RdfFormat::Turtle).len() > 50);
-    }
-    let both = place.run(&["ontology"]);
-    let quads = both.quietly().quads(RdfFormat::Turtle);
-    for iri in [super::jrpc("Request"), super::rpcg("Session"), super::rpcg("respondsTo")] {
-        let subject = format!("<{iri}>");
-        let about: Vec<_> = quads.iter().filter(|quad| quad.subject.to_string() == subject).collect();
-        for property in [rdf::TYPE, rdfs::LABEL] {
-            assert!(about.iter().any(|quad| quad.predicate.as_ref() == property), "{iri} has a {property}");
-        }
-    }
-}
-
-#[test]
 fn formats() {
     let ran = Place::new().run(&["formats"]);
     let text = ran.quietly().text();
@@ -107,6 +99,11 @@ fn formats() {
         assert!(text.contains(&format!("    carries: {}\n", format.carries())), "{}", format.name());
     }
     assert!(text.ends_with("Any of them may be compressed with gzip, zstd, bzip2 or xz.\n"));
+    let place = Place::with("log", super::LOG);
+    assert!(place.run(&["formats", "arrows"]).quietly().text().contains("sample = "));
+    let stderr =
+        "error: invalid value 'log' for '[NAME]': log is a log and not a format: `rpcgraph detect log` explains it\n";
+    place.run(&["formats", "log"]).began(2, stderr);
 }
 
 #[test]
@@ -116,8 +113,9 @@ fn completions() {
         let ran = place.run(&["completions", shell]);
         let text = ran.quietly().text();
         assert!(text.starts_with(start), "{shell}: {}", text.lines().next().unwrap_or_default());
-        for word in COMMANDS.into_iter().chain(["max-record-size", "provenance", "bblock"]) {
-            assert!(text.contains(word), "{shell} knows {word}");
+        let options = ["max-record-size", "provenance", "bblock"].map(str::to_owned);
+        for word in commands(&place).into_iter().chain(options) {
+            assert!(text.contains(&word), "{shell} knows {word}");
         }
     }
     place.run(&["completions", "nope"]).began(2, "error: invalid value 'nope' for '<SHELL>'\n");
@@ -130,7 +128,7 @@ fn manual_pages() {
     let page = place.run(&["man"]);
     let text = page.quietly().text();
     assert!(text.contains(".TH rpcgraph 1 ") && text.contains("Exit status:"));
-    for command in COMMANDS {
+    for command in &commands(&place) {
         assert!(text.contains(command), "the page names {command}");
         let page = place.run(&["man", command]);
         let text = page.quietly().text();
@@ -143,20 +141,32 @@ fn manual_pages() {
 #[test]
 fn help_shows_how() {
     let place = Place::new();
-    for command in COMMANDS {
+    let all = commands(&place);
+    assert!(all.len() > 20, "{all:?}");
+    for command in &all {
         let ran = place.run(&[command, "--help"]);
         let text = ran.quietly().text();
         assert!(text.contains(&format!("Usage: rpcgraph {command}")), "{command}");
-        assert!(text.contains("\nExamples:\n  rpcgraph "), "{command} --help has examples");
-        let short = place.run(&["help", command]);
-        assert!(short.quietly().text().contains("Examples:"));
+        assert!(text.contains("Examples:\n  rpcgraph "), "{command} --help has examples");
+        assert_eq!(place.run(&["help", command]).quietly().text(), text);
     }
     let ran = place.run(&["--help"]);
     let text = ran.quietly().text();
-    for command in COMMANDS {
-        assert!(text.contains(&format!("\n  {command} ")), "{command}");
+    for group in ["Look", "Ask", "Convert", "Share", "Building blocks", "Reference"] {
+        assert!(text.contains(&format!("\n{group}:\n")), "{group}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100), "lines are not too long");
+}
+
+#[test]
+fn short_help_fits_a_screen() {
+    let mut place = Place::new();
+    place.set("COLUMNS", "80");
+    for command in commands(&place).iter().map(String::as_str).chain([""]) {
+        let arguments = if command.is_empty() { vec!["-h"] } else { vec![command, "-h"] };
+        let lines = place.run(&arguments).quietly().text().lines().count();
+        assert!(lines <= 40, "rpcgraph {command} -h has {lines} lines");
+    }
 }
 
 /// Paragraphs are filled for the terminal; a line that ends early was filled twice.

@@ -25,9 +25,9 @@ fn no_input_is_replaced() {
         (&["convert", "log", "-o", "hard"], "log"),
         (&["convert", "other", "log", "-t", "nquads", "-o", "link"], "log"),
         (&["convert", "log", "-c", "c.jsonld", "-o", "c.jsonld"], "c.jsonld"),
-        (&["query", "log", "-q", "ASK {}", "--results", "csv", "-o", "log"], "log"),
+        (&["query", "log", "-q", "ASK {}", "-t", "csv", "-o", "log"], "log"),
         (&["query", "data.ttl", "-q", "CONSTRUCT WHERE { ?s ?p ?o }", "-o", "data.ttl"], "data.ttl"),
-        (&["query", "log", "--query-file", "q.rq", "--results", "csv", "-o", "q.rq"], "q.rq"),
+        (&["query", "log", "--query-file", "q.rq", "-t", "csv", "-o", "q.rq"], "q.rq"),
     ] {
         let ran = place.run(arguments);
         ran.said(2, &format!("error: {input} is an input and the output: name another file for the output\n"));
@@ -64,11 +64,10 @@ fn no_input_is_appended_to() {
 #[cfg(unix)]
 fn a_register_does_not_replace_what_it_is_made_of() {
     let place = Place::with("log", LOG);
-    place.run(&["register", "--from-capture", "log", "-o", "block", "--quiet"]).quietly();
-    for arguments in [
-        &["register", "--from-capture", "log", "block/bblock.json", "-o", "block"][..],
-        &["register", "block/bblock.json", "-o", "block"],
-    ] {
+    place.run(&["capture", "log", "-o", "block", "--quiet"]).quietly();
+    for arguments in
+        [&["capture", "log", "block/bblock.json", "-o", "block"][..], &["register", "block/bblock.json", "-o", "block"]]
+    {
         let ran = place.run(arguments);
         let said = "block/bblock.json is in the folder that would be replaced: name another folder with --output";
         ran.said(2, &format!("error: {said}\n"));
@@ -89,12 +88,12 @@ fn closed_streams_are_told() {
         (output.status.code(), String::from_utf8(output.stderr).expect("text"))
     };
     let output = "error: standard output is closed: nothing can be written there\n";
-    for arguments in ["convert log", "convert log -o -", "query log -q 'ASK {}'", "queries", "formats", "man"] {
+    for arguments in ["convert log", "convert log -o -", "query log -q 'ASK {}'", "ask", "formats", "man"] {
         assert_eq!(run(&format!("{arguments} >&-")), (Some(2), output.to_owned()), "{arguments}");
     }
     let input = "error: standard input is closed: name a file to read\n";
     assert_eq!(run("convert <&-"), (Some(2), format!("{input}error: 1 of 1 inputs failed\n")));
-    for arguments in ["query -q 'ASK {}'", "query log --query-file -", "register --from-capture - -o block"] {
+    for arguments in ["query -q 'ASK {}'", "query log --query-file -", "capture - -o block"] {
         assert_eq!(run(&format!("{arguments} <&-")), (Some(2), input.to_owned()), "{arguments}");
     }
     // Neither matters where it is not used, and /dev/null is what the user says it is.
@@ -131,7 +130,7 @@ fn leftovers_are_removed() {
     let written = unfinished();
     assert!(written.len() == 1 && written != left, "{written:?} after {left:?}");
     place.convert(&["log", "-o", "other.nt"]).said(0, LOG_SUMMARY);
-    place.run(&["register", "--from-capture", "log", "-o", "block", "--quiet"]).quietly();
+    place.run(&["capture", "log", "-o", "block", "--quiet"]).quietly();
     assert_eq!(unfinished(), written);
     drop(running.stdin.take());
     assert!(running.wait().expect("an end").success());

@@ -59,10 +59,12 @@ fn every_question_takes_every_filter() {
         (&["--session", "b2"], chosen(|m, _| m.session.as_deref() == Some("b2"))),
         (&["--session=-?1"], chosen(|m, _| m.session.as_deref() == Some("a1"))),
         (&["--kind", "Error*"], chosen(|m, _| m.error.is_some())),
+        (&["--kind", "error"], chosen(|m, _| m.error.is_some())),
         (&["--since", "2026-01-05T10:00:15Z"], chosen(|m, _| time(m).as_str() >= "2026-01-05T10:00:15")),
         (&["--since", "10:00:15"], chosen(|m, _| time(m).as_str() >= "2026-01-05T10:00:15")),
         // The last message is from 10:00:21.
         (&["--since", "6s"], chosen(|m, _| time(m).as_str() >= "2026-01-05T10:00:15")),
+        (&["--last", "6s"], chosen(|m, _| time(m).as_str() >= "2026-01-05T10:00:15")),
         (
             &["--since", "10:00:05", "--until", "0.2m"],
             chosen(|m, _| {
@@ -129,7 +131,7 @@ fn what_no_message_has_is_told() {
             "no message has the session \"a3\"; there are session-a1, session-b2",
         ),
         (&["timeline", "log", "--tool", "xyz"], "no message has a tool"),
-        (&["timeline", "log", "--since", "10m"], "no message has a time, for --since and --until"),
+        (&["timeline", "log", "--since", "10m"], "no message has a time, for --since, --last and --until"),
     ] {
         let ran = place.run(arguments);
         assert!(ran.stderr.ends_with(&format!("0 rows\nnote: {note}\n")), "{arguments:?}: {}", ran.stderr);
@@ -139,6 +141,9 @@ fn what_no_message_has_is_told() {
     place
         .run(&["errors", "log", "--since", "yesterday"])
         .began(2, "error: invalid value 'yesterday' for '--since <TIME>': expected a time such as ");
+    place
+        .run(&["errors", "log", "--last", "10:00"])
+        .began(2, "error: invalid value '10:00' for '--last <DURATION>': expected a duration such as ");
     place.put("own/q.rq", "SELECT * { ?m a jrpc:Request }");
     place.run(&["ask", "q", "log", "--queries", "own", "--method", "a"]).said(
         2,
@@ -160,11 +165,11 @@ fn every_way_to_ask_takes_filters() {
     let expected = names(&["timeline"]);
     assert!(expected.len() > 2, "{expected:?}");
     for asked in [
-        &["query", "--named", "timeline"][..],
-        &["ask", "mine", "--queries", "own"],
-        &["query", "--named", "mine", "--queries", "own"],
+        &["ask", "mine", "--queries", "own"][..],
+        &["query", "own/mine.rq"],
         &["query", "--query-file", "own/mine.rq"],
         &["query", "-q", query],
+        &["query", query],
     ] {
         assert_eq!(names(asked), expected, "{asked:?}");
         assert_eq!(names(&[asked, &["--limit", "2"]].concat()), expected[..2], "{asked:?}");

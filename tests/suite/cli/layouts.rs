@@ -43,10 +43,9 @@ fn places_on_the_command_line() {
     assert_read(&convert(&["app.log", "--envelope", POINTERS, "-f", "json-lines"]), 2);
     assert_read(&convert(&["app.txt", "--line", REGEX]), 1);
     // All that read logs know them.
-    let named = ["--named", "methods", "--results", "csv", "--quiet"];
-    let query = place.run(&[&["query", "app.log", "--envelope", POINTERS], &named[..]].concat());
+    let query = place.run(&["methods", "app.log", "--envelope", POINTERS, "-t", "csv", "--quiet"]);
     assert!(query.quietly().text().contains("\nadd,1,"), "{}", query.text());
-    let register = place.run(&["register", "--from-capture", "app.txt", "--line", REGEX, "-o", "block"]);
+    let register = place.run(&["capture", "app.txt", "--line", REGEX, "-o", "block"]);
     register.began(0, "0 examples and 1 test in block, of 2 records");
 }
 
@@ -117,15 +116,15 @@ fn the_file_of_the_documents() {
 #[test]
 fn logs_explained() {
     let place = Place::with("log", "// adds\n>> {\"id\":1,\"method\":\"add\"}\n<< {\"id\":1,\"result\":3}\n");
-    let explained = place.run(&["formats", "log"]);
+    let explained = place.run(&["detect", "log"]);
     let expected = "log: arrows\n\nrecord 1, line 2\n  time     -\n  sender   client\n  session  -\n  message  \
                     {\"id\":1,\"method\":\"add\"}\n\nrecord 2, line 3\n  time     -\n  sender   server\n  session  -\n  message  \
                     {\"id\":1,\"result\":3}\n\n2 records (arrows): 1 request, 1 response, 1 log line\n\n\
                     `--from arrows` says the same.\n";
     assert_eq!((explained.quietly().text(), explained.status), (expected, Some(0)));
     place.put("app.log", "started\nlistening\n");
-    let unread = place.run(&["formats", "app.log"]);
+    let unread = place.run(&["detect", "app.log"]);
     assert!(unread.status == Some(1) && unread.text().contains("; not read as JSON-RPC: 2\n"), "{}", unread.text());
-    let envelopes = place.run_with(&["formats", "-", "--envelope", POINTERS], ENVELOPES);
+    let envelopes = place.run_with(&["detect", "-", "--envelope", POINTERS], ENVELOPES);
     assert!(envelopes.quietly().text().contains("\n  sender   server\n  session  a\n"), "{}", envelopes.text());
 }

@@ -5,7 +5,7 @@ use super::{BASE, LOG, Place, REQUEST};
 /// A log that fails in one place, and a folder with queries of one's own.
 fn place() -> Place {
     let place = Place::with("log", LOG);
-    place.put("own/calls.rq", "# Who is called\nSELECT ?method { ?r jrpc:hasMethod ?method\n#:only FILTER(?method = $value)\n} ORDER BY ?method\n");
+    place.put("own/calls.rq", "# Who is called\nSELECT ?method { ?r jrpc:hasMethod ?method\n} ORDER BY ?method\n");
     place.put("own/errors.rq", "# Nothing\nASK {}\n");
     place.put("own/notes.txt", "none of them");
     place
@@ -24,12 +24,10 @@ fn questions_are_commands() {
         ("problems", "problems"),
         ("handshake", "handshake"),
     ] {
-        let before = place.run(&["query", "log", "--named", name, "--results", "csv", "--quiet"]);
-        assert!(before.quietly().text().lines().count() > 0);
-        for arguments in [&[command, "log"][..], &["ask", command, "log"], &["ask", name, "log"]] {
-            let ran = place.run(&[arguments, &["-t", "csv", "--quiet"]].concat());
-            assert_eq!(ran.quietly().stdout, before.stdout, "{arguments:?}");
-        }
+        let asked = place.run(&["ask", name, "log", "-t", "csv", "--quiet"]);
+        assert!(asked.quietly().text().lines().count() > 0);
+        let ran = place.run(&[command, "log", "-t", "csv", "--quiet"]);
+        assert_eq!(ran.quietly().stdout, asked.stdout, "{command}");
     }
     // From standard input too, and not only from logs.
     let piped = place.run_with(&["errors", "-t", "csv", "--base", BASE, "--quiet"], LOG);
@@ -45,10 +43,8 @@ fn queries_of_ones_own() {
     let ran = place.run(&["ask", "calls", "log", "--queries", "own", "-t", "csv"]);
     ran.said(0, "3 rows\n");
     assert_eq!(ran.text(), "method\r\nno\r\nnote\r\nsubtract\r\n");
-    let ran = place.run(&["query", "log", "--named", "calls", "--queries", "own", "--param", "only=no", "-t", "csv"]);
-    assert_eq!(ran.text(), "method\r\nno\r\n");
-    let list = place.run(&["queries", "--queries", "own"]);
-    assert!(list.quietly().text().contains("calls\n    Who is called\n    parameters: only\n"), "{}", list.text());
+    let list = place.run(&["ask", "--queries", "own"]);
+    assert!(list.quietly().text().contains("calls\n    Who is called\n"), "{}", list.text());
     assert!(!list.text().contains("Nothing"), "{}", list.text());
     place.run(&["ask", "none", "log", "--queries", "own"]).began(2, "error: there is no query \"none\"; there are ");
     place.run(&["ask", "none", "log", "--queries", "gone"]).began(2, "error: cannot read the queries in gone: ");
@@ -57,7 +53,7 @@ fn queries_of_ones_own() {
     ran.said(0, "note: errors is the built-in question; a query of your own needs another name\n1 row\n");
     place.set("RPCGRAPH_QUERIES", "own");
     assert_eq!(place.run(&["ask", "calls", "log", "-t", "csv"]).text().lines().count(), 4);
-    assert!(place.run(&["queries", "calls"]).quietly().text().starts_with("# Who is called"));
+    assert!(place.run(&["ask", "calls", "--print"]).quietly().text().starts_with("# Who is called"));
 }
 
 #[test]
@@ -73,14 +69,42 @@ fn a_wrong_name_or_text_is_told_what_it_is() {
         .run(&["query", "log", "-q", "own/errors.rq"])
         .said(2, "error: own/errors.rq is not SPARQL but a file: name it with --query-file\n");
     let ran = place.run(&["query", "log"]);
-    ran.began(2, "error: there is no query: give one with --query or --query-file, or ask one of these: ");
-    assert!(ran.text().contains("errors\n    What failed"), "{}", ran.text());
+    ran.began(2, "error: there is no query: write SPARQL or a file NAME.rq before the inputs, or name one with ");
     let ran = place.run(&["errors", "log", "-t", "turtle"]);
     ran.began(2, "error: the answer is rows, and turtle is for a graph: one of table, csv, ");
     let ran = place.run(&["query", "log", "-q", "DESCRIBE <#m1>", "-t", "csv"]);
     ran.began(2, "error: the answer is a graph, and csv is for rows: one of turtle, ");
     let ran = place.run(&["errors", "log", "-t", "excel"]);
     assert!(ran.stderr.contains("there is no such format; there are table, csv, "), "{}", ran.stderr);
+}
+
+/// As with jq and rg, the query may come first.
+#[test]
+fn the_query_may_come_first() {
+    let mut place = place();
+    let expected = place.run(&["query", "log", "-q", "ASK { ?x a jrpc:Request }"]);
+    assert_eq!(expected.quietly().text(), "true\n");
+    place.put("q.rq", "ASK { ?x a jrpc:Request }");
+    place.put("ask.log", LOG);
+    for query in [
+        "ASK { ?x a jrpc:Request }",
+        "# any\nask{?x a jrpc:Request}",
+        "PREFIX a: <urn:> ASK { ?x a jrpc:Request }",
+        "q.rq",
+    ] {
+        for arguments in [&["query", query, "log"][..], &["query", "--quiet", query, "ask.log"]] {
+            assert_eq!(place.run(arguments).quietly().stdout, expected.stdout, "{arguments:?}");
+        }
+        assert_eq!(place.run_with(&["query", query], LOG).quietly().stdout, expected.stdout, "{query}");
+    }
+    place.run(&["query", "ask.log", "--query-file", "q.rq"]).quietly();
+    place.run(&["query", "gone.rq", "log"]).began(2, "error: cannot read the query from gone.rq: ");
+    place.run(&["query", "SELCT * { ?x a ?y }", "log"]).began(2, "error: not SPARQL, at line 1, column 1: ");
+    place.run(&["query", "errors", "log"]).began(2, "error: errors is not SPARQL but the name of a question: ");
+    let ran = place.run(&["query", "log", "-q", "ASK {}", "--endpoint", "http://localhost:1"]);
+    ran.said(2, "error: with --store or --endpoint there are no inputs: leave out log\n");
+    place.set("RPCGRAPH_QUERIES", "own");
+    place.run(&["query", "calls", "log"]).began(2, "error: calls is not SPARQL but the name of a question: ");
 }
 
 #[test]
@@ -150,10 +174,9 @@ fn what_the_first_word_is() {
     let note = "note: errors is the command; the file of that name is ./errors\n";
     place.run(&["errors", "log", "--quiet"]).said(0, note);
     place.run(&["--quiet", "errors", "log"]).said(0, note);
-    place.run(&["erors", "log"]).said(
-        2,
-        "error: there is no command and no file \"erors\": did you mean the command errors or the file errors?\n",
-    );
+    place
+        .run(&["erors", "log"])
+        .said(2, "error: there is no command and no file \"erors\": did you mean `errors` or the file errors?\n");
     place.run(&["lgo"]).said(2, "error: there is no command and no file \"lgo\": did you mean the file log?\n");
     place
         .run(&["own/call.rq"])
@@ -218,6 +241,8 @@ fn graphs_give_messages_back() {
         assert_eq!(place.convert(&["log", "-o", file, "--quiet"]).status, Some(0));
         let rebuilt = place.run(&["rebuild", file]);
         assert_eq!(rebuilt.quietly().text(), log.replace("1.50", "1.5"), "{file}");
+        place.run(&["rebuild", file, "-o", "again.ndjson"]).quietly();
+        assert_eq!(place.read("again.ndjson"), rebuilt.stdout);
     }
     place.run(&["rebuild", "log"]).said(2, "error: log is not an RDF file, by its extension\n");
     place.run(&["rebuild", "gone.nq"]).began(2, "error: cannot read gone.nq: ");
@@ -244,6 +269,16 @@ fn folders_are_read() {
         }
     }
     assert!(place.run(&["logs", "--quiet"]).quietly().text().contains("sessions  json-lines"));
+    for command in
+        [&["report", "-o", "page.html"][..], &["capture", "-o", "block"], &["detect"], &["load", "--store", "s"]]
+    {
+        let ran = place.run(&[command, &["-r", "logs"]].concat());
+        assert!(ran.status == Some(0) || ran.stderr.contains("rocksdb"), "{command:?}: {}", ran.stderr);
+    }
+    let shown = place.run(&["show", "logs", "-r", "m2", "-t", "messages"]);
+    assert_eq!(shown.quietly().text().lines().count(), 6);
+    place.run(&["show", "logs", "-r", "m2", "-t", "messages", "-o", "m2.ndjson"]).quietly();
+    assert_eq!(place.read("m2.ndjson"), shown.stdout);
     let note = "note: logs: 1 folder in it not read; -r reads the files in them, too\n";
     place.run(&["convert", "logs", "-t", "nquads"]).began(0, note);
     let ran = place.run(&["convert", "-r", "logs", "-t", "nquads"]);
@@ -308,8 +343,10 @@ fn no_rows_are_explained() {
     place
         .run(&["errors", "log", "--session", "no"])
         .said(0, "0 rows\nnote: no message has the session \"no\"; there are log\n");
-    place.run(&["tool-failures"]).said(
-        2,
-        "error: there is no command and no file \"tool-failures\": did you mean the command ask tool-failures?\n",
-    );
+    for name in ["tool-failures", "operations"] {
+        let stderr = format!("error: there is no command and no file \"{name}\": did you mean `ask {name}`?\n");
+        place.run(&[name]).said(2, &stderr);
+    }
+    place.run(&["ASK {}"]).said(2, "error: there is no command and no file \"ASK {}\": did you mean `query`?\n");
+    place.run(&["queries"]).said(2, "error: there is no command and no file \"queries\": did you mean `query`?\n");
 }

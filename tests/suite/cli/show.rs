@@ -19,6 +19,8 @@ fn place() -> Place {
 fn a_message_and_its_answer_or_request() {
     let place = place();
     let shown = place.run(&["show", "log", "m7"]);
+    // As a line of CSV has it.
+    assert_eq!(place.run(&["show", "log", &format!("{}#m7\r", place.iri("log"))]).stdout, shown.stdout);
     assert_eq!(
         shown.quietly().text(),
         r#"m6 · line 6, byte 573 · Request
@@ -173,7 +175,7 @@ fn what_is_not_there_is_told() {
             &["--tool", "alert", "--id", "xyz"],
             "no message has the tool \"alert\"; did you mean alerts?; no message has the id \"xyz\"; there are 0, 1, 2, retry-1",
         ),
-        (&["--since", "1s"], "no message has a time, for --since and --until"),
+        (&["--since", "1s"], "no message has a time, for --since, --last and --until"),
         (&["m1", "--method", "tools/call", "--id", "2"], "no message is all of --method tools/call --id 2"),
     ] {
         let ran = place.run(&[&["show", "log"], arguments].concat());

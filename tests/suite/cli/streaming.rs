@@ -219,9 +219,14 @@ fn a_reader_may_leave() {
 #[test]
 fn a_reader_that_never_came() {
     let place = Place::with("log", LOG);
-    for arguments in
-        [&["convert", "log"][..], &["context"], &["ontology"], &["formats"], &["man"], &["completions", "zsh"]]
-    {
+    for arguments in [
+        &["convert", "log"][..],
+        &["vocab", "context"],
+        &["vocab", "rpcgraph"],
+        &["formats"],
+        &["man"],
+        &["completions", "zsh"],
+    ] {
         let mut child = place.command(arguments).spawn().expect("a run");
         drop(child.stdout.take());
         let ended = child.wait_with_output().expect("an end");

@@ -33,7 +33,7 @@ fn a_terminal_is_sent_nothing_that_it_obeys() {
     let mut commands: Vec<String> = ["turtle", "ntriples", "nquads", "trig", "jsonld", "jsonld-lines"]
         .map(|to| format!("convert log -t {to}"))
         .into();
-    commands.extend(["table", "csv", "tsv", "json"].map(|to| format!("query log -q '{rows}' --results {to}")));
+    commands.extend(["table", "csv", "tsv", "json"].map(|to| format!("query log -q '{rows}' -t {to}")));
     commands.extend(["turtle", "jsonld"].map(|to| format!("query log -q '{graph}' -t {to}")));
     commands.push(format!("query log -q 'ASK FROM <urn:a{}> {{}}'", "\u{200e}\u{202e}"));
     commands.push(format!("convert 'gone{OBEYED}'"));
@@ -57,12 +57,19 @@ fn a_terminal_is_sent_nothing_that_it_obeys() {
     assert!(piped.text().contains("\u{9b}31m\u{61c}\u{200e}\u{200f}\u{202e}\u{2066}"), "{}", piped.text());
 }
 
+/// Somebody who waits for an answer learns that the program waits, too.
+#[test]
+fn a_terminal_that_is_read_is_told() {
+    let Some(text) = shown(&Place::new(), "query 'ASK {}' --timeout 1") else { return };
+    assert!(text.contains("note: reading standard input; Ctrl-D ends it"), "{text}");
+}
+
 #[test]
 fn xml_on_a_terminal_has_references() {
     let place = Place::with("log", "{\"jsonrpc\":\"2.0\",\"method\":\"a\u{9b}b\"}\n");
     let Some(text) = shown(&place, "convert log -t rdfxml --quiet") else { return };
     assert!(text.contains("a&#x9B;b"), "{text}");
-    let query = "query log -q 'SELECT ?m { ?r jrpc:hasMethod ?m }' --results xml";
+    let query = "query log -q 'SELECT ?m { ?r jrpc:hasMethod ?m }' -t xml";
     let Some(text) = shown(&place, query) else { return };
     assert!(text.contains("a&#x9B;b"), "{text}");
 }

@@ -12,7 +12,7 @@ const WHY: &str = "app.log: nothing was read as JSON-RPC (json-lines: 2 malforme
                    (`rpcgraph formats` lists them)\n";
 
 fn ask(place: &Place, arguments: &[&str]) -> Ran {
-    place.run(&[&["query", "--quiet", "--results", "csv"], arguments].concat())
+    place.run(&[arguments, &["--quiet", "-t", "csv"]].concat())
 }
 
 /// Queries of nothing but the types that they name, by which whatever is not a message is seen.
@@ -23,11 +23,12 @@ fn a_log_that_was_not_read_answers_no_question() {
     let place = Place::with("app.log", TEXT);
     let failed = format!("error: {WHY}error: nothing was read of 1 of 1 input\n");
     for name in ["errors", "methods", "unanswered", "slowest", "tools"] {
-        ask(&place, &["app.log", "--named", name]).said(2, &failed).printed_nothing();
+        ask(&place, &["ask", name, "app.log"]).said(2, &failed).printed_nothing();
     }
-    ask(&place, &["app.log", "-q", "ASK { ?answer a jrpc:ErrorResponse }", "--exit-status"]).said(2, &failed);
+    ask(&place, &["query", "app.log", "-q", "ASK { ?answer a jrpc:ErrorResponse }", "--fail-if", "none"])
+        .said(2, &failed);
     // Findings are those that `convert` has.
-    let ran = place.run(&["query", "app.log", "--named", "errors"]);
+    let ran = place.run(&["ask", "errors", "app.log"]);
     let converted = place.convert(&["app.log"]);
     let (told, _) = converted.stderr.split_once("error: ").expect("why");
     assert_eq!(ran.stderr, format!("{told}{failed}"));
@@ -36,20 +37,20 @@ fn a_log_that_was_not_read_answers_no_question() {
 #[test]
 fn what_is_asked_about_what_is_there_is_answered() {
     let place = Place::with("app.log", TEXT);
-    assert_eq!(ask(&place, &["app.log", "-q", MALFORMED]).quietly().text().lines().count(), 3);
+    assert_eq!(ask(&place, &["query", "app.log", "-q", MALFORMED]).quietly().text().lines().count(), 3);
     let values = "SELECT ?r { VALUES ?type { rpcg:LogLine } ?r a ?type }";
     for query in ["SELECT ?line { ?line a rpcg:LogLine }", values] {
-        assert_eq!(ask(&place, &["app.log", "-q", query]).quietly().text().lines().count(), 1, "{query}");
+        assert_eq!(ask(&place, &["query", "app.log", "-q", query]).quietly().text().lines().count(), 1, "{query}");
     }
     for name in ["problems", "timeline", "sessions"] {
-        assert!(ask(&place, &["app.log", "--named", name]).quietly().text().lines().count() > 1, "{name}");
+        assert!(ask(&place, &["ask", name, "app.log"]).quietly().text().lines().count() > 1, "{name}");
     }
     let converted = place.convert(&["app.log"]).stderr;
     let (findings, _) = converted.split_once("error: ").expect("why");
     let ran = place.run(&["query", "app.log", "-q", "ASK { ?record a rpcg:InvalidMessage }"]);
     ran.said(0, &format!("{findings}note: {WHY}"));
     // It sees what is there, by any type, but nothing of what it is about.
-    let answers = ask(&place, &["app.log", "-q", "SELECT * { ?answer a ?type ; rpcg:respondsTo ?request }"]);
+    let answers = ask(&place, &["query", "app.log", "-q", "SELECT * { ?answer a ?type ; rpcg:respondsTo ?request }"]);
     answers.said(2, "error: nothing was read of 1 of 1 input\n");
 }
 
@@ -57,14 +58,14 @@ fn what_is_asked_about_what_is_there_is_answered() {
 fn the_other_inputs_are_answered() {
     let place = Place::with("app.log", TEXT);
     place.put("log", LOG);
-    let ran = ask(&place, &["app.log", "log", "--named", "errors"]);
+    let ran = ask(&place, &["errors", "app.log", "log"]);
     ran.said(2, &format!("error: {WHY}error: nothing was read of 1 of 2 inputs\n"));
     assert!(ran.text().contains("Method not found"), "{}", ran.text());
     place.put("app.ttl", "<#a> <#b> <#c> .");
-    let ran = ask(&place, &["app.log", "app.ttl", "-q", "SELECT * { ?s <#b> ?o }"]);
+    let ran = ask(&place, &["query", "app.log", "app.ttl", "-q", "SELECT * { ?s <#b> ?o }"]);
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
 
-    let ran = place.run(&["register", "--from-capture", "app.log", "log", "-o", "block", "--quiet"]);
+    let ran = place.run(&["capture", "app.log", "log", "-o", "block", "--quiet"]);
     ran.said(2, &format!("error: {WHY}error: nothing was read of 1 of 2 inputs\n"));
     assert!(place.path("block/examples.yaml").exists());
 }
@@ -94,15 +95,15 @@ fn what_it_is_is_said() {
         (access.as_bytes(), "; it looks like the access log of a web server"),
     ] {
         place.put("input", bytes);
-        let ran = ask(&place, &["input", "--named", "errors"]);
+        let ran = ask(&place, &["ask", "errors", "input"]);
         assert_eq!(ran.status, Some(2), "{expected}");
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
     place.put("input", access);
-    assert_eq!(ask(&place, &["input", "--named", "methods", "-f", "json-lines"]).quietly().text().lines().count(), 3);
+    assert_eq!(ask(&place, &["ask", "methods", "input", "-f", "json-lines"]).quietly().text().lines().count(), 3);
     // One message that has no such members is enough.
     place.put("input", format!("{access}{}\n", r#"{"method":"m","params":[],"id":8}"#));
-    ask(&place, &["input", "--named", "methods"]).quietly();
+    ask(&place, &["ask", "methods", "input"]).quietly();
 }
 
 /// Nothing of the log is in any record.
@@ -110,7 +111,7 @@ fn what_it_is_is_said() {
 fn a_format_that_was_stated() {
     let place = Place::with("log", LOG);
     for format in ["har", "arrows", "claude-desktop", "content-length", "sse"] {
-        let ran = ask(&place, &["log", "--named", "errors", "-f", format]);
+        let ran = ask(&place, &["errors", "log", "-f", format]);
         assert_eq!((ran.status, ran.text()), (Some(2), ""), "{format}: {}", ran.stderr);
         assert!(ran.stderr.contains("`: try without --from, or with another format"), "{format}: {}", ran.stderr);
     }
@@ -125,7 +126,7 @@ fn broken_json_rpc_is_read() {
         r#"{"jsonrpc":2.0,"method":"m","extra":1}"#,
         r#"{"id":1,"method":"m"}"#,
     ] {
-        let ran = ask(&Place::with("log", log), &["log", "--named", "errors"]);
+        let ran = ask(&Place::with("log", log), &["errors", "log"]);
         assert_eq!(ran.status, Some(0), "{log}: {}", ran.stderr);
         assert!(!ran.stderr.contains("error"), "{log}: {}", ran.stderr);
     }
@@ -138,6 +139,6 @@ fn most_of_it_may_be_unread() {
     let said = |arguments: &[&str]| place.run(arguments).stderr.contains("were not read as JSON-RPC");
     assert!(!said(&["convert", "log"]));
     place.put("log", format!("{half}done\n"));
-    assert!(said(&["convert", "log"]) && said(&["query", "log", "--named", "errors"]));
+    assert!(said(&["convert", "log"]) && said(&["ask", "errors", "log"]));
     assert!(!said(&["convert", "log", "--quiet"]));
 }

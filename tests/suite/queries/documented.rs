@@ -92,32 +92,27 @@ fn every_file_is_sparql_without_us() {
 #[test]
 fn the_command_lists_and_prints_them() {
     let place = Place::new();
-    let list = place.run(&["queries"]);
+    let list = place.run(&["ask"]);
     let text = list.quietly().text();
     for query in CATALOGUE {
-        let parameters = query.parameters().join(", ");
-        let entry = format!("{}\n    {}\n    parameters: {parameters}\n", query.name, query.title());
+        let entry = format!("{}\n    {}\n", query.name, query.title());
         assert!(text.contains(&entry), "{entry}");
-        assert_eq!(place.run(&["queries", query.name]).quietly().text(), query.text);
+        assert_eq!(place.run(&["ask", query.name, "--print"]).quietly().text(), query.text);
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100));
     place
-        .run(&["queries", "method"])
+        .run(&["ask", "method", "--print"])
         .began(2, "error: there is no query \"method\"; there are overview, sessions, timeline, ");
 }
 
 #[test]
 fn the_command_asks_them() {
     let place = Place::with("log", crate::cli::LOG);
-    let ran = place.run(&["query", "log", "--named", "errors", "--param", "method=no", "--results", "csv", "--quiet"]);
+    let ran = place.run(&["ask", "errors", "log", "--method", "no", "-t", "csv", "--quiet"]);
     let expected = format!(
         "message,session,time,sender,request,method,id,code,kind,error,data,seconds,failure\r\n\
          {0}#m5,{0},,,{0}#m4,no,a,-32601,MethodNotFound,Method not found,,,error\r\n",
         place.iri("log")
     );
     assert_eq!(ran.quietly().text(), expected);
-    let ran = place.run(&["query", "log", "--named", "errors", "--param", "methd=no"]);
-    ran.said(2, "error: the query errors has no parameter \"methd\"; it has session, method, code, limit\n");
-    let ran = place.run(&["query", "log", "--named", "errors", "--param", "limit=few"]);
-    ran.said(2, "error: the parameter limit wants a whole number, not \"few\"\n");
 }

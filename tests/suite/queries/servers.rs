@@ -30,7 +30,7 @@ fn differences(server: &Running) -> Vec<(&'static str, BTreeSet<String>, BTreeSe
     let load = ["load", "--quiet", "--update", &server.update, "--graph-store", &server.graph_store];
     place.run(&[&load, &there[..], &logs].concat()).quietly();
     let rows = |name: &str, source: &[&str]| -> BTreeSet<String> {
-        let ran = place.run(&[&["query", "--quiet", "--results", "csv", "--named", name], source].concat());
+        let ran = place.run(&[&["ask", name, "--quiet", "-t", "csv"], source].concat());
         ran.quietly().text().lines().map(|line| line.split(',').map(time).collect::<Vec<_>>().join(",")).collect()
     };
     let plain = CATALOGUE.iter().filter(|query| parse(query, &[]).functions().is_empty());

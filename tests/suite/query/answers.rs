@@ -21,11 +21,11 @@ fn rows_in_the_formats_of_the_w3c() {
     let tsv = "?iri\t?plain\t?tagged\t?number\t?json\n<https://example.org/s#m1>\t\"a,\\\"b\\\"\\n<c>\"\t\"hej\"@sv\t1.5\t\
                \"[1]\"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>\n\t\t\t\t\n";
     for (format, expected) in [("csv", csv), ("tsv", tsv)] {
-        let ran = ask(LOG, TERMS, &["--results", format]);
+        let ran = ask(LOG, TERMS, &["-t", format]);
         ran.quietly();
         assert_eq!(ran.text(), expected, "{format}");
     }
-    let json: serde_json::Value = serde_json::from_str(ask(LOG, TERMS, &["--results", "json"]).text()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(ask(LOG, TERMS, &["-t", "json"]).text()).unwrap();
     assert_eq!(
         json,
         serde_json::json!({
@@ -42,7 +42,7 @@ fn rows_in_the_formats_of_the_w3c() {
             ]},
         })
     );
-    let ran = ask(LOG, TERMS, &["--results", "xml"]);
+    let ran = ask(LOG, TERMS, &["-t", "xml"]);
     for part in [
         "<variable name=\"iri\"/>",
         "<binding name=\"iri\"><uri>https://example.org/s#m1</uri></binding>",
@@ -72,7 +72,7 @@ fn a_table_for_people() {
 
 #[test]
 fn columns_of_a_star_stand_as_they_are_named() {
-    let ran = ask(LOG, "SELECT DISTINCT * { ?z jrpc:hasMethod ?a } ORDER BY ?z LIMIT 1", &["--results", "csv"]);
+    let ran = ask(LOG, "SELECT DISTINCT * { ?z jrpc:hasMethod ?a } ORDER BY ?z LIMIT 1", &["-t", "csv"]);
     assert_eq!(ran.text(), "z,a\r\nhttps://example.org/s#m1,subtract\r\n");
 }
 
@@ -80,8 +80,8 @@ fn columns_of_a_star_stand_as_they_are_named() {
 fn yes_and_no() {
     let yes = "ASK { ?x a jrpc:Request }";
     assert_eq!(ask(LOG, yes, &[]).text(), "true\n");
-    assert_eq!(ask(LOG, yes, &["--results", "csv"]).text(), "true\n");
-    assert_eq!(ask(LOG, yes, &["--results", "json"]).text(), "{\"head\":{},\"boolean\":true}");
+    assert_eq!(ask(LOG, yes, &["-t", "csv"]).text(), "true\n");
+    assert_eq!(ask(LOG, yes, &["-t", "json"]).text(), "{\"head\":{},\"boolean\":true}");
     assert_eq!(ask(LOG, "ASK { ?x a rpcg:Batch }", &[]).text(), "false\n");
 }
 
@@ -128,8 +128,7 @@ fn turtle_is_short_against_the_session() {
 fn xml_refuses_what_it_cannot_carry() {
     let log = "{\"jsonrpc\":\"2.0\",\"method\":\"a\\u0001b\"}";
     let query = "SELECT ?m { ?r jrpc:hasMethod ?m }";
-    ask(log, query, &["--results", "xml"])
-        .began(2, "error: XML cannot carry U+0001, which a literal of row 1 holds: use ");
+    ask(log, query, &["-t", "xml"]).began(2, "error: XML cannot carry U+0001, which a literal of row 1 holds: use ");
     ask(log, "CONSTRUCT { ?r jrpc:hasMethod ?m } { ?r jrpc:hasMethod ?m }", &["-t", "rdfxml"])
         .began(2, "error: XML cannot carry U+0001, which a literal of <https://example.org/s#m1> holds: use Turtle");
     // A terminal is not given it either, but told of it.

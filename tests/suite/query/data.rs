@@ -16,7 +16,7 @@ fn prefixes_need_no_declaration_and_may_have_another() {
     assert_eq!(rows(LOG, "SELECT ?n { <#m1> rpcg:sequence ?n ; rdf:type jrpc:Request }"), ["1"]);
     for (prefix, namespace) in rpcgraph::query::QUERY_PREFIXES {
         let query = format!("SELECT ?x {{ BIND(STR({prefix}:x) AS ?x) }}");
-        let ran = ask(LOG, &query, &["--results", "csv"]);
+        let ran = ask(LOG, &query, &["-t", "csv"]);
         assert_eq!(ran.text(), format!("x\r\n{namespace}x\r\n"));
         let query = format!("PREFIX {prefix}: <http://example.org/> SELECT ?x {{ BIND(STR({prefix}:x) AS ?x) }}");
         assert_eq!(rows(LOG, &query), ["http://example.org/x"]);
@@ -34,7 +34,7 @@ fn each_session_is_a_graph_and_a_query_sees_them_all() {
             "b.ndjson",
             "--base",
             "https://example.org/",
-            "--results",
+            "-t",
             "csv",
             "--quiet",
             "-q",
@@ -98,7 +98,7 @@ fn rdf_files_are_read_by_their_names() {
             place.run(&["convert", "s.ndjson", base[0], base[1], "--quiet", "-o", file]).quietly();
         }
         let query = "SELECT * { ?s ?p ?o } ORDER BY ?s ?p ?o";
-        let ran = place.run(&["query", file, base[0], base[1], "--quiet", "--results", "tsv", "-q", query]);
+        let ran = place.run(&["query", file, base[0], base[1], "--quiet", "-t", "tsv", "-q", query]);
         ran.quietly();
         let lines: Vec<_> = ran.text().lines().map(str::to_owned).collect();
         assert_eq!(lines.len(), 47, "{file}");
@@ -117,7 +117,7 @@ fn a_triple_of_many_files_is_one_triple() {
     place.put("a.nq", format!("{triple} <http://example.org/g> .\n{triple} <http://example.org/h> .\n"));
     place.put("b.nt", format!("{triple} .\n"));
     let count = |query: &str| {
-        let ran = place.run(&["query", "a.nq", "b.nt", "--results", "csv", "--quiet", "-q", query]);
+        let ran = place.run(&["query", "a.nq", "b.nt", "-t", "csv", "--quiet", "-q", query]);
         ran.quietly();
         ran.text().trim_start_matches("n\r\n").trim_end().to_owned()
     };
@@ -183,7 +183,7 @@ fn loading_a_part_gives_the_answers_of_the_whole() {
         "SELECT (COUNT(*) AS ?n) FROM <https://example.org/t.ndjson> { ?x a jrpc:Request }",
     ] {
         let sorted = |arguments: &[&str]| {
-            let mut all = vec!["query", "--results", "csv", "--quiet", "-q", query];
+            let mut all = vec!["query", "-t", "csv", "--quiet", "-q", query];
             all.extend(arguments);
             let ran = place.run(&all);
             ran.quietly();

@@ -29,7 +29,7 @@ fn an_empty_answer_is_a_status_where_it_is_asked_for() {
         ("CONSTRUCT WHERE { ?x a rpcg:Batch }", false),
     ] {
         assert_eq!(ask(LOG, query, &[]).status, Some(0), "{query}");
-        assert_eq!(ask(LOG, query, &["--exit-status"]).status, Some(if found { 0 } else { 1 }), "{query}");
+        assert_eq!(ask(LOG, query, &["--fail-if", "none"]).status, Some(if found { 0 } else { 1 }), "{query}");
     }
 }
 
@@ -78,19 +78,15 @@ fn one_question_at_a_time() {
     let place = Place::with("s", LOG);
     for arguments in [
         &["query", "s"][..],
-        &["query", "s", "-q", "ASK {}", "--named", "methods"],
-        &["query", "s", "-q", "ASK {}", "--param", "limit=1"],
+        &["query", "s", "-q", "ASK {}", "--query-file", "q.rq"],
         &["query", "s", "--store", "dir", "-q", "ASK {}"],
         &["query", "s", "--endpoint", "http://localhost/", "-q", "ASK {}"],
         &["query", "s", "--timeout", "0", "-q", "ASK {}"],
-        &["query", "s", "--named", "methods", "--param", "limit"],
+        &["ask", "methods", "s", "--print", "--sql"],
     ] {
         assert_eq!(place.run(arguments).status, Some(2), "{arguments:?}");
     }
-    place.run(&["query", "s", "--named", "nothing"]).began(2, "error: there is no query \"nothing\"; there are ");
-    place
-        .run(&["query", "s", "--named", "methods", "--param", "color=red"])
-        .began(2, "error: the query methods has no parameter \"color\"");
+    place.run(&["ask", "nothing", "s"]).began(2, "error: there is no query \"nothing\"; there are ");
 }
 
 #[test]

@@ -46,7 +46,7 @@ const LOGS: [&str; 4] = ["a.ndjson", "b.ndjson", "--base", "https://example.org/
 /// The answer as JSON, its rows in an order of their own.
 #[track_caller]
 fn answer(place: &Place, query: &str, source: &[&str]) -> Value {
-    let ran = place.run(&[&["query", "--quiet", "--results", "json", "-q", query], source].concat());
+    let ran = place.run(&[&["query", "--quiet", "-t", "json", "-q", query], source].concat());
     ran.quietly();
     let mut answer: Value = serde_json::from_str(ran.text()).expect("JSON");
     if let Some(rows) = answer.pointer_mut("/results/bindings").and_then(Value::as_array_mut) {
@@ -109,7 +109,7 @@ fn as_a_service() {
         "SELECT ?there {{ ?here jrpc:hasMethod ?method SERVICE <{}> {{ GRAPH ?g {{ ?there jrpc:hasMethod ?method }} }} }}",
         server.query
     );
-    let ran = place.run(&["query", "c.ndjson", "--allow-service", "--quiet", "--results", "csv", "-q", &query]);
+    let ran = place.run(&["query", "c.ndjson", "--allow-service", "--quiet", "-t", "csv", "-q", &query]);
     ran.quietly();
     let mut rows: Vec<_> = ran.text().lines().skip(1).collect();
     rows.sort_unstable();

@@ -36,7 +36,7 @@ fn long_literals_are_read_back() {
         let file = format!("out.{syntax}");
         place.convert(&["log", "-o", &file, "--quiet"]).quietly();
         let query = "SELECT (STRLEN(?method) AS ?length) { ?request jrpc:hasMethod ?method }";
-        let ran = place.run(&["query", &file, "-q", query, "--results", "csv", "--quiet"]);
+        let ran = place.run(&["query", &file, "-q", query, "-t", "csv", "--quiet"]);
         ran.quietly();
         assert_eq!(ran.text(), "length\r\n17825792\r\n", "{syntax}");
         if ["nt", "nq", "ttl", "trig"].contains(&syntax) {

@@ -1,9 +1,9 @@
-//! `formats LOG`: what a log was read as, and how to say the same.
+//! `detect`: the format of a log, what was read of it, and a description of the format.
 
 use std::io::{Read, Write as _};
-use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
+use clap::Args;
 use rpcgraph::diagnostic::printable;
 use rpcgraph::message::Content;
 use rpcgraph::record::{
@@ -11,56 +11,70 @@ use rpcgraph::record::{
 };
 use rpcgraph::summary::Summary;
 
-use super::format::FormatArgs;
-use super::input::sources;
+use super::input::InputSource;
+use super::read::InputArgs;
 use super::{Failure, Outcome};
 
-/// How many bytes of a log are looked at for a description.
+/// Bytes of a log that a description is made from.
 const HEAD: u64 = 64 * 1024;
-/// How many records are shown, and how many characters of a message.
+/// Limits of records shown, and of characters of a message.
 const SHOWN: usize = 3;
 const SHOWN_CHARACTERS: usize = 200;
 
+#[derive(Debug, Args)]
+#[command(after_long_help = include_str!("help/detect.txt").trim_end())]
+pub struct DetectCommand {
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+impl DetectCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let (options, mut outcome) = (self.input.options()?, Outcome::Done);
+        for source in self.input.sources(None)? {
+            if let Outcome::Findings = explain(&source, &options)? {
+                outcome = Outcome::Findings;
+            }
+        }
+        Ok(outcome)
+    }
+}
+
 /// Prints what a log was read as: its format, its first records, the counts of what was read, and what says the same.
-pub fn explain(log: &Path, format: &FormatArgs) -> Result<Outcome, Failure> {
-    let options = format.options()?;
-    let mut head = Vec::new();
-    let mut outcome = Outcome::Done;
+fn explain(source: &InputSource, options: &ReaderOptions) -> Result<Outcome, Failure> {
     let mut out = anstream::stdout().lock();
-    for source in sources(&[PathBuf::from(log)], None)? {
-        let mut input = decompressed(source.open()?.into_input().read)?;
-        input.by_ref().take(HEAD).read_to_end(&mut head)?;
-        let mut reader = Reader::new(head.as_slice().chain(input), &options)?;
-        let format = reader.format();
-        let mut summary = Summary::new(format, reader.carriers());
-        let mut seen = Vec::new();
-        writeln!(out, "{}: {}", source.name(), summary.forms())?;
-        while let Some(entry) = reader.next_entry()? {
-            match &entry {
-                Entry::Record(record) => summary.count(&Content::of(record), &record.bytes),
-                Entry::LogLine(_) => summary.log_lines += 1,
-            }
-            if let Entry::Record(record) = &entry
-                && summary.records <= SHOWN as u64
-            {
-                show(&mut out, record)?;
-            }
-            // What may be cut off at the end of the head tells nothing.
-            if entry.location().byte < HEAD / 2 {
-                seen.push(as_read(entry));
-            }
+    let (mut head, mut outcome) = (Vec::new(), Outcome::Done);
+    let mut input = decompressed(source.open()?.into_input().read)?;
+    input.by_ref().take(HEAD).read_to_end(&mut head)?;
+    let mut reader = Reader::new(head.as_slice().chain(input), options)?;
+    let format = reader.format();
+    let mut summary = Summary::new(format, reader.carriers());
+    let mut seen = Vec::new();
+    writeln!(out, "{}: {}", source.name(), summary.forms())?;
+    while let Some(entry) = reader.next_entry()? {
+        match &entry {
+            Entry::Record(record) => summary.count(&Content::of(record), &record.bytes),
+            Entry::LogLine(_) => summary.log_lines += 1,
         }
-        summary.end_input(options.is_stated(), reader.head());
-        let unread =
-            if summary.unread > 0 { format!("; not read as JSON-RPC: {}", summary.unread) } else { String::new() };
-        writeln!(out, "\n{summary}{unread}")?;
-        if let Some(why) = summary.why_unread(options.is_stated()) {
-            writeln!(out, "{why}")?;
-            outcome = Outcome::Findings;
+        if let Entry::Record(record) = &entry
+            && summary.records <= SHOWN as u64
+        {
+            show(&mut out, record)?;
         }
-        if !options.is_stated() {
-            writeln!(out, "\n{}", said(format, &head, &seen))?;
+        // The end of the head may be cut off.
+        if entry.location().byte < HEAD / 2 {
+            seen.push(as_read(entry));
         }
+    }
+    summary.end_input(options.is_stated(), reader.head());
+    let unread = if summary.unread > 0 { format!("; not read as JSON-RPC: {}", summary.unread) } else { String::new() };
+    writeln!(out, "\n{summary}{unread}")?;
+    if let Some(why) = summary.why_unread(options.is_stated()) {
+        writeln!(out, "{why}")?;
+        outcome = Outcome::Findings;
+    }
+    if !options.is_stated() {
+        writeln!(out, "\n{}", said(format, &head, &seen))?;
     }
     Ok(outcome)
 }
@@ -91,7 +105,8 @@ fn show(out: &mut impl std::io::Write, record: &Record<'_>) -> std::io::Result<(
     Ok(())
 }
 
-/// What says the same as the content of a log does, which begins with `head` and the entries `seen` in it.
+/// Options or a description of a format by which a log is read as it was detected; it begins with `head`, with the entries
+/// `seen`.
 fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
     let line = |at: u64| {
         let at = usize::try_from(at).unwrap_or_default().min(head.len());

@@ -1,0 +1,83 @@
+//! `capture`: a building block out of logs.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::Args;
+use rpcgraph::capture::{Capture, block, write};
+use rpcgraph::register::MAX_FILE;
+use rpcgraph::summary::counted;
+
+use super::input::{InputSource, shown};
+use super::read::{InputArgs, all_read};
+use super::target::{check_folder, leave_on_ctrl_c};
+use super::{Failure, Outcome, say};
+
+/// Logs are read one after the other and by one thread, so that of equal exchanges the first is chosen.
+#[derive(Debug, Args)]
+#[command(after_long_help = include_str!("help/capture.txt").trim_end())]
+pub struct CaptureCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Output folder: new, empty, or an earlier block, which is replaced
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    output: PathBuf,
+
+    /// Replace strings and long numbers with placeholders, also in ids and error messages
+    ///
+    /// A letter becomes `x`, a digit `0`; punctuation stays, so that dates, URIs and paths keep their shape. What stays:
+    /// names of methods, members, tools and prompts that look like names and have few digits, versions of protocols, words
+    /// that the protocols define, codes of errors, and numbers of up to 6 digits.
+    #[arg(long, help_heading = "Output")]
+    redact: bool,
+
+    /// Print only errors
+    #[arg(long, help_heading = "Output")]
+    quiet: bool,
+}
+
+impl CaptureCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        // A folder that is being written goes too.
+        leave_on_ctrl_c();
+        let Self { output, quiet, .. } = self;
+        let options = self.input.options()?;
+        let sources = self.input.sources(None)?;
+        check_folder(output, sources.iter().map(InputSource::path))?;
+        let mut capture = Capture::new();
+        let unread =
+            self.input.read_each(&sources, *quiet, |source, read| capture.read(&source.file_name(), read, &options))?;
+        let examples = capture.chosen().count();
+        if examples == 0 && capture.faulty().is_empty() {
+            bail!(
+                "there is no exchange to show in {}{}; if the logs hold any, name their format with --from",
+                counted(capture.records(), "record"),
+                left_out(&capture)
+            );
+        }
+        let files = block(&capture, self.redact)?;
+        if let Some((file, text)) = files.iter().find(|(_, text)| text.len() as u64 > MAX_FILE) {
+            let much = text.len();
+            bail!(
+                "{file} would have {much} bytes, and `register` reads no more than {MAX_FILE}: leave out the log with the \
+                 longest messages, or shorten them with --redact"
+            );
+        }
+        write(&files, output)?;
+        if !*quiet {
+            let examples = counted(examples as u64, "example");
+            let tests = counted(capture.faulty().len() as u64, "test");
+            let records = counted(capture.records(), "record");
+            say(&format!("{examples} and {tests} in {}, of {records}{}", shown(output), left_out(&capture)));
+        }
+        all_read(unread, sources.len())?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// The counts of messages that are in no example, with the reasons.
+fn left_out(capture: &Capture) -> String {
+    let reasons: Vec<_> = capture.left_out().iter().map(|(reason, count)| format!("{count} × {reason}")).collect();
+    if reasons.is_empty() { String::new() } else { format!("; in no example: {}", reasons.join(", ")) }
+}
