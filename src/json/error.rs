@@ -1,4 +1,4 @@
-//! Why a text is not JSON.
+//! Errors in JSON text, with their place.
 
 use std::fmt;
 

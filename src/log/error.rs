@@ -1,4 +1,4 @@
-//! Why there is nothing to be had from a log.
+//! Errors opening, reading or querying a log.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Why a conversion stopped.
+//! Errors that stop a conversion.
 
 use crate::diagnostic::Finding;
 use crate::mapping::ReferenceError;

@@ -1,4 +1,4 @@
-//! How to convert.
+//! Options of a conversion.
 
 use crate::protocol::Protocol;
 use crate::record::ReaderOptions;
