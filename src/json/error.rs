@@ -1,20 +1,20 @@
-//! Errors of the JSON parser.
+//! Errors in JSON text, with their place.
 
 use std::fmt;
 
-/// The deepest accepted nesting of arrays and objects.
+/// Deepest nesting of arrays and objects that is accepted.
 pub const MAX_DEPTH: usize = 1024;
 
-/// An error from parsing a text as one JSON value.
+/// Why a text is not accepted as one JSON value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {
-    /// The kind of error.
+    /// What is wrong.
     pub kind: ErrorKind,
-    /// The offset of the error in the input, in bytes from 0.
+    /// Where: bytes of the input before the place, so 0 is the first byte.
     pub offset: usize,
 }
 
-/// The kind of a parse error.
+/// What is wrong with a text that should be JSON.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ErrorKind {
     /// The bytes are not UTF-8.
@@ -26,10 +26,10 @@ pub enum ErrorKind {
     /// The text ends inside a value: with more text it might become one.
     #[error("the text ends inside a value")]
     UnexpectedEnd,
-    /// The text is empty, or only whitespace.
+    /// There is only whitespace.
     #[error("no JSON value, only whitespace or nothing")]
     Empty,
-    /// The text breaks the grammar. Holds the reason, without the place.
+    /// The grammar is broken; this says how, without the place.
     #[error("{0}")]
     Syntax(String),
 }

@@ -1,4 +1,4 @@
-//! Errors of a log.
+//! Errors opening, reading or querying a log.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use crate::mapping::ReferenceError;
 use crate::query::QueryError;
 use crate::sink::SinkError;
 
-/// An error opening, reading or querying a log.
+/// Why there is nothing to be had from a log.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
@@ -16,42 +16,42 @@ pub enum LogError {
     Open {
         /// The file, as it was named.
         path: String,
-        /// The error of the system.
+        /// What the system says.
         source: io::Error,
     },
-    /// The path is a folder.
+    /// The path is that of a folder.
     #[error("cannot read {path}: it is a folder; name the logs in it")]
     Folder {
         /// The folder, as it was named.
         path: String,
     },
-    /// The path does not have a `file:` IRI.
+    /// The path has no `file:` IRI.
     #[error("{path} has no file: IRI; give the session one as its base")]
     NoIri {
         /// The path, as it was named.
         path: String,
     },
     /// The IRI of a session is not an absolute IRI.
-    #[error("{base:?} is not an absolute IRI: {reason}")]
+    #[error("{base:?} is no absolute IRI: {reason}")]
     BadIri {
-        /// The IRI that was given.
+        /// What was given.
         base: String,
-        /// The reason.
+        /// Why it is not one.
         reason: String,
     },
     /// The IRI of a session has a fragment.
     #[error("{base:?} has a fragment; fragments are for the messages of the session")]
     Fragment {
-        /// The IRI that was given.
+        /// What was given.
         base: String,
     },
-    /// A context cannot be used.
+    /// The contexts do not work.
     #[error(transparent)]
     Context(#[from] ReferenceError),
     /// Reading, mapping or writing failed.
     #[error(transparent)]
     Convert(#[from] ConvertError),
-    /// The query fails.
+    /// The query has no answer.
     #[error(transparent)]
     Query(#[from] QueryError),
     /// The log holds no messages to ask about.
@@ -59,7 +59,7 @@ pub enum LogError {
     Unread {
         /// The log, as findings name it.
         input: String,
-        /// A description of the content, with advice.
+        /// What it is, and what to do about it.
         reason: String,
     },
 }

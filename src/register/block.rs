@@ -27,47 +27,26 @@ const SHAPES: &[&str] = &["shapes.shacl", "rules.shacl"];
 const TESTS: &str = "tests";
 const MORE_TESTS: &[&str] = &["tests.yaml", "tests.yml"];
 
-/// The entries of `bblock.json`. Each may be absent.
+/// The entries of `bblock.json`, by name. Each may be absent; one of another type than is wanted is as if it were.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Metadata {
-    /// Identifier in the register.
-    pub item_identifier: Option<String>,
-    /// Short name.
-    pub name: Option<String>,
-    /// A title.
-    pub title: Option<String>,
-    /// What it is, in a sentence.
-    pub description: Option<String>,
-    /// The same at more length.
-    pub r#abstract: Option<String>,
-    /// Such as `under-development`.
-    pub status: Option<String>,
-    /// Version of the block.
-    pub version: Option<String>,
-    /// Such as `model` or `schema`.
-    pub item_class: Option<String>,
-    /// When it came into its register.
-    pub date_time_addition: Option<String>,
-    /// When it changed last.
-    pub date_of_last_change: Option<String>,
-    /// URL of the published context.
-    pub ld_context: Option<String>,
-    /// URL of the schema, where the block has no file of it.
-    pub schema: Value,
-    /// URL of the ontology, where the block has no file of it.
-    pub ontology: Value,
-    /// Files or URLs of SHACL shapes, besides `rules.shacl`.
-    pub shacl_rules: Vec<String>,
-    /// Identifiers of other blocks.
-    pub depends_on: Vec<String>,
-    /// The documents that it is made after.
-    pub sources: Vec<BlockSource>,
-    /// The same: the name of one, a list of them, or lists by block, as registers have them.
-    shacl_shapes: Value,
-    /// The other entries.
-    #[serde(flatten)]
-    pub others: Others,
+#[serde(transparent)]
+pub struct Metadata(pub Others);
+
+impl Metadata {
+    /// An entry.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// An entry that is a text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.as_str()
+    }
+
+    /// The documents that the block is made after.
+    pub fn sources(&self) -> Vec<BlockSource> {
+        self.get("sources").and_then(|sources| Vec::deserialize(sources).ok()).unwrap_or_default()
+    }
 }
 
 /// A source of a block.
@@ -174,7 +153,7 @@ impl Block {
                 notes.extend(present.map(|other| format!("{other}: not used, since there is {used}")));
             }
         }
-        let resources = metadata.others.get("resources").and_then(Value::as_array).into_iter().flatten();
+        let resources = metadata.get("resources").and_then(Value::as_array).into_iter().flatten();
         for resource in resources.filter(|resource| resource["role"] == "validation") {
             notes.push(format!("bblock.json: nothing here validates by the resource {}", resource["ref"]));
         }
@@ -187,7 +166,7 @@ impl Block {
         let key = key(&folder.name());
         Ok(Self {
             shapes,
-            identifier: metadata.item_identifier.clone().unwrap_or_else(|| key.clone()),
+            identifier: metadata.text("itemIdentifier").unwrap_or(&key).to_owned(),
             key,
             below: String::new(),
             context_error: None,
@@ -208,36 +187,36 @@ impl Block {
 
     /// Its short name.
     pub fn name(&self) -> &str {
-        self.metadata.name.as_deref().unwrap_or(&self.key)
+        self.metadata.text("name").unwrap_or(&self.key)
     }
 }
 
 /// A block may name the context, the schema and the ontology of JSON-RPC instead of holding copies.
 fn provide_json_rpc(folder: &mut Folder, metadata: &Metadata) {
-    let Metadata { ld_context, schema, ontology, .. } = metadata;
     let built_in = [
-        (ld_context.as_deref(), JSON_RPC_URL, CONTEXT, "context.jsonld", JSON_RPC),
-        (schema.as_str(), JSON_RPC_SCHEMA_URL, SCHEMA, "schema.json", JSON_RPC_SCHEMA),
-        (ontology.as_str(), JSON_RPC_ONTOLOGY_URL, ONTOLOGY, "ontology.ttl", JSON_RPC_ONTOLOGY),
+        ("ldContext", JSON_RPC_URL, CONTEXT, "context.jsonld", JSON_RPC),
+        ("schema", JSON_RPC_SCHEMA_URL, SCHEMA, "schema.json", JSON_RPC_SCHEMA),
+        ("ontology", JSON_RPC_ONTOLOGY_URL, ONTOLOGY, "ontology.ttl", JSON_RPC_ONTOLOGY),
     ];
-    for (named, url, names, name, text) in built_in {
-        if named == Some(url) && folder.find(names).is_none() {
+    for (entry, url, names, name, text) in built_in {
+        if metadata.text(entry) == Some(url) && folder.find(names).is_none() {
             folder.provide(name, text);
         }
     }
 }
 
-/// Files and URLs of shapes, each once.
+/// Files and URLs of shapes, each once: the name of one, a list of them, or lists by block, as registers have them.
 fn shapes(folder: &Folder, metadata: &Metadata, notes: &mut Vec<String>) -> Vec<String> {
-    let mut names = metadata.shacl_rules.clone();
-    let mut values = vec![&metadata.shacl_shapes];
-    while let Some(value) = values.pop() {
+    let mut names = Vec::new();
+    let entries = ["shaclShapes", "shaclRules"].into_iter();
+    let mut values: Vec<_> = entries.filter_map(|entry| Some((entry, metadata.get(entry)?))).collect();
+    while let Some((entry, value)) = values.pop() {
         match value {
             Value::Null => {}
             Value::String(name) => names.push(name.clone()),
-            Value::Array(items) => values.extend(items.iter().rev()),
-            Value::Object(members) => values.extend(members.values().rev()),
-            other => notes.push(format!("bblock.json: shaclShapes has {other}, which names no shapes")),
+            Value::Array(items) => values.extend(items.iter().rev().map(|value| (entry, value))),
+            Value::Object(members) => values.extend(members.values().rev().map(|value| (entry, value))),
+            other => notes.push(format!("bblock.json: {entry} has {other}, which names no shapes")),
         }
     }
     names.extend(folder.find(SHAPES).map(str::to_owned));

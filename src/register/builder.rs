@@ -18,7 +18,7 @@ use super::library::{Library, shown};
 use super::options::RegisterOptions;
 use super::output::{Files, lines};
 use super::page::page;
-use super::references::{block_reference, point, split};
+use super::references::{block_reference, identifiers, point, split};
 use super::report::{Report, without_nulls};
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
@@ -114,7 +114,8 @@ impl<'b> BlockBuilder<'b> {
         }
         self.runner.lacking.extend(block.context_error.clone());
         let own = site.own("context.jsonld");
-        let published = site.url(&own).or_else(|| block.metadata.ld_context.clone().filter(|_| by_hand));
+        let published =
+            site.url(&own).or_else(|| block.metadata.text("ldContext").filter(|_| by_hand).map(str::to_owned));
         if let Some(context) = built {
             let reference = published.clone().unwrap_or_else(|| site.reference_from_test(&own));
             self.errors.extend(self.runner.uplifter.set_context(context, reference).err());
@@ -249,25 +250,25 @@ impl<'b> BlockBuilder<'b> {
         let mut entry = json!({
             "itemIdentifier": report.id,
             "name": block.name(),
-            "title": metadata.title,
-            "abstract": metadata.r#abstract,
-            "description": metadata.description,
-            "status": metadata.status,
-            "version": metadata.version,
-            "itemClass": metadata.item_class,
-            "dateTimeAddition": metadata.date_time_addition,
-            "dateOfLastChange": metadata.date_of_last_change,
+            "title": metadata.get("title"),
+            "abstract": metadata.get("abstract"),
+            "description": metadata.get("description"),
+            "status": metadata.get("status"),
+            "version": metadata.get("version"),
+            "itemClass": metadata.get("itemClass"),
+            "dateTimeAddition": metadata.get("dateTimeAddition"),
+            "dateOfLastChange": metadata.get("dateOfLastChange"),
             "ldContext": self.view.context,
             "ontology": block.ontology.as_ref().map(|_| own("ontology.ttl")),
             "testOutputs": site.reference(&site.test("")),
-            "dependsOn": Some(&metadata.depends_on).filter(|blocks| !blocks.is_empty()),
+            "dependsOn": metadata.get("dependsOn").filter(|blocks| !identifiers(blocks).is_empty()),
             "validationPassed": report.is_success(),
         });
         if site.is_alone() {
-            entry["license"] = metadata.others.get("license").cloned().unwrap_or_default();
+            entry["license"] = json!(metadata.get("license"));
         } else if let Value::Object(entry) = &mut entry {
             entry.extend(self.repository_entry());
-            for (name, value) in metadata.others.iter().filter(|(name, _)| !name.starts_with('$')) {
+            for (name, value) in metadata.0.iter().filter(|(name, _)| !name.starts_with('$') && *name != "shaclRules") {
                 let refers = ["isProfileOf", "extends", "extensionPoints"].contains(&name.as_str());
                 let value = if refers { referring(value) } else { value.clone() };
                 entry.entry(name).or_insert(value);
@@ -301,7 +302,7 @@ impl<'b> BlockBuilder<'b> {
             "shaclShapes": shapes,
             "dependsOn": self.inherited.depends_on.iter().map(|id| block_reference(id)).collect::<Vec<_>>(),
             "transforms": Some(transforms).filter(|transforms| !transforms.is_empty()),
-            "sources": Some(&block.metadata.sources).filter(|sources| !sources.is_empty()),
+            "sources": Some(block.metadata.sources()).filter(|sources| !sources.is_empty()),
             "documentation": {
                 "markdown": page("text/markdown", site.page()),
                 "json-full": page("application/json", site.json_full()),

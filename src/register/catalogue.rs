@@ -42,28 +42,24 @@ pub fn catalogue(view: &BlockView<'_>) -> Vec<Triple> {
     writer.link(&catalog, "bblocks:hasValidationReport", &site.reference(site.overview()[0]));
 
     writer.typed(&me, &["skos:Concept", "dcat:Dataset"]);
-    if let Some(class) = metadata.item_class.as_deref().and_then(class) {
+    if let Some(class) = metadata.text("itemClass").and_then(class) {
         writer.typed(&me, &[&class]);
     }
     writer.text(&me, "rdfs:label", block.name());
     writer.text(&me, "dct:identifier", &report.id);
-    let texts = [
-        ("dct:title", &metadata.title),
-        ("dct:description", &metadata.description),
-        ("dct:hasVersion", &metadata.version),
-    ];
+    let texts = [("dct:title", "title"), ("dct:description", "description"), ("dct:hasVersion", "version")];
     for (predicate, text) in texts {
-        text.iter().for_each(|text| writer.text(&me, predicate, text));
+        metadata.text(text).into_iter().for_each(|text| writer.text(&me, predicate, text));
     }
-    let dates = [("dct:created", &metadata.date_time_addition), ("dct:modified", &metadata.date_of_last_change)];
+    let dates = [("dct:created", "dateTimeAddition"), ("dct:modified", "dateOfLastChange")];
     for (predicate, time) in dates {
-        time.iter().for_each(|time| writer.push(&me, predicate, date(time)));
+        metadata.text(time).into_iter().for_each(|time| writer.push(&me, predicate, date(time)));
     }
-    for link in metadata.sources.iter().filter_map(|source| source.link.as_deref()) {
+    for link in metadata.sources().iter().filter_map(|source| source.link.as_deref()) {
         writer.link_if_valid(&me, "dct:source", link);
     }
     writer.link(&me, "skos:inScheme", &catalog);
-    if let Some(status) = &metadata.status {
+    if let Some(status) = metadata.text("status") {
         writer.link_if_valid(&me, "bblocks:status", &format!("{STATUS}{status}"));
     }
     view.context.iter().for_each(|context| writer.link(&me, "bblocks:hasJsonLdContext", context));

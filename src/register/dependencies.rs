@@ -84,9 +84,8 @@ fn imported_shapes(entry: &Value) -> BTreeMap<String, Vec<String>> {
 
 fn direct(id: &str, block: &Block, library: &Library) -> BTreeSet<String> {
     let metadata = &block.metadata;
-    let others = ["isProfileOf", "extends", "extensionPoints"].iter().filter_map(|name| metadata.others.get(*name));
-    let depends_on = Value::from(metadata.depends_on.clone());
-    let mut found: BTreeSet<_> = others.chain([&depends_on]).flat_map(identifiers).map(str::to_owned).collect();
+    let named = ["isProfileOf", "extends", "extensionPoints", "dependsOn"].iter().filter_map(|name| metadata.get(name));
+    let mut found: BTreeSet<_> = named.flat_map(identifiers).map(str::to_owned).collect();
     let mut documents: Vec<_> = library.block(id).and_then(|block| block.schema.clone()).into_iter().collect();
     let mut known = BTreeSet::new();
     while let Some(document) = documents.pop() {

@@ -9,18 +9,18 @@ use super::view::{BlockView, Shown};
 pub fn page(view: &BlockView<'_>) -> String {
     let BlockView { block, site, report, shown, .. } = view;
     let metadata = &block.metadata;
-    let title = metadata.title.as_deref().unwrap_or(block.name());
+    let title = metadata.text("title").unwrap_or(block.name());
     let mut out = format!("# {}\n\n{}", plain(title), code(&report.id));
-    if let Some(version) = &metadata.version {
+    if let Some(version) = metadata.text("version") {
         out.push_str(&format!(" *v{}*", plain(version)));
     }
-    for (name, text) in [("status", &metadata.status), ("class", &metadata.item_class)] {
-        if let Some(text) = text {
+    for (name, text) in [("status", "status"), ("class", "itemClass")] {
+        if let Some(text) = metadata.text(text) {
             out.push_str(&format!(", {name}: {}", plain(text)));
         }
     }
     out.push_str("\n\n");
-    for text in [&metadata.description, &metadata.r#abstract].into_iter().flatten() {
+    for text in ["description", "abstract"].into_iter().filter_map(|name| metadata.text(name)) {
         out.push_str(&format!("{}\n\n", text.trim()));
     }
     let (passed, total) = (report.passed(), report.items.len());
@@ -49,10 +49,11 @@ pub fn page(view: &BlockView<'_>) -> String {
     for (name, path) in &view.links {
         out.push_str(&format!("- [{name}]({})\n", site.reference(path)));
     }
-    if !metadata.sources.is_empty() {
+    let sources = metadata.sources();
+    if !sources.is_empty() {
         out.push_str("\n## Sources\n\n");
     }
-    for BlockSource { title, link } in &metadata.sources {
+    for BlockSource { title, link } in &sources {
         let title = plain(title.as_deref().unwrap_or("source"));
         out.push_str(&match link {
             Some(link) if is_web(link) => format!("- [{title}](<{link}>)\n"),

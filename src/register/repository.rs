@@ -259,14 +259,14 @@ impl Repository {
         let path = self.folder.path().join(below);
         let file = SCHEMA.iter().find(|name| path.join(name).is_file()).copied();
         let file = block.as_ref().and_then(|block| block.schema_file).or(file);
-        let named = block.as_ref().and_then(|block| block.metadata.schema.as_str());
+        let named = block.as_ref().and_then(|block| block.metadata.text("schema"));
         let schema = match (file, named) {
             (Some(file), _) => Some(uri(&format!("{below}{file}"))),
             (None, Some(named)) if !self.is_alone => Library::default().resolve(&uri(below), named).ok(),
             (None, _) => None,
         };
         let published = schema.as_ref().and_then(|_| site.url(&site.own("schema.yaml"))).filter(|_| !self.is_alone);
-        let extends = block.as_ref().and_then(|block| block.metadata.others.get("extends").cloned());
+        let extends = block.as_ref().and_then(|block| block.metadata.get("extends").cloned());
         let made = extends.filter(|_| !self.is_alone).map(|extends| (extended as _, extends));
         let context = match self.context(id, &path, block.as_deref(), library, site, notes) {
             Ok(context) => context,
@@ -295,7 +295,7 @@ impl Repository {
     ) -> Result<Option<Value>, LoadError> {
         let loader = &library.loader;
         let file = path.join("context.jsonld");
-        let named = block.and_then(|block| block.metadata.ld_context.clone());
+        let named = block.and_then(|block| Some(block.metadata.text("ldContext")?.to_owned()));
         if !CONTEXT.iter().any(|name| path.join(name).is_file()) {
             return Ok(match (named, block) {
                 // By its URL it keeps its base.
@@ -462,14 +462,14 @@ fn site_of(block: &Block, options: &RegisterOptions) -> Result<Site, BlockError>
     let file = block.context_file.unwrap_or("context.jsonld");
     let tail = format!("annotated/{}/{file}", block.key);
     // Another's context tells where that other is.
-    let own = block.metadata.ld_context.as_deref().filter(|_| !block.folder.is_built_in(file));
+    let own = block.metadata.text("ldContext").filter(|_| !block.folder.is_built_in(file));
     // The report links to it, and not every scheme is harmless there.
     let told = own.and_then(|url| url.strip_suffix(&tail)).filter(|base| is_web(base));
     let base = options.base.as_deref().or(told);
     if let Some(base) = base {
         absolute(base, || "--base-url".to_owned())?;
     }
-    if let Some(url) = &block.metadata.ld_context {
+    if let Some(url) = block.metadata.text("ldContext") {
         absolute(url, || "bblock.json, ldContext".to_owned())?;
     }
     Ok(Site::new(base, None).of(&block.key))
@@ -477,7 +477,7 @@ fn site_of(block: &Block, options: &RegisterOptions) -> Result<Site, BlockError>
 
 /// Gives blocks the schemas that extension points make of others, where those have one: for APIs they are only said.
 fn extend(blocks: &Blocks, sites: &BTreeMap<&str, Site>, library: &mut Library, notes: &mut Vec<String>) {
-    let points = |id: &str| blocks.get(id)?.metadata.others.get("extensionPoints");
+    let points = |id: &str| blocks.get(id)?.metadata.get("extensionPoints");
     let base = |id: &str| points(id)?.get("baseBuildingBlock")?.as_str();
     for (id, block) in blocks {
         let Some(value) = points(id) else { continue };

@@ -1,4 +1,4 @@
-//! The interfaces of sinks: for the quads, or for the rendered records of an input.
+//! Traits of sinks: one for quads, one for rendered records.
 
 use std::io;
 

@@ -1,11 +1,11 @@
-//! Errors of a conversion.
+//! Errors that stop a conversion.
 
 use crate::diagnostic::Finding;
 use crate::mapping::ReferenceError;
 use crate::record::ReadError;
 use crate::sink::SinkError;
 
-/// An error that stops a conversion.
+/// Why a conversion stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ConvertError {
     /// The source failed.
@@ -13,17 +13,17 @@ pub enum ConvertError {
     Read {
         /// The input, as findings name it.
         input: String,
-        /// The place and the cause.
+        /// Where it failed, and how.
         #[source]
         error: ReadError,
     },
     /// The sink failed.
     #[error(transparent)]
     Sink(#[from] SinkError),
-    /// A context cannot be used.
+    /// The contexts do not work.
     #[error(transparent)]
     Mapping(#[from] ReferenceError),
-    /// A record is not a valid message, and [`Options::strict`](super::Options::strict) is set.
+    /// A record is not a valid message, and [`Options::strict`](super::Options::strict) asks for nothing but those.
     #[error("{0}")]
     NotAMessage(Finding),
     /// A worker panicked; the panic hook has printed where.
