@@ -34,10 +34,10 @@ use std::error::Error;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
+use crate::diagnostic::printable;
+use crate::sink::{OutputError, SinkError};
 use anstyle::{AnsiColor, Style};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use rpcgraph::diagnostic::printable;
-use rpcgraph::sink::{OutputError, SinkError};
 
 use self::queries::QuestionArgs;
 
@@ -200,7 +200,7 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
         Command::Vocab(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
-        Command::Worker => rpcgraph::register::worker().map(|()| Outcome::Done).map_err(Failure::from_boxed),
+        Command::Worker => crate::register::worker().map(|()| Outcome::Done).map_err(Failure::from_boxed),
     }
 }
 

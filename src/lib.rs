@@ -51,6 +51,9 @@
 
 #[cfg(feature = "register")]
 pub mod capture;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 pub mod context;
 pub mod diagnostic;
 pub mod json;

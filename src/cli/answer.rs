@@ -3,12 +3,12 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
+use crate::query::results::{ResultsFormat, guarded, with_columns, write_boolean, write_graph, write_solutions};
+use crate::query::{Answer, Form, ResultsError, Solutions, Table};
+use crate::sink::{Output, OutputError, Syntax};
+use crate::summary::counted;
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use rpcgraph::query::results::{ResultsFormat, guarded, with_columns, write_boolean, write_graph, write_solutions};
-use rpcgraph::query::{Answer, Form, ResultsError, Solutions, Table};
-use rpcgraph::sink::{Output, OutputError, Syntax};
-use rpcgraph::summary::counted;
 
 use super::pager::{self, Pager};
 use super::target::TargetArgs;

@@ -5,19 +5,17 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
+use crate::endpoint::{Credentials, Endpoint};
+use crate::query::catalogue::{Condition, NamedQuery};
+use crate::query::{Answer, Cancel, Cause, Dataset, Engine, Loading, Query, QueryError, Solutions, by_time, relative};
+use crate::store;
+use crate::summary::counted;
+use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use oxrdf::vocab::rdfs;
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
 use oxrdfio::{RdfFormat, RdfParser};
-use rpcgraph::endpoint::{Credentials, Endpoint};
-use rpcgraph::query::catalogue::{Condition, NamedQuery};
-use rpcgraph::query::{
-    Answer, Cancel, Cause, Dataset, Engine, Loading, Query, QueryError, Solutions, by_time, relative,
-};
-use rpcgraph::store;
-use rpcgraph::summary::counted;
-use rpcgraph::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
 
 use super::answer::AnswerArgs;
 use super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
@@ -198,7 +196,7 @@ pub enum Source {
 impl Source {
     pub fn answer(&self, query: &Query, cancel: &Cancel) -> Result<Answer<'static>, Failure> {
         Ok(match self {
-            Self::There(endpoint) => rpcgraph::query::ask(endpoint, query, cancel)?,
+            Self::There(endpoint) => crate::query::ask(endpoint, query, cancel)?,
             Self::Here(dataset) => dataset.answer(query, cancel)?,
         })
     }
@@ -384,7 +382,7 @@ impl AskArgs {
     fn answer(&self, source: &Source, query: &Query, cancel: &Cancel) -> Result<Answer<'static>, Failure> {
         match source {
             Source::Here(dataset) if self.allow_service => {
-                Ok(dataset.answer_with(query, cancel, rpcgraph::query::services(self.request_timeout()))?)
+                Ok(dataset.answer_with(query, cancel, crate::query::services(self.request_timeout()))?)
             }
             _ => source.answer(query, cancel),
         }
@@ -446,7 +444,7 @@ impl AskArgs {
 
     /// The time that a server has to answer a request.
     fn request_timeout(&self) -> Duration {
-        self.timeout.unwrap_or(rpcgraph::endpoint::TIMEOUT)
+        self.timeout.unwrap_or(crate::endpoint::TIMEOUT)
     }
 
     /// The data to ask, and whether something was read of each input; `None` where `--strict` has stopped it.
@@ -514,7 +512,7 @@ fn note_unknown(query: &Query) {
     for text in query.no_pointers() {
         say(&format!("note: {text:?} is not a JSON Pointer and finds nothing: did you mean \"/{text}\"?"));
     }
-    let known: Vec<_> = rpcgraph::vocab::own_terms().collect();
+    let known: Vec<_> = crate::vocab::own_terms().collect();
     for term in query.unknown_terms() {
         let near = nearest(&term, known.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"));
         let advice = near.unwrap_or_else(|| "`rpcgraph vocab` lists the vocabularies".to_owned());

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, MCP, RPCGRAPH};
+use crate::record::Format;
+use crate::sink::describe_tables;
+use crate::vocab::JSON_RPC_ONTOLOGY;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use rpcgraph::context::{JSON_RPC, JSON_RPC_SCHEMA, MCP, RPCGRAPH};
-use rpcgraph::record::Format;
-use rpcgraph::sink::describe_tables;
-use rpcgraph::vocab::JSON_RPC_ONTOLOGY;
 
 use super::read::named;
 use super::target::TargetArgs;

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::capture::{Capture, block, write};
+use crate::register::MAX_FILE;
+use crate::summary::counted;
 use anyhow::bail;
 use clap::Args;
-use rpcgraph::capture::{Capture, block, write};
-use rpcgraph::register::MAX_FILE;
-use rpcgraph::summary::counted;
 
 use super::input::{InputSource, shown};
 use super::read::{InputArgs, all_read};

@@ -1,11 +1,11 @@
 //! The messages that `show` and `report` are about: a question for them, with the filters that all questions have.
 
+use crate::convert::{Converter, Options, processors};
+use crate::mapping::{Mapper, Mapping};
+use crate::query::catalogue::Condition;
+use crate::query::{Cancel, Dataset, Query};
+use crate::record::ReaderOptions;
 use anyhow::anyhow;
-use rpcgraph::convert::{Converter, Options, processors};
-use rpcgraph::mapping::{Mapper, Mapping};
-use rpcgraph::query::catalogue::Condition;
-use rpcgraph::query::{Cancel, Dataset, Query};
-use rpcgraph::record::ReaderOptions;
 
 use super::Failure;
 use super::ask::{Question, RowTimes, Source};

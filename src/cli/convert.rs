@@ -1,10 +1,10 @@
 //! `convert`: logs to RDF and tables.
 
+use crate::mapping::Mapping;
+use crate::sink::{Output, OutputError, Sink, SpanCounts, Syntax, Tables};
+use crate::summary::counted;
 use anyhow::bail;
 use clap::Args;
-use rpcgraph::mapping::Mapping;
-use rpcgraph::sink::{Output, OutputError, Sink, SpanCounts, Syntax, Tables};
-use rpcgraph::summary::counted;
 
 use super::follow::followed;
 use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};

@@ -2,14 +2,14 @@
 
 use std::io::{Read, Write as _};
 
-use anstyle::{AnsiColor, Style};
-use clap::Args;
-use rpcgraph::diagnostic::printable;
-use rpcgraph::message::Content;
-use rpcgraph::record::{
+use crate::diagnostic::printable;
+use crate::message::Content;
+use crate::record::{
     Direction, Entry, Format, FoundIn, Layout, Reader, ReaderOptions, Record, Sender, decompressed, toml_string,
 };
-use rpcgraph::summary::Summary;
+use crate::summary::Summary;
+use anstyle::{AnsiColor, Style};
+use clap::Args;
 
 use super::input::InputSource;
 use super::read::InputArgs;

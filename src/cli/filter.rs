@@ -9,8 +9,8 @@ use clap::Args;
 use oxrdf::Term;
 use oxsdatatypes::{DateTime, DayTimeDuration, Decimal, Duration, Time};
 // JSON's escapes are SPARQL's.
-use rpcgraph::json::quoted;
-use rpcgraph::query::catalogue::Condition;
+use crate::json::quoted;
+use crate::query::catalogue::Condition;
 
 use super::Failure;
 use super::ask::text_of;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
+use crate::query::{Answer, Cancel, Dataset, Query, Solutions, Window};
+use crate::summary::counted;
 use anyhow::{Context as _, anyhow, bail};
-use rpcgraph::query::{Answer, Cancel, Dataset, Query, Solutions, Window};
-use rpcgraph::summary::counted;
 
 use super::answer::AnswerWriter;
 use super::ask::RowTimes;

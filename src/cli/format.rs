@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::record::{Format, Layout, ReaderOptions, SessionBy};
 use anyhow::{Context as _, bail};
 use clap::Args;
-use rpcgraph::record::{Format, Layout, ReaderOptions, SessionBy};
 
 use super::input::{InputSource, files, sources};
 use super::read::{named, parse_size};

@@ -8,20 +8,20 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::{fs, io};
 
+use crate::convert::Input;
+use crate::log::{Log, STDIN_IRI, file_iri, file_name, session_iri};
+use crate::query::rdf_format;
+use crate::rebuild::TableLogs;
+use crate::record::{FollowEvent, OwnEntries};
+use crate::vocab::RESERVED;
 use anyhow::{Context as _, anyhow, bail};
 use oxiri::IriRef;
 use oxrdfio::RdfFormat;
 use percent_encoding::utf8_percent_encode;
-use rpcgraph::convert::Input;
-use rpcgraph::log::{Log, STDIN_IRI, file_iri, file_name, session_iri};
-use rpcgraph::query::rdf_format;
-use rpcgraph::rebuild::TableLogs;
-use rpcgraph::record::{FollowEvent, OwnEntries};
-use rpcgraph::vocab::RESERVED;
 
 use super::standard::check_input;
 use super::{Failure, say};
-pub use rpcgraph::diagnostic::printable_path as shown;
+pub use crate::diagnostic::printable_path as shown;
 
 /// The path of standard input.
 const STDIN: &str = "/dev/stdin";

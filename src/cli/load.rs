@@ -8,15 +8,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::endpoint::{Credentials, Endpoint};
+use crate::load::{self, Loaded, ServerTarget, Spool, StoreTarget, Target};
+use crate::mapping::Mapping;
+use crate::sink::Sink;
+use crate::store;
+use crate::summary::counted;
 use anyhow::bail;
 use clap::{ArgGroup, Args};
 use oxrdf::NamedNode;
-use rpcgraph::endpoint::{Credentials, Endpoint};
-use rpcgraph::load::{self, Loaded, ServerTarget, Spool, StoreTarget, Target};
-use rpcgraph::mapping::Mapping;
-use rpcgraph::sink::Sink;
-use rpcgraph::store;
-use rpcgraph::summary::counted;
 
 use super::ask::parse_seconds;
 use super::input::{InputSource, shown};

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
+use crate::log::{LogError, LoggedEntry, Messages};
+use crate::query::{Answer, Cancel, Query, QueryError, Solutions};
+use crate::rebuild::messages;
+use crate::record::ReaderOptions;
+use crate::session::Name;
 use anyhow::bail;
 use oxrdf::{GraphName, Quad, Term};
-use rpcgraph::log::{LogError, LoggedEntry, Messages};
-use rpcgraph::query::{Answer, Cancel, Query, QueryError, Solutions};
-use rpcgraph::rebuild::messages;
-use rpcgraph::record::ReaderOptions;
-use rpcgraph::session::Name;
 
 use super::ask::Source;
 use super::input::InputSource;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rpcgraph::sink::Output;
+use crate::sink::Output;
 
 static OPEN: AtomicBool = AtomicBool::new(false);
 

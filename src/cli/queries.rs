@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::diagnostic::printable;
+use crate::query::catalogue::{CATALOGUE, Condition, NamedQuery, SqlDialect, names, names_with_sql};
 use anyhow::{Context as _, bail};
 use clap::Args;
-use rpcgraph::diagnostic::printable;
-use rpcgraph::query::catalogue::{CATALOGUE, Condition, NamedQuery, SqlDialect, names, names_with_sql};
 
 use super::ask::{AskArgs, Question, RowTimes};
 use super::filter::FilterArgs;

@@ -4,16 +4,16 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::context::{self, Context, Loader};
+use crate::convert::{ConvertError, Converter, Input, Options, processors};
+use crate::diagnostic::Finding;
+use crate::mapping::{Mapper, Mapping, ReferenceError};
+use crate::protocol::Protocol;
+use crate::record::{ReadError, ReaderOptions};
+use crate::sink::{Sink, SinkError};
+use crate::summary::{Summary, counted};
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
-use rpcgraph::context::{self, Context, Loader};
-use rpcgraph::convert::{ConvertError, Converter, Input, Options, processors};
-use rpcgraph::diagnostic::Finding;
-use rpcgraph::mapping::{Mapper, Mapping, ReferenceError};
-use rpcgraph::protocol::Protocol;
-use rpcgraph::record::{ReadError, ReaderOptions};
-use rpcgraph::sink::{Sink, SinkError};
-use rpcgraph::summary::{Summary, counted};
 
 use super::format::FormatArgs;
 use super::input::{InputSource, folders_in, shown};

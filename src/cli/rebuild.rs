@@ -4,15 +4,15 @@ use std::fs::File;
 use std::io::{BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::log::file_iri;
+use crate::query::rdf_format;
+use crate::rebuild::{RebuiltContent, TableRecord, TableRecords, rebuild};
+use crate::record::{Entry, decompressed};
+use crate::sink::Output;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use oxrdf::Quad;
 use oxrdfio::RdfParser;
-use rpcgraph::log::file_iri;
-use rpcgraph::query::rdf_format;
-use rpcgraph::rebuild::{RebuiltContent, TableRecord, TableRecords, rebuild};
-use rpcgraph::record::{Entry, decompressed};
-use rpcgraph::sink::Output;
 
 use super::input::shown;
 use super::target::TargetArgs;

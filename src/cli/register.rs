@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::diagnostic::printable;
+use crate::register::{Register, RegisterBlock, RegisterOptions, Report, ReportEntry, ReportItem, Repository, compare};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use indicatif::ProgressBar;
-use rpcgraph::diagnostic::printable;
-use rpcgraph::register::{
-    Register, RegisterBlock, RegisterOptions, Report, ReportEntry, ReportItem, Repository, compare,
-};
 
 use super::input::shown;
 use super::target::{check_folder, leave_on_ctrl_c};
@@ -174,7 +172,7 @@ fn generated() -> Result<Option<String>, Failure> {
     let Some(seconds) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
     let text = seconds.to_string_lossy().into_owned();
     let seconds: i64 = text.parse().with_context(|| format!("SOURCE_DATE_EPOCH {text:?} is no number of seconds"))?;
-    match rpcgraph::register::date_time(seconds) {
+    match crate::register::date_time(seconds) {
         Some(time) => Ok(Some(time)),
         None => bail!("SOURCE_DATE_EPOCH {text:?} is no time that can be written"),
     }

@@ -1,8 +1,8 @@
 //! `report`: a page that shows logs.
 
+use crate::report::{DEFAULT_LIMIT, Report, ReportOptions};
+use crate::summary::counted;
 use clap::Args;
-use rpcgraph::report::{DEFAULT_LIMIT, Report, ReportOptions};
-use rpcgraph::summary::counted;
 
 use super::choice::Choice;
 use super::filter::FilterArgs;
@@ -83,7 +83,7 @@ impl ReportCommand {
         let mut output = self.target.open(false)?;
         let left = report
             .write(&title, &mut output)
-            .map_err(|error| self.target.unwritable(Failure::from(rpcgraph::sink::SinkError::Io(error))))?;
+            .map_err(|error| self.target.unwritable(Failure::from(crate::sink::SinkError::Io(error))))?;
         output.finish()?;
         if !self.quiet {
             if secrets > 0 {

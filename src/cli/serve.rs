@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::query::{Cancel, Dataset, Loading, Query};
+use crate::report::{Report, ReportOptions};
+use crate::serve::{Content, Data, Limits, Renew, Server, Site};
+use crate::store;
+use crate::summary::counted;
 use anyhow::{Context as _, bail};
 use clap::Args;
-use rpcgraph::query::{Cancel, Dataset, Loading, Query};
-use rpcgraph::report::{Report, ReportOptions};
-use rpcgraph::serve::{Content, Data, Limits, Renew, Server, Site};
-use rpcgraph::store;
-use rpcgraph::summary::counted;
 
 use super::ask::{base, parse_seconds};
 use super::input::InputSource;

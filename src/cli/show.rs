@@ -4,16 +4,16 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::endpoint::TIMEOUT;
+use crate::json::{indented, quoted};
+use crate::log::{LoggedEntry, LoggedMessage};
+use crate::query::{Cancel, Dataset};
+use crate::record::{Location, ReaderOptions};
+use crate::session::Name;
+use crate::store::open_read_only;
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use percent_encoding::percent_decode_str;
-use rpcgraph::endpoint::TIMEOUT;
-use rpcgraph::json::{indented, quoted};
-use rpcgraph::log::{LoggedEntry, LoggedMessage};
-use rpcgraph::query::{Cancel, Dataset};
-use rpcgraph::record::{Location, ReaderOptions};
-use rpcgraph::session::Name;
-use rpcgraph::store::open_read_only;
 
 use super::ask::{Source, endpoint, text_of};
 use super::choice::Choice;

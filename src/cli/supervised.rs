@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::{env, process};
 
+use crate::serve::Server;
 use anyhow::Context as _;
-use rpcgraph::serve::Server;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::{Value, json};
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_unfinished};
 use anyhow::bail;
 use clap::Args;
-use rpcgraph::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_unfinished};
 
 use super::input::{is_stdin, shown};
 use super::read::named;

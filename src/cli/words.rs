@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 
+use crate::query::catalogue::names;
 use anyhow::anyhow;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command};
-use rpcgraph::query::catalogue::names;
 
 use super::input::{is_stdin, shown};
 use super::query::is_sparql;
