@@ -1,4 +1,4 @@
-//! What holds in every solution of a pattern.
+//! Facts that hold in every solution of a pattern.
 
 use std::collections::BTreeSet;
 

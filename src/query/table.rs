@@ -131,7 +131,7 @@ impl Table {
         Self { live, ..self }
     }
 
-    /// Whether no column is left out.
+    /// True if all columns are shown.
     pub fn with_all_columns(self, all_columns: bool) -> Self {
         Self { all_columns, ..self }
     }
