@@ -1,11 +1,11 @@
 //! JSON with its evidence kept.
 //!
-//! A [`Value`] remembers what a plain JSON value forgets: how each number was spelled, the order of members, whether a
-//! member name was given twice, and strings that are not Unicode because of a lone surrogate. [`parse`] makes one from
-//! a text, [`write_canonical`] makes a text from one.
+//! A [`Value`] keeps what a plain JSON value loses: the spelling of numbers, the order of members, whether a member
+//! name occurs twice, and strings that are not Unicode because of a lone surrogate. [`parse`] makes a value from text,
+//! [`write_canonical`] makes text from a value.
 //!
-//! The grammar is in one place, a cursor over text. [`parse`] builds values with it, [`QuickWriter`] writes canonical text
-//! with it and builds nothing; tests hold it to what `serde_json` accepts.
+//! The grammar is in one place, a cursor over text. [`parse`] builds values with it; [`QuickWriter`] writes canonical
+//! text with it and builds nothing. Tests compare both with what `serde_json` accepts.
 
 mod canonical;
 mod cursor;

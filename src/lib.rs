@@ -1,6 +1,6 @@
 //! rpcgraph turns captured JSON-RPC traffic (MCP, LSP, Ethereum, any JSON-RPC) into RDF.
 //!
-//! The three things that people do with a log:
+//! Three things to do with a log:
 //!
 //! ```no_run
 //! use rpcgraph::{Log, Query, Syntax};
@@ -18,16 +18,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Behind that:
+//! The stages behind them:
 //!
 //! ```text
 //! input bytes → record → message → annotated message → triples → sink
 //!               record   message   session, protocol   mapping   sink
 //! ```
 //!
-//! [`convert`] runs the whole way. What a message means in RDF is defined once, by one walk over the annotated message.
-//! Written as JSON-LD, it is a document that the contexts in `context/` expand; written as triples, it is what that document
-//! expands to.
+//! [`convert`] runs all stages. The RDF of a message is defined once, by one walk over the annotated message. Written
+//! as JSON-LD, the message is a document that the contexts in `context/` expand; written as triples, it is the
+//! expansion of that document.
 //!
 //! The rooms of the house, from the bottom up. A room imports from the rooms before it, never from one after it:
 //!
@@ -35,11 +35,11 @@
 //! json vocab diagnostic   JSON with its evidence; IRIs; findings
 //! record                  bytes → entries: wrapper, splitter, rules of the format
 //! message                 record → message
-//! redact                  messages without what they say; what looks like a secret
+//! redact                  messages without their content; detection of secrets
 //! session                 senders, pairing, latency; names of nodes
-//! protocol                what MCP and LSP say of a message
+//! protocol                the meaning of a message in MCP and LSP
 //! context                 JSON-LD contexts and how they are loaded
-//! sink                    where triples go: text, JSON-LD, columns, Parquet, OTLP
+//! sink                    output of triples: text, JSON-LD, columns, Parquet, OTLP
 //! mapping                 message, session and protocol → triples
 //! store                   Oxigraph's store, SPARQL servers, loading into both
 //! query                   SPARQL and questions over columns

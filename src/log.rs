@@ -1,4 +1,4 @@
-//! A log as its users see it: opened, then written as RDF, asked, or read message by message.
+//! A log as its users see it: opened, then written as RDF, queried, or read message by message.
 
 pub mod convert;
 mod error;
@@ -30,10 +30,10 @@ use crate::record::{Follow, FollowEvent, Format, Layout, ReaderOptions};
 use crate::sink::{Sink, Syntax};
 use crate::vocab::RESERVED;
 
-/// The IRI of a session that is read from standard input and was given no other.
+/// The default IRI of a session that is read from standard input.
 pub const STDIN_IRI: &str = "urn:rpcgraph:stdin";
 
-/// The characters that URLs leave in a path and IRIs do not.
+/// Characters that URLs allow in a path and IRIs do not.
 const NOT_IN_IRIS: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -48,10 +48,10 @@ const NOT_IN_IRIS: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// A log that has been opened, and how to read it.
+/// A log that has been opened, with the options for reading it.
 ///
-/// What is not the default is said first (`with_…`); then one of [`write_to`](Self::write_to), [`ask`](Self::ask) and
-/// [`messages`](Self::messages) takes the log. Each reads it once, from its beginning to its end.
+/// The options come first (`with_…`). Then [`write_to`](Self::write_to), [`ask`](Self::ask) or
+/// [`messages`](Self::messages) consumes the log, reading it once from beginning to end.
 pub struct Log {
     input: Input<Box<dyn Read + Send>>,
     size: Option<u64>,
@@ -72,8 +72,7 @@ impl Log {
         Self::opened(path.as_ref(), |file| Ok(Box::new(file)))
     }
 
-    /// Opens a file that grows, or a pipe. Whoever reads the log waits where it ends, and comes to its end when `stop` is true;
-    /// see [`Follow`].
+    /// Opens a file that grows, or a pipe. Reading waits for more at its end, until `stop` is true; see [`Follow`].
     ///
     /// # Errors
     ///
@@ -99,7 +98,7 @@ impl Log {
         Ok(Self { size, ..Self::kept(path, read(file).map_err(failed)?)? })
     }
 
-    /// What the file at a path has, or had when it was copied.
+    /// Creates a log with the name and IRI of the file at a path, and the bytes of `read`: the file, or a copy of it.
     ///
     /// # Errors
     ///
@@ -114,7 +113,7 @@ impl Log {
         Self::of_stdin(io::stdin())
     }
 
-    /// The same, up to its end or until `stop` is true.
+    /// Standard input, followed to its end or until `stop` is true. Its session is [`STDIN_IRI`].
     ///
     /// # Errors
     ///
@@ -129,7 +128,7 @@ impl Log {
         Self { input: Input { iri: STDIN_IRI.to_owned(), ..log.input }, ..log }
     }
 
-    /// Anything that gives bytes, maybe compressed ones, and what it is called. Its session is `urn:rpcgraph:NAME`.
+    /// A log from any reader, compressed or not, and its name. Its session is `urn:rpcgraph:NAME`.
     pub fn read(name: impl Into<String>, read: impl Read + Send + 'static) -> Self {
         let source = name.into();
         let iri = format!("urn:rpcgraph:{}", utf8_percent_encode(&source, RESERVED));
@@ -145,14 +144,14 @@ impl Log {
         }
     }
 
-    /// What findings call the log.
+    /// Sets the name of the log in findings.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.input.name = name.into();
         self
     }
 
-    /// The IRI of its session: absolute, without a fragment.
+    /// Sets the IRI of the session: absolute, without a fragment.
     ///
     /// # Errors
     ///
@@ -163,96 +162,98 @@ impl Log {
         Ok(self)
     }
 
-    /// How it is read, in place of all that was said of that before.
+    /// Replaces all options for reading.
     #[must_use]
     pub fn with_options(mut self, reader: ReaderOptions) -> Self {
         self.options.reader = reader;
         self
     }
 
-    /// Its format; without this, its content tells.
+    /// Sets the format, which is detected from the content by default.
     #[must_use]
     pub fn with_format(mut self, format: Format) -> Self {
         self.options.reader.format = Some(format);
         self
     }
 
-    /// Where its messages are, in lines of which the content does not tell.
+    /// Sets where messages are in lines whose layout is not detected.
     #[must_use]
     pub fn with_layout(mut self, layout: Layout) -> Self {
         self.options.reader.layout = Some(layout);
         self
     }
 
-    /// Passes over records of more bytes, with a finding for each; 256 MiB unless it is set.
+    /// Sets the size in bytes above which records are skipped, with a finding for each; 256 MiB by default.
     #[must_use]
     pub fn with_max_record_size(mut self, bytes: usize) -> Self {
         self.options.reader.max_record_size = bytes;
         self
     }
 
-    /// How messages become triples.
+    /// Sets how messages become triples.
     #[must_use]
     pub fn with_mapping(mut self, mapping: Mapping) -> Self {
         self.mapping = mapping;
         self
     }
 
-    /// A further context, applied after the built-in ones and those before.
+    /// Adds a context, applied after the built-in contexts and the contexts added before.
     #[must_use]
     pub fn with_context(mut self, context: Context) -> Self {
         self.contexts.push(context);
         self
     }
 
-    /// Whether to say of each record its line, byte offset and SHA-256.
+    /// Sets whether the graph states line, byte offset and SHA-256 of each record.
     #[must_use]
     pub fn with_provenance(mut self, provenance: bool) -> Self {
         self.provenance = provenance;
         self
     }
 
-    /// Whether to keep the text between messages.
+    /// Sets whether to keep the text between messages.
     #[must_use]
     pub fn with_log_lines(mut self, log_lines: bool) -> Self {
         self.options.log_lines = log_lines;
         self
     }
 
-    /// Whose messages are told in the terms of their protocol: everybody's, unless it is set.
+    /// Sets the protocol whose nodes and links are added; detected by default.
     #[must_use]
     pub fn with_protocol(mut self, protocol: Protocol) -> Self {
         self.options.protocol = protocol;
         self
     }
 
-    /// Whether to stop at the first record that is not a valid message ([`ConvertError::NotAMessage`](crate::convert::ConvertError::NotAMessage)).
+    /// Sets whether to stop at the first record that is not a valid message
+    /// ([`ConvertError::NotAMessage`](crate::convert::ConvertError::NotAMessage)).
     #[must_use]
     pub fn with_strict(mut self, strict: bool) -> Self {
         self.options.strict = strict;
         self
     }
 
-    /// Threads to use at most: as many as there are processors, unless it is set. What comes out does not depend on it.
+    /// Sets the maximum number of threads: by default the number of processors. The output does not depend on it.
     #[must_use]
     pub fn with_jobs(mut self, jobs: usize) -> Self {
         self.options.jobs = jobs;
         self
     }
 
-    /// What is told of records that are not valid messages, in their order; nothing is, unless this is set.
+    /// Sets the handler of findings about records that are not valid messages, called in the order of the records.
+    /// Findings are dropped by default.
     #[must_use]
     pub fn with_findings(mut self, findings: impl FnMut(Finding) + Send + 'static) -> Self {
         self.findings = Box::new(findings);
         self
     }
 
-    /// How many bytes the log has, compressed or not, where that is known.
+    /// The size of the log in bytes, compressed if the log is; `None` if it is not known.
     pub fn size(&self) -> Option<u64> {
         self.size
     }
 
-    /// Writes its graph, record by record as they are read.
+    /// Writes the graph, record by record while reading.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/mcp-session.ndjson");
@@ -267,7 +268,7 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// [`LogError::Context`], [`LogError::Convert`]. What came before has been written.
+    /// [`LogError::Context`], [`LogError::Convert`]. Everything before the error has been written.
     pub fn write_to(self, writer: impl Write + Send, syntax: Syntax) -> Result<Summary, LogError> {
         let mut sink = syntax.sink(writer, 1);
         let summary = self.convert(&mut sink)?;
@@ -275,7 +276,7 @@ impl Log {
         Ok(summary)
     }
 
-    /// Asks it a query. Only what the query needs is kept in memory.
+    /// Answers a query. Only what the query needs is kept in memory.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/mcp-session.ndjson");
@@ -290,8 +291,8 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// [`LogError::Context`], [`LogError::Convert`], [`LogError::Query`]; [`LogError::Unread`], unless the query sees what is
-    /// not a message ([`Query::sees_unread`]).
+    /// [`LogError::Context`], [`LogError::Convert`], [`LogError::Query`]; [`LogError::Unread`], unless the query sees
+    /// input that is not a message ([`Query::sees_unread`]).
     pub fn ask(self, query: &Query) -> Result<Rows, LogError> {
         let cancel = Cancel::default();
         let dataset = Dataset::new(query, false).map_err(QueryError::from)?;
@@ -305,7 +306,7 @@ impl Log {
         Ok(Rows::from(dataset.answer(query, &cancel)?))
     }
 
-    /// Goes through its messages, and what stands where a message should.
+    /// Returns the messages one by one, and the invalid values in place of messages.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/mcp-session.ndjson");
@@ -323,7 +324,7 @@ impl Log {
         Messages::new(self.input, &self.options.reader)
     }
 
-    /// Its input, for a [`Converter`] that takes several.
+    /// Returns the input, for a [`Converter`] that takes several.
     pub fn into_input(self) -> Input<Box<dyn Read + Send>> {
         self.input
     }
@@ -334,7 +335,7 @@ impl Log {
     }
 }
 
-/// An IRI that a session can have: absolute, without a fragment.
+/// Parses the IRI of a session: absolute, without a fragment.
 pub fn session_iri(base: &str) -> Result<Iri<String>, LogError> {
     let bad = |error: IriParseError| LogError::BadIri { base: base.to_owned(), reason: error.to_string() };
     let iri = Iri::parse(base.to_owned()).map_err(bad)?;
@@ -344,25 +345,25 @@ pub fn session_iri(base: &str) -> Result<Iri<String>, LogError> {
     if iri.authority().is_none() || !iri.path().is_empty() {
         return Ok(iri);
     }
-    // The same IRI to RFC 3986 (6.2.3), and the one that JSON-LD processors make of it.
+    // An equivalent IRI according to RFC 3986 (6.2.3), and the one that JSON-LD processors produce.
     let query = iri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let root = IriRef::parse(format!("/{query}")).map_err(bad)?;
     iri.resolve(&root).map_err(bad)
 }
 
-/// The `file:` IRI of a path, which need not exist.
+/// Returns the `file:` IRI of a path, which need not exist.
 pub fn file_iri(path: &Path) -> Result<String, LogError> {
     let failed = |source| LogError::Open { path: printable_path(path), source };
     let absolute = std::path::absolute(path).map_err(failed)?;
     let url = url::Url::from_file_path(&absolute).ok();
-    // Parsing takes the dot segments out: one file has one IRI.
+    // Parsing removes dot segments, so that one file has one IRI.
     match url.and_then(|url| url::Url::parse(url.as_str()).ok()) {
         Some(url) => Ok(utf8_percent_encode(url.as_str(), NOT_IN_IRIS).to_string()),
         None => Err(LogError::NoIri { path: printable_path(path) }),
     }
 }
 
-/// The name of a file without its folders.
+/// Returns the name of a file without its folders.
 pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

@@ -1,10 +1,10 @@
-//! Messages: what a record says, judged by its members alone.
+//! Messages: the content of a record, judged by its members alone.
 //!
-//! [`Content::parse`] is tolerant: it tells what a message *is*, as the table in its documentation says, and notes as
-//! [`Problem`]s what JSON-RPC 2.0 would not allow. Nothing of the record is dropped on the way: a member that the
-//! building block's context does not map, or whose value has the wrong type, is in [`Message::extra`].
+//! [`Content::parse`] is tolerant: it classifies a message by the table in its documentation, and notes departures from
+//! JSON-RPC 2.0 as [`Problem`]s. It drops nothing: a member that the building block's context does not map, or whose
+//! value has the wrong type, is in [`Message::extra`].
 //!
-//! Terms are those of the [JSON-RPC 2.0 specification](https://www.jsonrpc.org/specification).
+//! The terms come from the [JSON-RPC 2.0 specification](https://www.jsonrpc.org/specification).
 
 mod extra;
 mod id;
@@ -30,7 +30,7 @@ pub use self::recognized::Recognized;
 use crate::json;
 use crate::record::{KnownMethod, known_method};
 
-/// What is in a record.
+/// The content of a record.
 #[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
 #[derive(Debug, Clone)]
 pub enum Content<'a> {
@@ -40,7 +40,7 @@ pub enum Content<'a> {
     Batch(Vec<Single<'a>>),
     /// Text that is not JSON, or is nested deeper than [`json::MAX_DEPTH`].
     Malformed(json::Error),
-    /// An HTTP exchange that brought no message.
+    /// An HTTP exchange without a message.
     Exchange,
 }
 
@@ -59,7 +59,7 @@ pub enum Single<'a> {
 pub enum Kind {
     /// A call that expects an answer (section 4).
     Request,
-    /// A call that expects none (section 4.1).
+    /// A call that does not expect an answer (section 4.1).
     Notification,
     /// An answer with a result (section 5).
     Response,
@@ -67,40 +67,39 @@ pub enum Kind {
     ErrorResponse,
 }
 
-/// One message; members that are absent are `None`, members that are `null` are not.
+/// A message. Members that are absent are `None`; members that are `null` are not.
 #[derive(Debug, Clone)]
 pub struct Message<'a> {
-    /// What it is.
+    /// The kind of message.
     pub kind: Kind,
-    /// `jsonrpc`, where it is a string.
+    /// `jsonrpc`, if it is a string.
     pub version: Option<Cow<'a, str>>,
-    /// `id`; always there in a request.
+    /// `id`; always present in a request.
     pub id: Option<Id<'a>>,
-    /// `method`; there in requests and notifications, and only there.
+    /// `method`; present in requests and notifications, and only there.
     pub method: Option<Cow<'a, str>>,
     /// `params`, of whatever type.
     pub params: Option<Payload<'a>>,
-    /// `result`; there in responses, and only there; missing where the log does not tell it.
+    /// `result`; present in responses, and only there; absent if the log does not hold it.
     pub result: Option<Payload<'a>>,
-    /// `error`; there in error responses, and only there.
+    /// `error`; present in error responses, and only there.
     pub error: Option<ErrorMember<'a>>,
-    /// Every other member, and those above whose value has the wrong type, in the order of the record.
+    /// All other members, and the members above with a value of the wrong type, in the order of the record.
     pub extra: ExtraMembers<'a>,
-    /// What is wrong with it.
+    /// The problems of the message.
     pub problems: Problems,
-    /// The text that it was read from, where the members above do not tell all of it (members twice).
+    /// The source text, if the members above do not keep all of it (duplicate members).
     pub text: Option<&'a str>,
-    /// What published protocols say of its method, once that [was looked up](Content::look_up_methods).
+    /// The method in published protocols, once [looked up](Content::look_up_methods).
     pub(crate) known: Option<KnownMethod>,
-    /// Whether it says, with or as a result, that a tool or a task (MCP) failed, once its methods were looked up: the task,
-    /// or an empty text.
+    /// The task that failed (MCP), or an empty text if a tool failed, once the methods were looked up.
     pub(crate) failed: Option<Box<str>>,
-    /// What its result says in `isError` (MCP), if that was looked up together with its method.
+    /// The member `isError` of the result (MCP), once looked up with the method.
     is_error: Option<Option<bool>>,
 }
 
 impl Message<'_> {
-    /// A message of which nothing else is known yet.
+    /// Creates a message that has only its kind.
     fn new(kind: Kind) -> Self {
         Self {
             kind,
@@ -119,12 +118,12 @@ impl Message<'_> {
         }
     }
 
-    /// The boolean `isError` of its result (MCP).
+    /// Returns the boolean `isError` of the result (MCP).
     pub(crate) fn is_error(&self) -> Option<bool> {
         self.is_error.unwrap_or_else(|| self.result.as_ref()?.is_error())
     }
 
-    /// Whether one of its payloads is in canonical form, and no value.
+    /// True if a payload is held in canonical form, not as a value.
     pub(crate) fn has_canonical_payload(&self) -> bool {
         let is_text = |payload: &Payload<'_>| matches!(payload, Payload::Canonical { .. });
         let is_extra_text = |extra: &ExtraMembers<'_>| matches!(extra, ExtraMembers::Canonical { .. });
@@ -149,13 +148,13 @@ pub enum ErrorMember<'a> {
 /// An error object (section 5.1).
 #[derive(Debug, Clone, Default)]
 pub struct ErrorObject<'a> {
-    /// `code`, where it is an integer: its plain decimal digits, with a sign if negative.
+    /// `code`, if it is an integer: its plain decimal digits, with a sign if negative.
     pub code: Option<Cow<'a, str>>,
-    /// `message`, where it is a string.
+    /// `message`, if it is a string.
     pub message: Option<Cow<'a, str>>,
     /// `data`, of whatever type.
     pub data: Option<Payload<'a>>,
-    /// Every other member, and those above whose value has the wrong type.
+    /// All other members, and the members above with a value of the wrong type.
     pub extra: ExtraMembers<'a>,
 }
 
@@ -164,16 +163,16 @@ pub struct ErrorObject<'a> {
 pub struct Invalid<'a> {
     /// The value.
     pub value: Payload<'a>,
-    /// Why it is not a message, in a few words: which row of the table it fails to fit.
+    /// The reason why it is not a message, in a few words: the row of the table that it does not fit.
     pub reason: &'static str,
-    /// What is known to be wrong with it beside that.
+    /// Other problems of the value.
     pub problems: Problems,
-    /// The text that it was read from, where the value does not tell all of it (members twice).
+    /// The source text, if the value does not keep all of it (duplicate members).
     pub text: Option<&'a str>,
 }
 
 impl<'a> Content<'a> {
-    /// The messages, and what stands where one should be; none in text that is not JSON.
+    /// The messages, and the values in place of messages; empty for text that is not JSON.
     pub fn elements(&self) -> &[Single<'a>] {
         match self {
             Self::Single(single) => std::slice::from_ref(single),
@@ -182,7 +181,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Of a batch, which is valid JSON then, the text of each element.
+    /// Returns the text of each element of a batch, which is valid JSON; otherwise nothing.
     pub(crate) fn element_texts<'r>(&self, record: &'r [u8]) -> Vec<&'r RawValue> {
         match self {
             Self::Batch(_) => serde_json::from_slice(record).unwrap_or_default(),
@@ -190,7 +189,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Looks up what published protocols say of its methods.
+    /// Looks up the methods in published protocols.
     pub(crate) fn look_up_methods(&mut self) {
         let elements = match self {
             Self::Single(single) => std::slice::from_mut(single),
@@ -201,13 +200,13 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Whether it is the method of notifications that tell how far a task got.
+/// True for the methods of notifications about the progress of a task.
 fn is_of_task(method: Option<&str>) -> bool {
     matches!(method, Some("notifications/tasks/status" | "notifications/tasks"))
 }
 
 impl Single<'_> {
-    /// Looks up what published protocols say of its method, and whether it says that a tool or a task failed.
+    /// Looks up the method in published protocols, and checks for the failure of a tool or a task.
     pub(crate) fn look_up_method(&mut self) {
         let Self::Message(message) = self else { return };
         message.known = message.method.as_deref().and_then(known_method);
@@ -220,7 +219,7 @@ impl Single<'_> {
         };
     }
 
-    /// The same, where it was looked up and tells the sender.
+    /// The known method, if it was looked up and implies a sender.
     pub(crate) fn known_sender(&self) -> Option<KnownMethod> {
         match self {
             Self::Message(message) => message.known.filter(|known| known.sender.is_some()),
@@ -228,7 +227,7 @@ impl Single<'_> {
         }
     }
 
-    /// What is wrong with it.
+    /// The problems of the message or value.
     pub fn problems(&self) -> Problems {
         match self {
             Self::Message(message) => message.problems,

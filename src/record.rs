@@ -4,16 +4,19 @@
 //! bytes → decompressed → wrapper taken off → splitter: pieces → rules of the format: entries
 //! ```
 //!
-//! - A *wrapper* ([`Carrier`]) is what a container, service manager or terminal put around each line.
-//! - A *splitter* cuts bytes into pieces and knows no meaning: lines (`marked.rs`), elements of an array (`elements.rs`), values,
-//!   frames, events. It is a [`Decoder`], which does no I/O: it is shown bytes and says what the next step is.
+//! - A *wrapper* ([`Carrier`]) is the text that a container, service manager or terminal puts around each line.
+//! - A *splitter* cuts bytes into pieces, without regard to their meaning: lines (`marked.rs`), elements of an array
+//!   (`elements.rs`), values, frames, events. It is a [`Decoder`], which does no I/O: it is shown bytes, and returns
+//!   the next step.
 //! - A *rule* (`rules.rs`) turns a piece into entries: by JSON Pointers, or by a regular expression.
-//! - An *entry* is a record, which may be a message, or a line of log. Where a piece mentions more messages than its records
-//!   hold, the piece is also kept as a line of log.
-//! - A *format* has a name, a clue by which it is recognised, a splitter, rules and a sample. It is a file in `record/formats`, in
-//!   the same words as its user's `-f FILE.toml` ([`Layout`]); formats that take more than rules are modules.
+//! - An *entry* is a record, which may be a message, or a log line. If a piece mentions more messages than its records
+//!   hold, the piece is also kept as a log line.
+//! - A *format* has a name, a clue by which it is recognised, a splitter, rules and a sample. It is a file in
+//!   `record/formats`, in the same terms as a user's `-f FILE.toml` ([`Layout`]); formats that need more than rules are
+//!   modules.
 //!
-//! A [`Reader`] does all that. What a record's bytes mean is not this stage's business: text that is not JSON is a record too.
+//! A [`Reader`] runs all of these. This stage does not interpret a record's bytes: text that is not JSON is a record
+//! too.
 //!
 //! ```
 //! use rpcgraph::record::{Entry, Reader, ReaderOptions, Sender};
@@ -34,14 +37,14 @@
 //!
 //! # Adding a format
 //!
-//! 1. `record/formats/NAME.toml`: what `record/described.rs` reads. `rank` is the order in which formats are looked for, in logs
-//!    that have one of the `literals`; the `clue` then decides. `RPCGRAPH_BLESS=1 cargo test --lib formats_that_are_files` adds it
-//!    to the list, and runs the sample.
-//! 2. `tests/formats/NAME/` holds a log `typical.log` and one with all that may go wrong, `edge.log`, beside each what it
-//!    gives, `.entries`, and beside the typical one its graph, `.ttl`.
+//! 1. `record/formats/NAME.toml`, which `record/described.rs` reads. `rank` is the order in which formats are tried, in
+//!    logs that contain one of the `literals`; the `clue` then decides.
+//!    `RPCGRAPH_BLESS=1 cargo test --lib formats_that_are_files` adds the file to the list, and runs the sample.
+//! 2. `tests/formats/NAME/` holds the logs `typical.log`, and `edge.log` with everything that may go wrong. Beside each
+//!    log are its entries, `.entries`, and beside the typical one its graph, `.ttl`.
 //!
-//! A format that takes more is a module with a constant `ABOUT` (`record/about.rs`), a sample in `record/samples`, and a row in the
-//! table of `record/detect.rs`.
+//! A format that needs more is a module with a constant `ABOUT` (`record/about.rs`), a sample in `record/samples`, and
+//! a row in the table of `record/detect.rs`.
 
 mod about;
 mod asked;

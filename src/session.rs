@@ -1,11 +1,12 @@
-//! Sessions: what a message is among the others.
+//! Sessions: the context of a message among others.
 //!
-//! [`Sessions`] take the records of an input in order and give each its name, its sequence, its sender, what it answers and
-//! how long that took: the [`Annotated`] message. Memory grows with the open requests of the sessions that are in use, and,
-//! by at most 100 bytes and its key, with sessions.
+//! [`Sessions`] take the records of an input in order, and give each its name, its sequence, its sender, the request
+//! that it answers and the latency: the [`Annotated`] message. Memory grows with the open requests of the sessions in
+//! use, and with the number of sessions, by the key of each and at most 100 bytes.
 //!
-//! A client says `initialize` once, so one that says it again on the same connection begins a session, with the number of the
-//! connection's sessions as its key, unless the first was refused. Answers to what was asked before belong to the session before.
+//! A client sends `initialize` once. If it sends another one on the same connection, this begins a new session, unless
+//! the first was refused. The number of the connection's sessions becomes part of its key. Answers to earlier requests
+//! belong to the session before.
 
 mod annotated;
 mod answered;
@@ -32,42 +33,42 @@ use crate::message::{Content, Id, Kind, Message, Single};
 use crate::record::{KnownMethod, LogLine, Protocols, Record, Sender};
 use crate::vocab::RESERVED;
 
-/// How many sessions with keys are in use at least. Where there are twice as many, this is how many rest: those that wait for
-/// no answer, and then those that were idle longest.
+/// The number of sessions with keys that stay in use. At twice this number, half of them are evicted: first sessions
+/// that do not wait for an answer, then the idlest.
 const KEPT: usize = 4_096;
 
-/// The connections between clients and servers that an input tells of, as far as it has been read.
+/// The connections between clients and servers in an input, as far as it has been read.
 #[derive(Debug, Default)]
 pub struct Sessions {
-    /// The input's own: that of records without a key.
+    /// The input's own session, for records without a key.
     own: Connection,
-    /// Whether text between messages stands in it.
+    /// True if the input's own session holds text between messages.
     own_has_text: bool,
-    /// Line of the last text between messages, and how many such texts began on it.
+    /// The line of the last text between messages, and the number of such texts that began on it.
     last_log_line: Option<(u64, u32)>,
-    /// The others by their keys, in the order in which they began.
+    /// The other sessions, by their keys, in the order in which they began.
     keyed: IndexMap<Box<str>, KeyedSession>,
-    /// Where in it those are that are in use.
+    /// The indexes in `keyed` of the sessions in use.
     in_use: Vec<usize>,
-    /// Where in it that of the last record is, unless it is the input's own.
+    /// The index in `keyed` of the session of the last record; `None` for the input's own session.
     last: Option<usize>,
-    /// Connections that began anew, by the key that the log has for them; the input's own by none.
+    /// Connections that began again, by the key in the log, which is empty for the input's own session.
     renewed: HashMap<Box<str>, Renewed>,
     answered: RecentAnswers,
     records: u64,
     given_up: u64,
 }
 
-/// The last two of a connection's sessions, and how many there were.
+/// The last two sessions of a connection, and the number of its sessions.
 #[derive(Debug)]
 struct Renewed {
     current: usize,
-    /// `None`: the input's own.
+    /// `None` for the input's own session.
     before: Option<usize>,
     count: usize,
 }
 
-/// A session with a key, which is in the map. There may be millions.
+/// A session with a key. There may be millions.
 #[derive(Debug)]
 enum KeyedSession {
     InUse(Box<Connection>),
@@ -84,14 +85,14 @@ impl KeyedSession {
 }
 
 impl Sessions {
-    /// Those of an input that has not been read yet: its own, without records.
+    /// Creates the sessions of an input that has not been read yet: its own session, without records.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Annotates the content of the input's next record, in the session that has its key.
+    /// Annotates the content of the input's next record, in the session with its key.
     ///
-    /// One node for a message, valid or not; for a batch the batch's own and then one for each element.
+    /// Returns one node for a message, valid or not; for a batch, the batch's own node and then one for each element.
     pub fn annotate<'a>(&mut self, record: &'a Record<'a>, mut content: Content<'a>) -> Vec<Annotated<'a>> {
         let mut nodes = Vec::new();
         content.look_up_methods();
@@ -99,7 +100,8 @@ impl Sessions {
         nodes
     }
 
-    /// The same, appended to the nodes of other records; the methods have been looked up. Gives the reference of the session's graph.
+    /// Annotates a record whose methods have been looked up, and appends its nodes. Returns the reference of the
+    /// session's graph.
     pub(crate) fn annotate_into<'a>(
         &mut self,
         record: &'a Record<'a>,
@@ -116,14 +118,14 @@ impl Sessions {
         connection.reference.clone()
     }
 
-    /// Begins with the input's next record, a batch whose elements are annotated some at a time, if there are any. `told` is
-    /// what is known of the first method in it that tells the sender.
+    /// Begins the input's next record, a batch whose elements are annotated some at a time. `told` is the first known
+    /// method in it that implies a sender.
     pub(crate) fn begin_batch(&mut self, record: &Record<'_>, told: Option<KnownMethod>) -> OpenBatch {
         self.records += 1;
         self.connection(record, None).0.begin_batch(record, false, told)
     }
 
-    /// Annotates the next elements of the batch that the last record is.
+    /// Annotates the next elements of the last record, which is a batch.
     pub(crate) fn elements<'a>(
         &mut self,
         record: &'a Record<'a>,
@@ -135,8 +137,8 @@ impl Sessions {
         (elements.collect(), connection.reference.clone())
     }
 
-    /// In the session of the last record, the newest request that has an id and may be this side's: open, or among those that
-    /// were answered last.
+    /// Returns the newest request with an id in the session of the last record that may come from this side: open, or
+    /// among the requests that were answered last.
     pub(crate) fn asked(&self, sender: Option<Sender>, id: &Id<'_>) -> Option<Name> {
         match self.last.and_then(|place| self.keyed.get_index(place)) {
             Some((_, KeyedSession::InUse(connection))) => connection.asked(sender, id, &self.answered),
@@ -145,12 +147,12 @@ impl Sessions {
         }
     }
 
-    /// Key of the session of the last record, unless that is the input's own.
+    /// The key of the session of the last record; `None` for the input's own session.
     pub(crate) fn last_key(&self) -> Option<&str> {
         self.last.and_then(|place| self.keyed.get_index(place)).map(|(key, _)| &**key)
     }
 
-    /// What the record is a part of, which is this message if it is one.
+    /// Returns the session of a record, which is this message if it is a single one.
     fn connection(
         &mut self,
         record: &Record<'_>,
@@ -177,7 +179,7 @@ impl Sessions {
         (connection, &mut self.answered)
     }
 
-    /// Where the last session is that has a key in the log, or none; it may begin here.
+    /// Returns the last session for a key in the log, or for none; the session may begin here.
     fn place(&mut self, key: Option<&str>) -> Option<usize> {
         match self.renewed.get(key.unwrap_or_default()) {
             Some(renewed) => Some(self.wake(renewed.current)),
@@ -192,7 +194,7 @@ impl Sessions {
         }
     }
 
-    /// The session that an `initialize` is part of: a new one if its sender said so before.
+    /// Returns the session of an `initialize`: a new one if its sender has sent one before.
     fn begun(&mut self, record: &Record<'_>, place: Option<usize>) -> Option<usize> {
         let begun = Begun { by: record.sender, direction: record.direction, request: record.location.record };
         let begun_by = &mut self.at(place).begun_by;
@@ -214,7 +216,7 @@ impl Sessions {
         place
     }
 
-    /// The session that an answer is part of: the one before, if only that waits for it.
+    /// Returns the session of an answer: the session before, if only that one waits for the answer.
     fn asked_in(&self, key: Option<&str>, place: Option<usize>, id: &Id<'_>) -> Option<usize> {
         let Some(before) = self.renewed.get(key.unwrap_or_default()).map(|renewed| renewed.before) else {
             return place;
@@ -227,19 +229,19 @@ impl Sessions {
         if !waits(place) && waits(before) { before } else { place }
     }
 
-    /// Where the session with that key is, which may be idle, or begin here.
+    /// Returns the index of the session with a key. The session may be idle, or begin here.
     fn use_session(&mut self, key: &str) -> usize {
         let known = self.keyed.get_index_of(key);
         let place = known.unwrap_or_else(|| self.keyed.insert_full(key.into(), KeyedSession::Idle(Idle::default())).0);
         self.wake(place)
     }
 
-    /// Makes sure that the session at that place is in use.
+    /// Brings the session at an index into use.
     fn wake(&mut self, place: usize) -> usize {
         if let Some((key, session)) = self.keyed.get_index_mut(place)
             && let KeyedSession::Idle(idle) = session
         {
-            // The number of the input's own is 0.
+            // The input's own session has the number 0.
             let connection = Connection::new(session_reference(Some(key)).into(), place + 1, idle.tally());
             *session = KeyedSession::InUse(Box::new(connection));
             if self.in_use.len() == 2 * KEPT {
@@ -250,7 +252,7 @@ impl Sessions {
         place
     }
 
-    /// Lets half of the sessions rest, and gives up what waits for answers in them.
+    /// Evicts half of the sessions, see [`KEPT`], and gives up their open requests.
     fn give_up(&mut self) {
         let keyed = &self.keyed;
         self.in_use.sort_by_cached_key(|place| match keyed.get_index(*place) {
@@ -267,9 +269,9 @@ impl Sessions {
         }
     }
 
-    /// Annotates text between messages: in the session whose key the log tells of it, if that has begun, or else in that of the
-    /// record before it. Before the first record it is that of `first`, the key of that record, if it is known. Gives the
-    /// reference of the session's graph too.
+    /// Annotates text between messages: in the session whose key the log states for the text, if that session has
+    /// begun, and otherwise in the session of the record before it. Before the first record, this is the session of
+    /// `first`, the key of the first record, if it is known. Also returns the reference of the session's graph.
     pub fn annotate_log_line<'a>(&mut self, line: &'a LogLine<'a>, first: Option<&str>) -> (Annotated<'a>, Arc<str>) {
         let at = line.location.line;
         let last = self.last_log_line.filter(|(last, _)| *last == at);
@@ -285,7 +287,7 @@ impl Sessions {
         };
         let (last_record, reference) = match place.and_then(|place| self.keyed.get_index(place)) {
             Some((_, KeyedSession::InUse(connection))) => (connection.last_record, connection.reference.clone()),
-            // Which one its last record was is not known any more.
+            // Its last record was forgotten.
             Some((key, KeyedSession::Idle(_))) => (None, session_reference(Some(key)).into()),
             None => {
                 self.own_has_text = true;
@@ -296,8 +298,8 @@ impl Sessions {
         (Annotated::log_line(line, nth, after), reference)
     }
 
-    /// The sessions' own nodes, known when the last record is, in the order in which they began. An input whose records all
-    /// belong to sessions with keys has none itself.
+    /// Returns the sessions' own nodes, after the last record, in the order in which the sessions began. An input whose
+    /// records all belong to sessions with keys does not have a node of its own.
     pub fn ends<'s>(&'s self, origin: &'s Origin) -> impl Iterator<Item = SessionEnd<'s>> {
         self.tallies().map(|(key, tally)| SessionEnd {
             key,
@@ -310,23 +312,23 @@ impl Sessions {
         })
     }
 
-    /// How many there are.
+    /// The number of sessions.
     pub fn count(&self) -> usize {
         self.tallies().count()
     }
 
-    /// How many were idle for so long, among so many others, that their open requests were given up: what answers those
-    /// finds no request.
+    /// The number of sessions that were idle for so long, among many others, that their open requests were given up.
+    /// Answers to these do not find a request.
     pub fn given_up(&self) -> u64 {
         self.given_up
     }
 
-    /// The protocols whose methods told who sends what; none where the log says that itself, or nothing does.
+    /// The protocols whose methods implied senders; empty if the log states the senders, or no method implies one.
     pub(crate) fn protocols(&self) -> Protocols {
         self.tallies().fold(Protocols::default(), |all, (_, tally)| all.or(tally.sides.protocols))
     }
 
-    /// Whether there are sessions whose times have a zone, and some whose times have none.
+    /// True if a session has times with a zone, and true if a session has times without one.
     pub(crate) fn zones(&self) -> [bool; 2] {
         let times = || self.tallies().filter_map(|(_, tally)| tally.times).flat_map(|(first, last)| [first, last]);
         [times().any(|time| time.timezone_offset().is_some()), times().any(|time| time.timezone_offset().is_none())]
@@ -339,7 +341,7 @@ impl Sessions {
     }
 }
 
-/// IRI reference of a session and its graph, against the input's own IRI.
+/// Returns the IRI reference of a session and its graph, relative to the input's own IRI.
 pub(crate) fn session_reference(key: Option<&str>) -> String {
     match key {
         None => String::new(),
@@ -351,7 +353,7 @@ pub(crate) fn session_reference(key: Option<&str>) -> String {
 mod tests {
     use super::*;
 
-    /// The memory for a log grows with this, the key and the index of the map (a hash and at most 20 bytes).
+    /// The memory for a log grows with this size, the key, and the index of the map (a hash and at most 20 bytes).
     #[test]
     fn a_session_is_small() {
         assert_eq!(size_of::<(Box<str>, KeyedSession)>(), 72);

@@ -29,7 +29,7 @@ pub enum StoreError {
         dir: PathBuf,
     },
     /// The folder holds other files.
-    #[error("{} is no store, and not empty: name a new folder, or an empty one", dir.display())]
+    #[error("{} is not a store, and not empty: name a new or an empty folder", dir.display())]
     NotAStore {
         /// The folder.
         dir: PathBuf,

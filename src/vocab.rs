@@ -1,7 +1,7 @@
 //! The IRIs that the program knows, one constant each.
 //!
-//! Every term here is declared in `ontology/json-rpc.ttl`, in `ontology/rpcgraph.ttl`, by the OGC building block for MCP or in
-//! `ontology/alignment.ttl`, `ontology/lsp.ttl`, or by the W3C; tests check it.
+//! Every term here is declared in `ontology/json-rpc.ttl`, in `ontology/rpcgraph.ttl`, by the OGC building block for
+//! MCP or in `ontology/alignment.ttl`, `ontology/lsp.ttl`, or by the W3C; tests check this.
 
 use oxrdf::NamedNodeRef;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
@@ -67,7 +67,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Ours: what the building block's ontology cannot say.
+    /// Our terms, for what the building block's ontology cannot express.
     rpcg "https://w3id.org/rpcgraph#" "rpcg" {
         SESSION = "Session",
         BATCH = "Batch",
@@ -169,8 +169,8 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// The ontology of the OGC building block "Model Context Protocol", and terms that only its context has: those are declared
-    /// in `ontology/alignment.ttl`.
+    /// The ontology of the OGC building block "Model Context Protocol", and terms of its context that the ontology
+    /// lacks, which `ontology/alignment.ttl` declares.
     mcp "http://modelcontextprotocol.io/ontology#" "mcp" {
         OPERATION = "Operation",
         INITIALIZE_OPERATION = "InitializeOperation",
@@ -223,7 +223,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Ours, for the Language Server Protocol.
+    /// Our terms for the Language Server Protocol.
     lsp "https://w3id.org/rpcgraph/lsp#" "lsp" {
         CLIENT = "Client",
         SERVER = "Server",
@@ -257,7 +257,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// The RDF terms that oxrdf has no constant for.
+    /// The RDF terms without a constant in oxrdf.
     rdf "http://www.w3.org/1999/02/22-rdf-syntax-ns#" "rdf" {
         JSON = "JSON",
         LANGUAGE = "language",
@@ -265,15 +265,15 @@ vocabulary! {
     }
 }
 
-/// Whether a name needs no escapes behind a prefix in Turtle: fewer than it allows, and all that vocabularies use.
+/// True if a name needs no escape sequences after a prefix in Turtle. Turtle allows more; vocabularies use only this.
 #[inline]
 pub(crate) fn is_local_name(local: &str) -> bool {
     local.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && local.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
-/// What percent-encoding leaves as it is in a segment of a path or a fragment: letters and digits of ASCII, and four signs
-/// ([RFC 3986, 2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3)). The set holds what it encodes.
+/// The characters that percent-encoding encodes in a segment of a path or in a fragment: all except ASCII letters and
+/// digits, and four signs ([RFC 3986, 2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3)).
 pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The terms of `jrpc:`, `rpcg:` and `lsp:`, as queries name them.

@@ -1,24 +1,24 @@
-//! Canonical JSON: [RFC 8785](https://www.rfc-editor.org/rfc/rfc8785), with two liberties.
+//! Canonical JSON: [RFC 8785](https://www.rfc-editor.org/rfc/rfc8785), with two deviations.
 //!
-//! The first is the caller's choice: [`Numbers::Exact`]. The second is that a lone surrogate, for which RFC 8785 has no
-//! form, keeps its escape.
+//! [`Numbers::Exact`], which the caller may choose, keeps numbers that a double cannot hold. A lone surrogate, for
+//! which RFC 8785 does not define a form, keeps its escape sequence.
 
 use std::fmt::{self, Write as _};
 
 use super::{Decimal, Number, Text, Value, special};
 
-/// How numbers are written.
+/// The form in which numbers are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Numbers {
-    /// As RFC 8785 does, except that a number whose value this would change keeps its own digits: one with more digits
-    /// than a double holds, or beyond the range of doubles.
+    /// As in RFC 8785, except that a number whose value this would change keeps its own digits: a number with more
+    /// digits than a double holds, or beyond the range of doubles.
     Exact,
-    /// As [RFC 8785, 3.2.2.3](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.2.3) says: every number becomes the
+    /// As in [RFC 8785, 3.2.2.3](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.2.3): every number becomes the
     /// nearest double.
     Rfc8785,
 }
 
-/// Its canonical form.
+/// Prints the canonical form.
 impl fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
@@ -27,16 +27,16 @@ impl fmt::Debug for Value<'_> {
     }
 }
 
-/// What is to be known of a text that [`write_canonical`] wrote.
+/// Properties of a text that [`write_canonical`] wrote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Canonical {
-    /// Whether any other JSON-LD processor, given the text as a native JSON value, prints the same text again. It may
-    /// not if a number kept its own digits, if there is a lone surrogate, or if a member name has a character above
-    /// U+DFFF, where the orders by code point and by UTF-16 code unit part.
+    /// True if any other JSON-LD processor, given the text as a native JSON value, prints the same text again. False if
+    /// a number kept its own digits, if there is a lone surrogate, or if a member name has a character above U+DFFF,
+    /// where the orders by code point and by UTF-16 code unit differ.
     pub interoperable: bool,
 }
 
-/// A number that RFC 8785 cannot write because no double is near it; holds its spelling.
+/// A number that RFC 8785 cannot write because it is beyond the range of doubles; holds its spelling.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the number {0} is beyond the range of a double")]
 pub struct NumberOutOfRange(
@@ -44,8 +44,7 @@ pub struct NumberOutOfRange(
     pub String,
 );
 
-/// Appends the canonical form of `value` to `out`, which is left as it was if there is an error. With
-/// [`Numbers::Exact`] there is never an error.
+/// Appends the canonical form of `value` to `out`, which an error leaves unchanged. [`Numbers::Exact`] never fails.
 pub fn write_canonical(value: &Value<'_>, numbers: Numbers, out: &mut String) -> Result<Canonical, NumberOutOfRange> {
     let before = out.len();
     match append(value, numbers, out) {
@@ -57,7 +56,7 @@ pub fn write_canonical(value: &Value<'_>, numbers: Numbers, out: &mut String) ->
     }
 }
 
-/// Appends a value, and tells whether it is [interoperable](Canonical::interoperable).
+/// Appends a value. Returns true if it is [interoperable](Canonical::interoperable).
 fn append(value: &Value<'_>, numbers: Numbers, out: &mut String) -> Result<bool, NumberOutOfRange> {
     let mut interoperable = true;
     match value {
@@ -97,7 +96,7 @@ fn append(value: &Value<'_>, numbers: Numbers, out: &mut String) -> Result<bool,
     Ok(interoperable)
 }
 
-/// Appends a number, and tells whether it is as RFC 8785 wants it.
+/// Appends a number. Returns true if it is in the form of RFC 8785.
 pub(super) fn number_text(number: Number<'_>, numbers: Numbers, out: &mut String) -> Result<bool, NumberOutOfRange> {
     let spelling = number.as_str();
     if is_canonical_number(spelling.as_bytes()) {
@@ -117,8 +116,8 @@ pub(super) fn number_text(number: Number<'_>, numbers: Numbers, out: &mut String
     Ok(true)
 }
 
-/// Whether a number is spelled as RFC 8785 wants it, as far as can be seen at once: up to 15 digits, no exponent, and
-/// neither a minus before zero nor a fraction that ends in zero or begins with many.
+/// True for the common spellings that are in the form of RFC 8785: up to 15 digits, without an exponent, without a
+/// minus before zero, and with a fraction that neither ends in zero nor begins with many zeros.
 fn is_canonical_number(spelling: &[u8]) -> bool {
     let digits = spelling.strip_prefix(b"-").unwrap_or(spelling);
     if digits.len() > 16 {
@@ -138,8 +137,9 @@ fn is_value_of(printed: &str, number: Number<'_>) -> bool {
     printed == number.as_str() || Decimal::parse(printed).is_some_and(|printed| printed == number.to_decimal())
 }
 
-/// Appends `text` quoted and escaped as [RFC 8785, 3.2.2.2](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.2.2)
-/// says. A lone surrogate is written as its escape, in lower case.
+/// Appends `text`, quoted and escaped according to
+/// [RFC 8785, 3.2.2.2](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.2.2). A lone surrogate is written as its
+/// escape sequence, in lower case.
 pub fn write_string(text: &Text<'_>, out: &mut String) {
     match text {
         Text::Unicode(text) => write_str(text, out),
@@ -156,15 +156,15 @@ pub fn write_string(text: &Text<'_>, out: &mut String) {
     }
 }
 
-/// A text as a JSON string.
+/// Returns a text as a JSON string.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     write_str(text, &mut quoted);
     quoted
 }
 
-/// Appends `text` quoted and escaped as [RFC 8785, 3.2.2.2](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.2.2)
-/// says.
+/// Appends `text`, quoted and escaped according to
+/// [RFC 8785, 3.2.2.2](https://www.rfc-editor.org/rfc/rfc8785#section-3.2.2.2).
 pub fn write_str(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
@@ -178,7 +178,7 @@ pub fn write_str(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Appends one character of a string.
+/// Appends one character of a string, escaped if necessary.
 pub(super) fn write_char(character: char, out: &mut String) {
     match character {
         '\u{8}' => out.push_str("\\b"),
@@ -193,7 +193,7 @@ pub(super) fn write_char(character: char, out: &mut String) {
     }
 }
 
-/// Appends the escape of a UTF-16 code unit.
+/// Appends the escape sequence of a UTF-16 code unit.
 pub(super) fn write_unit(unit: u16, out: &mut String) {
     let _ = write!(out, "\\u{unit:04x}");
 }

@@ -1,13 +1,13 @@
-//! Reading JSON text from front to back.
+//! A cursor that reads JSON text from front to back.
 
 use memchr::memchr2;
 
 use super::unescape;
 
-/// A place in JSON text, from which on it is read.
+/// A position in JSON text, from which the next token is read.
 ///
-/// What is read is checked. Where it is not what was asked for, the cursor stops at the byte that is wrong, or at the end
-/// of a text that is cut off.
+/// Reading checks the text. If the text is not what the caller asked for, the cursor stops at the wrong byte, or at the
+/// end of a text that is cut off.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
@@ -19,7 +19,7 @@ impl<'a> Cursor<'a> {
         Self { text, at }
     }
 
-    /// Where it is, in bytes.
+    /// The position, in bytes.
     pub fn at(&self) -> usize {
         self.at
     }
@@ -28,7 +28,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    /// Passes over blanks, and tells the byte behind them.
+    /// Skips whitespace, and returns the byte after it without consuming that byte.
     pub fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
@@ -40,17 +40,17 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// Passes over the byte that [`Self::peek`] told.
+    /// Skips the byte that [`Self::peek`] returned.
     pub fn skip(&mut self) {
         self.at += 1;
     }
 
-    /// Passes over blanks and the byte, if it is there.
+    /// Skips whitespace and the byte, if it is next.
     pub fn take(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.skip())
     }
 
-    /// Passes over a comma, after which there is another element, or over the bracket that ends them.
+    /// Skips a comma and returns true, or skips the closing bracket `end` and returns false.
     pub fn another(&mut self, end: u8) -> Option<bool> {
         let next = self.peek()?;
         (next == b',' || next == end).then(|| {
@@ -59,12 +59,13 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Whether only blanks follow.
+    /// True if only whitespace follows.
     pub fn is_at_end(&mut self) -> bool {
         self.peek().is_none()
     }
 
-    /// Within a string, goes on to the next quote, backslash or control character: what is before, and that.
+    /// Within a string, moves to the next quote, backslash or control character. Returns the text before it, and that
+    /// byte.
     #[inline(always)]
     pub fn plain(&mut self) -> Option<(&'a str, u8)> {
         let start = self.at;
@@ -72,7 +73,7 @@ impl<'a> Cursor<'a> {
         Some((self.text.get(start..self.at)?, *self.text.as_bytes().get(self.at)?))
     }
 
-    /// A string without escapes, as it is.
+    /// Reads a string without escape sequences. Returns the text between its quotes.
     #[inline]
     pub fn plain_string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
@@ -83,7 +84,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// A string with its escapes, without its quotes; or what is wrong with it.
+    /// Reads a string. Returns the text between its quotes, with its escape sequences, or the problem with it.
     pub fn string(&mut self) -> Result<&'a str, &'static str> {
         self.take(b'"').ok_or("expected a string")?;
         let start = self.at;
@@ -97,7 +98,7 @@ impl<'a> Cursor<'a> {
         Ok(self.text.get(start..self.at - 1).unwrap_or_default())
     }
 
-    /// A string of text that is known to be JSON, with its escapes and without its quotes.
+    /// Reads a string of text that is known to be JSON. Returns the text between its quotes, with its escape sequences.
     pub fn known_string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
         let start = self.at;
@@ -105,12 +106,12 @@ impl<'a> Cursor<'a> {
         self.text.get(start..self.at - 1)
     }
 
-    /// Passes over what is left of a string of text that is known to be JSON, and its quote.
+    /// Skips the rest of a string and its quote, in text that is known to be JSON.
     #[inline]
     fn pass_string(&mut self) -> Option<()> {
         loop {
             let rest = self.rest();
-            // Most names end sooner than a search has prepared itself.
+            // Most names are too short for `memchr2` to repay its set-up.
             self.at += match rest.first_chunk().and_then(special_in) {
                 Some(near) => near,
                 None => memchr2(b'"', b'\\', rest)?,
@@ -123,7 +124,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes over the next value of canonical text; over what is left of an array or an object in `depth` of them.
+    /// Skips the next value of canonical text. If `depth` is not 0, skips the rest of that many enclosing arrays and
+    /// objects.
     pub fn pass_canonical(&mut self, mut depth: usize) -> Option<()> {
         loop {
             let byte = *self.text.as_bytes().get(self.at)?;
@@ -141,7 +143,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The text of the next value of canonical text.
+    /// Reads the next value of canonical text, and returns its text.
     #[inline]
     pub fn canonical(&mut self) -> Option<&'a str> {
         let start = self.at;
@@ -149,13 +151,13 @@ impl<'a> Cursor<'a> {
         self.text.get(start..self.at)
     }
 
-    /// Passes over a number or a word of text that is known to be JSON.
+    /// Skips a number, `true`, `false` or `null`, in text that is known to be JSON.
     pub fn known_scalar(&mut self) {
         let is_in = |byte: &u8| !matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
         self.at += self.rest().iter().take_while(|byte| is_in(byte)).count();
     }
 
-    /// An escape of two letters, as it is, if it is canonical.
+    /// Reads an escape sequence of two characters, if it is canonical. Returns it as spelled.
     pub fn short_escape(&mut self) -> Option<&'a str> {
         let end = self.at + 2;
         let escape = self.text.get(self.at..end)?;
@@ -165,7 +167,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// What the escape that is next stands for.
+    /// Reads the next escape sequence. Returns its character, or a lone surrogate as an `Err`.
     pub fn escape(&mut self) -> Option<Result<char, u16>> {
         let escape = self.rest();
         match unescape(escape) {
@@ -185,7 +187,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// `true`, `false` or `null`.
+    /// Reads `true`, `false` or `null`.
     pub fn word(&mut self) -> Option<&'static str> {
         let word = match self.peek()? {
             b't' => "true",
@@ -201,7 +203,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// A number, as it is spelled.
+    /// Reads a number, and returns its spelling.
     pub fn number(&mut self) -> Option<&'a str> {
         self.peek()?;
         let start = self.at;
@@ -225,7 +227,7 @@ impl<'a> Cursor<'a> {
         bytes.contains(self.rest().first()?).then(|| self.skip())
     }
 
-    /// Passes over digits, of which there has to be one.
+    /// Skips one or more digits.
     fn digits(&mut self) -> Option<()> {
         let start = self.at;
         while self.text.as_bytes().get(self.at).is_some_and(u8::is_ascii_digit) {
@@ -235,10 +237,10 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// How many bytes stand before the first quote, backslash or control character; all of them if it has none of these.
+/// Returns the number of bytes before the first quote, backslash or control character, or the number of all bytes.
 #[inline]
 pub(crate) fn special(bytes: &[u8]) -> usize {
-    // Names and words of text often end in the first eight bytes.
+    // Names and words of text often end within the first eight bytes.
     match bytes.first_chunk().map(special_in) {
         None => special_far(bytes),
         Some(None) => 8 + special_far(bytes.get(8..).unwrap_or_default()),
@@ -259,12 +261,13 @@ fn special_far(bytes: &[u8]) -> usize {
     at + found.unwrap_or(rest.len())
 }
 
-/// The place of the first quote, backslash or control character among eight bytes.
+/// Returns the index of the first quote, backslash or control character among eight bytes.
 #[inline]
 fn special_in(bytes: &[u8; 8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
-    // The high bit of a byte of the result is set where that byte of the word is zero, or above the first that is.
+    // In the result, the high bit of a byte is set if that byte of the word is zero; above the first zero it may also
+    // be set.
     let word = u64::from_le_bytes(*bytes);
     let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
     let quote = zero(word ^ (ONES * b'"' as u64));

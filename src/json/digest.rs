@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 in lower-case hexadecimal, as SPARQL's function of that name gives it.
+/// Returns the SHA-256 in lower-case hexadecimal, like the function `SHA256` of SPARQL.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     let mut hex = String::with_capacity(2 * digest.len());

@@ -1,20 +1,20 @@
-//! Errors in JSON text, with their place.
+//! Errors of the JSON parser.
 
 use std::fmt;
 
-/// Deepest nesting of arrays and objects that is accepted.
+/// The deepest accepted nesting of arrays and objects.
 pub const MAX_DEPTH: usize = 1024;
 
-/// Why a text is not accepted as one JSON value.
+/// An error from parsing a text as one JSON value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: ErrorKind,
-    /// Where: bytes of the input before the place, so 0 is the first byte.
+    /// The offset of the error in the input, in bytes from 0.
     pub offset: usize,
 }
 
-/// What is wrong with a text that should be JSON.
+/// The kind of a parse error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ErrorKind {
     /// The bytes are not UTF-8.
@@ -26,10 +26,10 @@ pub enum ErrorKind {
     /// The text ends inside a value: with more text it might become one.
     #[error("the text ends inside a value")]
     UnexpectedEnd,
-    /// There is only whitespace.
+    /// The text is empty, or only whitespace.
     #[error("no JSON value, only whitespace or nothing")]
     Empty,
-    /// The grammar is broken; this says how, without the place.
+    /// The text breaks the grammar. Holds the reason, without the place.
     #[error("{0}")]
     Syntax(String),
 }

@@ -1,9 +1,9 @@
-//! Escapes in strings of JSON.
+//! Escape sequences in JSON strings.
 
-/// What the escape at the beginning of `text`, its backslash first, stands for, and its length in bytes. `None` if it is
-/// not one that [JSON has](https://www.rfc-editor.org/rfc/rfc8259#section-7), or is cut off.
+/// Decodes the escape sequence at the beginning of `text`, and returns its length in bytes. `None` if
+/// [JSON](https://www.rfc-editor.org/rfc/rfc8259#section-7) does not define the escape sequence, or if it is cut off.
 ///
-/// Two escapes that are a surrogate pair stand for one character, and are 12 bytes. A lone surrogate is an `Err`.
+/// Two escape sequences that form a surrogate pair are one character of 12 bytes. A lone surrogate is an `Err`.
 pub(crate) fn unescape(text: &[u8]) -> Option<(Result<char, u16>, usize)> {
     let character = match text.get(1)? {
         b'u' => return unescape_unicode(text),
@@ -28,7 +28,7 @@ fn unescape_unicode(text: &[u8]) -> Option<(Result<char, u16>, usize)> {
     Some(pair.map_or((Err(unit), 6), |character| (Ok(character), 12)))
 }
 
-/// The code unit of `\uXXXX`.
+/// Returns the code unit of `\uXXXX`.
 fn code_unit(escape: &[u8]) -> Option<u16> {
     let digits: &[u8; 4] = escape.strip_prefix(b"\\u")?.first_chunk()?;
     digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)? as u16))

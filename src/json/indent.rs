@@ -1,9 +1,9 @@
-//! JSON for people: a text with line ends and indentation between its tokens.
+//! JSON for people: text with line ends and indentation between its tokens.
 
 use super::{Value, write_string};
 
-/// The text with each member and element on a line of its own. What is between the tokens is replaced, nothing else; text that
-/// is not JSON is given back.
+/// Returns the text with each member and element on a line of its own. Only whitespace between tokens is changed; text
+/// that is not JSON is returned as it is.
 pub fn indented(text: &str) -> String {
     match serde_json::from_str::<&serde_json::value::RawValue>(text) {
         Ok(_) => indent(text),
@@ -11,7 +11,7 @@ pub fn indented(text: &str) -> String {
     }
 }
 
-/// A value with each member and element on a line of its own, its numbers spelled and its members ordered as they were.
+/// Returns a value with each member and element on a line of its own. Numbers keep their spelling, members their order.
 pub fn pretty(value: &Value<'_>) -> String {
     let mut text = String::new();
     write_spelled(value, &mut text);
@@ -45,7 +45,7 @@ fn write_spelled(value: &Value<'_>, out: &mut String) {
     }
 }
 
-/// Indents what is JSON.
+/// Indents text that is JSON.
 fn indent(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     let mut depth = 0_usize;

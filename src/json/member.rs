@@ -1,4 +1,4 @@
-//! Looking up one member in canonical text, without reading all of it.
+//! Lookup of one member in canonical text, without reading the whole text.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use super::{Cursor, Text};
 
-/// The name of a member, to be looked for in many texts.
+/// A member name to look up in many texts.
 pub(crate) struct MemberName {
     name: &'static str,
     /// Finds the name as canonical JSON writes it before a value: quoted, with a colon.
@@ -14,7 +14,7 @@ pub(crate) struct MemberName {
 }
 
 impl MemberName {
-    /// `name` must be one that canonical JSON writes without an escape.
+    /// `name` must be a name that canonical JSON writes without an escape sequence.
     pub fn new(name: &'static str) -> Self {
         Self { name, finder: Finder::new(&format!("\"{name}\":")).into_owned() }
     }
@@ -24,12 +24,14 @@ impl MemberName {
         self.name
     }
 
-    /// The member's value, if the text is an object that has it at its top level, and it is a string of Unicode.
+    /// Returns the member's value, if the text is an object with that member at its top level and the value is a
+    /// Unicode string.
     pub fn string_in<'t>(&self, canonical: &'t str) -> Option<Cow<'t, str>> {
         unescaped(self.value_in(canonical)?.known_string()?)
     }
 
-    /// The member's value, if the text is an object that has it at its top level, and it is a boolean.
+    /// Returns the member's value, if the text is an object with that member at its top level and the value is a
+    /// boolean.
     pub fn boolean_in(&self, canonical: &str) -> Option<bool> {
         match self.value_in(canonical)?.peek()? {
             b't' => Some(true),
@@ -38,28 +40,29 @@ impl MemberName {
         }
     }
 
-    /// Whether the text is an object that has the member at its top level.
+    /// True if the text is an object with the member at its top level.
     pub fn is_in(&self, canonical: &str) -> bool {
         self.value_in(canonical).is_some()
     }
 
-    /// Where the value of the member is, if the text is an object that has it at its top level.
+    /// Returns a cursor at the value of the member, if the text is an object with that member at its top level.
     ///
-    /// The text must be canonical as [`write_canonical`](super::write_canonical) writes it, whatever its numbers. Takes
-    /// time linear in the text, and hardly any where the name does not occur.
+    /// The text must be canonical as [`write_canonical`](super::write_canonical) writes it, with either form of
+    /// numbers. Takes time linear in the text, and hardly any if the name does not occur.
     fn value_in<'t>(&self, canonical: &'t str) -> Option<Cursor<'t>> {
         let bytes = canonical.as_bytes();
         let mut from = 0;
         loop {
             let name = from + self.finder.find(bytes.get(from..)?)?;
             let value = name + self.finder.needle().len();
-            // Within a string every quote has a backslash before it, and outside there is none: so any other place is
-            // where a member begins, and behind a backslash a longer name ends.
+            // Inside a string, every quote has a backslash before it; outside strings, backslashes do not occur. So a
+            // match without a backslash before it begins a member, and a match with one ends a longer name.
             if name.checked_sub(1).and_then(|before| bytes.get(before)) == Some(&b'\\') {
                 from = value;
                 continue;
             }
-            // Only the outermost object ends with the text. All that comes before the end of another is deeper still.
+            // The outermost object ends with the text. If this object ends earlier, everything up to its end is nested
+            // deeper.
             let mut end = Cursor::new(canonical, value);
             end.pass_canonical(1)?;
             from = end.at();
@@ -70,28 +73,28 @@ impl MemberName {
     }
 }
 
-/// The members of an object in canonical text, in their order: names without their quotes, as they are spelled there, and the
-/// texts of the values. There are none of any other value, and none behind an error.
+/// Returns the members of an object in canonical text, in order: the names as spelled, without quotes, and the texts of
+/// the values. Empty for any other value; stops at an error.
 pub(crate) fn members(canonical: &str) -> impl Iterator<Item = (&str, &str)> {
     parts(canonical, b'{')
 }
 
-/// The text of the member with that name, if the text is an object that has it.
+/// Returns the text of the member with that name, if the text is an object that has it.
 pub(crate) fn member<'t>(canonical: &'t str, name: &str) -> Option<&'t str> {
     members(canonical).find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
-/// The texts of the elements of an array in canonical text; there are none of any other value.
+/// Returns the texts of the elements of an array in canonical text; empty for any other value.
 pub(crate) fn elements(canonical: &str) -> impl Iterator<Item = &str> {
     parts(canonical, b'[').map(|(_, element)| element)
 }
 
-/// The string that a canonical text is, if it is one of Unicode.
+/// Decodes a canonical text that is a Unicode string; `None` for any other text.
 pub(crate) fn string(canonical: &str) -> Option<Cow<'_, str>> {
     unescaped(canonical.strip_prefix('"')?.strip_suffix('"')?)
 }
 
-/// The text of a string or a name that is without its quotes, if it is Unicode.
+/// Decodes a string or a name without its quotes; `None` if it is not Unicode.
 pub(crate) fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
     match Text::decode(inner) {
         Text::Unicode(text) => Some(text),
@@ -99,20 +102,21 @@ pub(crate) fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Reading a value of canonical text where it is: nothing of it is passed over twice.
+/// Reads a value of canonical text in place, and no part of it twice.
 impl<'t> Cursor<'t> {
-    /// Gives each member of the object that is next, if one is: its name, as it is spelled there, and the place of its value.
-    /// What is not read of the value is passed over.
+    /// Calls `take` for each member of the object that is next, with its name as spelled and the cursor at its value.
+    /// Skips whatever `take` does not read. `None` if the next value is not an object.
     pub fn each_member(&mut self, take: impl FnMut(&'t str, &mut Self)) -> Option<()> {
         self.each(b'{', take)
     }
 
-    /// Gives the place of each element of the array that is next, if one is. An element that is not read is passed over.
+    /// Calls `take` with the cursor at each element of the array that is next. Skips elements that `take` does not
+    /// read.
     pub fn each_element(&mut self, mut take: impl FnMut(&mut Self)) -> Option<()> {
         self.each(b'[', |_, element| take(element))
     }
 
-    /// The string that is next, if one is, and it is one of Unicode.
+    /// Reads the next value, if it is a Unicode string.
     pub fn text_value(&mut self) -> Option<Cow<'t, str>> {
         unescaped(self.known_string()?)
     }
@@ -133,7 +137,8 @@ impl<'t> Cursor<'t> {
         Some(())
     }
 
-    /// Passes over the bracket that is next, if it is this one; tells whether there is anything in it.
+    /// Skips the bracket `open`, if it is next. Returns false, and skips the closing bracket, if there is nothing in
+    /// between.
     fn enter(&mut self, open: u8) -> Option<bool> {
         self.take(open)?;
         let is_empty = matches!(self.peek()?, b'}' | b']');
@@ -143,7 +148,7 @@ impl<'t> Cursor<'t> {
         Some(!is_empty)
     }
 
-    /// The name of the member that is next and has to have one behind such a bracket.
+    /// Reads the name of the next member of an object; returns an empty name in an array.
     #[inline]
     fn name(&mut self, open: u8) -> Option<&'t str> {
         if open == b'[' {
@@ -174,7 +179,7 @@ mod tests {
     use super::super::{Numbers, Value, parse, write_canonical};
     use super::*;
 
-    /// The string or boolean, as Rust shows it, that a member has in the canonical form of a text; checks that a look into
+    /// Returns the string or boolean member in the canonical form of a text, as Rust prints it. Checks that a lookup in
     /// the whole value agrees.
     fn found(text: &str) -> Option<String> {
         let name = MemberName::new("isError");
@@ -291,7 +296,7 @@ mod tests {
         assert_eq!(found(text).as_deref(), Some(r#""x\ny""#));
         let name = MemberName::new("isError");
         for end in 0..text.len() {
-            // What is left of it may end with a brace, and then that of an inner object.
+            // A cut text that ends with the brace of an inner object cannot be recognised as cut.
             let cut = text.get(..end).unwrap();
             assert_eq!(name.string_in(cut).is_some(), cut.ends_with('}'), "{cut}");
         }

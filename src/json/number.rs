@@ -1,4 +1,4 @@
-//! Numbers of JSON: as they were spelled, and as exact decimals.
+//! JSON numbers: as they were spelled, and as exact decimals.
 
 use super::Cursor;
 
@@ -25,21 +25,21 @@ impl<'a> Number<'a> {
 
 /// An exact decimal: equal by value, so that 1, 1.0 and 1e0 are equal, and -0 and 0.
 ///
-/// Exponents are exact up to 38 digits. Those that are larger still are all the same.
+/// Exponents are exact up to 38 digits. All larger exponents count as the same.
 #[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
 pub struct Decimal {
     negative: bool,
-    /// The significant digits, without zeros at either end; empty for zero.
+    /// The significant digits, without leading and trailing zeros; empty for zero.
     digits: String,
     /// The power of ten of the last digit.
     power: i128,
 }
 
-/// The largest exponent. The length of any text can be added to it.
+/// The largest exponent; the length of any text can be added to it without overflow.
 const MAX_EXPONENT: i128 = i128::MAX / 2;
 
 impl Decimal {
-    /// The value of a number in JSON's spelling, `None` if it is not one. Takes time and memory linear in the spelling,
+    /// Parses a number in JSON's spelling; `None` if it is not one. Takes time and memory linear in the spelling,
     /// whatever the exponent.
     pub fn parse(spelling: &str) -> Option<Self> {
         Cursor::new(spelling, 0).number().filter(|number| *number == spelling)?;
@@ -58,20 +58,20 @@ impl Decimal {
         Some(Self { negative: spelling.starts_with('-'), digits: digits.to_owned(), power })
     }
 
-    /// Whether the value has no fraction.
+    /// True if the value is an integer.
     pub fn is_integer(&self) -> bool {
         self.power >= 0
     }
 
-    /// The plain form without exponent: `1000`, `-0.5`, `0`. There are no zeros at the end of a fraction, and no `-0`.
-    /// `None` if it has more than `max_digits` digits, the zero of `0.5` counted.
+    /// Returns the plain form without an exponent: `1000`, `-0.5`, `0`. Fractions do not end in zero, and zero is never
+    /// `-0`. `None` if the form has more than `max_digits` digits, counting the zero of `0.5`.
     pub fn to_plain(&self, max_digits: usize) -> Option<String> {
         let whole_digits = self.digits.len() as i128 + self.power;
         let fraction_digits = (-self.power).max(0);
         if whole_digits.max(1) + fraction_digits > max_digits as i128 {
             return None;
         }
-        // In what follows every count is at most `max_digits`.
+        // From here on, every count is at most `max_digits`.
         let zeros = |count: i128| "0".repeat(usize::try_from(count).unwrap_or(0));
         let mut plain = [zeros(1 - whole_digits), self.digits.clone(), zeros(self.power)].concat();
         if fraction_digits > 0 {

@@ -1,7 +1,7 @@
-//! JSON that is too large to be held as values: its text, checked, and what is needed to write it in canonical form.
+//! JSON that is too large to be held as values: its checked text, and an index to write it in canonical form.
 //!
-//! A value takes up to 30 times the memory of its text. An [`Outline`] takes no more than that of the text itself, and
-//! writing an object 8 bytes for each of its members.
+//! A value takes up to 30 times the memory of its text. An [`Outline`] takes at most as much as its text; writing an
+//! object takes 8 bytes more for each of its members.
 
 use std::cmp::Ordering;
 
@@ -10,26 +10,27 @@ use super::parse::{Build, Scalar, build};
 use super::text::utf16_rank;
 use super::{Array, Cursor, Error, Evidence, Number, Object, Text, Value, unescape};
 
-/// Every so many levels it is noted where arrays and objects end. Any one is passed over by looking at each byte once or,
-/// below, not at all: writing all of a text looks at no byte more often than this.
+/// The index holds the ends of arrays and objects at every level that is a multiple of this number. Skipping a value
+/// reads each byte down to the next such level once, and deeper bytes not at all. So writing a whole text reads each
+/// byte at most this many times.
 const LEVELS: usize = 8;
-/// Shorter ones are looked through instead.
+/// Shorter arrays and objects, in bytes, are not in the index.
 const SHORT: usize = 64;
 
-/// A JSON text that is valid.
+/// A valid JSON text.
 pub(crate) struct Outline<'a> {
     text: &'a str,
-    /// Whether a string or the name of a member has half of a surrogate pair.
+    /// True if a string or a member name has a lone surrogate.
     pub lone_surrogate: bool,
-    /// Where some arrays and objects begin, in order, and where they end.
+    /// The index: start and end of arrays and objects, in order.
     ends: Vec<(usize, usize)>,
 }
 
-/// A place in the text where a value begins, maybe behind blanks.
+/// The place of a value in the text, or of whitespace before the value.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     at: usize,
-    /// In how many arrays and objects the value is.
+    /// The number of arrays and objects around the value.
     level: usize,
 }
 
@@ -37,7 +38,8 @@ pub(crate) struct Place {
 #[derive(Clone, Copy)]
 pub(crate) struct OutlineMember(u64);
 
-/// How many bits of a member are its offset in the text: a terabyte. Above are the first bytes of its name.
+/// The number of bits of a member that hold its offset in the text: enough for a terabyte. The bits above hold the
+/// first bytes of its name.
 const OFFSET: u32 = 40;
 
 impl OutlineMember {
@@ -105,7 +107,7 @@ impl<'a> Outline<'a> {
         self.text
     }
 
-    /// Whether the outermost value is an array.
+    /// True if the outermost value is an array.
     pub fn is_array(&self) -> bool {
         matches!(self.hollow(self.root()), Value::Array(_))
     }
@@ -115,7 +117,7 @@ impl<'a> Outline<'a> {
         Place { at: 0, level: 0 }
     }
 
-    /// The texts of the elements of the outermost value, if that is an array.
+    /// Returns the texts of the elements of the outermost value, if it is an array.
     pub fn elements(&self) -> impl Iterator<Item = &'a str> {
         let mut cursor = Cursor::new(self.text, 0);
         let mut more = cursor.take(b'[').is_some() && cursor.peek() != Some(b']');
@@ -132,8 +134,8 @@ impl<'a> Outline<'a> {
         })
     }
 
-    /// The members of the object that is there, in the order of RFC 8785; of those with one name the last. Tells whether
-    /// there are such, and where the object ends.
+    /// Returns the members of an object in the order of RFC 8785, keeping the last member of each name; true if a name
+    /// occurs twice; and the offset where the object ends.
     pub fn members(&self, object: Place) -> (Vec<OutlineMember>, bool, usize) {
         let mut cursor = Cursor::new(self.text, object.at);
         let (mut members, mut plain) = (Vec::new(), true);
@@ -167,12 +169,12 @@ impl<'a> Outline<'a> {
         (members, duplicate, cursor.at())
     }
 
-    /// The name of a member.
+    /// Returns the name of a member.
     pub fn name(&self, member: OutlineMember) -> Text<'a> {
         Text::decode(Cursor::new(self.text, member.at()).string().unwrap_or_default())
     }
 
-    /// The value of a member of the object that is there.
+    /// Returns the place of the value of a member of `object`.
     pub fn value(&self, object: Place, member: OutlineMember) -> Place {
         let mut cursor = Cursor::new(self.text, member.at());
         let _ = cursor.string();
@@ -180,7 +182,7 @@ impl<'a> Outline<'a> {
         Place { at: cursor.at(), level: object.level + 1 }
     }
 
-    /// A value as it is, but of arrays and objects only what they are.
+    /// Returns a value without the content of arrays and objects.
     pub fn hollow(&self, place: Place) -> Value<'a> {
         let (mut cursor, evidence) = (Cursor::new(self.text, place.at), Evidence::default());
         match cursor.peek() {
@@ -192,7 +194,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Passes over the value that is next, which is in that many arrays and objects.
+    /// Skips the next value, which is inside `level` arrays and objects.
     fn pass(&self, cursor: &mut Cursor<'a>, level: usize) {
         let mut depth = 0;
         loop {
@@ -221,7 +223,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Where the array or object ends that begins there, if that is noted.
+    /// Returns the offset where the array or object that begins at `start` ends, if the index holds it.
     fn end_of(&self, start: usize, level: usize) -> Option<usize> {
         if !level.is_multiple_of(LEVELS) {
             return None;
@@ -234,9 +236,10 @@ impl<'a> Outline<'a> {
 /// Writes values of an outline in canonical form, with [`Numbers::Exact`].
 pub(crate) struct OutlineWriter<'o, 'a> {
     outline: &'o Outline<'a>,
-    /// Whether an object was met that has a member twice.
+    /// True if an object with a duplicate member was written.
     pub duplicate_member: bool,
-    /// See [`Canonical::interoperable`](super::Canonical::interoperable); of what was written since it was set.
+    /// See [`Canonical::interoperable`](super::Canonical::interoperable); covers what was written since the field was
+    /// set.
     pub interoperable: bool,
 }
 
@@ -245,7 +248,7 @@ impl<'o, 'a> OutlineWriter<'o, 'a> {
         Self { outline, duplicate_member: false, interoperable: true }
     }
 
-    /// Appends a value, and tells where it ends.
+    /// Appends a value, and returns the offset where it ends.
     pub fn value(&mut self, place: Place, out: &mut String) -> usize {
         let mut cursor = Cursor::new(self.outline.text, place.at);
         match cursor.peek() {
@@ -280,7 +283,7 @@ impl<'o, 'a> OutlineWriter<'o, 'a> {
         cursor.at()
     }
 
-    /// Appends an object of these members of the object that is there.
+    /// Appends an object with the given `members` of `object`.
     pub fn object(&mut self, object: Place, members: &[OutlineMember], out: &mut String) {
         out.push('{');
         for (index, member) in members.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! From text to [`Value`], or to whatever else is made of a text that is checked.
+//! Parsing of text to a [`Value`], or to what another builder makes of the checked text.
 
 use std::collections::HashSet;
 
@@ -6,36 +6,36 @@ use super::{Array, Cursor, Error, ErrorKind, Evidence, MAX_DEPTH, Number, Object
 
 /// Parses a text that is one JSON value, with or without whitespace around it.
 ///
-/// Takes time linear in the text, and no more stack for a deep one. A byte order mark is not whitespace.
+/// Takes time linear in the text, and no stack for nesting. A byte-order mark is not whitespace.
 pub fn parse(bytes: &[u8]) -> Result<Value<'_>, Error> {
     build(bytes, &mut ValueBuilder::default())
 }
 
-/// Checks a text as [`parse`] does, and makes of it what the builder does.
+/// Checks a text as [`parse`] does, and returns what `builder` makes of it.
 pub(super) fn build<'a, B: Build<'a>>(bytes: &'a [u8], builder: &mut B) -> Result<B::Built, Error> {
     let text =
         str::from_utf8(bytes).map_err(|error| Error { kind: ErrorKind::NotUtf8, offset: error.valid_up_to() })?;
     Parser { text, cursor: Cursor::new(text, 0), ends: Vec::new(), too_deep: None, builder }.parse()
 }
 
-/// Is told what stands in a text, from front to back.
+/// A builder, which receives the content of a text from front to back.
 pub(super) trait Build<'a> {
-    /// What is made of a value.
+    /// The result for one value.
     type Built;
 
     /// A value that is neither an array nor an object.
     fn scalar(&mut self, scalar: Scalar<'a>) -> Self::Built;
 
-    /// The array or object begins whose bracket is there.
+    /// An array or object begins, with its bracket at `start`.
     fn begin(&mut self, start: usize);
 
-    /// A member of the object that began last has that name: what stands between its quotes.
+    /// The name, without quotes, of the next member of the object that began last.
     fn name(&mut self, name: &'a str);
 
-    /// A value in the array or object that began last.
+    /// A value of the array or object that began last.
     fn add(&mut self, built: Self::Built);
 
-    /// The array or object that began last ends behind that bracket.
+    /// The array or object that began last ends before `end`, with `bracket`.
     fn end(&mut self, bracket: u8, text: &'a str, end: usize) -> Self::Built;
 }
 
@@ -45,12 +45,12 @@ pub(super) enum Scalar<'a> {
     Word(&'static str),
     /// A number as it is spelled.
     Number(&'a str),
-    /// What stands between the quotes of a string.
+    /// The text between the quotes of a string.
     String(&'a str),
 }
 
 impl<'a> Scalar<'a> {
-    /// The value that it is.
+    /// Returns the scalar as a value.
     pub fn value(self) -> Value<'a> {
         match self {
             Self::Word("null") => Value::Null,
@@ -64,11 +64,11 @@ impl<'a> Scalar<'a> {
 struct Parser<'a, 'b, B> {
     text: &'a str,
     cursor: Cursor<'a>,
-    /// The brackets that are to end what has begun.
+    /// The closing brackets of all open arrays and objects.
     ends: Vec<u8>,
-    /// Where the first array or object is that is too deep. What comes after it is still checked.
+    /// The offset of the first array or object that is nested too deep. The text after it is still checked.
     too_deep: Option<usize>,
-    /// What has begun is known to it, as far as it is not too deep.
+    /// Receives all content that is not nested too deep.
     builder: &'b mut B,
 }
 
@@ -101,7 +101,7 @@ impl<'a, B: Build<'a>> Parser<'a, '_, B> {
                 },
                 _ => return Err(self.wrong("expected value")),
             };
-            // Arrays and objects may end with it.
+            // The value may be the last one of several arrays and objects.
             loop {
                 let Some(&end) = self.ends.last() else { return self.end(built) };
                 self.builder.add(built);
@@ -116,7 +116,7 @@ impl<'a, B: Build<'a>> Parser<'a, '_, B> {
         }
     }
 
-    /// Begins an array or object, and ends it if it is empty.
+    /// Begins an array or object, and ends it at once if it is empty.
     fn begin(&mut self, bracket: u8) -> Option<B::Built> {
         let start = self.cursor.at();
         self.cursor.skip();
@@ -130,7 +130,7 @@ impl<'a, B: Build<'a>> Parser<'a, '_, B> {
         self.cursor.take(end).map(|()| self.close())
     }
 
-    /// Ends the innermost array or object, whose bracket has been passed.
+    /// Ends the innermost array or object, whose closing bracket has been skipped.
     fn close(&mut self) -> B::Built {
         match self.ends.pop() {
             Some(bracket) if self.ends.len() < MAX_DEPTH => self.builder.end(bracket, self.text, self.cursor.at()),
@@ -138,7 +138,7 @@ impl<'a, B: Build<'a>> Parser<'a, '_, B> {
         }
     }
 
-    /// The name of a member, and its colon.
+    /// Reads the name of a member, and its colon.
     fn name(&mut self) -> Result<(), Error> {
         if self.cursor.peek() != Some(b'"') {
             return Err(self.wrong("expected a member name"));
@@ -152,7 +152,7 @@ impl<'a, B: Build<'a>> Parser<'a, '_, B> {
         self.cursor.string().map_err(|problem| self.wrong(problem))
     }
 
-    /// What the whole text is.
+    /// Returns the result of the whole text.
     fn end(mut self, built: B::Built) -> Result<B::Built, Error> {
         if !self.cursor.is_at_end() {
             return Err(self.wrong("trailing characters"));
@@ -160,7 +160,7 @@ impl<'a, B: Build<'a>> Parser<'a, '_, B> {
         self.too_deep.map_or(Ok(built), |offset| Err(Error { kind: ErrorKind::TooDeep, offset }))
     }
 
-    /// What stops the cursor.
+    /// Returns the error at the position of the cursor.
     fn wrong(&self, problem: &str) -> Error {
         let offset = self.cursor.at();
         let kind = match self.text.len() {
@@ -177,14 +177,14 @@ struct ValueBuilder<'a> {
     open: Vec<OpenValue<'a>>,
 }
 
-/// An array or object whose end has not come yet.
+/// An open array or object.
 #[derive(Default)]
 struct OpenValue<'a> {
     start: usize,
     evidence: Evidence,
     items: Vec<Value<'a>>,
     members: Vec<(Text<'a>, Value<'a>)>,
-    /// Of the member whose value comes next.
+    /// The name of the member whose value comes next.
     name: Option<Text<'a>>,
 }
 
@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    /// Texts that are valid, or nearly: `serde_json` says which.
+    /// Texts that are valid, or nearly valid: `serde_json` decides which.
     #[test]
     fn the_grammar_is_that_of_serde_json() {
         let text =

@@ -1,20 +1,20 @@
-//! Canonical JSON in one pass over the source, for what nearly all traffic is made of.
+//! Canonical JSON in one pass over the source, for nearly all traffic.
 //!
-//! [`QuickWriter`] checks, canonicalises and copies at the same time, and builds nothing on the way. Where it meets anything
-//! out of the ordinary (an error, a member twice, a lone surrogate, deep nesting) it gives up, and the careful way by
-//! [`parse`](super::parse) and [`write_canonical`](super::write_canonical) decides. What it does write is what the
-//! careful way writes; tests hold the two together.
+//! [`QuickWriter`] checks, canonicalises and copies in one pass, and builds nothing. At anything unusual (an error, a
+//! duplicate member, a lone surrogate, deep nesting) it gives up, and the careful path decides, with
+//! [`parse`](super::parse) and [`write_canonical`](super::write_canonical). Both paths write the same text; tests
+//! compare them.
 
 use super::canonical::{Canonical, Numbers, number_text, write_char};
 use super::{Cursor, Number};
 
-/// Deepest nesting that the quick way follows: members that are out of order are moved once at every level.
+/// The deepest nesting that the quick path follows: each level may move members that are out of order once more.
 const MAX_QUICK_DEPTH: usize = 64;
 
-/// Writes canonical JSON from JSON text; keeps its buffers from one text to the next.
+/// Writes canonical JSON from JSON text, reusing its buffers for the next text.
 pub struct QuickWriter {
     numbers: Numbers,
-    /// Members of the objects that are open: where they are in the output.
+    /// The written members of all open objects.
     members: Vec<WrittenMember>,
     sorted: String,
     depth: usize,
@@ -33,18 +33,18 @@ struct WrittenMember {
 }
 
 impl QuickWriter {
-    /// A writer that writes numbers so.
+    /// Creates a writer for a form of numbers.
     pub fn new(numbers: Numbers) -> Self {
         Self { numbers, members: Vec::new(), sorted: String::new(), depth: 0, interoperable: true }
     }
 
-    /// Keeps no room for very large texts.
+    /// Frees the extra room that very large texts needed.
     pub(crate) fn shrink(&mut self) {
         self.members.shrink_to(1 << 14);
         self.sorted.shrink_to(1 << 20);
     }
 
-    /// Appends the canonical form of a text; if the careful way has to decide, whatever came before that was found.
+    /// Appends the canonical form of a text. `None` if the careful path has to decide; `out` may then hold a part.
     #[doc(hidden)]
     pub fn write_text(&mut self, text: &str, out: &mut String) -> Option<Canonical> {
         let mut cursor = Cursor::new(text, 0);
@@ -52,8 +52,8 @@ impl QuickWriter {
         cursor.is_at_end().then_some(canonical)
     }
 
-    /// Appends the canonical form of the value that comes next; if the careful way has to decide, whatever came before
-    /// that was found.
+    /// Appends the canonical form of the next value. `None` if the careful path has to decide; `out` may then hold a
+    /// part.
     pub(crate) fn write(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<Canonical> {
         self.interoperable = true;
         self.depth = 0;
@@ -71,7 +71,7 @@ impl QuickWriter {
             _ => {
                 let kept = number_text(Number::new(cursor.number()?), Numbers::Exact, out).ok()?;
                 if !kept && self.numbers == Numbers::Rfc8785 {
-                    return None; // its value changes, and the careful way says so
+                    return None; // the value changes: a matter for the careful path
                 }
                 self.interoperable &= kept;
             }
@@ -104,7 +104,8 @@ impl QuickWriter {
         let mut more = cursor.take(b'}').is_none();
         while more {
             let start = out.len();
-            // A name with escapes would have to be compared unescaped, one above U+DFFF by UTF-16 code units.
+            // Names with escape sequences must be decoded to be compared, and names above U+DFFF compared by UTF-16
+            // code unit.
             let name = cursor.plain_string()?;
             if name.bytes().any(|byte| byte >= 0xEE) {
                 return None;
@@ -136,7 +137,7 @@ impl QuickWriter {
         Some(())
     }
 
-    /// Puts the members of an object in order, behind the brace at `object`; gives up where two have one name.
+    /// Sorts the members of an object, after its brace at `object`. `None` if two members have the same name.
     fn sort(&mut self, object: usize, first: usize, out: &mut String) -> Option<()> {
         let bytes = out.as_bytes();
         let name = |member: &WrittenMember| bytes.get(member.start + 1..member.name_end).unwrap_or_default();
@@ -187,8 +188,8 @@ fn string(cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
     Some(())
 }
 
-/// The first eight bytes of a name as a number that orders as they do. A shorter name is filled up with zeros, which no
-/// name without escapes holds.
+/// Returns the first eight bytes of a name as a number with the same order. A shorter name is padded with zeros, which
+/// names without escape sequences do not contain.
 fn prefix(name: &[u8]) -> u64 {
     match name.first_chunk() {
         Some(chunk) => u64::from_be_bytes(*chunk),

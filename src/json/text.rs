@@ -8,10 +8,10 @@ use super::unescape;
 /// A JSON string, decoded.
 ///
 /// [RFC 8259, 8.2](https://www.rfc-editor.org/rfc/rfc8259#section-8.2) lets a string escape half of a surrogate pair.
-/// Such a string is not Unicode text, but it is still told apart from every other.
+/// Such a string is not Unicode text, but remains distinct from every other string.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Text<'a> {
-    /// Unicode scalar values. Every string that can be this is this.
+    /// Unicode scalar values. Every string that can have this form has it.
     Unicode(Cow<'a, str>),
     /// UTF-16 code units, with at least one lone surrogate among them.
     Utf16(Vec<u16>),
@@ -26,7 +26,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The string as text that lives as long as what it was read from; `None` if it has a lone surrogate.
+    /// The string as text with the lifetime of its source; `None` if it has a lone surrogate.
     pub fn to_cow(&self) -> Option<Cow<'a, str>> {
         match self {
             Text::Unicode(text) => Some(text.clone()),
@@ -45,13 +45,13 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Decodes what stands between the quotes of a valid JSON string.
+    /// Decodes the text between the quotes of a valid JSON string.
     pub(super) fn decode(inner: &'a str) -> Self {
         if !inner.contains('\\') {
             return Text::Unicode(Cow::Borrowed(inner));
         }
         let mut decoded = String::with_capacity(inner.len());
-        // All before the last lone surrogate, and that itself.
+        // The text up to the last lone surrogate, inclusive.
         let mut units: Vec<u16> = Vec::new();
         let mut rest = inner;
         while let Some((plain, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
@@ -76,8 +76,9 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Bytes of UTF-8 compare as code points do. UTF-16 differs in one thing: U+E000 to U+FFFF (first bytes EE and EF) come
-/// after the supplementary characters (first bytes F0 to F4), whose surrogates are below U+E000.
+/// Maps a byte of UTF-8 so that mapped bytes compare as UTF-16 code units do. Bytes of UTF-8 compare as code points do.
+/// UTF-16 differs only in that U+E000 to U+FFFF (first bytes EE and EF) come after the supplementary characters (first
+/// bytes F0 to F4), whose surrogates are below U+E000.
 pub(super) fn utf16_rank(byte: u8) -> u8 {
     if matches!(byte, 0xEE | 0xEF) { byte + 0x10 } else { byte }
 }

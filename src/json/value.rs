@@ -30,7 +30,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The text of a string; `None` if this is not one, or has a lone surrogate.
+    /// The text of a string; `None` if the value is not a string, or has a lone surrogate.
     pub fn to_cow(&self) -> Option<Cow<'a, str>> {
         match self {
             Value::String(text) => text.to_cow(),
@@ -47,7 +47,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The evidence found in the text of this value, at every depth. It is stored, not searched for.
+    /// The evidence in the text of this value, at every depth. It is stored, not computed.
     pub fn evidence(&self) -> Evidence {
         match self {
             Value::Null | Value::Bool(_) | Value::Number(_) => Evidence::default(),
@@ -58,9 +58,9 @@ impl<'a> Value<'a> {
     }
 }
 
-/// What the plain value no longer tells, of a value and all below it.
+/// Evidence that a plain value loses, for a value and everything in it.
 ///
-/// It is about the text: what stood in a value that a duplicate member replaced counts too.
+/// It describes the text: the content of a value that a duplicate member replaced counts too.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Evidence {
     /// An object has two members of the same name.
@@ -91,16 +91,16 @@ pub struct Array<'a> {
 
 /// A JSON object.
 pub struct Object<'a> {
-    /// The members in source order. Of members with the same name only the last is here, at its own place, as
-    /// [ECMAScript](https://tc39.es/ecma262/#sec-json.parse) and most parsers choose.
+    /// The members in source order. Of members with the same name only the last is kept, at its own place, as
+    /// [ECMAScript](https://tc39.es/ecma262/#sec-json.parse) and most parsers do.
     pub members: Vec<(Text<'a>, Value<'a>)>,
-    /// The source text, from `{` to `}`; empty if it was not read from one.
+    /// The source text, from `{` to `}`; empty if the object was not read from text.
     pub raw: &'a str,
     pub(super) evidence: Evidence,
 }
 
 impl<'a> Object<'a> {
-    /// An object that was not read from a text: its members, of which no two may have one name.
+    /// Creates an object that was not read from text. Its members must have different names.
     pub fn from_members(members: Vec<(Text<'a>, Value<'a>)>) -> Self {
         let mut evidence = Evidence::default();
         for (name, value) in &members {
@@ -123,7 +123,7 @@ impl<'a> Object<'a> {
     }
 }
 
-// Loops take far less stack for each level, in a debug build, than cloning a `Vec` does.
+// In a debug build, loops take far less stack for each level than cloning a `Vec` does.
 impl Clone for Array<'_> {
     fn clone(&self) -> Self {
         let mut items = Vec::with_capacity(self.items.len());

@@ -1,10 +1,10 @@
-//! The way of a log through the program: records → messages → annotated messages → triples → sink.
+//! Conversion of a log: records → messages → annotated messages → triples → sink.
 //!
-//! Any number of workers take chunks of records. Each reads its messages and renders their triples on its own; only
+//! Several workers take chunks of records. Each reads its messages and renders their triples independently; only
 //! pairing and writing happen in the order of the chunks, so that the output is the same for any number of workers.
 //!
-//! Memory is a small multiple of the largest record: a long batch is checked as a whole and then worked on in pieces, a
-//! large message is never held as values, and of records that are larger still only one is worked on at a time.
+//! Memory is a small multiple of the largest record: a long batch is checked as a whole and then processed in pieces, a
+//! large message is never held as values, and even larger records are processed one at a time.
 
 mod batch;
 mod chunk;
@@ -35,22 +35,22 @@ use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkKind};
 use crate::vocab::rpcg;
 
-/// An input and what it is called.
+/// An input and its names.
 pub struct Input<R> {
-    /// As findings name it.
+    /// The name in findings.
     pub name: String,
-    /// Its name without folders, for `rpcg:source`.
+    /// The name without folders, for `rpcg:source`.
     pub source: String,
-    /// IRI of its session: absolute, without a fragment.
+    /// The IRI of the session: absolute, without a fragment.
     pub iri: String,
-    /// Whether the user gave that IRI.
+    /// True if the user gave the IRI.
     pub iri_stated: bool,
-    /// Its bytes, maybe compressed.
+    /// The bytes, compressed or not.
     pub read: R,
 }
 
 impl<R> Input<R> {
-    /// The same input, its bytes taken through something else.
+    /// Replaces the reader with the result of `map`.
     pub fn map<S>(self, map: impl FnOnce(R) -> S) -> Input<S> {
         let Self { name, source, iri, iri_stated, read } = self;
         Input { name, source, iri, iri_stated, read: map(read) }
@@ -64,20 +64,20 @@ impl<R> Input<R> {
     }
 }
 
-/// What the entries of an input come from.
+/// The source of the entries of an input.
 enum InputEntries<'r> {
     Read(Box<dyn Read + Send + 'r>),
     Own(OwnEntries),
 }
 
-/// How many processors there are: as many threads make the best of them.
+/// Returns the number of processors, which is the best number of threads.
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Stack of a thread that converts or asks: room for messages nested as deeply as they may be, under contexts that map every
-/// level, and for queries of as many operators as they may have. Address space is limited where memory is, so it is no larger
-/// than twice what the tests need; code that is not optimized needs more.
+/// Stack of a thread that converts or queries, in bytes. It has room for the deepest nesting of messages under contexts
+/// that map every level, and for the largest number of operators in a query. A limit on memory also limits address
+/// space, so the stack is at most twice what the tests need. Code that is not optimized needs more.
 pub const STACK: usize = if cfg!(debug_assertions) { 256 << 20 } else { 64 << 20 };
 
 /// Converts inputs, one after the other, into one sink.
@@ -88,16 +88,16 @@ pub struct Converter {
 }
 
 impl Converter {
-    /// A converter for any number of inputs.
+    /// Creates a converter for any number of inputs.
     pub fn new(mapper: Mapper, options: Options) -> Self {
         Self { mapper, options, inputs: 0 }
     }
 
-    /// Converts an input. Findings that do not end the run go to `report`, in the order of their records.
+    /// Converts an input. Passes findings that do not end the run to `report`, in the order of their records.
     ///
     /// # Errors
     ///
-    /// Records before the one that an error is about have been written.
+    /// The records before the error have been written.
     pub fn convert<R: Read + Send>(
         &mut self,
         input: Input<R>,
@@ -107,7 +107,7 @@ impl Converter {
         self.convert_log(input.boxed(), sink, report)
     }
 
-    /// Converts an input that has its entries by itself.
+    /// Converts an input that supplies its own entries.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl Converter {
         self.convert_log(input.map(InputEntries::Own), sink, report)
     }
 
-    /// Not generic: the workers are compiled for each kind of sink once, and for no kind of reader.
+    /// Not generic, so that it is not compiled for each kind of reader.
     fn convert_log(
         &mut self,
         input: Input<InputEntries<'_>>,
@@ -156,10 +156,10 @@ impl Converter {
         }
     }
 
-    /// What is told in the terms of protocols, if such a selection of triples is wanted.
+    /// Returns what to compute of the protocols for a selection of triples.
     fn told(&self, selection: Option<&Selection>) -> Told {
         let wants = |selection: &Selection, term| {
-            // Of messages and their errors, protocols do not tell what these have anyway.
+            // Protocols do not repeat what messages and their errors state.
             let of_others = |property, object: Option<&str>| match self.mapper.payloads_stay_opaque() {
                 true => selection.wants_elsewhere(property, object),
                 false => selection.wants(property, object),
@@ -194,7 +194,7 @@ impl Converter {
         self.work((input, told), (first, further), sink, report)
     }
 
-    /// Takes an input to a sink, with a worker for each target that the sink gave to be rendered into.
+    /// Writes an input to a sink, with a worker for each target that the sink gave out.
     fn work(
         &self,
         (input, told): (OpenInput<'_>, Told),
@@ -217,12 +217,12 @@ impl Converter {
         };
         let mut worker = Worker::new(&shared, first);
         let mut chunk = Chunk::default();
-        // What fits in one chunk is done before another thread would have started.
+        // An input that fits in one chunk is done before another thread would have started.
         if worker.step(&mut chunk) {
             thread::scope(|scope| {
                 for rendered in further {
                     let shared = &shared;
-                    // Fewer threads than asked for do as well.
+                    // If a thread cannot start, the others do the work.
                     let _ = thread::Builder::new()
                         .stack_size(STACK)
                         .spawn_scoped(scope, move || Worker::new(shared, rendered).work());
@@ -248,7 +248,7 @@ struct OpenInput<'i> {
     taken: &'i AtomicU64,
 }
 
-/// Counts the bytes that are read of an input, before they are decompressed.
+/// Counts the bytes read from an input, before decompression.
 struct Counted<'c, R> {
     read: R,
     taken: &'c AtomicU64,
@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// Whichever worker it is, before others have begun and when all are at work.
+    /// The worker that panics may be the first, before others have begun, or any when all are at work.
     #[test]
     fn a_panic_ends_the_work_of_all() {
         let log = "no message\n".repeat(200_000);

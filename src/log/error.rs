@@ -1,4 +1,4 @@
-//! Errors opening, reading or querying a log.
+//! Errors of a log.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use crate::mapping::ReferenceError;
 use crate::query::QueryError;
 use crate::sink::SinkError;
 
-/// Why there is nothing to be had from a log.
+/// An error opening, reading or querying a log.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
@@ -16,42 +16,42 @@ pub enum LogError {
     Open {
         /// The file, as it was named.
         path: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The path is that of a folder.
+    /// The path is a folder.
     #[error("cannot read {path}: it is a folder; name the logs in it")]
     Folder {
         /// The folder, as it was named.
         path: String,
     },
-    /// The path has no `file:` IRI.
+    /// The path does not have a `file:` IRI.
     #[error("{path} has no file: IRI; give the session one as its base")]
     NoIri {
         /// The path, as it was named.
         path: String,
     },
     /// The IRI of a session is not an absolute IRI.
-    #[error("{base:?} is no absolute IRI: {reason}")]
+    #[error("{base:?} is not an absolute IRI: {reason}")]
     BadIri {
-        /// What was given.
+        /// The IRI that was given.
         base: String,
-        /// Why it is not one.
+        /// The reason.
         reason: String,
     },
     /// The IRI of a session has a fragment.
     #[error("{base:?} has a fragment; fragments are for the messages of the session")]
     Fragment {
-        /// What was given.
+        /// The IRI that was given.
         base: String,
     },
-    /// The contexts do not work.
+    /// A context cannot be used.
     #[error(transparent)]
     Context(#[from] ReferenceError),
     /// Reading, mapping or writing failed.
     #[error(transparent)]
     Convert(#[from] ConvertError),
-    /// The query has no answer.
+    /// The query fails.
     #[error(transparent)]
     Query(#[from] QueryError),
     /// The log holds no messages to ask about.
@@ -59,7 +59,7 @@ pub enum LogError {
     Unread {
         /// The log, as findings name it.
         input: String,
-        /// What it is, and what to do about it.
+        /// A description of the content, with advice.
         reason: String,
     },
 }

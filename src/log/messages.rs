@@ -1,4 +1,4 @@
-//! Messages one by one, each by itself in memory.
+//! Iteration over messages, with one at a time in memory.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -13,20 +13,20 @@ use crate::session::{Annotated, Name, Node, Sessions};
 
 use super::error::LogError;
 
-/// A message of a log, and what its session knows of it.
+/// A message of a log, with what its session knows about it.
 #[derive(Debug, Clone, Default)]
 pub struct LoggedMessage {
-    /// What the graph calls it: `m7`, or `m7.2` in a batch.
+    /// The name in the graph: `m7`, or `m7.2` in a batch.
     pub name: Name,
-    /// Where its record is.
+    /// The place of its record.
     pub location: Location,
-    /// Key of its session, where the log holds several.
+    /// The key of its session, if the log holds several.
     pub session: Option<String>,
-    /// When it was captured, in the form of `xsd:dateTime`, or of `xsd:time` where the log has no date.
+    /// The time of capture, in the form of `xsd:dateTime`, or of `xsd:time` if the log does not have a date.
     pub time: Option<String>,
-    /// Which side sent it, as the log says or as the traffic tells.
+    /// The side that sent it, as the log states or as inferred from the traffic.
     pub sender: Option<Sender>,
-    /// The kind of message; none where it is not a message.
+    /// The kind of message; `None` if it is not a message.
     pub kind: Option<Kind>,
     /// `id`.
     pub id: Option<Id<'static>>,
@@ -40,27 +40,27 @@ pub struct LoggedMessage {
     pub error: Option<(Option<String>, Option<String>)>,
     /// The message that it answers.
     pub responds_to: Option<Name>,
-    /// The time from that message to this one.
+    /// The time from the message that it answers to this one.
     pub latency: Option<Duration>,
-    /// What is wrong with it.
+    /// The problems of the message.
     pub problems: Problems,
-    /// The text of the message as it is in the log, with U+FFFD for what is not UTF-8.
+    /// The text of the message as in the log, with U+FFFD for bytes that are not UTF-8.
     pub text: String,
 }
 
-/// What is in a log: a message, or what stands where one should; or a line between them.
+/// An entry of a log: a message, or a value in its place; or a line between messages.
 #[derive(Debug, Clone)]
 pub enum LoggedEntry {
     /// A message.
     Message(Box<LoggedMessage>),
-    /// Text between messages, and where it is.
+    /// Text between messages, and its place.
     LogLine(Location, String),
 }
 
 /// The messages of a log, as they are read.
 pub struct Messages {
     input: String,
-    /// None after the end, or after an error.
+    /// `None` after the end, or after an error.
     reader: Option<Result<Reader<'static>, ReadError>>,
     sessions: Sessions,
     ready: VecDeque<LoggedMessage>,
@@ -72,7 +72,7 @@ impl Messages {
         Self { input: input.name, reader, sessions: Sessions::new(), ready: VecDeque::new() }
     }
 
-    /// Those of an input that has its entries by itself.
+    /// Returns the messages of an input that supplies its own entries.
     pub fn of(input: Input<OwnEntries>) -> Self {
         let reader = Some(Reader::of(input.read));
         Self { input: input.name, reader, sessions: Sessions::new(), ready: VecDeque::new() }
@@ -98,7 +98,7 @@ impl Iterator for Messages {
 }
 
 impl Messages {
-    /// The next message, or line between messages.
+    /// Returns the next message, or line between messages.
     pub fn next_entry(&mut self) -> Option<Result<LoggedEntry, LogError>> {
         loop {
             if let Some(message) = self.ready.pop_front() {
@@ -141,7 +141,7 @@ fn read(record: &Record<'_>, sessions: &mut Sessions, ready: &mut VecDeque<Logge
 }
 
 impl LoggedMessage {
-    /// The same with what a message says.
+    /// Adds the members of a message.
     pub(crate) fn with_members(self, message: &Message<'_>) -> Self {
         let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
         Self {

@@ -1,7 +1,8 @@
-//! The way back: from the graph of a session to the messages that it was made from.
+//! Rebuilds the messages of a session from its graph.
 //!
-//! That it works for every message is the proof that the mapping `session` loses nothing: each rebuilt value equals the
-//! original, numbers compared as exact decimals, strings by code units, absent members different from null ones.
+//! That this works for every message proves that the mapping `session` loses nothing: each rebuilt value equals the
+//! original, with numbers compared as exact decimals, strings by code units, and absent members different from null
+//! members.
 
 #[cfg(feature = "parquet")]
 mod cells;
@@ -33,29 +34,29 @@ use crate::record::{Http, HttpExchange, Location, Sender};
 use crate::session::Name;
 use crate::vocab::{jrpc, rpcg};
 
-/// A session as its graph tells it.
+/// A session, rebuilt from its graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuiltSession {
     /// Its IRI.
     pub iri: String,
     /// Its records, in order.
     pub records: Vec<RebuiltRecord>,
-    /// Which response answers which request, by IRI; in the order of the responses' IRIs.
+    /// The request that each response answers: response → request, by IRI.
     pub answers: BTreeMap<String, String>,
 }
 
-/// A record as the graph tells it.
+/// A record, rebuilt from the graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuiltRecord {
     /// Its IRI.
     pub iri: String,
     /// Its number, from 1.
     pub sequence: u64,
-    /// What was in it.
+    /// The content.
     pub content: RebuiltContent,
 }
 
-/// What was in a record.
+/// The content of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RebuiltContent {
     /// JSON text: a message, a batch, or a value that is neither.
@@ -64,11 +65,11 @@ pub enum RebuiltContent {
     Text(String),
     /// Bytes that are not UTF-8.
     Bytes(Vec<u8>),
-    /// Nothing: the record was too large, and a finding told where it is.
+    /// The record was too large to be kept; a finding gave its place.
     Skipped,
 }
 
-/// Why a graph is not that of a session.
+/// A deviation of a graph from the mapping `session`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildError {
     /// A node lacks a property that the mapping always gives it.
@@ -91,7 +92,7 @@ pub enum RebuildError {
     },
 }
 
-/// Rebuilds the sessions of a graph, or of several, in the order of their IRIs.
+/// Rebuilds the sessions of one or more graphs, in the order of their IRIs.
 pub fn rebuild<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> Result<Vec<RebuiltSession>, RebuildError> {
     let nodes = nodes(quads);
     let mut elements: BTreeMap<&str, BTreeMap<u64, &GraphNode<'q>>> = BTreeMap::new();
@@ -113,7 +114,7 @@ pub fn rebuild<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> Result<Vec<Rebu
         if let Some(request) = node.iri_of(rpcg::RESPONDS_TO)? {
             session.answers.insert(node.iri.to_owned(), request.to_owned());
         }
-        // Elements are told with their batch; lines between messages and HTTP exchanges are not rebuilt.
+        // Elements are rebuilt with their batch; lines between messages and HTTP exchanges are not rebuilt.
         let is_apart = node.is_a(rpcg::LOG_LINE) || node.is_a(rpcg::HTTP_EXCHANGE);
         if stated.is_some() && node.iri_of(rpcg::IN_BATCH)?.is_none() && !is_apart {
             let sequence = node.integer(rpcg::SEQUENCE)?;
@@ -127,10 +128,10 @@ pub fn rebuild<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> Result<Vec<Rebu
     Ok(sessions)
 }
 
-/// What a graph holds of logs, by the IRI of each: messages, what stands where one should, and lines of text, in the order of
-/// the log. A message is as [`Log::messages`](crate::Log::messages) tells it, as far as the graph says that: its text has
-/// the members in the order of the specification, and where it is in the log is known from a graph with provenance alone;
-/// without, its line is 0.
+/// Returns the entries of each log in a graph, by the IRI of the log: messages, values in place of messages, and lines
+/// of text, in the order of the log. A message is as [`Log::messages`](crate::Log::messages) returns it, as far as the
+/// graph states it: its text has the members in the order of the specification, and only a graph with provenance gives
+/// its place. Otherwise its line is 0.
 pub fn messages<'q>(
     quads: impl IntoIterator<Item = &'q Quad>,
 ) -> Result<BTreeMap<&'q str, Vec<LoggedEntry>>, RebuildError> {
@@ -156,7 +157,7 @@ pub fn messages<'q>(
     Ok(logs.into_iter().map(|(log, entries)| (log, entries.into_values().collect())).collect())
 }
 
-/// The nodes that a graph describes, by IRI.
+/// Returns the nodes that a graph describes, by IRI.
 fn nodes<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> BTreeMap<&'q str, GraphNode<'q>> {
     let mut nodes: BTreeMap<&'q str, GraphNode<'q>> = BTreeMap::new();
     for quad in quads {
@@ -170,7 +171,7 @@ fn nodes<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> BTreeMap<&'q str, Gra
 
 struct SessionGraph<'g, 'q> {
     nodes: &'g BTreeMap<&'q str, GraphNode<'q>>,
-    /// Of each batch, by their place in it.
+    /// The elements of each batch, by their index.
     elements: BTreeMap<&'q str, BTreeMap<u64, &'g GraphNode<'q>>>,
 }
 
@@ -204,7 +205,7 @@ impl<'q> SessionGraph<'_, 'q> {
         Ok(RebuiltContent::Json(format!("[{}]", elements.join(","))))
     }
 
-    /// JSON text of a message, or of a value that is not one.
+    /// Returns the JSON text of a message, or of a value that is not one.
     fn single(&self, node: &GraphNode<'q>) -> Result<String, RebuildError> {
         if let Some(text) = node.literal(rpcg::TEXT)? {
             return Ok(text.to_owned());
@@ -223,7 +224,7 @@ impl<'q> SessionGraph<'_, 'q> {
         Ok(object(members, node.literal(rpcg::EXTRA_MEMBERS)?))
     }
 
-    /// A message, and what its session knows of it.
+    /// Returns a message, with what its session knows about it.
     fn message(&self, node: &GraphNode<'q>, session: &str) -> Result<LoggedMessage, RebuildError> {
         let name = node.name()?;
         let place = |property| node.literal(property).map(|digits| digits.and_then(|digits| digits.parse().ok()));
@@ -315,12 +316,12 @@ impl<'q> GraphNode<'q> {
         }
     }
 
-    /// The text of a literal that is JSON already.
+    /// Returns a literal that is JSON text.
     fn json(&self, property: NamedNodeRef<'_>) -> Result<Option<String>, RebuildError> {
         Ok(self.literal(property)?.map(str::to_owned))
     }
 
-    /// The JSON string of a literal.
+    /// Returns a literal as a JSON string.
     fn string(&self, property: NamedNodeRef<'_>) -> Result<Option<String>, RebuildError> {
         Ok(self.literal(property)?.map(quoted))
     }
@@ -340,7 +341,7 @@ impl<'q> GraphNode<'q> {
     }
 }
 
-/// JSON text of an object: the members that are there, and those of another object, which is canonical.
+/// Returns the JSON text of an object: the members that are present, and the members of `more`, which is canonical.
 fn object<const N: usize>(members: [(&str, Option<String>); N], more: Option<&str>) -> String {
     let members = members.into_iter().filter_map(|(name, value)| Some(format!("\"{name}\":{}", value?)));
     let more = more.and_then(|object| object.strip_prefix('{')?.strip_suffix('}')).filter(|more| !more.is_empty());

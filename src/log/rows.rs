@@ -1,4 +1,4 @@
-//! Answers as rows, whatever the form of the query.
+//! Answers as rows, for every form of query.
 
 use std::iter;
 
@@ -7,7 +7,7 @@ use oxrdf::{Literal, Term, Variable};
 use crate::query::{Answer, QueryError};
 use crate::session::triples::{NodeRef, ObjectRef};
 
-/// What comes of a query, row by row as it is found.
+/// The answer to a query, row by row as rows are found.
 ///
 /// A `SELECT` gives its solutions. An `ASK` gives one row with the column `answer`, a boolean. A `CONSTRUCT` or a
 /// `DESCRIBE` gives a row for each triple, with the columns `subject`, `predicate` and `object`.
@@ -64,13 +64,14 @@ impl Iterator for Rows {
 }
 
 impl Row {
-    /// The term in a column; none where the column has none here, or where there is no such column.
+    /// Returns the term in a column; `None` if the row lacks it, or if the column does not exist.
     pub fn get(&self, column: &str) -> Option<&Term> {
         let index = self.columns.iter().position(|known| known.as_str() == column)?;
         self.values.get(index)?.as_ref()
     }
 
-    /// The same as text: an IRI, the label of a blank node, or what a literal says without its type and language.
+    /// Returns the term in a column as text: an IRI, the label of a blank node, or a literal without its type and
+    /// language.
     pub fn text(&self, column: &str) -> Option<&str> {
         match ObjectRef::new(self.get(column)?.as_ref())? {
             ObjectRef::Text(text) | ObjectRef::Typed(text, _) | ObjectRef::Tagged(text, _) => Some(text),
@@ -79,7 +80,7 @@ impl Row {
         }
     }
 
-    /// The columns that have a term in this row, with it.
+    /// Returns the columns that have a term in this row, with the terms.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Term)> {
         self.columns.iter().zip(&self.values).filter_map(|(name, value)| Some((name.as_str(), value.as_ref()?)))
     }

@@ -1,4 +1,4 @@
-//! What a run did: counts of records, messages, problems and losses.
+//! Summary of a run: counts of records, messages, problems and losses.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,71 +9,72 @@ use crate::message::{Content, Kind, Problem, Problems, Recognized, Single};
 use crate::record::{Carrier, Format, Protocols, nature};
 use crate::session::Sessions;
 
-/// How many characters are shown of a line that is not read.
+/// The maximum number of characters that are shown of an unread line.
 const SHOWN: usize = 80;
-/// An input whose text is longer by more than this is told.
+/// A text that is more than this many times as long as its input is reported.
 const MOST_COMPRESSED: u64 = 1000;
 
-/// Counts of one input, or of several.
+/// Counts for one or more inputs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Formats that the inputs were read as, each once.
+    /// The formats of the inputs, each once.
     pub formats: Vec<Format>,
-    /// What inputs were taken out of, each once.
+    /// The wrappers around the inputs, each once.
     pub carriers: Vec<Carrier>,
-    /// Sessions, one at least for each input.
+    /// The number of sessions, at least one for each input.
     pub sessions: u64,
-    /// Inputs.
+    /// The number of inputs.
     pub inputs: u64,
-    /// Records.
+    /// The number of records.
     pub records: u64,
-    /// Messages, by [`Kind`].
+    /// The number of messages of each [`Kind`].
     pub messages: [u64; Kind::ALL.len()],
-    /// Batches; their elements are counted as messages or as invalid.
+    /// The number of batches. Their elements are counted as messages or as invalid.
     pub batches: u64,
-    /// JSON values that are not messages.
+    /// The number of JSON values that are not messages.
     pub invalid: u64,
-    /// Records that are not JSON.
+    /// The number of records that are not JSON.
     pub malformed: u64,
-    /// HTTP exchanges that brought no message.
+    /// The number of HTTP exchanges without a message.
     pub exchanges: u64,
-    /// Lines of text between messages.
+    /// The number of lines of text between messages.
     pub log_lines: u64,
-    /// Triples written; none where JSON-LD was.
+    /// The number of triples written; 0 if JSON-LD was written.
     pub triples: u64,
-    /// What the mapping could not carry.
+    /// The losses of the mapping.
     pub losses: Losses,
-    /// Records that took the reference path, by why they did.
+    /// The number of records that took the reference path, by reason.
     pub by_reference: BTreeMap<&'static str, u64>,
-    /// Records that are not read as JSON-RPC: neither a message, nor a batch, nor an object with `jsonrpc`.
+    /// The number of records that were not read as JSON-RPC: neither a message, nor a batch, nor an object with
+    /// `jsonrpc`.
     pub unread: u64,
-    /// Sessions whose open requests were given up: see [`Sessions::given_up`].
+    /// The number of sessions whose open requests were given up; see [`Sessions::given_up`].
     pub given_up: u64,
-    /// Whether there are times with a zone, and times without.
+    /// True if there are times with a zone, and true if there are times without.
     zones: [bool; 2],
-    /// The protocols whose methods told senders that the log does not.
+    /// The protocols whose methods implied senders that the log does not state.
     protocols: Protocols,
-    /// Of an input whose text is more than 1,000 times as long as it is: how many bytes that are, and those of its text.
+    /// The sizes in bytes of an input and of its text, if the text is more than 1,000 times as long as the input.
     pub compression: Option<(u64, u64)>,
     problems: [u64; Problem::ALL.len()],
-    /// Records that are [`Recognized::Doubtful`].
+    /// The number of records that are [`Recognized::Doubtful`].
     doubtful: u64,
-    /// How the text of the input begins, where nothing was read of it.
+    /// The beginning of the text of the input, if nothing of it was read.
     head: Vec<u8>,
 }
 
 impl Summary {
-    /// Of an input without records.
+    /// Creates the summary of an input without records.
     pub fn new(format: Format, carriers: &[Carrier]) -> Self {
         Self { formats: vec![format], carriers: carriers.to_vec(), sessions: 1, inputs: 1, ..Self::default() }
     }
 
-    /// How often a problem was found.
+    /// The number of occurrences of a problem.
     pub fn problem(&self, problem: Problem) -> u64 {
         self.problems[problem as usize]
     }
 
-    /// Counts what a record of these bytes is.
+    /// Counts the content of a record, given its bytes.
     pub fn count(&mut self, content: &Content<'_>, bytes: &[u8]) {
         self.records += 1;
         self.batches += u64::from(matches!(content, Content::Batch(_)));
@@ -83,14 +84,14 @@ impl Summary {
         self.count_recognized(content.recognized(bytes));
     }
 
-    /// Counts a batch, whose elements are counted one by one.
+    /// Counts a batch, whose elements are counted separately.
     pub(crate) fn count_batch(&mut self, recognized: Recognized) {
         self.records += 1;
         self.batches += 1;
         self.count_recognized(recognized);
     }
 
-    /// Counts a message, or what stands in its place.
+    /// Counts a message, or the value in its place.
     pub(crate) fn count_element(&mut self, element: &Single<'_>) {
         match element {
             Single::Message(message) => self.messages[message.kind as usize] += 1,
@@ -106,7 +107,7 @@ impl Summary {
         }
     }
 
-    /// Takes what there is to say of an input's sessions, when they have ended.
+    /// Adds the counts of an input's sessions, after they have ended.
     pub(crate) fn count_sessions(&mut self, sessions: &Sessions) {
         self.sessions = sessions.count() as u64;
         self.given_up = sessions.given_up();
@@ -114,9 +115,9 @@ impl Summary {
         self.zones = sessions.zones();
     }
 
-    /// Ends the counts of an input, of which the user may have stated the format, and whose text begins with `head`.
+    /// Completes the counts of an input whose text begins with `head`. `stated` is true if the user named the format.
     ///
-    /// Where nothing marks the messages, and each that there might be is doubtful, there are none.
+    /// If the format does not mark messages, and every possible message is doubtful, the input does not count as read.
     pub fn end_input(&mut self, stated: bool, head: &[u8]) {
         let marked = !matches!(self.formats[..], [Format::JsonLines | Format::JsonValues | Format::JsonArray]);
         if !stated && !marked && self.records == self.unread + self.doubtful {
@@ -127,36 +128,37 @@ impl Summary {
         }
     }
 
-    /// Whether some times have a zone and others have none.
+    /// True if some times have a zone and others do not.
     pub fn mixes_zones(&self) -> bool {
         self.zones == [true, true]
     }
 
-    /// How many requests take an id that is open, if that happens again and again: several sessions in one look like this.
+    /// The number of requests with an id that is still open, if there are many: several sessions in one log look like
+    /// this.
     pub fn ids_reused(&self) -> Option<u64> {
         let (reused, requests) = (self.problem(Problem::IdReusedWhileOpen), self.messages[Kind::Request as usize]);
         (reused > 1 && reused.saturating_mul(10) >= requests).then_some(reused)
     }
 
-    /// Whether there are neither records nor lines of text.
+    /// True if there are neither records nor lines of text.
     pub fn is_empty(&self) -> bool {
         self.records + self.log_lines == 0
     }
 
-    /// Whether an input has records or text, and nothing in it was read as JSON-RPC.
+    /// True if there are records or text, but none of it was read as JSON-RPC.
     pub fn nothing_read(&self) -> bool {
         !self.is_empty() && self.unread == self.records
     }
 
-    /// Why nothing was read of an input that is not empty, and what to do about it; `stated` says whether the user named
-    /// its format. `None`: something was read.
+    /// Explains why an input that is not empty was not read as JSON-RPC, and gives advice; `stated` is true if the user
+    /// named its format. `None` if a part was read.
     pub fn why_unread(&self, stated: bool) -> Option<String> {
         if !self.nothing_read() {
             return None;
         }
         let nature = nature(&self.head).map_or_else(
             || {
-                // A bracket alone would tell nothing.
+                // A bracket alone would not help.
                 let end = self.head.iter().skip(8).position(|byte| *byte == b'\n').map_or(self.head.len(), |at| at + 8);
                 let line = String::from_utf8_lossy(self.head.get(..end).unwrap_or_default());
                 let line = line.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
@@ -173,13 +175,13 @@ impl Summary {
         Some(format!("nothing was read as JSON-RPC ({}: {}); {nature}", self.forms(), self.counts()))
     }
 
-    /// The names of carriers and formats: `docker, json-lines`.
+    /// The names of wrappers and formats: `docker, json-lines`.
     pub fn forms(&self) -> String {
         let carriers = self.carriers.iter().map(|carrier| carrier.name());
         carriers.chain(self.formats.iter().map(|format| format.name())).collect::<Vec<_>>().join(", ")
     }
 
-    /// Counts of what there is, each with its noun.
+    /// Lists the counts above 0, each with its noun.
     fn counts(&self) -> String {
         let kinds = ["request", "notification", "response", "error response"];
         let others = [
@@ -193,7 +195,7 @@ impl Summary {
         counts.map(|(count, noun)| counted(count, noun)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Takes the length of an input, and that of its text.
+    /// Takes the sizes of an input and of its text, in bytes.
     pub(crate) fn add_compression(&mut self, length: u64, text: u64) {
         self.compression = (text / MOST_COMPRESSED > length).then_some((length, text));
     }
@@ -234,7 +236,8 @@ impl Summary {
     }
 }
 
-/// A few lines for people: `24 records (json-lines): 9 requests, …`, then problems, losses, and how senders were inferred.
+/// Writes a few lines for people: `24 records (json-lines): 9 requests, …`, then problems, losses, and how senders were
+/// inferred.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", counted(self.records, "record"), self.forms())?;
@@ -280,7 +283,7 @@ fn add_new<T: Copy + PartialEq>(mine: &mut Vec<T>, theirs: &[T]) {
     mine.extend(new);
 }
 
-/// A count and what is counted, in the plural where there is not one.
+/// Returns a count and its noun, in the plural unless the count is 1.
 pub fn counted(count: u64, noun: &str) -> String {
     match (count, noun) {
         (1, noun) => format!("1 {noun}"),

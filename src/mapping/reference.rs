@@ -31,7 +31,7 @@ pub enum ReferenceError {
     #[error("{0}")]
     Context(String),
     /// JSON-LD 1.1 does not allow a context.
-    #[error("{origin} is no valid JSON-LD context: {message}")]
+    #[error("{origin} is not a valid JSON-LD context: {message}")]
     NoJsonLd {
         /// The context, as the user named it.
         origin: String,
@@ -45,7 +45,7 @@ pub enum ReferenceError {
     #[error("messages of more than {0} MiB are not expanded as JSON-LD")]
     Large(usize),
     /// The base is not an absolute IRI.
-    #[error("{0:?} is no absolute IRI")]
+    #[error("{0:?} is not an absolute IRI")]
     Base(String),
 }
 

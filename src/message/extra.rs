@@ -1,16 +1,16 @@
-//! Members that JSON-RPC does not know.
+//! Members that JSON-RPC does not define.
 
 use crate::json::{MemberName, Text, Value};
 
 /// A member of an object: its name and its value.
 pub type Member<'a> = (Text<'a>, Value<'a>);
 
-/// Members that JSON-RPC does not know, or whose value has the wrong type.
+/// Members that JSON-RPC does not define, or with a value of the wrong type.
 #[derive(Debug, Clone)]
 pub enum ExtraMembers<'a> {
-    /// In the order of the record.
+    /// The members in the order of the record.
     Listed(Vec<Member<'a>>),
-    /// The object of them in canonical form, where they are too large to be held as values.
+    /// An object of the members in canonical form, if they are too large to be held as values.
     Canonical {
         /// The text.
         text: &'a str,
@@ -26,12 +26,12 @@ impl Default for ExtraMembers<'_> {
 }
 
 impl<'a> ExtraMembers<'a> {
-    /// Whether there are none.
+    /// True if it is empty.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Listed(members) if members.is_empty())
     }
 
-    /// Those that are held as values.
+    /// The members that are held as values.
     pub fn listed(&self) -> &[Member<'a>] {
         match self {
             Self::Listed(members) => members,

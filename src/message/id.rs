@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::json::Value;
 
-/// Most digits that the plain decimal form of a numeric id may have.
+/// The maximum number of digits in the plain decimal form of a numeric id.
 pub const MAX_ID_DIGITS: usize = 1024;
 
 /// An id. `"1"` and `1` are different; `1`, `1.0` and `1e0` are the same.
@@ -12,15 +12,15 @@ pub const MAX_ID_DIGITS: usize = 1024;
 pub enum Id<'a> {
     /// Any string, also an empty one.
     String(Cow<'a, str>),
-    /// A number of any size, in its plain decimal form: no exponent, no needless zeros.
+    /// A number of any size, in its plain decimal form: without an exponent or needless zeros.
     Number(Cow<'a, str>),
     /// `null`.
     Null,
 }
 
 impl<'a> Id<'a> {
-    /// The id that a JSON value is, or nothing where it cannot be one: an object, an array, a boolean, a string with
-    /// a lone surrogate, a number whose plain form is longer than [`MAX_ID_DIGITS`].
+    /// Returns the id in a JSON value. `None` for a value that cannot be an id: an object, an array, a boolean, a
+    /// string with a lone surrogate, a number whose plain form is longer than [`MAX_ID_DIGITS`].
     pub fn from_value(value: &Value<'a>) -> Option<Self> {
         match value {
             Value::String(_) => value.to_cow().map(Self::String),
@@ -30,7 +30,7 @@ impl<'a> Id<'a> {
         }
     }
 
-    /// The same id, borrowing nothing.
+    /// Returns the id with text of its own.
     pub fn into_owned(self) -> Id<'static> {
         match self {
             Self::String(text) => Id::String(Cow::Owned(text.into_owned())),
@@ -40,11 +40,11 @@ impl<'a> Id<'a> {
     }
 }
 
-/// The plain decimal form of a number, borrowed in the common case where it is spelled so.
+/// Returns the plain decimal form of a number, borrowed in the common case that it is spelled like this.
 fn plain(spelling: &str) -> Option<Cow<'_, str>> {
     let digits = spelling.as_bytes();
     if digits.len() <= MAX_ID_DIGITS && digits.iter().all(u8::is_ascii_digit) {
-        return Some(Cow::Borrowed(spelling)); // JSON allows no leading zeros
+        return Some(Cow::Borrowed(spelling)); // JSON does not allow leading zeros
     }
     crate::json::Decimal::parse(spelling)?.to_plain(MAX_ID_DIGITS).map(Cow::Owned)
 }

@@ -1,7 +1,6 @@
-//! Messages that are too large to be held as values: what a message is, with its payloads written in canonical form from
-//! the text.
+//! Messages that are too large to be held as values. Their payloads are written from the text in canonical form.
 //!
-//! What is read here is what [`Content::parse`](super::Content::parse) reads; tests hold the two together.
+//! The result is the same as from [`Content::parse`](super::Content::parse); tests compare both.
 
 use std::ops::Range;
 
@@ -9,17 +8,17 @@ use super::parse::{is_answer_without_result, is_keyword_like, kind_of, message, 
 use super::{ErrorMember, ExtraMembers, Invalid, Kind, Message, Payload, Problem, Problems, Single};
 use crate::json::{Object, Outline, OutlineMember, OutlineWriter, Place, Value};
 
-/// Records, and elements of batches, of at least so many bytes are read so where they are out of the ordinary: as values
-/// they may take 30 times as much memory.
+/// The minimum size, in bytes, of records and elements of batches that are read in this way if they are unusual. As
+/// values, they may take 30 times as much memory.
 pub(crate) const LARGE: usize = 1 << 20;
 
 const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 const ERROR_MEMBERS: [&str; 3] = ["code", "message", "data"];
 
-/// Extra members are listed if they are at most so many.
+/// The maximum number of extra members that are listed.
 const FEW: usize = 64;
 
-/// A message, or a JSON value that is not one, whose payloads are known by their places in a text of its own.
+/// A message or another JSON value, with its payloads as ranges of a text of its own.
 #[derive(Debug)]
 pub(crate) struct LargeSingle<'a> {
     single: Single<'a>,
@@ -27,7 +26,7 @@ pub(crate) struct LargeSingle<'a> {
     parts: Vec<(Part, Range<usize>, bool)>,
 }
 
-/// What of a message was written.
+/// A part of a message that was written.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Params,
@@ -40,7 +39,7 @@ enum Part {
 }
 
 impl<'a> LargeSingle<'a> {
-    /// Reads a text; `result_unknown` as in [`Content::parse_without_result`](super::Content::parse_without_result).
+    /// Reads a text; for `result_unknown`, see [`Content::parse_without_result`](super::Content::parse_without_result).
     pub fn new(outline: &Outline<'a>, result_unknown: bool) -> Self {
         let writer = OutlineWriter::new(outline);
         let mut reader = LargeReader { outline, writer, written: String::new(), parts: Vec::new() };
@@ -56,7 +55,7 @@ impl<'a> LargeSingle<'a> {
         Self { single, written: reader.written, parts: reader.parts }
     }
 
-    /// The message, or what stands in its place.
+    /// Returns the message, or the value in its place.
     pub fn single<'s>(&'s self) -> Single<'s>
     where
         'a: 's,
@@ -106,7 +105,7 @@ impl<'a> LargeReader<'_, 'a> {
         )
     }
 
-    /// The message, or why it is not one.
+    /// Returns the message, or the reason why the value is not one.
     fn message(&mut self, root: Place, result_unknown: bool) -> Result<Message<'a>, &'static str> {
         let value = self.outline.hollow(root);
         if !matches!(value, Value::Object(_)) {
@@ -152,7 +151,7 @@ impl<'a> LargeReader<'_, 'a> {
         members
     }
 
-    /// The members of these names, arrays and objects among them hollow.
+    /// Returns the members with these names, without the content of arrays and objects.
     fn hollow(&self, object: Place, members: &[OutlineMember], names: &[&str]) -> Object<'a> {
         let named = members.iter().map(|member| (self.outline.name(*member), *member));
         let known = named.filter(|(name, _)| name.as_str().is_some_and(|name| names.contains(&name)));
@@ -166,8 +165,8 @@ impl<'a> LargeReader<'_, 'a> {
         Ok(self.outline.value(object, *member.ok_or("a member is missing")?))
     }
 
-    /// Lists or writes the members that are not of these names, and those that are `extra` nevertheless; tells whether a
-    /// name is like a JSON-LD keyword.
+    /// Lists or writes the members without one of these names, and the members that are `extra` nevertheless. Returns
+    /// true if a name is like a JSON-LD keyword.
     fn extra(
         &mut self,
         object: Place,
@@ -216,7 +215,7 @@ mod tests {
     use super::*;
     use crate::json::Numbers;
 
-    /// All that a message says, with its payloads in canonical form.
+    /// Returns the whole message as text, with its payloads in canonical form.
     fn shown(single: &Single<'_>) -> String {
         let payload = |payload: &Payload<'_>| {
             let mut buffer = String::new();

@@ -1,4 +1,4 @@
-//! From the bytes of a record to its content.
+//! Parsing the bytes of a record to its content.
 
 use std::borrow::Cow;
 
@@ -10,9 +10,9 @@ use crate::json::{self, Object, Text, Value};
 use crate::record::Record;
 
 impl<'a> Content<'a> {
-    /// Reads the content of a record.
+    /// Parses the content of a record.
     ///
-    /// Which message it is, its members decide (`·` absent, `*` anything):
+    /// The members decide which message it is (`·` absent, `*` anything):
     ///
     /// | method | id | result | error | it is |
     /// |---|---|---|---|---|
@@ -21,13 +21,13 @@ impl<'a> Content<'a> {
     /// | · | * | present | · or null | Response |
     /// | · | * | · or null | present and not null | ErrorResponse |
     ///
-    /// Anything else is [`Single::Invalid`], as is whatever has an id that [`Id::from_value`] refuses, or a lone
-    /// surrogate in its method, its id or its error's message. An array is a [`Content::Batch`].
+    /// Anything else is [`Single::Invalid`], also anything with an id that [`Id::from_value`] rejects, or with a lone
+    /// surrogate in its method, its id or its error message. An array is a [`Content::Batch`].
     pub fn parse(bytes: &'a [u8]) -> Self {
         json::parse(bytes).into()
     }
 
-    /// Reads the content of a record, as far as the log tells it.
+    /// Parses the content of a record, as far as the log holds it.
     pub fn of(record: &'a Record<'_>) -> Self {
         match record.flags.result_unknown {
             _ if record.is_exchange() => Self::Exchange,
@@ -36,8 +36,8 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Reads the content of a record of which the log tells that there was a result, but not which: an object with an id
-    /// and nothing else is then a Response too, without a result.
+    /// Parses the content of a record for which the log says that there was a result, but not which one. An object with
+    /// only an id is then also a Response, without a result.
     pub fn parse_without_result(bytes: &'a [u8]) -> Self {
         let mut content = Self::parse(bytes);
         if let Self::Single(Single::Invalid(Invalid {
@@ -66,7 +66,7 @@ impl<'a> From<Result<Value<'a>, json::Error>> for Content<'a> {
 }
 
 impl<'a> Single<'a> {
-    /// Classifies one JSON value: see [`Content::parse`].
+    /// Classifies a JSON value: see [`Content::parse`].
     pub fn from_value(value: Value<'a>) -> Self {
         let evidence = value.evidence();
         let mut problems = Problems::default();
@@ -85,16 +85,16 @@ impl<'a> Single<'a> {
     }
 }
 
-/// Whether an object that is not a message has an id and nothing that a message has.
+/// True if an object that is not a message has an id, and neither a method nor a result nor an error.
 pub(super) fn is_answer_without_result(object: &Object<'_>) -> bool {
     object.get("id").is_some_and(|id| Id::from_value(id).is_some())
         && ["method", "result", "error"].iter().all(|name| object.get(name).is_none())
 }
 
-/// Half of a surrogate pair is where a text belongs.
+/// The reason if an id, method or error message has a lone surrogate.
 const HALF: &str = "half of a surrogate pair in id, method or error message";
 
-/// The kind that the table gives, or why the object is not a message.
+/// Returns the kind according to the table, or the reason why the object is not a message.
 pub(super) fn kind_of(object: &Object<'_>) -> Result<Kind, &'static str> {
     let [method, id, result, error] = ["method", "id", "result", "error"].map(|name| object.get(name));
     if let Some(id) = id.filter(|id| Id::from_value(id).is_none()) {
@@ -124,7 +124,7 @@ pub(super) fn kind_of(object: &Object<'_>) -> Result<Kind, &'static str> {
     }
 }
 
-/// Why a value is not a message that is not even an object.
+/// Returns the reason why a value that is not an object is not a message.
 pub(super) fn not_an_object(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "null, not an object",
@@ -174,7 +174,7 @@ pub(super) fn message<'a>(
                 continue;
             }
             other => {
-                // What is left of `result` and `error` is null beside the other one.
+                // A `result` or `error` that was not taken is null, beside the other one.
                 problems.insert_if(matches!(other, Some("result" | "error")), Problem::BothResultAndError);
                 false
             }
@@ -225,21 +225,21 @@ fn error_member<'a>(value: Value<'a>, problems: &mut Problems) -> ErrorMember<'a
     ErrorMember::Object(error)
 }
 
-/// The digits of a number that is an integer, however it is spelled (`1.0` is one).
+/// Returns the digits of a number that is an integer in any spelling, such as `1.0`.
 fn as_integer(value: &Value<'_>) -> Option<String> {
     let Value::Number(number) = value else { return None };
     let decimal = number.to_decimal();
     if decimal.is_integer() { decimal.to_plain(MAX_ID_DIGITS) } else { None }
 }
 
-/// Whether a member that is mapped, or would be but for its name, is named like a JSON-LD keyword.
+/// True if a member that is mapped, or would be mapped under another name, is named like a JSON-LD keyword.
 fn has_keyword(message: &Message<'_>) -> bool {
     let keyword = |(name, _): &(Text<'_>, Value<'_>)| name.as_str().is_some_and(is_keyword_like);
     message.extra.listed().iter().any(keyword)
         || matches!(&message.error, Some(ErrorMember::Object(error)) if error.extra.listed().iter().any(keyword))
 }
 
-/// Whether JSON-LD reserves the name: `@` and then letters only (JSON-LD 1.1, section 1.7).
+/// True if JSON-LD reserves the name: `@` and then letters only (JSON-LD 1.1, section 1.7).
 pub(crate) fn is_keyword_like(name: &str) -> bool {
     name.strip_prefix('@').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }

@@ -1,4 +1,4 @@
-//! Values that a message carries and JSON-RPC says nothing about: `params`, `result`, an error's `data`.
+//! Values that a message carries and JSON-RPC does not define: `params`, `result`, an error's `data`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use crate::json::{self, Canonical, MemberName, NumberOutOfRange, Numbers, Value}
 pub enum Payload<'a> {
     /// Parsed.
     Value(Value<'a>),
-    /// Canonical JSON, written as the reader of the message was asked to write numbers.
+    /// Canonical JSON, with numbers in the form that the reader of the message was given.
     Canonical {
         /// The text.
         text: &'a str,
@@ -26,7 +26,7 @@ impl<'a> From<Value<'a>> for Payload<'a> {
 }
 
 impl<'a> Payload<'a> {
-    /// Its canonical form; `buffer` is overwritten where there has to be one.
+    /// Returns the canonical form. Overwrites `buffer` if the payload is not canonical yet.
     pub fn canonical<'b>(
         &'b self,
         numbers: Numbers,
@@ -42,22 +42,23 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// Its value.
+    /// Returns the value.
     pub fn value(&self) -> Cow<'_, Value<'a>> {
         match self {
             Self::Value(value) => Cow::Borrowed(value),
-            // It was written by this program, so it is JSON.
+            // This program wrote the text, so it is JSON.
             Self::Canonical { text, .. } => Cow::Owned(json::parse(text.as_bytes()).unwrap_or(Value::Null)),
         }
     }
 
-    /// Whether it says, as a result, that a tool failed: the boolean `isError` of MCP, if it has it.
+    /// Returns the boolean `isError` of a tool's result (MCP), if present.
     pub(crate) fn is_error(&self) -> Option<bool> {
         static IS_ERROR: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("isError"));
         self.boolean_member(&IS_ERROR)
     }
 
-    /// The task that it tells of (MCP), if that has failed: `taskId`, where `status` is `failed`, or the tool's result says so.
+    /// Returns the `taskId` of the task that the payload is about (MCP), if the task failed: its `status` is `failed`,
+    /// or the tool's result is an error.
     pub(super) fn failed_task(&self) -> Option<Box<str>> {
         static TASK: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("taskId"));
         static STATUS: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("status"));
@@ -69,7 +70,7 @@ impl<'a> Payload<'a> {
         (self.string_member(&STATUS)? == "failed" || is_error()).then(|| task.into())
     }
 
-    /// Whether it is an object.
+    /// True if it is an object.
     pub(crate) fn is_object(&self) -> bool {
         match self {
             Self::Canonical { text, .. } => text.starts_with('{'),
@@ -77,7 +78,7 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// Whether it is an object that has the member.
+    /// True if it is an object with the member.
     pub(crate) fn has_member(&self, name: &MemberName) -> bool {
         match self {
             Self::Canonical { text, .. } => name.is_in(text),
@@ -85,7 +86,7 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// The value of a member, if the payload is an object that has it, and it is a string of Unicode.
+    /// Returns the value of a member, if the payload is an object with that member and the value is a Unicode string.
     pub(crate) fn string_member(&self, name: &MemberName) -> Option<Cow<'a, str>> {
         match self {
             Self::Canonical { text, .. } => name.string_in(text),
@@ -93,7 +94,7 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// The value of a member, if the payload is an object that has it, and it is a boolean.
+    /// Returns the value of a member, if the payload is an object with that member and the value is a boolean.
     fn boolean_member(&self, name: &MemberName) -> Option<bool> {
         match self {
             Self::Canonical { text, .. } => name.boolean_in(text),

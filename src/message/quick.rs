@@ -1,7 +1,7 @@
-//! Messages as nearly all of them are, read in one pass with their payloads in canonical form.
+//! The usual messages, read in one pass, with their payloads in canonical form.
 //!
-//! [`Scanner::scan`] gives up on anything out of the ordinary, and [`Content::parse`](super::Content::parse) decides. What
-//! it does read is what that reads; tests hold the two together.
+//! [`Scanner::scan`] gives up on anything unusual, and [`Content::parse`](super::Content::parse) decides. Both read the
+//! same; tests compare them.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,12 +9,12 @@ use std::ops::Range;
 use super::{Content, ErrorMember, ErrorObject, ExtraMembers, Id, Kind, Message, Payload, Problem, Problems, Single};
 use crate::json::{Canonical, Cursor, Numbers, QuickWriter};
 
-/// Reads messages of one batch of records; keeps its buffers from one to the next.
+/// Reads the messages of a batch of records, reusing its buffers.
 pub struct Scanner {
     writer: QuickWriter,
 }
 
-/// A message whose payloads are known by their places in the text that they were written to.
+/// A message with its payloads as ranges of the text that they were written to.
 #[derive(Debug)]
 pub struct Scanned<'a> {
     kind: Kind,
@@ -41,12 +41,13 @@ struct ScannedError<'a> {
 }
 
 impl Scanner {
-    /// A reader that writes numbers of payloads so.
+    /// Creates a scanner for a form of numbers in payloads.
     pub fn new(numbers: Numbers) -> Self {
         Self { writer: QuickWriter::new(numbers) }
     }
 
-    /// Reads a record; its payloads are appended to `payloads`, which is left as it was where the answer is `None`.
+    /// Reads a record, and appends its payloads to `payloads`. `None` if the careful path has to decide; `payloads` is
+    /// then unchanged.
     pub fn scan<'a>(&mut self, record: &'a str, payloads: &mut String) -> Option<Scanned<'a>> {
         let before = payloads.len();
         let scanned = self.message(&mut Cursor::new(record, 0), payloads);
@@ -56,7 +57,7 @@ impl Scanner {
         scanned
     }
 
-    /// Keeps no room for very large messages.
+    /// Frees the extra room that very large messages needed.
     pub(crate) fn shrink(&mut self) {
         self.writer.shrink();
     }
@@ -128,12 +129,12 @@ impl Scanner {
     }
 }
 
-/// Fills a member that is there once; a second time is for the careful way.
+/// Sets a member. `None` for a duplicate, which is left to the careful path.
 fn set<T>(member: &mut Option<T>, value: T) -> Option<()> {
     member.is_none().then(|| *member = Some(value))
 }
 
-/// An integer that is spelled plainly.
+/// Reads an integer in plain spelling.
 fn scan_integer<'a>(cursor: &mut Cursor<'a>) -> Option<&'a str> {
     let spelling = cursor.number()?;
     let digits = spelling.strip_prefix('-').unwrap_or(spelling);
@@ -150,12 +151,12 @@ fn scan_id<'a>(cursor: &mut Cursor<'a>) -> Option<Id<'a>> {
 }
 
 impl<'a> Scanned<'a> {
-    /// The content that it is, given the payloads that it was scanned with.
+    /// Returns the content, given the payloads that it was scanned with.
     pub fn content(&self, payloads: &'a str) -> Content<'a> {
         Content::Single(self.single(payloads))
     }
 
-    /// The message that it is, given the payloads that it was scanned with.
+    /// Returns the message, given the payloads that it was scanned with.
     #[inline]
     pub(crate) fn single(&self, payloads: &'a str) -> Single<'a> {
         let payload = |scanned: &ScannedPayload| Payload::Canonical {

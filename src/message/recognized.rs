@@ -1,4 +1,4 @@
-//! Whether a record shows that its log holds JSON-RPC. Any object may happen to have a `method` or an `id`.
+//! Recognition of JSON-RPC in the records of a log. Any object may happen to have a `method` or an `id`.
 
 use std::sync::LazyLock;
 
@@ -10,34 +10,34 @@ use crate::record::is_member_of_messages;
 
 static VERSION: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("jsonrpc"));
 
-/// What a record shows of its log.
+/// The degree to which a record shows that its log is JSON-RPC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recognized {
-    /// It is neither a message, nor a batch, nor an object with `jsonrpc`.
+    /// The record is neither a message, nor a batch, nor an object with `jsonrpc`.
     Nothing,
-    /// By the table of [`Content::parse`] it is a message, but without `jsonrpc` and with members that JSON-RPC does not
-    /// have, as a line of a web server's access log may be: `{"method":"GET","status":200}`.
+    /// A message by the table of [`Content::parse`], but without `jsonrpc` and with members that JSON-RPC does not
+    /// define. A line of a web server's access log may look like this: `{"method":"GET","status":200}`.
     Doubtful,
     /// JSON-RPC, valid or not.
     JsonRpc,
 }
 
 impl Recognized {
-    /// What a batch shows, given the most that an element of it does.
+    /// Returns the degree of a batch, given the highest degree of its elements.
     pub(crate) fn batch(most: Option<Self>) -> Self {
-        // A batch of nothing else is broken JSON-RPC (section 6).
+        // A batch with nothing but other values is broken JSON-RPC (section 6).
         most.filter(|most| *most != Self::Nothing).unwrap_or(Self::JsonRpc)
     }
 }
 
 impl Content<'_> {
-    /// What the record shows of its log, given the bytes that it was read from.
+    /// Returns the degree of a record, given its bytes.
     #[inline]
     pub fn recognized(&self, bytes: &[u8]) -> Recognized {
         match self {
             Self::Single(single) => single.recognized(),
             Self::Batch(elements) => Recognized::batch(elements.iter().map(Single::recognized).max()),
-            // An object that is cut off, or has an error in it.
+            // An object that is cut off, or has a syntax error.
             Self::Malformed(_) if bytes.starts_with(b"{") && memmem::find(bytes, b"\"jsonrpc\"").is_some() => {
                 Recognized::JsonRpc
             }
@@ -63,7 +63,7 @@ fn is_doubtful(message: &Message<'_>) -> bool {
     let is_known = |name: Option<&str>| name.is_some_and(|name| is_member_of_messages(name.as_bytes()));
     let unknown = match &message.extra {
         ExtraMembers::Listed(members) => members.iter().any(|(name, _)| !is_known(name.as_str())),
-        // Those that are known are small, and few.
+        // Extra members with known names are small and few, so this object has other members.
         ExtraMembers::Canonical { .. } => true,
     };
     unknown && !message.extra.has(&VERSION)

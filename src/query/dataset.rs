@@ -63,7 +63,7 @@ struct NoServices;
 
 /// The query calls a service without permission.
 #[derive(Debug, thiserror::Error)]
-#[error("the query calls <{0}> with SERVICE, and nobody has let it")]
+#[error("the query calls <{0}> with SERVICE, which is not allowed")]
 struct NotAllowed(String);
 
 impl DefaultServiceHandler for NoServices {

@@ -5,23 +5,23 @@ pub(super) use super::window::Window;
 
 /// A format's description of itself, in its own file.
 pub(super) struct About {
-    /// One line: what a record looks like.
+    /// One line that describes a record.
     pub summary: &'static str,
-    /// The facts that it tells besides messages: time, sender, sessions.
+    /// The facts that records carry besides messages: time, sender, sessions.
     pub carries: &'static str,
-    /// How it is recognised.
+    /// The test that recognises the format.
     pub sign: Sign,
-    /// Makes a decoder that keeps records of at most that many bytes.
+    /// Makes a decoder that keeps records of at most the given number of bytes.
     pub decoder: fn(usize) -> Box<dyn Decoder>,
 }
 
-/// A test for a format, given the first bytes of an input, and what it looks at.
+/// A test for a format, given the first bytes of an input. The variant is the part of the input that shows the format.
 #[derive(Clone, Copy)]
 pub(super) enum Sign {
-    /// A line of text can show the format, with or without a message behind it.
+    /// A line of text, with or without a message after it.
     Line(fn(&Window<'_>) -> bool),
-    /// The first JSON value shows the format.
+    /// The first JSON value.
     Value(fn(&Window<'_>) -> bool),
-    /// As a line, but logs in this format are not read; and why, and what to do instead.
+    /// A line of text, in a format that cannot be read; with the reason, and advice.
     Refused(fn(&Window<'_>) -> bool, &'static str),
 }

@@ -1,18 +1,18 @@
-//! Requests that wait for their answers, where answers name the method.
+//! Open requests, for formats whose answers name the method.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hash};
 
-/// How many are remembered. Where there are more, some answers seem to say something new.
+/// The maximum number of requests that are kept. Above it, some answers wrongly count as news.
 const MOST: usize = 64 * 1024;
 
-/// The requests of a log that were not answered yet.
+/// The requests of a log without an answer so far.
 #[derive(Default)]
 pub(super) struct Asked(HashSet<u64>);
 
 impl Asked {
-    /// Notes a request or its answer by all that both say; tells whether it is an answer and the log has no such request, so
-    /// that nothing else says what it does.
+    /// Adds a request, or removes it at its answer, by the content `said` that both repeat. Returns true for an answer
+    /// whose request is not in the log, so that only the answer holds this content.
     pub(super) fn is_news(&mut self, is_answer: bool, said: impl Hash) -> bool {
         let said = self.0.hasher().hash_one(said);
         if is_answer {

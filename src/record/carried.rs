@@ -1,4 +1,4 @@
-//! Taking carriers off: the text inside, and where each part of it stands in the input.
+//! Removal of wrappers: the text inside, and the place in the input of each part of that text.
 
 use super::carrier::{Carrier, Taken};
 use super::colours::plain_parts;
@@ -13,40 +13,40 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::mem;
 
-/// A log without its carriers. Lines that are not in a carrier are given beside the text, as lines of the log.
+/// A log without its wrappers. Lines outside of a wrapper are given separately, as log lines.
 #[derive(Default)]
 pub(super) struct Carried {
     layers: Vec<Layer>,
-    /// Whose value in a carrier's line, behind a NUL, stands for the writer.
+    /// Selects the value in a wrapped line that stands for the writer, after a NUL.
     session_by: Option<SessionBy>,
-    /// What was read of the input and is not taken apart, and where that begins.
+    /// Bytes of the input that are not processed yet; their offset and line are in `byte` and `line`.
     raw: Vec<u8>,
-    /// Room for one read.
+    /// The buffer for one read.
     buffer: Vec<u8>,
     byte: u64,
     line: u64,
-    /// How many bytes of it are known to hold no LF.
+    /// The number of bytes of `raw` that are known not to hold an LF.
     searched: usize,
-    /// In a line that is too long to be taken apart: it is text as it is.
+    /// True within a line that is too long to unwrap: it becomes text as it is.
     passing: bool,
-    /// No more can be read; after a failure, what has no end is not given.
+    /// The input has ended, or reading has failed. After a failure, an unfinished line is not given.
     ended: bool,
     failed: bool,
-    /// A line may be longer than records are by what a carrier has around them.
+    /// The maximum length of a line, in bytes: longer than a record, for the wrappers around it.
     most: usize,
-    /// The text that was made of it, and how much of the first piece was given.
+    /// The text that is ready, and the number of bytes given of its first piece.
     pieces: VecDeque<Piece>,
     given: usize,
-    /// How many bytes of text were made.
+    /// The number of bytes of text that were made.
     made: u64,
-    /// Who wrote the last line that was in its carriers.
+    /// The writer of the last wrapped line.
     last_writer: Vec<u8>,
-    /// Lines that are not in a carrier: each with the text that comes before it, in bytes.
+    /// Lines outside of a wrapper, each with the number of bytes of text before it.
     others: VecDeque<(u64, LogLine<'static>)>,
     others_length: usize,
 }
 
-/// Text by one writer, in whole lines.
+/// Whole lines of text by one writer.
 #[derive(Default)]
 struct Piece {
     writer: Vec<u8>,
@@ -54,12 +54,12 @@ struct Piece {
     marks: Vec<Mark>,
 }
 
-/// Where the text of one writer stands in the input, as far as it is still to be read.
+/// The places in the input of the text of one writer, as far as it is not read yet.
 #[derive(Default)]
 pub(super) struct Places(VecDeque<Mark>);
 
 impl Places {
-    /// The place in the input of the byte of text with that offset, and the time that its line tells.
+    /// Returns the place in the input of the text at `offset`, and the time of its line.
     pub(super) fn place(&self, offset: u64) -> (Location, Option<Time>) {
         let index = self.0.partition_point(|mark| mark.at <= offset).saturating_sub(1);
         let Some(mark) = self.0.get(index) else { return (Location::START, None) };
@@ -67,7 +67,7 @@ impl Places {
         (mark.location(), mark.time)
     }
 
-    /// Forgets places of text that was read.
+    /// Drops the places of text that was read.
     pub(super) fn forget(&mut self, read: u64) {
         while self.0.get(1).is_some_and(|next| next.at <= read) {
             self.0.pop_front();
@@ -75,11 +75,11 @@ impl Places {
     }
 }
 
-/// One carrier, and what it remembers from line to line.
+/// A wrapper, with its state between lines.
 struct Layer {
     carrier: Carrier,
     inside: Vec<u8>,
-    /// The beginnings of lines that go on, the oldest first; one at most for each stream.
+    /// The beginnings of continued lines, the oldest first; at most one for each stream.
     begun: Vec<Begun>,
 }
 
@@ -90,7 +90,7 @@ struct Begun {
     marks: Vec<Mark>,
 }
 
-/// Where a part of a text stands in the input.
+/// The place of a part of a text in the input.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     /// Offset of its first byte in the text.
@@ -99,7 +99,7 @@ struct Mark {
     byte: u64,
     line: u64,
     time: Option<Time>,
-    /// Whether the bytes behind the first follow it in the input too: those of a string need not.
+    /// True if the following bytes are consecutive in the input too. The bytes of a string may not be.
     is_exact: bool,
 }
 
@@ -108,30 +108,30 @@ impl Mark {
         Location { record: 0, line: self.line, byte: self.byte }
     }
 
-    /// The same mark for a text that begins `start` bytes later, in which it comes later or holds for the first byte.
+    /// Returns the mark for a text that begins `start` bytes later, at its first byte or after.
     fn behind(self, start: u64) -> Self {
         let byte = if self.is_exact { self.byte + start.saturating_sub(self.at) } else { self.byte };
         Self { at: self.at.saturating_sub(start), byte, ..self }
     }
 }
 
-/// Marks for the part of a text from `start` up to `end`.
+/// Returns the marks for the part of a text from `start` up to `end`.
 fn part(marks: &[Mark], start: usize, end: usize) -> impl Iterator<Item = Mark> {
     let (start, end) = (start as u64, end as u64);
     let first = marks.partition_point(|mark| mark.at <= start).saturating_sub(1);
     marks[first..].iter().take_while(move |mark| mark.at <= start || mark.at < end).map(move |mark| mark.behind(start))
 }
 
-/// How many bytes are read at once.
+/// The size of a read, in bytes.
 const READ: usize = 64 * 1024;
-/// How many streams may have a line that goes on.
+/// The maximum number of streams with a continued line.
 const STREAMS: usize = 16;
-/// How many bytes of lines that are not in a carrier are kept until the text before them has been read.
+/// The maximum size, in bytes, of lines outside of a wrapper that are kept until the text before them is read.
 const OTHERS: usize = 64 * 1024;
 
 impl Carried {
-    /// Takes carriers off, the outermost first, in an input that goes on behind `raw`, which stands at `place`. Records have at
-    /// most `limit` bytes.
+    /// Removes wrappers, the outermost first, from an input that begins with `raw` at `place`. Records have at most
+    /// `limit` bytes.
     pub(super) fn new(carriers: &[Carrier], limit: usize, raw: Vec<u8>, place: Location) -> Self {
         let layer = |&carrier| Layer { carrier, inside: Vec::new(), begun: Vec::new() };
         Self {
@@ -144,17 +144,17 @@ impl Carried {
         }
     }
 
-    /// The same where no more can be read, because the input has ended or `failed`.
+    /// Notes that nothing more can be read, because the input has ended or `failed`.
     pub(super) fn ended(self, failed: bool) -> Self {
         Self { ended: !failed, failed, ..self }
     }
 
-    /// The same where a value in the carriers' lines tells sessions apart.
+    /// Sets the value of wrapped lines that separates sessions.
     pub(super) fn with_session_by(self, session_by: Option<SessionBy>) -> Self {
         Self { session_by, ..self }
     }
 
-    /// What one carrier has in a text, that of each writer together.
+    /// Returns the text inside a wrapper, ordered by writer.
     pub(super) fn inside(carrier: Carrier, text: &[u8]) -> Vec<u8> {
         let mut carried = Self::new(&[carrier], usize::MAX, text.to_vec(), Location::START).ended(false);
         while !carried.raw.is_empty() {
@@ -173,12 +173,12 @@ impl Carried {
         texts.into_iter().flat_map(|piece| piece.text).collect()
     }
 
-    /// How many bytes of the input were read.
+    /// The number of bytes of the input that were read.
     pub(super) fn read_length(&self) -> u64 {
         self.byte + self.raw.len() as u64
     }
 
-    /// Makes text, unless there is some, the input has ended, or it is [full](Self::is_full).
+    /// Makes text, unless some is ready, the input has ended, or `self` is [full](Self::is_full).
     pub(super) fn advance(&mut self, input: &mut PlainText<'_>) -> Result<(), TextFailure> {
         while self.pieces.is_empty() && !self.is_full() {
             self.take_apart();
@@ -192,7 +192,7 @@ impl Carried {
             if self.failed {
                 break;
             }
-            // Filled with zeros once: an input may come a byte at a time.
+            // Filled with zeros only once, since an input may come one byte at a time.
             self.buffer.resize(READ, 0);
             let read = input.read(&mut self.buffer)?;
             self.raw.extend_from_slice(self.buffer.get(..read).unwrap_or_default());
@@ -201,12 +201,12 @@ impl Carried {
         Ok(())
     }
 
-    /// The writer of the text that comes next.
+    /// The writer of the next text.
     pub(super) fn next_writer(&self) -> Option<&[u8]> {
         self.pieces.front().map(|piece| &*piece.writer)
     }
 
-    /// Gives that text, at `offset` of all that its writer wrote.
+    /// Copies the next text to `buffer`, and adds its places. The text begins at `offset` of all text of its writer.
     pub(super) fn read(&mut self, buffer: &mut [u8], offset: u64, places: &mut Places) -> usize {
         let Some(piece) = self.pieces.front_mut() else { return 0 };
         places.0.extend(piece.marks.drain(..).map(|mark| Mark { at: mark.at + offset, ..mark }));
@@ -221,17 +221,18 @@ impl Carried {
         given
     }
 
-    /// Whether there is text that needs nothing to be read.
+    /// True if text is ready without reading.
     pub(super) fn has_text(&self) -> bool {
         !self.pieces.is_empty()
     }
 
-    /// Whether lines that are not in a carrier have to be given before there can be more text.
+    /// True if lines outside of a wrapper must be given before more text can be made.
     pub(super) fn is_full(&self) -> bool {
         self.others_length > OTHERS
     }
 
-    /// A line that is not in a carrier, if all text before it was read, which is `read` bytes in all, or too many wait.
+    /// Returns a line outside of a wrapper, if the text before it was read (`read` bytes in all), or if too many lines
+    /// wait.
     pub(super) fn other(&mut self, read: Option<u64>) -> Option<LogLine<'static>> {
         let (before, _) = self.others.front()?;
         if read.map_or(!self.is_full(), |read| *before > read) {
@@ -242,7 +243,7 @@ impl Carried {
         Some(line)
     }
 
-    /// Makes text of the lines that are whole.
+    /// Makes text of whole lines.
     fn take_apart(&mut self) {
         let raw = mem::take(&mut self.raw);
         let mut at = 0;
@@ -272,7 +273,7 @@ impl Carried {
         self.searched = if self.is_full() { 0 } else { self.raw.len() };
     }
 
-    /// Gives what still waits for the rest of its line: the input has ended.
+    /// At the end of the input, gives the lines that still wait for their rest.
     fn finish(&mut self) {
         if mem::take(&mut self.passing) {
             let writer = self.last_writer.clone();
@@ -286,7 +287,8 @@ impl Carried {
         }
     }
 
-    /// Takes a line apart, without its LF if it `ended` with one. `outer` is who wrote it as the carriers around it say.
+    /// Unwraps a line without its LF, which it had if it `ended`. `outer` is the writer according to the wrappers
+    /// around it.
     fn line(&mut self, level: usize, mut line: &[u8], marks: &[Mark], ended: bool, outer: &[u8]) {
         let whole = line.len();
         loop {
@@ -311,7 +313,7 @@ impl Carried {
         }
     }
 
-    /// The marks of what a line carries.
+    /// Returns the marks of the content of a line.
     fn marks_of(&self, level: usize, taken: &Taken<'_>, line: &[u8], own: Vec<Mark>) -> Vec<Mark> {
         let is_exact = matches!(taken.text, Cow::Borrowed(_));
         let mut marks = Vec::with_capacity(1);
@@ -332,9 +334,9 @@ impl Carried {
         marks
     }
 
-    /// Joins what a line carries to what its stream had before, and gives it unless it goes on.
+    /// Joins the content of a line to the earlier content of its stream, and gives it unless the line is continued.
     fn join(&mut self, level: usize, taken: Taken<'_>, marks: Vec<Mark>, writer: Vec<u8>) {
-        // One byte more than a line may have, by which it is found to be too long.
+        // One byte above the maximum length of a line, so that the line is found to be too long.
         let most = self.most / 2 + AROUND + 1;
         let begun = &mut self.layers[level].begun;
         let index = begun.iter().position(|begun| begun.stream == taken.stream && begun.writer == writer);
@@ -360,7 +362,7 @@ impl Carried {
         self.give(level + 1, &done.text, &done.marks, true, &done.writer);
     }
 
-    /// Gives a text, which ends a line if that `ended`, to the carrier inside, or as text of the log.
+    /// Gives a text to the next inner wrapper, or as text of the log. The text is the end of a line if it `ended`.
     fn give(&mut self, level: usize, text: &[u8], marks: &[Mark], ended: bool, writer: &[u8]) {
         if level == self.layers.len() {
             if self.last_writer != writer {
@@ -370,7 +372,7 @@ impl Carried {
             if made == 0 {
                 return;
             }
-            // The order of entries is that of lines, however many of them come at once.
+            // Entries are in the order of lines, however many lines are read at once.
             if self.pieces.back().is_none_or(|last| !writer.is_empty() || last.writer != writer) {
                 self.pieces.push_back(Piece { writer: writer.to_vec(), ..Piece::default() });
             }
@@ -394,7 +396,7 @@ impl Carried {
         }
     }
 
-    /// A line that is not in the carrier: text of the log if it may hold a message, and else one that stands beside it.
+    /// Handles a line outside of the wrapper: as text of the log if it may hold a message, otherwise as a log line.
     fn other_line(&mut self, level: usize, line: &[u8], marks: &[Mark], ended: bool) {
         let bytes = trim_end(line);
         let text = bytes.trim_ascii_start();

@@ -1,4 +1,4 @@
-//! Carriers: what puts every line of a program into a line of its own, whatever the program writes.
+//! Wrappers, which put each line of any program into a line of their own.
 //!
 //! ```text
 //! {"log":"{\"jsonrpc\":…}\n","stream":"stdout","time":"2026-01-05T10:00:00.123456789Z"}
@@ -8,7 +8,7 @@
 //! [pod/api-7d9/mcp] {"jsonrpc":…}
 //! ```
 //!
-//! Some name who wrote each line: the container, the pod, or the program and its process.
+//! Some wrappers name the writer of each line: the container, the pod, or the program and its process.
 
 use super::Time;
 use super::colours::{COLOUR, without_colours};
@@ -19,7 +19,7 @@ use super::window::{Window, lines};
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
-/// What a log was taken out of, line by line.
+/// A wrapper around each line of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Carrier {
@@ -41,42 +41,42 @@ pub enum Carrier {
     Colours,
     /// Lines quoted with `> `.
     Quoted,
-    /// A block between lines of three backquotes; what is outside is not the log.
+    /// A block between lines of three backquotes. Text outside of it is not part of the log.
     Fenced,
-    /// Lines indented by that many blanks.
+    /// Lines indented by this number of blanks.
     Indented(usize),
 }
 
-/// What a line carries.
+/// The content of a wrapped line.
 pub(super) struct Taken<'a> {
     /// The text without the end of its line.
     pub text: Cow<'a, [u8]>,
-    /// Where the text begins in the line.
+    /// The offset of the text in the line.
     pub start: usize,
     pub time: Option<Time>,
-    /// The name of the line's writer; empty: the line does not name it.
+    /// The name of the writer; empty if the line does not name it.
     pub writer: Cow<'a, [u8]>,
-    /// What the line was written to: a line that goes on does so in the next one of its stream.
+    /// The stream of the line. A continued line goes on in the next line of the same stream.
     pub stream: &'a [u8],
     pub goes_on: bool,
-    /// How many bytes of the line are done with.
+    /// The number of bytes of the line that are consumed.
     pub used: usize,
 }
 
 impl<'a> Taken<'a> {
-    /// The rest of a line from `start` on.
+    /// Takes the rest of a line from `start` on.
     fn rest(line: &'a [u8], start: usize, time: Option<Time>) -> Self {
         let writer = Cow::default();
         Self { text: line[start..].into(), start, time, writer, stream: b"", goes_on: false, used: line.len() }
     }
 
-    /// The same line by that writer.
+    /// Sets the writer.
     fn by(self, writer: &'a [u8]) -> Self {
         Self { writer: writer.into(), ..self }
     }
 }
 
-/// Carriers whose lines show them.
+/// Wrappers that each line shows.
 const SHOWN: [Carrier; 7] = [
     Carrier::Colours,
     Carrier::Docker,
@@ -88,7 +88,7 @@ const SHOWN: [Carrier; 7] = [
 ];
 
 impl Carrier {
-    /// What the carrier is called.
+    /// The name of the wrapper.
     pub fn name(self) -> &'static str {
         match self {
             Self::Docker => "docker",
@@ -105,10 +105,10 @@ impl Carrier {
         }
     }
 
-    /// The carrier that half of the lines show, or more.
+    /// Returns the wrapper that at least half of the lines show.
     pub(super) fn shown(text: &[u8]) -> Option<Self> {
         let count = lines(text).count();
-        // The bars behind the names of services stand below each other.
+        // The bars after the names of services are all in the same column.
         let first_bar = lines(text).find_map(|(_, line)| bar(line));
         SHOWN.into_iter().find(|&carrier| {
             let shows = |&(at, line): &(usize, &[u8])| match carrier {
@@ -117,12 +117,13 @@ impl Carrier {
                 _ => carrier.take(line, at + line.len() < text.len(), &mut Vec::new()).is_some(),
             };
             let shown = lines(text).filter(shows).count();
-            // A program may colour a line of its own.
+            // Colours need more than half: a program may colour some lines itself.
             shown > 0 && shown * 2 >= count + usize::from(carrier == Self::Colours)
         })
     }
 
-    /// The carrier that all lines, or those before the first JSON value, might be in. Other logs look the same.
+    /// Returns the wrapper that all lines, or the lines before the first JSON value, might have. Other logs look the
+    /// same.
     pub(super) fn possible(text: &[u8]) -> Option<Self> {
         let (_, first) = lines(text).next()?;
         let indents =
@@ -139,11 +140,11 @@ impl Carrier {
             .or_else(|| is_fenced().then_some(Self::Fenced))
     }
 
-    /// How many carriers are taken off, one inside the other: a terminal's colours, and two more.
+    /// The maximum number of nested wrappers: the colours of a terminal, and two more.
     pub(super) const MOST: usize = 3;
 
-    /// What a line without its LF carries, if it is one of the carrier's; `ended` says whether it had an LF. `inside` is
-    /// to be kept for the next line: the name of the file, or what is not empty in a fence.
+    /// Returns the content of a line without its LF, if the line has this wrapper; `ended` is true if it had an LF. The
+    /// caller keeps `inside` for the next line: the name of the file, or a value that is not empty inside a fence.
     pub(super) fn take<'a>(self, line: &'a [u8], ended: bool, inside: &mut Vec<u8>) -> Option<Taken<'a>> {
         let mut taken = match self {
             Self::Docker => return docker(line, ended),
@@ -190,20 +191,20 @@ impl Carrier {
     }
 }
 
-/// An object that a line begins with, if it is whole or cut off with the log, and how many bytes it has.
+/// Returns the object at the beginning of a line, if it is whole or cut off with the log, and its length in bytes.
 fn object(line: &[u8], ended: bool) -> Option<(RawObject<'_>, usize)> {
     let blanks = leading_blanks(line);
     let (object, length) = RawObject::first(&line[blanks..])?;
     (object.is_whole() || !ended).then_some((object, blanks + length))
 }
 
-/// A member that stands once: another one would be lost.
+/// Returns a member that occurs only once: of two, one would be lost.
 fn only<'a>(object: &RawObject<'a>, name: &str) -> Option<&'a [u8]> {
     let mut all = object.all(name);
     all.next().filter(|_| all.next().is_none())
 }
 
-/// The values of these members that are there, with blanks between them.
+/// Returns the values of the given members that are present, with blanks between them.
 fn names(object: &RawObject<'_>, members: &[&str]) -> Vec<u8> {
     let values: Vec<_> = members.iter().filter_map(|name| scalar(object.get(name)?)).collect();
     values.join(" ").into_bytes()
@@ -223,7 +224,7 @@ fn docker(line: &[u8], ended: bool) -> Option<Taken<'_>> {
             text => (text, true),
         };
         let stream = object.get("stream").unwrap_or_default();
-        // What collects logs names the container beside the line.
+        // Log collectors name the container beside the line.
         let writer = match (object.object("kubernetes"), object.object("attrs")) {
             (Some(pod), _) => names(&pod, &["namespace_name", "pod_name", "container_name"]),
             (None, Some(labels)) => {
@@ -241,14 +242,14 @@ fn journald(line: &[u8], ended: bool) -> Option<Taken<'_>> {
     let time = times::any(&unescape(object.get("__REALTIME_TIMESTAMP")?)?);
     let message = only(&object, "MESSAGE")?;
     let (text, start) = match message.first() {
-        // What is not printable, or not UTF-8, is an array of bytes.
+        // Text that is not printable, or not UTF-8, is an array of bytes.
         Some(b'[') => {
             let byte = |element: &[u8]| std::str::from_utf8(element).ok()?.parse().ok();
             (elements(message).map(byte).collect::<Option<Vec<u8>>>()?.into(), offset_in(line, message))
         }
         _ => (unescape(message)?, offset_in(line, message) + 1),
     };
-    // A line that was too long for journald goes on in the next entry of its stream.
+    // A line that was too long for journald is continued in the next entry of its stream.
     let goes_on = !object.is_whole() || object.get("_LINE_BREAK") == Some(b"\"line-max\"");
     let program = if object.has("_SYSTEMD_UNIT") { "_SYSTEMD_UNIT" } else { "SYSLOG_IDENTIFIER" };
     let writer = names(&object, &["_HOSTNAME", "CONTAINER_NAME", "CONTAINER_ID", program, "_PID"]).into();
@@ -256,7 +257,7 @@ fn journald(line: &[u8], ended: bool) -> Option<Taken<'_>> {
     Some(Taken { text, start, time, writer, stream, goes_on, used })
 }
 
-/// `TIME stdout F TEXT`; with `P` in place of `F` the line goes on.
+/// Parses `TIME stdout F TEXT`; with `P` in place of `F`, the line is continued.
 fn cri(line: &[u8]) -> Option<Taken<'_>> {
     let (length, time) = timestamp(line)?;
     let rest = line[length..].strip_prefix(b" ")?;
@@ -266,13 +267,13 @@ fn cri(line: &[u8]) -> Option<Taken<'_>> {
         [b' ', tag @ (b'F' | b'P'), b' ' | b'\r', text @ ..] => (tag, line.len() - text.len()),
         _ => return None,
     };
-    // The end of a piece's line is the carrier's.
+    // The line end of a partial line belongs to the wrapper.
     let goes_on = *tag == b'P';
     let end = line.strip_suffix(b"\r").filter(|_| goes_on).unwrap_or(line).len().max(text);
     Some(Taken { text: line[text..end].into(), stream, goes_on, ..Taken::rest(line, text, time) })
 }
 
-/// `<14>1 TIME HOST APP PID ID DATA TEXT`, or `TIME HOST APP[PID]: TEXT` with or without a priority.
+/// Parses `<14>1 TIME HOST APP PID ID DATA TEXT`, or `TIME HOST APP[PID]: TEXT` with or without a priority.
 fn syslog(line: &[u8]) -> Option<Taken<'_>> {
     let (priority, mut rest) = match line.strip_prefix(b"<") {
         Some(rest) => {
@@ -314,7 +315,7 @@ fn syslog(line: &[u8]) -> Option<Taken<'_>> {
     })
 }
 
-/// The fields of RFC 5424 behind the version. The data are `-`, or groups in brackets whose values are in quotes.
+/// Parses the fields of RFC 5424 after the version. The data is `-`, or groups in brackets with quoted values.
 fn structured_syslog<'a>(line: &'a [u8], fields: &'a [u8]) -> Option<Taken<'a>> {
     let (time, names) = word(fields)?;
     let mut rest = names;
@@ -347,13 +348,13 @@ fn structured_syslog<'a>(line: &'a [u8], fields: &'a [u8]) -> Option<Taken<'a>> 
     Some(Taken::rest(line, line.len() - text.len(), timestamp(time).and_then(|(_, time)| time)).by(writer))
 }
 
-/// The word that `text` begins with, up to a blank or the end, and what is behind the blank.
+/// Returns the first word of `text`, up to a blank or the end, and the text after the blank.
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = text.iter().position(|&byte| is_blank(byte)).unwrap_or(text.len());
     (end > 0).then(|| (&text[..end], text.get(end + 1..).unwrap_or_default()))
 }
 
-/// Where the bar stands behind the name of a service, `api-1  | `.
+/// Returns the offset of the bar after the name of a service, `api-1  | `.
 fn bar(line: &[u8]) -> Option<usize> {
     let bar = memchr(b'|', &line[..line.len().min(128)])?;
     let name = line[..bar].trim_ascii_end();
@@ -362,7 +363,7 @@ fn bar(line: &[u8]) -> Option<usize> {
     (is_name && is_apart && !name.is_empty() && name.len() < bar).then_some(bar)
 }
 
-/// Where the text of a quoted line begins.
+/// Returns the offset of the text in a quoted line.
 fn quote(line: &[u8]) -> Option<usize> {
     match line {
         [b'>'] | [b'>', b'\r'] => Some(1),
@@ -371,7 +372,7 @@ fn quote(line: &[u8]) -> Option<usize> {
     }
 }
 
-/// The name of the file in the line above its own.
+/// Returns the name of the file in the header line of `tail` or `head`.
 fn header(line: &[u8]) -> Option<&[u8]> {
     trim_end(line).strip_prefix(b"==> ")?.strip_suffix(b" <==").filter(|name| !name.is_empty())
 }

@@ -1,4 +1,4 @@
-//! What stands around a message and tells its time and its sender.
+//! Clues around a message to its time, its sender and its session.
 
 use super::colours::without_colours;
 use super::decoder::trim_end;
@@ -10,25 +10,25 @@ use oxsdatatypes::Decimal;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What tells the session of a message.
+/// The place of the value that names the session of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SessionKey {
     pub place: KeyPlace,
-    /// The value, as a digest, that stands for the input's own session.
+    /// The digest of the value that stands for the input's own session.
     pub own: Option<u64>,
 }
 
-/// Where a [`SessionKey`] stands.
+/// The place of a [`SessionKey`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum KeyPlace {
     /// A member of the objects around messages.
     Member(&'static str),
-    /// A word in front of messages, counted from 0.
+    /// A word in the text before messages, counted from 0.
     Word(usize),
 }
 
 impl SessionKey {
-    /// The value in the text in front of a message, if it is a word there.
+    /// Returns the value in the text before a message, if the place is a word in that text.
     pub(super) fn in_front(self, text: &[u8]) -> Option<&[u8]> {
         match self.place {
             KeyPlace::Word(nth) => word(text, nth),
@@ -36,54 +36,54 @@ impl SessionKey {
         }
     }
 
-    /// Whether that value stands for the input's own session.
+    /// True if the value stands for the input's own session.
     pub(super) fn is_own(self, value: &str) -> bool {
         self.own == Some(digest(value.as_bytes()))
     }
 }
 
-/// A value as it is remembered.
+/// Returns the digest of a value.
 pub(super) fn digest(value: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Members that tell the time, the most telling first.
+/// Members that state the time, the most reliable first.
 const TIMES: [&str; 9] =
     ["time", "ts", "timestamp", "@timestamp", "timeUnixNano", "observedTimeUnixNano", "asctime", "datetime", "t"];
 
-/// The member that tells the date, where another one tells the time of day.
+/// The member that states the date, if another member states the time of day.
 const DATE: &str = "date";
 
-/// Members that tell the sender, if their value names a side.
+/// Members that state the sender, if their value names a side.
 const SENDERS: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "sentBy"];
 
-/// Members with a text that may say which way a message went.
+/// Members with a text that may state the direction of a message.
 const EVENTS: [&str; 3] = ["msg", "message", "event"];
 
-/// How long an answer took: in milliseconds, and with a unit. The last two may be those of something else, unless the request
-/// stands there too.
+/// Members that state how long an answer took: in milliseconds, and with a unit. The last two names may mean something
+/// else, unless the request is there too.
 const MILLISECONDS: [&str; 6] = ["latency_ms", "duration_ms", "elapsed_ms", "latencyMs", "durationMs", "elapsedMs"];
 const DURATIONS: [&str; 5] = ["duration", "took", "latency", "elapsed", "t"];
 
-/// Such a text has fewer bytes, and is not a message itself.
+/// A text with a direction is shorter than this, in bytes, and is not a message.
 const EVENT: usize = 128;
 
-/// The facts that stand around a message.
+/// The facts around a message.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Clues<'a> {
     pub time: Option<Time>,
     pub sender: Option<Sender>,
-    /// Where the sender is not named.
+    /// Set only if the sender is not named.
     pub direction: Option<Direction>,
-    /// What tells the session, and its value.
+    /// The place of the session key, and its value.
     pub key: Option<SessionKey>,
     pub session: Option<&'a [u8]>,
 }
 
 impl<'a> Clues<'a> {
-    /// Those of the object, and else those around it.
+    /// Returns the clues in the object, and otherwise the outer clues.
     pub(super) fn within(self, object: &RawObject<'a>) -> Self {
         let time = TIMES.iter().find_map(|name| times::any(&text(object, name)?));
         let time = time.or_else(|| {
@@ -102,14 +102,14 @@ impl<'a> Clues<'a> {
         Self { session, ..self.or_outer(time, sender, || stated().or_else(told)) }
     }
 
-    /// Those of something, and else those around it.
+    /// Returns the given clues, and otherwise the outer clues.
     fn or_outer(self, time: Option<Time>, sender: Option<Sender>, direction: impl Fn() -> Option<Direction>) -> Self {
         let sender = sender.or(self.sender);
         let direction = if sender.is_none() { direction().or(self.direction) } else { None };
         Self { time: time.or(self.time), sender, direction, ..self }
     }
 
-    /// Those of the text in front of a message, of which the last bytes count, and else those around it.
+    /// Returns the clues in the text before a message, of which the last bytes count, and otherwise the outer clues.
     pub(super) fn in_front(self, text: &'a [u8]) -> Self {
         let session = self.key.and_then(|key| key.in_front(&text[..text.len().min(FRONT)])).or(self.session);
         let text = without_colours(trim_end(&text[text.len().saturating_sub(FRONT)..]));
@@ -128,7 +128,7 @@ impl<'a> Clues<'a> {
         Self { session, ..self.or_outer(time, sender, direction) }
     }
 
-    /// The record with them.
+    /// Adds the clues to a record.
     pub(super) fn of<'r>(self, record: Record<'r>) -> Record<'r> {
         Record {
             time: self.time,
@@ -139,26 +139,26 @@ impl<'a> Clues<'a> {
         }
     }
 
-    /// Key of the session.
+    /// Returns the key of the session.
     pub(super) fn session_key<'s>(self) -> Option<Cow<'s, str>> {
         let is_own = |key: &str| self.key.is_some_and(|place| place.is_own(key));
         self.session.and_then(scalar).filter(|key| !key.is_empty() && !is_own(key)).map(Cow::Owned)
     }
 }
 
-/// How long the answer took that an object holds, beside its request if it is an exchange.
+/// Returns the time that the answer in an object took; `is_exchange` is true if the request is there too.
 pub(super) fn took(object: &RawObject<'_>, is_exchange: bool) -> Option<Decimal> {
     let milliseconds = MILLISECONDS.iter().find_map(|name| times::duration(object.get(name)?));
     let with_units = || durations(is_exchange).find_map(|name| times::with_units(&object.string(name)?));
-    // As HTTP Archives have it.
+    // As in HTTP Archives.
     let archived = || times::duration(object.get("time").filter(|_| object.has("startedDateTime"))?);
-    // The Elastic Common Schema counts nanoseconds.
+    // The Elastic Common Schema counts in nanoseconds.
     let event = || object.get("event.duration").or_else(|| object.object("event")?.get("duration"));
     let in_event = || times::duration(event()?)?.checked_div(1_000_000);
     milliseconds.or_else(with_units).or_else(archived).or_else(in_event)
 }
 
-/// The same of a text with `t=1.4ms`, `took 2ms` or `in 510ms`.
+/// Returns the time that an answer took, from a text with `t=1.4ms`, `took 2ms` or `in 510ms`.
 pub(super) fn took_in_text(text: &[u8], is_exchange: bool) -> Option<Decimal> {
     let text = String::from_utf8_lossy(&text[text.len().saturating_sub(FRONT)..]).into_owned();
     let words = || text.split_whitespace();
@@ -172,10 +172,10 @@ fn durations(is_exchange: bool) -> impl Iterator<Item = &'static str> {
     DURATIONS.into_iter().take(if is_exchange { DURATIONS.len() } else { 3 })
 }
 
-/// How much of a line of text is looked at for its time.
+/// The number of bytes of a text line that are searched for its time.
 const STATED: usize = 64;
 
-/// The time that a line states which is not a message: a member of an object, or at the start of a text.
+/// Returns the time in a line that is not a message: in a member of an object, or at the start of a text.
 pub(crate) fn stated_time(line: &[u8]) -> Option<Time> {
     let line = line.trim_ascii_start();
     match RawObject::parse(line) {
@@ -184,13 +184,13 @@ pub(crate) fn stated_time(line: &[u8]) -> Option<Time> {
     }
 }
 
-/// How much of the text in front of a message is looked at.
+/// The number of bytes of the text before a message that are searched.
 const FRONT: usize = 1024;
 
-/// How many words in front of a message are looked at for a name.
+/// The number of words before a message that are searched for a name.
 pub(super) const WORDS: usize = 12;
 
-/// The word with that number, from 0, in the text in front of a message, if it may be the name of a writer: not a time, a
+/// Returns the word with the index `nth` in the text before a message, if it may be the name of a writer: not a time, a
 /// level, a direction or a method.
 pub(super) fn word(text: &[u8], nth: usize) -> Option<&[u8]> {
     const LEVELS: [&[u8]; 9] =
@@ -203,21 +203,21 @@ pub(super) fn word(text: &[u8], nth: usize) -> Option<&[u8]> {
         && !LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word))
         && named_direction(said).is_none()
         && known_method(said).is_none();
-    // Of other pairs, nothing says that they are names.
+    // Other pairs need not be names.
     let is_pair = said
         .split_once('=')
         .is_some_and(|(name, _)| !["conn", "connection", "logger", "service", "session"].contains(&name));
     (is_name && !is_pair).then_some(word)
 }
 
-/// The text without the name of a value at its end, which is not one of its words.
+/// Returns the text without the name of a value at its end, which is not one of its words.
 fn without_name(text: &str) -> &str {
     let named = text.trim_end_matches('"').strip_suffix('=');
     named.map_or(text, |rest| rest.rsplit_once(' ').map_or("", |(before, _)| before))
 }
 
-/// The sender that the last words in front of a message name, as `from client:` and `[server -> client]` do. A bare `client`
-/// may be the name of the program.
+/// Returns the sender that the last words before a message name, as in `from client:` and `[server -> client]`. A bare
+/// `client` may be the name of the program.
 fn last_words(text: &str) -> Option<Sender> {
     let text = with_words_for_arrows(without_name(text))?;
     let words = text.rsplit(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -229,14 +229,14 @@ fn last_words(text: &str) -> Option<Sender> {
         .find_map(|words| named_side(&words))
 }
 
-/// Arrows that point away from the writer of a log, and those that point to it.
+/// Arrows that point away from the writer of a log, and arrows that point to it.
 const ARROWS: [(&[&str], Direction); 2] = [
     (&[">", ">>", ">>>", "->", "-->", "→", "►", "▶"], Direction::Out),
     (&["<", "<<", "<<<", "<-", "<--", "←", "◄", "◀"], Direction::In),
 ];
 
-/// The direction that the last words in front of a message tell, as `Received message:`, `recv=` and `-->` do. A bare `in`
-/// may be any word.
+/// Returns the direction that the last words before a message state, as in `Received message:`, `recv=` and `-->`. A
+/// bare `in` may be any word.
 fn last_direction(text: &str) -> Option<Direction> {
     let mut tokens = text.split_whitespace().rev().take(2);
     let arrow = |token: &str| ARROWS.iter().find(|(drawn, _)| drawn.contains(&token)).map(|(_, direction)| *direction);
@@ -244,18 +244,18 @@ fn last_direction(text: &str) -> Option<Direction> {
     tokens.find_map(arrow).or_else(|| words.take(3).filter(|word| word.len() > 3).find_map(named_direction))
 }
 
-/// The text with `to` for each arrow to the right; `None` if there is one to the left.
+/// Replaces each arrow to the right with `to`. `None` if there is an arrow to the left.
 fn with_words_for_arrows(text: &str) -> Option<String> {
     (!text.contains("<-") && !text.contains('←')).then(|| text.replace("->", " to ").replace('→', " to "))
 }
 
-/// The characters of a number or a string.
+/// Returns the characters of a number or a string.
 fn text<'a>(object: &RawObject<'a>, name: &str) -> Option<Cow<'a, [u8]>> {
     let value = object.get(name)?;
     unescape(value).or(Some(value.into()))
 }
 
-/// The direction that a word about a message names.
+/// Returns the direction that a word about a message names.
 pub(super) fn named_direction(word: &str) -> Option<Direction> {
     let word = word.trim();
     if let Some((_, direction)) = ARROWS.iter().find(|(drawn, _)| drawn.contains(&word)) {
@@ -270,7 +270,8 @@ pub(super) fn named_direction(word: &str) -> Option<Direction> {
     }
 }
 
-/// The side that a word about a message names as its sender. Words of the log's writer (`in`, `sent`) name none.
+/// Returns the side that a word names as the sender of a message. Words about the writer of the log (`in`, `sent`) do
+/// not name a side.
 pub(super) fn named_side(word: &str) -> Option<Sender> {
     if word.len() > 32 {
         return None;

@@ -3,10 +3,10 @@
 use memchr::memmem;
 use std::borrow::Cow;
 
-/// How colours, and other orders to a terminal, begin.
+/// The beginning of a terminal escape sequence, such as a colour.
 pub(super) const COLOUR: &[u8] = b"\x1b[";
 
-/// The parts of a text without the colours of a terminal, and where each begins.
+/// Returns the parts of a text between terminal escape sequences, with their offsets.
 pub(super) fn plain_parts(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -24,7 +24,8 @@ pub(super) fn plain_parts(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// How many bytes an order to a terminal has behind its beginning: numbers and signs, and then a letter. It may be cut off.
+/// Returns the length of a terminal escape sequence after its beginning, in bytes: numbers and signs, and then a
+/// letter. It may be cut off.
 fn code(text: &[u8]) -> Option<usize> {
     match text.iter().position(|byte| !(0x20..0x40).contains(byte)) {
         None => Some(text.len()),
@@ -32,7 +33,7 @@ fn code(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// A text without the colours of a terminal.
+/// Returns a text without terminal escape sequences.
 pub(super) fn without_colours(text: &[u8]) -> Cow<'_, [u8]> {
     match memmem::find(text, COLOUR) {
         None => text.into(),

@@ -1,8 +1,9 @@
-//! `content-length`: headers with the length of a message, an empty line, and the message, as the Language Server
-//! Protocol's base protocol frames one.
+//! `content-length`: headers with the length of a message, an empty line, and the message, as in the base protocol of
+//! the Language Server Protocol.
 //!
-//! A length that is wrong is not a reason to lose a message, so the message itself has a say: where the stated bytes are
-//! not a JSON value, or none are stated, it goes up to its own end, and without one up to the next `Content-Length:`.
+//! A wrong length is not a reason to lose a message, so the message itself counts too. If the stated bytes are not a
+//! JSON value, or a length is not stated, the message goes up to its own end. Without an end of its own, it goes up to
+//! the next `Content-Length:`.
 
 use super::about::{About, Sign, Window};
 use super::decoder::{Passed, Step, leading_blanks, split_once, trim_end};
@@ -18,7 +19,8 @@ pub(super) const ABOUT: About = About {
     decoder: |limit| MarkedLines::boxed(limit, HEADER, ContentLength { limit, state: FrameState::Between }),
 };
 
-/// A header `Content-Length:`, maybe others, an empty line and `{` or `[`, before any line that is a JSON value.
+/// True for a header `Content-Length:`, maybe other headers, an empty line and `{` or `[`, before any line that is a
+/// JSON value.
 fn detect(window: &Window<'_>) -> bool {
     let bytes = window.bytes;
     let lines = window.lines().take_while(|&(at, _)| at < window.before_values());
@@ -40,10 +42,10 @@ fn detect(window: &Window<'_>) -> bool {
     })
 }
 
-/// How many bytes of a line are looked at to find a header in it.
+/// The number of bytes of a line that are searched for a header.
 const HEADER: usize = 4096;
 
-/// Every message is a record, every other line but the headers in front of it is a [`LogLine`].
+/// Each message is a record. Each other line is a [`LogLine`], except for the headers before a message.
 struct ContentLength {
     limit: usize,
     state: FrameState,
@@ -51,11 +53,11 @@ struct ContentLength {
 
 enum FrameState {
     Between,
-    /// Behind a header.
+    /// After a header.
     Headers(Length),
-    /// Behind the empty line.
+    /// After the empty line.
     Body(Length),
-    /// In a message that is too long, and how many bytes of it are to come, where that is stated.
+    /// In a message that is too long, and the number of bytes still to come, if the length is stated.
     Long(Passed, Option<u64>),
 }
 
@@ -64,7 +66,7 @@ enum FrameState {
 enum Length {
     Absent,
     Bytes(u64),
-    /// Not a number, a number below zero, or several different ones.
+    /// Not a number, a negative number, or several different numbers.
     Unclear,
 }
 
@@ -109,7 +111,7 @@ impl Marks for ContentLength {
     }
 
     fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
-        // Between headers, it is another header, or what standard error wrote, which is not that long.
+        // Between headers, a line up to this length is another header, or output of standard error.
         if matches!(self.state, FrameState::Headers(_)) && line.len() <= HEADER {
             return None;
         }
@@ -126,7 +128,7 @@ impl ContentLength {
         Step::Skip { consumed }
     }
 
-    /// Behind a header, which is told as it is where it says something else than a length, or a type as protocols have it.
+    /// Reads a header. It is given as a line unless it states a length, or a content type of the protocols.
     fn header<'a>(&mut self, length: Length, text: &'a [u8], consumed: usize) -> Step<'a> {
         self.state = FrameState::Headers(length);
         let value = split_once(text, b":").map_or(text, |(_, value)| &value[leading_blanks(value)..]);
@@ -144,7 +146,7 @@ impl ContentLength {
     fn body<'a>(&mut self, length: Length, input: &'a [u8], end: bool) -> Step<'a> {
         let blanks = leading_blanks(input);
         if blanks > 0 {
-            // Those at the start of a message count.
+            // Blanks at the start of a message count.
             let left = match length {
                 Length::Bytes(bytes) => Length::Bytes(bytes.saturating_sub(blanks as u64)),
                 length => length,
@@ -158,13 +160,13 @@ impl ContentLength {
             (_, Length::Absent | Length::Unclear) => self.own_end(None, input, end),
             (_, Length::Bytes(bytes)) => match usize::try_from(bytes) {
                 Ok(stated) if stated <= self.limit => self.stated(stated, input, end),
-                // Maybe true, maybe a number that would hide the rest of the log.
+                // Perhaps true, perhaps a number that would hide the rest of the log.
                 _ => self.own_end(Some(bytes), input, end),
             },
         }
     }
 
-    /// A message that has the stated number of bytes, if that is true.
+    /// Returns a message of the stated number of bytes, if the message shows that the number is right.
     fn stated<'a>(&mut self, stated: usize, input: &'a [u8], end: bool) -> Step<'a> {
         if stated == 0 && !matches!(input, [b'{' | b'[', ..]) {
             return self.record(&[], 0);
@@ -182,7 +184,7 @@ impl ContentLength {
             Extent::Whole(length) => length,
             Extent::Broken(_) => 0,
         };
-        // Not a value, or more than one has: that is what was sent, unless the next header shows that less was.
+        // Not exactly one value. These bytes were sent, unless the next header shows that fewer were.
         match header_before(input, own, stated, end) {
             None => Step::NeedMore,
             Some(Some(_)) if own > 0 => self.record(&input[..own], own),
@@ -193,8 +195,8 @@ impl ContentLength {
         }
     }
 
-    /// A message of no stated length, or of more or fewer bytes than is stated: only one without an end that can be seen
-    /// goes up to the `stated` one.
+    /// Returns a message without a stated length, or with more or fewer bytes than stated. Only a message whose end
+    /// cannot be found goes up to the `stated` length.
     fn own_end<'a>(&mut self, stated: Option<u64>, input: &'a [u8], end: bool) -> Step<'a> {
         match begins_header(input, end) {
             None => return Step::NeedMore,
@@ -223,14 +225,14 @@ impl ContentLength {
         Step::entry(0, consumed, Record::new(text))
     }
 
-    /// A message that is too long, and how many bytes of it are to come behind its first one, where that is stated.
+    /// Begins a message that is too long. `left` is the number of bytes after its first one, if the length is stated.
     fn long<'a>(&mut self, left: Option<u64>) -> Step<'a> {
         self.state = FrameState::Long(Passed::new(b"{"), left);
         Step::Begin { start: 0, consumed: 1 }
     }
 }
 
-/// Passes over what is too long, up to its stated end or the next header.
+/// Skips a message that is too long, up to its stated end or the next header.
 fn pass<'a>(passed: &mut Passed, left: &mut Option<u64>, input: &[u8], end: bool) -> Step<'a> {
     let until = left.map_or(input.len(), |left| input.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
     let header = memchr2_iter(b'C', b'c', &input[..until]).find_map(|at| match begins_header(&input[at..], end) {
@@ -246,11 +248,11 @@ fn pass<'a>(passed: &mut Passed, left: &mut Option<u64>, input: &[u8], end: bool
 
 const NAME: &[u8] = b"content-length";
 
-/// More than a header with a length has, so that looking for one everywhere takes time linear in the input.
+/// Longer than a header with a length, in bytes. The bound keeps the search for headers linear in the input.
 const LONGEST: usize = 64;
 
-/// The length that a line states, if it is a header of this protocol, and how many bytes that is: the line, or what stands
-/// of it before a message.
+/// Returns the length that a line states, if it is a header of this protocol, and the size of the header in bytes: the
+/// line, or the part before a message.
 fn header(line: &[u8]) -> Option<(Length, usize)> {
     let colon = memchr(b':', &line[..line.len().min(LONGEST)])?;
     let message = memchr2(b'{', b'[', &line[colon..]).map_or(line.len(), |at| colon + at);
@@ -264,7 +266,7 @@ fn is_name(name: &[u8]) -> bool {
     trim_end(name).eq_ignore_ascii_case(NAME)
 }
 
-/// The number that stands at `from`, with nothing but a message behind it on its line, and where it ends.
+/// Returns the number at `from`, if only a message follows it on its line, and the offset of its end.
 fn stated_in(line: &[u8], from: usize) -> Option<(Length, usize)> {
     let start = from + leading_blanks(&line[from..]);
     let digits = line[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -274,7 +276,7 @@ fn stated_in(line: &[u8], from: usize) -> Option<(Length, usize)> {
     matches!(line.get(behind), None | Some(b'{' | b'[')).then_some((Length::Bytes(number), behind))
 }
 
-/// Where a line ends with a length, as it does behind a message that is followed by no line end.
+/// Returns the offset of a length at the end of a line, as after a message without a line end.
 fn header_in(line: &[u8]) -> Option<usize> {
     let ends = |line: &[u8]| {
         let colon = memchr(b':', &line[..line.len().min(LONGEST)]).filter(|colon| is_name(&line[..*colon]))?;
@@ -283,9 +285,9 @@ fn header_in(line: &[u8]) -> Option<usize> {
     memchr2_iter(b'C', b'c', line).find(|&at| ends(&line[at..]).is_some())
 }
 
-/// Whether a line with a length, good or bad, stands at the start of `input`; `None`: more is needed to know.
+/// True if `input` begins with a line with a length, valid or not. `None` if more input is needed.
 ///
-/// That never happens inside a message that is JSON: no string goes over a line's end, so there a quote comes first.
+/// Inside a message that is JSON this is never true: strings do not span lines, so such a line has a quote.
 fn begins_header(input: &[u8], end: bool) -> Option<bool> {
     let unseen = if end { Some(false) } else { None };
     let name = &input[..input.len().min(NAME.len())];
@@ -300,7 +302,7 @@ fn begins_header(input: &[u8], end: bool) -> Option<bool> {
     }
 }
 
-/// The first length at `from` or behind it, and before `until`; `None`: more is needed to know.
+/// Returns the offset of the first length at or after `from`, and before `until`. `None` if more input is needed.
 fn header_before(input: &[u8], from: usize, until: usize, end: bool) -> Option<Option<usize>> {
     for at in memchr2_iter(b'C', b'c', &input[from..until]) {
         if begins_header(&input[from + at..], end)? {

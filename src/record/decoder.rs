@@ -1,56 +1,57 @@
-//! The contract of a decoder, and what most of them have in common.
+//! The contract of a decoder, and functions that most decoders share.
 
 use super::{Entry, Record};
 use memchr::memmem;
 
-/// Finds the entries of one log format in bytes that it is shown. No I/O, no clock, no globals.
+/// Finds the entries of one log format in bytes. Uses no I/O, no clock and no globals.
 ///
-/// The reader of a log keeps the bytes: it shows those that are not consumed yet, does what the [`Step`] says, and
+/// The reader of a log keeps the bytes: it shows the bytes that are not consumed yet, does what the [`Step`] says, and
 /// shows the rest again.
 ///
 /// A decoder
-/// - gives the same entries however the input is cut into pieces, so a decision may depend on bytes, never on how many
-///   of them are there;
-/// - makes progress: a step other than [`Step::NeedMore`] consumes something, or gives an entry that it still held;
-/// - never asks for more while it has the limit that it was made with, plus 64 KiB: a longer record is passed over with
-///   [`Step::Begin`] and [`Step::Skip`] and given as [`oversized`](super::Record::oversized).
+/// - gives the same entries however the input is split, so its decisions may depend on bytes, but not on the number of
+///   bytes shown;
+/// - makes progress: a step other than [`Step::NeedMore`] consumes bytes, or gives an entry that the decoder still
+///   held;
+/// - never asks for more if it is shown as many bytes as its limit and 64 KiB: a longer record is skipped with
+///   [`Step::Begin`] and [`Step::Skip`], and given as [`oversized`](super::Record::oversized).
 pub trait Decoder: Send {
-    /// Says what comes next. `input` begins with the first byte that is not consumed; `end` means that no byte follows
-    /// `input`, and then [`Step::NeedMore`] means that nothing is left in it.
+    /// Returns the next step. `input` begins with the first byte that is not consumed. If `end` is true, no byte
+    /// follows `input`, and [`Step::NeedMore`] means that it holds nothing more.
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a>;
 
-    /// Why nothing more can be made of the input; asked after [`Step::NeedMore`].
+    /// Returns the reason why the rest of the input cannot be decoded, after [`Step::NeedMore`].
     fn failure(&mut self) -> Option<String> {
         None
     }
 }
 
-/// The finding of a [`Decoder`]. Offsets count from the start of the `input` that it was shown.
+/// The result of a [`Decoder`]. Offsets count from the start of the `input`.
 #[derive(Debug, PartialEq)]
 pub enum Step<'a> {
-    /// Undecided: show at least twice as many bytes, or say that this is the end.
+    /// Undecided: the decoder needs twice as many bytes or more, or the end of the input.
     NeedMore,
-    /// Nothing to tell about the first bytes.
+    /// The first bytes do not belong to an entry.
     Skip {
-        /// How many bytes are done with, at least 1.
+        /// The number of consumed bytes, at least 1.
         consumed: usize,
     },
-    /// The next entry begins here, but its bytes are not given in one piece: they are too many, or are put together again
-    /// by the decoder.
+    /// The next entry begins here, but its bytes are not given in one piece: they are too many, or the decoder
+    /// assembles them.
     Begin {
-        /// Where the entry's first byte is.
+        /// The offset of the entry's first byte.
         start: usize,
-        /// How many bytes are done with, at least 1.
+        /// The number of consumed bytes, at least 1.
         consumed: usize,
     },
     /// An entry.
     Entry {
-        /// Where its first byte is; of no meaning after [`Step::Begin`].
+        /// The offset of the entry's first byte; without meaning after [`Step::Begin`].
         start: usize,
-        /// How many bytes are done with; 0 only for an entry that the decoder still held.
+        /// The number of consumed bytes; 0 only for an entry that the decoder still held.
         consumed: usize,
-        /// The entry. Its location is filled in by the reader, which counts lines and bytes, unless the decoder knows it:
-        /// then its record number is not 0.
+        /// The entry. The reader, which counts lines and bytes, sets its location, unless the decoder knows it: then
+        /// its record number is not 0.
         entry: Entry<'a>,
     },
 }
@@ -60,7 +61,7 @@ impl<'a> Step<'a> {
         Self::Entry { start, consumed, entry: entry.into() }
     }
 
-    /// The same step with what `change` makes of the entry, if it gives one.
+    /// Applies `change` to the entry, if the step gives one.
     pub(super) fn map(self, change: impl FnOnce(Entry<'a>) -> Entry<'a>) -> Self {
         match self {
             Self::Entry { start, consumed, entry } => Self::Entry { start, consumed, entry: change(entry) },
@@ -72,7 +73,7 @@ impl<'a> Step<'a> {
         matches!(self, Self::Entry { .. })
     }
 
-    /// How many bytes are done with.
+    /// The number of consumed bytes.
     pub(super) fn consumed(&self) -> usize {
         match *self {
             Self::NeedMore => 0,
@@ -81,32 +82,32 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Blank: what JSON calls whitespace.
+/// True for whitespace of JSON, called a blank here.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// How many blanks `bytes` begins with.
+/// Returns the number of blanks at the beginning of `bytes`.
 pub(super) fn leading_blanks(bytes: &[u8]) -> usize {
     bytes.iter().position(|&byte| !is_blank(byte)).unwrap_or(bytes.len())
 }
 
-/// `bytes` without the blanks at its end.
+/// Returns `bytes` without blanks at the end.
 pub(super) fn trim_end(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1);
     &bytes[..end]
 }
 
-/// The text before the first `mark`, and the text behind it.
+/// Returns the text before the first `mark`, and the text after it.
 pub(super) fn split_once<'a>(text: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let at = memmem::find(text, mark)?;
     Some((&text[..at], &text[at + mark.len()..]))
 }
 
-/// The length of what was passed over, blanks at its end not counted.
+/// The length of a skipped entry, without blanks at its end.
 #[derive(Clone)]
 pub(super) struct Passed {
-    /// The same with blanks.
+    /// The length with blanks.
     pub seen: u64,
     length: u64,
 }
@@ -127,7 +128,7 @@ impl Passed {
         self.seen += bytes.len() as u64;
     }
 
-    /// Passes over these bytes too, and gives the record if it is `done` with them.
+    /// Skips more bytes. Returns the record if they are `done`.
     pub(super) fn step<'a>(&mut self, bytes: &[u8], done: bool) -> Step<'a> {
         self.add(bytes);
         match bytes.len() {
@@ -142,7 +143,7 @@ impl Passed {
 pub(super) mod tests {
     use super::*;
 
-    /// Drives a decoder by hand over `input` cut at `cuts`; each entry is given with the offset of its first byte.
+    /// Runs a decoder over `input` cut at `cuts`. Returns each entry with the offset of its first byte.
     pub(in super::super) fn drive(
         decoder: &mut dyn Decoder,
         input: &[u8],
@@ -170,7 +171,8 @@ pub(super) mod tests {
         entries
     }
 
-    /// The entries that `make`'s decoder finds, checked to be the same at every split point, and byte by byte.
+    /// Returns the entries that a decoder finds, after checking that they are the same at every split point, and byte
+    /// by byte.
     pub(in super::super) fn entries(make: impl Fn() -> Box<dyn Decoder>, input: &[u8]) -> Vec<(usize, Entry<'static>)> {
         let whole = drive(&mut *make(), input, &[]);
         for cut in 0..input.len() {
@@ -181,7 +183,7 @@ pub(super) mod tests {
         whole
     }
 
-    /// The same for input that is too long to be cut at every byte.
+    /// Returns the entries of input that is too long to be cut at every byte.
     pub(in super::super) fn entries_of_long(
         make: impl Fn() -> Box<dyn Decoder>,
         input: &[u8],
@@ -194,7 +196,7 @@ pub(super) mod tests {
         whole
     }
 
-    /// Records as text, `<length>` for those that are too long, `# text` for lines between them.
+    /// Returns the text of records, `<length>` for records that are too long, `# text` for lines between records.
     pub(in super::super) fn texts(entries: &[(usize, Entry<'_>)]) -> Vec<String> {
         let text = |(_, entry): &(usize, Entry<'_>)| match entry {
             Entry::Record(r) if r.flags.oversized => format!("<{}>", r.length),

@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{self, BufReader, Chain, Cursor, Read};
 use zstd::stream::read::Decoder as ZstdDecoder;
 
-/// How data are compressed.
+/// A kind of compression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InputCompression {
     /// gzip, RFC 1952; any number of members.
@@ -19,7 +19,7 @@ pub enum InputCompression {
     Bzip2,
     /// xz; any number of streams, with dictionaries of up to 128 MiB.
     Xz,
-    /// A page that [`report`](crate::report) made, with the log in it.
+    /// A page that [`report`](crate::report) made, which holds the log.
     Page,
 }
 
@@ -48,22 +48,22 @@ impl fmt::Display for InputCompression {
     }
 }
 
-/// The bytes behind an input that is plain, compressed, or compressed twice, for files that are not logs.
+/// Returns the bytes in an input that is plain, compressed, or compressed twice, for files that are not logs.
 pub fn decompressed<'r>(input: impl Read + Send + 'r) -> io::Result<impl Read + Send + 'r> {
     let inner = CompressionLayer::new(Box::new(LogSource(input)))?;
     CompressionLayer::new(Box::new(inner))
 }
 
-/// The text of a log that is plain, compressed, or compressed twice, as UTF-8, for a [`Reader`](super::Reader).
+/// Returns the text of a log that is plain, compressed, or compressed twice, as UTF-8, for a [`Reader`](super::Reader).
 #[cfg(feature = "register")]
 pub(crate) fn plain_text<'r>(input: impl Read + Send + 'r) -> io::Result<impl Read + Send + 'r> {
     Ok(PlainText::new(input)?.0)
 }
 
-/// The text of an input that is plain, compressed, or compressed twice, as UTF-8. It fails with a [`TextFailure`].
+/// The text of an input that is plain, compressed, or compressed twice, as UTF-8. Reading fails with a [`TextFailure`].
 ///
-/// Data that ends early gives all text before its end. Where data is damaged, a block of text before that place may be
-/// lost with it: the libraries give no part of a piece that they found damaged.
+/// Data that ends early gives all text before its end. Damaged data may also lose a block of text before the damage:
+/// the libraries do not return a part of a block that is damaged.
 pub(super) struct PlainText<'r>(Utf8<'r>);
 
 impl<'r> PlainText<'r> {
@@ -76,7 +76,7 @@ impl<'r> PlainText<'r> {
     }
 }
 
-/// Which side failed. Travels inside of an [`io::Error`] through the decompressing readers.
+/// The side that failed. It travels inside of an [`io::Error`] through the decompressing readers.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TextFailure {
     #[error(transparent)]
@@ -86,7 +86,7 @@ pub(super) enum TextFailure {
     Data { kind: InputCompression, source: Option<io::Error> },
 }
 
-/// The input itself: marks its errors as its own, so that they are not taken for damaged data.
+/// The input itself. It marks its errors as its own, so that they do not count as damaged data.
 struct LogSource<R>(R);
 
 impl<R: Read> Read for LogSource<R> {
@@ -100,7 +100,8 @@ impl<R: Read> Read for LogSource<R> {
     }
 }
 
-/// The data behind one compression, or behind none. Not generic: decoders would be compiled for each kind of reader.
+/// The data inside a compression, or plain data. Not generic, because decoders would be compiled for each kind of
+/// reader.
 enum CompressionLayer<'r> {
     Plain(Peeked<'r>),
     Gzip(MultiGzDecoder<BufReader<Peeked<'r>>>),
@@ -113,13 +114,13 @@ enum CompressionLayer<'r> {
 /// An input of any kind.
 type AnyRead<'r> = Box<dyn Read + Send + 'r>;
 
-/// What the dictionaries of xz may take in KiB: twice what its highest level does.
+/// The memory limit for xz, in KiB: twice the dictionary of its highest level.
 const XZ_MEMORY: u32 = 128 << 10;
 
-/// A reader of which the first bytes were looked at: those, the error that came behind them, and the rest.
+/// A reader whose first bytes were read ahead: these bytes, the error after them, and the rest.
 type Peeked<'r> = Chain<Chain<Cursor<Vec<u8>>, Failed>, AnyRead<'r>>;
 
-/// Looks at the first bytes of an input, of which there may be fewer.
+/// Reads the first bytes of an input ahead. There may be fewer.
 fn peek(mut input: AnyRead<'_>) -> (Vec<u8>, Peeked<'_>) {
     let mut head = Vec::new();
     let failed = Failed(input.by_ref().take(PAGE.len() as u64).read_to_end(&mut head).err());
@@ -127,7 +128,7 @@ fn peek(mut input: AnyRead<'_>) -> (Vec<u8>, Peeked<'_>) {
 }
 
 impl<'r> CompressionLayer<'r> {
-    /// Fails only for want of memory: a read that fails here does so again in [`Read::read`].
+    /// Fails only if memory is short: a read that fails here fails again in [`Read::read`].
     fn new(input: AnyRead<'r>) -> io::Result<Self> {
         let (head, peeked) = peek(input);
         let buffered = |peeked| BufReader::with_capacity(64 * 1024, peeked);
@@ -173,17 +174,17 @@ impl Read for CompressionLayer<'_> {
     }
 }
 
-/// Text as UTF-8: as it is, or made of UTF-16 where that has a byte-order mark, which stays.
+/// Text as UTF-8: as it is, or converted from UTF-16 with a byte-order mark, which is kept.
 ///
-/// Half of a surrogate pair becomes the three bytes that it would have in UTF-8, which no UTF-8 has, and half of a
-/// character at the end becomes U+FFFD, so that whoever reads the text finds both.
+/// A lone surrogate becomes the three bytes that UTF-8 would encode it with, and half of a code unit at the end becomes
+/// U+FFFD, so that readers of the text notice both.
 struct Utf8<'r> {
     input: Peeked<'r>,
-    /// How two bytes make a unit of UTF-16.
+    /// Makes a UTF-16 code unit from two bytes; `None` for UTF-8.
     unit: Option<fn([u8; 2]) -> u16>,
-    /// Bytes that are not converted yet: less than a character between reads.
+    /// Bytes that are not converted yet: between reads, less than a character.
     units: Vec<u8>,
-    /// What was converted, and how much of it was given.
+    /// The converted text, and the number of bytes given of it.
     text: Vec<u8>,
     given: usize,
 }
@@ -199,11 +200,11 @@ impl<'r> Utf8<'r> {
         Self { input, unit, units: Vec::new(), text: Vec::new(), given: 0 }
     }
 
-    /// Converts what was read, at the `end` of the input all of it.
+    /// Converts what was read; at the `end` of the input, all of it.
     fn convert(&mut self, unit: fn([u8; 2]) -> u16, end: bool) {
         let mut units: Vec<u16> = self.units.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
         if !end {
-            // The other half of the character may come.
+            // The other half of the character may follow.
             units.pop_if(|last| matches!(last, 0xd800..=0xdbff));
         }
         (self.text, self.given) = (Vec::new(), 0);
@@ -274,7 +275,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Everything that can be read, and how it ends.
+    /// Returns everything that can be read, and the error at its end.
     fn read(input: impl Read + Send) -> (Vec<u8>, Option<String>) {
         let (mut text, mut all, mut buffer) = (PlainText::new(input).unwrap(), Vec::new(), [0; 5]);
         loop {
@@ -363,11 +364,12 @@ mod tests {
         }
     }
 
-    /// Small data may say that it needs a lot of memory to be read.
+    /// Small data may claim to need a lot of memory.
     #[test]
     fn dictionaries_are_bounded() {
         let mut bomb = xz(&[b'x'; 1000]);
-        // The property of the filter, in the header of the block; 40 is 4 GiB. Behind it stands the header's checksum.
+        // The property of the filter, in the header of the block; 40 is 4 GiB. The checksum of the header comes after
+        // it.
         let property = 12 + 2 + 2;
         bomb[property] = 40;
         let header = 12..12 + (usize::from(bomb[12]) + 1) * 4 - 4;
@@ -389,7 +391,7 @@ mod tests {
                 let (found, error) = read(&whole[..cut]);
                 let kept = found.strip_suffix("\u{fffd}".as_bytes()).unwrap_or(&found);
                 assert!(error.is_none() && kept.len() >= cut / 2, "{cut}");
-                // Cut between the halves of a pair, the first of them is left.
+                // A cut between the halves of a pair leaves the first half.
                 let kept = kept.strip_suffix(b"\xed\xa0\xbd").unwrap_or(kept);
                 assert!(text.as_bytes().starts_with(kept), "{cut}");
             }

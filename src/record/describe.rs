@@ -1,4 +1,4 @@
-//! Where messages were found in a log, said as a [`Layout`] that finds them again.
+//! Describes the places of messages in a log, as a [`Layout`] that finds them again.
 
 use super::layout::Layout;
 use super::object::{RawObject, elements, scalar, unescape};
@@ -7,22 +7,22 @@ use super::{Record, times};
 use crate::json::pointer_token;
 use std::collections::BTreeMap;
 
-/// A record, with the line that it was found on, and where in it.
+/// A record, the line on which it was found, and its place in the line.
 pub struct FoundIn<'a> {
     /// The line without its end.
     pub line: &'a [u8],
     /// The offset of the message.
     pub at: usize,
-    /// What was found.
+    /// The record.
     pub record: &'a Record<'a>,
 }
 
-/// More places than people have messages in.
+/// The maximum number of places, more than logs have in practice.
 const MOST: usize = 12;
 
 impl Layout {
-    /// A layout that finds these again, by pointers if all were inside objects, and how a file for it says that in TOML:
-    /// `envelope = …` or `line = …`. `None`: none was found inside a line.
+    /// Returns a layout that finds these records again, with pointers if all of them were inside objects, and the TOML
+    /// for it in a file: `envelope = …` or `line = …`. `None` if all records were whole lines.
     pub fn describe(found: &[FoundIn<'_>]) -> Option<(String, Self)> {
         let inside: Vec<_> = found.iter().filter(|found| found.line != &*found.record.bytes).collect();
         match inside.first()? {
@@ -61,7 +61,7 @@ fn pointers(found: &[&FoundIn<'_>]) -> Option<(String, Layout)> {
     Some((format!("envelope = {{ {} }}", parts.collect::<Vec<_>>().join(", ")), layout))
 }
 
-/// The pointer to the first value that `is` it, also in strings that hold JSON.
+/// Returns the pointer to the first value for which `is` returns true, also in strings that hold JSON.
 fn pointer(value: &[u8], is: &dyn Fn(&[u8]) -> bool) -> Option<String> {
     let below = |name: &str, value: &[u8]| Some(format!("/{}{}", pointer_token(name), pointer(value, is)?));
     match value.first()? {
@@ -79,7 +79,7 @@ fn meaning(record: &Record<'_>) -> Option<WordMeaning> {
     record.sender.map(WordMeaning::Sent).or(record.direction.map(WordMeaning::Went))
 }
 
-/// An expression made of what stands in front of the messages: the shapes of times, and the words for the sender.
+/// Makes an expression from the text before the messages: the shapes of times, and the words for the sender.
 fn expression(found: &[&FoundIn<'_>]) -> Option<(String, Layout)> {
     let [mut times, mut words, mut anchors] = [Vec::new(), Vec::new(), Vec::new()];
     for FoundIn { line, at, record } in found {
@@ -115,18 +115,18 @@ fn expression(found: &[&FoundIn<'_>]) -> Option<(String, Layout)> {
     Some((format!("line = {}", toml_string(&regex)), layout))
 }
 
-/// A string of TOML, as it is if that can be, with line breaks behind and before it if there are some in it.
+/// Returns a string in TOML: literal if possible, and with line breaks around the text if there are line breaks in it.
 pub fn toml_string(text: &str) -> String {
     let is_plain = |c: char| !c.is_control() || c == '\n';
     match text.contains('\n') {
         false if text.chars().all(is_plain) && !text.contains('\'') => format!("'{text}'"),
         true if text.chars().all(is_plain) && !text.contains("'''") => format!("'''\n{text}\n'''"),
-        // JSON's escapes are those of TOML.
+        // Escape sequences of JSON are valid in TOML.
         _ => serde_json::Value::from(text).to_string().replace('\x7f', "\\u007f"),
     }
 }
 
-/// A text as a regular expression, with any number in place of each.
+/// Returns a text as a regular expression that matches any number in place of each number.
 fn shape(text: &str) -> String {
     let mut shape = String::new();
     for character in regex::escape(text).chars() {

@@ -1,4 +1,4 @@
-//! A format as a file in TOML describes it, its user's or one of those in `record/formats`.
+//! A format described by a TOML file: a file of the user, or one in `record/formats`.
 
 use super::elements::first_element;
 use super::layout::{Layout, LayoutError};
@@ -11,25 +11,25 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 
-/// A file.
+/// The content of a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Described {
     pub name: String,
-    /// What users are shown of it: what a record looks like, and what it tells besides messages.
+    /// Descriptions for users: of a record, and of the facts that it carries besides messages.
     #[serde(default)]
     summary: String,
     #[serde(default)]
     carries: String,
-    /// Formats of a lower rank are looked for first, in logs that have one of the literals: a list has them.
+    /// Formats of a lower rank are tried first, in logs that contain one of the literals. `formats.rs` lists both.
     #[serde(default, rename = "rank")]
     _rank: IgnoredAny,
     #[serde(default, rename = "literals")]
     _literals: IgnoredAny,
     clue: Option<ClueText>,
-    /// Why it is not read, and what to do instead.
+    /// The reason why the format is not read, with advice.
     pub refuse: Option<String>,
-    /// Pieces are the elements of an array.
+    /// True if pieces are the elements of an array.
     #[serde(default)]
     array: bool,
     tail: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct Described {
     line: Option<String>,
     #[serde(default)]
     rule: Vec<DescribedRule>,
-    /// Words for the sender in all rules, and for what the writer of the log sent and received.
+    /// Words for the sender in all rules, and for what the writer of the log sent or received.
     #[serde(default)]
     client: Vec<String>,
     #[serde(default)]
@@ -52,12 +52,12 @@ pub(super) struct Described {
     pub gives: Option<Gives>,
 }
 
-/// One rule, with words of its own.
+/// A rule, with words of its own.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct DescribedRule {
     gives: RuleKind,
-    /// What values at pointers look like.
+    /// Regular expressions for the values at pointers.
     r#where: BTreeMap<String, String>,
     /// JSON Pointers to the parts.
     envelope: Option<BTreeMap<String, Pointers>>,
@@ -68,8 +68,8 @@ struct DescribedRule {
     r#in: Vec<String>,
 }
 
-/// An expression for text before the first JSON value, or what values at pointers look like in the first object: all of one of
-/// these tables.
+/// A regular expression for text before the first JSON value; or regular expressions for the values at pointers in the
+/// first object, of which all in one table must match.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ClueText {
@@ -84,16 +84,16 @@ enum Pointers {
     Several(Vec<String>),
 }
 
-/// What has to come of the sample.
+/// The expected result of the sample.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Gives {
     pub messages: usize,
-    /// That of the first message.
+    /// The method of the first message.
     pub method: Option<String>,
 }
 
-/// What is made of a file.
+/// A format that was parsed from a file.
 #[derive(Default)]
 pub(super) struct FileFormat {
     pub summary: String,
@@ -110,7 +110,7 @@ enum Clue {
 }
 
 impl FileFormat {
-    /// What a file describes that is built in.
+    /// Parses the file of a built-in format.
     pub fn parse(text: &str) -> Result<Self, LayoutError> {
         let described: Described = toml::from_str(text)?;
         let layout = described.layout()?;
@@ -125,7 +125,7 @@ impl FileFormat {
         Ok(Self { summary, carries, sample: sample.unwrap_or_default(), refuse, layout, clue })
     }
 
-    /// Whether an input has this format.
+    /// True if an input has this format.
     pub fn is_in(&self, window: &Window<'_>) -> bool {
         match &self.clue {
             None => false,

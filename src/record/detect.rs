@@ -1,4 +1,4 @@
-//! The formats, and how one is recognised.
+//! The formats, and their detection.
 
 use super::Entry;
 use super::about::{About, Sign, Window};
@@ -14,8 +14,8 @@ use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Lists the formats in the order in which users are shown them: those that are modules, each with its rank in the order in which
-/// they are looked for, and those that are files.
+/// Lists the formats in the order in which users see them: formats that are modules, each with its rank in the order of
+/// detection, then formats that are files.
 macro_rules! formats {
     (
         $($format:ident = $rank:literal $module:ident $name:literal,)+;
@@ -30,7 +30,7 @@ macro_rules! formats {
         }
 
         impl Format {
-            /// Every format, as they are listed to users.
+            /// Every format, in the order in which users see them.
             pub const ALL: &'static [Self] = &[$(Self::$format,)+ $(Self::$file,)+];
 
             fn row(self) -> FormatRow {
@@ -51,18 +51,19 @@ macro_rules! formats {
     };
 }
 
-/// What the table says of a format.
+/// A format in the table.
 struct FormatRow {
     rank: u8,
     name: &'static str,
     says: Says,
 }
 
-/// What says all else of it.
+/// The source of all other facts about a format.
 enum Says {
-    /// With a small log, which must be detected as this format.
+    /// A module, and a small log that must be detected as this format.
     Module(&'static About, &'static str),
-    /// Parsed when it is first needed: in a log with one of the literals, and text before the first value where that shows it.
+    /// A file, parsed when it is first needed: for a log with one of the literals, in text before the first value if
+    /// `by_text`.
     File { text: &'static str, by_text: bool, literals: &'static [&'static str], file: &'static LazyLock<FileFormat> },
 }
 
@@ -87,30 +88,30 @@ files! { formats! {
 } }
 
 impl Format {
-    /// How many bytes detection looks at.
+    /// The number of bytes that detection reads.
     pub(super) const WINDOW: usize = 64 * 1024;
 
-    /// Recognises a format by the content of an input's first bytes, of which it looks at 64 KiB at most. The same bytes
-    /// give the same format. In a log whose lines are in a [`Carrier`], it is the format of what is inside.
+    /// Detects the format of an input by its first bytes, at most 64 KiB. The same bytes give the same format. For a
+    /// log whose lines are in a [`Carrier`], it is the format of the text inside.
     ///
-    /// An input that begins as tape archives do is `tar`. Formats are looked for in the order of their ranks, and the first that
-    /// is found decides. Its file says how it is recognised, or its module: by text that stands before any line that is or
-    /// begins another JSON value, by the first object with members on a line, or by the first value. Everything else, and
-    /// nothing at all, is `json-lines`.
+    /// An input that begins as tape archives do is `tar`. Other formats are tried in the order of their ranks, and the
+    /// first match decides. A format's file or module states its sign: text before any line that is or begins another
+    /// JSON value, the first object with members on a line, or the first value. Everything else, also an empty input,
+    /// is `json-lines`.
     ///
-    /// Lines that are not JSON (banners, stderr) do not count, nor do objects and arrows with an error in them; what comes
-    /// before the error in an archive does. No object that shows a format has a member `jsonrpc`, and one that is cut off by the
-    /// end of what is seen counts as far as it goes.
+    /// Lines that are not JSON (banners, stderr) do not count, nor do objects and arrows with a syntax error; in an
+    /// archive, the part before the error counts. An object that shows a format does not have a member `jsonrpc`. An
+    /// object that is cut off at the end of the examined bytes counts as far as it goes.
     pub fn detect(head: &[u8]) -> Self {
         Self::of(&Self::taken_off(&head[..head.len().min(Self::WINDOW)]).1)
     }
 
-    /// The format of a text, whatever carrier it may be in.
+    /// Returns the format of a text, without regard to wrappers.
     fn of(text: &[u8]) -> Self {
         Self::shown_in(&Window::new(text), false).unwrap_or(Self::JsonLines)
     }
 
-    /// The carriers that a text is in, the outermost first, and the text inside.
+    /// Returns the wrappers around a text, the outermost first, and the text inside.
     fn taken_off(text: &[u8]) -> (Vec<Carrier>, Cow<'_, [u8]>) {
         let (mut carriers, mut text) = (Vec::new(), Cow::Borrowed(text));
         while carriers.len() < Carrier::MOST && !tar::is_archive(&text) {
@@ -118,7 +119,7 @@ impl Format {
             let Some(carrier) = shown.or_else(|| Carrier::possible(&text)) else { break };
             let inside = Carried::inside(carrier, &text);
             let has_fence = || Carrier::possible(&inside) == Some(Carrier::Fenced);
-            // JSON may be indented; what is read inside of others is not read in the log as it is.
+            // JSON may be indented without a wrapper. A wrapper inside of the indentation makes it certain.
             let is_sure =
                 || !matches!(carrier, Carrier::Indented(_)) || shown.is_some() || Carrier::shown(&inside).is_some();
             if !is_sure()
@@ -133,20 +134,20 @@ impl Format {
         (carriers, text)
     }
 
-    /// Recognises carriers and a format as soon as the content settles them, so that a live log need not wait: by the first 1, 2,
-    /// 4, 8, … lines that hold a whole JSON value or the mark of a format, or else by `head` if it is `all` that is looked
-    /// at. The same bytes give the same, in whatever pieces they come.
+    /// Detects wrappers and a format as soon as the content shows them, so that a live log need not wait: in the first
+    /// 1, 2, 4, 8, … lines that hold a whole JSON value or the sign of a format. Otherwise decides by `head` if `all`
+    /// is true, because no more will be examined. The same bytes give the same result, however they are split.
     pub(super) fn settled(head: &[u8], all: bool, looked: &mut Looked) -> Option<(Vec<Carrier>, Self)> {
         let head = &head[..head.len().min(Self::WINDOW)];
         while let Some(text) = looked.further(head) {
             let (carriers, seen) = Self::taken_off(text);
-            // A piece of a line is not a value.
+            // A part of a line is not a value.
             let window = Window::new(&seen[..memrchr(b'\n', &seen).map_or(0, |last| last + 1)]);
             let has_whole_value = window.first_value.is_some_and(|value| value.end.is_some());
             if has_whole_value || Self::shown_in(&window, true).is_some() {
                 let format = Self::of(window.bytes);
-                // Whether anything stands behind an array has to be seen, and whether a log of arrows has some that go the
-                // other way.
+                // More input is needed to see text after an array, and arrows that point the other way in a log of
+                // arrows.
                 let may_be_arrows = || carriers.contains(&Carrier::Quoted) && Self::of(text) == Self::Arrows;
                 if format != Self::JsonArray && (format != Self::JsonLines || !may_be_arrows()) {
                     return Some((carriers, format));
@@ -159,8 +160,8 @@ impl Format {
         })
     }
 
-    /// The carriers of a log whose format, or `layout`, was stated, as soon as a record shows in them. Where the lines as they are
-    /// have the format, or a record where the layout says, these are what was meant.
+    /// Returns the wrappers of a log whose format or `layout` was stated, as soon as a record shows inside of them. The
+    /// result is empty if the lines as they are have the format, or a record in the place that the layout states.
     pub(super) fn carriers(
         self,
         layout: Option<&Layout>,
@@ -192,7 +193,7 @@ impl Format {
         all.then(|| shown(head, true).unwrap_or_default())
     }
 
-    /// The first format, in the order of their ranks, that a window has; `by_text`: that text in it shows.
+    /// Returns the first format, by rank, that a window shows; with `by_text`, only formats that are shown by text.
     fn shown_in(window: &Window<'_>, by_text: bool) -> Option<Self> {
         static RANKED: LazyLock<Vec<Format>> = LazyLock::new(|| {
             let mut ranked = Format::ALL.to_vec();
@@ -214,12 +215,12 @@ impl Format {
         self.row().name
     }
 
-    /// The format of that name.
+    /// Returns the format with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.name() == name)
     }
 
-    /// The look of a record, in one line.
+    /// The description of a record, in one line.
     pub fn summary(self) -> &'static str {
         match self.row().says {
             Says::Module(about, _) => about.summary,
@@ -235,7 +236,7 @@ impl Format {
         }
     }
 
-    /// The facts that the format tells besides messages: time, sender, sessions.
+    /// The facts that the format carries besides messages: time, sender, sessions.
     pub fn carries(self) -> &'static str {
         match self.row().says {
             Says::Module(about, _) => about.carries,
@@ -243,7 +244,7 @@ impl Format {
         }
     }
 
-    /// The file that describes it, if there is one.
+    /// The file that describes the format, if there is one.
     pub fn file(self) -> Option<&'static str> {
         match self.row().says {
             Says::Module(..) => None,
@@ -251,8 +252,8 @@ impl Format {
         }
     }
 
-    /// A new decoder, which keeps records of up to `max_record_size` bytes. It is to be given input without a byte-order
-    /// mark.
+    /// Creates a decoder that keeps records of up to `max_record_size` bytes. Its input must not begin with a
+    /// byte-order mark.
     pub fn decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
         match self.row().says {
             Says::Module(about, _) => (about.decoder)(max_record_size),
@@ -260,7 +261,7 @@ impl Format {
         }
     }
 
-    /// The same for an input that was recognised, and not said to have this format.
+    /// Creates a decoder for an input whose format was detected, not stated.
     pub(super) fn detected_decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
         match self {
             Self::JsonLines => json_lines::detected(max_record_size),
@@ -269,7 +270,7 @@ impl Format {
         }
     }
 
-    /// Why logs in this format are not read although they are recognised, and what to do instead; `None`: they are read.
+    /// The reason why logs in this format are detected but not read, with advice; `None` if they are read.
     pub fn refusal(self) -> Option<&'static str> {
         match self.row().says {
             Says::Module(About { sign: Sign::Refused(_, reason), .. }, _) => Some(reason),
@@ -279,7 +280,7 @@ impl Format {
     }
 }
 
-/// Whether a decoder finds a record in a text.
+/// True if a decoder finds a record in a text.
 fn has_record(mut decoder: Box<dyn Decoder>, mut text: &[u8], all: bool) -> bool {
     loop {
         match decoder.step(text, all) {
@@ -290,7 +291,7 @@ fn has_record(mut decoder: Box<dyn Decoder>, mut text: &[u8], all: bool) -> bool
     }
 }
 
-/// How far an input has been looked at.
+/// The part of an input that has been examined.
 #[derive(Default)]
 pub(super) struct Looked {
     bytes: usize,
@@ -298,7 +299,7 @@ pub(super) struct Looked {
 }
 
 impl Looked {
-    /// The first 1, 2, 4, 8, … lines, each number once, if they are there.
+    /// Returns the first 1, 2, 4, 8, … lines, each number once, if the input has as many.
     fn further<'h>(&mut self, head: &'h [u8]) -> Option<&'h [u8]> {
         loop {
             self.bytes += memchr(b'\n', head.get(self.bytes..)?)? + 1;

@@ -1,4 +1,4 @@
-//! Formats that are an array, whose elements are read one by one, so that the array may be larger than memory.
+//! Formats that are one array. Its elements are read one by one, so that the array may be larger than memory.
 
 use super::Record;
 use super::about::Window;
@@ -9,20 +9,21 @@ use super::scan::Scan;
 use super::value::is_whole;
 use memchr::memrchr;
 
-/// One format's reading of an array and of the text around it.
+/// Reads an array in one format, and the text around it.
 pub(super) trait ArrayFormat: Send {
-    /// Says what comes next, where `input` begins with neither a blank nor a part of something; `None`: a line of text.
+    /// Returns the next step. `input` begins with neither a blank nor the rest of an element. `None` for a line of
+    /// text.
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>>;
 }
 
-/// A decoder of such a format.
+/// A decoder for such a format.
 pub(super) struct ArrayDecoder<F> {
     elements: Elements,
     format: F,
 }
 
 impl<F: ArrayFormat + 'static> ArrayDecoder<F> {
-    /// Of elements that have at most `around` bytes more than the limit for a record.
+    /// Creates a decoder. Elements may have `around` bytes more than the limit for a record.
     pub(super) fn boxed(limit: usize, around: usize, format: F) -> Box<dyn Decoder> {
         let most = limit.saturating_add(around);
         let elements = Elements { limit, most, indent: 0, line_begins: true, long: None };
@@ -38,7 +39,7 @@ impl<F: ArrayFormat> Marks for ArrayDecoder<F> {
         Some(step)
     }
 
-    /// The rest of a line: text, or an object, which is a message here too.
+    /// Reads the rest of a line: text, or an object, which is a message here too.
     fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {
         self.elements.note(b"\n");
         let is_object = line.len() <= self.elements.limit && line.starts_with(b"{") && is_whole(line);
@@ -46,16 +47,17 @@ impl<F: ArrayFormat> Marks for ArrayDecoder<F> {
     }
 }
 
-/// How much longer than the limit an object may be, for what it has besides a message.
+/// The number of bytes by which an object may exceed the limit, for its members besides a message.
 pub(super) const AROUND: usize = 60 * 1024;
 
-/// The first element of the array that is the first value, as far as it can be seen, if it is an object.
+/// Returns the first element of the array that is the first value, as far as it is visible, if it is an object.
 pub(super) fn first_element<'a>(window: &Window<'a>) -> Option<RawObject<'a>> {
     elements(&window.bytes[window.before_values()..]).next().and_then(RawObject::parse)
 }
 
-/// A decoder of an array of objects. `open` finds the first entry in one; `None`: it is not of the format, but a record as
-/// a whole. What is in other than the `known` members is told too, [`with_others`]. Other lines are text.
+/// Creates a decoder of an array of objects. `open` returns the first entry in an object. If it returns `None`, the
+/// object does not have the format and is a record as a whole. The content of members that are not `known` is given
+/// too, see [`with_others`]. Other lines are text.
 pub(super) fn object_array<F>(limit: usize, known: KnownMembers, open: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
@@ -100,35 +102,35 @@ where
     }
 }
 
-/// The state of reading elements, and lines around them.
+/// The state of reading elements, and the lines around them.
 pub(super) struct Elements {
-    /// How many bytes a record may have, and how many an element.
+    /// The maximum size in bytes of a record, and of an element.
     pub limit: usize,
     most: usize,
-    /// How many blanks the line begins with that is being read, and whether nothing else was in it so far.
+    /// The number of blanks at the beginning of the current line; and true if only blanks have been read of it.
     pub indent: usize,
     line_begins: bool,
-    /// The element that is being passed over because it is too long.
+    /// An element that is skipped because it is too long.
     long: Option<(Passed, Scan)>,
 }
 
-/// An element, or what stands in its place.
+/// An element, or the text in its place.
 pub(super) struct Element<'a> {
-    /// Without blanks at its end.
+    /// The text without blanks at its end.
     pub text: &'a [u8],
     pub length: usize,
-    /// Whether its end was found, and not that of the input.
+    /// True if the end of the element was found, not just the end of the input.
     pub is_closed: bool,
 }
 
 impl Elements {
-    /// Goes on with what was begun, and passes over blanks.
+    /// Continues an element, and skips blanks.
     fn resume<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
         if let Some((passed, scan)) = &mut self.long {
             let found = scan.end(input);
             let (bytes, done) = (&input[..found.unwrap_or(input.len())], found.is_some() || end);
             let step = passed.step(bytes, done);
-            // Blanks at the end of a string that is cut off belong to it.
+            // Blanks at the end of a string that is cut off belong to the string.
             let whole = (found.is_none() && scan.in_string).then_some(passed.seen);
             if done {
                 self.long = None;
@@ -142,7 +144,7 @@ impl Elements {
         }
     }
 
-    /// Keeps an eye on the indentation of the line that is being read.
+    /// Updates the indentation of the current line.
     fn note(&mut self, consumed: &[u8]) {
         let line = match memrchr(b'\n', consumed) {
             Some(at) => {
@@ -158,12 +160,12 @@ impl Elements {
         }
     }
 
-    /// How many blanks stand before this place on its line, if nothing else does.
+    /// The number of blanks before this place, if there are only blanks before it on its line.
     pub(super) fn column(&self) -> Option<usize> {
         self.line_begins.then_some(self.indent)
     }
 
-    /// Gives what `take` makes of the element that `scan` finds the end of.
+    /// Finds the end of an element with `scan`, and returns the result of `take` for the element.
     pub(super) fn element<'a>(
         &mut self,
         input: &'a [u8],

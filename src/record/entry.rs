@@ -1,4 +1,4 @@
-//! Entries of a log, records and lines of text, with the facts that the log states of each.
+//! Entries of a log: records and lines of text, with the facts that the log states about each.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::diagnostic::Location;
 /// The side that sent a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sender {
-    /// The side that connected and asks.
+    /// The side that connects and asks.
     Client,
     /// The side that answers.
     Server,
@@ -26,7 +26,7 @@ impl Sender {
     }
 }
 
-/// Which way a message went, as seen by the side that wrote the log, which may be either.
+/// The direction of a message, seen from the side that wrote the log, which may be client or server.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
     /// The writer of the log sent it.
@@ -35,21 +35,21 @@ pub enum Direction {
     In,
 }
 
-/// When a record was captured.
+/// The time of capture of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Time {
     /// A date and a time, with or without a timezone.
     DateTime(oxsdatatypes::DateTime),
-    /// A time of day: the log has no date.
+    /// A time of day, in a log without dates.
     Clock(oxsdatatypes::Time),
 }
 
-/// Seconds of a day.
+/// The number of seconds in a day.
 pub(crate) const DAY: i64 = 86_400;
 
 impl Time {
-    /// Seconds from this time to another of its kind, negative where that is earlier: two clocks, two dates with a timezone
-    /// or two without.
+    /// Returns the seconds from this time to another, negative if the other is earlier. `None` unless both are of one
+    /// kind: times of day, dates with a timezone, or dates without.
     pub fn seconds_to(self, other: Self) -> Option<oxsdatatypes::Decimal> {
         let duration = match (self, other) {
             (Self::DateTime(one), Self::DateTime(other)) => {
@@ -63,7 +63,7 @@ impl Time {
     }
 }
 
-/// In the form of its type of XML Schema.
+/// Prints the lexical form of the XML Schema type.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -73,46 +73,46 @@ impl fmt::Display for Time {
     }
 }
 
-/// One entry of a log that may be a message.
+/// An entry of a log that may be a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record<'a> {
-    /// Where the first byte of the message is.
+    /// The place of the first byte of the message.
     pub location: Location,
-    /// The message exactly as in the log: no line end, no arrow and, in formats of lines, no blanks around it.
+    /// The message exactly as in the log, without a line end, an arrow and, in formats of lines, blanks around it.
     pub bytes: Cow<'a, [u8]>,
-    /// How many bytes the message has. More than `bytes` holds only where [`Flags::oversized`] says so.
+    /// The size of the message in bytes. It differs from the size of `bytes` only if [`Flags::oversized`] is set.
     pub length: u64,
-    /// When it was captured.
+    /// The time of capture.
     pub time: Option<Time>,
     /// The side that sent it.
     pub sender: Option<Sender>,
-    /// Which way it went, where the log does not say who that was.
+    /// The direction, if the log does not state the sender.
     pub direction: Option<Direction>,
-    /// Key of the session within the input, where the log holds several.
+    /// The key of the session within the input, if the log holds several.
     pub session: Option<Cow<'a, str>>,
-    /// A duration that the log itself states, in seconds.
+    /// A duration that the log states, in seconds.
     pub latency: Option<oxsdatatypes::Decimal>,
-    /// Further facts that the log states of the record.
+    /// Further facts that the log states about the record.
     pub flags: Flags,
-    /// The HTTP exchange that it belongs to, where the log has HTTP.
+    /// The HTTP exchange of the record, if the log has HTTP.
     pub http: Option<Arc<Http>>,
 }
 
-/// An HTTP exchange, as far as a record of it needs it.
+/// The facts about an HTTP exchange that a record needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Http {
-    /// Status of the response; none where no response came.
+    /// The status of the response; `None` if a response never came.
     pub status: Option<u16>,
-    /// Whether the exchange failed.
+    /// The outcome of the exchange.
     pub outcome: HttpOutcome,
-    /// The ids, as JSON, of the requests in an exchange that is not done: HTTP has answered them.
+    /// The ids, as JSON, of the requests in an exchange that is not [done](HttpOutcome::Done): HTTP has answered them.
     pub ids: Vec<Box<str>>,
-    /// The exchange, where the record stands for it and not for a message.
+    /// The exchange, if the record stands for the exchange and not for a message.
     pub exchange: Option<HttpExchange>,
 }
 
 impl Http {
-    /// What is known of it, in a line.
+    /// Describes the exchange in one line.
     pub fn text(&self) -> String {
         let Some(HttpExchange { method, url, reason }) = &self.exchange else { return String::new() };
         let ended = match self.status {
@@ -123,38 +123,38 @@ impl Http {
         format!("{method} {url}: {}", ended.trim_end())
     }
 
-    /// A record that stands for it.
+    /// Returns a record that stands for the exchange.
     pub(crate) fn record(self) -> Record<'static> {
         Record { http: Some(Arc::new(self.clone())), ..Record::new(self.text().into_bytes()) }
     }
 }
 
-/// How an HTTP exchange ended.
+/// The outcome of an HTTP exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HttpOutcome {
     /// It did not fail.
     #[default]
     Done,
-    /// Its status is an error's by which two sides come to terms: a `GET` that is not supported, a session that has ended, a
-    /// request before authorization.
+    /// The status is an error by which the two sides negotiate: a `GET` that is not supported, a session that has
+    /// ended, a request before authorization.
     Negotiated,
-    /// Its status is 4xx or 5xx, or no response came.
+    /// The status is 4xx or 5xx, or a response never came.
     Failed,
 }
 
-/// An HTTP exchange that brought no message.
+/// An HTTP exchange without a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpExchange {
-    /// Method of the HTTP request.
+    /// The method of the HTTP request.
     pub method: String,
-    /// URL of the HTTP request.
+    /// The URL of the HTTP request.
     pub url: String,
-    /// Reason phrase of the response, or why none came; empty if the log does not say.
+    /// The reason phrase of the response, or the reason for its absence; empty if the log does not state it.
     pub reason: String,
 }
 
 impl<'a> Record<'a> {
-    /// A record of which nothing is known but its bytes; its location is [`Location::START`].
+    /// Creates a record with nothing but its bytes. Its location is [`Location::START`].
     pub fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         let bytes = bytes.into();
         Self {
@@ -171,24 +171,24 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Whether it stands for an HTTP exchange that brought no message.
+    /// True if the record stands for an HTTP exchange without a message.
     pub fn is_exchange(&self) -> bool {
         self.http.as_ref().is_some_and(|http| http.exchange.is_some())
     }
 
-    /// A record of these bytes, or an oversized one if they are more than `limit`.
+    /// Creates a record of these bytes, or an oversized record if they are more than `limit`.
     pub(crate) fn within(limit: usize, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         let bytes = bytes.into();
         if bytes.len() > limit { Self::oversized(bytes.len() as u64) } else { Self::new(bytes) }
     }
 
-    /// A record that was too long to be kept: `length` bytes were passed over.
+    /// Creates a record that was too long to be kept: `length` bytes were skipped.
     pub fn oversized(length: u64) -> Self {
         let flags = Flags { oversized: true, ..Flags::default() };
         Self { length, flags, ..Self::new(Vec::new()) }
     }
 
-    /// The same record with bytes of its own.
+    /// Returns the record with bytes of its own.
     pub fn into_owned(self) -> Record<'static> {
         Record {
             bytes: Cow::Owned(self.bytes.into_owned()),
@@ -198,54 +198,57 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Facts that a log states of a record and its bytes do not.
+/// Facts that a log states about a record, beyond its bytes.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Flags {
-    /// The log says that it left out a part of the message.
+    /// The log states that it left out a part of the message.
     pub truncated: bool,
-    /// The log holds the message's parts; the envelope around them was put together again.
+    /// The log holds the parts of the message; the envelope around them was reconstructed.
     pub reconstructed: bool,
-    /// The log says "no result" where the result may have been any of null, 0, false and "".
+    /// The log states "no result" for any of the results null, 0, false and "".
     pub result_unknown: bool,
-    /// Longer than [`ReaderOptions::max_record_size`](super::ReaderOptions::max_record_size): `bytes` holds nothing, [`Record::length`] tells.
+    /// Longer than [`ReaderOptions::max_record_size`](super::ReaderOptions::max_record_size): `bytes` is empty, and
+    /// [`Record::length`] holds the size.
     pub oversized: bool,
-    /// The log says who sent the message, and that this was inferred.
+    /// The log states the sender of the message, and that the sender was inferred.
     pub sender_inferred: bool,
-    /// Its bytes do not stand like that in the input: they were unescaped, decoded or put together.
+    /// The bytes differ from the input: they were unescaped, decoded or reconstructed.
     pub is_derived: bool,
-    /// It stands in one entry of the log with the record before it. If both have one time, it is that of the entry.
+    /// The record shares an entry of the log with the record before it. If both have the same time, it is the time of
+    /// the entry.
     pub shares_time: bool,
-    /// The user says what tells sessions apart, so that nothing is inferred of them.
+    /// The user stated how to separate sessions, so they are not inferred.
     pub session_stated: bool,
 }
 
 /// Text between the messages, in formats that mark their messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogLine<'a> {
-    /// Where its first byte is.
+    /// The place of the first byte.
     pub location: Location,
-    /// The line without its end, and without blanks before that. Where it stands in the log as it is, it keeps up to 4 KiB
-    /// of blanks that it begins with.
+    /// The line without its end, and without blanks at its end. A line that stands in the log as it is keeps up to 4
+    /// KiB of blanks at its beginning.
     pub bytes: Cow<'a, [u8]>,
-    /// How many bytes the line has. More than `bytes` holds only where `oversized` says so.
+    /// The size of the line in bytes. It differs from the size of `bytes` only if `oversized` is set.
     pub length: u64,
-    /// Longer than [`ReaderOptions::max_record_size`](super::ReaderOptions::max_record_size): `bytes` holds nothing, `length` tells.
+    /// Longer than [`ReaderOptions::max_record_size`](super::ReaderOptions::max_record_size): `bytes` is empty, and
+    /// `length` holds the size.
     pub oversized: bool,
-    /// When it was written, where the log tells that beside the text.
+    /// The time of writing, if the log states it beside the text.
     pub time: Option<Time>,
-    /// Key of the session within the input, where the log tells that of the line; empty: the input's own.
+    /// The key of the session within the input, if the log states it for the line; empty for the input's own session.
     pub session: Option<Cow<'a, str>>,
 }
 
 impl<'a> LogLine<'a> {
-    /// A line of text; its location is [`Location::START`].
+    /// Creates a line of text. Its location is [`Location::START`].
     pub fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         let bytes = bytes.into();
         let length = bytes.len() as u64;
         Self { location: Location::START, length, bytes, oversized: false, time: None, session: None }
     }
 
-    /// A line that was too long to be kept: `length` bytes were passed over.
+    /// Creates a line that was too long to be kept: `length` bytes were skipped.
     pub fn oversized(length: u64) -> Self {
         Self { length, oversized: true, ..Self::new(Vec::new()) }
     }
@@ -254,38 +257,38 @@ impl<'a> LogLine<'a> {
 /// A part of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry<'a> {
-    /// A message, or what stands where one should be.
+    /// A message, or the value in its place.
     Record(Record<'a>),
     /// Text that the format sets apart from messages.
     LogLine(LogLine<'a>),
 }
 
 impl<'a> Entry<'a> {
-    /// Where its first byte is.
+    /// The place of the first byte.
     pub fn location(&self) -> Location {
         let (Self::Record(Record { location, .. }) | Self::LogLine(LogLine { location, .. })) = self;
         *location
     }
 
-    /// Its bytes, as far as they are kept.
+    /// The bytes, as far as they are kept.
     pub fn bytes(&self) -> &[u8] {
         let (Self::Record(Record { bytes, .. }) | Self::LogLine(LogLine { bytes, .. })) = self;
         bytes
     }
 
-    /// How many bytes it has.
+    /// The size in bytes.
     pub fn length(&self) -> u64 {
         let (Self::Record(Record { length, .. }) | Self::LogLine(LogLine { length, .. })) = self;
         *length
     }
 
-    /// Says where it is.
+    /// Sets the place.
     pub(crate) fn set_place(&mut self, place: Location) {
         let (Self::Record(Record { location, .. }) | Self::LogLine(LogLine { location, .. })) = self;
         *location = place;
     }
 
-    /// The same line of text with blanks before it.
+    /// Adds blanks before a line of text.
     #[must_use]
     pub(crate) fn indented(mut self, blanks: &[u8]) -> Self {
         if let Self::LogLine(LogLine { bytes, length, .. }) = &mut self {
@@ -295,7 +298,7 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// The same entry with that time, unless it has one.
+    /// Sets the time, unless the entry has one.
     #[must_use]
     pub(crate) fn timed(mut self, of_carrier: Option<Time>) -> Self {
         let (Self::Record(Record { time, .. }) | Self::LogLine(LogLine { time, .. })) = &mut self;
@@ -303,7 +306,8 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// The same entry in the session that the user means: the input's own if there is no key.
+    /// Sets the session that the user means. The inner `None` is the input's own session; the outer `None` keeps the
+    /// session.
     #[must_use]
     pub(crate) fn in_session(mut self, key: Option<Option<String>>) -> Self {
         if let Self::Record(record) = &mut self {
@@ -316,8 +320,8 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// The same entry in a session of its writer, whose sessions have this key in front of theirs, or none if it is the first
-    /// writer. A line without a session is in that of the writer's `last` record.
+    /// Moves the entry into a session of its writer. The `key` of the writer comes before the key of the session; the
+    /// first writer does not have one. A line without a session is in the session of the writer's `last` record.
     #[must_use]
     pub(crate) fn by_writer(mut self, key: Option<&'a str>, last: &mut Option<String>) -> Self {
         match &mut self {
@@ -336,7 +340,7 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// The same entry, without its bytes if they are more than `limit`.
+    /// Drops the bytes if they are more than `limit`.
     #[inline]
     #[must_use]
     pub(crate) fn within(self, limit: usize) -> Self {
@@ -344,7 +348,7 @@ impl<'a> Entry<'a> {
         if length > limit as u64 { self.oversized(length) } else { self }
     }
 
-    /// The same entry without its bytes, of which it has `count`.
+    /// Drops the bytes, whose number is `count`.
     #[must_use]
     pub(crate) fn oversized(mut self, count: u64) -> Entry<'static> {
         let (Self::Record(Record { bytes, length, flags: Flags { oversized, .. }, .. })
@@ -353,7 +357,7 @@ impl<'a> Entry<'a> {
         self.into_owned()
     }
 
-    /// The same entry with bytes of its own.
+    /// Returns the entry with bytes of its own.
     pub fn into_owned(self) -> Entry<'static> {
         match self {
             Self::Record(record) => Entry::Record(record.into_owned()),
@@ -367,7 +371,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The key of a session of a writer that has a key.
+/// Returns the key of a session, after the key of its writer.
 fn in_front<'a>(key: Option<&'a str>, own: Option<Cow<'a, str>>) -> Option<Cow<'a, str>> {
     match (key, own) {
         (Some(key), Some(own)) => Some(format!("{key} {own}").into()),

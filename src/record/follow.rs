@@ -1,4 +1,4 @@
-//! Logs that grow: reading goes on where other readers end.
+//! Logs that grow: reading continues where other readers end.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek as _, SeekFrom};
@@ -9,30 +9,31 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// The time between two looks for more.
+/// The time between two checks for more text.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How many bytes of a pipe are taken at once.
+/// The size of a read from a pipe, in bytes.
 const PIECE: usize = 64 * 1024;
 
-/// How many bytes are kept of what was read, to see whether they are still there.
+/// The number of bytes before the current position that are kept, to check that the file still holds them.
 const TAIL: usize = 64;
 
-/// What became of a log while it was followed.
+/// A change to a log while it is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowEvent {
-    /// Another file has its name. The old one was read to its end.
+    /// Another file took its name. The old file was read to its end.
     Replaced,
-    /// It does not hold what was read of it any more: it was truncated or written anew. It is read again from its beginning.
+    /// The file no longer holds what was read of it: it was truncated or rewritten. It is read again from its
+    /// beginning.
     Truncated,
 }
 
-/// Reads a log, and where that ends, waits for more until it is told to stop: the reader sees the end only then. A file that
-/// takes the place of the log goes on with it, in a line of its own.
+/// Reads a log and waits for more at its end. The reader sees an end only when `stop` is true. A file that takes the
+/// place of the log continues it, on a new line.
 pub struct Follow {
     source: FollowSource,
     stop: Arc<AtomicBool>,
     event: Box<dyn FnMut(FollowEvent) + Send>,
-    /// Whether the last byte that was given is within a line.
+    /// True if the last byte that was given is within a line.
     in_line: bool,
 }
 
@@ -40,15 +41,15 @@ enum FollowSource {
     File {
         path: PathBuf,
         file: File,
-        /// How much of it was read, and the last bytes of that.
+        /// The number of bytes read, and the last of these bytes.
         read: u64,
         tail: Vec<u8>,
-        /// The last read reached the end, so what was read may have been written anew since.
+        /// True if the last read reached the end, so that the file may have been rewritten since.
         at_end: bool,
-        /// The file that took its place, for when no more comes from the old one.
+        /// The file that took its place, to be read when the old file does not grow any more.
         next: Option<File>,
     },
-    /// What a thread reads, since nothing ends a wait for a pipe.
+    /// The pieces that a thread reads, since a wait for a pipe cannot be interrupted.
     Pipe { pieces: Receiver<io::Result<Vec<u8>>>, rest: io::Cursor<Vec<u8>> },
 }
 
@@ -57,7 +58,7 @@ impl Follow {
     ///
     /// # Errors
     ///
-    /// Nothing can be known of it.
+    /// The metadata of the file cannot be read.
     pub fn file(
         path: &Path,
         file: File,
@@ -76,7 +77,7 @@ impl Follow {
     ///
     /// # Errors
     ///
-    /// There is no thread to read it.
+    /// The thread that reads cannot be started.
     pub fn pipe(mut pipe: impl Read + Send + 'static, stop: Arc<AtomicBool>) -> io::Result<Self> {
         let (sender, pieces) = sync_channel(1);
         thread::Builder::new().spawn(move || {
@@ -98,7 +99,7 @@ impl Follow {
         Ok(Self { source, stop, event: Box::new(|_| {}), in_line: false })
     }
 
-    /// What there is to read now; `None`: nothing yet.
+    /// Reads the bytes that are available now; `None` if there are none yet.
     fn take(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         let (path, file, position, tail, at_end, next) = match &mut self.source {
             FollowSource::File { path, file, read, tail, at_end, next } => (path, file, read, tail, at_end, next),
@@ -126,7 +127,7 @@ impl Follow {
                 return Ok(Some(length));
             }
             let Some(other) = next.take() else {
-                // Where there is nothing for a while, there will be again.
+                // If the file is missing for a while, it will come back.
                 if fs::metadata(path.as_path()).is_ok_and(|there| there.is_file() && !is_same(&there, file)) {
                     *next = File::open(path.as_path()).ok();
                 }
@@ -163,7 +164,7 @@ impl Read for Follow {
     }
 }
 
-/// Whether a file has these bytes before this position, where it is read on.
+/// True if a file holds these bytes before `end`; the next read continues there.
 fn holds(file: &mut File, bytes: &[u8], end: u64) -> io::Result<bool> {
     file.seek(SeekFrom::Start(end.saturating_sub(bytes.len() as u64)))?;
     let mut there = Vec::new();
@@ -171,7 +172,7 @@ fn holds(file: &mut File, bytes: &[u8], end: u64) -> io::Result<bool> {
     Ok(there == bytes)
 }
 
-/// Whether a path leads to a file that is open.
+/// True if a path leads to the open file.
 fn is_same(there: &Metadata, file: &File) -> bool {
     let Ok(open) = file.metadata() else { return true };
     #[cfg(unix)]
@@ -191,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// A log of lines, read until it was told to stop; what happened to it stands between them.
+    /// Reads a log of lines until it is stopped; events stand between the lines.
     fn read(path: &Path, write: impl FnOnce(&dyn Fn(&str))) -> String {
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, seen) = std::sync::mpsc::channel();
@@ -231,7 +232,7 @@ mod tests {
             file.write_all(b"four\n").unwrap();
             wait("four\n");
             fs::rename(&path, folder.path().join("log.1")).unwrap();
-            // Whoever writes it has not noticed yet.
+            // The writer of the log has not noticed yet.
             file.write_all(b"five\n").unwrap();
             wait("five\n");
             fs::write(&path, "six").unwrap();
@@ -249,7 +250,7 @@ mod tests {
         let stop = Arc::new(AtomicBool::new(false));
         Follow::pipe(&b"one\ntwo"[..], Arc::clone(&stop)).unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "one\ntwo");
-        // One that says nothing is left when it is time.
+        // A pipe that does not end is left when `stop` is true.
         stop.store(true, Ordering::Relaxed);
         let mut silent = Follow::pipe(io::repeat(b'x'), stop).unwrap();
         assert_eq!(silent.read(&mut [0; 10]).unwrap(), 0);

@@ -1,4 +1,4 @@
-//! The formats that are files in this folder's `formats`: a list that the test `formats_that_are_files_are_listed` makes of them.
+//! The formats that are files in this folder's `formats`, as the test `formats_that_are_files_are_listed` lists them.
 
 macro_rules! files {
     ($with:ident! { $($modules:tt)* }) => {

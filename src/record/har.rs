@@ -1,4 +1,4 @@
-//! `har`: an HTTP Archive, from which the entries are cut as they come.
+//! `har`: an HTTP Archive, whose entries are read one by one.
 
 use super::about::{About, Sign, Window};
 use super::decoder::{Step, leading_blanks, split_once, trim_end};
@@ -17,8 +17,8 @@ pub(super) const ABOUT: About = About {
     decoder: |limit| ArrayDecoder::boxed(limit, AROUND, Har::default()),
 };
 
-/// The first object that begins a line and has a member, over however many lines it goes and up to an error in it, has a
-/// `log` with entries, or with a version and a creator.
+/// True if the first object that begins a line and has a member has a `log` with entries, or with a version and a
+/// creator. The object may span lines, and counts up to a syntax error in it.
 fn detect(window: &Window<'_>) -> bool {
     let mut objects = window.lines().filter_map(|(at, _)| RawObject::parse(&window.bytes[at..]));
     let root = objects.find(|object| !object.is_empty());
@@ -28,26 +28,27 @@ fn detect(window: &Window<'_>) -> bool {
     })
 }
 
-/// How much longer than the limit an entry may be, so that a message of that size fits into it with all headers.
+/// The number of bytes by which an entry may exceed the limit, so that it can hold a message of that size with all
+/// headers.
 const AROUND: usize = 48 * 1024;
 
-/// The longest name of a member; a longer one does not matter.
+/// The maximum length of the name of a member, in bytes. Longer names do not matter.
 const NAME: usize = 1024;
 
-/// Walks to `log.entries` and gives what is in each entry. One entry is held at a time: the text, which the limit is for,
-/// and the messages taken out of it.
+/// Walks to `log.entries`, and gives the content of each entry. Holds one entry at a time: its text, up to the limit,
+/// and the messages in it.
 #[derive(Default)]
 struct Har {
     level: HarLevel,
-    /// Whether the archive had entries.
+    /// True if the archive had entries.
     entries_seen: bool,
-    /// What is known of its exchanges.
+    /// The facts about the exchanges so far.
     seen: har_entry::HttpSeen,
-    /// The value of a member comes next that is neither the log nor its entries; whether archives have that member.
+    /// Set before the value of a member that is neither the log nor its entries; true if archives have that member.
     value: Option<bool>,
 }
 
-/// The part of an archive that the input stands in.
+/// The part of an archive at the current position.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum HarLevel {
     #[default]
@@ -72,7 +73,7 @@ impl ArrayFormat for Har {
             (HarLevel::Outside, _) => return None,
             (_, [b',', ..]) => Step::Skip { consumed: 1 },
             (HarLevel::Entries, [b']', ..]) => self.enter(HarLevel::Log, 1),
-            // In the entries: the bracket is missing.
+            // In the entries, the closing bracket is missing.
             (HarLevel::Log | HarLevel::Entries, [b'}', ..]) => self.enter(HarLevel::Root, 1),
             (HarLevel::Root, [b'}', ..]) => {
                 self.level = HarLevel::Outside;
@@ -92,7 +93,8 @@ impl ArrayFormat for Har {
 const USUAL: [&[u8]; 5] = [b"\"version\"", b"\"creator\"", b"\"browser\"", b"\"pages\"", b"\"comment\""];
 
 impl Har {
-    /// What stands in place of a member, or the value of one: text, unless archives have it and it cannot hold a message.
+    /// Reads the value of a member, or the text in place of a member, as a line; skips it if archives have that member
+    /// and it cannot hold a message.
     fn value<'a>(elements: &mut Elements, input: &'a [u8], end: bool, is_usual: bool) -> Step<'a> {
         elements.element(input, end, Scan::value(), |elements, Element { length, .. }| {
             let (text, consumed) = (&input[..length.max(1)], length.max(1));
@@ -108,13 +110,13 @@ impl Har {
         Step::Skip { consumed }
     }
 
-    /// A name, its colon, and the first byte of its value.
+    /// Reads a name, its colon, and the first byte of its value.
     fn member<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
         let window = &input[..input.len().min(NAME)];
         let cut = trim_end(split_once(window, b":").map_or(window, |(name, _)| name));
         let unseen = |elements: &mut Elements| match window.len() < NAME {
             true if !end => Step::NeedMore,
-            // The input ends in it.
+            // The input ends in the name.
             true if USUAL.iter().chain([&b"\"log\""[..], b"\"entries\""].iter()).any(|name| name.starts_with(cut)) => {
                 Step::Skip { consumed: input.len() }
             }
@@ -138,7 +140,7 @@ impl Har {
                 self.entries_seen = true;
                 self.enter(HarLevel::Entries, at + 1)
             }
-            // No value: the brace or bracket closes.
+            // The value is missing: the brace or bracket closes.
             (_, _, Some(b'}' | b']' | b',')) => Step::Skip { consumed: at },
             (level, name, _) => {
                 let is_usual = level == HarLevel::Log && USUAL.contains(&name);
@@ -153,7 +155,7 @@ impl Har {
         }
     }
 
-    /// One entry of the archive, or what stands in its place.
+    /// Reads an entry of the archive, or the text in its place.
     fn entry<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut More) -> Step<'a> {
         let scan = match input.first() {
             // In an archive that is not indented, other objects begin in the first column too.

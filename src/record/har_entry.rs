@@ -1,4 +1,4 @@
-//! The content of an entry of an HTTP Archive: the messages of one HTTP request and its response, or of one WebSocket.
+//! The content of an entry of an HTTP Archive: the messages of an HTTP request and its response, or of a WebSocket.
 
 use super::marked::Found;
 use super::object::{RawObject, elements_of, is_message, objects, offset_in, scalar, unescape};
@@ -13,10 +13,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The messages of an entry in the order in which they were sent, and where each body begins in the entry; a line of text
-/// where there is none.
+/// Returns the messages of an entry in the order in which they were sent, with the offset of each body in the entry; or
+/// a line of text if there are none.
 ///
-/// Of an entry with an error in it, the messages that can be found, and the entry as it is.
+/// For an entry with a syntax error, returns the messages that can be found, and the entry as it is.
 pub(super) fn entries(text: &[u8], seen: &mut HttpSeen) -> Vec<Found<'static>> {
     let Some(entry) = RawObject::recover(text) else { return Vec::new() };
     let requests: Vec<_> = entry.objects("request").collect();
@@ -33,7 +33,7 @@ pub(super) fn entries(text: &[u8], seen: &mut HttpSeen) -> Vec<Found<'static>> {
     let sent = HttpBody::all(&requests, "postData", text, Sender::Client);
     let (bodies, again) = HttpBody::of_exchange(started, took, sent, received, events);
     let frames = frames(&entry, text, "_webSocketMessages");
-    // What is not in the text as it is, and what is there twice.
+    // Messages that the text holds in encoded form, and messages that it holds twice.
     let mentioned = |body: &HttpBody, is_encoded| if body.is_encoded == is_encoded { mentions(&body.bytes) } else { 0 };
     let encoded = bodies.iter().chain(&frames).map(|body| mentioned(body, true)).sum::<usize>();
     let twice = again.iter().map(|body| mentioned(body, false)).sum::<usize>();
@@ -69,7 +69,7 @@ pub(super) fn entries(text: &[u8], seen: &mut HttpSeen) -> Vec<Found<'static>> {
     if !is_sound(&entry) || !requests.iter().chain(&responses).all(is_sound) {
         found.push((0, Record::new(text.to_vec()).into()));
     } else if mentions(text) + encoded > told(&found) + twice {
-        // A message may be where archives have none.
+        // A message may be in a place where archives do not have one.
         found.insert(0, (0, LogLine::new(text.to_vec()).into()));
     } else if found.is_empty() {
         found.push(comment(&method, &url).unwrap_or_else(|| (0, LogLine::new(text.to_vec()).into())));
@@ -77,32 +77,32 @@ pub(super) fn entries(text: &[u8], seen: &mut HttpSeen) -> Vec<Found<'static>> {
     found
 }
 
-/// How often a text may have a message.
+/// Returns the number of messages that a text may have, counted by the word `jsonrpc`.
 pub(super) fn mentions(text: &[u8]) -> usize {
     memmem::find_iter(text, b"jsonrpc").count()
 }
 
-/// How often what was found in a text does.
+/// Returns the same number for the entries found in a text.
 pub(super) fn told<'a>(found: impl IntoIterator<Item = &'a Found<'static>>) -> usize {
     found.into_iter().map(|(_, entry)| mentions(entry.bytes())).sum()
 }
 
-/// Method and URL as a line of text, if the entry has a URL.
+/// Returns method and URL as a line of text, if the entry has a URL.
 pub(super) fn comment(method: &str, url: &str) -> Option<Found<'static>> {
     let text = format!("{method} {url}").trim().to_owned().into_bytes();
     (!url.is_empty()).then(|| (0, LogLine::new(text).into()))
 }
 
-/// What is known of an archive's exchanges so far.
+/// The facts about an archive's exchanges so far.
 #[derive(Default)]
 pub(super) struct HttpSeen {
-    /// How many WebSockets carried messages.
+    /// The number of WebSockets that carried messages.
     sockets: u64,
-    /// Origins that answered with messages.
+    /// The origins that answered with messages.
     served: HashSet<String>,
 }
 
-/// How many of those origins are remembered, and how many characters of each.
+/// The maximum number of these origins, and the maximum number of characters of each.
 const SERVED: usize = 1 << 10;
 const LONGEST: usize = 1 << 10;
 
@@ -117,15 +117,15 @@ impl HttpSeen {
 pub(super) struct HarExchange {
     pub method: String,
     pub url: String,
-    /// Status of the response: 0 or less where none came.
+    /// The status of the response; 0 or less if a response never came.
     pub status: Option<i32>,
-    /// Reason phrase, or why no response came.
+    /// The reason phrase, or the reason why a response never came.
     pub reason: String,
     /// The id of a session in the request.
     pub session: Option<String>,
-    /// Whether the request has a header of MCP.
+    /// True if the request has an MCP header.
     pub is_mcp: bool,
-    /// Whether the request has credentials.
+    /// True if the request has credentials.
     pub is_authorized: bool,
     pub started: Option<Time>,
     pub took: Option<Decimal>,
@@ -147,8 +147,9 @@ impl HarExchange {
         }
     }
 
-    /// What its bodies are in a session, whose id the response may bring, and the exchange itself where no message came back
-    /// and that means something. None if it has nothing to do with messages.
+    /// Returns the entries of its bodies in a session, whose id may come with the response. Adds the exchange itself if
+    /// it did not bring a message, unless it succeeded for a message that was sent. Empty if the exchange does not
+    /// concern messages.
     pub fn entries(
         self,
         bodies: Vec<HttpBody>,
@@ -200,13 +201,13 @@ impl HarExchange {
     }
 }
 
-/// A body that is not empty, or a part of one, and what is known of the message that it may be.
+/// A body that is not empty, or a part of one, with the facts about the message that it may be.
 #[derive(Clone)]
 pub(super) struct HttpBody {
-    /// Where its text begins in the entry.
+    /// The offset of its text in the entry.
     start: usize,
     bytes: Vec<u8>,
-    /// It is in Base64.
+    /// True if the entry has it in Base64.
     is_encoded: bool,
     is_stream: bool,
     sender: Option<Sender>,
@@ -215,9 +216,9 @@ pub(super) struct HttpBody {
 }
 
 impl HttpBody {
-    /// The bodies of a request and of its response, with their times: when it started, and how long it took in seconds. Where
-    /// the `events` of the response are told one by one, the stream as a whole may be there too; those that were told as events
-    /// already are given apart.
+    /// Returns the bodies of a request and of its response, with their times: `started`, and `took` in seconds. If the
+    /// archive lists the `events` of the response, it may hold the stream as a whole too; parts of the stream that are
+    /// listed as events are returned separately.
     pub(super) fn of_exchange(
         started: Option<Time>,
         took: Option<Decimal>,
@@ -234,14 +235,14 @@ impl HttpBody {
         let (again, parts): (Vec<_>, Vec<_>) = parts.partition(|part| known.contains(part.bytes.trim_ascii()));
         bodies.extend(parts.into_iter().map(|part| {
             let answers = is_answer(&part.bytes, &ids);
-            // Of a stream, the archive tells when it began and ended: it ends with the answer, and what came before has no
-            // time of its own.
+            // For a stream, the archive states the beginning and the end. The stream ends with the answer; earlier
+            // parts do not have times.
             Self { time: ended.filter(|_| answers || !part.is_stream), latency: took.filter(|_| answers), ..part }
         }));
         (bodies, again)
     }
 
-    /// Every `text` of every `postData` or `content`.
+    /// Returns every `text` of every `postData` or `content`.
     fn all(sides: &[RawObject<'_>], name: &str, whole: &[u8], sender: Sender) -> Vec<Self> {
         let of = |object: RawObject<'_>| {
             let is_base64 = object.get("encoding") == Some(b"\"base64\"");
@@ -252,7 +253,7 @@ impl HttpBody {
         sides.iter().flat_map(|side| side.objects(name)).flat_map(of).collect()
     }
 
-    /// The body that a string in an entry holds, which may be encoded as Base64, or else an object or array itself.
+    /// Returns the body in a string of an entry, decoded from Base64 if necessary, or in an object or array.
     pub(super) fn new(value: &[u8], whole: &[u8], is_base64: bool, sender: Option<Sender>) -> Option<Self> {
         let (quote, text) = match unescape(value) {
             Some(text) => (1, text),
@@ -265,7 +266,7 @@ impl HttpBody {
         body.map(|body| Self { is_encoded, ..body })
     }
 
-    /// A body of these bytes.
+    /// Returns a body of these bytes, unless they are blank.
     pub(super) fn of(start: usize, bytes: Vec<u8>, sender: Option<Sender>) -> Option<Self> {
         let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
         let is_stream = fields.iter().any(|field| bytes.starts_with(field));
@@ -273,7 +274,8 @@ impl HttpBody {
         (!is_blank).then_some(Self { start, bytes, is_encoded: false, is_stream, sender, time: None, latency: None })
     }
 
-    /// Its server-sent events and the lines in them that are something else, if it consists of such, or else itself.
+    /// Returns the server-sent events of a stream, and the lines between them; or the body itself if it is not a
+    /// stream.
     pub(super) fn events(self) -> Vec<Self> {
         if !self.is_stream {
             return vec![self];
@@ -284,17 +286,17 @@ impl HttpBody {
         parts.filter(|part| !part.bytes.trim_ascii().is_empty()).collect()
     }
 
-    /// Whether it is JSON-RPC.
+    /// True if it is JSON-RPC.
     pub(super) fn holds_message(&self) -> bool {
         is_rpc(&self.bytes)
     }
 
-    /// What such bodies are in a session, and where each begins.
+    /// Returns the entries of bodies in a session, with their offsets.
     pub(super) fn entries(bodies: Vec<Self>, session: Option<String>) -> impl Iterator<Item = Found<'static>> {
         bodies.into_iter().map(move |body| (body.start, body.entry(session.as_deref())))
     }
 
-    /// A record if it may be a message, and a line of text if not.
+    /// Returns a record if the body may be a message, otherwise a line of text.
     fn entry(self, session: Option<&str>) -> Entry<'static> {
         let text = self.bytes.trim_ascii();
         if !may_be_message(text) {
@@ -306,13 +308,13 @@ impl HttpBody {
     }
 }
 
-/// Whether a text is JSON-RPC.
+/// True if a text is JSON-RPC.
 fn is_rpc(text: &[u8]) -> bool {
     objects(text.trim_ascii()).any(|object| is_message(&object))
 }
 
-/// The messages of a WebSocket (Chrome's and mitmproxy's `_webSocketMessages`) or, where the archive has the events of a
-/// stream one by one, its server-sent events (`_eventSourceMessages`).
+/// Returns the messages of a WebSocket (Chrome's and mitmproxy's `_webSocketMessages`), or the server-sent events of a
+/// stream, if the archive lists them (`_eventSourceMessages`).
 fn frames(entry: &RawObject<'_>, whole: &[u8], name: &str) -> Vec<HttpBody> {
     let frame = |frame: RawObject<'_>| {
         let opcode = frame.get("opcode");
@@ -322,7 +324,7 @@ fn frames(entry: &RawObject<'_>, whole: &[u8], name: &str) -> Vec<HttpBody> {
             Some("receive") => Some(Sender::Server),
             _ => None,
         };
-        // Not close, ping, pong, or what the browser says.
+        // Not close, ping, pong, or a frame by the browser.
         let is_usual = sender.is_some() && matches!(opcode, None | Some(b"0" | b"1" | b"2"));
         let time = frame.get("time").and_then(number).and_then(epoch);
         let data = frame.all("data").filter_map(|data| HttpBody::new(data, whole, opcode == Some(b"2"), sender));
@@ -333,20 +335,20 @@ fn frames(entry: &RawObject<'_>, whole: &[u8], name: &str) -> Vec<HttpBody> {
     all.filter_map(RawObject::recover).flat_map(frame).collect()
 }
 
-/// The ids of the requests in a body, as they are spelled.
+/// Returns the ids of the requests in a body, as they are spelled.
 pub(super) fn ids(bytes: &[u8]) -> Vec<Vec<u8>> {
     let requests = objects(bytes.trim_ascii()).filter(|message| message.has("method"));
     requests.filter_map(|message| message.get("id").map(<[u8]>::to_vec)).collect()
 }
 
-/// Whether a body answers one of the requests with those ids; of a batch, any of its messages.
+/// True if a body, or any message in a batch, answers a request with one of these ids.
 pub(super) fn is_answer(bytes: &[u8], ids: &HashSet<Vec<u8>>) -> bool {
     let answers = objects(bytes.trim_ascii()).filter(|message| !message.has("method"));
     let mut answers = answers.filter_map(|message| message.get("id"));
     answers.any(|id| ids.contains(id))
 }
 
-/// Scheme, host and port; the port only where it is not that of the scheme.
+/// Returns scheme, host and port; the port only if it is not the default of the scheme.
 fn origin(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -360,13 +362,13 @@ fn origin(url: &str) -> String {
     format!("{scheme}://{host}")
 }
 
-/// The header with the id of a session of the Model Context Protocol. The response to the first request brings it.
+/// The header with the session id of the Model Context Protocol. It comes with the response to the first request.
 pub(super) const SESSION: &str = "mcp-session-id";
 
-/// The header with a version of that protocol.
+/// The header with the version of the Model Context Protocol.
 pub(super) const VERSION: &str = "mcp-protocol-version";
 
-/// Key of the session: the origin, and the id of that header.
+/// Returns the key of the session: the origin, and the session id.
 fn session(url: &str, id: Option<&str>) -> Option<String> {
     let origin = (!url.is_empty()).then(|| origin(url))?;
     Some(id.map_or_else(|| origin.clone(), |id| format!("{origin}#{id}")))

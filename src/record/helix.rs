@@ -1,4 +1,4 @@
-//! `helix`: the log of the Helix editor, which holds the messages of all its language servers.
+//! `helix`: the log of the Helix editor, with the messages of all its language servers.
 
 use super::about::{About, Sign, Window};
 use super::decoder::leading_blanks;
@@ -17,15 +17,15 @@ pub(super) const ABOUT: About = About {
     decoder: |limit| MarkedLines::boxed(limit, HEAD, Helix::default()),
 };
 
-/// A line with an arrow and an object or array behind it, before any line that is a JSON value.
+/// True if a line has an arrow and an object or array after it, before any line that is a JSON value.
 fn detect(window: &Window<'_>) -> bool {
     window.lines_before_values().any(|line| is_structured(Helix::default().read(line, &mut More::default())))
 }
 
-/// Each language server's messages are a session of their own.
+/// The messages of each language server are one session.
 #[derive(Default)]
 struct Helix {
-    /// The servers that have just answered, so that a result may be repeated.
+    /// The servers that have just answered: each may repeat its result.
     answered: BTreeSet<String>,
 }
 
@@ -36,7 +36,7 @@ impl Marks for Helix {
             let server = record.session.as_deref().unwrap_or_default();
             let answered = self.answered.remove(server);
             match answer(&record.bytes) {
-                // Versions up to 24 write a response and then, with the same arrow, its result alone.
+                // Versions up to 24 write a response and then its result alone, with the same arrow.
                 HelixAnswer::Value if answered => return None,
                 HelixAnswer::Result => {
                     self.answered.insert(server.to_owned());
@@ -48,8 +48,8 @@ impl Marks for Helix {
     }
 }
 
-/// The message behind a mark, and where it begins. Lines of other levels have the same arrow in front of errors and of what
-/// the server wrote to stderr.
+/// Returns the message after an arrow, and its offset. Lines of other levels have the same arrow before errors and
+/// before the server's output to stderr.
 fn mark(line: &[u8]) -> Option<(usize, Record<'_>)> {
     let front = head(line);
     let (length, time) = timestamp(front)?;
@@ -75,7 +75,7 @@ fn mark(line: &[u8]) -> Option<(usize, Record<'_>)> {
 enum HelixAnswer {
     /// A response with a result.
     Result,
-    /// Something else that has members of a message, or a batch, or something that is not JSON.
+    /// Another object with members of a message, a batch, or text that is not JSON.
     Other,
     /// JSON that is not a message.
     Value,

@@ -1,4 +1,4 @@
-//! Messages inside lines: in the JSON of loggers, telemetry and recorders, and behind a prefix in text.
+//! Messages inside lines: in the JSON of loggers, telemetry and recorders, and after a prefix in text.
 
 use super::clues::{Clues, SessionKey, took, took_in_text};
 use super::colours::without_colours;
@@ -13,12 +13,13 @@ use memchr::memchr2;
 use oxsdatatypes::Decimal;
 use std::borrow::Cow;
 
-/// How many members deep a message is looked for; OpenTelemetry's records, all in one object, are the deepest.
+/// The depth in members to which messages are searched for. OpenTelemetry's records, all in one object, are the
+/// deepest.
 const DEEP: usize = 5;
 
-/// The messages in a line that is an object and not a message itself, or that is text. One that is cut off goes up to the
-/// end of the line. Beside them, what else in the line may be a message is text; without a message there is nothing. `key` is
-/// what tells the session of each.
+/// Returns the messages in a line that is text, or an object that is not a message itself. A message that is cut off
+/// goes up to the end of the line. Other parts of the line that may be messages become text. Empty if there is no
+/// message. `key` is the place of the session key.
 pub(super) fn messages<'a>(line: &'a [u8], object: Option<&RawObject<'a>>, key: Option<SessionKey>) -> Vec<Found<'a>> {
     let (mut found, around) = (Vec::new(), Clues { key, ..Clues::default() });
     if !may_hold_message(line) {
@@ -37,7 +38,8 @@ pub(super) fn messages<'a>(line: &'a [u8], object: Option<&RawObject<'a>>, key: 
     if found.iter().any(is_record) { found } else { Vec::new() }
 }
 
-/// The same for text that ends in a value over several lines, which begins at `start`: nothing if that has no message.
+/// Returns the messages in text that ends in a value over several lines, which begins at `start`. Empty if that value
+/// does not hold a message.
 pub(super) fn messages_over_lines(text: &[u8], start: usize, key: Option<SessionKey>) -> Vec<Found<'_>> {
     let (mut found, mut inside, around) = (Vec::new(), Vec::new(), Clues { key, ..Clues::default() });
     in_text(text, around, DEEP, start, &mut found);
@@ -61,7 +63,7 @@ fn is_record((_, entry): &Found<'_>) -> bool {
 
 fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues<'a>, deep: usize, found: &mut Vec<Found<'a>>) {
     let (clues, before) = (around.within(object), found.len());
-    // What a message holds is not an envelope's.
+    // The payload of a message does not belong to an envelope.
     let own: &[&[u8]] = match (object.string("method"), object.has("id")) {
         (Some(_), _) => &[b"params"],
         (None, true) => &[b"result", b"error"],
@@ -73,7 +75,7 @@ fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues<'a>, deep
     tell_latency(&mut found[before..], |is_exchange| took(object, is_exchange));
 }
 
-/// Gives an answer the duration that is stated beside it, if nothing else stands there but maybe its request.
+/// Gives an answer the duration that is stated beside it, if it stands alone or only with its request.
 fn tell_latency(found: &mut [Found<'_>], took: impl Fn(bool) -> Option<Decimal>) {
     match found {
         [(_, Entry::Record(call)), (_, Entry::Record(answer))] if answer.latency.is_none() => {
@@ -88,7 +90,7 @@ fn tell_latency(found: &mut [Found<'_>], took: impl Fn(bool) -> Option<Decimal>)
     }
 }
 
-/// Looks at a value that stands in `line`, and up to `deep` members inside it.
+/// Searches a value in `line`, and up to `deep` members inside it.
 fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, found: &mut Vec<Found<'a>>) {
     match value.first() {
         Some(b'{' | b'[') if is_sure(value) => {
@@ -109,7 +111,7 @@ fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, 
                 in_value(line, element, clues, deep, found);
             });
         }
-        // JSON with members has quotes, so as a string it has escapes.
+        // JSON with members has quotes, so in a string it has escape sequences.
         Some(b'"') if may_hold_message(value) => {
             let Some(text) = unescape(value) else { return };
             let text = text.trim_ascii();
@@ -128,25 +130,25 @@ fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, 
     }
 }
 
-/// A part of a line as text.
+/// Returns a part of a line as text.
 fn text<'a>(line: &[u8], part: &'a [u8]) -> Found<'a> {
     (offset_in(line, part), LogLine::new(part).into())
 }
 
-/// Looks for messages in a line of text: behind blanks or a mark, as a value `key="…"` with escapes, or inside other JSON
-/// there. What stands in quotes, or is the value of a variable, is the text of a program; not what begins at `known`.
+/// Searches a line of text for messages: after blanks or a mark, as a value `key="…"` with escape sequences, or inside
+/// other JSON. Text in quotes, or the value of a variable, belongs to a program, except at `known`.
 fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, known: usize, found: &mut Vec<Found<'a>>) {
     if [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment)) {
         return;
     }
     let (mut at, mut prefix, before) = (0, 0, found.len());
-    // The time at the start of the line is that of all messages on it.
+    // The time at the start of the line applies to all messages on it.
     let mut time = around.time;
     while let Some(next) = memchr2(b'{', b'[', &line[at..]) {
         let start = at + next;
         let (front, rest) = line.split_at(start);
         at = start + 1;
-        // Commas may stand between messages.
+        // Commas may separate messages.
         let is_next =
             (1..=NEXT).contains(&(start - prefix)) && front[prefix..].iter().all(|byte| b" \t,".contains(byte));
         if start != known && !is_opened(if is_next { b"" } else { front }, rest) {
@@ -187,7 +189,7 @@ fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, known: usize, fou
     });
 }
 
-/// Whether `rest` begins as an object, or as an array of objects, and may be a message behind `front`.
+/// True if `rest` begins as an object, or as an array of objects, and may be a message after `front`.
 fn is_opened(front: &[u8], rest: &[u8]) -> bool {
     let behind = &rest[1..];
     let behind = &behind[leading_blanks(behind)..];
@@ -197,7 +199,7 @@ fn is_opened(front: &[u8], rest: &[u8]) -> bool {
         b'{' => b"\"",
         _ => b"{",
     };
-    // The whole front again for each bracket would take too long.
+    // Checking the whole front for each bracket would take too long.
     let front = without_colours(&front[front.len().saturating_sub(COLOURED)..]);
     let trimmed = front.trim_ascii_end();
     behind.starts_with(begins)
@@ -212,20 +214,20 @@ fn is_opened(front: &[u8], rest: &[u8]) -> bool {
         }
 }
 
-/// Whether a text ends with `key="`.
+/// True if a text ends with `key="`.
 fn is_quoted(front: &[u8]) -> bool {
     let front = front.strip_suffix(b"\"").map(|front| &front[front.len().saturating_sub(COLOURED)..]);
     front.is_some_and(|front| without_colours(front).ends_with(b"="))
 }
 
-/// How many bytes may separate a message from the one before it.
+/// The maximum number of bytes between two messages.
 const NEXT: usize = 8;
 
-/// How much of what is in front of a bracket may be colours of a terminal.
+/// The maximum number of bytes before a bracket that may be colours of a terminal.
 const COLOURED: usize = 64;
 
-/// The object or array that `rest`, the end of a line, begins with, if it may be a message, and how many bytes are done
-/// with.
+/// Returns the object or array at the beginning of `rest`, the end of a line, if it may be a message; and the number of
+/// consumed bytes.
 fn in_braces(rest: &[u8]) -> (Option<Cow<'_, [u8]>>, usize) {
     match value(rest) {
         Extent::Whole(length) => {
@@ -241,7 +243,7 @@ fn in_braces(rest: &[u8]) -> (Option<Cow<'_, [u8]>>, usize) {
     }
 }
 
-/// The same for the text of a string, which goes on up to a quote.
+/// Returns the same for the text of a string, which ends at a quote.
 fn in_quotes(rest: &[u8]) -> (Option<Cow<'_, [u8]>>, usize) {
     let mut end = 0;
     while let Some(next) = rest.get(end..).and_then(|rest| memchr2(b'"', b'\\', rest)) {

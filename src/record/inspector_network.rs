@@ -1,4 +1,5 @@
-//! `mcp-inspector-network`: the HTTP requests that the MCP Inspector exports. Each is read as an entry of an archive.
+//! `mcp-inspector-network`: the HTTP requests that the MCP Inspector exports. Each is read like an entry of an HTTP
+//! Archive.
 
 use super::about::{About, Sign, Window};
 use super::elements::{first_element, object_array};
@@ -18,17 +19,18 @@ pub(super) const ABOUT: About = About {
     },
 };
 
-/// Headers may have the words of messages.
+/// Headers may contain the words of messages.
 const HEADERS: [&str; 2] = ["requestHeaders", "responseHeaders"];
 
-/// The first value is an array whose first element has a URL and the body of a request or response, or their headers.
+/// True if the first value is an array whose first element has a URL, and the body of a request or response, or
+/// headers.
 fn detect(window: &Window<'_>) -> bool {
     let parts = ["requestBody", "responseBody", "responseStatus", "requestHeaders"];
     let has_url = |entry: &RawObject<'_>| entry.string("url").is_some_and(|url| !url.is_empty());
     first_element(window).is_some_and(|entry| has_url(&entry) && parts.iter().any(|part| entry.has(part)))
 }
 
-/// The messages of a request and its response, and where in the entry the body begins that each is in.
+/// Returns the messages of a request and its response, each with the offset of its body in the entry.
 fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More, seen: &mut HttpSeen) -> Option<Found<'a>> {
     let url = entry.string("url").filter(|url| !url.is_empty())?;
     let body = |name, sender| entry.get(name).and_then(|body| HttpBody::new(body, text, false, Some(sender)));

@@ -1,5 +1,5 @@
-//! `json-array`: one array over several lines, whose elements are the messages. They are read one by one, so that the
-//! array may be larger than memory, and may lack its end.
+//! `json-array`: one array over several lines, whose elements are the messages. The elements are read one by one, so
+//! that the array may be larger than memory, and may lack its end.
 
 use super::Record;
 use super::about::{About, Sign, Window};
@@ -14,12 +14,12 @@ pub(super) const ABOUT: About = About {
     summary: "one array of messages over several lines, `[` `{…},` `{…}` `]`; each element is a record",
     carries: "messages only",
     sign: Sign::Value(detect),
-    // One byte more than an element may have, by which it can be seen to be too long.
+    // One byte above the maximum size of an element, so that it is found to be too long.
     decoder: |limit| ArrayDecoder::boxed(limit, 1, JsonArray::Outside),
 };
 
-/// The first value that begins a line is an array over several lines, with nothing but blanks behind it. Its end may be
-/// cut off, and elements behind the first may have errors.
+/// True if the first value that begins a line is an array over several lines, with only blanks after it. Its end may be
+/// cut off, and elements after the first may have errors.
 fn detect(window: &Window<'_>) -> bool {
     let bytes = window.bytes;
     let last = window.before_values();
@@ -33,7 +33,7 @@ fn detect(window: &Window<'_>) -> bool {
             Extent::Incomplete => (trim_end(&bytes[at..]), &[][..]),
             Extent::Broken(error) if first_is_whole(&bytes[at..]) => (&bytes[at..at + error], &[][..]),
             Extent::Broken(error) => {
-                // Nothing before the line with the error is looked at again.
+                // Lines before the line with the error are not examined again.
                 from = memrchr(b'\n', &bytes[at..at + error]).map_or(at + 1, |line_end| at + line_end);
                 continue;
             }
@@ -45,7 +45,7 @@ fn detect(window: &Window<'_>) -> bool {
     false
 }
 
-/// Whether the first element of an array has a comma behind it.
+/// True if the first element of an array has a comma after it.
 fn first_is_whole(array: &[u8]) -> bool {
     let first = &array[1 + leading_blanks(&array[1..])..];
     match value(first) {
@@ -54,12 +54,12 @@ fn first_is_whole(array: &[u8]) -> bool {
     }
 }
 
-/// How many bytes are looked at behind a bracket.
+/// The number of bytes that are examined after a bracket.
 const BEHIND: usize = 4096;
 
-/// Whether an array begins with the bracket at the start of `input`, and not a line such as `[info] ready` or
-/// `[12:00:01] ready`: an element in brackets or quotes, a comma behind another one, or the line's end shows that.
-/// `None`: more is needed to know.
+/// True if the bracket at the start of `input` begins an array, and not a line such as `[info] ready` or
+/// `[12:00:01] ready`: an element in brackets or quotes, a comma after another element, or the line's end shows this.
+/// `None` if more input is needed.
 fn opens(input: &[u8], end: bool) -> Option<bool> {
     let [b'[', rest @ ..] = input else { return Some(false) };
     let seen = &rest[..rest.len().min(BEHIND)];
@@ -80,7 +80,7 @@ fn opens(input: &[u8], end: bool) -> Option<bool> {
     }
 }
 
-/// Elements are records, and so is each piece of what is not an element. Before and behind the array, objects are records
+/// Elements are records, and so is each piece that is not an element. Before and after the array, objects are records
 /// and other lines are text.
 enum JsonArray {
     Outside,

@@ -1,13 +1,13 @@
-//! `json-lines`: one JSON value a line. Lines that are not JSON are records too.
+//! `json-lines`: one JSON value per line. Lines that are not JSON are records too.
 //!
-//! A line may also have a message inside, behind a prefix or in an object, as in these of Python's logging and of pino:
+//! A line may also hold a message after a prefix or in an object, as in these lines of Python's logging and of pino:
 //!
 //! ```text
 //! 2025-06-01 10:00:00,123 - mcp.server - DEBUG - Received message: {"jsonrpc":"2.0","id":1,"method":"ping"}
 //! {"level":20,"time":1767607200123,"msg":"rpc","dir":"in","payload":{"jsonrpc":"2.0","id":1,"method":"ping"}}
 //! ```
 //!
-//! Behind a prefix, it may also go on in the lines below.
+//! After a prefix, the message may continue on the lines below.
 
 use super::about::{About, Sign};
 use super::clues::Clues;
@@ -26,39 +26,39 @@ use memchr::{memchr, memchr_iter, memrchr};
 pub(super) const ABOUT: About = About {
     summary: "one JSON value a line, a message, or with messages inside; other lines are records that are no JSON",
     carries: "messages; time and sender where what is around a message tells them",
-    // Every log that has no other sign.
+    // Every log without another sign.
     sign: Sign::Value(|_| true),
     decoder: |limit| MarkedLines::boxed(limit, AROUND, JsonLines::new(limit, true)),
 };
 
-/// A decoder for a log that was not said to have this format: its text may have messages inside.
+/// Creates a decoder for a log whose format was detected, not stated: its text may hold messages.
 pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
     MarkedLines::boxed(limit, AROUND, JsonLines::new(limit, false))
 }
 
-/// The lines read so far, in so far as they tell what to make of the next.
+/// The evidence of earlier lines about the next line.
 #[derive(Clone, Copy, PartialEq)]
 enum Seen {
-    /// Not one message.
+    /// No message so far.
     Nothing,
     /// A line that is a message.
     Messages,
-    /// A message inside a line: others without one are text.
+    /// A message inside a line: lines without a message are text.
     Inside,
 }
 
 pub(super) struct JsonLines {
     limit: usize,
-    /// Whether the log was said to have this format: then text is a record as it is.
+    /// True if the user stated the format: then text is a record as it is.
     is_stated: bool,
     seen: Seen,
-    /// Whether the first message has a member `_meta`, in which its recorder says when it was sent and by whom.
+    /// True if the first message has a member `_meta`, in which its recorder states time and sender.
     has_meta: bool,
-    /// What around messages tells their sessions.
+    /// The place of the session key around messages.
     key: Option<SessionKey>,
-    /// Those that may, while that is in doubt.
+    /// The candidates for that place, until one is chosen.
     trials: Option<Box<KeyTrials>>,
-    /// How many lines were looked at in vain for the end of a value: none of them is looked at so again.
+    /// The number of lines that were searched in vain for the end of a value, and are not searched again.
     closed: usize,
 }
 
@@ -99,7 +99,7 @@ impl Marks for JsonLines {
         let at = opens(line).filter(|_| !self.is_stated && self.closed == 0)?;
         let is_json = matches!(line.first(), Some(b'{' | b'['));
         let first = if is_json { self.spread(0, input, end, more) } else { None };
-        // Among plain messages, JSON that is cut off does not head the message below it.
+        // Among plain messages, JSON that is cut off is not a heading for the message below it.
         let is_heading = at > 0 && !(is_json && self.seen == Seen::Messages);
         let step = first.or_else(|| if is_heading { self.spread(at, input, end, more) } else { None });
         if step.is_some() {
@@ -109,8 +109,8 @@ impl Marks for JsonLines {
     }
 }
 
-/// Where on a line a message may begin that goes on in the lines below, as in `Received: {`, `Received:`, `-->`, `SEND ►` and
-/// `{"jsonrpc":"2.0",`.
+/// Returns the offset at which a message may begin that continues on the lines below, as in `Received: {`, `Received:`,
+/// `-->`, `SEND ►` and `{"jsonrpc":"2.0",`.
 #[inline]
 pub(super) fn opens(line: &[u8]) -> Option<usize> {
     match line.last()? {
@@ -122,7 +122,7 @@ pub(super) fn opens(line: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether a line ends in an arrow, or in the name of a direction.
+/// True if a line ends in an arrow, or in the name of a direction.
 fn ends_in_direction(line: &[u8]) -> bool {
     const SIGNS: [&str; 8] = ["->", "=>", "<-", "<=", "→", "←", "►", "◀"];
     const WORDS: [&[u8]; 6] = [b"send", b"recv", b"sent", b"received", b"request", b"response"];
@@ -131,8 +131,8 @@ fn ends_in_direction(line: &[u8]) -> bool {
         || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Where the object ends that a text begins with, and that has an error there: with its brackets, or before a line that goes
-/// on with no JSON or with another object. `None`: more of the text is needed.
+/// Returns the end of the object at the beginning of a text, which has a syntax error at `error`: at its bracket, or
+/// before a line that does not continue JSON, or begins another object. `None` if more text is needed.
 fn end_of_broken(text: &[u8], error: usize, is_all: bool) -> Option<usize> {
     let goes_on = |byte: u8| is_blank(byte) || b"\"},]".contains(&byte);
     let window = &text[..text.len().min(error.saturating_add(AROUND))];
@@ -144,13 +144,13 @@ fn end_of_broken(text: &[u8], error: usize, is_all: bool) -> Option<usize> {
     Scan::value().end(part).or_else(|| (!is_undecided).then(|| trim_end(part).len()))
 }
 
-/// Whether a line below the first is a message by itself.
+/// True if a line after the first is a message by itself.
 fn is_message_below(text: &[u8]) -> bool {
     let mut below = text.split(|byte| *byte == b'\n').skip(1);
     below.any(|line| first_name(line) == b"jsonrpc" && RawObject::parse(line).is_some_and(|object| object.is_whole()))
 }
 
-/// The name of an object's first member, as far as `jsonrpc` goes.
+/// Returns the name of an object's first member, if it is not longer than `jsonrpc`.
 #[inline]
 fn first_name(line: &[u8]) -> &[u8] {
     let Some(rest) = line.strip_prefix(b"{") else { return b"" };
@@ -163,8 +163,8 @@ impl JsonLines {
         Self { limit, is_stated, seen: Seen::Nothing, has_meta: false, key: None, trials: None, closed: 0 }
     }
 
-    /// The message that may begin at this place of the line that the input begins with, and goes on in the lines below it,
-    /// behind those that come before it on its line.
+    /// Reads a message that may begin at this place of the first line, and continue on the lines below. Messages before
+    /// it on its line come first.
     fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
         let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
         let is_all = end || window.len() < input.len();
@@ -204,7 +204,7 @@ impl JsonLines {
         if found.is_empty() {
             return self.close(&text[..length]);
         }
-        // A line of its own is text, whatever it tells of the message below it.
+        // A line of its own is text, even if it states facts about the message below it.
         let heading = trim_end(&whole[..start]);
         if memchr(b'\n', &whole[at..start]).is_some() && found[0].0 >= start {
             found.insert(0, (0, LogLine::new(heading).into()));
@@ -218,13 +218,13 @@ impl JsonLines {
         Some(more.give(first, start + length, self.limit))
     }
 
-    /// Looks at none of these lines again for a value that goes on in the lines below.
+    /// Excludes these lines from further searches for a value over several lines.
     fn close<'a>(&mut self, lines: &[u8]) -> Option<Step<'a>> {
         self.closed = self.closed.max(memchr_iter(b'\n', lines).count()).max(1);
         None
     }
 
-    /// What a line is that is not known to be a message by its first bytes.
+    /// Reads a line whose first bytes do not show that it is a message.
     fn look<'a>(&mut self, line: &'a [u8], more: &mut More) -> Found<'a> {
         let record = || (0, Record::new(line).into());
         let text = || LogLine::new(line);
@@ -264,12 +264,12 @@ impl JsonLines {
         }
     }
 
-    /// Whether an object without `jsonrpc` is taken for a message by the names of its members.
+    /// True if an object without `jsonrpc` counts as a message by the names of its members.
     fn takes(&self, object: &RawObject<'_>) -> bool {
         self.seen != Seen::Inside || is_message(object)
     }
 
-    /// The first of the messages inside a line.
+    /// Returns the first message inside a line.
     fn first<'a>(&mut self, line: &'a [u8], object: Option<&RawObject<'a>>, more: &mut More) -> Option<Found<'a>> {
         let mut found = messages(line, object, self.key).into_iter();
         let first = found.next()?;

@@ -18,14 +18,14 @@ pub(super) const ABOUT: About = About {
 
 const STARTS: &[u8] = b"{[";
 
-/// A decoder for a log that was not said to have this format: its text may have messages inside.
+/// Creates a decoder for a log whose format was detected, not stated: its text may hold messages.
 pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
     let text = JsonLines::new(limit, false);
     MarkedLines::boxed(limit, 0, JsonValues { text, ..JsonValues::new(limit, STARTS) })
 }
 
-/// The first value goes over several lines, as far as it can be seen, or has another one behind it on its line. It is not a
-/// message behind a prefix, nor a part of one.
+/// True if the first value spans several lines, as far as it is visible, or has another value after it on its line. It
+/// must be neither a message after a prefix, nor a part of one.
 fn detect(window: &Window<'_>) -> bool {
     window.first_value.is_some_and(|value| {
         let bytes = &window.bytes[value.start..value.end.unwrap_or(window.bytes.len())];
@@ -33,7 +33,7 @@ fn detect(window: &Window<'_>) -> bool {
     })
 }
 
-/// The most lines before the first value that are looked at for a message.
+/// The maximum number of lines before the first value that are searched for a message.
 const MOST: usize = 16;
 
 fn is_behind_a_prefix(window: &Window<'_>) -> bool {
@@ -45,17 +45,17 @@ fn is_behind_a_prefix(window: &Window<'_>) -> bool {
     })
 }
 
-/// Hands out values, and what is not a value in pieces that end where the next value may begin:
+/// Gives values, and other text in pieces that end where the next value may begin:
 /// - text that does not begin an object or array ends with its line;
-/// - an object or array with an error ends before the next line that begins, without any blank, with `{` or `[`, from the
-///   line with the error on.
+/// - an object or array with a syntax error ends before the next line that begins, without a blank, with `{` or `[`,
+///   from the line with the error on.
 pub(super) struct JsonValues {
     limit: usize,
-    /// The bytes that a line begins with before which a value with an error ends.
+    /// A value with a syntax error ends before a line that begins with one of these bytes.
     starts: &'static [u8],
-    /// An object or array that is too long, and whether a line begins at this place in it.
+    /// An object or array that is too long; and true if a line begins at the current place in it.
     long: Option<(Passed, bool)>,
-    /// What is not a value.
+    /// The reader of text that is not a value.
     text: JsonLines,
 }
 
@@ -75,7 +75,7 @@ impl Marks for JsonValues {
         let first = input.first().filter(|byte| !is_blank(**byte))?;
         let structured = matches!(first, b'{' | b'[');
         match Front::of(input, self.limit, end) {
-            // No value has a colon behind it: a clock, or a part of an object.
+            // A value is not followed by a colon: this is a clock, or a part of an object.
             Front::Whole(length) if !structured && input.get(length) == Some(&b':') => None,
             Front::Whole(length) if !structured && length == input.len() && !end => Some(Step::NeedMore),
             Front::Whole(length) => Some(Step::entry(0, length, Record::new(&input[..length]))),
@@ -86,7 +86,7 @@ impl Marks for JsonValues {
         }
     }
 
-    /// The rest of a line.
+    /// Reads the rest of a line.
     fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
         self.text.read(line, more)
     }
@@ -101,19 +101,20 @@ impl Marks for JsonValues {
 }
 
 impl JsonValues {
-    /// Objects and arrays with an error end before the next line that begins with one of the bytes in `starts`.
+    /// Creates a decoder. Objects and arrays with a syntax error end before the next line that begins with a byte in
+    /// `starts`.
     pub(super) fn new(limit: usize, starts: &'static [u8]) -> Self {
         Self { limit, starts, long: None, text: JsonLines::new(limit, true) }
     }
 
-    /// Whether a part of a value has been consumed that is too long.
+    /// True if a part of a value that is too long has been consumed.
     pub(super) fn are_inside(&self) -> bool {
         self.long.is_some()
     }
 
-    /// An object or array with an error at `at`.
+    /// Reads an object or array with a syntax error at `at`.
     fn broken<'a>(&mut self, at: usize, input: &'a [u8], end: bool) -> Step<'a> {
-        // The end of a piece is seen by the LF behind it and the bracket after that.
+        // The end of a piece is found by the LF after it, and the bracket after the LF.
         let window = &input[..input.len().min(self.limit.saturating_add(2))];
         let from = memrchr(b'\n', &window[..at]).unwrap_or(0);
         let piece = match next_start(&window[from..], self.starts) {
@@ -129,7 +130,7 @@ impl JsonValues {
         }
     }
 
-    /// The object or array that `input` begins with is too long.
+    /// Begins to skip the object or array at the beginning of `input`, which is too long.
     fn long<'a>(&mut self, input: &[u8]) -> Step<'a> {
         let head = &input[..=self.limit];
         self.long = Some((Passed::new(head), head.ends_with(b"\n")));
@@ -137,7 +138,7 @@ impl JsonValues {
     }
 }
 
-/// Where the first line after this one begins that begins with one of `starts`.
+/// Returns the offset of the next line that begins with one of `starts`.
 fn next_start(input: &[u8], starts: &[u8]) -> Option<usize> {
     memchr_iter(b'\n', input).map(|at| at + 1).find(|&at| input.get(at).is_some_and(|byte| starts.contains(byte)))
 }

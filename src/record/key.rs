@@ -1,16 +1,18 @@
-//! Which member of the objects around messages, or which word in front of them, tells the session of each.
+//! Finds the session key: a member of the objects around messages, or a word before them.
 //!
-//! `session`, `conn` or `server` may mean anything: a user, the machine that wrote the log. So the traffic decides: such a
-//! member is used if every exchange stays within one of its values, which is the same as that no more requests stay unanswered
-//! with it than without.
+//! `session`, `conn` or `server` may mean anything: a user, the machine that wrote the log. So the traffic decides:
+//! such a member is used if every exchange stays within one of its values; in other words, if it does not leave more
+//! requests unanswered than one session would.
 //!
-//! A stream has to be told before its first message is given, and what was given stays. So the first message that has such a
-//! member is held back until eight exchanges have ended, or 48 KiB of text or the input's end have come: a live log waits for no
-//! more. What comes later is not asked: a user who knows better says so with a [`Layout`](super::Layout).
+//! A message's session must be known before the message is given, and does not change later. So the first message with
+//! such a member is held back until eight exchanges have ended, or 48 KiB of text or the input's end have come: a live
+//! log does not wait longer. Later text is not considered; a user who knows better states the key with a
+//! [`Layout`](super::Layout).
 //!
-//! The name of a logger or a service is weaker evidence: loggers of a client and of a server are two sides of one session, and a word may
-//! say anything. It tells sessions apart if a request takes an id, under one name, that is open under another. A log with
-//! one name is not held back: its session is the input's own, as is that of the first name.
+//! The name of a logger or a service is weaker evidence: loggers of a client and of a server are two sides of one
+//! session, and a word may mean anything. It separates sessions if a request under one name reuses an id that is open
+//! under another. A log with one name is not held back: its session is the input's own, as is the session of the first
+//! name.
 
 use super::clues::{KeyPlace, SessionKey, WORDS, digest};
 use super::inside::messages;
@@ -20,7 +22,8 @@ use super::{Entry, Record};
 use memchr::memchr;
 use std::collections::HashMap;
 
-/// Members that may tell it, the most telling first. A process may have many sessions, and a session many processes.
+/// Members that may be the key, the most reliable first. A process may have many sessions, and a session many
+/// processes.
 const NAMES: [&str; 12] = [
     "mcp-session-id",
     "mcp_session_id",
@@ -39,53 +42,53 @@ const NAMES: [&str; 12] = [
 /// Members with the name of a logger or a service.
 const LOGGERS: [&str; 7] = ["logger", "logger_name", "loggerName", "name", "target", "component", "service"];
 
-/// So many exchanges decide.
+/// The number of exchanges that decide.
 const ENOUGH: usize = 8;
 
-/// What may tell the session, while that is not decided.
+/// The candidates for the session key, until one is chosen.
 #[derive(Clone)]
 pub(super) struct KeyTrials {
-    /// The first is that of all messages in one session.
+    /// The first trial has all messages in one session.
     trials: Vec<Trial>,
-    /// How many bytes were looked at, or passed.
+    /// The number of bytes that were examined or skipped.
     at: usize,
-    /// Whether a member holds back all messages until there is a decision.
+    /// True if a member holds back all messages until there is a decision.
     holds: bool,
-    /// The same with the lines below, where another value of a word holds back the message at hand.
+    /// The trials including the lines below, if another value of a word holds back the current message.
     ahead: Option<Box<Self>>,
 }
 
-/// What becomes of the message at hand.
+/// The decision about the current message.
 pub(super) enum Decision {
-    /// It waits for more input.
+    /// The message waits for more input.
     Wait,
-    /// It has no key, which says nothing of the next.
+    /// The message does not have a key, which does not decide about later messages.
     Pass,
-    /// This key is that of all.
+    /// The key of all messages.
     Key(Option<SessionKey>),
 }
 
-/// What comes of one member or word.
+/// The trial of one member or word.
 #[derive(Clone)]
 struct Trial {
     place: Option<KeyPlace>,
-    /// The first value, as a digest, if it is that of the input's own session.
+    /// The digest of the first value, if it stands for the input's own session.
     own: Option<u64>,
     is_weak: bool,
-    /// There was another value.
+    /// True if there was another value.
     has_several: bool,
-    /// A request took an id that was open under another value.
+    /// True if a request reused an id that was open under another value.
     has_overlap: bool,
-    /// How many requests with an id in a session are open, and which way the last one went.
+    /// The number of open requests for each id and session, and the direction of the last one.
     open: HashMap<(Vec<u8>, String), (usize, Way)>,
     exchanges: usize,
 }
 
-/// Which way a message went, as far as it is said.
+/// The sender or direction of a message, as far as stated.
 type Way = (Option<super::Sender>, Option<super::Direction>);
 
 impl KeyTrials {
-    /// Those around the messages of a line; `None`: there are none.
+    /// Returns the candidates around the messages of a line; `None` if there are none.
     pub(super) fn of(line: &[u8]) -> Option<Self> {
         let is_there = |place: &KeyPlace| records(line, Some(*place)).iter().any(|record| record.session.is_some());
         let sure = NAMES.into_iter().map(KeyPlace::Member).filter(is_there).map(|place| Trial::new(Some(place), false));
@@ -96,8 +99,8 @@ impl KeyTrials {
         (trials.len() > 1).then_some(Self { trials, at: 0, holds, ahead: None })
     }
 
-    /// What becomes of the message in the line that `input` begins with, which has `length` bytes. The input grows from call to
-    /// call, but does not go on at the `end`.
+    /// Decides about the message in the first line of `input`, which has `length` bytes. The input grows from call to
+    /// call, until its `end`.
     pub(super) fn decide(&mut self, input: &[u8], length: usize, end: bool) -> Decision {
         if self.holds {
             return self.look_on(input, length, end);
@@ -155,12 +158,12 @@ impl KeyTrials {
         )
     }
 
-    /// Whether a word may tell sessions apart.
+    /// True if a word may separate sessions.
     fn is_contested(&self) -> bool {
         self.trials.iter().any(|trial| trial.is_weak && trial.has_several)
     }
 
-    /// How many exchanges there were.
+    /// The number of exchanges.
     fn exchanges(&self) -> usize {
         self.trials.first().map_or(0, |trial| trial.exchanges)
     }
@@ -206,7 +209,7 @@ impl Trial {
     }
 }
 
-/// The messages of a line, each with the session that is told there.
+/// Returns the messages of a line, each with the session that the line states.
 fn records(line: &[u8], place: Option<KeyPlace>) -> Vec<Record<'_>> {
     let object = RawObject::parse(line);
     let key = place.map(|place| SessionKey { place, own: None });

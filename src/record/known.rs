@@ -1,4 +1,4 @@
-//! What is a message of JSON-RPC for sure, although it stands among other things.
+//! Recognises values that are surely JSON-RPC messages, among other content.
 
 use super::Sender;
 use super::decoder::leading_blanks;
@@ -6,15 +6,15 @@ use super::object::{RawObject, objects};
 use memchr::{memchr_iter, memmem};
 use std::sync::LazyLock;
 
-/// The members of a message. `result` and `error` stand beside each other in JSON-RPC 1.0, `sessionId` is that of Chrome's
+/// The members of a message. `result` and `error` occur together in JSON-RPC 1.0, `sessionId` belongs to Chrome's
 /// protocol, and recorders add `_meta`.
 const MEMBERS: [&str; 8] = ["jsonrpc", "id", "method", "params", "result", "error", "sessionId", "_meta"];
 
-/// The methods of published protocols: a line each with the method, the side that sends it and the protocols that have it.
-/// `methods.py` makes it of the protocols' schemas.
+/// The methods of published protocols: each line has a method, the side that sends it and the protocols that define it.
+/// `methods.py` generates it from the protocols' schemas.
 const METHODS: &str = include_str!("methods.txt");
 
-/// Those protocols.
+/// The protocols of the methods.
 const PROTOCOLS: [&str; 3] = ["ACP", "LSP", "MCP"];
 
 /// A set of protocols.
@@ -29,42 +29,42 @@ impl Protocols {
     /// The Model Context Protocol.
     pub const MCP: Self = Self(1 << 2);
 
-    /// Those that are in both, or in either if there are none.
+    /// Returns the protocols in both sets, or in either if the sets are disjoint.
     pub fn narrowed(self, other: Self) -> Self {
         if self.0 & other.0 == 0 { self.or(other) } else { Self(self.0 & other.0) }
     }
 
-    /// Those that are in either.
+    /// Returns the protocols in either set.
     pub fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether one of those is among them.
+    /// True if the sets have a protocol in common.
     pub fn has(self, one: Self) -> bool {
         self.0 & one.0 != 0
     }
 
-    /// Whether there are any.
+    /// True if the set is not empty.
     pub fn is_any(self) -> bool {
         self.0 != 0
     }
 
-    /// Their names.
+    /// The names of the protocols.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         (0..).zip(PROTOCOLS).filter(move |(bit, _)| self.0 >> bit & 1 == 1).map(|(_, name)| name)
     }
 }
 
-/// A method that a published protocol knows.
+/// A method that a published protocol defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KnownMethod {
-    /// The side that sends it, where only one does.
+    /// The side that sends it, if only one side does.
     pub sender: Option<Sender>,
-    /// The protocols that have it.
+    /// The protocols that define it.
     pub protocols: Protocols,
 }
 
-/// In the order of the methods.
+/// Sorted by method.
 static KNOWN_METHODS: LazyLock<Vec<(&str, KnownMethod)>> = LazyLock::new(|| {
     let read = |line: &'static str| {
         let mut words = line.split(' ');
@@ -80,24 +80,24 @@ static KNOWN_METHODS: LazyLock<Vec<(&str, KnownMethod)>> = LazyLock::new(|| {
     METHODS.lines().filter_map(read).collect()
 });
 
-/// What published protocols say of a method.
+/// Returns what published protocols state about a method.
 pub(crate) fn known_method(method: &str) -> Option<KnownMethod> {
     let known = &*KNOWN_METHODS;
     let place = known.binary_search_by_key(&method, |(name, _)| name).ok()?;
     known.get(place).map(|(_, known)| *known)
 }
 
-/// Whether there can be a message in the text that counts: it is looked for in no other.
+/// True if the text may hold a message that counts. Other text is not searched.
 pub(super) fn may_hold_message(text: &[u8]) -> bool {
     memmem::find(text, b"jsonrpc").is_some() || memmem::find(text, b"method").is_some()
 }
 
-/// How often a text has a word of which messages have at least one.
+/// Returns the number of words in a text of which each message has at least one.
 pub(super) fn mentions(text: &[u8]) -> usize {
     memmem::find_iter(text, b"jsonrpc").count() + memmem::find_iter(text, b"method").count()
 }
 
-/// Whether a text has the name of a member that messages have, in JSON or in JSON that a string holds.
+/// True if a text has the name of a member of messages, in JSON or in JSON within a string.
 pub(super) fn names_member(text: &[u8]) -> bool {
     let names: [&[u8]; 4] = [b"jsonrpc", b"method", b"result", b"error"];
     let is_named = |rest: &[u8]| {
@@ -106,29 +106,29 @@ pub(super) fn names_member(text: &[u8]) -> bool {
         let behind = behind[behind.iter().take_while(|byte| **byte == b'\\').count()..].strip_prefix(b"\"");
         names.contains(&&rest[..name]) && behind.is_some_and(|rest| rest[leading_blanks(rest)..].starts_with(b":"))
     };
-    // What stands before may have taken the first quote for the end of a string.
+    // The opening quote may have been taken for the end of a string before the text.
     is_named(text) || memchr_iter(b'"', text).any(|quote| is_named(&text[quote + 1..]))
 }
 
-/// Whether an object is a message of JSON-RPC for sure, wherever it stands: it says so, or has a method
-/// that a published protocol knows, and nothing that JSON-RPC does not know.
+/// True if an object is surely a JSON-RPC message, in any place: it has `jsonrpc`, or it has a method that a published
+/// protocol defines and only members that JSON-RPC defines.
 pub(super) fn counts(object: &RawObject<'_>) -> bool {
     object.has("jsonrpc")
         || has_members_of_messages(object)
             && object.string("method").is_some_and(|method| known_method(&method).is_some())
 }
 
-/// Whether all members are those of messages.
+/// True if all members are members of messages.
 pub(super) fn has_members_of_messages(object: &RawObject<'_>) -> bool {
     object.members().all(|(name, _)| is_member_of_messages(name))
 }
 
-/// Whether messages have a member of that name.
+/// True if messages have a member of that name.
 pub(crate) fn is_member_of_messages(name: &[u8]) -> bool {
     MEMBERS.iter().any(|known| known.as_bytes() == name)
 }
 
-/// Whether an object is a message for sure, or an array is a batch that has such a message.
+/// True if an object is surely a message, or an array is a batch with such a message.
 pub(super) fn is_sure(text: &[u8]) -> bool {
     objects(text).any(|object| counts(&object))
 }
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(mcp.narrowed(protocols("session/update")).names().collect::<Vec<_>>(), ["ACP", "MCP"]);
     }
 
-    /// The table is what the protocols' schemas say, where they are: beside the corpora.
+    /// The table matches the protocols' schemas, if these are present beside the corpora.
     #[test]
     fn methods_are_those_of_the_schemas() {
         let Some(corpora) = std::env::var_os("RPCGRAPH_CORPORA").map(std::path::PathBuf::from) else { return };

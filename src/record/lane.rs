@@ -6,34 +6,35 @@ use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 
 pub(super) const CHUNK: usize = 64 * 1024;
-/// A larger buffer is made smaller when half of it has been consumed.
+/// The size in bytes above which a buffer is shrunk when half of it has been consumed.
 const LARGE_BUFFER: usize = 4 << 20;
-/// How many blanks before a line of text are kept.
+/// The maximum number of blanks that are kept before a line of text.
 const INDENT: usize = 4 * 1024;
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The text of one writer.
 pub(super) struct Lane {
-    /// Empty: nothing names it.
+    /// The name of the writer; empty if the log does not name it.
     pub writer: Vec<u8>,
-    /// Key of the sessions of the writer, if it is not the first.
+    /// The key of the writer's sessions, unless it is the first writer.
     pub key: String,
-    /// Key of the session of its last record; empty: the input's own.
+    /// The key of the session of the last record; empty for the input's own.
     pub last_session: Option<String>,
-    /// Its text is read to the end, as if there came no more of it.
+    /// True if the text is read to the end as if no more could come.
     pub closes: bool,
-    /// How many bytes have to be there before it is looked at again.
+    /// The number of bytes that must be present before the decoder runs again.
     pub wanted: usize,
     pub decoder: Box<dyn Decoder>,
-    /// The bytes that were read and are not consumed yet are `buffer[start..filled]`.
+    /// The bytes that were read and not consumed are `buffer[start..filled]`.
     pub buffer: Vec<u8>,
     pub start: usize,
     pub filled: usize,
-    /// Where `buffer[start]` is; the number is that of the last record given.
+    /// The place of `buffer[start]`, with the number of the last record given.
     pub here: Location,
-    /// How many lines end before that offset from `start`: entries of one piece are not counted each from its beginning.
+    /// An offset from `start`, and the number of line ends before it, so that a piece with many entries is not counted
+    /// from its beginning for each.
     pub counted: (usize, u64),
-    /// Where the entry began that the decoder has not given yet, and the time of its carrier.
+    /// The place of the entry that the decoder has begun but not given yet, and the time of its wrapper.
     pub begun: Option<(Location, Option<Time>)>,
     pub places: Places,
 }
@@ -62,7 +63,7 @@ impl Lane {
         &self.buffer[self.start..self.filled]
     }
 
-    /// The place in the buffer for more text, where `wanted` bytes are to be there in all.
+    /// Returns the range of the buffer for more text, with room for `wanted` bytes in all.
     pub fn room(&mut self, wanted: usize) -> Range<usize> {
         let have = self.filled - self.start;
         if have <= self.start || self.buffer.len() - self.start < wanted {
@@ -77,7 +78,8 @@ impl Lane {
         self.filled..self.buffer.len().min(self.start + wanted.max(CHUNK))
     }
 
-    /// How many blanks are before what is not consumed, if there is nothing else before it on its line, and it was not begun.
+    /// Returns the number of blanks before the bytes that are not consumed, if only blanks are before them on their
+    /// line and no entry was begun.
     pub fn indentation(&self) -> usize {
         let before = &self.buffer[..self.start];
         let blanks = before.iter().rev().take(INDENT).take_while(|byte| b" \t".contains(byte)).count();
@@ -88,7 +90,8 @@ impl Lane {
         if begins_line && self.begun.is_none() { blanks } else { 0 }
     }
 
-    /// Moves what is not consumed to the beginning of the buffer, but for what tells the indentation of a line of text.
+    /// Moves the bytes that are not consumed to the beginning of the buffer, and keeps the indentation of a line of
+    /// text.
     pub fn compact(&mut self) {
         let blanks = self.buffer[..self.start].iter().rev().take(INDENT).take_while(|byte| b" \t".contains(byte));
         let (kept, have) = ((blanks.count() + 1).min(self.start), self.filled - self.start);
@@ -105,7 +108,7 @@ impl Lane {
         self.start += bytes;
         self.counted = (0, 0);
         self.places.forget(self.here.byte);
-        // Room for one very large record is not kept.
+        // The room for one very large record is freed.
         if self.buffer.len() > LARGE_BUFFER && self.start >= self.buffer.len() / 2 {
             self.compact();
             self.buffer.truncate(self.filled.max(CHUNK));
@@ -115,7 +118,8 @@ impl Lane {
 }
 
 impl Location {
-    /// Where the byte behind these is, of which some may be `counted`: how many, and how many lines end in them.
+    /// Returns the place after these bytes. `counted` has the number of bytes that were counted already, and of line
+    /// ends in them.
     pub(super) fn behind(self, bytes: &[u8], counted: &mut (usize, u64)) -> Self {
         if counted.0 > bytes.len() {
             *counted = (0, 0);

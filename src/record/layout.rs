@@ -1,4 +1,5 @@
-//! Where a log has its messages, as its user says it: by pointers into objects, by a regular expression for lines, or in a file.
+//! The places of messages in a log, as its user states them: by pointers into objects, by a regular expression for
+//! lines, or in a file.
 
 use super::decoder::Decoder;
 use super::pointer::{Pointer, PointerError};
@@ -6,9 +7,11 @@ use super::rules::{LineRule, PARTS, Place, Rule, RuleKind, Rules};
 use regex::bytes::Regex;
 use std::sync::Arc;
 
-/// Where a log has its messages, and the time, sender and session of each, as its user says it. Cheap to clone.
+/// The places of messages in a log, and of the time, sender and session of each, as the user states them. Cheap to
+/// clone.
 ///
-/// What is an object or an array there is a record, with or without `jsonrpc`; lines without one are text between messages.
+/// An object or an array in such a place is a record, with or without `jsonrpc`; lines without a record are text
+/// between messages.
 ///
 /// ```
 /// use rpcgraph::record::{Entry, Layout, Reader, ReaderOptions};
@@ -23,42 +26,42 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Layout(Arc<Rules>);
 
-/// Why a layout cannot be used.
+/// An error in a layout.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// Something else than a name, `=` and a pointer.
+    /// The text is not a name, `=` and a pointer.
     #[error("`{0}` is not NAME=/POINTER: say where things are as in 'message=/payload time=/ts'")]
     Pair(String),
-    /// A name that means nothing.
+    /// The name is unknown.
     #[error("there is no part `{0}`; the parts are {parts}", parts = PARTS.join(", "))]
     Part(String),
-    /// Not a JSON Pointer.
+    /// The pointer is not a JSON Pointer.
     #[error(transparent)]
     Pointer(#[from] PointerError),
-    /// It does not say where the message is.
+    /// The layout does not state the place of the message.
     #[error("it is not said where the message is: add {0}")]
     NoMessage(&'static str),
-    /// Not a regular expression.
+    /// The text is not a regular expression.
     #[error(transparent)]
     Regex(#[from] regex::Error),
-    /// Not TOML, or not that of a format.
+    /// The file is not TOML, or not the TOML of a format.
     #[error(transparent)]
     Toml(#[from] toml::de::Error),
-    /// A file that does not say what it has to, or whose sample gives something else.
+    /// The file lacks a part, or its sample gives another result.
     #[error("{0}")]
     File(String),
 }
 
 impl Layout {
-    /// Messages in JSON lines, at these pointers: `message=/payload time=/ts sender=/dir session=/conn`. A name may stand
-    /// more than once: each message is a record, and of the others, what comes first is used.
+    /// Messages in JSON lines, at these pointers: `message=/payload time=/ts sender=/dir session=/conn`. A name may
+    /// occur more than once: each message is a record, and of other parts, the first that is present is used.
     ///
-    /// Pointers go through strings that hold JSON as well.
+    /// Pointers also lead through strings that hold JSON.
     ///
     /// # Errors
     ///
-    /// If a name or a pointer is wrong, or `message` is not there.
+    /// If a name or a pointer is wrong, or `message` is missing.
     pub fn envelope(pointers: &str) -> Result<Self, LayoutError> {
         let pair = |text: &str| {
             let (name, pointer) = text.split_once('=').ok_or_else(|| LayoutError::Pair(text.to_owned()))?;
@@ -67,23 +70,23 @@ impl Layout {
         Self::at_pointers(pointers.split_whitespace().map(pair).collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// The same, from pairs of a name and a pointer.
+    /// Returns the layout for pairs of a name and a pointer.
     pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, LayoutError> {
         Ok(Self::of(Place::at_pointers(pairs)?))
     }
 
-    /// Messages in lines of text, where a regular expression has the group `message`, and maybe `time`, `sender`,
-    /// `session` and `duration`. What stands behind the value that the group begins with does not belong to the message; a group
-    /// may also begin with a quote, or be the text of a string with escapes.
+    /// Messages in lines of text, in the group `message` of a regular expression, with the optional groups `time`,
+    /// `sender`, `session` and `duration`. Text after the value at the beginning of the group does not belong to the
+    /// message. A group may also begin with a quote, or be the text of a string with escape sequences.
     ///
     /// # Errors
     ///
-    /// If it is not a regular expression, or has other groups, or no `message`.
+    /// If the text is not a regular expression, has other groups, or lacks `message`.
     pub fn line(regex: &str) -> Result<Self, LayoutError> {
         Self::line_by(regex, "session")
     }
 
-    /// The same with another name for the group of the session.
+    /// Like [`Layout::line`], with another name for the group of the session.
     ///
     /// # Errors
     ///
@@ -106,7 +109,7 @@ impl Layout {
         self.0.clone().decoder(limit)
     }
 
-    /// Whether pieces are the elements of an array.
+    /// True if pieces are the elements of an array.
     pub(super) fn is_array(&self) -> bool {
         self.0.is_array
     }
@@ -135,7 +138,7 @@ impl Place {
         if kind == RuleKind::Messages && !has("message") && !has("value") {
             return Err(LayoutError::NoMessage("a group (?<message>…)"));
         }
-        // What is matched by `.*` up to the end of the line need not be looked at.
+        // Text that a final `.*` matches up to the end of the line need not be searched.
         let front = text.strip_suffix('$').unwrap_or(text).strip_suffix(".*)").filter(|front| !front.ends_with('\\'));
         let is_message = |front: &&str| {
             let group = front.rfind("(?<").map_or("", |last| &front[last..]);

@@ -1,5 +1,5 @@
-//! `lsp4e`: Eclipse's log of language servers. Headings tell time and direction; below each is a piece of the stream, in
-//! which header and message may have headings of their own.
+//! `lsp4e`: Eclipse's log of language servers. Headings state time and direction; a piece of the stream stands below
+//! each. Header and message of the stream may have headings of their own.
 
 use super::about::{About, Sign};
 use super::marked::{Found, HEAD, MarkedLines, Marks, More, head};
@@ -49,7 +49,7 @@ impl Marks for Lsp4e {
         if !matches!(line.first(), Some(b'{' | b'[')) || line.starts_with(b"[2") {
             return None;
         }
-        // A stream has no line ends: what comes next may stand behind a message.
+        // A stream does not have line ends, so the next message may follow on the line.
         let (length, _) = extent(line, false);
         more.taken = (length < line.len()).then_some(length);
         let session = Some(Cow::Owned(heading.server.clone()));

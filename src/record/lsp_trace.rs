@@ -1,6 +1,6 @@
-//! A message as the trace of a language client has it: the headline, what is behind it, and the JSON text made of both.
+//! A message in the trace of a language client: the headline, the text after it, and the JSON text made from both.
 //!
-//! The lines are those of `traceSendingRequest` and its like in vscode-languageserver-node's `connection.ts`; gopls,
+//! `traceSendingRequest` and similar functions in vscode-languageserver-node's `connection.ts` write the lines; gopls,
 //! lsp4j and lsp4clj write them with small differences.
 
 use super::Time;
@@ -26,20 +26,19 @@ pub(super) struct Headline<'a> {
     pub time: Option<Time>,
     pub sending: bool,
     pub kind: HeadlineKind,
-    /// Empty where a response answers nothing that is known.
+    /// Empty for a response to an unknown request.
     pub method: &'a [u8],
     /// Empty for a notification.
     pub id: &'a [u8],
     pub latency: Option<Decimal>,
-    /// The text behind `Request failed: `, and where it is.
+    /// The text after `Request failed: `, and its offset.
     failure: Option<(usize, &'a [u8])>,
 }
 
 const FAILED: &[u8] = b"Request failed: ";
 
 impl<'a> Headline<'a> {
-    /// Reads a line without blanks around it. Everything in it has to be known: servers write lines of their own behind
-    /// `[Trace - …]`.
+    /// Parses a line without blanks around it. Every part must be known: servers write other lines after `[Trace - …]`.
     pub fn of(line: &'a [u8]) -> Option<Self> {
         let stamp = Stamp::of(line).filter(|stamp| stamp.tag != Some(Tag::Lsp))?;
         let rest = &line[stamp.rest..];
@@ -74,7 +73,8 @@ impl<'a> Headline<'a> {
         }
     }
 
-    /// ` in 510ms.`, `. Processing request took 1ms` and the like, maybe with a failure behind it, up to the line's end.
+    /// Parses ` in 510ms.`, `. Processing request took 1ms` and the like, maybe with a failure after it, up to the
+    /// line's end.
     fn with_outcome(mut self, outcome: &'a [u8], line_end: usize) -> Option<Self> {
         let trim = |text: &'a [u8]| &text[text.iter().take_while(|&byte| matches!(byte, b'.' | b' ')).count()..];
         let mut rest = trim(outcome);
@@ -92,7 +92,7 @@ impl<'a> Headline<'a> {
         Some(self)
     }
 
-    /// The message as JSON text, with members for what the log says and no others.
+    /// Returns the message as JSON text, with members only for what the log states.
     pub fn message(&self, parts: &Parts<'_>) -> Vec<u8> {
         let mut message = NewObject::new();
         if self.kind != HeadlineKind::Notification {
@@ -119,12 +119,12 @@ impl<'a> Headline<'a> {
     }
 }
 
-/// The parts of a message that the log has behind its headline, each as JSON text.
+/// The parts of a message after its headline, each as JSON text.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 pub(super) struct Parts<'a> {
-    /// Parameters or result.
+    /// The parameters or the result.
     value: Option<&'a [u8]>,
-    /// The error as a whole.
+    /// The whole error.
     error: Option<&'a [u8]>,
     error_data: Option<&'a [u8]>,
     failure: Option<RequestFailure<'a>>,
@@ -151,39 +151,39 @@ impl<'a> RequestFailure<'a> {
     }
 }
 
-/// The text from a headline on, as far as it can be seen.
+/// The text from a headline on, as far as it is visible.
 #[derive(Clone, Copy)]
 pub(super) struct TraceText<'a> {
     pub bytes: &'a [u8],
-    /// Nothing follows.
+    /// True if nothing follows.
     pub last: bool,
 }
 
-/// The text behind a headline, and where it ends; or where it ends if something that should be JSON is not JSON, or is
-/// cut off.
+/// The parts after a headline, and the offset of their end; or only that offset, if a part that must be JSON is not
+/// JSON, or is cut off.
 pub(super) type TraceBody<'a> = Result<(Parts<'a>, usize), usize>;
 
 /// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Label {
-    /// A name, and JSON from here on.
+    /// A name, and the offset of the JSON after it.
     Name(PartName, usize),
-    /// That there is nothing, and where the line ends.
+    /// The statement that there is nothing, and the offset of the line's end.
     Nothing(usize),
-    /// A part of one of these, and the end of the input.
+    /// A part of such a label, before the end of the input.
     CutOff,
     Other,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum PartName {
-    /// Of parameters or a result.
+    /// The parameters or the result.
     Value,
     ErrorData,
     Error,
 }
 
-/// Of these, `Error:` is lsp4j's, and stands behind a result only.
+/// lsp4j writes `Error:`, and only after a result.
 const NAMES: [(&[u8], PartName); 4] = [
     (b"Params:", PartName::Value),
     (b"Result:", PartName::Value),
@@ -193,16 +193,16 @@ const NAMES: [(&[u8], PartName); 4] = [
 
 const NOTHING: [&[u8]; 2] = [b"No result returned.", b"No parameters provided."];
 
-/// The JSON that stands behind a name, unless nothing does, and where it ends; or where it ends if it is broken.
+/// The JSON after a name, if any, and the offset of its end; or only that offset, if the JSON is broken.
 type Json<'a> = Result<(Option<&'a [u8]>, usize), usize>;
 
-/// An error's message may go over several lines, but no further than this.
+/// The maximum length, in bytes, of an error's message over several lines.
 const LONGEST_MESSAGE: usize = 8192;
 
 impl<'a> TraceText<'a> {
-    /// The body of the message whose headline ends at `at`; `None`: more is needed to know.
+    /// Returns the body of the message whose headline ends at `at`; `None` if more input is needed.
     ///
-    /// Nothing between headline and body is looked over: where the body is not on the next line, none was logged.
+    /// The body must begin on the next line; otherwise it was not logged.
     pub fn body(self, headline: &Headline<'a>, mut at: usize) -> Option<TraceBody<'a>> {
         let mut parts = Parts::default();
         if let Some((start, line)) = headline.failure {
@@ -237,7 +237,7 @@ impl<'a> TraceText<'a> {
                 && let Ok((Some(error), end)) = self.json_of_error(start)?
             {
                 at = end;
-                // lsp4j writes both, and null for the one that is not there.
+                // lsp4j writes both, with null for the absent one.
                 if error != b"null" {
                     parts.error = Some(error);
                     parts.value = parts.value.filter(|value| value != b"null");
@@ -247,7 +247,8 @@ impl<'a> TraceText<'a> {
         Some(Ok((parts, at)))
     }
 
-    /// The failure in a headline that begins at `start`, on `line` and maybe on others from `at` on; and where it ends.
+    /// Returns the failure in a headline, which begins at `start` on `line` and may continue on the lines from `at`;
+    /// and its end.
     fn failure(self, start: usize, line: &'a [u8], at: usize) -> Option<(RequestFailure<'a>, usize)> {
         let only = RequestFailure { message: line.strip_suffix(b".").unwrap_or(line), code: None };
         if let Some(failure) = RequestFailure::of(line) {
@@ -272,7 +273,7 @@ impl<'a> TraceText<'a> {
         Some((only, at))
     }
 
-    /// The beginning of the line at `at`; `None`: more is needed to know.
+    /// Returns the label at the beginning of the line at `at`; `None` if more input is needed.
     fn label(self, at: usize) -> Option<Label> {
         let rest = &self.bytes[at.min(self.bytes.len())..];
         let seen = &rest[..rest.len().min(vscode::LONGEST + 32)];
@@ -282,7 +283,7 @@ impl<'a> TraceText<'a> {
         }
         let line = &seen[..line_end.unwrap_or(seen.len())];
         let blanks = leading_blanks(line);
-        // Channels put date and level in front of this line too.
+        // Channels put date and level before this line too.
         let stamp = match Stamp::of(&line[blanks..]) {
             Some(Stamp { tag: Some(_), .. }) => return Some(Label::Other),
             stamp => stamp.map_or(0, |stamp| stamp.rest),
@@ -315,14 +316,15 @@ impl<'a> TraceText<'a> {
             Extent::Whole(length) => Some(Ok((Some(&rest[..length]), start + length))),
             Extent::Incomplete => self.last.then_some(Err(self.bytes.len())),
             Extent::Broken(error) => {
-                // It goes up to the next entry, or the empty line behind each, from the line with the error on.
+                // Broken JSON goes up to the next entry, or to the empty line after its own; the search begins at the
+                // line with the error.
                 let (end, is_seen) = self.entry_end(start + memrchr(b'\n', &rest[..error]).unwrap_or(0));
                 is_seen.then_some(Err(end))
             }
         }
     }
 
-    /// The same for lsp4j's errors. Anything else behind `Error:` is a line of its own.
+    /// Returns the JSON of lsp4j's errors. Other text after `Error:` is a line of its own.
     fn json_of_error(self, start: usize) -> Option<Json<'a>> {
         match self.bytes[start..].trim_ascii_start() {
             [b'{' | b'n', ..] => self.json(start),
@@ -331,7 +333,8 @@ impl<'a> TraceText<'a> {
         }
     }
 
-    /// Where the entry ends that goes on at `from`, and whether that can be seen, and not only where it does not end yet.
+    /// Returns the end of the entry that continues at `from`, and true if that end is known. Otherwise returns an
+    /// offset up to which the entry does not end.
     pub fn entry_end(self, from: usize) -> (usize, bool) {
         for at in memchr_iter(b'\n', &self.bytes[from..]).map(|at| from + at) {
             match self.entry_ends(at + 1) {
@@ -343,8 +346,8 @@ impl<'a> TraceText<'a> {
         (self.bytes.len(), self.last)
     }
 
-    /// Whether an entry ends before the line at `at`: that is empty, or begins with a date or `[Name`. `None`: more is
-    /// needed to know.
+    /// True if an entry ends before the line at `at`: the line is empty, or begins with a date or `[Name`. `None` if
+    /// more input is needed.
     fn entry_ends(self, at: usize) -> Option<bool> {
         let rest = &self.bytes[at.min(self.bytes.len())..];
         match rest {
@@ -357,12 +360,13 @@ impl<'a> TraceText<'a> {
     }
 }
 
-/// An id as JSON: the log writes numbers and strings alike, so what is spelled as a number is one.
+/// Returns an id as JSON. The log writes numbers and strings alike, so text that is spelled as a number becomes a
+/// number.
 fn id(text: &[u8]) -> Cow<'_, [u8]> {
     if is_number(text) || text == b"null" { Cow::Borrowed(text) } else { Cow::Owned(string(text)) }
 }
 
-/// Whether JSON has a number that is spelled so, without an exponent: `1e5` is more likely a string.
+/// True if the text is a JSON number without an exponent: `1e5` is more likely a string.
 fn is_number(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let plain = digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');

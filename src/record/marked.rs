@@ -1,4 +1,4 @@
-//! Formats of lines, of which some hold a message: what most logs have in common.
+//! Formats of lines, some of which hold a message: the common part of most formats.
 
 use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
 use super::known::mentions;
@@ -9,30 +9,30 @@ use memchr::memchr;
 use std::collections::{BTreeSet, VecDeque};
 use std::iter;
 
-/// How many bytes the mark in front of a message may have. A line that is longer than the limit by more is not kept.
+/// The maximum size of the mark before a message, in bytes. A line that exceeds the limit by more is not kept.
 pub(super) const HEAD: usize = 4096;
 
-/// The part of a line where a mark may be.
+/// Returns the part of a line that may have a mark.
 pub(super) fn head(line: &[u8]) -> &[u8] {
     &line[..line.len().min(HEAD)]
 }
 
-/// Where in its line an entry begins, and the entry.
+/// The offset of an entry in its line, and the entry.
 pub(super) type Found<'a> = (usize, Entry<'a>);
 
-/// What a piece of the input, a line or an element, holds besides the entry that is given first.
+/// The content of a piece of the input, a line or an element, besides the first entry.
 #[derive(Default)]
 pub(super) struct More {
-    /// The other entries, and where in the piece each begins.
+    /// The other entries, and their offsets in the piece.
     pub entries: VecDeque<Found<'static>>,
-    /// How many bytes of a line they take, where the rest is to be read as a line of its own.
+    /// The number of bytes of a line that they take, if the rest is to be read as a line of its own.
     pub taken: Option<usize>,
-    /// How many bytes the piece has.
+    /// The size of the piece, in bytes.
     length: usize,
 }
 
 impl More {
-    /// Gives the first entry of a piece of `length` bytes, which is done with after its last one.
+    /// Gives the first entry of a piece of `length` bytes. The last entry consumes the piece.
     #[inline]
     pub(super) fn give<'a>(&mut self, (start, entry): Found<'a>, length: usize, limit: usize) -> Step<'a> {
         self.length = length;
@@ -40,7 +40,7 @@ impl More {
         Step::Entry { start, consumed, entry: entry.within(limit) }
     }
 
-    /// Gives the next entry of the piece that the input still begins with.
+    /// Gives the next entry of the piece at the beginning of the input.
     #[inline]
     fn next<'a>(&mut self, limit: usize) -> Option<Step<'a>> {
         let (start, mut entry) = self.entries.pop_front()?;
@@ -51,7 +51,8 @@ impl More {
     }
 }
 
-/// A line with which the `input` begins. It has `length` bytes with its end; `end`: nothing follows the input.
+/// The line at the beginning of `input`. It has `length` bytes with its end. If `end` is true, nothing follows the
+/// input.
 #[derive(Clone, Copy)]
 pub(super) struct LineInInput<'a> {
     pub line: &'a [u8],
@@ -60,28 +61,30 @@ pub(super) struct LineInInput<'a> {
     pub end: bool,
 }
 
-/// Reads the lines of one format, one after the other. Most formats are a function.
+/// Reads the lines of one format, one after the other. Most implementations are functions.
 pub(super) trait Marks: Send {
-    /// Finds the first entry on a line, which has no blanks around it; `None`: it is text between messages.
+    /// Returns the first entry on a line, which is given without blanks around it. `None` if the line is text between
+    /// messages.
     ///
     /// Of a line that is too long to be kept, only the beginning is given.
     fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>>;
 
-    /// Goes on with what was begun, or takes what does not begin as a line; `None`: a line begins here, or goes on.
+    /// Continues what was begun, or reads input that does not begin as a line. `None` if a line begins here, or
+    /// continues.
     #[inline]
     fn resume<'a>(&mut self, _input: &'a [u8], _end: bool, _more: &mut More) -> Option<Step<'a>> {
         None
     }
 
-    /// Takes more or less than the line; `None`: it is read by itself.
+    /// Consumes a span other than the current line. `None` if the line is to be read by itself.
     #[inline]
     fn below<'a>(&mut self, _at: LineInInput<'a>, _more: &mut More) -> Option<Step<'a>> {
         None
     }
 
-    /// Looks at the lines below, where they decide what to make of the line that was read, which is to be read again then;
-    /// tells whether they did, or more of them are needed. `input` begins with that line, which has `length` bytes with its
-    /// end, and does not go on at the `end`.
+    /// Examines the lines below, if they decide how to read the current line. Returns true if they did, and the line is
+    /// to be read again; false if more of them are needed. `input` begins with the current line, which has `length`
+    /// bytes with its end. If `end` is true, nothing follows the input.
     #[inline]
     fn look_ahead(&mut self, _input: &[u8], _length: usize, _end: bool) -> Option<bool> {
         None
@@ -95,26 +98,26 @@ impl<F: for<'a> FnMut(&'a [u8], &mut More) -> Option<Found<'a>> + Send> Marks fo
     }
 }
 
-/// Whether a message was found that begins as an object or an array.
+/// True if a message was found that begins as an object or an array.
 pub(super) fn is_structured(found: Option<Found<'_>>) -> bool {
     found.is_some_and(|(_, entry)| matches!(entry, Entry::Record(_)) && matches!(entry.bytes(), [b'{' | b'[', ..]))
 }
 
-/// Gives what [`Marks`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF or CRLF, the last one
-/// also with the input; one that is too long is passed over.
+/// Gives the entries that [`Marks`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF or
+/// CRLF, the last one also with the input. Lines that are too long are skipped.
 pub(super) struct MarkedLines<M> {
     limit: usize,
-    /// A line is too long if it has more bytes from its first one that is not blank up to its end.
+    /// The maximum number of bytes in a line, from its first byte that is not blank to its end.
     most: usize,
-    /// How many bytes of the input are known to hold no LF.
+    /// The number of bytes of the input that are known not to hold an LF.
     searched: usize,
     marks: M,
     more: More,
-    /// The line that is being passed over, where the entry begins in it, and the entry without its bytes.
+    /// A line that is being skipped, the offset of its entry, and the entry without its bytes.
     long: Option<(Passed, Found<'static>)>,
 }
 
-/// A decoder of lines that a function reads, as [`MarkedLines::boxed`] makes one.
+/// Creates a decoder of lines that a function reads, like [`MarkedLines::boxed`].
 pub(super) fn marked_lines<F>(limit: usize, around: usize, read: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
@@ -123,7 +126,7 @@ where
 }
 
 impl<M: Marks + 'static> MarkedLines<M> {
-    /// A decoder of messages with at most `limit` bytes, on lines with at most `around` bytes more.
+    /// Creates a decoder of messages with at most `limit` bytes, on lines with at most `around` bytes more.
     pub(super) fn boxed(limit: usize, around: usize, marks: M) -> Box<dyn Decoder> {
         Box::new(Self {
             limit,
@@ -162,7 +165,7 @@ impl<M: Marks> Decoder for MarkedLines<M> {
         if input.is_empty() {
             return Step::NeedMore;
         }
-        // A line of `most` bytes may have CR LF behind it.
+        // CR LF may follow a line of `most` bytes.
         let window = &input[..input.len().min(self.most.saturating_add(2))];
         let line_end = memchr(b'\n', &window[self.searched.min(window.len())..]).map(|at| self.searched + at);
         let line = match line_end {
@@ -186,7 +189,7 @@ impl<M: Marks> Decoder for MarkedLines<M> {
 }
 
 impl<M: Marks> MarkedLines<M> {
-    /// A line that the input begins with, which has `length` bytes with its end.
+    /// Reads the line at the beginning of the input, which has `length` bytes with its end.
     #[inline]
     fn line<'a>(&mut self, line: &'a [u8], length: usize, input: &'a [u8], end: bool) -> Step<'a> {
         let text = trim_end(line);
@@ -203,22 +206,23 @@ impl<M: Marks> MarkedLines<M> {
         }
         let Some(found) = found else { return Step::entry(0, length, LogLine::new(text)) };
         let Some(part) = self.more.taken.take() else { return self.more.give(found, length, self.limit) };
-        // What is behind it is another line, whose end is known.
+        // The rest is another line, whose end is known.
         self.searched = line.len().saturating_sub(part);
         self.more.give(found, part, self.limit)
     }
 }
 
-/// How much longer than the limit a line with an envelope may be, so that a message of that size fits into it.
+/// The number of bytes by which a line with an envelope may exceed the limit, so that it can hold a message of that
+/// size.
 pub(super) const AROUND: usize = 48 * 1024;
 
-/// A decoder of lines that each are an object with a message inside. `open` finds the first entry in an object, which may be
-/// cut off; `None`: it is not an envelope.
+/// Creates a decoder of lines that each are an object with a message inside. `open` returns the first entry in an
+/// object, which may be cut off; `None` if the object is not an envelope.
 ///
-/// What is in other than the `known` members is told too, [`with_others`]. Lines that are not objects are text. An object that is
-/// not an envelope is text too if it is whole, and a record as it is if it has an error in it, is cut off, or is a message
-/// that stands there without envelope. What stands behind an object, or behind the message in one that does not end, is
-/// read as another line: two writers may share a log.
+/// The content of members that are not `known` is given too, see [`with_others`]. Lines that are not objects are text.
+/// An object that is not an envelope is text too if it is whole. It is a record as it is if it has a syntax error, is
+/// cut off, or is a message without an envelope. The text after an object, or after the message in an object that does
+/// not end, is read as another line: two writers may share a log.
 pub(super) fn enveloped<F>(limit: usize, known: KnownMembers, open: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
@@ -226,12 +230,13 @@ where
     MarkedLines::boxed(limit, AROUND, Enveloped { open, known })
 }
 
-/// The members that may hold messages, or words of such, without being messages of the log; `None`: all may.
+/// The members that may hold messages, or words of messages, which are not messages of the log; `None` if every member
+/// may.
 pub(super) type KnownMembers = Option<&'static [&'static str]>;
 
-/// What was found in an envelope, and in front of it the `text` of the envelope where that says more: if one of the other
-/// members mentions more messages than were found in it, or stands twice and nothing was found in it, or if the commas are
-/// not those of JSON.
+/// Returns the entry found in an envelope, and before it the `text` of the envelope if that holds more: if another
+/// member mentions more messages than were found in it, or occurs twice without an entry found in it, or if the commas
+/// are not valid JSON.
 pub(super) fn with_others<'a>(
     envelope: &RawObject<'_>,
     text: &'a [u8],
@@ -261,7 +266,7 @@ pub(super) fn with_others<'a>(
     }
 }
 
-/// The text of a piece, and behind it what was found there.
+/// Gives the text of a piece, and then the entry found there.
 pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): Found<'a>, more: &mut More) -> Found<'a> {
     more.entries.push_front((start, entry.into_owned()));
     (0, LogLine::new(text).into())
@@ -278,7 +283,7 @@ impl<F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> 
     }
 }
 
-/// The first entry of a line that may be an envelope.
+/// Returns the first entry of a line that may be an envelope.
 pub(super) fn in_envelope<'a>(
     line: &'a [u8],
     more: &mut More,
@@ -292,7 +297,7 @@ pub(super) fn in_envelope<'a>(
         Some((start, _)) if !object.is_whole() => behind(own, more.entries.back().map_or(*start, |(last, _)| *last)),
         _ => length,
     };
-    // An envelope that is only cut off has no more to tell.
+    // An envelope that is only cut off does not hold more.
     let is_cut = || length == line.len() && memchr(b'{', &line[taken..]).is_none() && is_incomplete(line);
     more.taken = (taken < line.len() && !is_cut()).then_some(taken);
     match found {
@@ -309,7 +314,7 @@ fn is_incomplete(line: &[u8]) -> bool {
     matches!(value(line), Extent::Incomplete)
 }
 
-/// Where the value ends that begins at `start`, or the string whose text does.
+/// Returns the end of the value that begins at `start`, or of the string whose text begins there.
 pub(super) fn behind(line: &[u8], start: usize) -> usize {
     let start = if line[..start].ends_with(b"\"") { start - 1 } else { start };
     start + extent(&line[start..], line[start..].starts_with(b"\"")).0
@@ -322,7 +327,7 @@ mod tests {
     use super::*;
     use std::borrow::Cow;
 
-    /// `NAME>MESSAGE`, of which the client sends all.
+    /// Reads `NAME>MESSAGE`. The client sends all messages.
     fn names(line: &[u8]) -> Option<Found<'_>> {
         let at = head(line).iter().position(|&byte| byte == b'>')?;
         let record = Record {

@@ -1,5 +1,5 @@
-//! `mcpspy`: an object a line, with the members of the message among those that MCPSpy adds, and the message as it was
-//! on the wire in a string.
+//! `mcpspy`: one object per line, with the members of the message among the members that MCPSpy adds, and the message
+//! as it was on the wire in a string.
 
 use super::about::{About, Sign, Window};
 use super::known::known_method;
@@ -21,8 +21,8 @@ pub(super) const ABOUT: About = About {
     },
 };
 
-/// The first line that is an object has a timestamp, a transport and one more of MCPSpy's members, or it records a call of
-/// a language model, which MCPSpy sees too.
+/// True if the first line that is an object has a timestamp, a transport and another one of MCPSpy's members, or
+/// records a call of a language model, which MCPSpy also captures.
 fn detect(window: &Window<'_>) -> bool {
     window.objects().next().is_some_and(|object| {
         let has = |name: &&str| object.has(name);
@@ -33,20 +33,20 @@ fn detect(window: &Window<'_>) -> bool {
     })
 }
 
-/// What stands around a message.
+/// The members around a message.
 const ENVELOPE: [&str; 7] =
     ["timestamp", "transport_type", "stdio_transport", "http_transport", "session", "type", "raw"];
 
 /// Members of the message.
 static MESSAGE: [&str; 6] = ["id", "method", "params", "result", "error", "request"];
 
-/// How many pairs of processes are remembered; more than a machine has at a time.
+/// The maximum number of pairs of processes that are kept, more than a machine has at a time.
 const PAIRS: usize = 16 * 1024;
 
 /// The client of each pair of processes.
 #[derive(Default)]
 struct Pairs {
-    /// The process of each pair that is the client, the smaller process id first.
+    /// The client process of each pair, by the process ids of the pair, the smaller one first.
     clients: HashMap<(u64, u64), u64>,
 }
 
@@ -58,7 +58,7 @@ impl Pairs {
             None => (offset_in(line, raw), Cow::Borrowed(raw)),
         });
         let mut on_the_wire = on_the_wire.filter(|(_, text)| !text.trim_ascii().is_empty());
-        // Members that say something else than what was on the wire, or that nobody knows.
+        // Members that differ from the message on the wire, or are unknown.
         let own =
             |text: &[u8]| object.string("method").is_some_and(|method| memmem::find(text, method.as_bytes()).is_none());
         let is_odd = |message: &[&str]| {
@@ -71,10 +71,10 @@ impl Pairs {
                 is_told = own(&text);
                 (start, Record::new(text))
             }
-            // Cut off, it may say less than what stands before it.
+            // A message that is cut off may hold less than the members before it.
             Some((_, text)) if !object.is_whole() && (own(&text) || is_odd(&MESSAGE)) => (0, Record::new(line)),
             Some((start, text)) if !object.is_whole() => (start, Record::new(text)),
-            // The other members say the same, as far as there are any.
+            // The other members hold the same, if there are any.
             Some((start, text)) => match rebuild(object).filter(|record| *record.bytes != *b"{}") {
                 Some(record) => {
                     is_told = is_odd(&MESSAGE);
@@ -101,7 +101,7 @@ impl Pairs {
         } else {
             let http = object.object("http_transport");
             record.session = session(object, http.as_ref());
-            // The member is left out where it is false.
+            // The member is absent if it is false.
             record.sender = http.map(|http| match http.get("is_request") {
                 Some(b"true") => Sender::Client,
                 _ => Sender::Server,
@@ -119,8 +119,9 @@ impl Pairs {
         Some((start, record.into()))
     }
 
-    /// The side that sent a message over a pipe. The log has process ids only, so the message's method must tell, or that of an
-    /// earlier one between the two; of one process that is both client and server, the later message counts.
+    /// Returns the side that sent a message over a pipe. The log only has process ids, so the method of the message, or
+    /// of an earlier message between the two processes, must show it. If a process is both client and server, the later
+    /// message counts.
     fn sender(&mut self, object: &RawObject<'_>, from: u64, to: u64) -> Option<Sender> {
         let pair = (from.min(to), from.max(to));
         let of = |object: &RawObject<'_>| known_method(&object.string("method")?)?.sender;
@@ -143,7 +144,7 @@ fn pid(transport: &RawObject<'_>, name: &str) -> Option<u64> {
     std::str::from_utf8(transport.get(name)?).ok()?.parse().ok()
 }
 
-/// Key of a session over HTTP: the protocol's own, or MCPSpy's, or the host and the process that was observed.
+/// Returns the key of a session over HTTP: the protocol's own, or MCPSpy's, or the host and the observed process.
 fn session<'a>(object: &RawObject<'a>, http: Option<&RawObject<'a>>) -> Option<Cow<'a, str>> {
     let own = object.object("session").and_then(|session| {
         let id = |name| session.string(name).filter(|id| !id.is_empty());
@@ -155,10 +156,10 @@ fn session<'a>(object: &RawObject<'a>, http: Option<&RawObject<'a>>) -> Option<C
     })
 }
 
-/// The message from its parts, where the log does not hold it as it was.
+/// Rebuilds a message from its parts, if the log does not hold it as it was.
 ///
-/// `"error":{}` stands in every message without an error, `id`, `method` and `params` are left out where they are empty,
-/// and so is a result that is null.
+/// Every message without an error has `"error":{}`. Empty `id`, `method` and `params` are left out, and so is a null
+/// result.
 fn rebuild(object: &RawObject<'_>) -> Option<Record<'static>> {
     let names: &[&str] = match &*object.string("type")? {
         "request" | "notification" => &["id", "method", "params"],

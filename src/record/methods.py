@@ -29,7 +29,7 @@ def mcp(file):
             members = [types[member["$ref"].rsplit("/")[-1]] for member in types.get(union, {}).get("anyOf", [])]
             for member in members or ([types[union]] if union in types else []):
                 yield member["properties"]["method"]["const"], side
-    # What is a message of the protocol and in no union: nobody is known to send it.
+    # A message of the protocol that is in no union: its sender is not known.
     for name, member in types.items():
         method = member.get("properties", {}).get("method", {}).get("const")
         if method and name.endswith(("Request", "Notification")):

@@ -1,8 +1,8 @@
-//! Inputs that are not logs of JSON-RPC, and what they are.
+//! Recognition of inputs that are not logs of JSON-RPC.
 
 use super::object::RawObject;
 
-/// Files that are not logs, by their first bytes, each with what it is and what to do about it.
+/// The first bytes of files that are not logs, with a description of the file and advice.
 const FILES: &[(&[u8], &str)] = &[
     (b"PK\x03\x04", "it is a zip archive: unpack it, and name the logs in it"),
     (b"%PDF-", "it is a PDF document: save its text to a file, or name the log that it was made of"),
@@ -19,7 +19,7 @@ const FILES: &[(&[u8], &str)] = &[
 ];
 const PROGRAM: &str = "it is a program that can be executed: name the log that it writes";
 
-/// Objects that are not JSON-RPC, by members that they have.
+/// Members of objects that are not JSON-RPC, with a description of the input.
 const OBJECTS: &[(&[&str], &str)] = &[
     (&["seq", "command"], DAP),
     (&["seq", "event"], DAP),
@@ -41,10 +41,10 @@ const DAP: &str = "it has messages of the Debug Adapter Protocol (DAP), which is
 const ACCESS: &str = "it looks like the access log of a web server, whose methods are those of HTTP; \
                       `--from json-lines` reads them as those of JSON-RPC";
 
-/// The most objects that are looked at.
+/// The maximum number of objects that are examined.
 const MOST: usize = 32;
 
-/// What an input is of which no JSON-RPC was read, and what to do about it, where its first bytes tell.
+/// Describes an input in which JSON-RPC was not found, with advice, if its first bytes show its kind.
 pub(crate) fn nature(head: &[u8]) -> Option<&'static str> {
     if let Some((_, nature)) = FILES.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Some(nature);
@@ -66,7 +66,7 @@ pub(crate) fn nature(head: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Whether nearly every other byte is zero, and few are beside them, as in Latin letters.
+/// True if nearly every other byte is zero and few of the others are, as in UTF-16 with Latin letters.
 fn is_utf16(head: &[u8]) -> bool {
     let pairs = head.len() / 2;
     let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();

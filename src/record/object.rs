@@ -1,4 +1,4 @@
-//! JSON objects around messages: their members as they are spelled, as far as they go.
+//! JSON objects around messages, with their members as they are spelled. The objects may be cut off or broken.
 
 use super::decoder::{leading_blanks, trim_end};
 use super::scan::Scan;
@@ -9,10 +9,11 @@ use crate::json::{special, unescape as unescape_one};
 use memchr::memchr;
 use std::borrow::Cow;
 
-/// More members than any envelope has. Those of a larger object are not kept: they would take more memory than its text.
+/// The maximum number of members, more than any envelope has. The members of a larger object are not kept: they would
+/// take more memory than its text.
 const MOST: usize = 1000;
 
-/// A JSON object, or what stands of it before it is cut off or an error comes.
+/// A JSON object, or the part of it before it is cut off or has a syntax error.
 #[derive(Debug)]
 pub(super) struct RawObject<'a> {
     members: Vec<(Cow<'a, [u8]>, &'a [u8])>,
@@ -21,21 +22,21 @@ pub(super) struct RawObject<'a> {
 }
 
 impl<'a> RawObject<'a> {
-    /// Takes apart what begins with `{`. The last value is the rest of the text if it is cut off or has an error in it.
+    /// Parses text that begins with `{`. The last value is the rest of the text if it is cut off or has a syntax error.
     ///
-    /// Lenient about commas: what matters here is only which members can be told apart.
+    /// Lenient about commas: here it only matters which members can be separated.
     pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
         let (object, length) = Self::first(text)?;
         let whole = object.whole && leading_blanks(&text[length..]) == text.len() - length;
         Some(Self { whole, ..object })
     }
 
-    /// The same of an object that may have something else behind it, and how many bytes it has: up to its `}`, or else all.
+    /// Parses an object that other text may follow. Also returns its size in bytes: up to its `}`, or else to the end.
     pub(super) fn first(text: &'a [u8]) -> Option<(Self, usize)> {
         Self::read(text, false)
     }
 
-    /// The same, and behind an error it goes on with the next member.
+    /// Parses an object, and continues after a syntax error with the next member.
     pub(super) fn recover(text: &'a [u8]) -> Option<Self> {
         Some(Self::read(text, true)?.0)
     }
@@ -80,12 +81,12 @@ impl<'a> RawObject<'a> {
         }
     }
 
-    /// Whether it ends with its `}` and nothing else follows.
+    /// True if it ends with its `}` and nothing follows.
     pub(super) fn is_whole(&self) -> bool {
         self.whole
     }
 
-    /// Whether its commas are those of JSON, as far as it goes.
+    /// True if its commas are valid JSON, as far as it goes.
     pub(super) fn is_proper(&self) -> bool {
         self.proper
     }
@@ -103,17 +104,17 @@ impl<'a> RawObject<'a> {
         self.get(name).is_some()
     }
 
-    /// The value of that name as it is spelled; the last one, where there are several.
+    /// Returns the value of a member as it is spelled; the last one if there are several.
     pub(super) fn get(&self, name: &str) -> Option<&'a [u8]> {
         self.all(name).next_back()
     }
 
-    /// The values of that name, where it may stand more than once.
+    /// Returns the values of all members with a name.
     pub(super) fn all(&self, name: &str) -> impl DoubleEndedIterator<Item = &'a [u8]> {
         self.members.iter().filter(move |(found, _)| &**found == name.as_bytes()).map(|(_, value)| *value)
     }
 
-    /// The objects of that name, which may have errors in them.
+    /// Returns the objects in all members with a name; they may have syntax errors.
     pub(super) fn objects(&self, name: &str) -> impl Iterator<Item = Self> {
         self.all(name).filter_map(Self::recover)
     }
@@ -122,7 +123,7 @@ impl<'a> RawObject<'a> {
         Self::parse(self.get(name)?)
     }
 
-    /// The text of a string; bytes that are not UTF-8 are replaced.
+    /// Returns the text of a string; bytes that are not UTF-8 are replaced.
     pub(super) fn string(&self, name: &str) -> Option<Cow<'a, str>> {
         Some(match unescape(self.get(name)?)? {
             Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
@@ -130,21 +131,21 @@ impl<'a> RawObject<'a> {
         })
     }
 
-    /// A string that is a date and a time.
+    /// Returns the date and time in a string.
     pub(super) fn date_time(&self, name: &str) -> Option<Time> {
         date_time(&unescape(self.get(name)?)?)
     }
 }
 
-/// The name that `text` begins with, and where the colon behind it is.
+/// Returns the name at the beginning of `text`, and the offset of the colon after it.
 fn name(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
     let Extent::Whole(length) = value(text) else { return None };
     let colon = length + leading_blanks(&text[length..]);
     (text.get(colon) == Some(&b':')).then_some((unescape(&text[..length])?, colon))
 }
 
-/// How many bytes the value has that `text` begins with, and whether it is one: one that is cut off is the rest of the
-/// text, and so is one with an error in it, whose end is looked for by its brackets if that `recovers`.
+/// Returns the size of the value at the beginning of `text`, in bytes, and true if it is valid. A value that is cut off
+/// or has a syntax error is the rest of the text; with `recovers`, a value with a syntax error ends with its brackets.
 pub(super) fn extent(text: &[u8], recovers: bool) -> (usize, bool) {
     match value(text) {
         Extent::Whole(length) => (length, true),
@@ -153,12 +154,13 @@ pub(super) fn extent(text: &[u8], recovers: bool) -> (usize, bool) {
     }
 }
 
-/// The elements of what begins with `[`; the last one is the rest of the text if it is cut off or has an error in it.
+/// Returns the elements of text that begins with `[`. The last one is the rest of the text if it is cut off or has a
+/// syntax error.
 pub(super) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     elements_of(text, false)
 }
 
-/// The same; behind one with an error, the next one is looked for if that `recovers`.
+/// Returns the elements of an array; with `recovers`, continues with the next element after a syntax error.
 pub(super) fn elements_of(text: &[u8], recovers: bool) -> impl Iterator<Item = &[u8]> {
     let mut rest = text.strip_prefix(b"[").unwrap_or_default();
     std::iter::from_fn(move || {
@@ -172,27 +174,27 @@ pub(super) fn elements_of(text: &[u8], recovers: bool) -> impl Iterator<Item = &
     })
 }
 
-/// The objects of what may be a message: itself, or the elements of a batch.
+/// Returns the objects of a possible message: itself, or the elements of a batch.
 pub(super) fn objects(text: &[u8]) -> impl Iterator<Item = RawObject<'_>> {
     RawObject::parse(text).into_iter().chain(elements(text).filter_map(RawObject::parse))
 }
 
-/// The text that a JSON string stands for, without its quotes; it may be cut off.
+/// Returns the text of a JSON string without its quotes. The string may be cut off.
 ///
-/// Half of a surrogate pair stays the escape that it is: UTF-8 has nothing for it, and where the string holds JSON, the
-/// escape means the same there.
+/// Half of a surrogate pair stays an escape sequence: UTF-8 cannot encode it, and if the string holds JSON, the escape
+/// sequence means the same there.
 pub(super) fn unescape(string: &[u8]) -> Option<Cow<'_, [u8]>> {
     string.strip_prefix(b"\"").map(unescaped)
 }
 
-/// The same of what stands behind the quote.
+/// Returns the text of a JSON string, given from after its quote.
 pub(super) fn unescaped(rest: &[u8]) -> Cow<'_, [u8]> {
     let plain = mark(rest);
     if rest.get(plain) != Some(&b'\\') {
         return Cow::Borrowed(&rest[..plain]);
     }
-    // Nothing is longer than what stands for it. Strings that hold JSON have an escape every few bytes: whole words are
-    // copied, and what is behind the escape is written over.
+    // The text is never longer than its escaped form. Strings that hold JSON have an escape sequence every few bytes:
+    // whole words are copied, and the part after the escape sequence is overwritten.
     let mut text = vec![0; rest.len()];
     let (mut from, mut to) = (0, 0);
     loop {
@@ -226,11 +228,11 @@ pub(super) fn unescaped(rest: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text)
 }
 
-/// What stands for the escape at the beginning of `text`, and how many bytes it has.
+/// Returns the text of the escape sequence at the beginning of `text`, and the size of the sequence in bytes.
 fn escaped<'a>(text: &'a [u8], buffer: &'a mut [u8; 4]) -> (&'a [u8], usize) {
     match (unescape_one(text), text) {
         (Some((Ok(character), length)), _) => (character.encode_utf8(buffer).as_bytes(), length),
-        // Too short, it may stand in front of another escape.
+        // An escape sequence that is too short may be followed by another one.
         (_, [_, b'u', digits @ ..]) => {
             let length = 2 + digits.iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
             (&text[..length], length)
@@ -241,37 +243,37 @@ fn escaped<'a>(text: &'a [u8], buffer: &'a mut [u8; 4]) -> (&'a [u8], usize) {
     }
 }
 
-/// How many bytes stand before the first quote or backslash.
+/// Returns the number of bytes before the first quote or backslash.
 fn mark(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
         at += special(&text[at..]);
         match text.get(at) {
             Some(b'"' | b'\\') | None => return at,
-            // A control character, which JSON does not have in a string.
+            // A control character, which JSON does not allow in a string.
             Some(_) => at += 1,
         }
     }
 }
 
-/// Where `part`, which was cut out of `whole`, begins in it.
+/// Returns the offset of `part` in `whole`, from which it was cut out.
 pub(super) fn offset_in(whole: &[u8], part: &[u8]) -> usize {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
 }
 
-/// Whether an object is a message of JSON-RPC: other JSON has a `method` or an `id` too.
+/// True if an object is a JSON-RPC message: other JSON has a `method` or an `id` too.
 pub(super) fn is_message(object: &RawObject<'_>) -> bool {
     let call = object.string("method").is_some() && (object.has("id") || object.has("params"));
     let answer = object.has("id") && (object.has("result") || object.has("error"));
     object.has("jsonrpc") || call || answer
 }
 
-/// The side that a value names, of which there is a name for the client and one for the server.
+/// Returns the side that a value names, given the names of client and server.
 pub(super) fn side(value: &[u8], [client, server]: [&[u8]; 2]) -> Option<Sender> {
     if value == client { Some(Sender::Client) } else { (value == server).then_some(Sender::Server) }
 }
 
-/// The characters of a string, a number or a boolean.
+/// Returns the characters of a string, a number or a boolean.
 pub(super) fn scalar(value: &[u8]) -> Option<String> {
     let text = match value.first()? {
         b'{' | b'[' => return None,
@@ -282,7 +284,7 @@ pub(super) fn scalar(value: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// A JSON object that is put together.
+/// A JSON object under construction.
 pub(super) struct NewObject(Vec<u8>);
 
 impl NewObject {
@@ -290,7 +292,7 @@ impl NewObject {
         Self(vec![b'{'])
     }
 
-    /// Adds a member whose value is JSON text. The name has nothing in it that has to be escaped.
+    /// Adds a member whose value is JSON text. The name must not need escape sequences.
     pub(super) fn member(&mut self, name: &str, value: &[u8]) {
         let comma: &[u8] = if self.0.len() > 1 { b"," } else { b"" };
         for part in [comma, b"\"", name.as_bytes(), b"\":", value] {
@@ -298,20 +300,20 @@ impl NewObject {
         }
     }
 
-    /// Its text.
+    /// Returns the text of the object.
     pub(super) fn end(mut self) -> Vec<u8> {
         self.0.push(b'}');
         self.0
     }
 }
 
-/// A member's name, unless something in it would have to be escaped.
+/// Returns a member's name, unless it would need escape sequences.
 pub(super) fn plain_name(name: &[u8]) -> Option<&str> {
     let is_plain = |c: char| !c.is_control() && !matches!(c, '"' | '\\');
     std::str::from_utf8(name).ok().filter(|name| name.chars().all(is_plain))
 }
 
-/// A JSON string. Bytes that are not UTF-8 stay as they are, so that nothing of them is lost.
+/// Returns a text as a JSON string. Bytes that are not UTF-8 are kept, so that no byte is lost.
 pub(super) fn string(text: &[u8]) -> Vec<u8> {
     let mut json = vec![b'"'];
     for chunk in text.utf8_chunks() {

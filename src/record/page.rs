@@ -1,18 +1,18 @@
-//! Pages that show a log, which have it in them: in compressed pieces, each in a line.
+//! Pages that show a log, and hold it in compressed pieces, each on a line.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, Cursor, Read};
 
-/// How a page begins; what it holds stands behind it.
+/// The beginning of a page. The name of its content follows.
 pub(super) const PAGE: &[u8] = b"<!--rpcgraph page";
-/// How a line with a piece of the log begins.
+/// The beginning of a line with a piece of the log.
 const PIECE: &[u8] = b"<script type=\"application/gzip\" id=\"piece-";
-/// The longest line.
+/// The maximum length of a line, in bytes.
 const LONGEST: u64 = 1 << 30;
 
-/// The first line of a page.
+/// Returns the first line of a page.
 pub(crate) fn page_mark(holds: &str) -> String {
     format!("<!--rpcgraph page: {holds}-->")
 }
@@ -29,7 +29,7 @@ impl<R: BufRead> PageText<R> {
         Self { page, line: Vec::new(), piece: None }
     }
 
-    /// Goes on to the next piece; tells whether there is one.
+    /// Moves to the next piece; returns false if there is none.
     fn next(&mut self) -> io::Result<bool> {
         loop {
             let is_first = self.line.is_empty();

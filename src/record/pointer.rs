@@ -1,11 +1,11 @@
-//! JSON Pointers into the objects around messages, and into JSON that a string there holds.
+//! JSON Pointers into the objects around messages, and into JSON that a string in them holds.
 
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
 use crate::json::pointer_name;
 use regex::bytes::Regex;
 use std::borrow::Cow;
 
-/// A JSON Pointer (RFC 6901): its tokens.
+/// A JSON Pointer (RFC 6901), as its tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Pointer(Vec<String>);
 
@@ -22,7 +22,7 @@ impl Pointer {
         is_pointer.then(|| Self(tokens.map(pointer_name).collect())).ok_or_else(|| PointerError(text.to_owned()))
     }
 
-    /// The value there, and where it begins in the line, or the string that it is in.
+    /// Returns the value at the pointer, and its offset in the line, or the offset of the string that holds it.
     pub(super) fn find<'a>(&self, object: &RawObject<'a>, line: &'a [u8]) -> Option<(usize, Cow<'a, [u8]>)> {
         let Some((first, rest)) = self.0.split_first() else { return Some((0, line.into())) };
         let mut start = offset_in(line, object.get(first)?);
@@ -36,14 +36,14 @@ impl Pointer {
         Some((start, found))
     }
 
-    /// Whether the scalar there, or another value as it is spelled, looks like that.
+    /// True if `regex` matches the scalar at the pointer, or another value as it is spelled.
     pub(super) fn has(&self, object: &RawObject<'_>, line: &[u8], regex: &Regex) -> bool {
         let found = self.find(object, line).map(|(_, value)| scalar(&value).map_or(value.to_vec(), String::into_bytes));
         found.is_some_and(|text| regex.is_match(&text))
     }
 }
 
-/// The member or element of that name in a value, or in the JSON that a string holds.
+/// Returns the member or element with that name in a value, or in JSON that a string holds.
 fn member<'a>(value: &'a [u8], name: &str) -> Option<Cow<'a, [u8]>> {
     match value.first()? {
         b'{' => RawObject::parse(value)?.get(name).map(Cow::Borrowed),
@@ -53,7 +53,7 @@ fn member<'a>(value: &'a [u8], name: &str) -> Option<Cow<'a, [u8]>> {
     }
 }
 
-/// What `find` finds in a text, which may be one of its own.
+/// Returns the result of `find` in a text, which may be owned.
 pub(super) fn inside<'a>(text: Cow<'a, [u8]>, find: impl Fn(&[u8]) -> Option<Cow<'_, [u8]>>) -> Option<Cow<'a, [u8]>> {
     match text {
         Cow::Borrowed(text) => find(text),

@@ -1,4 +1,4 @@
-//! `protocol-monitor`: what Chrome's Protocol monitor saves of the messages of DevTools.
+//! `protocol-monitor`: the messages of DevTools that Chrome's Protocol monitor saves.
 
 use super::about::{About, Sign, Window};
 use super::elements::{first_element, object_array};
@@ -14,7 +14,7 @@ pub(super) const ABOUT: About = About {
     decoder: |limit| object_array(limit, None, open),
 };
 
-/// The first value is an array whose first element was sent or received, or has the time of a request.
+/// True if the first value is an array whose first element was sent or received, or has the time of a request.
 fn detect(window: &Window<'_>) -> bool {
     first_element(window).is_some_and(|entry| {
         let is_message = entry.has("method") || entry.has("id");
@@ -26,7 +26,7 @@ fn sender(entry: &RawObject<'_>) -> Option<Sender> {
     side(entry.get("type")?, [b"\"send\"", b"\"recv\""])
 }
 
-/// A message with the member `type`, or a call with its answer.
+/// Returns a message with the member `type`, or a call with its answer.
 fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
     if let Some(sender) = sender(entry) {
         return Some((0, Record { sender: Some(sender), ..Record::new(text) }.into()));
@@ -48,7 +48,7 @@ fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Fo
         }
     }
     let flags = Flags { reconstructed: true, ..Flags::default() };
-    // What has no id was sent by the browser.
+    // The browser sent messages without an id.
     let sender = if entry.has("id") { Sender::Client } else { Sender::Server };
     let record = |sender, message: NewObject| Record { sender: Some(sender), flags, ..Record::new(message.end()) };
     if has_answer {

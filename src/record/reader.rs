@@ -1,4 +1,4 @@
-//! Driving a decoder: the buffer, the counting of lines and bytes, and what can go wrong.
+//! Runs a decoder over an input: the buffer, the counting of lines and bytes, and the errors.
 
 use super::carried::Carried;
 use super::decompress::{InputCompression, PlainText, TextFailure};
@@ -9,17 +9,17 @@ use super::{Carrier, Decoder, Entry, Format, Layout, Location, LogLine, Step, Ti
 use std::io::{self, Read};
 use std::mem;
 
-/// How an input is to be read.
+/// Options for reading an input.
 #[derive(Clone, Debug)]
 pub struct ReaderOptions {
-    /// The format; `None`: detect it, by [`Format::detect`].
+    /// The format; `None` to detect it with [`Format::detect`].
     pub format: Option<Format>,
-    /// Where messages are, if the user says it: in the lines of an input, whose format is `json-lines` then.
+    /// The places of messages in the lines of an input, if the user states them. The format is then `json-lines`.
     pub layout: Option<Layout>,
-    /// What tells sessions apart, if the user says it.
+    /// The value that separates sessions, if the user states it.
     pub session_by: Option<SessionBy>,
-    /// Records of more bytes are passed over and given as [`oversized`](super::Flags::oversized). The reader's memory is
-    /// bounded by this, and a few buffers of 64 KiB.
+    /// The size in bytes above which records are skipped, and given as [`oversized`](super::Flags::oversized). The
+    /// reader's memory is bounded by this size and a few buffers of 64 KiB.
     pub max_record_size: usize,
 }
 
@@ -31,45 +31,45 @@ impl Default for ReaderOptions {
 }
 
 impl ReaderOptions {
-    /// Reads as this format, whatever the content looks like.
+    /// Sets the format, which is then not detected.
     #[must_use]
     pub fn with_format(self, format: Format) -> Self {
         Self { format: Some(format), ..self }
     }
 
-    /// Looks for messages where this says, in the lines of the input.
+    /// Sets the places of messages in the lines of the input.
     #[must_use]
     pub fn with_layout(self, layout: Layout) -> Self {
         Self { layout: Some(layout), ..self }
     }
 
-    /// Tells sessions apart by this alone.
+    /// Sets the value that alone separates sessions.
     #[must_use]
     pub fn with_session_by(self, session_by: SessionBy) -> Self {
         Self { session_by: Some(session_by), ..self }
     }
 
-    /// Whether the user says how the input is to be read, so that it is not detected.
+    /// True if the user stated how to read the input, so that the format is not detected.
     pub fn is_stated(&self) -> bool {
         self.format.is_some() || self.layout.is_some()
     }
 
-    /// Keeps records of at most that many bytes.
+    /// Sets the size in bytes above which records are skipped.
     #[must_use]
     pub fn with_max_record_size(self, bytes: usize) -> Self {
         Self { max_record_size: bytes, ..self }
     }
 }
 
-/// Why an input cannot be read to its end. Entries that were whole before that place have been given.
+/// An error that ends an input early. Whole entries before it have been given.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The input itself failed.
     #[error("reading failed after {after} bytes of text")]
     Io {
-        /// How many bytes had been read, after decompression.
+        /// The number of bytes that had been read, after decompression.
         after: u64,
-        /// The error that it failed with.
+        /// The error of the input.
         source: io::Error,
     },
     /// The input is compressed, and its data is damaged or cut off.
@@ -77,20 +77,20 @@ pub enum ReadError {
     Compressed {
         /// The kind of compression.
         kind: InputCompression,
-        /// How many bytes had been decompressed.
+        /// The number of bytes that had been decompressed.
         after: u64,
-        /// The defect of the data; `None`: it ends early.
+        /// The defect of the data; `None` if it ends early.
         source: Option<io::Error>,
     },
-    /// The input has, or is to be read as, a format that is recognised but not read.
+    /// The format of the input, detected or stated, is recognised but not read.
     #[error("{} is not read: {reason}", format.name())]
     Refused {
         /// The format.
         format: Format,
-        /// Why, and what to do instead.
+        /// The reason, with advice.
         reason: &'static str,
     },
-    /// The input is not what its format has to be, or is damaged.
+    /// The input does not have its format, or is damaged.
     #[error("cannot read the rest of the {} input: {problem}", format.name())]
     Unreadable {
         /// The format.
@@ -109,61 +109,61 @@ impl ReadError {
     }
 }
 
-/// Pulls the entries out of an input, whatever its compression and format.
+/// Reads the entries of an input in any compression and format.
 pub struct Reader<'r> {
     input: PlainText<'r>,
-    /// Takes carriers off: then the bytes in the buffer, and `here`, are those of the text inside.
+    /// Removes wrappers. The bytes in the buffer, and `here`, then belong to the text inside.
     carried: Option<Box<Carried>>,
-    /// How much of that text was consumed.
+    /// The number of bytes of that text that were consumed.
     consumed: u64,
     carriers: Vec<Carrier>,
-    /// The failure that came before carriers were taken off.
+    /// The failure that came before wrappers were removed.
     failure: Option<ReadError>,
     state: ReaderState,
     format: Format,
-    /// The text that is being read, and that of other writers whose lines stand between its own, the newest last.
+    /// The text that is being read, and the texts of other writers with lines in between, the newest last.
     lane: Lane,
     parked: Vec<Lane>,
-    /// The writer whose records are in the input's own session: that of the first record.
+    /// The writer whose records are in the input's own session: the writer of the first record.
     first_writer: Option<Vec<u8>>,
     options: ReaderOptions,
-    /// How many bytes are kept at most, unless a decoder breaks its promise.
+    /// The maximum number of bytes that are kept, unless a decoder breaks its contract.
     most: usize,
-    /// The first bytes of the text that are not blank.
+    /// The first bytes of the text, without blanks before them.
     head: Vec<u8>,
 }
 
-/// Entries that a decoder has by itself, with no bytes to read.
+/// Entries that a decoder supplies itself, without bytes to read.
 pub struct OwnEntries {
-    /// The format that they once were read as.
+    /// The format that they were read as originally.
     pub format: Format,
-    /// The decoder, which is shown nothing.
+    /// The decoder, which is not shown any bytes.
     pub decoder: Box<dyn Decoder>,
 }
 
-/// Whether there is more to read.
+/// The state of reading an input.
 enum ReaderState {
     Open,
     Ended,
-    /// No more can be read, and what is left in the buffer may be cut off.
+    /// Reading failed, and the rest of the buffer may be cut off.
     Failed(ReadError),
-    /// That was said.
+    /// The failure was returned.
     Over,
 }
 
-/// How many bytes of the text are kept to tell what it is.
+/// The number of bytes of the text that are kept to describe it.
 const HEAD: usize = 4 * 1024;
-/// Of how many writers the text is kept, besides that of the last.
+/// The maximum number of writers whose text is kept, besides the last writer.
 const LANES: usize = 64;
 
 impl<'r> Reader<'r> {
-    /// Starts to read: until the content settles the format, or shows a record of the one in the options, and 64 KiB of text at
-    /// most.
+    /// Reads until the content settles the format, or shows a record of the format in the options, but at most 64 KiB
+    /// of text.
     ///
     /// # Errors
     ///
-    /// If nothing at all can be read, or the format is [refused](Format::refusal). An input that fails later does so in
-    /// [`Reader::next_entry`].
+    /// If nothing can be read, or the format is [refused](Format::refusal). An input that fails later returns its error
+    /// in [`Reader::next_entry`].
     pub fn new(input: impl Read + Send + 'r, options: &ReaderOptions) -> Result<Self, ReadError> {
         let format = options.format.unwrap_or(Format::JsonLines);
         let mut reader = Self {
@@ -214,45 +214,45 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The format that the input has, or is read as.
+    /// The format of the input, detected or stated.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// What the log was taken out of, the outermost first. Lines that have the stated format as they are, or a
-    /// record where the layout says, stay as they are.
+    /// The wrappers of the log, the outermost first. Lines that have the stated format as they are, or a record in the
+    /// place that the layout states, are not unwrapped.
     pub fn carriers(&self) -> &[Carrier] {
         &self.carriers
     }
 
-    /// How many records were given so far.
+    /// The number of records that were given.
     pub fn record_count(&self) -> u64 {
         self.lane.here.record
     }
 
-    /// How many bytes of text were read, decompressed where they are compressed, and with carriers.
+    /// The number of bytes of text that were read, after decompression and with wrappers.
     pub(crate) fn text_length(&self) -> u64 {
         let text = self.lane.here.byte + self.lane.unread().len() as u64;
         self.carried.as_ref().map_or(text, |carried| carried.read_length())
     }
 
-    /// How the text begins, as far as it was read, and at most 4 KiB of it; without blanks before it.
+    /// The beginning of the text that was read, at most 4 KiB, without blanks before it.
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// The next entry, with bytes of its own; `None` after the last one, and after an error.
+    /// Returns the next entry, with bytes of its own; `None` after the last entry, and after an error.
     ///
     /// # Errors
     ///
-    /// If the input fails or its compressed data is damaged or cut off: after the last entry that is whole. An entry that
-    /// is cut off by that is not given.
+    /// If the input fails, or its compressed data is damaged or cut off: after the last whole entry. An entry that the
+    /// failure cuts off is not given.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'static>>, ReadError> {
         self.take_entry(true, |entry| entry.into_owned())
     }
 
-    /// What `take` makes of the next entry, whose bytes are the reader's; `None` after the last one. Without `may_read`,
-    /// `None` also where more would have to be read to tell.
+    /// Returns the result of `take` for the next entry, whose bytes belong to the reader; `None` after the last entry.
+    /// Without `may_read`, also returns `None` if more input would have to be read first.
     ///
     /// # Errors
     ///
@@ -286,7 +286,7 @@ impl<'r> Reader<'r> {
                                 return Ok(None);
                             }
                             let have = self.lane.unread().len();
-                            // One message is not looked through again for each line of it that stands between others'.
+                            // A message is not searched again for each of its lines between lines of other writers.
                             self.lane.wanted = if have < CHUNK { 0 } else { have + have / 8 };
                             self.fill(have.saturating_mul(2).min(self.most).max(have + 1));
                         }
@@ -353,8 +353,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The next line that is not in the carrier as the others are, at its place among the entries, or before it if it must
-    /// not wait any longer.
+    /// Returns the next line outside of a wrapper, in its place among the entries, or earlier if it must not wait any
+    /// longer.
     fn other_line(&mut self, needs_more: bool) -> Option<Entry<'static>> {
         let carried = self.carried.as_mut()?;
         let read = match needs_more {
@@ -367,12 +367,12 @@ impl<'r> Reader<'r> {
         Some(Entry::from(LogLine { location, ..line }).within(self.most - 2 * CHUNK))
     }
 
-    /// Where a byte of text is in the input, and the time that its carrier tells.
+    /// Returns the place in the input of a byte of text, and the time that its wrapper states.
     fn place(&self, text: Location) -> (Location, Option<Time>) {
         if self.carried.is_some() { self.lane.places.place(text.byte) } else { (text, None) }
     }
 
-    /// From here on, what is read is taken out of the carriers, beginning with what is in the buffer.
+    /// Unwraps all text from here on, beginning with the text in the buffer.
     fn take_off(&mut self, limit: usize) {
         let raw = self.lane.unread().to_vec();
         let carried = Carried::new(&self.carriers, limit, raw, self.lane.here);
@@ -389,7 +389,7 @@ impl<'r> Reader<'r> {
         self.head.clear();
     }
 
-    /// Reads no further than the format needs: the next line of a live log may be long in coming.
+    /// Reads no further than the decision needs: the next line of a live log may be long in coming.
     fn settle<T>(&mut self, settled: impl Fn(&[u8], bool, &mut Looked) -> Option<T>) -> T {
         let mut looked = Looked::default();
         loop {
@@ -403,8 +403,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Reads until `wanted` bytes are there that are not consumed, or as far as it goes. Of a log with several writers, goes on
-    /// with the text of whoever wrote what comes next.
+    /// Reads until `wanted` bytes are present that are not consumed, or to the end. In a log with several writers,
+    /// switches to the text of the writer who wrote the next part.
     fn fill(&mut self, mut wanted: usize) {
         loop {
             if let Some(carried) = &mut self.carried {
@@ -453,7 +453,7 @@ impl<'r> Reader<'r> {
                     }
                     self.lane.filled = end;
                     let have = self.lane.unread().len();
-                    // A writer that has just ended a line may wait for an answer.
+                    // A writer that has just ended a line may be waiting for an answer.
                     let is_line = end < until && self.lane.buffer[..end].ends_with(b"\n");
                     let waits_for_more = !self.parked.is_empty() && have < self.lane.wanted;
                     if (is_line || have >= wanted) && !waits_for_more {
@@ -468,7 +468,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Goes on with the text of that writer; tells whether the text of another has to be read to its end before.
+    /// Switches to the text of a writer. Returns true if another writer's text has to be read to its end first.
     fn switch(&mut self, writer: Vec<u8>) -> bool {
         if self.lane.writer.is_empty() && self.lane.here.byte == 0 && self.lane.unread().is_empty() {
             (self.lane.key, self.lane.writer) = (String::from_utf8_lossy(&writer).into_owned(), writer);
@@ -497,7 +497,7 @@ impl<'r> Reader<'r> {
         true
     }
 
-    /// Goes on with that text; gives the one before.
+    /// Switches to a text, and returns the text before.
     fn turn_to(&mut self, mut next: Lane) -> Lane {
         next.here.record = self.lane.here.record;
         mem::replace(&mut self.lane, next)
@@ -510,7 +510,7 @@ impl<'r> Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// Gives what a decoder has by itself.
+    /// Creates a reader of entries that a decoder supplies itself.
     pub(crate) fn of(entries: OwnEntries) -> Result<Self, ReadError> {
         let nothing = Self::new(Box::new(io::empty()), &ReaderOptions::default().with_format(Format::JsonLines))?;
         Ok(Self { format: entries.format, lane: Lane::new(entries.decoder), ..nothing })
@@ -523,7 +523,7 @@ mod tests {
     use super::*;
     use std::borrow::Cow;
 
-    /// Gives one entry of each kind of memory: of the input, of its own, and of the program.
+    /// Gives one entry for each kind of memory: borrowed from the input, owned, and static.
     struct Lender(u8);
 
     impl Decoder for Lender {

@@ -1,4 +1,4 @@
-//! Rules: how a piece of a log, a line or an element of an array, becomes entries, as the format's file says.
+//! Rules: how a format's file turns a piece of a log, a line or an element of an array, into entries.
 
 use super::clues::{named_direction, named_side};
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
@@ -15,14 +15,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What reads the pieces of one format.
+/// Reads the pieces of one format.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules {
-    /// The first one that fits a piece reads it.
+    /// The first rule that fits a piece reads it.
     pub rules: Vec<Rule>,
-    /// Pieces are the elements of an array, and else lines.
+    /// True if pieces are the elements of an array; otherwise they are lines.
     pub is_array: bool,
-    /// What the log writes behind a message, and where it leaves out a part of one.
+    /// The text that the log writes after a message, and the text that it writes for a part that it leaves out.
     pub tail: Option<Regex>,
     pub truncated: Option<Regex>,
 }
@@ -31,57 +31,57 @@ pub(super) struct Rules {
 pub(super) struct Rule {
     pub kind: RuleKind,
     pub place: Place,
-    /// What the scalars there look like, in pieces that the rule reads.
+    /// Regular expressions for the values at pointers, all of which match in pieces that the rule reads.
     pub conditions: Vec<(Pointer, Regex)>,
     pub words: Vec<(String, WordMeaning)>,
 }
 
-/// What a rule makes of a piece.
+/// The result of a rule for a piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RuleKind {
     #[default]
     Messages,
-    /// A line of log in a session.
+    /// A log line in a session.
     Text,
-    /// The same, and the next message of that session begins a connection.
+    /// A log line, after which the next message of the session begins a connection.
     Start,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    /// For each of [`PARTS`], the pointers to it.
+    /// The pointers to each of [`PARTS`].
     Envelope([Vec<Pointer>; PARTS.len()]),
     Line(LineRule),
 }
 
-/// The parts of an entry, as pointers and groups are called: `message` is an object or an array, also in a string; `value` is
-/// anything, as it is; `text` is that of a string.
+/// The parts of an entry, by the names of pointers and groups: `message` is an object or an array, also in a string;
+/// `value` is anything, as it is; `text` is the text of a string.
 pub(super) const PARTS: [&str; 9] =
     ["message", "value", "text", "response", "time", "duration", "sender", "session", "truncated"];
 
 #[derive(Clone, Debug)]
 pub(super) struct LineRule {
     pub regex: Regex,
-    /// The message goes on to the end of the line, of which only the beginning is matched.
+    /// True if the message continues to the end of the line, of which only the beginning is matched.
     pub is_open: bool,
-    /// The name of the group of the session.
+    /// The name of the group for the session.
     pub session: String,
 }
 
-/// What a word about the sender means.
+/// The meaning of a word about the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordMeaning {
-    /// That side sent the message.
+    /// This side sent the message.
     Sent(Sender),
-    /// The message went that way.
+    /// The message went in this direction.
     Went(Direction),
 }
 
-/// What is made of the value at a pointer.
+/// Converts the value at a pointer.
 type Reading<'a> = fn(Cow<'a, [u8]>) -> Option<Cow<'a, [u8]>>;
 
-/// What is said around a message.
+/// The facts around a message.
 #[derive(Default)]
 struct Said {
     time: Option<Time>,
@@ -103,7 +103,7 @@ impl Said {
         Record { time: self.time, sender, direction, session, flags, latency: self.latency, ..Record::new(message) }
     }
 
-    /// The same of the response to that message.
+    /// Returns the record of the response to the message.
     fn answer<'a>(&self, response: Cow<'a, [u8]>) -> Record<'a> {
         let record = self.of(response);
         let time = self.time.zip(self.latency).and_then(|(time, latency)| times::later(time, latency));
@@ -116,7 +116,7 @@ impl Said {
 }
 
 impl Rules {
-    /// A decoder that keeps records of up to `limit` bytes.
+    /// Creates a decoder that keeps records of up to `limit` bytes.
     pub fn decoder(self: Arc<Self>, limit: usize) -> Box<dyn Decoder> {
         match self.is_array {
             true => object_array(limit, Some(&[]), move |object, text, more| self.open(object, text, more)),
@@ -124,7 +124,7 @@ impl Rules {
         }
     }
 
-    /// The entries in an envelope, the first of them apart.
+    /// Returns the first entry in an envelope, and adds the others to `more`.
     fn open<'a>(&self, object: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
         let mut found = self.rules.iter().find_map(|rule| rule.open(object, text))?.into_iter();
         let first = found.next();
@@ -132,8 +132,8 @@ impl Rules {
         first
     }
 
-    /// The value that `text`, the end of a line, begins with, and how many bytes are done with: with a JSON value, or else with
-    /// the line.
+    /// Returns the value at the beginning of `text`, the end of a line, and the number of consumed bytes: up to the end
+    /// of a JSON value, or else of the line.
     fn value<'a>(&self, text: &'a [u8]) -> Option<(&'a [u8], usize)> {
         let start = leading_blanks(text);
         let tail = |text| self.tail.as_ref().into_iter().flat_map(move |tail| tail.find_iter(text));
@@ -159,7 +159,7 @@ impl Rule {
         own.or_else(|| named_meaning(word))
     }
 
-    /// The entries of an envelope, if it is one that the rule reads.
+    /// Returns the entries of an envelope, if the rule reads it.
     fn open<'a>(&self, object: &RawObject<'a>, line: &'a [u8]) -> Option<Vec<Found<'a>>> {
         let Place::Envelope(parts) = &self.place else { return None };
         let [messages, values, texts, responses, times, durations, senders, sessions, truncated] = parts;
@@ -176,7 +176,7 @@ impl Rule {
         };
         let message = |value| inside(value, message);
         let mut found = all(messages, message, true);
-        // Of a call and its answer, one cannot have been sent by whoever sent the other.
+        // A call and its answer come from different sides.
         let senders = if found.len() > 1 { &[] } else { &senders[..] };
         found.extend(all(values, |value| (!value.starts_with(b"}")).then_some(value), false));
         found.extend(all(texts, text_of, true));
@@ -229,7 +229,7 @@ impl Marks for ByRules {
         rules.rules.iter().find_map(|rule| self.line(rule, line, more))
     }
 
-    /// A value that goes on in the lines below.
+    /// Reads a value that continues on the lines below.
     fn below<'a>(&mut self, LineInInput { line, input, end, .. }: LineInInput<'a>, _: &mut More) -> Option<Step<'a>> {
         let start = match line.last()? {
             b'{' | b'[' | b',' => self.rules.rules.iter().find_map(|rule| {
@@ -255,7 +255,7 @@ impl Marks for ByRules {
 }
 
 impl ByRules {
-    /// The entries of a line, the first of them apart, if it is one that the rule reads.
+    /// Returns the first entry of a line, and adds the others to `more`, if the rule reads the line.
     fn line<'a>(&mut self, rule: &Rule, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
         let Place::Line(LineRule { regex, is_open, session }) = &rule.place else { return None };
         if !is_open && rule.kind == RuleKind::Messages {
@@ -304,27 +304,28 @@ impl ByRules {
     }
 }
 
-/// The connections of a log that tells where one begins. The key of each is its name, from the second on with a number.
+/// The connections of a log that states where each begins. The key of a connection is its name, with a number from the
+/// second one on.
 #[derive(Default)]
 struct Connections {
     named: BTreeMap<String, Connection>,
-    /// The keys in use: a server may be called like the second connection of another.
+    /// The keys in use: a server may have the name of another server's second connection.
     keys: BTreeSet<String>,
 }
 
-/// The connections of one name.
+/// The connections with one name.
 #[derive(Default)]
 struct Connection {
-    /// One is being started. It opens with its first message, so however many lines tell of the start, and however many
-    /// starts fail, there is one session for each connection that has messages.
+    /// True while a connection starts. It opens with its first message, so there is one session for each connection
+    /// with messages, however many lines report a start, and however many starts fail.
     is_starting: bool,
-    /// How many had messages, and the key of the last one.
+    /// The number of connections with messages, and the key of the last one.
     count: u64,
     key: Option<String>,
 }
 
 impl Connections {
-    /// Key of a line of log: that of the last message.
+    /// Returns the key of a log line, which is the key of the last message.
     fn of_text(&mut self, name: &str, starts: bool) -> Option<Cow<'static, str>> {
         if starts {
             self.named.entry(name.to_owned()).or_default().is_starting = true;
@@ -332,7 +333,7 @@ impl Connections {
         self.named.get(name)?.key.clone().map(Cow::Owned)
     }
 
-    /// Key of the next message.
+    /// Returns the key of the next message.
     fn of_message(&mut self, name: &str) -> Option<String> {
         let connection = self.named.entry(name.to_owned()).or_default();
         if std::mem::take(&mut connection.is_starting) || connection.count == 0 {
@@ -353,7 +354,7 @@ impl Connections {
     }
 }
 
-/// The text of a string without blanks around it, or a value that is none.
+/// Returns the text of a string without blanks around it, or a value that is not a string.
 fn text_of(value: Cow<'_, [u8]>) -> Option<Cow<'_, [u8]>> {
     let text = match value.first()? {
         b'"' => inside(value, unescape)?,
@@ -366,7 +367,7 @@ fn text_of(value: Cow<'_, [u8]>) -> Option<Cow<'_, [u8]>> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The object or array that a text, or the text of a string, begins with.
+/// Returns the object or array at the beginning of a text, or of the text of a string.
 fn message(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let text = &text[leading_blanks(text)..];
     let members = || &text[text.iter().take_while(|byte| b"{[ ".contains(byte)).count()..];
@@ -386,12 +387,12 @@ fn in_braces(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// What a word means without being told.
+/// Returns the default meaning of a word.
 pub(super) fn named_meaning(word: &str) -> Option<WordMeaning> {
     named_side(word).map(WordMeaning::Sent).or_else(|| named_direction(word).map(WordMeaning::Went))
 }
 
-/// A date and a time, a number of seconds or the like, a clock of 12 or 24 hours, or what a text has of that.
+/// Parses a date and a time, a number of seconds or the like, a clock of 12 or 24 hours, or the first time in a text.
 pub(super) fn time(text: &str) -> Option<Time> {
     let text = text.trim().as_bytes();
     match times::timestamp(text) {
@@ -400,7 +401,7 @@ pub(super) fn time(text: &str) -> Option<Time> {
     }
 }
 
-/// A number of milliseconds, or a duration with its unit.
+/// Parses a number of milliseconds, or a duration with its unit.
 fn duration(text: &str) -> Option<Decimal> {
     times::with_units(text).or_else(|| times::duration(text.as_bytes()))
 }

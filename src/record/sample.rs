@@ -5,11 +5,11 @@ use super::layout::{Layout, LayoutError};
 use super::{Entry, Reader, ReaderOptions};
 
 impl Layout {
-    /// What a file in TOML describes, whose sample has to give what it says.
+    /// Parses a file in TOML, and checks that its sample gives the stated result.
     ///
     /// # Errors
     ///
-    /// If it is not such a file, or its sample gives something else.
+    /// If the text is not such a file, or its sample gives another result.
     pub fn described(text: &str) -> Result<Self, LayoutError> {
         let described: Described = toml::from_str(text)?;
         let layout = described.layout()?;
@@ -21,7 +21,7 @@ impl Layout {
 }
 
 impl Described {
-    /// Reads the sample, and compares what comes of it with what has to.
+    /// Reads the sample, and compares the result with the expected one.
     fn test(&self, sample: &str, layout: &Layout) -> Result<(), LayoutError> {
         let failed = |problem: String| Err(LayoutError::File(format!("{}: {problem}", self.name)));
         let (mut found, mut unread) = (Vec::new(), None);
@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    /// With RPCGRAPH_BLESS=1 the list is made anew.
+    /// With RPCGRAPH_BLESS=1, the list is rewritten.
     #[test]
     fn formats_that_are_files_are_listed() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/record");

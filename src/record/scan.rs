@@ -1,32 +1,32 @@
-//! Where a value ends, however long it is and whatever is wrong with it.
+//! Finds the end of a value, of any length and with any defect.
 
 use super::decoder::is_blank;
 
-/// Looks for the end of a value, piece by piece. Strings and brackets are all that it knows of JSON.
+/// Searches for the end of a value, piece by piece. Strings and brackets are all that it knows of JSON.
 #[derive(Clone)]
 pub(super) struct Scan {
     recovery: Recovery,
-    /// How many bytes have been passed.
+    /// The number of bytes that were scanned.
     passed: usize,
-    /// How many brackets are open.
+    /// The number of open brackets.
     depth: usize,
     pub in_string: bool,
     escaped: bool,
-    /// In something that is not a string and has no brackets.
+    /// True within a value that is neither a string nor in brackets.
     in_word: bool,
-    /// How many blanks the line begins with, where nothing else was in it so far.
+    /// The number of blanks at the beginning of the line, if only blanks were scanned on it.
     column: Option<usize>,
 }
 
-/// How the end of a value is found whose brackets do not close because it has an error.
+/// The way to find the end of a value whose brackets do not close because of a syntax error.
 #[derive(Clone, Copy)]
 enum Recovery {
-    /// Not at all.
+    /// The end is not found.
     None,
-    /// Of an object: where a line begins with `{` in the column of the object.
+    /// An object ends before a line that begins with `{` in the object's own column.
     Column(usize),
-    /// Of an element of an array: where a line is indented no more than the element's first one and begins with a
-    /// bracket, behind the place with that offset.
+    /// An element of an array ends at a line after offset `from` that begins with a bracket, and is not indented more
+    /// than the first line of the element.
     Lines { first: u8, indent: usize, from: usize },
 }
 
@@ -36,23 +36,23 @@ impl Scan {
         Self { recovery, passed, depth, in_string: false, escaped: false, in_word: false, column: None }
     }
 
-    /// Of any value; the end is at 0 where a comma, a blank or a closing bracket stands in its place.
+    /// Scans any value. The end is at 0 if a comma, a blank or a closing bracket stands in place of the value.
     pub(super) fn value() -> Self {
         Self::new(Recovery::None)
     }
 
-    /// Of an object that begins a line, in that column, or stands behind something else.
+    /// Scans an object that begins a line in a column, or that stands after other text.
     pub(super) fn object(column: Option<usize>) -> Self {
         Self::new(column.map_or(Recovery::None, Recovery::Column))
     }
 
-    /// Of what stands in place of an element and begins with `first`, in a line that begins with `indent` blanks. It may
-    /// have an error in the line that ends, or begins, at `error`.
+    /// Scans the text in place of an element. It begins with `first`, on a line that begins with `indent` blanks. It
+    /// may have a syntax error in the line that ends, or begins, at `error`.
     pub(super) fn element(first: u8, indent: usize, error: Option<usize>) -> Self {
         Self::new(Recovery::Lines { first, indent, from: error.unwrap_or(usize::MAX) })
     }
 
-    /// How many of the bytes that follow belong to the value, if its end can be seen.
+    /// Returns the number of bytes in `input` that belong to the value, if its end is found.
     pub(super) fn end(&mut self, input: &[u8]) -> Option<usize> {
         for (at, &byte) in input.iter().enumerate() {
             if let Some(behind) = self.recovered(byte) {
@@ -95,14 +95,14 @@ impl Scan {
         None
     }
 
-    /// Whether the value, which has an error, ends before this byte or with it: 0 or 1.
+    /// Returns 0 if the value, which has a syntax error, ends before this byte, and 1 if it ends with this byte.
     fn recovered(&self, byte: u8) -> Option<usize> {
         match (self.recovery, self.column?) {
             (Recovery::Column(own), column) => (byte == b'{' && column == own).then_some(0),
             (Recovery::Lines { first, indent, from }, column) if column <= indent && self.passed >= from => {
                 match byte {
                     b'}' => Some(1),
-                    // The end of the whole array, if not of an element that is one.
+                    // The end of an element that is an array; any other closing bracket ends the whole array.
                     b']' if first == b'[' && column == indent => Some(1),
                     b'{' | b'[' | b']' => Some(0),
                     _ => None,
@@ -112,7 +112,8 @@ impl Scan {
         }
     }
 
-    /// No string goes over a line's end: behind one that does, the brackets tell nothing for sure.
+    /// Ends the current string at the end of its line, if recovery is by lines; returns true then. Valid strings do not
+    /// span lines, so from here on the brackets are not trusted.
     fn ends_strings_with_lines(&mut self) -> bool {
         let Recovery::Lines { from, .. } = &mut self.recovery else { return false };
         *from = self.passed.min(*from);
@@ -120,7 +121,7 @@ impl Scan {
         true
     }
 
-    /// Whether a value without brackets around it ends before this byte.
+    /// True if a value without brackets around it ends before this byte.
     fn ends_before(&self, byte: u8) -> bool {
         match self.recovery {
             Recovery::Lines { .. } => b"\n,]".contains(&byte),
@@ -133,7 +134,7 @@ impl Scan {
 mod tests {
     use super::*;
 
-    /// The end of the object that begins behind the first bar, also byte by byte.
+    /// Returns the object that begins after the first bar, whose end is the same if it is found byte by byte.
     fn end(text: &str) -> Option<&str> {
         let (before, object) = text.split_once('|').unwrap();
         let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];

@@ -1,4 +1,4 @@
-//! `sse`: a stream of server-sent events, as the HTML standard's section 9.2.6 reads one, and the HTTP heads around it.
+//! `sse`: a stream of server-sent events, read as in section 9.2.6 of the HTML standard, and the HTTP heads around it.
 
 use super::about::{About, Sign, Window};
 use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
@@ -15,7 +15,8 @@ pub(super) const ABOUT: About = About {
     decoder: |limit| Box::new(Sse { limit, state: SseState::Block }),
 };
 
-/// The HTTP head of an event stream, or an event whose data begins as a message does, before any line that is a JSON value.
+/// True for the HTTP head of an event stream, or an event whose data begins as a message does, before any line that is
+/// a JSON value.
 fn detect(window: &Window<'_>) -> bool {
     let before = window.before_values();
     let mut rest = &window.bytes[..before];
@@ -41,14 +42,14 @@ fn detect(window: &Window<'_>) -> bool {
         named |= name == b"event";
         message |= name == b"data" && matches!(content.first(), Some(b'{' | b'['));
     }
-    // A line `data: {…}` at the end of what is seen may be one of anything, unless it is cut off.
+    // A line `data: {…}` at the end of the window may belong to any format, unless it is cut off.
     fields_only && message && before == window.bytes.len() && (named || !window.bytes.ends_with(b"\n"))
 }
 
-/// How many bytes the lines of an event may have besides its data.
+/// The maximum size of the lines of an event besides its data, in bytes.
 const AROUND: usize = 4096;
 
-/// An event with a message in it is a record; every other line that is not blank is a [`LogLine`].
+/// An event with a message is a record; every other line that is not blank is a [`LogLine`].
 struct Sse {
     limit: usize,
     state: SseState,
@@ -57,13 +58,14 @@ struct Sse {
 enum SseState {
     /// At the start of an event.
     Block,
-    /// At the start of an event with a message, whose `length` bytes are there. It was looked for log lines up to `at`.
+    /// At the start of an event with a message, whose `length` bytes are present. It was searched for log lines up to
+    /// `at`.
     Telling { at: usize, length: usize },
     /// In an event without a message.
     Lines,
-    /// The same, at the end of a line.
+    /// In an event without a message, at the end of a line.
     LineEnd,
-    /// In an event that is too long, or in a line that is.
+    /// In an event, or in a line, that is too long.
     Long(Passed, TooLong),
 }
 
@@ -81,7 +83,7 @@ impl Decoder for Sse {
         match &mut self.state {
             SseState::Block => self.block(input, end),
             SseState::Telling { at, length } => match log_line_in(&input[..input.len().min(*length)], *at) {
-                // Log lines inside an event come before it. They are given where they are; nothing is consumed by that.
+                // Log lines inside an event are given before it, with their own places. They do not consume bytes.
                 Some((start, text, next)) => {
                     *at = next;
                     Step::entry(start, 0, LogLine::new(text))
@@ -108,7 +110,7 @@ impl Decoder for Sse {
 }
 
 impl Sse {
-    /// The lines up to the next one that is empty.
+    /// Reads the lines up to the next empty line.
     fn block<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         let blanks = leading_blanks(input);
         if blanks > 0 {
@@ -141,7 +143,7 @@ impl Sse {
         self.step(input, end)
     }
 
-    /// One line of what is not a message.
+    /// Reads a line that does not belong to a message.
     fn log_line<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         let blanks = input.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(input.len());
         if blanks > 0 {
@@ -169,7 +171,7 @@ fn from_server(record: Record<'_>) -> Record<'_> {
     Record { sender: Some(Sender::Server), ..record }
 }
 
-/// Passes over lines up to the empty one that ends an event: how many bytes, and whether that is the end.
+/// Skips lines up to the empty line that ends an event. Returns the number of bytes, and true at the end of the event.
 fn pass(input: &[u8], end: bool) -> (usize, bool) {
     let mut at = 0;
     while let Some(SseLine { text, length }) = line(&input[at..], end) {
@@ -187,12 +189,12 @@ fn pass(input: &[u8], end: bool) -> (usize, bool) {
 /// A line, without its end.
 struct SseLine<'a> {
     text: &'a [u8],
-    /// With its end.
+    /// The size with the end of the line.
     length: usize,
 }
 
-/// The first line of `input`, which ends with LF, CR LF or CR, and the last one also with the input. `None` if its end
-/// cannot be seen: a CR needs another byte behind it.
+/// Returns the first line of `input`. Lines end with LF, CR LF or CR, the last one also with the input. `None` if the
+/// end is not visible: another byte is needed after CR.
 fn line(input: &[u8], end: bool) -> Option<SseLine<'_>> {
     let Some(at) = memchr2(b'\r', b'\n', input) else {
         return end.then_some(SseLine { text: input, length: input.len() });
@@ -205,7 +207,7 @@ fn line(input: &[u8], end: bool) -> Option<SseLine<'_>> {
     Some(SseLine { text: &input[..at], length })
 }
 
-/// Name and value of a line. A comment has the name "", a line without a colon no value.
+/// Returns name and value of a line. The name of a comment is empty, and so is the value of a line without a colon.
 fn field(line: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr(b':', line) {
         Some(colon) => {
@@ -216,14 +218,15 @@ fn field(line: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The first line of `event` from `at` on that is neither a field nor blank, where it is and where the next line begins.
+/// Returns the first line of `event` from `at` on that is neither a field nor blank, with its offset and the offset of
+/// the next line.
 fn log_line_in(event: &[u8], mut at: usize) -> Option<(usize, &[u8], usize)> {
     while at < event.len() {
         let SseLine { text, length } = line(&event[at..], true)?;
         let blanks = leading_blanks(text);
         let start = at + blanks;
         at += length;
-        // With a blank before it, the name of a field is another name. What is JSON is for data alone.
+        // With a blank before it, the name of a field is another name. Only data holds JSON.
         let is_field = match field(text) {
             (b"data", _) => true,
             (b"event" | b"id" | b"retry", content) => memchr2(b'{', b'"', content).is_none(),
@@ -236,7 +239,7 @@ fn log_line_in(event: &[u8], mut at: usize) -> Option<(usize, &[u8], usize)> {
     None
 }
 
-/// Where the first line with data is, and the data in it.
+/// Returns the offset of the first line with data, and the offset of its data.
 fn data_in(event: &[u8]) -> Option<(usize, usize)> {
     let mut at = 0;
     while at < event.len() {
@@ -249,7 +252,7 @@ fn data_in(event: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
-/// The events of a text and their lines, as far as they go; one that is cut off at the end is one too.
+/// Returns the events of a text with their lines. An event that is cut off at the end counts too.
 ///
 /// See <https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation>.
 pub(super) fn events(text: &[u8]) -> impl Iterator<Item = (Event<'_>, &[u8])> {
@@ -262,7 +265,7 @@ pub(super) fn events(text: &[u8]) -> impl Iterator<Item = (Event<'_>, &[u8])> {
     })
 }
 
-/// The lines of an event that are neither fields nor comments.
+/// Returns the lines of an event that are neither fields nor comments.
 pub(super) fn other_lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut at = 0;
     let lines = std::iter::from_fn(move || {
@@ -278,14 +281,14 @@ pub(super) struct Event<'a> {
     name: &'a [u8],
     /// The data of all its lines.
     pub data: Cow<'a, [u8]>,
-    /// Where the data begins.
+    /// The offset of the data.
     start: usize,
-    /// With the empty line at the end.
+    /// The size with the empty line at the end.
     length: usize,
 }
 
 impl<'a> Event<'a> {
-    /// The event that `window` begins with, up to the empty line behind it or the end of the input.
+    /// Reads the event at the beginning of `window`, up to the empty line after it or the end of the input.
     fn read(window: &'a [u8], end: bool) -> Option<Self> {
         let mut event = Self { name: b"", data: Cow::Borrowed(&[]), start: 0, length: 0 };
         let mut first = true;
@@ -314,7 +317,7 @@ impl<'a> Event<'a> {
         end.then_some(event)
     }
 
-    /// The data without blanks around it, and where that begins.
+    /// Returns the data without blanks around it, and its offset.
     fn trimmed(&self) -> (usize, Cow<'a, [u8]>) {
         let trim = |data: &[u8]| leading_blanks(data)..trim_end(data).len().max(leading_blanks(data));
         match &self.data {
@@ -323,8 +326,8 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Whether the event carries a message: an object or array in an event that is called `message` or has no name, and
-    /// in one of another name an object with members that a message has.
+    /// True if the event carries a message: an object or array in an event that is named `message` or without a name;
+    /// in an event with another name, an object with members of messages.
     fn is_message(&self) -> bool {
         let (_, data) = self.trimmed();
         match self.name {

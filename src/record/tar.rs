@@ -1,4 +1,4 @@
-//! `tar`: an archive of files. What is inside is not one log, so it is recognised and not read.
+//! `tar`: an archive of files. Its content is not one log, so it is recognised but not read.
 
 use super::about::{About, Sign};
 use super::marked::marked_lines;
@@ -12,7 +12,7 @@ pub(super) const ABOUT: About = About {
 
 const REFUSAL: &str = "it is a tar archive: unpack it (`tar xf FILE`), and name the logs in it";
 
-/// Whether a text begins with the header of a file in an archive (POSIX.1-1988 and later).
+/// True if a text begins with the header of a file in an archive (POSIX.1-1988 and later).
 pub(super) fn is_archive(text: &[u8]) -> bool {
     text.get(257..).is_some_and(|magic| magic.starts_with(b"ustar"))
 }

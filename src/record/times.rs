@@ -1,10 +1,10 @@
-//! Times and durations, however logs spell them.
+//! Times and durations, in the spellings of all logs.
 
 use super::Time;
 use oxsdatatypes::{DateTime, DayTimeDuration, Decimal};
 use std::sync::LazyLock;
 
-/// The value of a number; one with an exponent or too many digits is read as a double, to nine places.
+/// Parses a number. A number with an exponent or too many digits is read as a double, to nine places.
 pub(super) fn number(text: &[u8]) -> Option<Decimal> {
     let text = std::str::from_utf8(text).ok()?;
     if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
@@ -13,12 +13,12 @@ pub(super) fn number(text: &[u8]) -> Option<Decimal> {
     text.parse().ok().or_else(|| format!("{:.9}", text.parse::<f64>().ok()?).parse().ok())
 }
 
-/// A duration in milliseconds, in seconds, unless it is negative.
+/// Parses a duration in milliseconds, and returns it in seconds. `None` if it is negative.
 pub(super) fn duration(milliseconds: &[u8]) -> Option<Decimal> {
     from_milliseconds(milliseconds).filter(|seconds| !seconds.is_negative())
 }
 
-/// A duration with its units, such as `2.8ms`, `45µs` and `1m2.5s`, in seconds.
+/// Parses a duration with its units, such as `2.8ms`, `45µs` and `1m2.5s`, and returns it in seconds.
 pub(super) fn with_units(text: &str) -> Option<Decimal> {
     let (mut rest, mut seconds) = (text, Decimal::from(0));
     loop {
@@ -42,24 +42,24 @@ pub(super) fn with_units(text: &str) -> Option<Decimal> {
     }
 }
 
-/// Milliseconds in seconds.
+/// Converts milliseconds to seconds.
 pub(super) fn from_milliseconds(milliseconds: &[u8]) -> Option<Decimal> {
     number(milliseconds)?.checked_div(1000)
 }
 
-/// A date and a time.
+/// Parses a date and a time.
 pub(super) fn date_time(text: &[u8]) -> Option<Time> {
     utc(text).or_else(|| std::str::from_utf8(text).ok()?.parse().ok()).map(Time::DateTime)
 }
 
-/// The same of the form that most logs have, `2025-03-10T17:03:18.764Z`, in less than half the time.
+/// Parses the form that most logs have, `2025-03-10T17:03:18.764Z`, in less than half the time.
 fn utc(text: &[u8]) -> Option<DateTime> {
     let (whole, fraction) = text.strip_suffix(b"Z")?.split_at_checked(b"0000-00-00T00:00:00".len())?;
     fits(whole, b"0000-00-00T00:00:00")?;
     let two = |at: usize| i64::from(10 * (whole[at] - b'0') + whole[at + 1] - b'0');
     let (year, month, day) = (100 * two(0) + two(2), two(5), two(8));
     let (hour, minute, second) = (two(11), two(14), two(17));
-    // What not every month, day and minute has takes the longer way.
+    // Values that are not valid in every month, day and minute take the general path.
     if !(1..=12).contains(&month) || !(1..=28).contains(&day) || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
@@ -68,7 +68,7 @@ fn utc(text: &[u8]) -> Option<DateTime> {
         [b'.', digits @ ..] if (1..=9).contains(&digits.len()) => digits,
         _ => return None,
     };
-    // Years that begin in March have the leap day at their end; 719,468 days of them were before 1970.
+    // Years that begin in March have the leap day at their end; 719,468 days of such years were before 1970.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     let days = 365 * year + leaps + (153 * month + 2) / 5 + day - 1 - 719_468;
@@ -80,21 +80,21 @@ fn utc(text: &[u8]) -> Option<DateTime> {
     unix_epoch()?.checked_add_day_time_duration(DayTimeDuration::new(seconds))
 }
 
-/// When 1970 began, in UTC.
+/// The beginning of 1970, in UTC.
 pub(crate) fn unix_epoch() -> Option<DateTime> {
     static EPOCH: LazyLock<Option<DateTime>> = LazyLock::new(|| "1970-01-01T00:00:00Z".parse().ok());
     *EPOCH
 }
 
-/// That many seconds after 1970 began, in UTC. Before 1973, they are those of a clock that began with something else, and tell
-/// no date.
+/// Returns the time that many seconds after the beginning of 1970, in UTC. `None` before 1973: such numbers come from a
+/// clock with another beginning, and do not give a date.
 pub(super) fn epoch(seconds: Decimal) -> Option<Time> {
     let is_date = seconds >= Decimal::from(100_000_000);
     is_date.then(|| later(Time::DateTime(unix_epoch()?), seconds))?
 }
 
-/// A whole text that is a date and a time, or the number of seconds, milliseconds, microseconds or nanoseconds since 1970
-/// began, whichever is after 1973 and before 5138.
+/// Parses a whole text that is a date and a time, or the number of seconds, milliseconds, microseconds or nanoseconds
+/// since the beginning of 1970, whichever is after 1973 and before 5138.
 pub(super) fn any(text: &[u8]) -> Option<Time> {
     match timestamp(text) {
         Some((length, time)) => time.filter(|_| length == text.len()),
@@ -111,20 +111,20 @@ pub(super) fn any(text: &[u8]) -> Option<Time> {
     }
 }
 
-/// A whole text that is a time of day, of that `date` if there is one.
+/// Parses a whole text that is a time of day, on `date` if that is given.
 pub(super) fn of_day(date: Option<&[u8]>, text: &[u8]) -> Option<Time> {
     let dated = date.and_then(|date| any(&[date, b" ", text].concat()));
     dated.or_else(|| clock(text).filter(|_| text.iter().all(|byte| b"0123456789:.,".contains(byte))))
 }
 
-/// That many seconds later.
+/// Returns the time that many seconds later.
 pub(super) fn later(time: Time, seconds: Decimal) -> Option<Time> {
     let Time::DateTime(time) = time else { return None };
     time.checked_add_day_time_duration(DayTimeDuration::new(seconds)).map(Time::DateTime)
 }
 
-/// Reads a date and time at the start of a line, such as `2025-06-01 10:00:00.123`, Python's with `,123`, or `2025-03-10T17:03:18.764Z`: how
-/// long it is, and what it says unless there is no such time.
+/// Parses a date and time at the start of a line, such as `2025-06-01 10:00:00.123`, Python's with `,123`, or
+/// `2025-03-10T17:03:18.764Z`. Returns its length, and the time if that exists.
 pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
     let Some(mut length) = fits(line, b"0000-00-00 00:00:00") else { return spelled_otherwise(line) };
     if line.get(length) == Some(&b'.') || fits(&line[length..], b",000").is_some() {
@@ -147,7 +147,7 @@ pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
     Some((length, date_time(text.as_bytes())))
 }
 
-/// The same where the date is `2025/06/01`, or `01.06.2025` with or without a comma behind it.
+/// Parses a date and time whose date is `2025/06/01`, or `01.06.2025` with or without a comma after it.
 fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
     let head = &line[..line.len().min(48)];
     let (date, rest) = if fits(head, b"0000/00/00 00:00:00").is_some() {
@@ -162,14 +162,14 @@ fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
     Some((length + head.len() - 10 - rest.len(), time))
 }
 
-/// The first date and time in a text, or the first time of day.
+/// Returns the first date and time in a text, or the first time of day.
 pub(super) fn first(text: &[u8]) -> Option<Time> {
     let goes_on = |at: usize| at > 0 && matches!(text[at - 1], b':' | b'0'..=b'9');
     let starts = (0..text.len()).filter(|&at| text[at].is_ascii_digit() && !goes_on(at));
     starts.map(|at| &text[at..]).find_map(|rest| timestamp(rest).and_then(|(_, time)| time).or_else(|| clock(rest)))
 }
 
-/// The time of day that `text` begins with.
+/// Parses the time of day at the beginning of `text`.
 pub(super) fn clock(text: &[u8]) -> Option<Time> {
     let mut length = fits(text, b"00:00:00")?;
     if matches!(text.get(length), Some(b'.' | b',')) {
@@ -180,7 +180,7 @@ pub(super) fn clock(text: &[u8]) -> Option<Time> {
     text.parse().ok().filter(|_| !has_more).map(Time::Clock)
 }
 
-/// The shape's length, if `text` begins so: `0` stands for a digit, a blank also for `T`.
+/// Returns the length of `shape`, if `text` begins like this: `0` stands for a digit, a blank also for `T`.
 fn fits(text: &[u8], shape: &[u8]) -> Option<usize> {
     let fit = |(&byte, &shape): (&u8, &u8)| match shape {
         b'0' => byte.is_ascii_digit(),
@@ -190,7 +190,7 @@ fn fits(text: &[u8], shape: &[u8]) -> Option<usize> {
     text.get(..shape.len())?.iter().zip(shape).all(fit).then_some(shape.len())
 }
 
-/// How many digits `bytes` begins with.
+/// Returns the number of digits at the beginning of `bytes`.
 fn digits(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len())
 }

@@ -1,4 +1,4 @@
-//! `tshark`: packets as Wireshark's `tshark -T json` and `-T ek` write them, with HTTP bodies or dissected JSON.
+//! `tshark`: packets that Wireshark's `tshark -T json` and `-T ek` write, with HTTP bodies or dissected JSON.
 
 use super::about::{About, Sign, Window};
 use super::elements::{first_element, object_array};
@@ -15,14 +15,15 @@ pub(super) const ABOUT: About = About {
     summary: "`tshark -T json` or `-T ek`: packets with `layers`, of which `http.file_data` or `json.object` is a message",
     carries: "time, sender (HTTP), sessions (TCP streams)",
     sign: Sign::Value(detect),
-    // Objects on lines are read as those of an array.
+    // Objects on lines are read like elements of an array.
     decoder: |limit| {
         let (mut asked, mut seen) = (HashMap::new(), HttpSeen::default());
         object_array(limit, None, move |packet, text, more| open(packet, text, more, (&mut asked, &mut seen)))
     },
 };
 
-/// The first element of the first value has layers, or the first or second object has, or says that such objects follow.
+/// True if the first element of the first value has layers, or if the first or second object has layers or announces
+/// such objects.
 fn detect(window: &Window<'_>) -> bool {
     let is_header = |object: &RawObject<'_>| {
         let index = object.object("index").and_then(|index| index.string("_index"));
@@ -36,10 +37,10 @@ fn detect(window: &Window<'_>) -> bool {
 /// The newest request of each TCP stream, and its bodies.
 type Asked = HashMap<String, (HarExchange, Vec<HttpBody>)>;
 
-/// Of how many streams a request is remembered.
+/// The maximum number of streams for which a request is kept.
 const STREAMS: usize = 64;
 
-/// The messages of a packet; a line of text where it has none, or is none.
+/// Returns the messages of a packet; a line of text if it does not have any, or is not a packet.
 fn open<'a>(
     packet: &RawObject<'a>,
     text: &'a [u8],
@@ -78,7 +79,7 @@ fn open<'a>(
             parts.extend(all);
         }
     }
-    // A field, or a member of one.
+    // A field, or a member of a field.
     let stated = |names: [&str; 2]| {
         let of = |object: &RawObject<'_>| names.iter().find_map(|name| scalar(object.get(name)?));
         let inside =
@@ -123,7 +124,7 @@ fn open<'a>(
     more.entries.pop_front().or_else(none)
 }
 
-/// The bytes that `7b:22:…` or `7b22…` stands for, or else the text as it is.
+/// Decodes `7b:22:…` or `7b22…`; returns other text as it is.
 fn from_hex(text: &str) -> Vec<u8> {
     let mut digits = text.bytes().filter(|byte| *byte != b':').map(|byte| char::from(byte).to_digit(16));
     let mut bytes = Vec::new();

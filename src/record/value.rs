@@ -1,4 +1,4 @@
-//! Where a JSON value ends.
+//! Finds the end of a JSON value.
 
 use super::decoder::trim_end;
 use crate::json::special;
@@ -8,15 +8,15 @@ use serde_json::value::RawValue;
 
 /// The extent of the value at the start of some input.
 pub(super) enum Extent {
-    /// A value of that many bytes. Its strings may hold bytes that are not UTF-8.
+    /// A value of this many bytes. Its strings may hold bytes that are not UTF-8.
     Whole(usize),
-    /// A value, up to the end of the input.
+    /// A value that the end of the input cuts off.
     Incomplete,
-    /// An error at that offset.
+    /// A syntax error at this offset.
     Broken(usize),
 }
 
-/// Looks for a value at the start of `input`, which does not begin with a blank.
+/// Finds the extent of the value at the start of `input`, which does not begin with a blank.
 pub(super) fn value(input: &[u8]) -> Extent {
     if let Some(length) = string(input) {
         return Extent::Whole(length);
@@ -27,8 +27,8 @@ pub(super) fn value(input: &[u8]) -> Extent {
     }
 }
 
-/// How many bytes the string has that `input` begins with, if it is whole and has only short escapes: most are like that, and
-/// this is the quickest way to tell.
+/// Returns the size of the string at the start of `input`, in bytes, if it is whole and has only short escape
+/// sequences. Most strings are like this, and this check is the fastest.
 fn string(input: &[u8]) -> Option<usize> {
     let mut at = usize::from(input.first()? == &b'"');
     while at > 0 {
@@ -42,7 +42,7 @@ fn string(input: &[u8]) -> Option<usize> {
     None
 }
 
-/// The same, for values whose strings are UTF-8: others are an error to `RawValue`.
+/// Finds the extent of a value whose strings are UTF-8. Other bytes are an error to `RawValue`.
 fn text_value(input: &[u8]) -> Extent {
     let mut values = Deserializer::from_slice(input).into_iter::<&RawValue>();
     match values.next() {
@@ -55,15 +55,15 @@ fn text_value(input: &[u8]) -> Extent {
                 number => memchr_iter(b'\n', input).nth(number - 2).map_or(input.len(), |at| at + 1),
             };
             let at = (line + error.column()).min(input.len());
-            // A number that stops before its next digit is an error to serde_json even where the input stops.
+            // For serde_json, a number that stops before its next digit is an error even at the end of the input.
             let may_go_on = at == input.len() && matches!(input.last(), Some(b'-' | b'+' | b'.' | b'e' | b'E'));
             if may_go_on { Extent::Incomplete } else { Extent::Broken(at) }
         }
     }
 }
 
-/// The same, for values that are known to hold bytes that are not UTF-8 before `at`. These may be anything but ASCII
-/// without changing where the value ends, so a copy with letters in their place is looked at, no longer than it has to be.
+/// Finds the extent of a value with bytes before `at` that are not UTF-8. Any bytes beyond ASCII in their place leave
+/// the end of the value where it is, so a copy with letters in their place is examined, no longer than necessary.
 fn bytes_value(input: &[u8], at: usize) -> Extent {
     let mut length = at.saturating_mul(2).max(64);
     loop {
@@ -76,20 +76,20 @@ fn bytes_value(input: &[u8], at: usize) -> Extent {
     }
 }
 
-/// The value at the start of the bytes that a decoder is shown, if it may take a value of at most `limit` bytes.
+/// The value at the start of the bytes that a decoder is shown, with a limit on its size in bytes.
 pub(super) enum Front {
-    /// A value of that many bytes, or, at the end of the input, what there is of one.
+    /// A value of this many bytes or, at the end of the input, the part of a value that is present.
     Whole(usize),
-    /// The end cannot be seen yet.
+    /// The end is not visible yet.
     NeedMore,
-    /// A value of more bytes than the limit.
+    /// A value larger than the limit.
     Long,
-    /// An error at that offset.
+    /// A syntax error at this offset.
     Broken(usize),
 }
 
 impl Front {
-    /// Looks at no more than one byte above the limit, by which a number can be seen to end.
+    /// Examines at most one byte above the limit, which shows the end of a number.
     pub(super) fn of(input: &[u8], limit: usize, end: bool) -> Self {
         let window = &input[..input.len().min(limit.saturating_add(1))];
         let full = window.len() > limit;
@@ -105,17 +105,18 @@ impl Front {
     }
 }
 
-/// Whether a value shows its own end, as a number does not.
+/// True if a value shows its own end, which a number does not.
 pub(super) fn shows_its_end(value: &[u8]) -> bool {
     matches!(value.first(), Some(b'{' | b'[' | b'"'))
 }
 
-/// Whether `text` is one JSON value, with no blanks around it.
+/// True if `text` is one JSON value, without blanks around it.
 pub(super) fn is_whole(text: &[u8]) -> bool {
     matches!(value(text), Extent::Whole(length) if length == text.len())
 }
 
-/// Whether `text` is an object or an array, maybe one that is broken or cut off. Not the `[DONE]` that ends some streams.
+/// True if `text` is an object or an array, even if it is broken or cut off. False for the `[DONE]` that ends some
+/// streams.
 pub(super) fn may_be_message(text: &[u8]) -> bool {
     match text.first() {
         Some(b'{') => true,

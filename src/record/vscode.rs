@@ -1,5 +1,5 @@
-//! What the output channels of VS Code and of its language clients put in front of a line: a date and a level, and
-//! `[Trace - CLOCK]` or `[LSP   - CLOCK]`. Both may be there, or one of them.
+//! The front of a line in output channels of VS Code and of its language clients: a date and a level, `[Trace - CLOCK]`
+//! or `[LSP   - CLOCK]`, or both.
 
 use super::Time;
 use super::decoder::leading_blanks;
@@ -9,10 +9,11 @@ use memchr::memchr;
 /// The front of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stamp {
-    /// When the line was written. The date of the channel, which has milliseconds, goes before the clock in brackets.
+    /// The time of the line. The date of the channel, which has milliseconds, takes precedence over the clock in
+    /// brackets.
     pub time: Option<Time>,
     pub tag: Option<Tag>,
-    /// Where the rest of the line begins.
+    /// The offset of the rest of the line.
     pub rest: usize,
 }
 
@@ -24,17 +25,17 @@ pub(super) enum Tag {
     Lsp,
 }
 
-/// How long a date, a level and a clock may be together.
+/// The maximum length of a date, a level and a clock together, in bytes.
 pub(super) const LONGEST: usize = 128;
 
 impl Stamp {
-    /// Reads the front of `line`, which does not begin with a blank, if it has one.
+    /// Parses the front of `line`, which does not begin with a blank, if it has a front.
     ///
-    /// Nothing here is of a fixed width: dates have fractions or not, levels differ, and clocks are spelled as they are in
-    /// the reader's country.
+    /// No part has a fixed width: dates have fractions or not, levels differ, and clocks are spelled as in the user's
+    /// country.
     pub fn of(line: &[u8]) -> Option<Self> {
         let line = &line[..line.len().min(LONGEST)];
-        // In the time of a zone that is not stated.
+        // The time zone is not stated.
         let date = timestamp(line).map(|(length, time)| (length + leading_blanks(&line[length..]), time));
         let (mut rest, time) = date.unwrap_or((0, None));
         let level = level(&line[rest..]);
@@ -47,7 +48,7 @@ impl Stamp {
     }
 }
 
-/// The length of `[info] `. Levels are written in small letters, so this is not `[Trace]`.
+/// Returns the length of `[info] `. Levels are written in small letters, so `[Trace]` is not a level.
 pub(super) fn level(line: &[u8]) -> Option<usize> {
     let [b'[', name @ ..] = line else { return None };
     let length = name.iter().position(|byte| !byte.is_ascii_lowercase())?;
@@ -55,7 +56,7 @@ pub(super) fn level(line: &[u8]) -> Option<usize> {
     (length > 0 && name[length] == b']').then(|| behind + leading_blanks(&line[behind..]))
 }
 
-/// `[Trace - CLOCK] `, the clock if it is one, and the length.
+/// Parses `[Trace - CLOCK] `, and returns the tag, the clock if it is valid, and the length.
 fn tag(line: &[u8]) -> Option<(Tag, Option<Time>, usize)> {
     let [b'[', inside @ ..] = line else { return None };
     let inside = &inside[..memchr(b']', inside)?];
@@ -73,7 +74,7 @@ fn tag(line: &[u8]) -> Option<(Tag, Option<Time>, usize)> {
     Some((tag, time, behind + leading_blanks(&line[behind..])))
 }
 
-/// The letters beside a clock of 12 hours, and whether they mean after noon.
+/// The letters beside a clock of 12 hours; true if they mean after noon.
 const HALVES: [(&str, bool); 8] = [
     ("am", false),
     ("pm", true),
@@ -85,8 +86,8 @@ const HALVES: [(&str, bool); 8] = [
     ("오후", true),
 ];
 
-/// A clock as `toLocaleTimeString` writes it: `18:47:29`, `6:47:29 PM`, `6:47:29 p.m.`, `18.47.29`, `下午6:47:29`. Also
-/// `18:47:29.123 PM`, which Go programs write, and a date and time as ISO 8601 has them.
+/// Parses a clock as `toLocaleTimeString` writes it: `18:47:29`, `6:47:29 PM`, `6:47:29 p.m.`, `18.47.29`, `下午6:47:29`.
+/// Also `18:47:29.123 PM`, which Go programs write, and a date and time in ISO 8601.
 fn clock(text: &[u8]) -> Option<Time> {
     let text = std::str::from_utf8(text).ok()?.trim();
     if let Ok(time) = text.parse() {

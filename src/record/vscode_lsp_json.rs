@@ -1,4 +1,4 @@
-//! `vscode-lsp-json`: an object a line, with the message, its direction and the time in it.
+//! `vscode-lsp-json`: one object per line, with the message, its direction and its time.
 
 use super::about::{About, Sign, Window};
 use super::decoder::{leading_blanks, split_once};
@@ -16,14 +16,14 @@ pub(super) const ABOUT: About = About {
     decoder: |limit| marked_lines(limit, HEAD, |line, _| read(line)),
 };
 
-/// A marked line, before any line that is another JSON value.
+/// True if a line is marked, before any line that is another JSON value.
 fn detect(window: &Window<'_>) -> bool {
     let mut lines = window.lines().take_while(|&(at, _)| at <= window.before_values());
     lines.any(|(_, line)| marked(line).is_some())
 }
 
-/// The sign that a line is a record: `[LSP   - CLOCK]` and an object, or an object that says by its first member what it
-/// is. The time, and where the object begins.
+/// Finds the mark of a record: `[LSP   - CLOCK]` and an object, or an object whose first member identifies it. Returns
+/// the time, and the offset of the object.
 fn marked(line: &[u8]) -> Option<(Option<Time>, usize)> {
     let stamp = Stamp::of(line);
     let object = stamp.map_or(0, |stamp| stamp.rest);
@@ -33,8 +33,8 @@ fn marked(line: &[u8]) -> Option<(Option<Time>, usize)> {
     (tagged || named).then_some((stamp.and_then(|stamp| stamp.time), object))
 }
 
-/// Every marked line is a record. Where there may be more than one message in the object, or none, or an error, it is the
-/// object itself.
+/// Reads a marked line, which is always a record. If the object may hold several messages, or none, or has a syntax
+/// error, the record is the object itself.
 fn read(line: &[u8]) -> Option<Found<'_>> {
     let (clock, object) = marked(line)?;
     let whole = &line[object..];

@@ -1,5 +1,5 @@
-//! `vscode-lsp-text`: what a language client writes into its trace channel: a headline for each message, and its
-//! parameters, result or error data behind that. The envelope is not logged, so it is put together again.
+//! `vscode-lsp-text`: the trace channel of a language client, with a headline for each message, and its parameters,
+//! result or error data after the headline. The envelope is not logged, so it is reconstructed.
 
 use super::about::{About, Sign};
 use super::asked::Asked;
@@ -15,25 +15,25 @@ pub(super) const ABOUT: About = About {
     decoder: |limit| MarkedLines::boxed(limit, AROUND, VscodeLspText { limit, ..VscodeLspText::default() }),
 };
 
-/// How many bytes of a message's text may stand around the message.
+/// The maximum number of bytes around a message in its text.
 const AROUND: usize = 8192;
 
-/// Headlines, and what belongs to them, are records; every other line is a [`LogLine`].
+/// Headlines are records, with the lines that belong to them; every other line is a [`LogLine`].
 #[derive(Default)]
 struct VscodeLspText {
     limit: usize,
-    /// The client sends `initialize`. Where that was received, it was the server who wrote the log.
+    /// True if `initialize`, which the client sends, was received: then the server wrote the log.
     server_writes: bool,
-    /// The message that is being passed over, with the time and the sender that its headline told.
+    /// The message that is being skipped, with the time and the sender in its headline.
     long: Option<(Passed, Option<Time>, Sender)>,
     asked: Asked,
-    /// The headline of the response that comes next was given as text: it names a method that no request has.
+    /// True if the headline of the next response was given as text: it names a method that no request has.
     is_named: bool,
 }
 
 impl Marks for VscodeLspText {
     fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {
-        // Other headlines were taken with what is below them.
+        // Other headlines were read with the lines below them.
         if line.len() <= self.limit.saturating_add(AROUND) {
             return None;
         }
@@ -66,7 +66,7 @@ impl VscodeLspText {
         if headline.sending == self.server_writes { Sender::Server } else { Sender::Client }
     }
 
-    /// The message whose headline has that many bytes.
+    /// Reads the message whose headline has `length` bytes.
     fn message<'a>(&mut self, headline: Headline<'a>, length: usize, input: &'a [u8], end: bool) -> Step<'a> {
         let sender = self.sender(&headline);
         let most = self.limit.saturating_add(2 * AROUND);
@@ -112,8 +112,8 @@ mod tests {
         texts(&entries(|| (ABOUT.decoder)(limit), input.as_bytes()))
     }
 
-    /// The first message, and whether its result is unknown. That of a response stands behind its headline, since no request
-    /// has the method.
+    /// Returns the first message, and true if its result is unknown. A response comes after its headline, since no
+    /// request has its method.
     fn first(input: &str) -> (String, bool) {
         let found = entries(|| (ABOUT.decoder)(1000), input.as_bytes());
         let at = usize::from(input.contains("response '"));

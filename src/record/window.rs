@@ -1,4 +1,4 @@
-//! The first bytes of an input, as the tests for formats look at them.
+//! The first bytes of an input, for the tests for formats.
 
 use super::decoder::{is_blank, leading_blanks, trim_end};
 use super::object::RawObject;
@@ -6,7 +6,7 @@ use super::value::{Extent, value};
 use memchr::{memchr, memrchr};
 use serde_json::value::RawValue;
 
-/// The first bytes of an input, and what several tests want to know of them.
+/// The first bytes of an input, with facts that several tests need.
 pub(super) struct Window<'a> {
     pub bytes: &'a [u8],
     pub first_value: Option<FirstValue>,
@@ -16,9 +16,9 @@ pub(super) struct Window<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct FirstValue {
     pub start: usize,
-    /// Where it ends; `None` if it goes on at the end of the window.
+    /// The end; `None` if the value continues at the end of the window.
     pub end: Option<usize>,
-    /// Whether nothing else stands on the line where it ends; otherwise it is another object or array.
+    /// True if only blanks follow on the line of its end; otherwise another object or array follows.
     pub alone: bool,
 }
 
@@ -27,24 +27,24 @@ impl<'a> Window<'a> {
         Self { bytes, first_value: first_value(bytes) }
     }
 
-    /// The lines that are not blank, as [`lines`] gives them.
+    /// The lines that are not blank, see [`lines`].
     pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &'a [u8])> {
         lines(self.bytes)
     }
 
-    /// Where the first JSON value begins, or else the end of the window.
+    /// The offset of the first JSON value, or else the end of the window.
     pub(super) fn before_values(&self) -> usize {
         self.first_value.map_or(self.bytes.len(), |value| value.start)
     }
 
-    /// The lines before the first JSON value, where a format that marks its messages has to show itself: what is quoted
-    /// further down, in a message or between messages, decides nothing.
+    /// The lines before the first JSON value. A format that marks its messages must show itself here: quotations
+    /// further down, in a message or between messages, do not count.
     pub(super) fn lines_before_values(&self) -> impl Iterator<Item = &'a [u8]> {
         self.lines().take_while(|&(at, _)| at < self.before_values()).map(|(_, line)| line)
     }
 
-    /// The lines that are objects with members. One with an error in it does not count, unless that is the end of the
-    /// window.
+    /// The lines that are objects with members. An object with a syntax error does not count, unless the error is at
+    /// the end of the window.
     pub(super) fn objects(&self) -> impl Iterator<Item = RawObject<'a>> {
         self.lines().filter_map(move |(at, line)| {
             let object = RawObject::parse(line).filter(|object| !object.is_empty())?;
@@ -53,7 +53,8 @@ impl<'a> Window<'a> {
     }
 }
 
-/// The lines of a text that are not blank, without blanks around them, and where they begin. The last one may be cut off.
+/// Returns the lines of a text that are not blank, without blanks around them, with their offsets. The last one may be
+/// cut off.
 pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let lines = text.split_inclusive(|&byte| byte == b'\n').scan(0, |at, line| {
         let start = *at + leading_blanks(line);
@@ -63,7 +64,8 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     lines.filter(|(_, line)| !line.is_empty())
 }
 
-/// Each byte is looked at a bounded number of times: after an error the search goes on in the line with the error.
+/// Finds the first value. Each byte is examined a bounded number of times: after an error, the search continues in the
+/// line with the error.
 fn first_value(bytes: &[u8]) -> Option<FirstValue> {
     let mut at = 0;
     loop {
@@ -98,7 +100,7 @@ fn first_value(bytes: &[u8]) -> Option<FirstValue> {
     }
 }
 
-/// Where the line with the byte at `from` ends: at its LF, or the end of all.
+/// Returns the end of the line with the byte at `from`: its LF, or the end of `bytes`.
 fn end_of_line(bytes: &[u8], from: usize) -> usize {
     memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |at| from + at)
 }

@@ -1,4 +1,4 @@
-//! `zed`: what the Zed editor shows of the messages of one language or context server.
+//! `zed`: the messages of one language or context server, as the Zed editor shows them.
 
 use super::about::{About, Sign, Window};
 use super::decoder::{Step, leading_blanks};
@@ -18,7 +18,8 @@ pub(super) const ABOUT: About = About {
     },
 };
 
-/// A heading, and on the next line that is not blank an object or array, before any line that is a JSON value.
+/// True if a heading is followed by an object or array, on the next line that is not blank, before any line that is a
+/// JSON value.
 fn detect(window: &Window<'_>) -> bool {
     let next = window.lines().skip(1).map(|(_, line)| line);
     window
@@ -27,14 +28,14 @@ fn detect(window: &Window<'_>) -> bool {
         .any(|(line, next)| heading(line).is_some() && matches!(next, [b'{' | b'[', ..]))
 }
 
-/// The first bytes of a line that ends a message with an error in it. No JSON text has such a line with `/`.
+/// The first bytes of a line that ends a message with a syntax error. In JSON text, a line never begins with `/`.
 const STARTS: &[u8] = b"{[/";
 
-/// How many bytes a heading has at most.
+/// The maximum length of a heading, in bytes.
 const HEADING: usize = 64;
 
-/// The side that sent the messages below this line, and how long the answer took that comes first. A message has a heading
-/// of its own only where the direction changes, or an answer took its time.
+/// Returns the side that sent the messages below this line, and the time that the first answer took. A message has a
+/// heading of its own only if the direction changes, or if an answer took its time.
 fn heading(line: &[u8]) -> Option<(Sender, Option<Decimal>)> {
     match line {
         b"// Send:" => Some((Sender::Client, None)),
@@ -46,10 +47,10 @@ fn heading(line: &[u8]) -> Option<(Sender, Option<Decimal>)> {
     }
 }
 
-/// Objects and arrays are records, whole or with an error in them; every other line is a heading or text.
+/// Objects and arrays are records, whole or with a syntax error; every other line is a heading or text.
 struct Zed {
     values: JsonValues,
-    /// Whether nothing but blanks stands before this place on its line.
+    /// True if only blanks stand before the current place on its line.
     line_begins: bool,
     sender: Option<Sender>,
     took: Option<Decimal>,
@@ -64,7 +65,8 @@ impl Marks for Zed {
         }
         let step = self.values.resume(input, end, more)?;
         if let Step::Entry { consumed, .. } = step {
-            // A value that is too long, or has an error, ends where a line begins; nothing of it may be left.
+            // A value that is too long, or has a syntax error, ends where a line begins. The step may consume no bytes
+            // of it.
             self.line_begins = input[..consumed].last().is_none_or(|&byte| byte == b'\n');
         }
         Some(step.map(|entry| match entry {

@@ -1,4 +1,4 @@
-//! `zed-acp`: what the Zed editor copies of its log of agents (ACP). There is no envelope; it is put together again.
+//! `zed-acp`: the log of agents (ACP), as the Zed editor copies it. It lacks envelopes, which are reconstructed.
 
 use super::about::{About, Sign, Window};
 use super::asked::Asked;
@@ -18,7 +18,7 @@ pub(super) const ABOUT: About = About {
     },
 };
 
-/// Whether a value has the members of an error, and no others.
+/// True if a value has the members of an error, and no others.
 fn is_error(value: &[u8]) -> bool {
     RawObject::parse(value).is_some_and(|error| {
         let is_own = |name: &[u8]| [&b"code"[..], b"message", b"data"].contains(&name);
@@ -28,14 +28,14 @@ fn is_error(value: &[u8]) -> bool {
     })
 }
 
-/// The first value is an array whose first element has a direction and a type.
+/// True if the first value is an array whose first element has a direction and a type.
 fn detect(window: &Window<'_>) -> bool {
     first_element(window).is_some_and(|entry| entry.has("_direction") && entry.has("_type"))
 }
 
-/// The message of an entry. A response names the method of its request, and has its result or error under `params`; where the
-/// log has no such request, the name is text. A notification has `"id": null`, and what has no params `"params": null`. What
-/// the agent wrote to standard error is text.
+/// Returns the message of an entry. A response names the method of its request, and has its result or error under
+/// `params`; if the log lacks that request, the name is text. A notification has `"id": null`, and an entry without
+/// params has `"params": null`. The agent's output to standard error is text.
 fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], asked: &mut Asked, more: &mut More) -> Option<Found<'a>> {
     let kind = entry.get("_type")?;
     let (is_response, is_notification) = (kind == b"\"response\"", kind == b"\"notification\"");

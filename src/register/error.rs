@@ -82,6 +82,6 @@ pub fn said(error: &dyn Error) -> String {
 pub fn absolute(iri: &str, place: impl Fn() -> String) -> Result<(), BlockError> {
     match oxiri::Iri::parse(iri) {
         Ok(_) => Ok(()),
-        Err(_) => Err(BlockError::unusable(&place(), format!("{iri:?} is no absolute IRI"))),
+        Err(_) => Err(BlockError::unusable(&place(), format!("{iri:?} is not an absolute IRI"))),
     }
 }

@@ -254,7 +254,7 @@ fn not_read(error: impl ToString) -> UpliftError {
 }
 
 fn no_base(base: &str) -> UpliftError {
-    not_read(format!("{base:?} is no absolute IRI"))
+    not_read(format!("{base:?} is not an absolute IRI"))
 }
 
 fn prefix_layer(prefixes: &Prefixes) -> Vec<ContextLayer> {

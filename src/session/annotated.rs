@@ -1,4 +1,4 @@
-//! The annotated message: a message and what its session knows of it.
+//! The annotated message: a message, with what its session knows about it.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,19 +8,19 @@ use oxsdatatypes::{DateTime, Decimal};
 use crate::message::{Id, Invalid, Kind, Message, Problems};
 use crate::record::{Format, Http, HttpOutcome, Location, LogLine, Record, Sender, Time, stated_time};
 
-/// What failed.
+/// A kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
-    /// A request: an error response.
+    /// A request failed: an error response.
     Error,
-    /// A tool, or a task: a result says so, or a notification.
+    /// A tool or a task failed: a result or a notification reports it.
     Tool,
-    /// An HTTP exchange.
+    /// An HTTP exchange failed.
     Http,
 }
 
 impl FailureKind {
-    /// Its name in tables and answers.
+    /// The name in tables and answers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -29,13 +29,13 @@ impl FailureKind {
         }
     }
 
-    /// What the log says of the HTTP exchange of a message that does not fail by itself.
+    /// Returns the failure of the HTTP exchange of a message that does not fail by itself.
     pub(super) fn of_http(http: Option<&Http>) -> Option<Self> {
         http.filter(|http| http.outcome == HttpOutcome::Failed).map(|_| Self::Http)
     }
 }
 
-/// What a node is called within its input: `m7` for the seventh record, `m7.2` for the second element of that batch.
+/// The name of a node within its input: `m7` for the seventh record, `m7.2` for the second element of that batch.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     /// The record, from 1.
@@ -54,47 +54,47 @@ impl fmt::Display for Name {
     }
 }
 
-/// Where a session comes from.
+/// The origin of a session.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// Name of the input: a file's name without its folder, `stdin`.
+    /// The name of the input: a file's name without its folder, `stdin`.
     pub source: String,
-    /// Format that it was read as.
+    /// The format of the input.
     pub format: Format,
 }
 
-/// One node of a session's graph, before it is put in JSON-LD's terms.
+/// A node of a session's graph, before it is put in JSON-LD's terms.
 #[derive(Debug, Clone)]
 pub struct Annotated<'a> {
-    /// Its name; a text between messages is named by its line, and has an element where it is not the first on it.
+    /// The name. Text between messages is named by its line, with an element unless it is the first on the line.
     pub name: Name,
-    /// Where its record is.
+    /// The place of its record.
     pub location: Location,
     /// The bytes of its record, for their digest, unless they were too many to be kept.
     pub record: Option<&'a [u8]>,
-    /// When its record was captured.
+    /// The time of capture of its record.
     pub time: Option<Time>,
-    /// The side that sent it, as the log says or as the traffic tells.
+    /// The side that sent it, as the log states or as inferred from the traffic.
     pub sender: Option<Sender>,
-    /// The message, or what stands in its place.
+    /// The message, or the value in its place.
     pub node: Node<'a>,
-    /// Its place in its batch, from 1.
+    /// The index in its batch, from 1.
     pub batch_index: Option<u32>,
     /// The request that it answers.
     pub responds_to: Option<Name>,
-    /// Seconds from that request to this answer.
+    /// The seconds from that request to this answer.
     pub latency: Option<Decimal>,
-    /// How it failed, if it did.
+    /// The kind of failure, if it failed.
     pub failure: Option<FailureKind>,
     /// The HTTP exchange that it belongs to.
     pub http: Option<&'a Http>,
-    /// The older open request whose id this one is the first to take.
+    /// The older open request with the same id, if this request is the first one to reuse it.
     pub superseded: Option<Name>,
-    /// What is wrong with it.
+    /// The problems of the message.
     pub problems: Problems,
-    /// Which of the statements that its protocol makes of its record are about it.
+    /// The statements about it, among the statements that its protocol makes about its record.
     pub meaning: Range<usize>,
-    /// Whether the [facts](crate::mapping) of its payload are among them.
+    /// True if the [facts](crate::mapping) of its payload are among these statements.
     pub facts_said: bool,
 }
 
@@ -108,9 +108,9 @@ pub enum Node<'a> {
     Invalid(Invalid<'a>),
     /// A batch (JSON-RPC 2.0, section 6); its elements are nodes of their own.
     Batch,
-    /// A record that is not JSON, as it is in the log; maybe not UTF-8 either.
+    /// A record that is not JSON, as it is in the log, and may not be UTF-8 either.
     Malformed(&'a [u8]),
-    /// An HTTP exchange that brought no message; of a batch, the requests behind the first that it answers.
+    /// An HTTP exchange without a message; for a batch, with the requests that it answers after the first.
     Exchange(Vec<Name>),
     /// Text between messages.
     LogLine {
@@ -121,12 +121,12 @@ pub enum Node<'a> {
     },
 }
 
-/// The node of an id: a request mints one, and what answers the request points at it.
+/// The node of an id: a request mints it, and the answer to the request points at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdNode {
     /// The message that it is named after.
     pub owner: Name,
-    /// Whether the message at hand is that one, and so has to say what the id is.
+    /// True if the current message is that one, and so has to state the id.
     pub minted: bool,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Annotated<'a> {
         Self { time: record.time, sender, problems, http, ..Self::bare(name, record.location, bytes, node) }
     }
 
-    /// The `nth` text that begins on its line, from 1.
+    /// Creates the node of the `nth` text that begins on its line, from 1.
     pub(super) fn log_line(line: &'a LogLine<'a>, nth: u32, after: Option<Name>) -> Self {
         let name = Name { record: line.location.record, element: (nth > 1).then_some(nth) };
         let (bytes, node) = (&*line.bytes, Node::LogLine { bytes: &line.bytes, after });
@@ -172,7 +172,8 @@ impl<'a> Annotated<'a> {
         }
     }
 
-    /// The node of the message's id, where it has one. Null belongs to no exchange, so it is always the message's own.
+    /// Returns the node of the message's id, if it has one. A null id does not pair messages, so it always belongs to
+    /// its own message.
     pub fn id_node(&self) -> Option<IdNode> {
         let Node::Message(Message { id: Some(id), .. }) = &self.node else { return None };
         Some(match self.responds_to {
@@ -181,7 +182,7 @@ impl<'a> Annotated<'a> {
         })
     }
 
-    /// The kind of message, where it is one.
+    /// The kind of message; `None` if it is not a message.
     pub fn kind(&self) -> Option<Kind> {
         match &self.node {
             Node::Message(message) => Some(message.kind),
@@ -190,21 +191,21 @@ impl<'a> Annotated<'a> {
     }
 }
 
-/// The session's own node.
+/// The node of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionEnd<'a> {
-    /// What tells it from other sessions of the same input.
+    /// The key that separates it from other sessions of the same input.
     pub key: Option<&'a str>,
-    /// Name of the input.
+    /// The name of the input.
     pub source: &'a str,
-    /// Format of the input.
+    /// The format of the input.
     pub format: Format,
-    /// How many records it had.
+    /// The number of its records.
     pub record_count: u64,
     /// The earliest time in it.
     pub started: Option<DateTime>,
     /// The latest time in it.
     pub ended: Option<DateTime>,
-    /// A sender was inferred: the log does not say it.
+    /// True if a sender was inferred because the log does not state it.
     pub sender_inferred: bool,
 }

@@ -1,4 +1,4 @@
-//! The ids that were answered last, so that a second answer is recognised, and a cancellation that comes too late.
+//! The ids that were answered last, to recognise a second answer, and a cancellation that comes too late.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -9,21 +9,21 @@ use super::sides::may_answer;
 use crate::message::Id;
 use crate::record::Sender;
 
-/// How many are remembered, of all sessions together.
+/// The maximum number of ids that are kept, for all sessions together.
 const REMEMBERED_ANSWERS: usize = 65_536;
 
 /// The last ids that were answered, as digests: an id may be a string of any length.
 #[derive(Debug, Default)]
 pub(super) struct RecentAnswers {
-    /// With the number of the answer that was the last, and the request.
+    /// The number of the last answer to each id, and the request.
     known: HashMap<u128, (u64, Name)>,
-    /// Oldest first; of an id that was answered again, only the last answer counts.
+    /// Oldest first. If an id was answered again, only the last answer counts.
     order: VecDeque<(u128, u64)>,
     count: u64,
 }
 
 impl RecentAnswers {
-    /// Remembers a request by its id, in the session of that number.
+    /// Adds a request by its id, in the session with that number.
     pub fn insert(&mut self, session: usize, requester: Option<Sender>, id: &Id<'_>, request: Name) {
         let digest = digest(session, requester, id);
         self.count += 1;
@@ -39,26 +39,26 @@ impl RecentAnswers {
         }
     }
 
-    /// Whether a request with the id was answered that `responder` may have answered.
+    /// True if `responder` may have answered a request with the id.
     pub fn contains(&self, session: usize, responder: Option<Sender>, id: &Id<'_>) -> bool {
         self.find(session, id, |requester| may_answer(responder, requester)).is_some()
     }
 
-    /// The newest request with the id that was answered, of those whose sender fits.
+    /// Returns the newest answered request with the id, among requests whose sender fits.
     pub fn find(&self, session: usize, id: &Id<'_>, fits: impl Fn(Option<Sender>) -> bool) -> Option<Name> {
         let senders = [None, Some(Sender::Client), Some(Sender::Server)].into_iter().filter(|sender| fits(*sender));
         senders.filter_map(|sender| self.known.get(&digest(session, sender, id))).map(|(_, request)| *request).max()
     }
 }
 
-/// The number that an id is, where it is a natural one of at most 18 digits.
+/// Returns an id that is a natural number of at most 18 digits.
 pub(super) fn small(id: &Id<'_>) -> Option<u64> {
     let Id::Number(digits) = id else { return None };
     let plain = digits.len() <= 18 && digits.bytes().all(|byte| byte.is_ascii_digit());
     if plain && (digits.len() == 1 || !digits.starts_with('0')) { digits.parse().ok() } else { None }
 }
 
-/// What an answer is remembered by: a small number as it is, anything else by two hashes.
+/// Returns the key of an answer: a small number as it is, any other id as two hashes.
 fn digest(session: usize, requester: Option<Sender>, id: &Id<'_>) -> u128 {
     const HASHED: u128 = 1 << 127;
     if let Some(number) = small(id) {
@@ -67,7 +67,7 @@ fn digest(session: usize, requester: Option<Sender>, id: &Id<'_>) -> u128 {
             Some(Sender::Client) => 1,
             Some(Sender::Server) => 2,
         };
-        // No machine has room for 2^61 sessions.
+        // A machine does not have room for 2^61 sessions.
         return ((session as u128) << 66) | (side << 64) | u128::from(number);
     }
     let half = |salt: u8| {

@@ -1,4 +1,4 @@
-//! One connection: a session that is in use.
+//! A connection: a session in use.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::json::{self, ErrorKind};
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{DAY, Direction, KnownMethod, Record, Sender, Time};
 
-/// One connection between a client and a server, as far as it has been read.
+/// A connection between a client and a server, as far as it has been read.
 #[derive(Debug, Default)]
 pub(super) struct Connection {
-    /// Reference of its graph.
+    /// The reference of its graph.
     pub reference: Arc<str>,
-    /// The number of its last record among those of the input.
+    /// The number of its last record in the input.
     pub last_used: u64,
     /// The number in the name of that record.
     pub last_record: Option<u64>,
@@ -29,7 +29,7 @@ pub(super) struct Connection {
     tasks: Tasks,
 }
 
-/// An `initialize`: who sent it, which way it went, and its record.
+/// An `initialize`: its sender, its direction, and its record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begun {
     pub by: Option<Sender>,
@@ -43,7 +43,7 @@ impl Begun {
     }
 }
 
-/// What is known of a session as a whole.
+/// The facts about a session as a whole.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tally {
     pub record_count: u64,
@@ -52,7 +52,7 @@ pub(super) struct Tally {
     pub sides: Sides,
 }
 
-/// The same in little room: that of a session that is not in use.
+/// A tally in little memory, for a session that is not in use.
 #[derive(Debug, Default)]
 pub(super) struct Idle {
     record_count: u64,
@@ -87,7 +87,7 @@ impl Tally {
 }
 
 impl Connection {
-    /// That of the session with this number, whose graph has that reference.
+    /// Creates the connection of the session with this number and this reference of its graph.
     pub fn new(reference: Arc<str>, number: usize, tally: Tally) -> Self {
         Self { reference, tally, exchanges: Exchanges::new(number), ..Self::default() }
     }
@@ -97,12 +97,12 @@ impl Connection {
         self.exchanges.asked(sender, id, answered)
     }
 
-    /// Whether a request waits for its answer.
+    /// True if a request is open.
     pub fn waits(&self) -> bool {
         !self.exchanges.is_empty()
     }
 
-    /// Whether a request with that id waits for its answer.
+    /// True if a request with that id is open.
     pub fn waits_for(&self, id: &Id<'_>) -> bool {
         self.exchanges.is_open(id)
     }
@@ -153,7 +153,7 @@ impl Connection {
         }
     }
 
-    /// Notes that there is a further record; gives its name, and what its log says is wrong with it.
+    /// Counts a further record. Returns its name, and the problems that its log states.
     fn begin(&mut self, record: &Record<'_>) -> (Name, Problems) {
         self.tally.record_count += 1;
         self.tally.note_time(record.time);
@@ -164,7 +164,7 @@ impl Connection {
         (Name { record: record.location.record, element: None }, flagged)
     }
 
-    /// Begins with its next record, a batch. `told` is what is known of the first method in it that tells the sender.
+    /// Begins its next record, a batch. `told` is the first known method in it that implies a sender.
     pub fn begin_batch(&mut self, record: &Record<'_>, is_empty: bool, told: Option<KnownMethod>) -> OpenBatch {
         let (name, mut problems) = self.begin(record);
         problems.insert_if(is_empty, Problem::EmptyBatch);
@@ -172,7 +172,7 @@ impl Connection {
         OpenBatch { name, problems, told, sender, common: None, next: 1 }
     }
 
-    /// Annotates the next element of the batch that its last record is.
+    /// Annotates the next element of its last record, which is a batch.
     pub fn element<'a>(
         &mut self,
         record: &'a Record<'a>,
@@ -190,7 +190,7 @@ impl Connection {
         Annotated { batch_index: Some(index), ..node }
     }
 
-    /// A message, or what stands in its place. `known` tells what is known of its method, or of its batch.
+    /// Annotates a message, or the value in its place. `known` is the known method of the message, or of its batch.
     fn single<'a>(
         &mut self,
         record: &'a Record<'a>,
@@ -218,7 +218,7 @@ impl Connection {
             (Kind::Response | Kind::ErrorResponse, Some(id)) if *id != Id::Null => {
                 answer = self.exchanges.close(party, id, answered);
             }
-            // HTTP tells what an error without an id answers.
+            // HTTP shows which request an error without an id answers.
             (Kind::ErrorResponse, _) => {
                 if let [id] = record.http.as_ref().map_or(&[][..], |http| &http.ids)
                     && let Some(id) = asked_id(id)
@@ -238,7 +238,7 @@ impl Connection {
             && let (Some(request), Some(begun)) = (&answer.request, self.begun_by)
             && request.name.record == begun.request
         {
-            // The client may say it again in other terms.
+            // The client may send it again with other parameters.
             self.begun_by = None;
         }
         problems.insert_if(answer.ambiguous, Problem::AmbiguousPairing);
@@ -263,7 +263,7 @@ impl Connection {
         annotated
     }
 
-    /// What takes no part in exchanges.
+    /// Annotates a node that does not take part in exchanges.
     fn other<'a>(
         &mut self,
         record: &'a Record<'a>,
@@ -281,29 +281,29 @@ impl Connection {
 pub(crate) struct OpenBatch {
     name: Name,
     problems: Problems,
-    /// What is known of a method in it: all that is in a batch comes from one side.
+    /// The known method of a message in it: all messages of a batch come from one side.
     told: Option<KnownMethod>,
     sender: Option<Sender>,
-    /// The sender of the elements so far, where that is one.
+    /// The sender of all elements so far, if it is the same.
     common: Option<Option<Sender>>,
-    /// The place of the next element, from 1.
+    /// The index of the next element, from 1.
     next: u32,
 }
 
 impl OpenBatch {
-    /// The batch's own node, when all elements have theirs.
+    /// Returns the batch's own node, after all elements.
     pub fn end<'a>(&self, record: &'a Record<'a>) -> Annotated<'a> {
         let sender = self.sender.or(self.common.flatten());
         Annotated::new(record, sender, self.name, Node::Batch, self.problems)
     }
 }
 
-/// The id of a request as its JSON spells it.
+/// Parses the id of a request in JSON.
 pub(crate) fn asked_id(text: &str) -> Option<Id<'static>> {
     Id::from_value(&json::parse(text.as_bytes()).ok()?).map(Id::into_owned)
 }
 
-/// The seconds that the log states, or those from a request to this answer.
+/// Returns the seconds that the log states, or the seconds from a request to this answer.
 fn latency(answer: &Record<'_>, request: &OpenRequest) -> Option<Decimal> {
     answer.latency.or_else(|| {
         let (asked, answered) = (*request.time.as_deref()?, answer.time?);
@@ -311,8 +311,8 @@ fn latency(answer: &Record<'_>, request: &OpenRequest) -> Option<Decimal> {
     })
 }
 
-/// Seconds from a request to its answer, where both times are of one kind and the log's clock did not run backwards.
-/// A clock without a date that went back by more than half a day has passed midnight.
+/// Returns the seconds from a request to its answer, if both times are of one kind and the log's clock did not run
+/// backwards. A clock without a date that went back by more than half a day has passed midnight.
 pub(crate) fn seconds_between(request: Time, answer: Time) -> Option<Decimal> {
     let seconds = request.seconds_to(answer)?;
     match answer {

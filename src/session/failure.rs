@@ -1,13 +1,13 @@
-//! What failed: error responses, tools and tasks (MCP) that say so, and HTTP exchanges.
+//! Failures: error responses, failures that tools and tasks (MCP) report, and HTTP exchanges.
 //!
 //! | not a failure | known by |
 //! |---|---|
 //! | negotiation of HTTP | [`HttpOutcome::Negotiated`] |
-//! | a version of MCP that is not supported | error -32022, or -32602 whose data names what is `supported` and what was `requested` |
+//! | a version of MCP that is not supported | error -32022, or -32602 with `supported` and `requested` in its data |
 //! | a URL that has to be visited first (MCP) | error -32042 |
 //! | a request that was cancelled, or that later content overtook (LSP, ACP) | errors -32800 to -32802 |
 //!
-//! A failed task is one failure, however often the log says so.
+//! A failed task is one failure, however often the log reports it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -17,12 +17,12 @@ use crate::json::MemberName;
 use crate::message::{ErrorMember, ErrorObject, Message, Payload};
 use crate::record::{Http, HttpOutcome, Protocols};
 
-/// How many failed tasks of a session are remembered, and how many requests for the results of tasks.
+/// The maximum number of failed tasks of a session that are kept, and of requests for the results of tasks.
 const REMEMBERED: usize = 1 << 12;
-/// Longer ids of tasks are not remembered.
+/// The maximum length, in bytes, of task ids that are kept.
 const LONGEST: usize = 1 << 10;
 
-/// Whether an error response fails its request, which is of these protocols as far as is known.
+/// True if an error response is a failure. `asked` are the protocols of its request, as far as they are known.
 fn is_failure(error: &ErrorObject<'_>, asked: Protocols) -> bool {
     static VERSIONS: LazyLock<[MemberName; 2]> = LazyLock::new(|| ["supported", "requested"].map(MemberName::new));
     let has_versions = |data: &Payload<'_>| VERSIONS.iter().all(|name| data.has_member(name));
@@ -34,16 +34,16 @@ fn is_failure(error: &ErrorObject<'_>, asked: Protocols) -> bool {
     }
 }
 
-/// The tasks of a session whose failure was told.
+/// The tasks of a session whose failure was reported.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     failed: HashSet<Box<str>>,
-    /// The requests for the results of tasks that are open.
+    /// The open requests for the results of tasks.
     asked: HashMap<Name, Box<str>>,
 }
 
 impl Tasks {
-    /// Notes a request that asks for the result of a task.
+    /// Adds a request for the result of a task.
     #[inline]
     pub fn ask(&mut self, message: &Message<'_>, name: Name) {
         static TASK: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("taskId"));
@@ -56,7 +56,7 @@ impl Tasks {
         }
     }
 
-    /// How a message failed, which answers a request of that name and of those protocols.
+    /// Returns the failure of a message, which answers the given request with a method of the given protocols.
     #[inline]
     pub fn failure(
         &mut self,

@@ -1,7 +1,7 @@
-//! Which response answers which request.
+//! Pairs responses with requests.
 //!
-//! Ids are counted by each side for itself (both from 0, often), so an answer belongs to a request of the *other*
-//! side. Where the sides are not known, any open request with the id will do, and more than one is a doubt.
+//! Each side counts its own ids (both often from 0), so an answer belongs to a request of the *other* side. If the
+//! sides are not known, any open request with the id may be the answered one, and several make the pairing ambiguous.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,7 +13,7 @@ use super::sides::Party;
 use crate::message::Id;
 use crate::record::{Protocols, Sender, Time};
 
-/// The exchanges of a session that are open.
+/// The open exchanges of a session.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
     /// The number of the session.
@@ -21,11 +21,11 @@ pub(super) struct Exchanges {
     open: HashMap<Key, OpenRequests>,
 }
 
-/// What an id is looked up by: most are numbers that need no memory of their own.
+/// The key for an id: most ids are numbers that need no memory of their own.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
     Small(u64),
-    // In a box, since open requests are all that the memory for a log grows with.
+    // Boxed, since the memory for a log grows only with open requests.
     Other(Box<Id<'static>>),
 }
 
@@ -38,12 +38,12 @@ impl Key {
     }
 }
 
-/// The open requests that have one id: nearly always one.
+/// The open requests with one id: nearly always one request.
 #[derive(Debug)]
 struct OpenRequests {
     newest: OpenRequest,
-    /// Those of each party in a stack of their own, so that none has to be looked for; no more than a pointer where there
-    /// is one request.
+    /// The older requests, with a stack for each party, so that no search is needed; only a pointer if there is one
+    /// request.
     #[expect(clippy::box_collection, reason = "nearly every id has one open request, and there may be millions")]
     older: Option<Box<Vec<Stack>>>,
 }
@@ -56,22 +56,23 @@ struct Stack {
 }
 
 impl OpenRequests {
-    /// The newest request, and the newest older one of each party.
+    /// Returns the newest request, and the newest older request of each party.
     fn tops(&self) -> impl Iterator<Item = &OpenRequest> {
         let stacks = self.older.iter().flat_map(|older| older.iter());
         iter::once(&self.newest).chain(stacks.filter_map(|stack| stack.requests.last()))
     }
 
-    /// The newest request whose party fits.
+    /// Returns the newest request whose party fits.
     fn newest_of(&self, fits: impl Fn(Party) -> bool) -> Option<Name> {
-        // Nearly always.
+        // Nearly always true.
         if fits(self.newest.party) {
             return Some(self.newest.name);
         }
         self.tops().filter(|request| fits(request.party)).map(|request| request.name).max()
     }
 
-    /// Adds a request, and gives the newest one whose sender may be the same, unless it gave that before.
+    /// Adds a request. Returns the newest request whose sender may be the same, unless that request was returned
+    /// before.
     fn push(&mut self, request: OpenRequest) -> Option<Name> {
         let stacks = self.older.iter_mut().flat_map(|older| older.iter_mut());
         let tops = iter::once(&mut self.newest).chain(stacks.filter_map(|stack| stack.requests.last_mut()));
@@ -89,11 +90,11 @@ impl OpenRequests {
         superseded
     }
 
-    /// Takes the request of that name out, which is one of the [tops](Self::tops); none if it is the only one.
+    /// Removes the request with a name, which is one of the [tops](Self::tops); `None` if it is the only request.
     fn take(&mut self, name: Name) -> Option<OpenRequest> {
         let stacks = self.older.as_mut()?;
         let top = |stack: &Stack| stack.requests.last().map(|request| request.name);
-        // In place of the newest comes the next.
+        // The next request takes the place of the newest.
         let wanted = if name == self.newest.name { stacks.iter().filter_map(top).max()? } else { name };
         let at = stacks.iter().position(|stack| top(stack) == Some(wanted))?;
         let stack = stacks.get_mut(at)?;
@@ -111,17 +112,17 @@ impl OpenRequests {
     }
 }
 
-/// A request that nothing has answered yet.
+/// A request without an answer so far.
 #[derive(Debug)]
 pub(super) struct OpenRequest {
     pub name: Name,
-    /// In a box, since most logs have none.
+    /// Boxed, since most logs do not have times.
     pub time: Option<Box<Time>>,
-    /// Who asks.
+    /// The side that asks.
     pub party: Party,
-    /// The protocols that have its method.
+    /// The protocols that define its method.
     pub protocols: Protocols,
-    /// A later request has taken its id.
+    /// True if a later request has taken its id.
     superseded: bool,
 }
 
@@ -131,38 +132,39 @@ impl OpenRequest {
     }
 }
 
-/// What a response answers.
+/// The pairing of a response.
 #[derive(Debug, Default)]
 pub(super) struct PairedAnswer {
-    /// The newest open request that it can belong to.
+    /// The newest open request that it may answer.
     pub request: Option<OpenRequest>,
-    /// There were others, and the senders are not known.
+    /// True if there were others, and the senders are not known.
     pub ambiguous: bool,
-    /// All requests with the id that were open came from one side.
+    /// True if all open requests with the id came from one side.
     pub one_side: bool,
-    /// What was inferred of the sides speaks against it; what the log says does not.
+    /// True if inferred sides contradict the pairing, but stated sides do not.
     pub unlikely: bool,
-    /// No open request has the id, but one that has been answered already had it.
+    /// True if an answered request had the id, and no open request has it.
     pub duplicate: bool,
 }
 
 impl Exchanges {
-    /// Those of the session with that number.
+    /// Creates the exchanges of the session with that number.
     pub fn new(session: usize) -> Self {
         Self { session, ..Self::default() }
     }
 
-    /// Whether nothing waits for an answer.
+    /// True if no request is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Whether a request with that id is open.
+    /// True if a request with that id is open.
     pub fn is_open(&self, id: &Id<'_>) -> bool {
         self.open.contains_key(&Key::new(id))
     }
 
-    /// A request: gives the newest open one of the same sender that has the same id, the first time that its id is taken.
+    /// Adds a request. Returns the newest open request of the same sender with the same id, the first time that its id
+    /// is reused.
     pub fn open(&mut self, id: &Id<'_>, request: OpenRequest) -> Option<Name> {
         match self.open.entry(Key::new(id)) {
             Entry::Vacant(entry) => {
@@ -173,14 +175,15 @@ impl Exchanges {
         }
     }
 
-    /// The newest request that has an id and may be this side's, open or among those that were answered last.
+    /// Returns the newest request with an id that may come from this side: open, or among the requests that were
+    /// answered last.
     pub fn asked(&self, sender: Option<Sender>, id: &Id<'_>, answered: &RecentAnswers) -> Option<Name> {
         let fits = |asker: Option<Sender>| sender.is_none() || asker.is_none() || asker == sender;
         let open = self.open.get(&Key::new(id)).and_then(|open| open.newest_of(|party| fits(party.sender)));
         open.max(answered.find(self.session, id, fits))
     }
 
-    /// A response: the newest open request of the other side that has its id.
+    /// Pairs a response with the newest open request of the other side that has its id.
     pub fn close(&mut self, party: Party, id: &Id<'_>, answered: &mut RecentAnswers) -> PairedAnswer {
         let mut answer = PairedAnswer::default();
         if let Entry::Occupied(mut entry) = self.open.entry(Key::new(id)) {
@@ -208,7 +211,7 @@ impl Exchanges {
 mod tests {
     use super::*;
 
-    /// The memory for a log grows with this and nothing else.
+    /// The memory for a log grows only with this size.
     #[test]
     fn an_open_request_is_small() {
         assert_eq!(size_of::<(Key, OpenRequests)>(), 56);

@@ -1,25 +1,26 @@
-//! Which side sent a message, where the log does not say: a method that only one side sends tells it, and an answer comes
-//! from the other side than its request.
+//! Infers the side that sent a message if the log does not state it. A method that only one side sends implies that
+//! side, and an answer comes from the other side than its request.
 //!
-//! Words such as `in` and `out` mean the side that wrote the log. Which one that is, the first message tells whose method
-//! only one side sends. Nothing of this stands against what the log says, and words that contradict themselves (those of a
-//! proxy, which receives from both sides) are no longer heard.
+//! Words such as `in` and `out` refer to the side that wrote the log. The first message whose method only one side
+//! sends shows which side this is. Inference never overrules what the log states. Words that contradict each other are
+//! ignored from then on (a proxy receives from both sides).
 
 use crate::record::{Direction, KnownMethod, Protocols, Record, Sender};
 
-/// What is known of the side that sent a message.
+/// The facts about the side that sent a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Party {
     /// The side.
     pub sender: Option<Sender>,
-    /// The log does not say so itself.
+    /// True if the side was inferred, not stated by the log.
     pub inferred: bool,
-    /// Which way the message went, as seen by the side that wrote the log.
+    /// The direction of the message, seen from the side that wrote the log.
     pub direction: Option<Direction>,
 }
 
 impl Party {
-    /// Whether both count their ids as one side does: where the log says nothing, unless they are known to be two.
+    /// True if both may use the same sequence of ids, as one side does. If the log states neither side, true unless
+    /// they are known to differ.
     pub fn shares_ids_with(self, other: Self) -> bool {
         match (self.direction, other.direction) {
             (Some(one), Some(other)) => one == other,
@@ -28,7 +29,7 @@ impl Party {
         }
     }
 
-    /// Whether it may answer what that one asked: not if both are known and the same.
+    /// True if it may answer a request of `requester`. False only if both are known and the same.
     pub fn may_answer(self, requester: Self) -> bool {
         match (self.direction, requester.direction) {
             (Some(one), Some(other)) => one != other,
@@ -36,7 +37,7 @@ impl Party {
         }
     }
 
-    /// Whether the log lets it answer what that one asked, whatever was inferred.
+    /// True if the log allows it to answer a request of `requester`, whatever was inferred.
     pub fn is_let_answer(self, requester: Self) -> bool {
         !(self.is_stated() && requester.is_stated() && self.sender == requester.sender)
     }
@@ -46,26 +47,26 @@ impl Party {
     }
 }
 
-/// Whether one side may answer another: not if both are known and the same.
+/// True if one side may answer another. False only if both are known and the same.
 pub(super) fn may_answer(responder: Option<Sender>, requester: Option<Sender>) -> bool {
     responder.is_none() || requester.is_none() || responder != requester
 }
 
-/// What a session has told of its sides so far.
+/// The facts about the sides of a session so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sides {
     /// The side that wrote the log.
     writer: Option<Sender>,
-    /// Its words for directions do not tell sides.
+    /// True if its words for directions are ignored.
     unheard: bool,
-    /// A sender was inferred.
+    /// True if a sender was inferred.
     pub inferred: bool,
-    /// The protocols whose methods told a sender.
+    /// The protocols whose methods implied a sender.
     pub protocols: Protocols,
 }
 
 impl Sides {
-    /// Who sent a record, or a message in it with that method.
+    /// Returns the party that sent a record, or a message in it with a known method.
     pub fn party(&mut self, record: &Record<'_>, known: Option<KnownMethod>) -> Party {
         if record.sender.is_some() {
             let inferred = record.flags.sender_inferred;
@@ -87,20 +88,21 @@ impl Sides {
         Party { sender, inferred: sender.is_some(), direction }
     }
 
-    /// An answer that answers a request by that side.
+    /// Returns the party of an answer to a request by that side.
     pub fn answers(&mut self, requester: Option<Sender>) -> Party {
         let sender = requester.map(Sender::other);
         self.inferred |= sender.is_some();
         Party { sender, inferred: sender.is_some(), direction: None }
     }
 
-    /// An answer and its request went the same way.
+    /// Ignores words for directions from now on: an answer and its request went the same way.
     pub fn hear_no_more(&mut self) {
         self.unheard = true;
     }
 }
 
-/// The sender of a message that went this way, given the side that wrote the log; and the other way round.
+/// Returns the sender of a message with this direction, given the side that wrote the log; or the side that wrote the
+/// log, given the sender.
 fn one_end(direction: Direction, other: Sender) -> Sender {
     match direction {
         Direction::Out => other,

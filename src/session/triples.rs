@@ -1,4 +1,4 @@
-//! What mappings push and sinks take: triples whose terms have not been written out yet.
+//! Triples on the way from mappings to sinks, with terms that have not been written out yet.
 //!
 //! Most IRIs of a graph are fragments of the input's own IRI. Here they are still names, so that a sink can write them
 //! without building, parsing or hashing an IRI.
@@ -19,26 +19,26 @@ pub enum NodeRef<'a> {
     Id(Name),
     /// `#m7-error`
     Error(Name),
-    /// `#m7-tool2`: what a message brings along.
+    /// `#m7-tool2`: a part of a message.
     Part(Name, Part),
-    /// `#l12`: a text between messages, by the line that it begins on; `#l12.2` is the second there.
+    /// `#l12`: text between messages, by the line on which it begins; `#l12.2` is the second text on that line.
     LogLine(u64, Option<u32>),
-    /// The session itself, or what has no other name: nothing, or a fragment with its `#`.
+    /// The session itself, or a node without another name: empty, or a fragment with its `#`.
     Session(&'a str),
     /// An absolute IRI.
     Iri(&'a str),
     /// A blank node.
     Blank(Blank),
-    /// A blank node that has its label.
+    /// A blank node with its label.
     Label(&'a str),
 }
 
-/// Something that a protocol's message brings into its session. Its name tells of what is in the log only where it stands.
+/// A node that a message adds to its session by its protocol. Its name reveals only its place in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Part {
-    /// What it is.
+    /// The kind.
     pub kind: PartKind,
-    /// Which one of those of the message, from 1; 0 where the message has only that.
+    /// The index among the message's parts of this kind, from 1; 0 if the message has only one.
     pub index: u32,
 }
 
@@ -64,24 +64,24 @@ pub enum PartKind {
     Client,
     /// A server.
     Server,
-    /// Something that a side can do.
+    /// A capability of a side.
     Capability,
-    /// What a tool gave.
+    /// The result of a tool.
     Result,
     /// An item of content.
     Content,
-    /// Something that somebody is asked.
+    /// An input that is requested.
     Input,
     /// A document.
     Document,
-    /// What a message says of a document.
+    /// The statements of a message about a document.
     Mention,
-    /// Something that was found in a document.
+    /// A diagnostic of a document.
     Diagnostic,
 }
 
 impl PartKind {
-    /// Each of them, at the place of its number.
+    /// Every kind, at the index of its number.
     pub(crate) const ALL: [Self; 14] = [
         Self::Operation,
         Self::Tool,
@@ -99,7 +99,7 @@ impl PartKind {
         Self::Diagnostic,
     ];
 
-    /// What its name ends with, but for a number.
+    /// The suffix of its name, without a number.
     pub(crate) fn suffix(self) -> &'static str {
         match self {
             Self::Operation => "-op",
@@ -120,7 +120,7 @@ impl PartKind {
     }
 }
 
-/// The IRI, or its reference against the input's own; `_:` and the label of a blank node.
+/// Prints the IRI, or its reference relative to the input's own IRI; for a blank node, `_:` and the label.
 impl fmt::Display for NodeRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -147,19 +147,19 @@ impl<'a> From<NamedOrBlankNodeRef<'a>> for NodeRef<'a> {
     }
 }
 
-/// A blank node, named by the record that it comes from, so that its label depends on nothing else.
+/// A blank node, named by its record, so that its label does not depend on anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Blank {
     /// The input, from 0.
     pub input: u32,
     /// The record.
     pub record: u64,
-    /// Which of the record's, from 0.
+    /// The index among the record's blank nodes, from 0.
     pub index: u32,
 }
 
 impl Blank {
-    /// Gives this one, and goes on to the next of the record.
+    /// Returns this blank node, and moves to the next one of the record.
     pub(crate) fn mint(&mut self) -> Self {
         let blank = *self;
         self.index += 1;
@@ -167,7 +167,7 @@ impl Blank {
     }
 }
 
-/// `m7b0`, in a later input `i2m7b0`
+/// Prints `m7b0`, in a later input `i2m7b0`.
 impl fmt::Display for Blank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.input > 0 {
@@ -188,12 +188,12 @@ pub enum ObjectRef<'a> {
     Typed(&'a str, &'a str),
     /// A language-tagged string: the string, the tag.
     Tagged(&'a str, &'a str),
-    /// An `xsd:integer` that is counted here.
+    /// An `xsd:integer`, given as a number.
     Integer(u64),
 }
 
 impl<'a> ObjectRef<'a> {
-    /// A term of a graph; `None` for a triple term.
+    /// Returns a term of a graph; `None` for a triple term.
     pub(crate) fn new(term: TermRef<'a>) -> Option<Self> {
         // A triple term, which a feature of another crate may add, is none of these.
         if let TermRef::NamedNode(named) = term {
@@ -210,7 +210,7 @@ impl<'a> ObjectRef<'a> {
         }
     }
 
-    /// The IRI, if it is a node that is given by one.
+    /// The IRI, if it is a node with a full IRI.
     pub(crate) fn iri(&self) -> Option<&'a str> {
         match self {
             Self::Node(NodeRef::Iri(iri)) => Some(iri),
@@ -218,20 +218,21 @@ impl<'a> ObjectRef<'a> {
         }
     }
 
-    /// A literal without a language.
+    /// Creates a literal without a language.
     pub(crate) fn literal(lexical: &'a str, datatype: NamedNodeRef<'a>) -> Self {
         if datatype == xsd::STRING { Self::Text(lexical) } else { Self::Typed(lexical, datatype.as_str()) }
     }
 }
 
-/// Takes triples, those of a subject one after the other.
+/// Takes triples, with the triples of each subject one after the other.
 pub trait Triples {
     /// Starts a subject.
     fn subject(&mut self, node: NodeRef<'_>);
 
-    /// A triple of the subject.
+    /// Adds a triple of the subject.
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>);
 
-    /// Takes quads of the record, which may be in graphs of their own; those of a subject one after the other.
+    /// Adds quads of the record, which may be in graphs of their own, with the quads of each subject one after the
+    /// other.
     fn quads(&mut self, quads: &[Quad]);
 }

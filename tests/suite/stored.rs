@@ -189,7 +189,7 @@ mod on_disk {
     fn folders_that_are_no_store_are_refused() {
         let place = Place::with("log", LOG);
         place.put("logs/a", LOG);
-        let message = "error: logs is no store, and not empty: name a new folder, or an empty one\n";
+        let message = "error: logs is not a store, and not empty: name a new or an empty folder\n";
         place.run(&["load", "log", "--store", "logs"]).said(2, message);
         let ran = place.run(&["load", "log", "--store", "log"]);
         assert_eq!(ran.status, Some(2), "{}", ran.stderr);

@@ -1,7 +1,8 @@
-//! Long arrays, worked on in pieces.
+//! Long arrays, processed in pieces.
 //!
 //! A batch of a few megabytes may have millions of elements, each of them a node with triples: hundreds of times the
-//! memory of its text. So it is checked as a whole, and then its elements are read, paired and written some at a time.
+//! memory of its text. So the batch is checked as a whole, and then its elements are read, paired and written piece by
+//! piece.
 
 use std::sync::atomic::Ordering;
 
@@ -14,20 +15,20 @@ use crate::protocol::Extract;
 use crate::record::{Entry, KnownMethod, Record};
 use crate::session::OpenBatch;
 
-/// How many bytes of elements are a piece, about.
+/// The approximate size of a piece, in bytes of its elements.
 const BYTES: usize = 64 << 10;
-/// How many elements are a piece at most.
+/// The maximum number of elements in a piece.
 const ELEMENTS: usize = 2_048;
 
 impl Worker<'_, '_> {
-    /// Takes a record that begins as an array to the sink, when it is the turn of that index.
+    /// Writes a record that begins as an array to the sink, in the turn of `index`.
     pub(super) fn run_array(&mut self, index: usize, record: &Record<'_>) {
         let outline = match Outline::new(&record.bytes) {
             Ok(outline) if outline.elements().next().is_some() => outline,
             _ => return self.run(index, &[Entry::Record(record.clone())], None),
         };
         let shared = self.shared;
-        // Those before this one have been paired, so nothing that is to be written before it waits for it.
+        // All earlier records have been paired, so earlier output does not wait for this record.
         shared.paired.in_turn(index, |paired| {
             shared.written.in_turn(index, |written| {
                 if written.error.is_none() {
@@ -78,8 +79,8 @@ impl Worker<'_, '_> {
         Ok(())
     }
 
-    /// Takes elements to the sink, maybe the first and the last of their batch; tells the most that one of them shows of the
-    /// log.
+    /// Writes elements to the sink, maybe the first and the last of their batch. Returns the greatest [`Recognized`]
+    /// among them.
     fn piece(
         &mut self,
         record: &Record<'_>,
@@ -107,7 +108,7 @@ impl Worker<'_, '_> {
             let mut statements = Vec::new();
             let (mut nodes, graph) = paired.sessions.elements(record, open, singles);
             paired.link(&graph, &mut nodes, &mut extracts, &mut statements);
-            // Only now it is known who sent all of it.
+            // Only now are the senders of all elements known.
             nodes.extend(last.then(|| open.end(record)));
             paired.count_problems(&nodes);
             failures.extend(self.map(Some(&graph), first, &MapPart::Nodes(&graph, &nodes, &statements)).err());
@@ -127,7 +128,7 @@ impl Worker<'_, '_> {
         Ok(most)
     }
 
-    /// The first element, from 0, of which there is something to be said.
+    /// Returns the index, from 0, of the first element that needs a finding.
     fn first_bad(&mut self, outline: &Outline<'_>) -> Option<usize> {
         if !self.shared.options.strict && self.shared.mapper.in_session() {
             return None;
@@ -140,7 +141,7 @@ impl Worker<'_, '_> {
         })
     }
 
-    /// What is known of the first method that tells its sender.
+    /// Returns the first known method that implies a sender.
     fn known_sender(&mut self, outline: &Outline<'_>) -> Option<KnownMethod> {
         let mut payloads = String::new();
         outline.elements().find_map(|element| {
@@ -153,12 +154,12 @@ impl Worker<'_, '_> {
     }
 }
 
-/// An element of a batch.
+/// Returns an element of a batch.
 fn single<'e>(element: &'e str, scanned: &'e ScannedRecord<'e>, payloads: &'e str) -> Single<'e> {
     match scanned {
         ScannedRecord::Quick(scanned) => scanned.single(payloads),
         ScannedRecord::Large(large) => large.single(),
-        // It is valid, since the batch is.
+        // The element is valid, since the batch is valid.
         ScannedRecord::Careful | ScannedRecord::Malformed(_) => {
             Single::from_value(json::parse(element.as_bytes()).unwrap_or(Value::Null))
         }

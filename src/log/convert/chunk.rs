@@ -1,44 +1,44 @@
-//! Chunks: records that a worker takes at once.
+//! Chunks: the records that a worker takes at once.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::record::{Entry, LogLine, ReadError, Reader, Record};
 
-/// How many bytes of records a chunk has, about.
+/// The approximate size of a chunk, in bytes of its records.
 const BYTES: usize = 256 << 10;
-/// How many entries a chunk has at most.
+/// The maximum number of entries in a chunk.
 const ENTRIES: usize = 4_096;
-/// So many times as much as of other records counts what arrays have: each byte or two of them may be a node.
+/// The weight of a byte of an array, where other bytes weigh 1: every byte or two of an array may be a node.
 const ARRAY_WEIGHT: usize = 8;
-/// Arrays of at least so many bytes are worked on in pieces, by one thread at a time.
+/// The minimum size, in bytes, of arrays that are processed in pieces, by one thread at a time.
 const LONG_ARRAY: usize = 16 << 10;
-/// Records of more bytes are worked on one at a time.
+/// Records above this size, in bytes, are processed one at a time.
 pub(super) const HUGE: usize = 16 << 20;
-/// The same under further contexts, which make many triples of a record.
+/// The same limit with additional contexts, which make many triples of a record.
 pub(super) const HUGE_UNDER_CONTEXTS: usize = 1 << 20;
 
-/// Entries with bytes of their own.
+/// Entries, with their bytes in one buffer.
 #[derive(Default)]
 pub(super) struct Chunk {
-    /// Its place among the chunks of the input, from 0.
+    /// The index among the chunks of the input, from 0.
     pub index: usize,
-    /// Whether the last of its entries is a long array. That has a place of its own, behind the chunk's.
+    /// True if the last entry is a long array. The array takes an index of its own, after the chunk's.
     pub ends_in_array: bool,
     bytes: Vec<u8>,
-    /// As far as it counts.
+    /// The size in bytes, with arrays weighted by [`ARRAY_WEIGHT`].
     weight: usize,
     entries: Vec<(Range<usize>, Entry<'static>)>,
 }
 
-/// Gives out the chunks of an input.
+/// Supplies the chunks of an input.
 pub(super) struct ChunkSource<'r> {
     reader: Reader<'r>,
-    /// Whether long arrays can be worked on in pieces.
+    /// True if long arrays can be processed in pieces.
     in_pieces: bool,
     next: usize,
     ended: bool,
-    /// Why the input ended before its end.
+    /// The error that ended the input early.
     pub failure: Option<ReadError>,
 }
 
@@ -47,19 +47,19 @@ impl<'r> ChunkSource<'r> {
         Self { reader, in_pieces, next: 0, ended: false, failure: None }
     }
 
-    /// How the text of the input begins: see [`Reader::head`].
+    /// The beginning of the text of the input; see [`Reader::head`].
     pub fn head(&self) -> &[u8] {
         self.reader.head()
     }
 
-    /// How many bytes of text were read.
+    /// The number of bytes of text that were read.
     pub fn text_length(&self) -> u64 {
         self.reader.text_length()
     }
 
-    /// Fills a chunk with the entries that come next; tells whether there are any. Waits for input only for the first of
-    /// them, so that what is known goes on before the next wait; and for the first record of all, whose session is that of
-    /// the lines before it.
+    /// Fills a chunk with the next entries, and returns true if there are any. It waits for input only for the first
+    /// entry, so that entries at hand are processed before the next wait, and for the first record of the input, whose
+    /// session contains the lines before it.
     pub fn fill(&mut self, chunk: &mut Chunk) -> bool {
         chunk.clear();
         while !self.ended && !chunk.ends_in_array && chunk.weight < BYTES && chunk.entries.len() < ENTRIES {
@@ -88,11 +88,11 @@ impl Chunk {
         self.bytes.clear();
         self.weight = 0;
         self.ends_in_array = false;
-        // Room for one very large record is not kept.
+        // Room for one very large record is freed.
         self.bytes.shrink_to(4 * BYTES);
     }
 
-    /// How many bytes its records have.
+    /// The size of the records, in bytes.
     pub fn length(&self) -> usize {
         self.bytes.len()
     }
@@ -116,7 +116,7 @@ impl Chunk {
         ));
     }
 
-    /// The entries, lent.
+    /// Returns the entries, borrowed from the chunk.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         self.entries.iter().map(|(range, entry)| {
             let bytes = Cow::Borrowed(self.bytes.get(range.clone()).unwrap_or_default());

@@ -1,11 +1,11 @@
-//! Errors that stop a conversion.
+//! Errors of a conversion.
 
 use crate::diagnostic::Finding;
 use crate::mapping::ReferenceError;
 use crate::record::ReadError;
 use crate::sink::SinkError;
 
-/// Why a conversion stopped.
+/// An error that stops a conversion.
 #[derive(Debug, thiserror::Error)]
 pub enum ConvertError {
     /// The source failed.
@@ -13,17 +13,17 @@ pub enum ConvertError {
     Read {
         /// The input, as findings name it.
         input: String,
-        /// Where it failed, and how.
+        /// The place and the cause.
         #[source]
         error: ReadError,
     },
     /// The sink failed.
     #[error(transparent)]
     Sink(#[from] SinkError),
-    /// The contexts do not work.
+    /// A context cannot be used.
     #[error(transparent)]
     Mapping(#[from] ReferenceError),
-    /// A record is not a valid message, and [`Options::strict`](super::Options::strict) asks for nothing but those.
+    /// A record is not a valid message, and [`Options::strict`](super::Options::strict) is set.
     #[error("{0}")]
     NotAMessage(Finding),
     /// A worker panicked; the panic hook has printed where.

@@ -3,17 +3,17 @@
 use crate::protocol::Protocol;
 use crate::record::ReaderOptions;
 
-/// How to convert.
+/// Options of a conversion.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// How to read.
+    /// Options for reading.
     pub reader: ReaderOptions,
     /// Stop at the first record that is not a valid message.
     pub strict: bool,
     /// Keep the text between messages.
     pub log_lines: bool,
-    /// Whose messages are told in the terms of their protocol, where there are sessions and the sink wants it.
+    /// The protocol whose nodes and links are added, if there are sessions and the sink wants them.
     pub protocol: Protocol,
-    /// Threads to use at most; 0 is one.
+    /// The maximum number of threads; 0 means 1.
     pub jobs: usize,
 }

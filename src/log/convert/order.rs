@@ -1,8 +1,8 @@
-//! What has to happen in order while the rest does not.
+//! A value that threads use in order, while the rest of their work is not ordered.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A value that is used in turns: first by whoever has chunk 0, then chunk 1, and so on.
+/// A value that is used in turns: by the thread that has chunk 0, then chunk 1, and so on.
 pub(super) struct InOrder<T> {
     state: Mutex<OrderState<T>>,
     changed: Condvar,
@@ -10,7 +10,7 @@ pub(super) struct InOrder<T> {
 
 struct OrderState<T> {
     next: usize,
-    /// Somebody will never take their turn.
+    /// True if a thread will never take its turn.
     given_up: bool,
     value: T,
 }
@@ -20,7 +20,7 @@ impl<T> InOrder<T> {
         Self { state: Mutex::new(OrderState { next: 0, given_up: false, value }), changed: Condvar::new() }
     }
 
-    /// Waits until it is the turn of chunk `index`, and uses the value. Nothing happens where that turn will never come.
+    /// Waits for the turn of chunk `index`, and uses the value. `None` if the turn will never come.
     pub fn in_turn<R>(&self, index: usize, run: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mut state = self.lock();
         while state.next != index {
@@ -42,18 +42,18 @@ impl<T> InOrder<T> {
         self.changed.notify_all();
     }
 
-    /// Uses the value when all turns are over.
+    /// Uses the value after all turns.
     pub fn after_all<R>(&self, run: impl FnOnce(&mut T) -> R) -> R {
         run(&mut self.lock().value)
     }
 
-    /// The value, when all turns are over.
+    /// Returns the value after all turns.
     pub fn into_inner(self) -> T {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).value
     }
 
     fn lock(&self) -> MutexGuard<'_, OrderState<T>> {
-        // A panic in a turn ends the run; until then others may look at what there is.
+        // A panic in a turn ends the run; until then, other threads may still read the value.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! A worker: takes a chunk at a time through the program.
+//! A worker: takes one chunk at a time from records to triples.
 
 use std::any::Any;
 use std::io;
@@ -21,7 +21,7 @@ use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered, SinkError};
 
-/// What pairing needs, in the order of records.
+/// The state of pairing, used in the order of records.
 pub(crate) struct Paired {
     pub sessions: Sessions,
     pub summary: Summary,
@@ -33,8 +33,7 @@ impl Paired {
         Self { sessions: Sessions::new(), summary, linker: Linker::default() }
     }
 
-    /// Links nodes of the session with that reference; `extracts` has what was taken out of each message among them, or
-    /// nothing.
+    /// Links nodes of a session. `extracts` holds the extract of each message among the nodes, or is empty.
     pub fn link<'a>(
         &mut self,
         session: &Arc<str>,
@@ -58,15 +57,15 @@ impl Paired {
     }
 }
 
-/// How many sessions' nodes are written at once.
+/// The number of sessions whose nodes are written at once.
 const ENDS: usize = 4_096;
 
-/// What a worker renders into, whatever the sink: workers are compiled once, not for each kind of sink.
+/// A target for rendering, for any sink: workers are compiled once, not for each kind of sink.
 pub(super) trait WorkerTarget: Rendered + MapTarget + Any {}
 
 impl<R: Rendered + MapTarget + Any> WorkerTarget for R {}
 
-/// A sink that takes back what it gave to be rendered into.
+/// A sink that takes back the targets that it gave out.
 pub(super) trait WorkerSink: Send {
     fn take(&mut self, rendered: &mut dyn WorkerTarget) -> Result<(), SinkError>;
 }
@@ -76,13 +75,13 @@ impl<S: RecordSink<Rendered: WorkerTarget>> WorkerSink for S {
         let rendered: &mut dyn Any = rendered;
         match rendered.downcast_mut() {
             Some(rendered) => RecordSink::take(self, rendered),
-            // It never is.
+            // Unreachable: each sink gets its own targets back.
             None => Err(SinkError::Io(io::Error::other("what was rendered is for another sink"))),
         }
     }
 }
 
-/// What writing needs, in the order of records.
+/// The state of writing, used in the order of records.
 pub(super) struct Written<'s> {
     pub sink: &'s mut dyn WorkerSink,
     pub report: &'s mut (dyn FnMut(Finding) + Send),
@@ -92,7 +91,7 @@ pub(super) struct Written<'s> {
 }
 
 impl Written<'_> {
-    /// Takes what a worker has rendered.
+    /// Takes the output that a worker has rendered.
     pub fn take(&mut self, rendered: &mut dyn WorkerTarget) -> Result<(), SinkError> {
         rendered.finish();
         self.triples += rendered.count();
@@ -105,7 +104,7 @@ struct Steps<'c> {
     steps: Vec<RenderStep<'c>>,
     /// The nodes of all records.
     nodes: Vec<Annotated<'c>>,
-    /// What protocols say of them.
+    /// The statements of protocols about the nodes.
     statements: Vec<Statement<'c>>,
     stop: Option<Finding>,
 }
@@ -116,12 +115,12 @@ enum RenderStep<'c> {
     Plain { bytes: &'c [u8], content: &'c Content<'c>, at: Location },
 }
 
-/// What is known of a record before any other.
+/// A record, read without regard to any other.
 pub(super) enum ScannedRecord<'e> {
     Quick(Scanned<'e>),
     Large(Box<LargeSingle<'e>>),
     Malformed(json::Error),
-    /// It has to be read as values, or is not a message.
+    /// The record must be read as values, or is not a message.
     Careful,
 }
 
@@ -141,13 +140,13 @@ impl<'w, 's> Worker<'w, 's> {
         Self { shared, mapper, rendered, scanner, payloads: String::new() }
     }
 
-    /// Takes chunks until the input has no more.
+    /// Takes chunks until the input ends.
     pub fn work(mut self) {
         let mut chunk = Chunk::default();
         while self.step(&mut chunk) {}
     }
 
-    /// Takes the next chunk from its records to the sink; tells whether to go on. A panic ends the work of all.
+    /// Takes the next chunk from records to the sink, and returns true if there may be more. A panic stops all workers.
     pub fn step(&mut self, chunk: &mut Chunk) -> bool {
         panic::catch_unwind(AssertUnwindSafe(|| self.take(chunk))).unwrap_or_else(|_| {
             self.shared.panicked.store(true, Ordering::Relaxed);
@@ -166,7 +165,7 @@ impl<'w, 's> Worker<'w, 's> {
         if !source.fill(chunk) {
             return false;
         }
-        // No other is read meanwhile.
+        // Holding the lock keeps others from reading another record meanwhile.
         let most = if self.shared.mapper.payloads_stay_opaque() { HUGE } else { HUGE_UNDER_CONTEXTS };
         let _alone = (chunk.length() > most).then_some(source);
         let entries: Vec<Entry<'_>> = chunk.entries().collect();
@@ -185,10 +184,10 @@ impl<'w, 's> Worker<'w, 's> {
         true
     }
 
-    /// Takes entries to the sink, when it is the turn of that index. Lines before the first record of all stand in the session
-    /// of `first_key`.
+    /// Writes entries to the sink, in the turn of `index`. Lines before the first record of the input belong to the
+    /// session of `first_key`.
     pub(super) fn run(&mut self, index: usize, entries: &[Entry<'_>], first_key: Option<&str>) {
-        // Each step of the way is made for all records before the next, so that what they borrow stays where it is.
+        // Each step is done for all records before the next step, so that what the records borrow does not move.
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
         let scanned = entries.iter().map(|entry| match entry {
@@ -237,7 +236,7 @@ impl<'w, 's> Worker<'w, 's> {
                 findings.push(self.finding(*at, error.to_string(), graph.is_some()));
             }
         }
-        // Here others need not wait for it.
+        // Other workers need not wait for this.
         self.rendered.finish();
         findings.sort_by_key(|finding| finding.location.record);
         let tally = self.mapper.take_tally();
@@ -258,13 +257,13 @@ impl<'w, 's> Worker<'w, 's> {
         self.keep(payloads);
     }
 
-    /// Keeps buffers for other records, but no room for a very large one.
+    /// Keeps the buffer for other records, without the room for a very large record.
     pub(super) fn keep(&mut self, payloads: String) {
         self.payloads = payloads;
         self.payloads.shrink_to(4 << 20);
     }
 
-    /// Writes the nodes of the sessions, when all records have been.
+    /// Writes the nodes of the sessions, after all records.
     pub fn end(&mut self, origin: &Origin) {
         if !self.shared.mapper.in_session() {
             return;
@@ -286,7 +285,7 @@ impl<'w, 's> Worker<'w, 's> {
         });
     }
 
-    /// Renders the first part of a record or another one. Its triples are in the graph with that reference.
+    /// Renders the first or a further part of a record, into the graph with the reference `graph`.
     pub(super) fn map(&mut self, graph: Option<&str>, first: bool, part: &MapPart<'_>) -> Result<(), ReferenceError> {
         match first {
             true => self.rendered.start_record(graph),
@@ -297,7 +296,7 @@ impl<'w, 's> Worker<'w, 's> {
         result
     }
 
-    /// Reads a message as the quick way does, where that will do, or as one that is too large to be held as values.
+    /// Reads a message by the quick path if possible, or as a message that is too large to be held as values.
     pub(super) fn scan<'e>(
         &mut self,
         bytes: &'e [u8],
@@ -308,7 +307,7 @@ impl<'w, 's> Worker<'w, 's> {
         if !mapper.payloads_stay_opaque() && !mapper.is_too_large(bytes.len()) {
             return ScannedRecord::Careful;
         }
-        // Beyond that the quick way takes too much memory.
+        // Above this size the quick path takes too much memory.
         if (bytes.len() < HUGE || !self.shared.mapper.in_session())
             && let Some(scanned) = str::from_utf8(bytes).ok().and_then(|text| self.scanner.scan(text, payloads))
         {
@@ -325,7 +324,7 @@ impl<'w, 's> Worker<'w, 's> {
         }
     }
 
-    /// The canonical payloads of messages that do not have theirs as such, if their protocols are looked at.
+    /// Returns the canonical payloads of messages that do not hold them, if protocols are wanted.
     pub(super) fn spell<'e, 'c: 'e>(&self, elements: impl Iterator<Item = &'e Single<'c>>) -> Vec<Option<Spelled>> {
         if self.shared.told.protocol == Protocol::None { Vec::new() } else { elements.map(protocol::spell).collect() }
     }
@@ -340,7 +339,7 @@ impl<'w, 's> Worker<'w, 's> {
         findings: &mut Vec<Finding>,
     ) -> Steps<'p> {
         let in_session = self.shared.mapper.in_session();
-        // Most messages make less.
+        // Most messages make fewer statements.
         let mut statements = Vec::with_capacity(6 * extracts.len());
         let mut extracts = extracts.into_iter();
         let mut steps = Vec::with_capacity(entries.len());
@@ -356,7 +355,7 @@ impl<'w, 's> Worker<'w, 's> {
                     }
                     paired.summary.count(content, &record.bytes);
                     if !in_session {
-                        // No session finds more of them.
+                        // Without sessions, no more problems are found later.
                         content.elements().iter().for_each(|element| paired.summary.add_problems(element.problems()));
                     }
                     let at = record.location;
@@ -398,8 +397,8 @@ impl<'w, 's> Worker<'w, 's> {
         Steps { steps, nodes, statements, stop: None }
     }
 
-    /// What there is to say of a record: that the graph does not hold it as it was, or that it is not JSON; with
-    /// `strict`, that it is not a valid message.
+    /// Returns the finding about a record, if any: the graph does not hold the record as it was, the record is not
+    /// JSON, or, with `strict`, it is not a valid message.
     fn judge(&self, record: &Record<'_>, content: &Content<'_>) -> Option<Finding> {
         let (options, in_session) = (self.shared.options, self.shared.mapper.in_session());
         let message = match content {
@@ -408,7 +407,7 @@ impl<'w, 's> Worker<'w, 's> {
                 record.length, options.reader.max_record_size
             ),
             Content::Malformed(error) => {
-                // Its place in the record, as a place in the input if it has one there.
+                // The place in the record becomes a place in the input, if the record stands there as it is.
                 let start =
                     if record.flags.is_derived { 0 } else { usize::try_from(record.location.byte).unwrap_or(0) };
                 let offset = error.offset.saturating_add(start);
@@ -426,11 +425,11 @@ impl<'w, 's> Worker<'w, 's> {
         Some(self.finding(record.location, message, in_session && !record.flags.oversized))
     }
 
-    /// Whether there is nothing to be said of a message, or of what stands in its place.
+    /// True if a message, or the value in its place, does not need a finding.
     pub(super) fn is_tolerated(&self, single: &Single<'_>) -> bool {
         match single {
             Single::Message(_) => true,
-            // An object is mapped as it is in either mapping.
+            // Both mappings map an object as it is.
             Single::Invalid(invalid) => {
                 !self.shared.options.strict && (self.shared.mapper.in_session() || invalid.value.is_object())
             }
@@ -442,12 +441,12 @@ impl<'w, 's> Worker<'w, 's> {
     }
 }
 
-/// What is said of the first element of a batch that is not tolerated.
+/// Describes the first element of a batch that is not tolerated.
 pub(super) fn bad_element(index: usize) -> String {
     format!("element {} of the batch is no JSON-RPC message", index + 1)
 }
 
-/// What the workers of an input share.
+/// The state that the workers of an input share.
 pub(super) struct WorkShared<'s> {
     pub mapper: &'s Mapper,
     pub options: &'s Options,
@@ -455,18 +454,18 @@ pub(super) struct WorkShared<'s> {
     pub name: &'s str,
     pub iri: &'s InputIri,
     pub source: Mutex<ChunkSource<'s>>,
-    /// Bytes that were read of the input.
+    /// The number of bytes that were read of the input, before decompression.
     pub taken: &'s AtomicU64,
-    /// No further chunk is wanted.
+    /// True if no further chunk is wanted.
     pub stopped: AtomicBool,
-    /// A worker has panicked, and printed why.
+    /// True if a worker has panicked, and printed why.
     pub panicked: AtomicBool,
     pub paired: InOrder<Paired>,
     pub written: InOrder<Written<'s>>,
 }
 
 impl WorkShared<'_> {
-    /// What came of it all.
+    /// Returns the summary, or the error.
     pub(super) fn end(self) -> Result<Summary, ConvertError> {
         if self.panicked.load(Ordering::Relaxed) {
             return Err(ConvertError::Panicked { input: self.name.to_owned() });
@@ -491,7 +490,7 @@ impl WorkShared<'_> {
         Ok(summary)
     }
 
-    /// Whether all records were read and written.
+    /// True if all records were read and written.
     pub(super) fn is_whole(&self) -> bool {
         !self.panicked.load(Ordering::Relaxed)
             && self.written.after_all(|written| written.error.is_none())

@@ -1,4 +1,4 @@
-//! The cells of a table: columns of the types that are expected, pages and cells no larger than they may be.
+//! Cells of a table, with checks of the types of columns and the sizes of pages and cells.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,10 +19,10 @@ use parquet::file::serialized_reader::{SerializedFileReader, SerializedPageReade
 
 use crate::sink::parquet::schema::{CellType, Table, TableColumn};
 
-/// Why messages cannot be rebuilt from a file.
+/// An error rebuilding messages from a file.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// It cannot be read, or it is not Parquet.
+    /// The file cannot be read, or is not Parquet.
     #[error(transparent)]
     Read(#[from] io::Error),
     /// A table of a folder cannot be read.
@@ -34,7 +34,7 @@ pub enum TableError {
     /// A column has cells of another type.
     #[error("it is not the table of {0} that `convert -t parquet` writes: the column {1} has another type")]
     WrongType(&'static str, &'static str),
-    /// Nobody knows which of two columns is meant.
+    /// Two columns have the same name.
     #[error("it is not the table of {0} that `convert -t parquet` writes: it has two columns {1}")]
     TwoColumns(&'static str, &'static str),
     /// A cell is too long.
@@ -43,7 +43,7 @@ pub enum TableError {
     /// A text is not UTF-8.
     #[error("a cell in the column {0} is not UTF-8")]
     NoText(&'static str),
-    /// A cell is empty that never is, or has something else in it.
+    /// A cell that must have a value is empty, or has an invalid value.
     #[error("it is not a table that `convert -t parquet` writes: the column {0} lacks a value")]
     NoValue(&'static str),
     /// Rows are missing, or in another order.
@@ -57,9 +57,9 @@ impl From<ParquetError> for TableError {
     }
 }
 
-/// Rows that are read at once. Their cells share the memory of the pages that they are in.
+/// The number of rows that are read at once. Their cells share the memory of the pages that they are in.
 const BATCH: usize = 64;
-/// Bytes of the pages that are open at once, besides twice the longest cell.
+/// The maximum size of the open pages, in bytes, in addition to twice the longest cell.
 const PAGES: u64 = 256 << 20;
 
 /// A cell that is not null.
@@ -76,11 +76,11 @@ pub(super) struct TableRow(BTreeMap<&'static str, Cell>);
 pub(super) struct TableReader {
     file: File,
     metadata: Arc<ParquetMetaData>,
-    /// The columns that are read, and their places in the file.
+    /// The columns to read, and their indexes in the file.
     columns: Vec<(&'static TableColumn, usize)>,
-    /// Bytes of the longest cell.
+    /// The maximum size of a cell, in bytes.
     longest: usize,
-    /// The row group that comes next, and how many rows are left of the one before.
+    /// The index of the next row group, and the number of rows left in the group before.
     group: usize,
     left: usize,
     readers: Vec<ColumnReader>,
@@ -88,7 +88,7 @@ pub(super) struct TableReader {
 }
 
 impl TableReader {
-    /// The rows of a file, whose cells have at most this number of bytes.
+    /// Opens the table in a file, whose cells may have up to `longest` bytes.
     pub fn open(file: File, table: &'static Table, longest: usize) -> Result<Self, TableError> {
         let reader = SerializedFileReader::new(file.try_clone()?)?;
         let metadata = Arc::new(reader.metadata().clone());
@@ -105,7 +105,7 @@ impl TableReader {
                 CellType::Text | CellType::Bytes => PhysicalType::BYTE_ARRAY,
                 CellType::Boolean => PhysicalType::BOOLEAN,
                 CellType::Integer => PhysicalType::INT64,
-                // For SQL alone: each has a column of text beside it.
+                // Only for SQL: each has a column of text beside it.
                 CellType::Timestamp | CellType::Decimal => continue,
             };
             let there = schema.column(place);
@@ -142,7 +142,7 @@ impl TableReader {
         }
     }
 
-    /// Opens the columns of the next row group; false if there is none.
+    /// Opens the columns of the next row group. Returns false after the last one.
     fn next_group(&mut self) -> Result<bool, TableError> {
         let Some(group) = self.metadata.row_groups().get(self.group) else { return Ok(false) };
         let open = Arc::new(AtomicU64::new(0));
@@ -186,7 +186,7 @@ impl TableRow {
         self.text(column).ok_or(TableError::NoValue(column))
     }
 
-    /// A number that is not negative, or 0.
+    /// Returns a number, or 0 if the cell is null. A negative number is an error.
     pub fn number(&self, column: &'static str) -> Result<u64, TableError> {
         match self.0.get(column) {
             Some(Cell::Number(number)) => u64::try_from(*number).map_err(|_| TableError::NoValue(column)),
@@ -199,7 +199,7 @@ impl TableRow {
     }
 }
 
-/// The next cells of a column.
+/// Reads the next cells of a column.
 fn cells(
     column: &TableColumn,
     reader: &mut ColumnReader,
@@ -236,14 +236,14 @@ fn read<T: DataType>(
     let (mut levels, mut values) = (Vec::new(), Vec::new());
     reader.read_records(rows, Some(&mut levels), None, &mut values)?;
     let mut values = values.into_iter().map(cell);
-    // A column that has no nulls has no levels.
+    // A column without nulls does not have levels.
     Ok(match levels.is_empty() {
         true => values.map(Some).collect(),
         false => levels.iter().map(|level| if *level > 0 { values.next() } else { None }).collect(),
     })
 }
 
-/// Whether a chunk says a place that there can be.
+/// True if the offsets and the size of a chunk are not negative.
 fn is_placed(chunk: &ColumnChunkMetaData) -> bool {
     chunk.data_page_offset() >= 0
         && chunk.dictionary_page_offset().is_none_or(|offset| offset >= 0)
@@ -254,7 +254,7 @@ fn damaged(why: &str) -> ParquetError {
     ParquetError::General(why.to_owned())
 }
 
-/// The pages of a column: a dictionary is there before it is used.
+/// The pages of a column. A dictionary must come before it is used.
 struct ColumnPages {
     pages: SerializedPageReader<Pages>,
     has_dictionary: bool,
@@ -293,11 +293,12 @@ impl Iterator for ColumnPages {
     }
 }
 
-/// A file of which pages of one column are read, that are not too large together with those of the others.
+/// A file from which the pages of one column are read. The open pages of all columns together are limited to `most`
+/// bytes.
 struct Pages {
     file: File,
     most: u64,
-    /// Bytes of the last page of each column.
+    /// The total size of the last page of each column, in bytes.
     open: Arc<AtomicU64>,
     last: AtomicU64,
 }
@@ -311,7 +312,7 @@ impl Length for Pages {
 impl ChunkReader for Pages {
     type T = BufReader<File>;
 
-    /// Reads the header of a page.
+    /// Reads the header of a page, and checks the size of the page.
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
         let mut head = Vec::new();
         self.file.get_read(start)?.take(16).read_to_end(&mut head)?;
@@ -334,8 +335,8 @@ impl ChunkReader for Pages {
     }
 }
 
-/// The bytes of a page before it was compressed: the second field of its header, in Thrift's compact protocol, where both
-/// are 32-bit integers.
+/// Returns the size of a page before compression, in bytes: the second field of its header, in Thrift's compact
+/// protocol, where the first two fields are 32-bit integers.
 fn page_size(head: &[u8]) -> Option<u64> {
     const INTEGER: u8 = 0x15;
     let mut rest = head.strip_prefix(&[INTEGER])?;

@@ -1,4 +1,4 @@
-//! Tables as the logs that they were made of: each with the entries that its reader gave.
+//! Tables as the logs from which they were made, each with the entries that its reader gave.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use crate::log::convert::Input;
 use crate::record::{Decoder, Entry, Format, OwnEntries, ReaderOptions, Step};
 use crate::sink::parquet::schema::{TABLES, sessions};
 
-/// The logs that a folder of tables was made of.
+/// The logs from which a folder of tables was made.
 pub struct TableLogs {
     folder: PathBuf,
     files: TableFiles,
     logs: Vec<TableLog>,
-    /// Their places by their IRIs.
+    /// The indexes of the logs, by IRI.
     places: HashMap<String, usize>,
-    /// Where the last one ended that was read, so that the next one is not looked for from the beginning.
+    /// The records after the last log that was read, so that reading the next log does not start over.
     rest: Mutex<Option<TableRest>>,
 }
 
@@ -29,23 +29,23 @@ struct TableLog {
     source: String,
     format: Format,
     records: u64,
-    /// Sessions in it of which senders were inferred.
+    /// The sessions whose senders were inferred.
     inferred: HashSet<String>,
 }
 
-/// The records of the logs from one on.
+/// The remaining records, from the log with the index `from` on.
 struct TableRest {
     records: TableRecords,
     from: usize,
 }
 
 impl TableLogs {
-    /// Whether a folder is one of tables: it has one of them, and is refused where it lacks another.
+    /// True if a folder has at least one of the tables. If it lacks another, [`open`](Self::open) fails.
     pub fn are_in(folder: &Path) -> bool {
         TABLES.iter().any(|table| folder.join(table.file()).is_file())
     }
 
-    /// Those of a folder.
+    /// Opens the logs of a folder.
     pub fn open(folder: &Path) -> Result<Self, TableError> {
         let mut logs: Vec<TableLog> = Vec::new();
         let mut places = HashMap::new();
@@ -69,13 +69,13 @@ impl TableLogs {
         Ok(Self { folder: folder.to_owned(), files, logs, places, rest: Mutex::default() })
     }
 
-    /// Their IRIs, in their order.
+    /// Returns the IRIs of the logs, in order.
     pub fn iris(&self) -> impl Iterator<Item = &str> {
         self.logs.iter().map(|log| &*log.iri)
     }
 
-    /// The input that one of them was; `None` if there is none at that place. To read them in their order takes as long as
-    /// to read the tables. A cell of more than `longest` bytes is an error.
+    /// Returns the input of a log; `None` if the index is too large. Reading all logs in order takes as long as reading
+    /// the tables. A cell of more than `longest` bytes is an error.
     pub fn input(self: &Arc<Self>, place: usize, longest: usize) -> Result<Option<Input<OwnEntries>>, TableError> {
         let Some(log) = self.logs.get(place) else { return Ok(None) };
         let rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -97,7 +97,7 @@ impl TableLogs {
         }))
     }
 
-    /// The place of the log that the next record is of.
+    /// Returns the index of the log of the next record.
     fn next_place(&self, rest: &mut TableRest) -> Result<Option<usize>, TableError> {
         let from = rest.from;
         let Some(session) = rest.records.next_session()? else { return Ok(None) };
@@ -108,7 +108,7 @@ impl TableLogs {
     }
 }
 
-/// The IRI of the log that a session is of.
+/// Returns the IRI of the log that a session belongs to.
 fn log_iri(session: &str) -> &str {
     session.split_once('#').map_or(session, |(log, _)| log)
 }
@@ -117,9 +117,9 @@ fn log_iri(session: &str) -> &str {
 struct TableEntries {
     tables: Arc<TableLogs>,
     place: usize,
-    /// None after the last one.
+    /// `None` after the last entry.
     rest: Option<TableRest>,
-    /// How many records were given.
+    /// The number of records that were given.
     count: u64,
     failure: Option<TableError>,
 }
@@ -155,7 +155,7 @@ impl TableEntries {
         if location.record != self.count {
             return Err(TableError::Misplaced(format!("{} is not record {}", record.iri, self.count)));
         }
-        // It is known: the reader counts records itself.
+        // Not 0: the place is known. The reader counts records itself.
         location.record = location.record.max(1);
         entry.set_place(location);
         Ok(Some(entry))

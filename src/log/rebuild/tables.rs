@@ -1,4 +1,4 @@
-//! The way back from tables: the records of `messages.parquet`, in its order.
+//! Rebuilds records from tables, in the order of `messages.parquet`.
 
 use std::fs::File;
 use std::io;
@@ -18,7 +18,7 @@ use crate::message::Problem;
 use crate::record::{Entry, Http, HttpExchange, HttpOutcome, Location, LogLine, ReaderOptions, Record, Sender, Time};
 use crate::sink::parquet::schema::{TABLES, Table, messages, problems};
 
-/// The records of a table of messages, and the lines between them: the elements of a batch are told with it.
+/// The records of a table of messages, and the lines between records. A batch is one record, with its elements.
 pub struct TableRecords {
     rows: TableReader,
     /// The next row, which begins another record.
@@ -26,7 +26,7 @@ pub struct TableRecords {
     problems: Peekable<Problems>,
 }
 
-/// What the log said is wrong with messages, in their order: their IRIs and the problems.
+/// Problems that the log stated, with the IRIs of their messages, in the order of the messages.
 type Problems = Box<dyn Iterator<Item = Result<(String, Problem), TableError>> + Send>;
 
 /// A record, or a line between records.
@@ -35,19 +35,19 @@ pub struct TableRecord {
     pub iri: String,
     /// The IRI of its session.
     pub session: String,
-    /// The record as messages have it, without its session; empty where it was too large to be kept.
+    /// The record or line, without its session. The bytes are empty if the record was too large to be kept.
     pub entry: Entry<'static>,
 }
 
-/// How often a folder is opened that is replaced meanwhile, and the pause before that.
+/// The number of attempts to open a folder while it is being replaced, and the pause between attempts.
 const TRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The tables of a folder, open: they stay what they are when others take their place.
+/// The open tables of a folder. They stay the same when other files take their place.
 pub(super) struct TableFiles(Vec<File>);
 
 impl TableFiles {
-    /// Those of a folder, all written together.
+    /// Opens the tables of a folder, all written together.
     pub fn open(folder: &Path) -> Result<Self, TableError> {
         let file = |table: &&'static Table| {
             File::open(folder.join(table.file())).map_err(|error| TableError::NoTable(table.name, error))
@@ -64,7 +64,7 @@ impl TableFiles {
         }
     }
 
-    /// The rows of one of them.
+    /// Returns the rows of a table.
     pub fn rows(&self, table: &'static Table, longest: usize) -> Result<TableReader, TableError> {
         let mut files = TABLES.iter().zip(&self.0).filter(|(other, _)| other.name == table.name);
         let (_, file) = files.next().ok_or_else(|| TableError::NoTable(table.name, io::ErrorKind::NotFound.into()))?;
@@ -72,7 +72,7 @@ impl TableFiles {
     }
 }
 
-/// What tells a folder from another one at its path; nothing where there is none.
+/// Identifies the folder at a path, to notice its replacement; `None` if it does not exist.
 fn identity(folder: &Path) -> Option<(u64, u64)> {
     let metadata = fs::metadata(folder).ok()?;
     #[cfg(unix)]
@@ -82,14 +82,14 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
 }
 
 impl TableRecords {
-    /// Those of a file.
+    /// Opens a file.
     pub fn open(file: File) -> Result<Self, TableError> {
         let problems: Problems = Box::new(std::iter::empty());
         let rows = TableReader::open(file, &messages::TABLE, ReaderOptions::default().max_record_size)?;
         Ok(Self { rows, next: None, problems: problems.peekable() })
     }
 
-    /// Those of tables, with what the log said is wrong with them; `longest` is the size of the longest cell.
+    /// Reads tables, with the problems that the log stated; cells have at most `longest` bytes.
     pub(super) fn in_tables(files: &TableFiles, longest: usize) -> Result<Self, TableError> {
         let rows = files.rows(&problems::TABLE, longest)?;
         let problems: Problems = Box::new(rows.filter_map(|row| stated_problem(row).transpose()));
@@ -97,7 +97,7 @@ impl TableRecords {
         Ok(Self { rows, next: None, problems: problems.peekable() })
     }
 
-    /// The session of the next one.
+    /// Returns the session of the next record.
     pub(super) fn next_session(&mut self) -> Result<Option<&str>, TableError> {
         self.next = self.row()?;
         self.next.as_ref().map(|row| row.required("session_iri")).transpose()
@@ -132,7 +132,7 @@ impl TableRecords {
         }
         if !in_batch {
             record.latency = first.parsed("latency_text")?;
-            // Without a latency, none was to be made of its time.
+            // A record without a latency must not get one from its time.
             record.flags.shares_time = record.latency.is_none();
             record.bytes = first.content()?.into();
             self.note_problems(&first, &mut record)?;
@@ -148,7 +148,7 @@ impl TableRecords {
                 self.next = Some(element);
                 break;
             }
-            // One that was told by its method alone tells itself again.
+            // If an element has another sender, its method implied it, and will do so again.
             record.sender = record.sender.filter(|sender| element.sender() == Some(*sender));
             self.note_problems(&element, &mut record)?;
             match element.text("kind") {
@@ -164,7 +164,7 @@ impl TableRecords {
         Ok(Some(TableRecord { iri, session, entry: record.into() }))
     }
 
-    /// Notes what the log says is wrong with a message.
+    /// Adds the problems that the log stated about a message.
     fn note_problems(&mut self, row: &TableRow, record: &mut Record<'_>) -> Result<(), TableError> {
         let Some(iri) = row.text("message_iri") else { return Ok(()) };
         let is_of_it =
@@ -182,7 +182,7 @@ impl TableRecords {
     }
 }
 
-/// A problem that the message alone does not tell.
+/// Returns a problem, if the message alone does not show it.
 fn stated_problem(row: Result<TableRow, TableError>) -> Result<Option<(String, Problem)>, TableError> {
     const STATED: [Problem; 4] =
         [Problem::Truncated, Problem::Reconstructed, Problem::ResultUnknown, Problem::AmbiguousPairing];
@@ -232,13 +232,13 @@ impl TableRow {
         Ok(LogLine { time, location, ..LogLine::new(self.text_or_bytes()) })
     }
 
-    /// A record, but for its bytes.
+    /// Returns a record without its bytes.
     fn record(&self) -> Result<Record<'static>, TableError> {
         let (time, sender, location) = (self.time()?, self.sender(), self.location()?);
         Ok(Record { time, sender, location, http: self.http()?.map(Arc::new), ..Record::new(Vec::new()) })
     }
 
-    /// The HTTP exchange of a record, as far as it matters still.
+    /// Returns the HTTP exchange of a record, as far as it is still needed.
     fn http(&self) -> Result<Option<Http>, TableError> {
         let text = |column| self.text(column).unwrap_or_default().to_owned();
         let exchange = self.text("http_method").map(|method| HttpExchange {
@@ -257,7 +257,7 @@ impl TableRow {
         Ok(is_any.then(|| Http { status, outcome, ids: ids.into_iter().collect(), exchange }))
     }
 
-    /// JSON text of an id.
+    /// Returns the JSON text of an id.
     fn id(&self) -> Result<Option<String>, TableError> {
         Ok(match self.text("id_kind") {
             None => None,
@@ -278,7 +278,7 @@ impl TableRow {
         self.bytes("raw").or_else(|| self.bytes("text")).unwrap_or_default().to_vec()
     }
 
-    /// JSON text of a message, or of a value that is not one.
+    /// Returns the JSON text of a message, or of a value that is not one.
     fn single(&self) -> Result<String, TableError> {
         let json = |column| self.text(column).map(str::to_owned);
         let string = |column| self.text(column).map(quoted);

@@ -278,7 +278,7 @@ impl<'r> Prepared<'_, 'r> {
             Function::UCase => algebra::Function::UCase,
             _ => algebra::Function::Concat,
         };
-        self.run.evaluate_one(&algebra::Expression::FunctionCall(function, variables), &arguments).map(Value::from)
+        self.run.evaluate_one(&algebra::Expression::FunctionCall(function, variables), arguments).map(Value::from)
     }
 }
 
@@ -372,7 +372,7 @@ fn evaluate_pair(
 ) -> Option<Term> {
     let [a, b] = ["a", "b"].map(Variable::new_unchecked);
     let [one_of, other_of] = [&a, &b].map(|name| Box::new(algebra::Expression::Variable(name.clone())));
-    run.evaluate_one(&operator(one_of, other_of), &[(a, run.to_term(one)?), (b, run.to_term(other)?)])
+    run.evaluate_one(&operator(one_of, other_of), vec![(a, run.to_term(one)?), (b, run.to_term(other)?)])
 }
 
 /// Returns the result of an operation; `None` for an error.

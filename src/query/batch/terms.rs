@@ -152,57 +152,59 @@ impl Run {
             Some(Term::Literal(literal)) => Some(Some(GroundTerm::Literal(literal.clone()))),
             Some(_) => None,
         };
-        // `VALUES` cannot contain blank nodes.
         let bindings = rows.iter().map(|row| row.iter().map(ground).collect::<Option<Vec<_>>>()).collect::<Option<_>>();
         if let Some(bindings) = bindings {
-            let result = Variable::new_unchecked("computed value");
             let values = GraphPattern::Values { variables: variables.to_vec(), bindings };
-            let (inner, expression) = (Box::new(values), expression.clone());
-            let extend = GraphPattern::Extend { inner, variable: result.clone(), expression };
-            let pattern = GraphPattern::Project { inner: Box::new(extend), variables: vec![result] };
-            let query = spargebra::Query::Select { dataset: None, pattern, base_iri: self.base.clone() };
-            let found = match self
-                .evaluator
-                .prepare(&query)
-                .execute(Columnar { columns: Arc::default(), cancel: self.cancel.clone() })
-            {
-                Ok(spareval::QueryResults::Solutions(found)) => {
-                    found.map(|row| row.ok().and_then(|row| row.get(0).cloned())).collect()
-                }
-                _ => Vec::new(),
-            };
+            let found = self.solve(expression, values, Vec::new());
             if found.len() == rows.len() {
                 return found;
             }
         }
-        let Some(expression) = optimized(expression) else { return vec![None; rows.len()] };
-        let bound = |row: &Vec<Option<Term>>| {
-            let row = variables.iter().zip(row.clone()).filter_map(|(variable, term)| Some((variable, term?)));
-            self.evaluator.evaluate_expression(&expression, row.collect::<Vec<_>>())
+        // `VALUES` cannot contain blank nodes.
+        let arguments = |row: &Vec<Option<Term>>| {
+            let arguments =
+                variables.iter().zip(row).filter_map(|(variable, term)| Some((variable.clone(), term.clone()?)));
+            arguments.collect()
         };
-        rows.iter().map(bound).collect()
+        rows.iter().map(|row| self.evaluate_one(expression, arguments(row))).collect()
     }
 
     /// Evaluates an expression with Oxigraph, for these arguments.
-    pub fn evaluate_one(&self, expression: &Expression, arguments: &[(Variable, Term)]) -> Option<Term> {
-        let arguments = arguments.iter().map(|(variable, term)| (variable, term.clone()));
-        self.evaluator.evaluate_expression(&optimized(expression)?, arguments)
+    pub fn evaluate_one(&self, expression: &Expression, arguments: Vec<(Variable, Term)>) -> Option<Term> {
+        self.solve(expression, GraphPattern::Bgp { patterns: Vec::new() }, arguments).pop().flatten()
+    }
+
+    /// Returns the value of an expression in each solution of a pattern, where these arguments replace variables.
+    fn solve(
+        &self,
+        expression: &Expression,
+        pattern: GraphPattern,
+        arguments: Vec<(Variable, Term)>,
+    ) -> Vec<Option<Term>> {
+        let result = Variable::new_unchecked("computed value");
+        let (inner, expression) = (Box::new(pattern), expression.clone());
+        let inner = Box::new(GraphPattern::Extend { inner, variable: result.clone(), expression });
+        // Only projected variables can be replaced.
+        let variables = std::iter::once(result).chain(arguments.iter().map(|(variable, _)| variable.clone())).collect();
+        let pattern = GraphPattern::Project { inner, variables };
+        let query = spargebra::Query::Select { dataset: None, pattern, base_iri: self.base.clone() };
+        let prepared = arguments.into_iter().fold(self.evaluator.prepare(&query), |prepared, (variable, term)| {
+            prepared.substitute_variable(variable, term)
+        });
+        match prepared.execute(Columnar { columns: Arc::default(), cancel: self.cancel.clone() }) {
+            Ok(spareval::QueryResults::Solutions(found)) => {
+                found.map(|row| row.ok().and_then(|row| row.get(0).cloned())).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Returns the effective boolean value of a term.
     pub fn truth(&self, term: Term) -> Option<bool> {
         let variable = Variable::new_unchecked("a");
-        let expression = optimized(&Expression::Variable(variable.clone()))?;
-        self.evaluator.evaluate_effective_boolean_value_expression(&expression, [(&variable, term)])
-    }
-}
-
-/// Returns the expression as Oxigraph's optimizer rewrites it.
-fn optimized(expression: &Expression) -> Option<sparopt::algebra::Expression> {
-    let inner = Box::new(GraphPattern::Bgp { patterns: Vec::new() });
-    match (&GraphPattern::Filter { expr: expression.clone(), inner }).into() {
-        sparopt::algebra::GraphPattern::Filter { expression, .. } => Some(expression),
-        _ => None,
+        let not = |expression| Expression::Not(Box::new(expression));
+        let truth = self.evaluate_one(&not(not(Expression::Variable(variable.clone()))), vec![(variable, term)])?;
+        Some(truth == Literal::from(true).into())
     }
 }
 

@@ -131,7 +131,7 @@ table! {
         SEQ "seq" Integer required "The record's number in its input, from 1; of a log line, that it stands behind.",
         MESSAGE "message" Text required "Its name: m7, and m7.2 in a batch; a log line's is l12.",
         MESSAGE_IRI "message_iri" Text nullable "Its IRI.",
-        ID_IRI "id_iri" Text nullable "The node of its id; an answer's is that of its request.",
+        ID_IRI "id_iri" Text nullable "The node of its id; an answer has the node of its request.",
         ERROR_IRI "error_iri" Text nullable "The node of its error.",
         TIME "time" Timestamp nullable "When it was seen; null where the log has no time, no date or no zone.",
         TIME_TEXT "time_text" Text nullable "The same with all digits and the log's zone, as xsd:dateTime; also without a zone.",
@@ -142,7 +142,7 @@ table! {
         JSONRPC "jsonrpc" Text nullable "The member jsonrpc, if it is a string.",
         METHOD "method" Text nullable "The method.",
         ID_KIND "id_kind" Text nullable "String, Number or Null.",
-        ID_STRING "id_string" Text nullable "The id that is a string; of an HttpExchange that of the first request that it answers, as in the next.",
+        ID_STRING "id_string" Text nullable "The id if it is a string; an HttpExchange has the id of the first request that it answers, here and in the next column.",
         ID_NUMBER "id_number" Text nullable "The id that is a number: its plain decimal digits, of any size.",
         RESPONDS_TO "responds_to" Text nullable "The request that is answered: its message_iri.",
         REQUEST_METHOD "request_method" Text nullable

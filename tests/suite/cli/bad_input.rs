@@ -358,7 +358,7 @@ fn bases_that_are_none() {
     let place = Place::with("log", LOG);
     for base in ["relative", "", "//example.org/s", "http://example.org/a b", "http://example.org/%zz"] {
         let ran = place.convert(&["log", "--base", base, "-o", "out.ttl"]);
-        ran.began(2, &format!("error: --base {base:?} is no absolute IRI: "));
+        ran.began(2, &format!("error: --base {base:?} is not an absolute IRI: "));
     }
     for base in ["http://example.org/s#", "http://example.org/s#m"] {
         let ran = place.convert(&["log", "--base", base, "-o", "out.ttl"]);
