@@ -47,7 +47,7 @@ pub struct Example {
     /// Name of the files that are made from the example, in place of `example_1_1`. Its extension is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_output_filename: Option<String>,
-    /// Prefixes, which override those of the file.
+    /// Prefixes, which override the file's prefixes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prefixes: Prefixes,
     /// The snippets; empty if the whole example is in `content`.

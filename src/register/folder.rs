@@ -72,7 +72,7 @@ impl Folder {
         self.built_in.extend(folder.built_in.iter().map(|(name, text)| (format!("{below}{name}"), *text)));
     }
 
-    /// True if the name is that of a built-in file.
+    /// True if a built-in file has the name.
     pub fn is_built_in(&self, name: &str) -> bool {
         self.built_in.contains_key(name)
     }

@@ -105,7 +105,7 @@ impl Library {
         self.blocks.get(id)
     }
 
-    /// True if a URI is that of a file of the folder.
+    /// True if a URI names a file of the folder.
     pub fn is_local(&self, uri: &str) -> bool {
         uri.starts_with(ROOT)
     }
