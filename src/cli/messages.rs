@@ -125,7 +125,7 @@ impl SelectedMessages {
     }
 }
 
-/// A log, or the graph of one.
+/// A log, or the entries of a log in a graph.
 pub enum MessageSource<'s> {
     /// A log.
     Log(&'s InputSource),

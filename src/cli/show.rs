@@ -295,8 +295,8 @@ impl ShowCommand {
     }
 }
 
-/// Formats name, place, sender and kind of a message: `m7 · line 7, byte 812 · Server · ErrorResponse to m6 after 0.418
-/// s`.
+/// Formats name, place, sender and kind of a message:
+/// `m7 · line 7, byte 812 · Server · ErrorResponse to m6 after 0.418 s`.
 fn heading(message: &LoggedMessage) -> String {
     let Location { line, byte, .. } = message.location;
     let mut parts = vec![message.name.to_string()];

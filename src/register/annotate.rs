@@ -1,7 +1,7 @@
 //! Annotated schemas: the terms of a context, written beside the properties of a schema.
 //!
-//! Annotations are entries `x-jsonld-K`, each for the keyword `@K` of the property's term. Terms that belong to no
-//! property of the schema stay at its top, in `x-jsonld-extra-terms` and `x-jsonld-prefixes`, so that
+//! Annotations are entries `x-jsonld-K`, each for the keyword `@K` of the property's term. Terms that do not
+//! belong to a property of the schema stay at its top, in `x-jsonld-extra-terms` and `x-jsonld-prefixes`, so that
 //! [`context`](super::terms::context) can make the context from the annotated schema alone. The rules follow
 //! `ogc.na.annotate_schema`, so that schemas and contexts of registers fit together, whichever program made them.
 
@@ -19,7 +19,7 @@ pub const ANNOTATION: &str = "x-jsonld-";
 pub const CONTEXT: &str = "x-jsonld-context";
 /// The name of the annotation with the prefixes for IRIs in other annotations.
 pub const PREFIXES: &str = "x-jsonld-prefixes";
-/// The name of the annotation with the terms that belong to no property.
+/// The name of the annotation with the terms that do not belong to a property.
 pub const EXTRA_TERMS: &str = "x-jsonld-extra-terms";
 /// The maximum nesting depth of subschemas and references in a schema.
 pub const MAX_DEPTH: usize = 200;

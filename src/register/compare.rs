@@ -1,4 +1,4 @@
-//! Compares the graphs of a register with those in the folder of another register.
+//! Compares the graphs of two registers.
 
 use std::fs;
 use std::io;

@@ -68,7 +68,7 @@ pub struct Snippet {
     /// schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema_ref: Option<String>,
-    /// A JSONPath to the part of the file that is the example.
+    /// A JSONPath to the part of the text that is the example.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json_path: Option<String>,
     /// Base IRI, which overrides the example's.

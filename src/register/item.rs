@@ -221,8 +221,8 @@ impl Runner {
         Some(uplifted)
     }
 
-    /// Runs a step. `None` if it fails: the example then has no graph, since a graph without the step would be another
-    /// one.
+    /// Runs a step. `None` if it fails: the example then does not get a graph, since the graph would differ without the
+    /// step.
     fn step(&self, step: &Step, input: &str, done: &mut Done) -> Option<String> {
         let name = step.r#type.name();
         match self.sandbox.borrow_mut().step(&step.r#type, &step.code, input) {

@@ -33,10 +33,10 @@ pub enum Why {
     /// A member that no context maps.
     #[error("no context maps it")]
     Unmapped,
-    /// A null, which stands for nothing.
+    /// A null, which JSON-LD ignores.
     #[error("a null stands for nothing in JSON-LD")]
     Null,
-    /// An empty array, which stands for nothing.
+    /// An empty array that is not a list, which JSON-LD ignores.
     #[error("an empty array stands for nothing, unless its term is a list")]
     EmptyArray,
     /// A member named like a keyword that JSON-LD does not have.

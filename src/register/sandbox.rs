@@ -1,7 +1,7 @@
 //! The sandbox, a process that runs untrusted JSON Schemas, jq and SPARQL. One process serves a whole register.
 //!
-//! The process has an empty environment, and the code that it runs cannot read files. A request that exceeds the limits on
-//! time or memory ends the process.
+//! The process has an empty environment, and the code that it runs cannot read files. A request that exceeds the limits
+//! on time or memory ends the process.
 
 use std::collections::BTreeMap;
 use std::error::Error;
