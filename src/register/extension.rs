@@ -32,7 +32,7 @@ struct ExtensionPoints {
     extensions: BTreeMap<String, String>,
 }
 
-/// Makes the schema for extension points, as the document with a URI. Fails if they name a block that does not have a
+/// Makes the schema for extension points, as the document at a URI. Fails if they name a block that does not have a
 /// schema.
 pub fn schema(points: &Value, uri: &str, library: &Library) -> Result<Value, BlockError> {
     let points = ExtensionPoints::deserialize(points).map_err(|error| BlockError::syntax(BY, error))?;

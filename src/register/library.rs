@@ -26,7 +26,7 @@ pub const ROOT: &str = "block:///block/";
 /// The maximum number of registers that are read, including those that they import.
 const MAX_REGISTERS: usize = 64;
 
-/// Makes a schema from an entry of `bblock.json`, as the document with a URI.
+/// Makes a schema from an entry of `bblock.json`, as the document at a URI.
 pub type Maker = fn(&Value, &str, &Library) -> Result<Value, BlockError>;
 
 /// A block of the repository, as seen by other blocks.
@@ -151,7 +151,7 @@ impl Library {
         })
     }
 
-    /// Follows a reference in the document with a URI. The document may set another base by its `$id`.
+    /// Follows a reference in the document at a URI. The document may set another base by its `$id`.
     pub fn follow(&self, uri: &str, reference: &str, by: &str) -> Result<Target, BlockError> {
         let (path, fragment) = split(reference);
         let document = self.document(uri, by)?;
@@ -176,12 +176,12 @@ impl Library {
         pointer(document, anchors, fragment)
     }
 
-    /// Returns the block of the repository whose schema has a URI.
+    /// Returns the block of the repository whose schema is at a URI.
     pub fn block_of(&self, uri: &str) -> Option<&LocalBlock> {
         self.blocks.get(self.by_schema.get(uri)?)
     }
 
-    /// Returns the identifier of the block whose schema has a URI, in the repository or in an imported register.
+    /// Returns the identifier of the block whose schema is at a URI, in the repository or in an imported register.
     pub fn identifier(&self, uri: &str) -> Option<String> {
         if self.is_local(uri) {
             return self.by_schema.get(uri).cloned();
@@ -334,7 +334,7 @@ impl Library {
     }
 }
 
-/// Returns the URLs at which a register is searched.
+/// Returns the candidate URLs of a register.
 fn candidates(named: &str) -> Vec<String> {
     let folder = named.trim_end_matches('/');
     match named.ends_with(".json") {

@@ -26,7 +26,7 @@ const CLASS: NamedNodeRef<'_> = NamedNodeRef::new_unchecked("http://www.w3.org/2
 
 type Failure = Box<dyn Error>;
 
-/// Adds the triples that the rules in a Turtle document infer from a store's default graph. Without a time limit.
+/// Adds the triples that the rules in a Turtle document infer from a store's default graph. Runs without a time limit.
 pub fn infer(shapes: &str, store: &Store) -> Result<(), Failure> {
     let graph = read_turtle(shapes, None)?.into_iter().collect();
     let rules = Rules { graph, store };

@@ -27,7 +27,7 @@ use super::worker::Worker;
 /// A schema is not tried again after this number of consecutive examples without an answer.
 const MAX_UNANSWERED: u8 = 3;
 
-/// Runs untrusted code: in a worker process, or in this process without a worker program.
+/// Runs untrusted code: in a worker process or, without a worker program, in this process.
 pub struct Sandbox {
     worker: Option<Worker>,
     here: Answers,
@@ -65,7 +65,7 @@ impl Sandbox {
         self.ask(&json!({ "compile": target })).unwrap_or_else(|why| Err((uri, why)))
     }
 
-    /// Validates a value by the schema at a URI with a fragment.
+    /// Validates a value against the schema at a URI with a fragment.
     pub fn validate(&mut self, target: &str, value: &Value) -> Verdict {
         if let Some((why, MAX_UNANSWERED)) = self.unanswered.get(target) {
             return Verdict::Unknown(why.clone());
@@ -132,7 +132,7 @@ pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::
     })
 }
 
-/// Runs a step on a JSON text or, after the uplift, on N-Triples. Without limits on time and memory.
+/// Runs a step on a JSON text or, after the uplift, on N-Triples. Runs without limits on time and memory.
 fn step(kind: &str, code: &str, input: &str) -> Result<String, String> {
     match kind {
         "jq" => jq(code, input),

@@ -129,7 +129,7 @@ impl Schemas {
             .extend(notes.map(|condition| format!("{}: {condition} is not supported, and not checked", shown(uri))));
     }
 
-    /// Validates a value by the schema of a prepared reference; `None` if it was not prepared.
+    /// Validates a value against the schema of a prepared reference; `None` if it was not prepared.
     pub fn validate(&self, reference: &str, value: &Value) -> Option<Verdict> {
         Some(match self.targets.get(reference)? {
             Ok(target) => self.sandbox.borrow_mut().validate(target, value),

@@ -1,6 +1,6 @@
 //! The shapes of a block ([SHACL](https://www.w3.org/TR/shacl/)), and their findings in the graph of each example.
 //!
-//! As in the OGC's tool, each file is a separate shapes graph. The `shacl` crate validates with SHACL Core and SPARQL
+//! As in the OGC's tool, each file is a separate shapes graph. The `shacl` crate supports SHACL Core and SPARQL
 //! constraints. Other parts of a shapes graph are not checked, and the report says so.
 
 mod validator;
@@ -75,7 +75,7 @@ impl Shapes {
         remote.chain(unknown).collect()
     }
 
-    /// Validates a graph by the shapes, and adds the findings to a report item.
+    /// Validates a graph against the shapes, and adds the findings to a report item.
     pub fn check(&self, triples: &[Triple], item: &mut ReportItem) -> Result<(), BlockError> {
         for url in &self.remote {
             let message = format!("Shapes not checked: {url} (not fetched)");
