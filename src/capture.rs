@@ -117,7 +117,7 @@ pub struct Capture {
     records: u64,
 }
 
-/// One side of a completed exchange: `None` if there was no message; or the reason why the message cannot be in an
+/// One side of a completed exchange, `None` if it is not in the log; or the reason why its message cannot be in an
 /// example.
 type Part = Result<Option<Side>, LeftOut>;
 

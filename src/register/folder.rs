@@ -15,8 +15,8 @@ pub(super) use crate::diagnostic::printable_path as shown;
 /// Largest file of a block, in bytes.
 pub const MAX_FILE: u64 = 16 << 20;
 
-/// A folder that references cannot leave, neither by `..` nor by a symbolic link. If the folder was opened within another
-/// folder, references may lead anywhere in the other folder.
+/// A folder that references cannot leave, neither by `..` nor by a symbolic link. If the folder was opened within
+/// another folder, references may lead anywhere in the other folder.
 ///
 /// The default folder is empty.
 #[derive(Debug, Clone)]
