@@ -1,11 +1,11 @@
-//! Examples out of captured traffic: one exchange for each method and each way it ended.
+//! Makes examples from captured traffic: one exchange for each method and each outcome.
 //!
-//! A [`Capture`] reads logs. Of all exchanges with the same method, direction and outcome it keeps the shortest, and of
-//! several the first, so its memory grows with what there is to show and with the requests that are open, not with the
-//! logs. [`block`] makes a building block of them.
+//! A [`Capture`] reads logs. Of all exchanges with the same method, direction and outcome, it keeps the shortest, or
+//! the first of several with the same length. Its memory therefore grows with the number of examples and of open
+//! requests, not with the size of the logs. [`block`] makes a building block from the examples.
 //!
-//! An example is a message as JSON-RPC 2.0 has it. What is not, in part or as a whole, is counted in
-//! [`Capture::left_out`]; of each fault that the schema knows, the shortest message is in [`Capture::faulty`].
+//! An example is a valid message of JSON-RPC 2.0. Other messages are counted in [`Capture::left_out`]; for each fault
+//! that the JSON Schema detects, [`Capture::faulty`] keeps the shortest message.
 
 mod files;
 
@@ -21,66 +21,66 @@ use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, Problems,
 use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Sessions};
 
-/// How an exchange ended.
+/// The outcome of an exchange.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallOutcome {
-    /// With a result.
+    /// A result.
     Result,
-    /// With a result that says that a tool failed: an object in which `isError` is true, as MCP has it.
+    /// A result that reports the failure of a tool: an object in which `isError` is true, as in MCP.
     ToolFailure,
-    /// With an error of this code: plain decimal digits.
+    /// An error with this code, in plain decimal digits.
     Error(String),
-    /// The log ends before there is an answer, or has none.
+    /// The log does not contain an answer.
     NoAnswer,
-    /// It was a notification, which has no answer.
+    /// The call was a notification, which is not answered.
     Notification,
 }
 
-/// The part that all exchanges of one example have in common.
+/// The properties that all exchanges of one example share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Subject {
-    /// The method; none where an error answers what could not be read.
+    /// The method; `None` if an error answers a call that could not be read.
     pub method: Option<String>,
-    /// The side that called, where the log tells.
+    /// The side that called, if known.
     pub caller: Option<Sender>,
 }
 
 /// One side of an exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Side {
-    /// The message, as canonical JSON in which no number is changed.
+    /// The message, as canonical JSON that keeps all numbers exactly.
     pub text: String,
-    /// Where it is in its log.
+    /// The message's place in its log.
     pub name: Name,
-    /// Whether the log had its parts only.
+    /// True if the message was reconstructed from parts in the log.
     pub reconstructed: bool,
 }
 
-/// An exchange: a call, what answers it, or both.
+/// An exchange: a call, its answer, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchange {
-    /// The log that it is in.
+    /// The name of its log.
     pub log: String,
     /// The request or the notification.
     pub call: Option<Side>,
-    /// What answers it.
+    /// The answer to the request.
     pub answer: Option<Side>,
 }
 
-/// The best of several exchanges.
+/// The exchange chosen among several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
-    /// What it is about.
+    /// Its method and caller.
     pub subject: Subject,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: CallOutcome,
-    /// The shortest.
+    /// The shortest exchange.
     pub exchange: Exchange,
-    /// How many there are.
+    /// The number of exchanges.
     pub count: u64,
 }
 
-/// Why a message is in no example.
+/// The reason why a message is not in an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum LeftOut {
     /// The record is not JSON.
@@ -92,10 +92,10 @@ pub enum LeftOut {
     /// A message with this problem.
     #[error("{}", .0.name())]
     Problem(Problem),
-    /// A member is named like a keyword of JSON-LD, which an example would have to obey.
+    /// A member has the name of a JSON-LD keyword, which JSON-LD would interpret in the example.
     #[error("a member named like a keyword of JSON-LD")]
     KeywordMember,
-    /// A number beyond the range of a double, or nesting deeper than other programs read.
+    /// A number beyond the range of a double, or nesting too deep for other programs.
     #[error("a number or a nesting that other programs refuse")]
     NotPortable,
     /// A response whose request is not in the log.
@@ -106,10 +106,10 @@ pub enum LeftOut {
     OtherSide,
 }
 
-/// Reads logs, and keeps what is worth showing.
+/// Reads logs, and keeps the exchanges for examples.
 #[derive(Debug, Default)]
 pub struct Capture {
-    /// In the order in which they were met.
+    /// In order of appearance.
     subjects: IndexSet<Subject>,
     chosen: BTreeMap<(usize, CallOutcome), Chosen>,
     faulty: BTreeMap<Problem, String>,
@@ -117,13 +117,14 @@ pub struct Capture {
     records: u64,
 }
 
-/// One side of an exchange that is over: none where there is no message, or why the message cannot be in an example.
+/// One side of a completed exchange, `None` if it is not in the log; or the reason why its message cannot be in an
+/// example.
 type Part = Result<Option<Side>, LeftOut>;
 
-/// Requests that are not answered yet, each with the place of its subject.
+/// The requests that are not answered yet, each with the index of its subject.
 type OpenCalls = HashMap<Name, (usize, Part)>;
 
-/// The sessions of the log, and their exchanges that are not over.
+/// The sessions of a log, and their open exchanges.
 #[derive(Default)]
 struct Ongoing {
     sessions: Sessions,
@@ -131,16 +132,16 @@ struct Ongoing {
 }
 
 impl Capture {
-    /// One that has read nothing.
+    /// Creates a capture that has not read a log.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads a log to its end; `log` is what examples call it. Gives the counts of its records.
+    /// Reads a log to its end; examples name it `log`. Returns the counts of its records.
     ///
     /// # Errors
     ///
-    /// Where the log cannot be read to its end. What was read before stays.
+    /// If the log cannot be read to its end. The messages read before stay.
     pub fn read(&mut self, log: &str, input: impl Read + Send, options: &ReaderOptions) -> Result<Summary, ReadError> {
         let mut reader = Reader::new(input, options)?;
         let mut summary = Summary::new(reader.format(), reader.carriers());
@@ -162,22 +163,23 @@ impl Capture {
         Ok(summary)
     }
 
-    /// The best exchange of each kind: methods in the order in which they were met, results before errors.
+    /// Returns the chosen exchange of each kind: methods in order of appearance, results before errors.
     pub fn chosen(&self) -> impl Iterator<Item = &Chosen> {
         self.chosen.values()
     }
 
-    /// Of each fault that makes a message invalid under the JSON Schema of messages, the shortest message that has it.
+    /// Returns, for each fault that makes a message invalid by the JSON Schema of messages, the shortest message with
+    /// the fault.
     pub fn faulty(&self) -> &BTreeMap<Problem, String> {
         &self.faulty
     }
 
-    /// How many messages are in no example, whatever their exchange, and why.
+    /// Returns the number of messages that are not in any example, by reason.
     pub fn left_out(&self) -> &BTreeMap<LeftOut, u64> {
         &self.left_out
     }
 
-    /// How many records were read.
+    /// Returns the number of records read.
     pub fn records(&self) -> u64 {
         self.records
     }
@@ -219,7 +221,7 @@ impl Capture {
                 let place = place();
                 self.settle(log, place, CallOutcome::Notification, part, Ok(None));
             }
-            // Nothing can be told to answer it.
+            // A null id does not identify the answer.
             Kind::Request if message.id == Some(Id::Null) => {
                 let place = place();
                 self.settle(log, place, CallOutcome::NoAnswer, part, Ok(None));
@@ -227,7 +229,7 @@ impl Capture {
             Kind::Request => drop(open.insert(node.name, (place(), part))),
             Kind::Response | Kind::ErrorResponse => match node.responds_to.and_then(|name| open.remove(&name)) {
                 Some((place, call)) => self.settle(log, place, outcome(message), call, part),
-                // A call that could not be read has no method either.
+                // The answer to a call that could not be read; its method is unknown, too.
                 None if message.kind == Kind::ErrorResponse && message.id == Some(Id::Null) => {
                     let place = self.place(None, node.sender.map(Sender::other));
                     self.settle(log, place, outcome(message), Ok(None), part);
@@ -238,12 +240,12 @@ impl Capture {
         }
     }
 
-    /// Where the subject is among those that were met.
+    /// Returns the index of a subject, and adds new subjects.
     fn place(&mut self, method: Option<&str>, caller: Option<Sender>) -> usize {
         self.subjects.insert_full(Subject { method: method.map(str::to_owned), caller }).0
     }
 
-    /// The message as one side of an example, where it can be one.
+    /// Returns the message as one side of an example, or the reason why it cannot be one.
     fn part(&mut self, node: &Annotated<'_>, message: &Message<'_>, text: String) -> Part {
         let error_members = match &message.error {
             Some(ErrorMember::Object(error)) => error.extra.listed(),
@@ -274,7 +276,7 @@ impl Capture {
         }
     }
 
-    /// An exchange is over.
+    /// Completes an exchange.
     fn settle(&mut self, log: &str, place: usize, outcome: CallOutcome, call: Part, answer: Part) {
         let (call, answer) = match (call, answer) {
             (Ok(call), Ok(answer)) => (call, answer),
@@ -311,12 +313,12 @@ impl Exchange {
 
 fn canonical(value: &Value<'_>) -> String {
     let mut out = String::new();
-    // With exact numbers there is no error.
+    // Writing exact numbers does not fail.
     let _ = json::write_canonical(value, Numbers::Exact, &mut out);
     out
 }
 
-/// Whether programs read it that keep numbers as doubles and nest 128 levels deep.
+/// True for a text that programs with doubles for numbers and at most 128 levels of nesting can read.
 fn is_portable(text: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(text).is_ok()
 }
@@ -332,18 +334,18 @@ fn outcome(message: &Message<'_>) -> CallOutcome {
     }
 }
 
-/// The first problem that keeps a message from being an example.
+/// Returns the first problem that keeps a message from being an example.
 fn hindrance(problems: Problems) -> Option<Problem> {
     problems.iter().find(|problem| !is_harmless(*problem))
 }
 
-/// The first problem that the JSON Schema of messages knows, where all of them can be shown.
+/// Returns the first problem that the JSON Schema of messages detects, if all of the message's problems can be shown.
 fn fault(problems: Problems) -> Option<Problem> {
     let can_be_shown = problems.iter().all(|problem| is_fault(&problem) || is_harmless(problem));
     problems.iter().find(is_fault).filter(|_| can_be_shown)
 }
 
-/// Whether a message with the problem can be an example.
+/// True if a message with the problem can be an example.
 fn is_harmless(problem: Problem) -> bool {
     matches!(problem, Problem::NullRequestId | Problem::Reconstructed)
 }

@@ -1,4 +1,4 @@
-//! The command line: what the user typed, and how outcomes become exit statuses.
+//! The command line: parses the arguments, runs a command, and maps its outcome to an exit status.
 
 mod answer;
 mod ask;
@@ -58,7 +58,7 @@ Exit status:
   1  done, and there are findings that the options ask about
   2  not done: usage, input, output or network error";
 
-/// The commands as help groups them.
+/// The groups of commands in the help.
 const GROUPS: [(&str, &str); 6] = [
     ("Look", "overview timeline errors unanswered slowest methods tools problems handshake compare show"),
     ("Ask", "ask query"),
@@ -125,17 +125,17 @@ enum Command {
     Worker,
 }
 
-/// How a command ended that could be run.
+/// The outcome of a command that could be run.
 enum Outcome {
     Done,
     /// Done, and there are findings.
     Findings,
 }
 
-/// Why a command could not be run.
+/// The reason why a command could not be run.
 type Failure = anyhow::Error;
 
-/// Parses the arguments, runs the command and maps what came of it to an exit status.
+/// Parses the arguments, runs the command and maps its outcome to an exit status.
 pub fn run() -> ExitCode {
     let outcome = parse().and_then(|cli| run_command(cli.command));
     match outcome {
@@ -149,7 +149,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// The arguments of the program, with help that groups the commands.
+/// Returns the parser of the arguments, with help that groups the commands.
 fn program() -> clap::Command {
     let mut root = Cli::command();
     root.build();
@@ -204,13 +204,13 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
     }
 }
 
-/// Says what went wrong.
+/// Prints an error.
 fn print_failure(failure: &Failure) {
     let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     print_line(&format!("{style}error:{style:#} {}", told(failure.as_ref())));
 }
 
-/// An error and its causes, each once.
+/// Formats an error and its causes, each once.
 fn told(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
     for cause in anyhow::Chain::new(error) {
@@ -224,17 +224,17 @@ fn told(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// The text with its line ends, and nothing else in it that a terminal obeys: words of servers and files may be among it.
+/// Escapes everything that a terminal interprets except line ends: the text may contain words of servers and files.
 fn harmless(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// Says something on standard error, with nothing in it that a terminal obeys.
+/// Prints text on standard error, without anything that a terminal interprets.
 fn say(text: &str) {
     print_line(&harmless(text));
 }
 
-/// Prints a line on standard error; there is nobody to tell if that fails.
+/// Prints a line on standard error. Ignores a failure, which could not be reported.
 fn print_line(line: &str) {
     use io::Write as _;
     let _ = writeln!(anstream::stderr().lock(), "{line}");

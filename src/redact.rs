@@ -1,17 +1,17 @@
-//! Redaction: the shape of a message without what it says.
+//! Redaction: keeps the shape of a message and removes its content.
 //!
-//! | of a message | becomes |
+//! | part of a message | becomes |
 //! |---|---|
 //! | structure, `true`, `false`, `null` | stays |
-//! | a string, wherever it is: also an id, an error's message | a placeholder: each letter and each character beyond ASCII is `x`, each digit `0`; ASCII punctuation and white space stay, so that dates, URIs, paths and UUIDs keep their shape. After [`LONGEST`] characters, `…` |
-//! | a string that is one of [`WORDS`] | stays: words of the protocols tell nothing |
-//! | `method`; names of MCP's tools and prompts where they are called or listed | stays where it looks like a name (letters, [`MOST_DIGITS`] digits, `_`, `-`, `$`, `.`, `/`, `:`; no more than 100 of them) and not like a token, else a placeholder |
-//! | `jsonrpc`; the `protocolVersion` of MCP's `initialize` | stays where it is no more than 10 digits, `.` and `-`, else a placeholder |
+//! | a string anywhere, including ids and error messages | a placeholder: each letter and each character beyond ASCII is `x`, each digit `0`; ASCII punctuation and white space stay, so that dates, URIs, paths and UUIDs keep their shape. After [`LONGEST`] characters, `…` |
+//! | a string that is one of [`WORDS`] | stays: words of the protocols do not reveal content |
+//! | `method`; names of MCP's tools and prompts where they are called or listed | stays if it looks like a name (letters, at most [`MOST_DIGITS`] digits, `_`, `-`, `$`, `.`, `/`, `:`; at most 100 characters) and not like a token, else a placeholder |
+//! | `jsonrpc`; the `protocolVersion` of MCP's `initialize` | stays if it consists of at most 10 digits, `.` and `-`, else a placeholder |
 //! | a number of up to [`MOST_DIGITS`] digits, with an exponent of up to 3, and an error's code | stays |
-//! | a longer number | 1 and zeros, as many digits as it had, in the exponent too |
-//! | the name of a member | stays where it looks like one (a letter, then letters, digits, `_`, `-`, `$`; no more than 40 of them and 3 digits), else a placeholder |
+//! | a longer number | 1 and zeros, with the same number of digits, also in the exponent |
+//! | the name of a member | stays if it looks like one (a letter, `_` or `$`, then letters, digits, `_`, `-`, `$`; at most 40 characters and 3 digits), else a placeholder |
 //!
-//! A placeholder depends on nothing but the value, so what refers to an id still does.
+//! A placeholder depends only on the value, so references to an id still match it.
 
 pub(crate) mod secrets;
 
@@ -22,13 +22,13 @@ use std::hash::{BuildHasher as _, RandomState};
 use crate::json::{Text, Value, write_str};
 use crate::message::Id;
 
-/// Most characters of a placeholder.
+/// The maximum length of a placeholder, in characters.
 pub const LONGEST: usize = 64;
 
-/// Most digits of a number that stays.
+/// The maximum number of digits of a number that stays.
 pub const MOST_DIGITS: usize = 6;
 
-/// Strings that stay wherever they are, with `|` between them: words of JSON Schema, JSON-RPC, MCP, LSP and Ethereum.
+/// Strings that stay anywhere, separated by `|`: words of JSON Schema, JSON-RPC, MCP, LSP and Ethereum.
 pub const WORDS: &str = "\
     Internal error|Invalid Request|Invalid params|Method not found|Parse error|accept|alert|application/json|array|\
     assistant|audio|auto|begin|boolean|cancel|create|critical|debug|decline|delete|earliest|emergency|end|endTurn|\
@@ -36,29 +36,29 @@ pub const WORDS: &str = "\
     pending|plaintext|rename|report|required|resource|resource_link|safe|stopSequence|string|system|text|text/html|\
     text/markdown|text/plain|tool|unChanged|user|utf-16|utf-32|utf-8|warning";
 
-/// An element of an array, on the way to a value.
+/// The path segment for an element of an array.
 const ELEMENT: &str = "*";
 
-/// A message, or any other JSON value, with placeholders: JSON text in one line. `method` is that of the call that it is,
-/// or that it answers.
+/// Redacts a message or any other JSON value: returns JSON text in one line. `method` is the method of the message, or
+/// of the call that it answers.
 pub fn redact(message: &Value<'_>, method: Option<&str>) -> String {
     let mut writer = RedactionWriter { method, key: None, path: Vec::new(), out: String::new() };
     writer.value(message);
     writer.out
 }
 
-/// The name of a method, a tool or a prompt: a placeholder where it does not look like one.
+/// Redacts the name of a method, a tool or a prompt: returns a placeholder if it does not look like a name.
 pub fn redact_name(name: &str) -> Cow<'_, str> {
     let punctuation = ['_', '-', '$', '.', '/', ':'];
     let like_a_name = (1..=100).contains(&name.len())
         && name.chars().all(|character| character.is_ascii_alphanumeric() || punctuation.contains(&character))
-        // More are a key, a token or an account in it.
+        // More digits suggest a key, a token or an account.
         && name.bytes().filter(u8::is_ascii_digit).count() <= MOST_DIGITS
         && secrets::ranges(name.as_bytes()).next().is_none();
     kept(name, like_a_name)
 }
 
-/// The version of a protocol, a number or a date.
+/// Redacts the version of a protocol, which is a number or a date.
 pub fn redact_version(version: &str) -> Cow<'_, str> {
     let like_a_version =
         version.len() <= 10 && version.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
@@ -69,7 +69,7 @@ fn kept(text: &str, stays: bool) -> Cow<'_, str> {
     if stays { Cow::Borrowed(text) } else { Cow::Owned(placeholder(text.chars())) }
 }
 
-/// The name, or one made from it that is not taken.
+/// Returns the name, or a name made from it that is not in `taken`; adds it there.
 pub(crate) fn unique(name: &str, taken: &mut HashSet<String>) -> String {
     let mut candidate = name.to_owned();
     let mut copy = 1_u64;
@@ -80,30 +80,30 @@ pub(crate) fn unique(name: &str, taken: &mut HashSet<String>) -> String {
     candidate
 }
 
-/// Redaction within one document: placeholders of different texts differ, those of equal texts are equal, and in another
-/// document both are others.
+/// Redaction for one document. Equal texts have the same placeholder there, and different texts most likely have
+/// different ones. The placeholders differ between documents.
 #[derive(Debug, Clone, Default)]
 pub struct Redaction(RandomState);
 
 impl Redaction {
-    /// That of a document of its own.
+    /// Creates the redaction for a new document, with a random key.
     pub fn keyed() -> Self {
         Self::default()
     }
 
-    /// A message; see [`redact`].
+    /// Redacts a message; see [`redact`].
     pub fn message(&self, message: &Value<'_>, method: Option<&str>) -> String {
         let mut writer = RedactionWriter { method, key: Some(self), path: Vec::new(), out: String::new() };
         writer.value(message);
         writer.out
     }
 
-    /// A text: its placeholder, and what tells it from others.
+    /// Redacts a text: returns its placeholder with a keyed hash of 16 bits.
     pub fn text(&self, text: &str) -> String {
         format!("{}·{:04x}", placeholder(text.chars()), self.0.hash_one(text) & 0xffff)
     }
 
-    /// A name, as [`redact_name`] keeps it, or else as a text.
+    /// Redacts a name as [`redact_name`] does, or else as a text.
     pub fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
         match redact_name(name) {
             Cow::Owned(_) => Cow::Owned(self.text(name)),
@@ -111,7 +111,7 @@ impl Redaction {
         }
     }
 
-    /// An id. Numbers stay where they are short.
+    /// Redacts an id. Short numbers stay.
     pub fn id(&self, id: &Id<'_>) -> String {
         match id {
             Id::String(text) => self.text(text),
@@ -124,7 +124,7 @@ impl Redaction {
 struct RedactionWriter<'p> {
     key: Option<&'p Redaction>,
     method: Option<&'p str>,
-    /// Names of the members on the way from the message to the value at hand, [`ELEMENT`] for an element of an array.
+    /// Names of the members from the message to the current value, with [`ELEMENT`] for an element of an array.
     path: Vec<String>,
     out: String,
 }
@@ -157,7 +157,7 @@ impl RedactionWriter<'_> {
                 self.out.push(']');
             }
             Value::Object(object) => {
-                // Two names may have one placeholder, and an object has no two members of one name.
+                // Two names may have the same placeholder, but the names in an object must differ.
                 let mut taken = HashSet::new();
                 self.out.push('{');
                 for (i, (name, value)) in object.members.iter().enumerate() {
@@ -197,7 +197,7 @@ impl RedactionWriter<'_> {
         self.path() == ["error", "code"]
     }
 
-    /// Whether the protocols have a version here.
+    /// True if the value is the version of a protocol.
     fn is_version(&self) -> bool {
         match self.path().as_slice() {
             ["jsonrpc"] => true,
@@ -206,7 +206,7 @@ impl RedactionWriter<'_> {
         }
     }
 
-    /// Whether the protocols have a name here.
+    /// True if the value is a name that the protocols define.
     fn is_name(&self) -> bool {
         match self.path().as_slice() {
             ["method"] => true,
@@ -252,8 +252,8 @@ fn placeholder(characters: impl IntoIterator<Item = char>) -> String {
     placeholder
 }
 
-/// A number as it is spelled, with 1 and zeros where its digits are too many to be harmless. An exponent of up to three
-/// digits stays, which is all that a double has.
+/// Redacts a number: its digits become 1 and zeros if they are more than [`MOST_DIGITS`]. An exponent of up to three
+/// digits stays, which is the maximum for a double.
 fn redact_number(spelling: &str) -> Cow<'_, str> {
     let (mantissa, exponent) = spelling.split_at(spelling.find(['e', 'E']).unwrap_or(spelling.len()));
     let digits = |part: &str| part.bytes().filter(u8::is_ascii_digit).count();
@@ -266,7 +266,7 @@ fn redact_number(spelling: &str) -> Cow<'_, str> {
     Cow::Owned(mantissa + &exponent)
 }
 
-/// The text with 1 for its first digit and 0 for all others.
+/// Replaces the first digit of a text by 1, and all other digits by 0.
 fn zeros(text: &str) -> String {
     let mut digit = '1';
     let zero =
@@ -338,7 +338,7 @@ mod tests {
                 Some("tools/call"),
                 r#"{"params":{"name":"xx-xxxxxxxxxxxxxxxxxxxx"}}"#,
             ),
-            // Of positional parameters, nobody knows which is a name.
+            // In positional parameters, names cannot be recognised.
             (r#"{"params":[{"name":"ida"}]}"#, Some("tools/call"), r#"{"params":[{"name":"xxx"}]}"#),
             (
                 r#"{"result":[{"tools":[{"name":"ida"}]}]}"#,

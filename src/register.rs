@@ -6,10 +6,10 @@
 //! ```
 //!
 //! A [building block](https://opengeospatial.github.io/bblocks/) is a folder with a JSON-LD context, a JSON Schema and
-//! examples. Its register is what the block's authors publish: each example as JSON, JSON-LD and Turtle, a report of
-//! what passed, a page, and all of it described in RDF. [`Register::build`] makes one in memory, the same on every run;
-//! [`Register::write`] puts it into a folder as a whole. Blocks of a repository refer to each other through a library, and
-//! what strangers wrote runs in a sandbox.
+//! examples. Its authors publish its register: each example as JSON, JSON-LD and Turtle, a report of the examples that
+//! passed, a page, and an RDF description of them all. [`Register::build`] makes a register in memory, the same on
+//! every run; [`Register::write`] puts it into a folder as a whole. The blocks of a repository refer to each other
+//! through a library. Code and schemas of a block are untrusted and run in a sandbox.
 
 mod annotate;
 mod block;
@@ -66,17 +66,18 @@ pub use self::report::{ItemSubject, Report, ReportEntry, ReportItem, Section};
 pub use self::repository::{Register, RegisterBlock, Repository};
 use crate::record::unix_epoch;
 
-/// Runs what strangers wrote, as the process that makes a register asks for it, up to the end of standard
-/// input.
+/// Runs untrusted code and schemas for the process that makes a register: answers its requests until the end of
+/// standard input.
 ///
 /// # Errors
 ///
-/// Requests that are not those of a register.
+/// If a request is not one that the sandbox of a register sends.
 pub fn worker() -> Result<(), Box<dyn Error + Send + Sync>> {
     worker::serve(sandbox::answers)
 }
 
-/// A time as reports have it, in UTC; `seconds` are since 1970. None where the year would have more than four digits.
+/// Returns the time that is `seconds` after 1970, in UTC, as reports write it. `None` if the year has more than four
+/// digits.
 pub fn date_time(seconds: i64) -> Option<String> {
     let time = unix_epoch()?.checked_add_day_time_duration(DayTimeDuration::new(seconds))?;
     (0..10_000).contains(&time.year()).then(|| time.to_string().replace('Z', "+00:00"))

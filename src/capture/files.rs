@@ -1,7 +1,7 @@
-//! A building block made of captured traffic: what [`Capture`] chose, as the files of a block.
+//! Makes a building block from captured traffic: writes the exchanges of a [`Capture`] as the files of a block.
 //!
-//! Its schema and its context are those of JSON-RPC, which the program has built in and the block names by URL. Messages
-//! that break the protocol are tests of the block that must fail.
+//! The block names the schema and the context of JSON-RPC by URL; both are built into the program. Messages that break
+//! the protocol become tests of the block that must fail.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,17 +18,17 @@ use crate::redact::{redact, redact_name, unique};
 use crate::register::examples::{Example, Examples, Snippet};
 use crate::register::output::{self, Files, Product, WriteError};
 
-/// Longest method in a title or a file's name, in characters.
+/// The maximum length of a method in a title or a file name, in characters.
 const LONGEST_METHOD: usize = 80;
 
-/// Makes a building block of what was captured.
+/// Makes a building block from a capture.
 ///
-/// With `redacted`, nothing that was said is in it, only its shape (see [`redact`](crate::redact)), nor the names of the
-/// logs.
+/// With `redacted`, the block contains only the shape of messages (see [`redact`](crate::redact)), and not the names of
+/// the logs.
 ///
 /// # Errors
 ///
-/// Where YAML cannot hold the examples; no such case is known.
+/// If YAML cannot hold the examples; no such case is known.
 pub fn block(capture: &Capture, redacted: bool) -> Result<Files, serde_saphyr::ser_error::Error> {
     let mut names = HashSet::new();
     let examples = capture.chosen().map(|chosen| example(chosen, redacted, &mut names)).collect();
@@ -44,13 +44,13 @@ pub fn block(capture: &Capture, redacted: bool) -> Result<Files, serde_saphyr::s
     Ok(files)
 }
 
-/// Puts a block into a folder, in place of one that was made of captured traffic before. The folder holds all of it
-/// afterwards, or what it held before.
+/// Writes a block into a folder, in place of an earlier block from captured traffic. On failure, the folder keeps its
+/// content.
 pub fn write(files: &Files, folder: &Path) -> Result<(), WriteError> {
     output::write(files, folder, Product::BLOCK, false)
 }
 
-/// `bblock.json`, which also tells that the block was made by the program, and what belongs to it.
+/// Returns `bblock.json`, which also names the program and the block's files.
 fn metadata(files: &Files) -> String {
     let metadata = json!({
         "name": "Captured JSON-RPC traffic",
@@ -118,16 +118,16 @@ fn snippet(side: &Side, method: Option<&str>, redacted: bool, element: &str) -> 
     Snippet { schema_ref, ..Snippet::new("json", text(&side.text, method, redacted)) }
 }
 
-/// A message for people, ending its last line.
+/// Formats a message for people, with a line end.
 fn text(message: &str, method: Option<&str>, redacted: bool) -> String {
     let mut text = Cow::Borrowed(message);
     if redacted && let Ok(value) = json::parse(message.as_bytes()) {
         text = Cow::Owned(redact(&value, method));
     }
-    // It was written by this program, so it is JSON.
+    // The program wrote this text, so it is valid JSON.
     let mut text = json::parse(text.as_bytes()).map_or_else(|_| text.clone().into_owned(), |value| pretty(&value));
     text.push('\n');
-    // JSON takes these as they are, and YAML does not.
+    // These characters are valid in JSON, but not in YAML.
     text.replace('\u{FFFE}', "\\uFFFE").replace('\u{FFFF}', "\\uFFFF")
 }
 
@@ -141,7 +141,7 @@ fn in_title(outcome: &CallOutcome) -> Cow<'static, str> {
     }
 }
 
-/// The codes of errors that JSON-RPC gives a meaning, each with the element of the schema for answers that have it.
+/// The error codes that JSON-RPC defines, each with the schema's element for answers with the code, and the meaning.
 const CODES: &[(&str, &str, &str)] = &[
     ("-32700", "#ParseErrorResponse", "what arrived was no JSON (Parse error)"),
     ("-32600", "#InvalidRequestResponse", "what arrived was no call (Invalid Request)"),
@@ -150,7 +150,7 @@ const CODES: &[(&str, &str, &str)] = &[
     ("-32603", "#InternalErrorResponse", "the server failed for a reason of its own (Internal error)"),
 ];
 
-/// The element of an error's code, and what the code means.
+/// Returns the schema's element for an error code, and the meaning of the code.
 fn code(code: &str) -> (&'static str, &'static str) {
     let is_of_server = || code.parse().is_ok_and(|code: i32| (-32099..=-32000).contains(&code));
     match CODES.iter().find(|(known, _, _)| *known == code) {
@@ -160,17 +160,17 @@ fn code(code: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// The element of the schema that an answer is an example of.
+/// Returns the schema's element that an answer is an example of.
 fn answer_element(outcome: &CallOutcome, unread: bool) -> &'static str {
     match outcome {
-        // An answer with an id does not answer a call that could not be read.
+        // An answer with an id cannot answer a call that could not be read.
         CallOutcome::Error(error) if error == "-32700" && !unread => "#ErrorResponse",
         CallOutcome::Error(error) => code(error).0,
         _ => "#Response",
     }
 }
 
-/// What the example shows, in Markdown.
+/// Describes the example in Markdown.
 fn content(chosen: &Chosen, redacted: bool) -> String {
     let how = match &chosen.outcome {
         CallOutcome::Result => "The call succeeded.".to_owned(),
@@ -203,7 +203,7 @@ fn content(chosen: &Chosen, redacted: bool) -> String {
     text
 }
 
-/// A name from a log as one line that may stand in backticks, and not too long.
+/// Formats a name from a log as one line of limited length that may stand in backticks.
 fn printable(name: &str) -> String {
     let start: String = name.chars().take(LONGEST_METHOD).collect();
     let mut text = diagnostic::printable(&start).replace('`', "'");
@@ -213,12 +213,12 @@ fn printable(name: &str) -> String {
     text
 }
 
-/// A title as a file's name on any system.
+/// Converts a title to a file name that is valid on any system.
 fn slug(title: &str) -> String {
     let mut slug = String::new();
     let mut previous = ' ';
     for character in title.chars() {
-        // `MissingVersion` is two words, `textDocument` too.
+        // Splits `MissingVersion` and `textDocument` into two words.
         if character.is_ascii_uppercase() && previous.is_ascii_lowercase() && !slug.ends_with('-') {
             slug.push('-');
         }

@@ -1,4 +1,4 @@
-//! Answers to queries: how and where they are written.
+//! Writes answers to queries: formats, columns, pager and output.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
@@ -75,14 +75,14 @@ enum OutputName {
 /// The name of [`OutputName::Messages`].
 const MESSAGES: &str = "messages";
 
-/// All formats, by their names.
+/// Returns all formats, with their names.
 fn outputs() -> impl Iterator<Item = (&'static str, OutputName)> {
     let rows = ResultsFormat::ALL.into_iter().map(|format| (format.name(), OutputName::Rows(format)));
     let graphs = Syntax::ALL.into_iter().map(|syntax| (syntax.name(), OutputName::Graph(syntax)));
     rows.chain([(MESSAGES, OutputName::Messages)]).chain(graphs)
 }
 
-/// The names of the formats for graphs, or of the others.
+/// Returns the names of the formats for graphs, or of the other formats.
 fn names_of(graphs: bool) -> String {
     let fits = outputs().filter(|(_, output)| matches!(output, OutputName::Graph(_)) == graphs);
     fits.map(|(name, _)| name).collect::<Vec<_>>().join(", ")
@@ -94,7 +94,7 @@ fn parse_output(name: &str) -> Result<OutputName, String> {
     })
 }
 
-/// Writes an answer as the options say.
+/// Writes an answer with the options of the command.
 pub struct AnswerWriter<'a> {
     args: &'a AnswerArgs,
     results: ResultsFormat,
@@ -105,26 +105,26 @@ pub struct AnswerWriter<'a> {
 }
 
 impl AnswerArgs {
-    /// Tests for an answer that goes to a file.
+    /// True if the answer goes to a file.
     pub fn is_file(&self) -> bool {
         self.target.file().is_some()
     }
 
-    /// Tests for `-t messages`.
+    /// True for `-t messages`.
     pub fn are_messages(&self) -> bool {
         matches!(self.to, Some(OutputName::Messages))
     }
 
-    /// The output for messages.
+    /// Opens the output for messages.
     pub fn messages(&self) -> Result<Output, OutputError> {
         self.target.open(false)
     }
 
-    /// Writes an answer of this form, of rows at most `limit`; IRIs are short against `base`.
+    /// Returns the writer for an answer of this form, with at most `limit` rows. IRIs are shortened against `base`.
     ///
     /// # Errors
     ///
-    /// The extension of the output stands for no format that the form has, or the output is a file that is read.
+    /// If the extension of the output does not name a format for this form, or the output is a file in `read`.
     pub fn writer<'p>(
         &self,
         form: Form,
@@ -162,7 +162,7 @@ impl AnswerArgs {
 }
 
 impl AnswerWriter<'_> {
-    /// The same for rows that come one by one, each of which is written at once.
+    /// Returns the writer for rows that arrive one by one, each of which is written at once.
     pub fn live(self) -> Result<Self, Failure> {
         let format = match (self.args.to, self.results) {
             (Some(OutputName::Messages), _) => MESSAGES,
@@ -172,8 +172,8 @@ impl AnswerWriter<'_> {
         bail!("--follow writes rows as they come: as table, csv, tsv or jsonl, and not as {format}")
     }
 
-    /// Writes the answer, and gives the number of rows or triples in it with the word for them. A boolean is 1 or 0 and
-    /// has no word.
+    /// Writes the answer. Returns the number of its rows or triples, and the noun for them. A boolean counts as 1 or 0,
+    /// with an empty noun.
     pub fn write(self, answer: Answer<'_>) -> Result<(u64, &'static str), Failure> {
         let xml = match &answer {
             Answer::Graph(_) => self.syntax == Syntax::RdfXml,
@@ -181,7 +181,7 @@ impl AnswerWriter<'_> {
         };
         let table = matches!(answer, Answer::Solutions(_)) && self.results == ResultsFormat::Table;
         let target = &self.args.target;
-        // It is waited for when all has been written.
+        // Waits for the pager when dropped, after everything has been written.
         let (_pager, mut output) = self.output(xml, table)?;
         let mut cut = 0;
         let written = match answer {
@@ -219,7 +219,8 @@ impl AnswerWriter<'_> {
         Ok(written)
     }
 
-    /// The output for the answer: on a terminal, maybe a pager. A `table` contains no escape sequences but colours.
+    /// Opens the output for the answer: on a terminal, possibly a pager. In a `table`, the only escape sequences are
+    /// colours.
     fn output(&self, xml: bool, table: bool) -> Result<(Option<Pager>, Output), Failure> {
         let AnswerArgs { target, no_pager, wide, .. } = self.args;
         if target.file().is_some() || !pager::is_able() {
@@ -249,7 +250,7 @@ impl AnswerWriter<'_> {
         }
     }
 
-    /// The width of a table: the terminal's.
+    /// Returns the width of tables: the terminal's; `None` if the output is not a terminal.
     fn width(&self) -> Option<usize> {
         if self.args.wide {
             return Some(usize::MAX);
@@ -261,7 +262,7 @@ impl AnswerWriter<'_> {
     }
 }
 
-/// Lets readers have each line when it is written.
+/// Flushes after each line, so that readers receive it at once.
 struct EachLine<'o>(&'o mut Output);
 
 impl Write for EachLine<'_> {

@@ -1,4 +1,4 @@
-//! Questions: where they are asked, how long they may take, and what becomes of the answer.
+//! Asks questions of logs, a store or a server, within limits of time and memory, and writes the answers.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -96,27 +96,27 @@ enum EngineName {
 pub struct Question<'q> {
     text: Box<MakeText<'q>>,
     filter: &'q FilterArgs,
-    /// The file that it is from, if that was named.
+    /// The file with the query, if one was named.
     file: Option<PathBuf>,
     times: RowTimes,
 }
 
-/// Order and form of rows by their times.
+/// The order of rows by time, and the form of their times.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RowTimes {
-    /// Rows of several logs stand in the order of their times.
+    /// True if the rows of several logs are sorted by time.
     pub by_time: bool,
-    /// Times are seconds since the first.
+    /// True if times are seconds since the first time.
     pub relative: bool,
-    /// Rows come one by one.
+    /// True if rows arrive one by one.
     pub live: bool,
 }
 
-/// Makes the text of a query with conditions in it.
+/// Makes the text of a query with conditions.
 type MakeText<'q> = dyn Fn(&[Condition]) -> Result<String, Failure> + 'q;
 
 impl<'q> Question<'q> {
-    /// A query as it was typed, or stands in a file; it may have places for conditions.
+    /// Creates a question from a query as typed or read from a file, which may have places for conditions.
     pub fn sparql(text: String, file: Option<PathBuf>, filter: &'q FilterArgs) -> Self {
         let name = file.as_deref().map_or("--query".to_owned(), shown);
         let text = move |conditions: &[Condition]| match conditions {
@@ -126,7 +126,7 @@ impl<'q> Question<'q> {
         Self { file, ..Self::named(text, filter, RowTimes::default()) }
     }
 
-    /// A query that has places for conditions.
+    /// Creates a question from a query that has places for conditions.
     pub fn named(
         text: impl Fn(&[Condition]) -> Result<String, Failure> + 'q,
         filter: &'q FilterArgs,
@@ -135,14 +135,14 @@ impl<'q> Question<'q> {
         Self { text: Box::new(text), filter, file: None, times }
     }
 
-    /// The query; `end` is the last time that the messages have.
+    /// Returns the query; `end` is the last time of the messages.
     pub fn query(&self, end: Option<&str>, base: Option<&str>) -> Result<Query, Failure> {
         let text = (self.text)(&self.filter.conditions(end)?)?;
-        // Some editors begin a file with a mark of its encoding.
+        // Some editors write a byte order mark at the start of a file.
         Ok(Query::parse(text.strip_prefix('\u{FEFF}').unwrap_or(&text), base)?)
     }
 
-    /// The query, of data that are there: where it is about a time before their end, with that.
+    /// Returns the query for loaded data: with the end of the data, if the filter has a time relative to it.
     pub fn of_data(
         &self,
         query: Query,
@@ -157,7 +157,7 @@ impl<'q> Question<'q> {
         self.query(end.as_ref().map(text_of), base)
     }
 
-    /// A query that needs what the query and all that is asked beside it needs.
+    /// Returns a query that needs the same data as the query together with all queries that are asked beside it.
     pub fn loading(&self, query: &Query) -> Result<Query, Failure> {
         let beside = self.filter.asked_beside();
         let times = self.times.relative.then(|| format!("SELECT ?time {{ ?message {TIMES} ?time }}"));
@@ -166,19 +166,19 @@ impl<'q> Question<'q> {
 }
 
 impl RowTimes {
-    /// The rows as these say; `start` is the first time that messages have, if it is known.
+    /// Sorts rows and converts their times; `start` is the first time of the messages, if it is known.
     pub fn apply<'a>(self, solutions: Solutions<'a>, start: Option<&Term>) -> Result<Solutions<'a>, QueryError> {
         let rows = if self.by_time { by_time(solutions)? } else { solutions };
         Ok(if self.relative { relative(rows, start) } else { rows })
     }
 }
 
-/// The server at a URL, which has so much time to answer a request.
+/// Returns the server at a URL, with a time limit for each request.
 pub fn endpoint(url: &str, time: Duration) -> Result<Endpoint, Failure> {
     Ok(Endpoint::builder(url).credentials(Credentials::from_environment()?).timeout(time).build()?)
 }
 
-/// The text of a term: an IRI, or the text of a literal.
+/// Returns the text of a term: an IRI, or the text of a literal.
 pub fn text_of(term: &Term) -> &str {
     match term {
         Term::NamedNode(node) => node.as_str(),
@@ -201,14 +201,14 @@ impl Source {
         })
     }
 
-    /// The values in the rows that a query has.
+    /// Returns the values in the rows of a query.
     pub fn values(&self, text: &str, cancel: &Cancel) -> Result<Vec<Term>, Failure> {
         let mut values = Vec::new();
         self.each_value(&Query::parse(text, None)?, cancel, |value| values.push(value.clone()))?;
         Ok(values)
     }
 
-    /// The same, one by one.
+    /// Calls `take` with each value in the rows of a query.
     pub fn each_value(&self, query: &Query, cancel: &Cancel, mut take: impl FnMut(&Term)) -> Result<(), Failure> {
         if let Answer::Solutions(solutions) = self.answer(query, cancel)? {
             for row in solutions.rows {
@@ -218,8 +218,8 @@ impl Source {
         Ok(())
     }
 
-    /// The last time that messages have, or another aggregate of them: a date and a time, or where no message has a date, a
-    /// time of day.
+    /// Returns the last time of the messages, or another aggregate of their times: a date and time or, if no message
+    /// has a date, a time of day.
     fn edge(&self, aggregate: &str, cancel: &Cancel) -> Result<Option<Term>, Failure> {
         for property in ["capturedAt", "clockTime"] {
             let text = format!("SELECT ({aggregate}(?time) AS ?edge) {{ ?message rpcg:{property} ?time }}");
@@ -231,7 +231,7 @@ impl Source {
     }
 }
 
-/// A time in seconds, maybe with a fraction.
+/// Parses a time in seconds, which may have a fraction.
 pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
     seconds
@@ -239,7 +239,7 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".to_owned())
 }
 
-/// Time for a query that was ended to end by itself; one that is busy where it cannot be ended is left behind.
+/// The time that a cancelled query has to end by itself before the process exits.
 const GRACE: Duration = Duration::from_millis(500);
 
 impl AskArgs {
@@ -252,9 +252,9 @@ impl AskArgs {
         Ok(())
     }
 
-    /// Asks a question of what the options name, and writes the answer as they say.
+    /// Asks a question of the inputs, the store or the server, and writes the answer as the options define.
     pub fn ask(&self, question: &Question<'_>) -> Result<Outcome, Failure> {
-        // Before the query is read: some take long to be understood.
+        // Before the query is parsed, since some queries take long to parse.
         let cancel = self.cancel()?;
         let mut sources = self.sources()?;
         if question.file.as_deref().is_some_and(is_stdin) && sources.iter().any(InputSource::is_stdin) {
@@ -270,7 +270,7 @@ impl AskArgs {
         if query.uses_services() && !self.allow_service {
             bail!("the query calls another server with SERVICE; --allow-service lets it");
         }
-        // Better now than when all the work is done.
+        // Check the output now rather than after all the work.
         let files = self.read.files(&sources).chain(question.file.as_deref());
         let limit = question.filter.limit;
         let writer = self.answer.writer(query.form(), base.clone(), limit, files)?;
@@ -317,7 +317,8 @@ impl AskArgs {
                 say(&format!("note: {unmet}"));
             }
         }
-        // An answer about what was not read is one, and "nothing" only where it was asked for by name.
+        // A query that sees unread input may answer despite an error; an empty answer counts only if the query names
+        // unread input.
         if !query.sees_unread() || (found == 0 && !query.names_unread()) {
             all_read?;
         }
@@ -327,8 +328,8 @@ impl AskArgs {
         Ok(self.outcome(found))
     }
 
-    /// The inputs that are there, and how many are not: which is said, and no reason to say nothing of the others. A file has
-    /// all of an answer or none.
+    /// Returns the inputs that exist, and the number of missing inputs. A missing input is an error if all are missing
+    /// or the answer goes to a file; otherwise its error is printed, and the other inputs are asked.
     fn there(&self, sources: Vec<InputSource>) -> Result<(Vec<InputSource>, usize), Failure> {
         let (sources, missing): (Vec<_>, Vec<_>) = sources.into_iter().partition(InputSource::is_there);
         for source in &missing {
@@ -342,12 +343,12 @@ impl AskArgs {
         Ok((sources, missing.len()))
     }
 
-    /// Tests for `--log-lines`.
+    /// True if `--log-lines` is given.
     pub fn has_log_lines(&self) -> bool {
         self.graph.log_lines
     }
 
-    /// Asks a question of each message of a log that grows.
+    /// Asks a question of each message as a log grows.
     pub fn follow(&self, question: &Question<'_>) -> Result<Outcome, Failure> {
         if question.filter.is_relative() {
             bail!("a log that is followed has no end yet, for a time before that: name a time such as 10:00:00");
@@ -374,7 +375,7 @@ impl AskArgs {
         if self.fail_if == Some(came) { Outcome::Findings } else { Outcome::Done }
     }
 
-    /// The inputs, unless a store or a server is asked.
+    /// Returns the inputs; none if a store or a server is asked.
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
         if self.store.is_some() || self.endpoint.is_some() { Ok(Vec::new()) } else { self.read.sources() }
     }
@@ -388,7 +389,7 @@ impl AskArgs {
         }
     }
 
-    /// Writes the messages that rows are about, as their logs have them, or as a store or a server gives them back.
+    /// Writes the messages that the rows name, as in their logs, or as rebuilt from a store or a server.
     fn write_messages(
         &self,
         selected: &SelectedMessages,
@@ -406,17 +407,17 @@ impl AskArgs {
         Ok(count)
     }
 
-    /// The switch that ends the query: Ctrl-C turns it, and the time.
+    /// Returns the switch that cancels the query, on Ctrl-C or after the timeout.
     fn cancel(&self) -> Result<Cancel, Failure> {
         let cancel = Cancel::default();
         let interrupted = cancel.clone();
         ctrlc::set_handler(move || {
-            // Asked twice: the user does not want to wait.
+            // Cancelled already: the user does not want to wait.
             if interrupted.cause().is_some() && !pager::is_open() {
                 leave();
             }
             interrupted.cancel(Cause::Interrupted);
-            // The answer ends with its pager.
+            // With a pager, the answer ends when the pager is closed.
             if pager::is_open() {
                 return;
             }
@@ -427,7 +428,7 @@ impl AskArgs {
         Ok(cancel)
     }
 
-    /// Lets a query end after a time, and at so much memory.
+    /// Sets the limits of time and memory for a query.
     fn bound(&self, cancel: &Cancel) {
         if let Some(time) = self.timeout {
             cancel.after(time);
@@ -442,12 +443,13 @@ impl AskArgs {
         self.endpoint.as_deref().map(|url| endpoint(url, self.request_timeout())).transpose()
     }
 
-    /// The time that a server has to answer a request.
+    /// Returns the time limit for a request to a server.
     fn request_timeout(&self) -> Duration {
         self.timeout.unwrap_or(crate::endpoint::TIMEOUT)
     }
 
-    /// The data to ask, and whether something was read of each input; `None` where `--strict` has stopped it.
+    /// Loads the data of a query. The inner result is an error if an input was not read; `None` if `--strict` stopped
+    /// the load.
     fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> Result<Option<ReadData>, Failure> {
         if let Some(dir) = &self.store {
             return Ok(Some((Dataset::stored(store::open_read_only(dir)?), Ok(()))));
@@ -465,9 +467,9 @@ impl AskArgs {
         Ok(Some((dataset, all_read)))
     }
 
-    /// Loads the inputs, unless `--strict` stops it; tells whether something was read of each.
+    /// Loads the inputs. The inner result is an error if an input was not read; `None` if `--strict` stopped the load.
     ///
-    /// It fails if nothing was read of any, and the query does not see what else there is.
+    /// Fails if no input was read, and the query does not see unread input.
     fn load(
         &self,
         loading: &mut Loading<'_>,
@@ -475,7 +477,7 @@ impl AskArgs {
         sources: &[InputSource],
         cancel: &Cancel,
     ) -> Result<Option<Result<(), Failure>>, Failure> {
-        // Terms that the query names are made for it.
+        // Terms that the query names are added to the graph.
         let mut graph = self.graph.clone();
         graph.provenance |= query.names_provenance();
         graph.log_lines |= query.names_log_lines();
@@ -507,7 +509,7 @@ impl AskArgs {
     }
 }
 
-/// Notes what in a query finds nothing in any log: terms that our vocabularies do not have, pointers without their slash.
+/// Notes the parts of a query that cannot match any log: unknown terms, and pointers without their slash.
 fn note_unknown(query: &Query) {
     for text in query.no_pointers() {
         say(&format!("note: {text:?} is not a JSON Pointer and finds nothing: did you mean \"/{text}\"?"));
@@ -520,7 +522,7 @@ fn note_unknown(query: &Query) {
     }
 }
 
-/// Notes the classes in a query that nothing may have, since what has one of their subclasses is not said to have both.
+/// Notes the classes in a query that no node has, since nodes have only one of their subclasses.
 fn note_superclasses(query: &Query) {
     let mut subclasses: BTreeMap<NamedNode, Vec<String>> = BTreeMap::new();
     let ontologies = [JSON_RPC_ONTOLOGY, RPCGRAPH_ONTOLOGY, LSP_ONTOLOGY, ALIGNMENT];
@@ -540,16 +542,16 @@ fn note_superclasses(query: &Query) {
     }
 }
 
-/// A term as queries name it.
+/// Returns a term with its prefix, as in queries.
 fn prefixed(term: &NamedNode) -> String {
     let local = |(prefix, namespace): &(_, _)| Some(format!("{prefix}:{}", term.as_str().strip_prefix(*namespace)?));
     PREFIXES.iter().find_map(local).unwrap_or_else(|| term.to_string())
 }
 
-/// Data, and whether something was read of each input.
+/// The data, and an error if an input was not read.
 type ReadData = (Dataset, Result<(), Failure>);
 
-/// Ends the process after a time, if the query has not ended by then.
+/// Exits the process after a time, if the query has not ended by then.
 fn leave_after(time: Duration, cause: Cause) {
     let _ = thread::Builder::new().spawn(move || {
         thread::sleep(time);
@@ -558,7 +560,7 @@ fn leave_after(time: Duration, cause: Cause) {
     });
 }
 
-/// The base that IRIs are shortened against: the session, or the folder that all sessions are in.
+/// Returns the base for shortening IRIs: the session, or the folder that contains all sessions.
 pub fn base(sources: &[InputSource]) -> Option<String> {
     let [first, rest @ ..] = sources else { return None };
     if rest.is_empty() {
@@ -567,9 +569,9 @@ pub fn base(sources: &[InputSource]) -> Option<String> {
     let mut common = first.iri.as_str();
     for source in rest {
         let shared = common.bytes().zip(source.iri.bytes()).take_while(|(a, b)| a == b).count();
-        // Up to a slash, which is never a part of a longer character.
+        // Cut after a slash, which is never a part of a longer character.
         common = common.get(..shared).and_then(|shared| shared.rfind('/').map(|slash| &shared[..=slash])).unwrap_or("");
     }
-    // A base needs more than `file:///`.
+    // `file:///` alone is not a base.
     (common.matches('/').count() > 3).then(|| common.to_owned())
 }

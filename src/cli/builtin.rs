@@ -1,4 +1,4 @@
-//! `vocab`, `formats`: what is built in.
+//! `vocab` and `formats`: print the built-in vocabularies and formats.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ const R2RML: &str = include_str!("../../ontology/messages.r2rml.ttl");
 pub const LSP_ONTOLOGY: &str = include_str!("../../ontology/lsp.ttl");
 const SHAPES: &str = include_str!("../../ontology/shapes.ttl");
 
-/// Name, title and text of each vocabulary.
+/// Returns the name, title and text of each vocabulary.
 fn vocabularies() -> [(&'static str, &'static str, Cow<'static, str>); 11] {
     [
         ("json-rpc", "Ontology `jrpc:` of the building block, in Turtle", JSON_RPC_ONTOLOGY.into()),
@@ -82,7 +82,7 @@ fn format_names() -> Vec<&'static str> {
     Format::ALL.iter().map(|format| format.name()).collect()
 }
 
-/// Name, summary, fields and sample of a format.
+/// Describes a format: its name, summary, fields and sample.
 fn format_text(format: Format) -> String {
     let sample: String = format.sample().lines().map(|line| format!("        {line}\n")).collect();
     format!("{}\n    {}\n    carries: {}\n{sample}", format.name(), format.summary(), format.carries())

@@ -1,4 +1,4 @@
-//! `capture`: a building block out of logs.
+//! `capture`: makes a building block from logs.
 
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ pub struct CaptureCommand {
 
 impl CaptureCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        // A folder that is being written goes too.
+        // Also removes a folder that is being written.
         leave_on_ctrl_c();
         let Self { output, quiet, .. } = self;
         let options = self.input.options()?;
@@ -76,7 +76,7 @@ impl CaptureCommand {
     }
 }
 
-/// The counts of messages that are in no example, with the reasons.
+/// Lists the reasons why messages are not in an example, with the number of messages.
 fn left_out(capture: &Capture) -> String {
     let reasons: Vec<_> = capture.left_out().iter().map(|(reason, count)| format!("{count} × {reason}")).collect();
     if reasons.is_empty() { String::new() } else { format!("; in no example: {}", reasons.join(", ")) }

@@ -1,4 +1,4 @@
-//! The messages that `show` and `report` are about: a question for them, with the filters that all questions have.
+//! Chooses the messages for `show` and `report`: a question with the filters that all questions have.
 
 use crate::convert::{Converter, Options, processors};
 use crate::mapping::{Mapper, Mapping};
@@ -13,20 +13,21 @@ use super::filter::FilterArgs;
 use super::input::InputSource;
 use super::messages::SelectedMessages;
 
-/// Which messages are chosen.
+/// A choice of messages.
 pub struct Choice<'c> {
     filter: &'c FilterArgs,
     question: Question<'c>,
 }
 
 impl<'c> Choice<'c> {
-    /// Those that the filter lets through; of these patterns, if there are any, one tells what `?message` is.
+    /// Chooses the messages that pass the filter and, if there are patterns, match one of these patterns for
+    /// `?message`.
     pub fn new(patterns: &'c [String], filter: &'c FilterArgs) -> Self {
         let text = move |conditions: &[Condition]| Ok(query_text(patterns, filter, conditions));
         Self { filter, question: Question::named(text, filter, RowTimes::default()) }
     }
 
-    /// Reads what the question needs of logs and RDF files, and what the queries need that are asked `beside` it.
+    /// Loads from logs and RDF files the data that the question needs, and the data that the queries `beside` it need.
     pub fn read(
         &self,
         sources: &[InputSource],
@@ -60,7 +61,7 @@ impl<'c> Choice<'c> {
         Ok(Source::Here(dataset))
     }
 
-    /// The messages that are chosen, each with its answer or its request.
+    /// Returns the chosen messages, each with its answer or its request.
     pub fn messages(&self, source: &Source) -> Result<SelectedMessages, Failure> {
         let (mut selected, cancel) = (SelectedMessages::default(), Cancel::default());
         let query = self.question.of_data(self.question.query(None, None)?, None, source, &cancel)?;
@@ -68,7 +69,7 @@ impl<'c> Choice<'c> {
         Ok(selected)
     }
 
-    /// Why none is.
+    /// Returns the reason why no message is chosen.
     pub fn nothing(&self, source: &Source, name: &str) -> Result<Failure, Failure> {
         let mut unmet = self.filter.unmet(|text| source.values(text, &Cancel::default()))?;
         if unmet.is_empty() {
@@ -82,7 +83,7 @@ fn query_text(patterns: &[String], filter: &FilterArgs, conditions: &[Condition]
     let patterns: Vec<_> = patterns.iter().map(|pattern| format!("{{ {pattern} }}")).collect();
     let patterns = patterns.join(" UNION ");
     let conditions: String = conditions.iter().map(|condition| condition.pattern.replace("$it", "?message")).collect();
-    // Those in a batch are chosen one by one, where it is not batches that are wanted.
+    // Messages in a batch are chosen one by one, unless the filter names kinds.
     let batches = if filter.names_kinds() { "" } else { "FILTER NOT EXISTS { ?message a rpcg:Batch }" };
     let first = filter.limit.map_or(String::new(), |limit| {
         format!("ORDER BY STRBEFORE(STR(?message), \"#m\") ?sequence ?index LIMIT {limit}")
@@ -102,5 +103,5 @@ fn query_text(patterns: &[String], filter: &FilterArgs, conditions: &[Condition]
     )
 }
 
-/// From a request to its answer, and back.
+/// The path from a request to its answer, or from an answer to its request.
 const PAIR: &str = "rpcg:respondsTo|^rpcg:respondsTo";

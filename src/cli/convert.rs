@@ -1,4 +1,4 @@
-//! `convert`: logs to RDF and tables.
+//! `convert`: writes logs as RDF, tables or spans.
 
 use crate::mapping::Mapping;
 use crate::sink::{Output, OutputError, Sink, SpanCounts, Syntax, Tables};
@@ -69,7 +69,7 @@ impl ConvertTo {
 /// The open output.
 enum ConvertOutput {
     Stream(Box<Output>, Syntax),
-    /// With payloads or not.
+    /// Spans; true for spans with payloads.
     Spans(Box<Output>, bool),
     Tables(Box<Tables>),
 }
@@ -135,7 +135,7 @@ impl Convert {
                     outcome = Outcome::Findings;
                 }
                 Attempt::Stopped => {
-                    // The output before that record is whole; a file would pass for all of it.
+                    // The output before that record is complete; but a file would be mistaken for the whole.
                     if self.target.file().is_none() {
                         sink.finish()?;
                     }
@@ -160,7 +160,7 @@ impl Convert {
     }
 }
 
-/// The summary of spans.
+/// Formats the summary of spans.
 fn told(counts: &SpanCounts) -> String {
     let SpanCounts { spans, untimed, unanswered, apart } = *counts;
     let (spans, untimed) = (counted(spans, "span"), counted(untimed, "message"));

@@ -1,4 +1,4 @@
-//! `detect`: the format of a log, what was read of it, and a description of the format.
+//! `detect`: prints the format of a log, the outcome of reading it, and a description of the format.
 
 use std::io::{Read, Write as _};
 
@@ -15,9 +15,9 @@ use super::input::InputSource;
 use super::read::InputArgs;
 use super::{Failure, Outcome};
 
-/// Bytes of a log that a description is made from.
+/// The number of bytes at the start of a log that a description is made from.
 const HEAD: u64 = 64 * 1024;
-/// Limits of records shown, and of characters of a message.
+/// The maximum number of records shown, and of characters of a message.
 const SHOWN: usize = 3;
 const SHOWN_CHARACTERS: usize = 200;
 
@@ -40,7 +40,7 @@ impl DetectCommand {
     }
 }
 
-/// Prints what a log was read as: its format, its first records, the counts of what was read, and what says the same.
+/// Prints how a log was read: its format, its first records, the counts, and options that read it in the same way.
 fn explain(source: &InputSource, options: &ReaderOptions) -> Result<Outcome, Failure> {
     let mut out = anstream::stdout().lock();
     let (mut head, mut outcome) = (Vec::new(), Outcome::Done);
@@ -61,7 +61,7 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> Result<Outcome, Fai
         {
             show(&mut out, record)?;
         }
-        // The end of the head may be cut off.
+        // Entries near the end of the head may be cut off.
         if entry.location().byte < HEAD / 2 {
             seen.push(as_read(entry));
         }
@@ -79,7 +79,7 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> Result<Outcome, Fai
     Ok(outcome)
 }
 
-/// The parts of a record, each behind its name.
+/// Prints the parts of a record, each after its name.
 fn show(out: &mut impl std::io::Write, record: &Record<'_>) -> std::io::Result<()> {
     let time = record.time.map(|time| time.to_string());
     let sender = match (record.sender, record.direction) {
@@ -105,8 +105,8 @@ fn show(out: &mut impl std::io::Write, record: &Record<'_>) -> std::io::Result<(
     Ok(())
 }
 
-/// Options or a description of a format by which a log is read as it was detected; it begins with `head`, with the entries
-/// `seen`.
+/// Returns options, or a description of a format, that read a log as it was detected. The log begins with `head`, which
+/// has the entries `seen`.
 fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
     let line = |at: u64| {
         let at = usize::try_from(at).unwrap_or_default().min(head.len());
@@ -149,7 +149,7 @@ fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
     )
 }
 
-/// An entry without the note on whether its bytes were copied, which depends on how a log is said to be read.
+/// Clears the flag for copied bytes, which differs with the options for reading a log.
 fn as_read(mut entry: Entry<'static>) -> Entry<'static> {
     if let Entry::Record(record) = &mut entry {
         record.flags.is_derived = false;
@@ -157,7 +157,7 @@ fn as_read(mut entry: Entry<'static>) -> Entry<'static> {
     entry
 }
 
-/// The first entries of a text.
+/// Returns the first entries of a text, at most `most`.
 fn entries(text: &[u8], options: &ReaderOptions, most: usize) -> Vec<Entry<'static>> {
     let Ok(mut reader) = Reader::new(text, options) else { return Vec::new() };
     std::iter::from_fn(|| reader.next_entry().ok()?).take(most).map(as_read).collect()

@@ -1,6 +1,6 @@
-//! Which messages a question is about: conditions that mean the same in every question.
+//! Filters: conditions on messages that mean the same in every question.
 //!
-//! A query has places for them: `#:messages ?message` stands where they hold for what `?message` is.
+//! Queries have places for conditions: `#:messages ?message` is replaced by the conditions on `?message`.
 
 use std::str::FromStr as _;
 
@@ -72,7 +72,7 @@ pub struct FilterArgs {
     pub limit: Option<usize>,
 }
 
-/// A time as it was typed, and what it means.
+/// A time as typed, and its meaning.
 #[derive(Debug, Clone)]
 struct Moment {
     text: String,
@@ -82,9 +82,9 @@ struct Moment {
 #[derive(Debug, Clone)]
 enum MomentKind {
     At(DateTime),
-    /// A time of day, as much of it as was said.
+    /// A time of day, as precise as it was typed.
     Clock(String),
-    /// Before the end.
+    /// A duration before the end of the log.
     Before(DayTimeDuration),
 }
 
@@ -111,25 +111,26 @@ fn parse_moment_kind(text: &str) -> Option<MomentKind> {
     if digits && text.get(2..3) == Some(":") {
         return Some(MomentKind::Clock(text.to_owned()));
     }
-    // One that says its zone.
+    // A date and time with a time zone.
     let time = |text: String| DateTime::from_str(&text).ok().filter(|time| time.timezone_offset().is_some());
     let at = [text.to_owned(), format!("{text}Z"), format!("{text}T00:00:00Z")].into_iter().find_map(time);
     at.map(MomentKind::At)
 }
 
-/// The property that a glob is compared with: the path from a message to its value, and the expression to compare.
+/// A property that a glob is compared with: the path from a message to its value, and the expression to compare.
 struct Property {
     name: &'static str,
     path: &'static str,
     value: &'static str,
-    /// Whether the glob may match an ending.
+    /// True if the glob is compared with the end of the value.
     ending: bool,
 }
 
 const PROPERTIES: [Property; 6] = [
     property("method", "jrpc:hasMethod|(rpcg:respondsTo/jrpc:hasMethod)", "STR(?filtered)"),
     property("tool", "rpcg:toolName|(rpcg:respondsTo/rpcg:toolName)", "STR(?filtered)"),
-    // A path that begins with a step is two patterns, of which the second alone would be asked for each message.
+    // Not shortened: a path that begins with a common step is two patterns, and the second would be evaluated for each
+    // message.
     property("id", "(jrpc:hasId/jrpc:hasStringValue)|(jrpc:hasId/jrpc:hasNumberValue)", "STR(?filtered)"),
     property("sender", "rpcg:sentBy", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
     property("kind", "rdf:type", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
@@ -144,14 +145,14 @@ const fn property(name: &'static str, path: &'static str, value: &'static str) -
     Property { name, path, value, ending: false }
 }
 
-/// The times of messages.
+/// The path from a message to its times.
 pub const TIMES: &str = "rpcg:capturedAt|rpcg:clockTime";
 
 const PAYLOADS: &str = "jrpc:hasMethod|jrpc:hasParameters|jrpc:hasResult|\
     (jrpc:hasError/(jrpc:hasErrorMessage|jrpc:hasErrorData|rpcg:value))|rpcg:value|rpcg:text|rpcg:extraMembers";
 
 impl Property {
-    /// The expression that a value fits a glob.
+    /// Returns the expression that tests a value for a glob.
     fn fits(&self, glob: &str) -> String {
         let glob = if self.value.starts_with("LCASE") { glob.to_lowercase() } else { glob.to_owned() };
         let value = self.value;
@@ -192,7 +193,7 @@ impl FilterArgs {
         times.into_iter().filter_map(|(name, moment)| Some((name, moment.as_ref()?)))
     }
 
-    /// The options that were given, without their `values` or with them; nothing, if there are none.
+    /// Returns the options that were given, with or without their `values`; empty if there are none.
     pub fn said(&self, values: bool) -> String {
         let limit = self.limit.map(|limit| limit.to_string());
         let globs = self.each_glob().map(|(property, glob)| (property.name, glob));
@@ -205,17 +206,17 @@ impl FilterArgs {
             .join(" ")
     }
 
-    /// Tests for `--kind`.
+    /// True if `--kind` is given.
     pub fn names_kinds(&self) -> bool {
         !self.kind.is_empty()
     }
 
-    /// Tests for a time relative to the end of the log.
+    /// True if a time is relative to the end of the log.
     pub fn is_relative(&self) -> bool {
         self.times().any(|(_, moment)| matches!(moment.at, MomentKind::Before(_)))
     }
 
-    /// The conditions, as the places in a query take them; `end` is the last time that the messages have.
+    /// Returns the conditions for the places in a query; `end` is the last time of the messages.
     pub fn conditions(&self, end: Option<&str>) -> Result<Vec<Condition>, Failure> {
         let mut conditions = Vec::new();
         for (property, globs) in self.globs() {
@@ -239,7 +240,7 @@ impl FilterArgs {
         Ok(conditions)
     }
 
-    /// Queries that need what is asked beside the question: [`unmet`](Self::unmet), and the end of the log.
+    /// Returns queries for the data that [`unmet`](Self::unmet) and the end of the log need.
     pub fn asked_beside(&self) -> impl Iterator<Item = String> {
         let paths = self.globs().map(|(property, _)| property.path);
         let times = self.times().next().map(|_| TIMES);
@@ -248,7 +249,7 @@ impl FilterArgs {
             .map(|path| format!("SELECT ?filtered {{ ?message rpcg:inSession ?session ; {path} ?filtered }}"))
     }
 
-    /// Which of the conditions no message fulfils, for people; `ask` gives the first column of a query's rows.
+    /// Describes the conditions that no message fulfils; `ask` returns the first column of a query's rows.
     pub fn unmet(&self, mut ask: impl FnMut(&str) -> Result<Vec<Term>, Failure>) -> Result<Vec<String>, Failure> {
         let mut unmet = Vec::new();
         for (property, glob) in self.each_glob() {
@@ -284,7 +285,7 @@ impl FilterArgs {
 }
 
 impl MomentKind {
-    /// The expression that `?filtered` is at this time, or as `sign` says.
+    /// Returns the expression that compares `?filtered` with this time by `sign`.
     fn fits(&self, sign: &str, end: Option<&str>) -> Result<String, Failure> {
         let before = |duration: &DayTimeDuration, end: &str| {
             let duration = Duration::from(*duration);
@@ -298,7 +299,7 @@ impl MomentKind {
         };
         match self {
             Self::At(time) => Ok(format!("?filtered {sign} \"{time}\"^^xsd:dateTime")),
-            // Of the time of day, as much as was said.
+            // Compares only as many characters as were typed.
             Self::Clock(time) => {
                 let (length, time) = (time.len(), quoted(time));
                 Ok(format!("SUBSTR(REPLACE(STR(?filtered), \"^.*T\", \"\"), 1, {length}) {sign} {time}"))
@@ -307,7 +308,7 @@ impl MomentKind {
                 Some(end) => before(duration, end)
                     .ok_or_else(|| anyhow!("the end of the log, {end}, is not a time that --since can count from"))?
                     .fits(sign, None),
-                // Every time, as long as the end is not known.
+                // Any time, as long as the end is unknown.
                 None => Ok("BOUND(?filtered)".to_owned()),
             },
         }

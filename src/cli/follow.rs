@@ -1,4 +1,4 @@
-//! `--follow`: going on as a log grows.
+//! `--follow`: continues as a log grows.
 
 use std::io;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use super::read::{Attempt, Run};
 use super::target::leave;
 use super::{Failure, is_closed_pipe, say};
 
-/// Rows that may wait to be written.
+/// The maximum number of rows that wait to be written.
 const ROWS: usize = 256;
 
-/// The one log that is followed: until it ends, or until Ctrl-C is pressed. Pressed again, that ends the process.
+/// Returns the one log to follow, until its end or until Ctrl-C. A second Ctrl-C exits the process.
 pub fn followed(mut sources: Vec<InputSource>) -> Result<InputSource, Failure> {
     let source = sources.pop().filter(|source| sources.is_empty() && source.rdf_format().is_none());
     let Some(mut source) = source else {
@@ -38,7 +38,7 @@ pub fn followed(mut sources: Vec<InputSource>) -> Result<InputSource, Failure> {
     Ok(source)
 }
 
-/// Asks a question of each message of a log as it comes, and writes the rows; gives their number.
+/// Asks a question of each message as a log grows, and writes the rows; returns their number.
 pub fn answer(
     source: &InputSource,
     run: &mut Run<'_>,
@@ -56,7 +56,7 @@ pub fn answer(
             let rows = Box::new(rows.into_iter().map(Ok));
             let rows = times.apply(Solutions { variables, rows }, None);
             let written = rows.map_err(Failure::from).and_then(|rows| writer.write(Answer::Solutions(rows)));
-            // Nobody wants more.
+            // The output takes no more rows, so stop reading.
             stop.store(true, Ordering::Relaxed);
             written
         });

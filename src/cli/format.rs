@@ -1,4 +1,4 @@
-//! Which files are read, and their format: a name, a file that describes one, or where the messages are.
+//! The files to read, and their format: a name, a file that describes the format, or the places of messages in lines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,12 +49,12 @@ enum From {
 }
 
 impl FormatArgs {
-    /// The logs that paths name, none of them opened.
+    /// Returns the logs at paths, without opening them.
     pub fn sources(&self, paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>, Failure> {
         sources(&files(paths, self.recursive)?, base)
     }
 
-    /// How to read.
+    /// Returns the options for reading.
     pub fn options(&self) -> Result<ReaderOptions, Failure> {
         let group = self.session_by.as_ref().and_then(SessionBy::group);
         let layout = match (&self.line, group) {
@@ -77,7 +77,7 @@ impl FormatArgs {
     }
 }
 
-/// A format of logs by its name, or by a file that describes it.
+/// Parses the name of a format, or reads a file that describes a format.
 fn parse_from(name: &str) -> Result<From, String> {
     match name.ends_with(".toml") {
         true => load(Path::new(name)).map(From::Layout).map_err(|error| told(error.as_ref())),
@@ -90,7 +90,7 @@ fn parse_from(name: &str) -> Result<From, String> {
     }
 }
 
-/// The format that a file describes.
+/// Reads the description of a format from a file.
 fn load(path: &Path) -> Result<Layout, Failure> {
     let text = fs::read_to_string(path).context("it cannot be read")?;
     Ok(Layout::described(&text)?)

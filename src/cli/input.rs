@@ -28,19 +28,19 @@ const STDIN: &str = "/dev/stdin";
 
 /// An input that has not been opened yet.
 pub struct InputSource {
-    /// As the user named it; `None` for standard input.
+    /// The path as the user named it; `None` for standard input.
     path: Option<PathBuf>,
     pub iri: String,
     pub iri_stated: bool,
-    /// Ends it, where it is followed as it grows.
+    /// The switch that ends reading, if the log is followed as it grows.
     pub follow: Option<Arc<AtomicBool>>,
     /// A copy of its content when it was opened, if it is read more than once.
     kept: Option<Kept>,
-    /// The tables that it is in, if its path is a folder of such, and its place among the logs that they hold.
+    /// The tables that contain it, if its path is a folder of tables, and its index among their logs.
     tables: Option<(Arc<TableLogs>, usize)>,
 }
 
-/// A copy of an input, from its beginning. The file has no name, so it disappears with the process.
+/// A copy of an input, from its beginning, in an unnamed file that disappears with the process.
 #[derive(Debug, Clone)]
 struct Kept {
     file: Arc<File>,
@@ -49,7 +49,7 @@ struct Kept {
 
 impl Read for Kept {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Others read it at the same time.
+        // Several readers share the file, so its position is not used.
         #[cfg(unix)]
         let read = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;
         #[cfg(windows)]
@@ -59,12 +59,13 @@ impl Read for Kept {
     }
 }
 
-/// Tests for `-`, which stands for standard input or output.
+/// True for `-`, which stands for standard input or output.
 pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The inputs, each with the IRI of its session. No two share one: their triples would get mixed up.
+/// Returns the inputs, each with the IRI of its session. Two inputs with one IRI are an error: their triples would get
+/// mixed up.
 pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>, Failure> {
     let stdin = [PathBuf::from("-")];
     let paths = if paths.is_empty() { &stdin } else { paths };
@@ -85,7 +86,7 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
             None => source.path.as_deref().map_or_else(|| Ok(STDIN_IRI.to_owned()), file_iri)?,
             Some(base) if paths.len() == 1 => base.as_str().to_owned(),
             Some(base) => {
-                // One segment of a path, in which nothing of the name is syntax.
+                // One segment of a path, in which the name is percent-encoded.
                 let segment = utf8_percent_encode(&source.file_name(), RESERVED).to_string();
                 base.resolve(&IriRef::parse(segment)?)?.into_inner()
             }
@@ -107,7 +108,7 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
     Ok(sources)
 }
 
-/// The logs that a folder of tables holds.
+/// Returns the logs in a folder of tables.
 fn in_tables(folder: &Path) -> Result<Vec<InputSource>, Failure> {
     let tables = Arc::new(TableLogs::open(folder).with_context(|| format!("cannot read {}", shown(folder)))?);
     let source = |(place, iri): (usize, &str)| InputSource {
@@ -122,8 +123,8 @@ fn in_tables(folder: &Path) -> Result<Vec<InputSource>, Failure> {
     Ok(sources)
 }
 
-/// The files that paths stand for: a folder for those in it, in the order of their names, and with `recursive` for those in
-/// its folders too. Hidden files and links in it are left out. A folder of tables stays one.
+/// Replaces each folder in `paths` by its files, sorted by name, and with `recursive` by the files in its subfolders,
+/// too. Skips hidden files and links in folders. Keeps folders of tables.
 pub fn files(paths: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -150,7 +151,7 @@ fn files_in(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<
     let mut entries = entries.with_context(unreadable)?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries.iter().filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b".")) {
-        // A link has a type of its own.
+        // For a link, neither is true.
         let kind = entry.file_type().with_context(unreadable)?;
         if kind.is_file() {
             files.push(entry.path());
@@ -172,12 +173,12 @@ pub fn folders_in(path: &Path) -> u64 {
 }
 
 impl InputSource {
-    /// One that has no IRI yet.
+    /// Creates an input without an IRI.
     fn new(path: Option<PathBuf>, iri_stated: bool) -> Self {
         Self { path, iri: String::new(), iri_stated, follow: None, kept: None, tables: None }
     }
 
-    /// The syntax, if it is an RDF file and not a log.
+    /// Returns the RDF syntax of the file; `None` for a log.
     pub fn rdf_format(&self) -> Option<RdfFormat> {
         rdf_format(self.path.as_deref()?)
     }
@@ -186,12 +187,12 @@ impl InputSource {
         self.path() == Path::new(STDIN)
     }
 
-    /// Tests for a path that exists.
+    /// True if its path exists, and for standard input.
     pub fn is_there(&self) -> bool {
         self.path.as_deref().is_none_or(Path::exists)
     }
 
-    /// As messages to the user name it.
+    /// Returns its name in messages to the user.
     pub fn name(&self) -> String {
         match &self.path {
             Some(path) => shown(path),
@@ -199,22 +200,22 @@ impl InputSource {
         }
     }
 
-    /// Its name without folders.
+    /// Returns its file name without folders.
     pub fn file_name(&self) -> String {
         self.path.as_deref().map_or_else(|| "stdin".to_owned(), file_name)
     }
 
-    /// Its path; for standard input, the system's path, if it has one.
+    /// Returns its path; for standard input, the system's path for it.
     pub fn path(&self) -> &Path {
         self.path.as_deref().unwrap_or(Path::new(STDIN))
     }
 
-    /// Keeps what standard input gives, so that it can be read again.
+    /// Copies standard input, so that it can be read again.
     pub fn keep(&mut self) -> Result<(), Failure> {
         if self.is_stdin() { self.keep_log() } else { Ok(()) }
     }
 
-    /// Keeps what it has now, whatever becomes of it, unless it is in tables.
+    /// Copies its present content, unless it is in tables.
     pub fn keep_log(&mut self) -> Result<(), Failure> {
         if self.tables.is_some() || self.kept.is_some() {
             return Ok(());
@@ -236,14 +237,14 @@ impl InputSource {
         Ok(())
     }
 
-    /// The path at which another process finds the copy of it.
+    /// Returns the path at which another process can read the copy.
     #[cfg(target_os = "linux")]
     pub fn kept_path(&self) -> Option<String> {
         let file = std::os::fd::AsRawFd::as_raw_fd(&*self.kept.as_ref()?.file);
         Some(format!("/proc/{}/fd/{file}", std::process::id()))
     }
 
-    /// Takes what another process has kept of it, if it has.
+    /// Uses the copy that another process made, if there is one.
     #[cfg(target_os = "linux")]
     pub fn keep_as(&mut self, kept: Option<&Path>) -> Result<(), Failure> {
         if let Some(kept) = kept {
@@ -256,8 +257,8 @@ impl InputSource {
         Ok(())
     }
 
-    /// The entries that it has by itself, if it is in tables, which have no `provenance`; `longest` is the size of the longest
-    /// cell.
+    /// Returns the entries of an input in tables, which do not have `provenance`; `None` for other inputs. `longest` is
+    /// the maximum size of a cell.
     pub fn in_tables(&self, provenance: bool, longest: usize) -> Result<Option<Input<OwnEntries>>, Failure> {
         let Some((tables, place)) = &self.tables else { return Ok(None) };
         if self.follow.is_some() {
@@ -272,7 +273,7 @@ impl InputSource {
         tables.input(*place, longest).with_context(|| format!("cannot read {}", self.name()))
     }
 
-    /// Opens it.
+    /// Opens the log.
     pub fn open(&self) -> Result<Log, Failure> {
         if self.tables.is_some() {
             bail!("{} is a folder of tables, and here logs are read: name the logs", self.name());

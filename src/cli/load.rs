@@ -1,4 +1,4 @@
-//! `load`: logs to a server or a store.
+//! `load`: loads logs into a SPARQL server or a store.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::iter::Enumerate;
@@ -64,11 +64,11 @@ struct Loading<'l> {
     load: &'l Load,
     run: Run<'l>,
     sources: Enumerate<slice::Iter<'l, InputSource>>,
-    /// Inputs that have been read and not been sent yet, by their numbers.
+    /// Inputs that were read but not sent yet, by number.
     waiting: VecDeque<(usize, Spool)>,
-    /// Counts of each input.
+    /// The counts of each input, by number.
     loaded: BTreeMap<usize, Loaded>,
-    /// Why no more is loaded, by the number of the input; without a reason `--strict` has stopped it.
+    /// The reasons why loading ended, by number of the input; `None` if `--strict` stopped it.
     ended: BTreeMap<usize, Option<Failure>>,
 }
 
@@ -101,7 +101,7 @@ impl Load {
         let work = || self.work(&loading, &*target, &name, threads);
         thread::scope(|scope| {
             for _ in 1..threads {
-                // Fewer threads than asked for do as well.
+                // If a thread cannot be started, fewer threads do the work.
                 let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
@@ -125,7 +125,7 @@ impl Load {
         Ok(if loaded.doubts.is_empty() { Outcome::Done } else { Outcome::Findings })
     }
 
-    /// Loads one input after the other, as long as there are any. They are read in turn, and sent side by side.
+    /// Loads inputs until there are none left. Inputs are read in turn, and sent in parallel.
     fn work(&self, loading: &Mutex<Loading<'_>>, target: &dyn Target, name: &str, threads: usize) {
         let when = if threads > 1 { When::Never } else { self.read.input.progress };
         loop {
@@ -170,15 +170,15 @@ impl Load {
 }
 
 impl Loading<'_> {
-    /// The next input that is to be sent, which nothing stands in the way of.
+    /// Returns the next input to send, unless loading has ended.
     fn next(&mut self) -> Option<(usize, Spool)> {
-        // With --strict, a later input may stop it all.
+        // With --strict, all inputs are read first, since a later input may stop the load.
         while self.ended.is_empty() && (self.waiting.is_empty() || self.load.graph.strict) {
             let Some((number, source)) = self.sources.next() else { break };
             match self.read(source) {
                 Ok((Attempt::Done, spool)) => self.waiting.push_back((number, spool)),
                 Ok((Attempt::Failed, _)) => {}
-                // Its earlier graph stays.
+                // The input's earlier graph stays.
                 Ok((Attempt::Unread(why), _)) => print_failure(&why),
                 Ok((Attempt::Stopped, _)) => {
                     say("nothing was loaded");

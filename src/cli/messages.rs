@@ -1,4 +1,4 @@
-//! `-t messages`: the messages that rows are about, each as a line of JSON.
+//! `-t messages`: writes the messages that rows name, each as a line of JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -15,14 +15,15 @@ use super::ask::Source;
 use super::input::InputSource;
 use super::{Failure, rebuild::read_graph};
 
-/// Messages of one query.
+/// The maximum number of records in one query.
 const AT_ONCE: usize = 200;
 
-/// Messages by the IRIs of their logs, of which they are written in the order; a batch means those in it, one by one.
+/// The selected messages by the IRIs of their logs, written in the order of each log. A batch stands for all messages
+/// in it.
 #[derive(Default)]
 pub struct SelectedMessages(BTreeMap<String, BTreeSet<Name>>);
 
-/// The name of a message, with or without its `m`.
+/// Parses the name of a message, with or without its `m`.
 pub fn parse_name(text: &str) -> Option<Name> {
     let name = text.trim_start_matches('m');
     let (record, element) = name.split_once('.').map_or((name, None), |(record, element)| (record, Some(element)));
@@ -30,7 +31,7 @@ pub fn parse_name(text: &str) -> Option<Name> {
 }
 
 impl SelectedMessages {
-    /// Those that the first column of rows names.
+    /// Selects the messages that the first column of rows names.
     pub fn of(solutions: Solutions<'_>, limit: usize) -> Result<Self, Failure> {
         let column = solutions.variables.first().map(|variable| variable.as_str().to_owned()).unwrap_or_default();
         let mut selected = Self::default();
@@ -42,7 +43,7 @@ impl SelectedMessages {
         Ok(selected)
     }
 
-    /// Adds a message, if that is what the term is the IRI of; tells whether it is.
+    /// Adds the message whose IRI is the term. Returns false if the term is not the IRI of a message.
     pub fn add(&mut self, message: &Term) -> bool {
         let Term::NamedNode(node) = message else { return false };
         let Some((log, Some(name))) = node.as_str().rsplit_once("#m").map(|(log, name)| (log, parse_name(name))) else {
@@ -60,13 +61,13 @@ impl SelectedMessages {
         self.0.len()
     }
 
-    /// The messages of a log.
+    /// Returns the selected messages of a log.
     pub fn of_log(&self, log: &str) -> &BTreeSet<Name> {
         const NONE: &BTreeSet<Name> = &BTreeSet::new();
         self.0.get(log).unwrap_or(NONE)
     }
 
-    /// All of the records that they are in, and so many before and after.
+    /// Selects the whole records of the messages, and `count` records before and after each.
     pub fn around(&self, count: u64) -> Self {
         let around = |name: &Name| name.record.saturating_sub(count)..=name.record.saturating_add(count);
         let records = |names: &BTreeSet<Name>| {
@@ -75,7 +76,7 @@ impl SelectedMessages {
         Self(self.0.iter().map(|(log, names)| (log.clone(), records(names))).collect())
     }
 
-    /// Writes those that a log has, and counts them.
+    /// Writes the selected messages of a log; returns their number.
     pub fn write(
         &self,
         log: &MessageSource<'_>,
@@ -95,13 +96,13 @@ impl SelectedMessages {
         Ok(count)
     }
 
-    /// Tests for a message of a log, or the batch that contains it.
+    /// True if a message of a log, or the batch that contains it, is selected.
     pub fn has(&self, log: &str, name: Name) -> bool {
         let is_one = |names: &BTreeSet<Name>| names.contains(&name) || names.contains(&Name { element: None, ..name });
         self.0.get(log).is_some_and(is_one)
     }
 
-    /// All that a store or a server holds of them.
+    /// Returns the quads about the selected messages from a store or a server.
     pub fn quads(&self, source: &Source, cancel: &Cancel) -> Result<Vec<Quad>, Failure> {
         let iris = |(log, names): (&String, &BTreeSet<Name>)| -> Vec<String> {
             names.iter().map(|name| format!("<{log}#m{}> ", name.record)).collect()
@@ -124,19 +125,19 @@ impl SelectedMessages {
     }
 }
 
-/// A log, or the graph of one.
+/// A log, or the entries of a log in a graph.
 pub enum MessageSource<'s> {
-    /// In a log.
+    /// A log.
     Log(&'s InputSource),
-    /// In what a graph holds of a log, by the log's IRI.
+    /// The entries of a log that a graph holds, after the log's IRI.
     Graph(String, Vec<LoggedEntry>),
 }
 
-/// Messages and lines of a log.
+/// The messages and lines of a log.
 pub type Entries<'e> = Box<dyn Iterator<Item = Result<LoggedEntry, LogError>> + 'e>;
 
 impl<'s> MessageSource<'s> {
-    /// The logs that inputs are, or that their graphs are of.
+    /// Returns the logs among the inputs, and the logs that RDF inputs hold.
     pub fn of_all(sources: &'s [InputSource]) -> Result<Vec<Self>, Failure> {
         Ok(sources.iter().map(Self::of).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
@@ -148,7 +149,7 @@ impl<'s> MessageSource<'s> {
         }
     }
 
-    /// The logs that a graph is of.
+    /// Returns the logs that a graph holds.
     pub fn of_graph(quads: &[Quad]) -> Result<Vec<Self>, Failure> {
         Ok(messages(quads)?.into_iter().map(|(log, entries)| Self::Graph(log.to_owned(), entries)).collect())
     }

@@ -1,4 +1,4 @@
-//! The program that long text is shown with on a terminal, as git has it: `PAGER`, else `less`, which ends by itself where the
+//! The pager, which shows long text on a terminal. As in git, it is `PAGER`, else `less`, which exits by itself if the
 //! text fits the screen.
 
 use std::io::{self, IsTerminal as _, Write};
@@ -9,21 +9,21 @@ use crate::sink::Output;
 
 static OPEN: AtomicBool = AtomicBool::new(false);
 
-/// Tests for an open pager, which handles Ctrl-C itself.
+/// True if a pager is open, which handles Ctrl-C itself.
 pub fn is_open() -> bool {
     OPEN.load(Ordering::Relaxed)
 }
 
-/// Tests for a terminal that understands escape sequences as standard output.
+/// True if standard output is a terminal that understands escape sequences.
 pub fn is_able() -> bool {
     io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// A pager that runs; dropped, it is waited for.
+/// A running pager; dropping it waits until the pager exits.
 pub struct Pager(Child);
 
-/// An output that shows text on an [able](is_able) terminal: a pager, if it may be one, or the terminal itself. `wide` says
-/// that lines need not fit; `escaped` is for [`Output::shown`].
+/// Returns an output that shows text on an [able](is_able) terminal: a pager, if `may_be` allows it and one is found,
+/// or the terminal itself. `wide` allows lines wider than the screen; `escaped` is for [`Output::shown`].
 pub fn shown(may_be: bool, wide: bool, escaped: Option<bool>) -> (Option<Pager>, Output) {
     match may_be.then(|| Pager::start(wide)).flatten() {
         Some((pager, input)) => (Some(pager), Output::shown(input, escaped)),

@@ -1,4 +1,4 @@
-//! Progress on standard error, on a terminal and only when there is something to wait for.
+//! Progress on standard error: by default only on a terminal, and only after a second.
 
 use std::io::{self, IsTerminal as _, Read};
 use std::time::{Duration, Instant};
@@ -27,9 +27,9 @@ pub enum Unit {
     Triples,
 }
 
-/// Counts what is done, and shows it.
+/// Counts progress, and shows it.
 pub struct Meter {
-    /// Hidden, unless it is shown on a terminal.
+    /// Hidden until it is shown on a terminal.
     bar: ProgressBar,
     unit: Unit,
     when: When,
@@ -98,7 +98,7 @@ impl<R: Read> Watched<R> {
         Self { inner, meter: Meter::new(name, Unit::Bytes, size, when), until: None }
     }
 
-    /// Fails at a time.
+    /// Makes reading fail after a time.
     pub fn until(self, until: Option<Instant>) -> Self {
         Self { until, ..self }
     }

@@ -1,4 +1,4 @@
-//! Questions that have a name: the catalogue and queries of one's own, listed, printed and asked.
+//! Named questions: lists, prints and asks the questions of the catalogue and the user's own queries.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::input::shown;
 use super::words::{Named, nearest};
 use super::{Failure, Outcome, say};
 
-/// Limit of the size of a user's query, in bytes.
+/// The maximum size of a user's query, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 #[derive(Debug, Default, Args)]
@@ -30,7 +30,7 @@ impl OwnQueries {
         self.queries.clone().or_else(|| named.map(PathBuf::from))
     }
 
-    /// Names and texts of the queries in the folder, in order.
+    /// Returns the names and texts of the queries in the folder, sorted by name.
     fn own(&self) -> Result<Vec<(String, String)>, Failure> {
         let Some(folder) = self.folder() else { return Ok(Vec::new()) };
         let unreadable = || format!("cannot read the queries in {}", shown(&folder));
@@ -49,7 +49,7 @@ impl OwnQueries {
         Ok(own)
     }
 
-    /// The text of a question.
+    /// Finds a question by its name, and passes it to `take`.
     fn find<T>(&self, name: &str, take: impl FnOnce(&NamedQuery<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let own = self.own()?;
         let found = own.iter().find(|(own, _)| own == name).map(|(name, text)| NamedQuery { name, text });
@@ -74,12 +74,12 @@ impl OwnQueries {
         }
     }
 
-    /// Tests for a question with that name.
+    /// True if a question has the name.
     pub fn has(&self, name: &str) -> Result<bool, Failure> {
         Ok(names().contains(&name) || self.own()?.iter().any(|(own, _)| own == name))
     }
 
-    /// The question with that name and these parameters, about the messages that a filter lets through.
+    /// Returns the question with a name and parameters, about the messages that pass the filter.
     fn question<'q>(
         &'q self,
         name: &'q str,
@@ -90,7 +90,7 @@ impl OwnQueries {
         let text = move |conditions: &[Condition]| {
             self.find(name, |query| {
                 let mut parameters = parameters.clone();
-                // This replaces a limit that the query has.
+                // This replaces the query's own limit.
                 let is_first = query.parameters().contains(&"limit") && !times.by_time && !times.live;
                 if let Some(limit) = filter.limit.filter(|_| is_first) {
                     parameters.push(("limit".to_owned(), limit.to_string()));
@@ -101,7 +101,7 @@ impl OwnQueries {
         Question::named(text, filter, times)
     }
 
-    /// The list of questions, for people.
+    /// Returns the list of questions, for people.
     pub fn list(&self) -> Result<String, Failure> {
         let mut text = String::new();
         let own = self.own()?;
@@ -116,7 +116,7 @@ impl OwnQueries {
     }
 }
 
-/// The name of the query that a file is, if it is one.
+/// Returns the name of the query in a file; `None` if the file is not a query.
 fn own_name(path: &Path) -> Option<String> {
     let is_query = path.extension().is_some_and(|extension| extension == "rq") && path.is_file();
     path.file_stem().filter(|_| is_query).map(|stem| stem.to_string_lossy().into_owned())
@@ -189,7 +189,7 @@ pub struct QuestionArgs {
 }
 
 impl QuestionArgs {
-    /// Asks the built-in question with that name.
+    /// Asks the built-in question with a name.
     pub fn run(&self, name: &str) -> Result<Outcome, Failure> {
         let outcome = self.ask(name, &OwnQueries::default())?;
         if name == "overview" && !self.ask.summary.quiet {
@@ -201,7 +201,7 @@ impl QuestionArgs {
     fn ask(&self, name: &str, own: &OwnQueries) -> Result<Outcome, Failure> {
         let mut parameters = Vec::new();
         let sources = self.ask.sources()?;
-        // Of several logs, the first is one side.
+        // With several logs, the first is one side of the comparison.
         if name == "compare"
             && let [first, _, ..] = sources.as_slice()
             && first.rdf_format().is_none()

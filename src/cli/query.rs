@@ -36,10 +36,10 @@ pub struct QueryCommand {
     filter: FilterArgs,
 }
 
-/// Words that SPARQL queries begin with.
+/// The first words of SPARQL queries.
 const BEGINNINGS: [&str; 6] = ["prefix", "base", "select", "ask", "construct", "describe"];
 
-/// Tests for a text that begins like SPARQL: with a comment, or a keyword and a character that names of files rarely have.
+/// True if a text starts like SPARQL: with a comment, or with a keyword and a character that is rare in file names.
 pub fn is_sparql(text: &str) -> bool {
     let text = text.trim_start_matches('\u{FEFF}').trim_start();
     let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -81,7 +81,7 @@ impl QueryCommand {
         Ok(())
     }
 
-    /// The query as it is asked, before anything is known of the data.
+    /// Reads the question from the option or the file.
     fn question(&self) -> Result<Question<'_>, Failure> {
         if let Some(text) = &self.query {
             return Ok(Question::sparql(text.clone(), None, &self.filter));

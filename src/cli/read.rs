@@ -1,4 +1,4 @@
-//! Parts of every command that reads logs: options, and the way from an input to a sink.
+//! Parts of every command that reads logs: options, and the conversion of inputs into a sink.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use super::input::{InputSource, folders_in, shown};
 use super::progress::{self, Watched};
 use super::{Failure, print_failure, say};
 
-/// The most findings that are shown of records that the graph holds all the same.
+/// The maximum number of findings shown for records that the graph holds nevertheless.
 const SHOWN_FINDINGS: u64 = 20;
 
 /// Logs, and how they are read.
@@ -112,26 +112,27 @@ pub struct SummaryArgs {
 }
 
 impl InputArgs {
-    /// The inputs, none of them opened.
+    /// Returns the inputs, without opening them.
     pub fn sources(&self, base: Option<&str>) -> Result<Vec<InputSource>, Failure> {
         self.format.sources(&self.inputs, base)
     }
 
-    /// How to read.
+    /// Returns the options for reading.
     pub fn options(&self) -> Result<ReaderOptions, Failure> {
         self.format.options()
     }
 
-    /// Opens one of them, with progress.
+    /// Opens an input, with progress.
     pub fn open(&self, source: &InputSource) -> Result<Input<Watched<Box<dyn Read + Send>>>, Failure> {
         let log = source.open()?;
         let size = log.size();
-        // A log that grows has no end to be near to.
+        // A log that grows does not have an end to show progress towards.
         let when = if source.follow.is_some() { progress::When::Never } else { self.progress };
         Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, when)))
     }
 
-    /// Reads each log, and prints why nothing was read of some; returns their number. Fails if nothing was read of any.
+    /// Reads each log. Prints why a log was not read as JSON-RPC, and returns the number of such logs. Fails if no log
+    /// was read.
     pub fn read_each(
         &self,
         sources: &[InputSource],
@@ -154,37 +155,37 @@ impl InputArgs {
 }
 
 impl ReadArgs {
-    /// The same, with a time at which reading fails.
+    /// Returns these options with a time at which reading fails.
     pub fn until(&self, until: Option<Instant>) -> Self {
         Self { until, ..self.clone() }
     }
 
-    /// The inputs, none of them opened.
+    /// Returns the inputs, without opening them.
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
         self.input.sources(self.base.as_deref())
     }
 
-    /// The files that are read: the inputs and the contexts. A URL is the path of none.
+    /// Returns the files that are read: the inputs and the contexts. As a path, a context's URL does not name a file.
     pub fn files<'f>(&'f self, sources: &'f [InputSource]) -> impl Iterator<Item = &'f Path> {
         sources.iter().map(InputSource::path).chain(self.contexts.iter().map(Path::new))
     }
 
-    /// Tests for further contexts.
+    /// True if further contexts are given.
     pub fn has_contexts(&self) -> bool {
         !self.contexts.is_empty()
     }
 
-    /// How to read.
+    /// Returns the options for reading.
     pub fn reader_options(&self) -> Result<ReaderOptions, Failure> {
         self.input.options()
     }
 
-    /// The limit of threads.
+    /// Returns the maximum number of threads.
     pub fn jobs(&self) -> usize {
         self.jobs.map_or_else(processors, usize::from)
     }
 
-    /// A run over inputs. Without `quiet`, it also shows findings that the graph holds.
+    /// Prepares a run over inputs. Without `quiet`, the run also shows findings that the graph holds.
     pub fn run(&self, graph: &GraphArgs, quiet: bool) -> Result<Run<'_>, Failure> {
         let unread = !quiet && !self.input.format.recursive;
         let folders = self.input.inputs.iter().filter(|_| unread).map(|path| (path, folders_in(path)));
@@ -207,7 +208,7 @@ impl ReadArgs {
         Ok(Run { read: self, provenance, is_stated, converter, findings, total: None, inputs: 0, failed: 0, unread: 0 })
     }
 
-    /// Opens one of them, with progress.
+    /// Opens an input, with progress.
     pub fn open(&self, source: &InputSource) -> Result<Input<Watched<Box<dyn Read + Send>>>, Failure> {
         Ok(self.input.open(source)?.map(|read| read.until(self.until)))
     }
@@ -222,19 +223,19 @@ impl ReadArgs {
 /// The outcome of an input.
 pub enum Attempt {
     Done,
-    /// It has no JSON-RPC in it, for this reason.
+    /// The input does not contain JSON-RPC, for this reason.
     Unread(Failure),
-    /// It could not be read.
+    /// The input could not be read.
     Failed,
-    /// A record is not a valid message, which was said, and only valid ones are wanted.
+    /// A record is not a valid message, which `--strict` refuses; the record was reported.
     Stopped,
 }
 
-/// A run over inputs, one after the other, and what came of them.
+/// A run over inputs, one after the other, and its results.
 pub struct Run<'r> {
     read: &'r ReadArgs,
     provenance: bool,
-    /// Whether an option names the format of the inputs.
+    /// True if an option names the format of the inputs.
     is_stated: bool,
     converter: Converter,
     pub findings: Findings,
@@ -245,7 +246,7 @@ pub struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// Converts an input, up to the first record that `--strict` does not let pass.
+    /// Converts an input, up to the first record that `--strict` refuses.
     pub fn convert(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
         self.inputs += 1;
         let report = &mut |finding: Finding| self.findings.show(&finding);
@@ -279,7 +280,7 @@ impl Run<'_> {
         Ok(unread.map_or(Attempt::Done, Attempt::Unread))
     }
 
-    /// Converts an input. If it cannot be read, prints why, so that the others can go on.
+    /// Converts an input. If the input cannot be read, prints the reason, so that the other inputs can follow.
     pub fn attempt(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
         match self.convert(source, sink) {
             Err(failure) if failure.is::<SinkError>() || failure.is::<ReferenceError>() => Err(failure),
@@ -292,7 +293,7 @@ impl Run<'_> {
         }
     }
 
-    /// Fails if inputs did, with a consequence to tell.
+    /// Fails if inputs failed; the message ends with the `consequence`.
     pub fn check(&self, consequence: &str) -> Result<(), Failure> {
         if self.failed > 0 {
             bail!("{} of {} inputs failed{consequence}", self.failed, self.inputs);
@@ -300,13 +301,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Fails if there is an input that nothing was read of.
+    /// Fails if an input was not read as JSON-RPC.
     pub fn check_read(&self) -> Result<(), Failure> {
         all_read(self.unread, self.inputs)
     }
 }
 
-/// Fails if there is an input that nothing was read of.
+/// Fails if an input was not read as JSON-RPC.
 pub fn all_read(unread: usize, inputs: usize) -> Result<(), Failure> {
     if unread > 0 {
         bail!("nothing was read of {unread} of {}", counted(inputs as u64, "input"));
@@ -314,8 +315,8 @@ pub fn all_read(unread: usize, inputs: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Why nothing was read of an input, if so. Without `quiet`, it also notes that the input is empty, or that most of it
-/// was not read.
+/// Returns the reason why an input was not read as JSON-RPC, if so. Without `quiet`, also notes that the input is
+/// empty, that most of it was not read, or that ids of open requests are reused.
 fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> Option<Failure> {
     let Summary { records, unread, .. } = summary;
     let why = summary.why_unread(is_stated).map(|why| anyhow!("{input}: {why}"));
@@ -337,7 +338,7 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
 }
 
 impl SummaryArgs {
-    /// Says what was done, if anything, and which records took the reference path.
+    /// Prints the summary; with `verbose`, also the number of records that took the reference path, by reason.
     pub fn say(&self, total: Option<&Summary>) {
         let Some(total) = total.filter(|_| !self.quiet) else { return };
         say(&total.to_string());
@@ -349,14 +350,14 @@ impl SummaryArgs {
     }
 }
 
-/// Shows findings: all that are nowhere else, and the first of those that the graph holds.
+/// Shows findings: all findings that the graph does not hold, and the first findings that it holds.
 pub struct Findings {
     pub quiet: bool,
     in_graph: u64,
 }
 
 impl Findings {
-    /// Shows one, or counts it.
+    /// Shows or counts a finding.
     fn show(&mut self, finding: &Finding) {
         if finding.in_graph {
             self.in_graph += 1;
@@ -367,7 +368,7 @@ impl Findings {
         say(&finding.to_string());
     }
 
-    /// Says how many were not shown.
+    /// Prints the number of findings that were not shown.
     pub fn end(&self) {
         if !self.quiet && self.in_graph > SHOWN_FINDINGS {
             say(&format!("… and {} findings more; the graph holds them all", self.in_graph - SHOWN_FINDINGS));
@@ -375,7 +376,7 @@ impl Findings {
     }
 }
 
-/// The one of `all` that has this name; `kind` is the word for them.
+/// Returns the element of `all` with a name; `kind` is the noun for the elements.
 pub fn named<T: Copy>(kind: &str, all: &[T], name_of: impl Fn(T) -> &'static str, name: &str) -> Result<T, String> {
     all.iter().copied().find(|one| name_of(*one) == name).ok_or_else(|| {
         let names: Vec<_> = all.iter().map(|one| name_of(*one)).collect();
@@ -383,7 +384,7 @@ pub fn named<T: Copy>(kind: &str, all: &[T], name_of: impl Fn(T) -> &'static str
     })
 }
 
-/// A size in bytes, maybe with a unit.
+/// Parses a size in bytes, which may have a unit.
 pub fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
     let shift = match text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase().as_str() {

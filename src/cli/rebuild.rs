@@ -1,4 +1,4 @@
-//! `rebuild`: the messages of graphs and tables.
+//! `rebuild`: writes the messages of graphs and tables.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Write as _};
@@ -63,7 +63,7 @@ impl RebuildCommand {
     }
 }
 
-/// The table of messages that a path means: a file of Parquet, or the one in a folder of tables.
+/// Returns the table of messages at a path: a Parquet file, or the table in a folder of tables.
 fn messages_table(path: &Path) -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path.join("messages.parquet"));
@@ -80,13 +80,13 @@ fn write_record(iri: &str, bytes: &[u8], output: &mut Output) -> Result<(), Fail
     Ok(output.write_all(b"\n")?)
 }
 
-/// The quads of an RDF file.
+/// Reads the quads of an RDF file.
 pub fn read_graph(path: &Path) -> Result<Vec<Quad>, Failure> {
     let name = shown(path);
     let format = rdf_format(path).ok_or_else(|| anyhow!("{name} is not an RDF file, by its extension"))?;
     let unreadable = || format!("cannot read {name}");
     let file = File::open(path).with_context(unreadable)?;
-    // RDF is read elsewhere too, by parsers that are compiled for this kind of reader.
+    // The same type of reader as elsewhere, so that the parsers are compiled once.
     let read: Box<dyn Read> = Box::new(decompressed(BufReader::new(file)).with_context(unreadable)?);
     let parser = RdfParser::from_format(format).with_base_iri(file_iri(path)?)?.rename_blank_nodes();
     parser.for_reader(read).collect::<Result<_, _>>().with_context(unreadable)

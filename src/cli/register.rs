@@ -1,4 +1,4 @@
-//! `register`: a building block's example register.
+//! `register`: makes a building block's example register.
 
 use std::path::PathBuf;
 
@@ -72,7 +72,7 @@ pub struct RegisterCommand {
 
 impl RegisterCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        // A folder that is being written goes too.
+        // Also removes a folder that is being written.
         leave_on_ctrl_c();
         let block = self.path.as_path();
         self.output.iter().try_for_each(|output| check_folder(output, [block].into_iter()))?;
@@ -88,14 +88,14 @@ impl RegisterCommand {
             worker: std::env::current_exe().ok(),
         };
         let repository = Repository::open(block)?;
-        // Shown on a terminal alone.
+        // Shown only on a terminal.
         let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         let register = repository.build(self.block.as_deref(), &options, &mut |id| bar.set_message(id.to_owned()))?;
         bar.finish_and_clear();
         self.finish(&register, repository.is_alone())
     }
 
-    /// Writes a register, and says what there is to be said of it; whether it is of a block that stands alone.
+    /// Writes a register, and prints its notes, failures and counts. `alone` is true for a block that stands alone.
     fn finish(&self, register: &Register, alone: bool) -> Result<Outcome, Failure> {
         let place = match &self.output {
             Some(output) => {
@@ -126,7 +126,7 @@ impl RegisterCommand {
         if !self.quiet {
             say(&format!("{counts}; {files} files{place}"));
         }
-        // A comparison fails only by differences.
+        // A comparison fails only if there are differences.
         let Some(folder) = &self.compare else {
             return Ok(if failed == 0 { Outcome::Done } else { Outcome::Findings });
         };
@@ -136,9 +136,9 @@ impl RegisterCommand {
     }
 }
 
-/// A prefix of URLs, and the folder that stands for them.
+/// Parses a prefix of URLs, and the folder that stands for them.
 fn import(text: &str) -> Result<(String, PathBuf), String> {
-    // A query may have an equals sign too.
+    // The URL may contain an equals sign, too.
     match text.rsplit_once('=') {
         Some((prefix, folder)) if prefix.contains("://") && PathBuf::from(folder).is_dir() => {
             Ok((prefix.to_owned(), PathBuf::from(folder)))
@@ -159,7 +159,7 @@ fn say_failed(report: &Report, before: &str) {
     }
 }
 
-/// Says the parts of an example that are not in its graph, and the findings of shapes that are not violations.
+/// Prints the losses of an example, and the findings of shapes that are not violations.
 fn say_notes(item: &ReportItem) {
     let is_note = |entry: &ReportEntry| entry.is("uplift-loss") || (entry.is("shacl-result") && !entry.is_error);
     for entry in item.entries.iter().filter(|entry| is_note(entry)) {
@@ -167,7 +167,8 @@ fn say_notes(item: &ReportItem) {
     }
 }
 
-/// The time for reports, where the environment fixes it: <https://reproducible-builds.org/specs/source-date-epoch/>.
+/// Returns the time for reports, if the environment fixes it:
+/// <https://reproducible-builds.org/specs/source-date-epoch/>.
 fn generated() -> Result<Option<String>, Failure> {
     let Some(seconds) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
     let text = seconds.to_string_lossy().into_owned();

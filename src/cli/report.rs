@@ -1,4 +1,4 @@
-//! `report`: a page that shows logs.
+//! `report`: writes a page that shows logs.
 
 use crate::report::{DEFAULT_LIMIT, Report, ReportOptions};
 use crate::summary::counted;

@@ -1,4 +1,4 @@
-//! `serve`: a page and a SPARQL endpoint over logs, or a store.
+//! `serve`: serves a page and a SPARQL endpoint over logs or a store.
 
 use std::net::{AddrParseError, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub struct ServeCommand {
     quiet: bool,
 }
 
-/// An address with or without a port; port 0 is a free one.
+/// Parses an address with or without a port; port 0 selects a free port.
 fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let numbers = text.replacen("localhost", "127.0.0.1", 1);
     let address = numbers.parse().or_else(|_| Ok(SocketAddr::new(numbers.parse()?, 0)));
@@ -66,7 +66,7 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_: AddrParseError| "expected an address such as 127.0.0.1, 127.0.0.1:8087 or [::1]:8087".to_owned())
 }
 
-/// Options of the graph for queries that name no places and no text between messages.
+/// The graph options for queries that do not name provenance or the text between messages.
 const PLAIN: GraphArgs = GraphArgs { strict: false, provenance: false, log_lines: false };
 
 impl ServeCommand {
@@ -79,7 +79,7 @@ impl ServeCommand {
             sources.iter_mut().zip(handed.kept).try_for_each(|(source, kept)| source.keep_as(kept.as_deref()))?;
             return self.serve(server, sources);
         }
-        // Better now than when all the work is done.
+        // Bind now rather than after all the work.
         let server = Server::bind(self.bind).with_context(|| format!("cannot listen on {}", self.bind))?;
         if self.follow && sources.iter().any(InputSource::is_stdin) {
             bail!("--follow reads logs again as they grow, and standard input is read once: name a file");
@@ -96,7 +96,7 @@ impl ServeCommand {
     fn serve(&self, server: Server, sources: Vec<InputSource>) -> Result<Outcome, Failure> {
         let base = base(&sources).or_else(|| self.read.base.clone());
         let logs = Arc::new(Logs { read: self.read.clone(), sources, time: self.timeout });
-        // Changes during the first reading are read again.
+        // Set up before the first reading, so that later changes are noticed.
         let renew = self.follow.then(|| logs.renewal());
         let content = match &self.store {
             Some(dir) => Content { data: Data::Stored(Dataset::stored(store::open_read_only(dir)?)), report: None },
@@ -117,7 +117,7 @@ impl ServeCommand {
 struct Logs {
     read: ReadArgs,
     sources: Vec<InputSource>,
-    /// How long it may take to read them again.
+    /// The time limit for reading them again.
     time: Duration,
 }
 
@@ -127,12 +127,12 @@ impl Logs {
         Ok(Content { report: self.report(&read, quiet)?, data: self.data(&read, quiet)? })
     }
 
-    /// Gives the content again where a log is not as it was; where that fails, what there was stays.
+    /// Returns a function that reads the content again if a log has changed. If that fails, the earlier content stays.
     fn renewal(self: &Arc<Self>) -> Box<Renew> {
         let (logs, mut seen) = (Arc::clone(self), self.state());
         Box::new(move || {
             let now = logs.state();
-            // Nothing says when a pipe ends that has taken the place of a log.
+            // A log is missing, or was replaced by a pipe, whose end cannot be known.
             if now == seen || now.contains(&None) {
                 return None;
             }
@@ -141,7 +141,7 @@ impl Logs {
         })
     }
 
-    /// Length and time of change of each file that is there.
+    /// Returns the length and modification time of each file that exists.
     fn state(&self) -> Vec<Option<(u64, SystemTime)>> {
         let state = |path: &Path| {
             let metadata = path.metadata().ok().filter(|metadata| metadata.is_file() || metadata.is_dir())?;
@@ -150,7 +150,7 @@ impl Logs {
         self.sources.iter().map(InputSource::path).map(state).collect()
     }
 
-    /// The page that shows the logs.
+    /// Makes the page that shows the logs.
     fn report(&self, read: &ReadArgs, quiet: bool) -> Result<Option<Vec<u8>>, Failure> {
         let sources = &self.sources;
         if sources.is_empty() {
@@ -175,7 +175,7 @@ impl Logs {
         Ok(Some(page))
     }
 
-    /// The logs, read once for all queries that do not need them otherwise.
+    /// Loads the logs once for most queries. Queries that name provenance or log lines load them again.
     fn data(self: &Arc<Self>, read: &ReadArgs, quiet: bool) -> Result<Data, Failure> {
         let all = Dataset::of_everything();
         let mut loading = all.load(&Cancel::default())?;

@@ -1,4 +1,4 @@
-//! `completions`, `man`: what shells and manual readers need.
+//! `completions` and `man`: print completions for shells, and manual pages.
 
 use clap::Args;
 use clap_complete::Shell;

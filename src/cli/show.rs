@@ -1,4 +1,4 @@
-//! `show`: messages as they were, and what belongs to them.
+//! `show`: prints messages as they were, with their details and their requests or answers.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -25,7 +25,7 @@ use super::pager;
 use super::target::TargetArgs;
 use super::{Failure, Outcome};
 
-/// Limit of the characters shown of an entry around a message.
+/// The maximum number of characters shown of an entry around a message.
 const SHOWN: usize = 200;
 
 #[derive(Debug, Args)]
@@ -80,7 +80,7 @@ enum ShowFormat {
     Messages,
 }
 
-/// Messages to show, of the logs whose IRIs end with `log`.
+/// Messages to show, in the logs whose IRIs end with `log`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Selector {
     log: String,
@@ -110,7 +110,7 @@ impl Chosen {
 }
 
 impl Selector {
-    /// A pattern for what it selects.
+    /// Returns a pattern for the selected messages.
     fn pattern(&self) -> String {
         let chosen = match &self.chosen {
             Chosen::Names(from @ Name { record, element: Some(element) }, to) if from == to => {
@@ -120,7 +120,7 @@ impl Selector {
             Chosen::Names(from, to) => {
                 format!("?message rpcg:sequence ?n FILTER(?n >= {} && ?n <= {})", from.record, to.record)
             }
-            // The last that begin there or before.
+            // The last messages that begin on the line or before it.
             Chosen::Line(line) => format!(
                 "{{
                    SELECT ?log (MAX(?at) AS ?line) {{ ?any rpcg:sequence ?n ; rpcg:line ?at FILTER(?at <= {line}) }}
@@ -139,7 +139,7 @@ impl Selector {
         }
     }
 
-    /// Queries for what it selects, and for the last record.
+    /// Returns queries for a selected message, and for the last record.
     fn queries(&self) -> [String; 2] {
         [
             format!(
@@ -150,7 +150,7 @@ impl Selector {
         ]
     }
 
-    /// Fails if it selects nothing.
+    /// Fails if it does not select a message.
     fn check(&self, source: &Source, name: &str) -> Result<(), Failure> {
         let [selected, last] = self.queries().map(|query| source.values(&query, &Cancel::default()));
         if !selected?.is_empty() {
@@ -195,11 +195,11 @@ impl ShowCommand {
         let selected = choice.messages(&asked)?;
         let logs = match sources.as_slice() {
             _ if selected.logs() == 0 => return Err(choice.nothing(&asked, &name)?),
-            // Records around it are found by their numbers.
+            // In a graph, records around a message are found by their numbers.
             [] => MessageSource::of_graph(&selected.around(self.around as u64).quads(&asked, &Cancel::default())?)?,
             sources => MessageSource::of_all(sources)?,
         };
-        // It is waited for when all has been written.
+        // Waits for the pager when dropped, after everything has been written.
         let (_pager, mut output) = match self.target.file() {
             None if pager::is_able() => pager::shown(!self.no_pager, false, Some(false)),
             _ => (None, self.target.open(false)?),
@@ -211,7 +211,7 @@ impl ShowCommand {
         Ok(Outcome::Done)
     }
 
-    /// The log, if not a store or a server is asked, and the message that is named with it.
+    /// Returns the log, unless a store or a server is asked, and the message that is named with the log.
     fn place(&self) -> Result<(Option<PathBuf>, Option<Selector>), Failure> {
         let Some(log) = &self.log else { return Ok((None, None)) };
         let text = log.to_string_lossy();
@@ -225,7 +225,7 @@ impl ShowCommand {
         let name = || text.rsplit_once('#').and_then(|(path, name)| Some((path, parse_selector(name).ok()?)));
         Ok(match line.or_else(name) {
             Some((path, place)) if Path::new(path).exists() => (Some(path.into()), Some(place)),
-            // As IRIs have names of files.
+            // The path may be percent-encoded, as in an IRI.
             Some((path, place)) => {
                 (Some(percent_decode_str(path).decode_utf8_lossy().into_owned().into()), Some(place))
             }
@@ -295,7 +295,8 @@ impl ShowCommand {
     }
 }
 
-/// Name, place, sender and kind of a message: `m7 · line 7, byte 812 · Server · ErrorResponse to m6 after 0.418 s`.
+/// Formats name, place, sender and kind of a message:
+/// `m7 · line 7, byte 812 · Server · ErrorResponse to m6 after 0.418 s`.
 fn heading(message: &LoggedMessage) -> String {
     let Location { line, byte, .. } = message.location;
     let mut parts = vec![message.name.to_string()];
@@ -314,7 +315,7 @@ fn heading(message: &LoggedMessage) -> String {
     parts.join(" · ")
 }
 
-/// An entry on one line.
+/// Formats the heading of an entry, and the start of its text on one line.
 fn short(entry: &LoggedEntry) -> String {
     let (heading, text) = match entry {
         LoggedEntry::Message(message) => (heading(message), &message.text),

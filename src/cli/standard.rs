@@ -1,7 +1,7 @@
-//! Standard input and output that were closed when the process began.
+//! Detects standard input and output that were closed when the process started.
 //!
-//! Before `main`, Rust opens `/dev/null` in the place of each that is closed: what is written would be lost without a word,
-//! and nothing at all would be read.
+//! Before `main`, Rust opens `/dev/null` in place of each closed stream: output would be lost silently, and input would
+//! be empty.
 
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ fn look() {
     OUTPUT_CLOSED.store(is_closed(std::os::fd::AsFd::as_fd(&std::io::stdout())), Ordering::Relaxed);
 }
 
-/// Fails where standard input was closed, and says that a terminal is read.
+/// Fails if standard input was closed. Notes if it is a terminal.
 pub fn check_input() -> Result<(), Failure> {
     if INPUT_CLOSED.load(Ordering::Relaxed) {
         bail!("standard input is closed: name a file to read");
@@ -33,7 +33,7 @@ pub fn check_input() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fails where standard output was closed.
+/// Fails if standard output was closed.
 pub fn check_output() -> Result<(), Failure> {
     if OUTPUT_CLOSED.load(Ordering::Relaxed) {
         bail!("standard output is closed: nothing can be written there");

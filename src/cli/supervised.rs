@@ -1,11 +1,11 @@
-//! `serve` in a process of its own, which is begun again where a query has taken it along.
+//! Runs `serve` in a child process, which is restarted if a query has terminated it.
 //!
 //! ```text
-//! rpcgraph serve     listens, keeps what the logs have, waits
-//! └ rpcgraph serve   reads what is kept, answers
+//! rpcgraph serve     listens, keeps copies of the logs, waits
+//! └ rpcgraph serve   reads the copies, answers
 //! ```
 //!
-//! The second has the socket as its standard input, and learns from a variable of its environment what else it needs.
+//! The child has the socket as its standard input, and its other parameters in an environment variable.
 
 use std::io::{self, BufRead as _, BufReader};
 use std::net::TcpListener;
@@ -25,7 +25,7 @@ use super::{Failure, Outcome, print, say};
 
 const VARIABLE: &str = "RPCGRAPH_SERVE";
 
-/// Data that the serving process got from the waiting one.
+/// The data that the serving process got from the waiting process.
 pub struct Handed {
     token: String,
     /// The copy of each input, if there is one.
@@ -33,7 +33,8 @@ pub struct Handed {
 }
 
 impl Handed {
-    /// The data that this process got, if it is the serving one. It ends with the waiting one.
+    /// Returns the data that this process got, if it is the serving process, which is then killed when the waiting
+    /// process ends.
     pub fn get() -> Result<Option<Self>, Failure> {
         let Some(text) = env::var_os(VARIABLE) else { return Ok(None) };
         set_parent_process_death_signal(Some(Signal::KILL)).context("cannot end with the process that waits")?;
@@ -42,14 +43,14 @@ impl Handed {
         Ok(Some(Self { token: handed["token"].as_str().unwrap_or_default().to_owned(), kept: kept.collect() }))
     }
 
-    /// The server at the socket that was handed over.
+    /// Returns the server at the socket that was handed over.
     pub fn server(&self) -> Result<Server, Failure> {
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
         Ok(Server::at_door(TcpListener::from(socket), self.token.clone())?)
     }
 }
 
-/// Serves in another process, and in another one where that ends that has served.
+/// Serves in a child process, and starts another if the child was terminated.
 pub fn run(server: Server, sources: &[InputSource]) -> Result<Outcome, Failure> {
     let (listener, token) = server.into_door()?;
     let kept: Vec<_> = sources.iter().map(InputSource::kept_path).collect();
@@ -75,7 +76,7 @@ pub fn run(server: Server, sources: &[InputSource]) -> Result<Outcome, Failure> 
         let status = child.wait()?;
         match status.code() {
             Some(0) => return Ok(Outcome::Done),
-            // It has said why.
+            // The child has printed the reason.
             code if url.is_empty() => process::exit(code.unwrap_or(2)),
             _ => say("note: the logs are read again, and then served as before"),
         }

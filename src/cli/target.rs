@@ -24,13 +24,13 @@ pub struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// The file to write, if it is one.
+    /// Returns the file to write; `None` for standard output.
     pub fn file(&self) -> Option<&Path> {
         self.output.as_deref().filter(|path| !is_stdin(path))
     }
 
-    /// Fails where nothing can be written, or where it is one of the files that are read: it would take the place of that,
-    /// or add to it without an end.
+    /// Fails if standard output is closed, or if the output is one of the files that are read: the output would replace
+    /// that file, or grow without end.
     pub fn check<'p>(&self, mut read: impl Iterator<Item = &'p Path>) -> Result<(), Failure> {
         if self.file().is_none() {
             check_output()?;
@@ -42,7 +42,7 @@ impl TargetArgs {
         }
     }
 
-    /// Opens it; `xml` says whether what goes there is XML.
+    /// Opens the output; `xml` is true for XML.
     pub fn open(&self, xml: bool) -> Result<Output, OutputError> {
         match self.file() {
             Some(path) => {
@@ -53,7 +53,7 @@ impl TargetArgs {
         }
     }
 
-    /// Writes a text.
+    /// Writes a text to the output.
     pub fn print(&self, text: &str) -> Result<Outcome, Failure> {
         self.check(std::iter::empty())?;
         let mut output = self.open(false)?;
@@ -62,12 +62,12 @@ impl TargetArgs {
         Ok(Outcome::Done)
     }
 
-    /// The format that the file's extension stands for, after that of a compression: `named` if it is given, the default
-    /// where there is no extension.
+    /// Returns the format: `named` if it is given, else the format for the file's extension before an extension for
+    /// compression, else, without an extension, the default.
     ///
     /// # Errors
     ///
-    /// An extension that stands for nothing; `option` is what names one instead.
+    /// If the extension does not stand for a format; `option` is the option that names a format instead.
     pub fn kind<T: Default>(
         &self,
         named: Option<T>,
@@ -84,7 +84,8 @@ impl TargetArgs {
         })
     }
 
-    /// The same failure with the name of the output, if it is about that; but for a closed pipe, which is not a failure.
+    /// Adds the output's file name to a failure to write it. Other failures stay, such as a closed pipe, which is not a
+    /// failure.
     pub fn unwritable(&self, failure: Failure) -> Failure {
         match (failure.downcast(), self.file()) {
             (Ok(SinkError::Io(cause)), Some(path)) => OutputError::new(path, cause).into(),
@@ -94,7 +95,7 @@ impl TargetArgs {
     }
 }
 
-/// Fails if a file that is read is in the folder that is to be replaced.
+/// Fails if a file that is read is in the folder that the output replaces.
 pub fn check_folder<'p>(folder: &Path, mut read: impl Iterator<Item = &'p Path>) -> Result<(), Failure> {
     let Ok(folder) = fs::canonicalize(folder) else { return Ok(()) };
     match read.find(|path| fs::canonicalize(path).is_ok_and(|path| path != folder && path.starts_with(&folder))) {
@@ -105,7 +106,7 @@ pub fn check_folder<'p>(folder: &Path, mut read: impl Iterator<Item = &'p Path>)
     }
 }
 
-/// Identity of the regular file at a path: its device and its number there.
+/// Returns the identity of the regular file at a path: its device and inode.
 #[cfg(unix)]
 fn file_id(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
@@ -113,24 +114,24 @@ fn file_id(path: &Path) -> Option<(u64, u64)> {
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// Identity of the file at a path.
+/// Returns the identity of the file at a path.
 #[cfg(not(unix))]
 fn file_id(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok()
 }
 
-/// From here on Ctrl-C ends the command, where it does not listen for that itself.
+/// Makes Ctrl-C end the command, unless the command has a handler already.
 pub fn leave_on_ctrl_c() {
     let _ = ctrlc::set_handler(|| leave());
 }
 
-/// Ends the process without a trace of an output that is not complete.
+/// Exits the process, and removes incomplete outputs.
 pub fn leave() -> ! {
     discard_unfinished();
     std::process::exit(2)
 }
 
-/// A syntax by its name.
+/// Parses the name of a syntax.
 pub fn parse_syntax(name: &str) -> Result<Syntax, String> {
     named("syntax", &Syntax::ALL, Syntax::name, name)
 }

@@ -1,4 +1,4 @@
-//! Words on the command line: the first one, the values of options, and the known word nearest to a wrong one.
+//! Words on the command line: the command, the values of options, and suggestions for unknown words.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -13,7 +13,7 @@ use super::input::{is_stdin, shown};
 use super::query::is_sparql;
 use super::{Failure, say};
 
-/// A value that one function makes of a word; another lists the usual words, for shells.
+/// A parser of values: a function that parses a word, and a function that lists the usual words, for shells.
 #[derive(Clone)]
 pub struct Named<T>(pub fn(&str) -> Result<T, String>, pub fn() -> Vec<&'static str>);
 
@@ -29,7 +29,7 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Named<T> {
     }
 }
 
-/// The one of several words that a wrong one is most like, if one is like it.
+/// Returns the known word that is most similar to a word, if one is similar enough.
 pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let lower = word.to_lowercase();
     let likeness = |known: &str| {
@@ -48,12 +48,12 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
     scored.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, known)| known)
 }
 
-/// The arguments with a command in front: without one, the first word that belongs to no option is a command if one has
-/// that name, else a log, and the question about it is `overview`.
+/// Returns the arguments with the command in front. The first word that does not belong to an option is the command if
+/// it names one; otherwise it is a log, and the command is `overview`.
 ///
 /// # Errors
 ///
-/// It is neither a command nor a path that exists.
+/// If the word is neither a command nor a path that exists.
 pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool) -> Result<Vec<OsString>, Failure> {
     let Some(overview) = root.find_subcommand("overview") else { return Ok(arguments) };
     if arguments.len() < 2 {
@@ -100,7 +100,7 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     Err(anyhow!("there is no command and no file {name:?}: {advice}"))
 }
 
-/// The place of the first word that is neither an option nor its value.
+/// Returns the index of the first word that is neither an option nor an option's value.
 fn first_word(arguments: &[OsString], command: &Command) -> Option<usize> {
     let mut is_value = false;
     for (place, argument) in arguments.iter().enumerate().skip(1) {
@@ -121,7 +121,7 @@ fn first_word(arguments: &[OsString], command: &Command) -> Option<usize> {
     None
 }
 
-/// The file beside a path whose name is most like its own.
+/// Returns the file beside a path whose name is most similar.
 fn near_file(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;

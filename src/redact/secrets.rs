@@ -1,4 +1,4 @@
-//! What looks like a password, a token or a key.
+//! Detects text that looks like a password, a token or a key.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,9 +8,10 @@ use regex::bytes::Regex;
 
 use crate::json::{self, Cursor};
 
-/// Prefixes and shapes by which tokens of services are known, private keys, members and parameters and variables whose names
-/// give them away, passwords in URLs, cookies and credentials in headers. The shapes of tokens and keys are those of
-/// [gitleaks](https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml), or shorter; `NAMES` stands for [`NAMES`].
+/// The patterns of secrets: known prefixes and shapes of tokens, private keys, names of members, parameters and
+/// variables that identify a secret, passwords in URLs, cookies, and credentials in headers. The shapes of tokens and
+/// keys follow [gitleaks](https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml), or are shorter;
+/// `NAMES` stands for [`NAMES`].
 const LOOKS: &str = r#"(?x-u)
     \b(?: gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,} | gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{16,}
     | sk-[A-Za-z0-9_-]{16,} | [rs]k_(?:live|prod|test)_[A-Za-z0-9]{10,} | xox[abeprs]-[A-Za-z0-9-]{10,}
@@ -30,20 +31,21 @@ const LOOKS: &str = r#"(?x-u)
     | (?:\b|\\[nrt])[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]*
       =(?:\\?["'])?[^\s"'\\&;,<>(){}\[\]$*|=]{4,}"#;
 
-/// How the names of secrets end.
+/// The endings of names of secrets.
 const NAMES: &str = "(?:passw(?:or)?d|passphrase|secret|(?:api|access|private|secret)[_-]?key\
     |(?:access|api|auth|bearer|refresh|secret|session)[_-]?token)";
 
-/// None only if the expression were wrong.
+/// `None` only if the regular expression is invalid.
 static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&LOOKS.replace("NAMES", NAMES)).ok());
 
-/// Where those in a text are, in bytes: each with the name of its member, where that gives it away.
+/// Returns the ranges of secrets in a text, in bytes. A range includes the member's name if the name identifies the
+/// secret.
 pub(crate) fn ranges(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let found = SECRETS.iter().flat_map(move |looks| looks.find_iter(text));
     found.filter(move |found| !is_code(found.as_bytes(), text.get(found.end()))).map(|found| found.range())
 }
 
-/// Whether an assignment is one of a program's source: `password=self.password`, `token=read(`.
+/// True if an assignment is program source: `password=self.password`, `token=read(`.
 fn is_code(found: &[u8], next: Option<&u8>) -> bool {
     let mut parts = found.splitn(2, |byte| *byte == b'=');
     let (Some(name), Some(value)) = (parts.next(), parts.next()) else { return false };
@@ -53,14 +55,14 @@ fn is_code(found: &[u8], next: Option<&u8>) -> bool {
     is_name && name.iter().any(u8::is_ascii_lowercase) && (is_variable || is_own || next == Some(&b'('))
 }
 
-/// Those in a text: a JSON Pointer to the string that each is in, or to the member whose name has it, and how it begins. The
-/// pointer is empty, if the text is not JSON.
+/// Returns the masked secrets in a text, each after a JSON Pointer to the string that contains it, or to the member
+/// whose name contains it. The pointer is empty if the text is not JSON.
 pub(crate) fn masked(text: &str) -> Vec<(String, String)> {
     let mut path = Vec::new();
     let mut cursor = Cursor::new(text, 0);
     let is_json = json::parse(text.as_bytes()).is_ok();
     let ranges = ranges(text.as_bytes()).map(|range| {
-        // Its last byte is in the string that it is in.
+        // The last byte of a range is in the string that contains the secret.
         while is_json && cursor.at() < range.end && step(&mut cursor, &mut path).is_some() {}
         let pointer = if is_json { path.iter().map(Step::token).collect() } else { String::new() };
         (pointer, mask(text.get(range).unwrap_or_default()))
@@ -68,10 +70,10 @@ pub(crate) fn masked(text: &str) -> Vec<(String, String)> {
     ranges.collect()
 }
 
-/// A step from an array or an object to what is in it.
+/// A step of the path from an array or an object to a value in it.
 enum Step<'a> {
     Element(usize),
-    /// A name as it is spelled.
+    /// A name as spelled in the text, with its escape sequences.
     Member(&'a str),
 }
 
@@ -87,7 +89,7 @@ impl Step<'_> {
     }
 }
 
-/// Passes over the next token of JSON. The path then leads to what it belongs to.
+/// Skips the next token of JSON. The path then leads to the value that the token belongs to.
 fn step<'a>(cursor: &mut Cursor<'a>, path: &mut Vec<Step<'a>>) -> Option<()> {
     match cursor.peek()? {
         b'{' => {
@@ -124,9 +126,9 @@ fn name<'a>(cursor: &mut Cursor<'a>, path: &mut [Step<'a>]) {
     }
 }
 
-/// The first characters of a secret, if it is long enough to stay one.
+/// Masks a secret: shows its first characters if it is long enough to stay secret.
 fn mask(found: &str) -> String {
-    // Behind the name of its member or variable; of a URL, its password.
+    // Text after the name of the member or variable; in a URL, the password.
     let password = found.strip_suffix('@').and_then(|url| url.rsplit(':').next());
     let secret = password.unwrap_or_else(|| found.trim_end_matches('=').rsplit(['"', '=']).next().unwrap_or(found));
     if secret.starts_with("-----BEGIN") {

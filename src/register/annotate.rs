@@ -1,9 +1,9 @@
-//! Annotated schemas: what a context says of the properties of a schema, written beside them.
+//! Annotated schemas: the terms of a context, written beside the properties of a schema.
 //!
-//! Annotations are entries `x-jsonld-K`, each for the keyword `@K` of the property's term. What the context has for no
-//! property of the schema is kept at its top, in `x-jsonld-extra-terms` and `x-jsonld-prefixes`, so that the context can be
-//! made from the annotated schema alone ([`context`](super::terms::context)). The rules are those of `ogc.na.annotate_schema`,
-//! so that schemas and contexts of registers fit together whoever made them.
+//! Annotations are entries `x-jsonld-K`, each for the keyword `@K` of the property's term. Terms that do not
+//! belong to a property of the schema stay at its top, in `x-jsonld-extra-terms` and `x-jsonld-prefixes`, so that
+//! [`context`](super::terms::context) can make the context from the annotated schema alone. The rules follow
+//! `ogc.na.annotate_schema`, so that schemas and contexts of registers fit together, whichever program made them.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,22 +13,22 @@ use serde_json::{Map, Value};
 use crate::context::definitions;
 use crate::json::pointer_token;
 
-/// What the names of annotations begin with.
+/// The prefix of an annotation's name.
 pub const ANNOTATION: &str = "x-jsonld-";
-/// The reference of a schema to its context.
+/// The name of the entry with which a schema refers to its context.
 pub const CONTEXT: &str = "x-jsonld-context";
-/// Prefixes that the annotations may be shortened with.
+/// The name of the annotation with the prefixes for IRIs in other annotations.
 pub const PREFIXES: &str = "x-jsonld-prefixes";
-/// Terms of no property.
+/// The name of the annotation with the terms that do not belong to a property.
 pub const EXTRA_TERMS: &str = "x-jsonld-extra-terms";
-/// How deep subschemas and references in schemas may be nested.
+/// The maximum nesting depth of subschemas and references in a schema.
 pub const MAX_DEPTH: usize = 200;
 
-/// Subschemas that are gone through for one schema: references let few bytes stand for many.
+/// The maximum number of subschemas visited for one schema: with references, few bytes can stand for many subschemas.
 pub const MAX_STEPS: usize = 500_000;
 
-/// Annotates a schema with a context in which nothing is remote. Annotations that it has already stay. `follow` gives the JSON
-/// Pointers of fragments. Fails where references make it too large or too deep.
+/// Annotates a schema with a context that does not contain remote references. Existing annotations stay. `follow`
+/// resolves a fragment to a JSON Pointer. Fails if references make the schema too large or too deep.
 pub fn annotate(schema: &mut Value, context: &Value, follow: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
     let (context, prefixes) = written_out(context);
     if let Some(entries) = schema.as_object_mut() {
@@ -52,7 +52,7 @@ pub fn annotate(schema: &mut Value, context: &Value, follow: &dyn Fn(&str) -> Op
     Ok(())
 }
 
-/// Why there is no context for a schema.
+/// Returns the message for a schema that is too large to annotate.
 pub fn too_large() -> String {
     format!("with its references it has more than {MAX_STEPS} subschemas, or they are nested deeper than {MAX_DEPTH}")
 }
@@ -61,7 +61,7 @@ fn annotation(keyword: &str) -> String {
     format!("{ANNOTATION}{}", keyword.trim_start_matches('@'))
 }
 
-/// A context as one object with its compact IRIs written out, and the prefixes that they had.
+/// Merges a context into one object with full IRIs in place of compact ones; also returns the prefixes that they used.
 fn written_out(context: &Value) -> (Map<String, Value>, Map<String, Value>) {
     let mut prefixes = Map::new();
     let mut context = merged(context);
@@ -69,7 +69,7 @@ fn written_out(context: &Value) -> (Map<String, Value>, Map<String, Value>) {
     (context, prefixes)
 }
 
-/// The objects of a context as one, in which later ones refine earlier ones.
+/// Merges the objects of a context into one, in which later objects refine earlier ones.
 fn merged(context: &Value) -> Map<String, Value> {
     let mut merged = Map::new();
     for definition in definitions(context) {
@@ -124,7 +124,7 @@ fn write_out(context: &mut Map<String, Value>, outer: &[&Map<String, Value>], pr
     }
 }
 
-/// The IRI of a term's definition.
+/// Returns the IRI in a term's definition.
 pub fn iri(definition: &Value) -> Option<&str> {
     definition.as_str().or_else(|| definition.get("@id")?.as_str())
 }
@@ -132,15 +132,15 @@ pub fn iri(definition: &Value) -> Option<&str> {
 struct Annotator<'s> {
     root: &'s mut Value,
     prefixes: Map<String, Value>,
-    /// The references that were followed, by the pointers of their subschemas.
+    /// Pointers of the subschemas whose references were followed.
     followed: HashSet<String>,
     follow: &'s dyn Fn(&str) -> Option<String>,
-    /// How many subschemas were gone through.
+    /// The number of subschemas visited.
     steps: usize,
 }
 
 type Used = BTreeSet<String>;
-/// The contexts of the properties that lead to a subschema, the outermost first.
+/// The contexts of the properties that lead to a subschema, outermost first.
 type Scopes<'s> = [&'s Map<String, Value>];
 
 impl Annotator<'_> {
@@ -148,7 +148,7 @@ impl Annotator<'_> {
         self.root.pointer(pointer)?.as_object()
     }
 
-    /// The pointers of the subschemas under a keyword: of a schema, of a list, of those by name.
+    /// Returns the pointers of the subschemas in the list or the map under a keyword.
     fn below(&self, at: &str, keyword: &str) -> Vec<String> {
         let names: Vec<String> = match self.get(at).and_then(|entries| entries.get(keyword)) {
             Some(Value::Array(items)) => (0..items.len()).map(|index| index.to_string()).collect(),
@@ -158,7 +158,7 @@ impl Annotator<'_> {
         names.into_iter().map(|name| format!("{at}/{keyword}/{name}")).collect()
     }
 
-    /// Annotates a subschema under the contexts of the properties that lead to it. Returns the terms that it uses.
+    /// Annotates a subschema, with the contexts of the properties that lead to it. Returns the terms that it uses.
     fn subschema(&mut self, at: &str, scopes: &Scopes<'_>, level: usize, in_definitions: bool, depth: usize) -> Used {
         let mut used = Used::new();
         if self.steps > MAX_STEPS || self.get(at).is_none_or(Map::is_empty) {
@@ -168,7 +168,7 @@ impl Annotator<'_> {
         let text = |this: &Self, name: &str| this.get(at)?.get(name)?.as_str().map(str::to_owned);
         for keyword in ["definitions", "$defs"] {
             for entry in self.below(at, keyword) {
-                // What only a definition uses may still be an extra term.
+                // A term that only a definition uses may still be an extra term.
                 self.subschema(&entry, scopes, level + 1, true, depth + 1);
             }
         }
@@ -275,7 +275,7 @@ impl Annotator<'_> {
     }
 }
 
-/// The definition of a property's term: the innermost there is, or what a prefix in its name makes of it.
+/// Returns the definition of a property's term: from the innermost context, or made from a prefix in its name.
 fn term(name: &str, scopes: &Scopes<'_>, prefixes: &Map<String, Value>) -> Option<Map<String, Value>> {
     let compact = || {
         let (prefix, local) = name.split_once(':')?;

@@ -15,35 +15,35 @@ use super::turtle::read_turtle;
 use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
 use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
 
-/// The files of a block, each under the names that it may have.
+/// The possible names of each file of a block.
 pub const METADATA: &[&str] = &["bblock.json", "bblock.yaml", "bblock.yml"];
 pub const CONTEXT: &[&str] = &["context.jsonld"];
 pub const SCHEMA: &[&str] = &["schema.yaml", "schema.yml", "schema.json"];
 const EXAMPLES: &[&str] = &["examples.yaml", "examples.yml", "examples.json"];
 const DESCRIPTION: &[&str] = &["description.md"];
 const ONTOLOGY: &[&str] = &["ontology.ttl"];
-/// The second is used where there is no first.
+/// `rules.shacl` is used only if `shapes.shacl` is absent.
 const SHAPES: &[&str] = &["shapes.shacl", "rules.shacl"];
 const TESTS: &str = "tests";
 const MORE_TESTS: &[&str] = &["tests.yaml", "tests.yml"];
 
-/// The entries of `bblock.json`, by name. Each may be absent; one of another type than is wanted is as if it were.
+/// The entries of `bblock.json`, by name. Each may be absent; an entry of an unexpected type counts as absent.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Metadata(pub Others);
 
 impl Metadata {
-    /// An entry.
+    /// Returns an entry.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
 
-    /// An entry that is a text.
+    /// Returns an entry if it is a string.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name)?.as_str()
     }
 
-    /// The documents that the block is made after.
+    /// Returns the documents from which the block was made.
     pub fn sources(&self) -> Vec<BlockSource> {
         self.get("sources").and_then(|sources| Vec::deserialize(sources).ok()).unwrap_or_default()
     }
@@ -53,24 +53,24 @@ impl Metadata {
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct BlockSource {
-    /// Its name.
+    /// Its title.
     pub title: Option<String>,
-    /// Where it is.
+    /// Its URL.
     pub link: Option<String>,
 }
 
 /// A file of `tests/`.
 #[derive(Debug, Clone)]
 pub struct BlockTest {
-    /// Its name.
+    /// Its file name.
     pub file: String,
     /// Its language, from its extension.
     pub language: Language,
     /// Its path in the block, or its URL.
     pub path: String,
-    /// Whether it is there to fail: its name ends in `-fail`, or `tests.yaml` says so.
+    /// True if it must fail: its name ends in `-fail`, or `tests.yaml` says so.
     pub must_fail: bool,
-    /// What names it, for messages.
+    /// The file or block that names the test, for messages.
     pub by: String,
 }
 
@@ -85,7 +85,7 @@ struct TestEntry {
 }
 
 impl BlockTest {
-    /// Its name without extension.
+    /// Returns its file name without the extension.
     pub fn stem(&self) -> &str {
         self.file.rsplit_once('.').map_or(self.file.as_str(), |(stem, _)| stem)
     }
@@ -94,7 +94,7 @@ impl BlockTest {
 /// A building block.
 #[derive(Debug, Clone)]
 pub struct Block {
-    /// Where it is.
+    /// The folder that holds it.
     pub folder: Folder,
     /// Name for folders and URLs: the folder's own, of ASCII letters, digits, `.`, `_` and `-`.
     pub key: String,
@@ -102,23 +102,23 @@ pub struct Block {
     pub metadata: Metadata,
     /// Its identifier in the register.
     pub identifier: String,
-    /// Path of its folder in the repository, with a slash at its end; empty where it stands alone.
+    /// Path of its folder in the repository, with a slash at its end; empty if the block stands alone.
     pub below: String,
-    /// Name of the context's file.
+    /// File name of the context.
     pub context_file: Option<&'static str>,
-    /// Why the context cannot be used; the block goes without one then.
+    /// The reason why the context cannot be used, if so; the block then has none.
     pub context_error: Option<String>,
-    /// Name of the schema's file.
+    /// File name of the schema.
     pub schema_file: Option<&'static str>,
-    /// Name of the file of examples.
+    /// File name of the examples.
     pub examples_file: Option<String>,
-    /// The examples, with the text of those that stand in files.
+    /// The examples, including the text of those in separate files.
     pub examples: Examples,
     /// The tests, in the order of their names.
     pub tests: Vec<BlockTest>,
-    /// Steps beside the uplift.
+    /// Steps before and after the uplift.
     pub steps: Vec<Step>,
-    /// What else is made of its examples.
+    /// Further outputs to make from its examples.
     pub transforms: Vec<Transform>,
     /// The description, in Markdown.
     pub description: Option<String>,
@@ -126,12 +126,13 @@ pub struct Block {
     pub ontology: Option<String>,
     /// Files or URLs of SHACL shapes.
     pub shapes: Vec<String>,
-    /// The parts of the block that are not used, and why.
+    /// The parts of the block that are not used, with reasons.
     pub notes: Vec<String>,
 }
 
 impl Block {
-    /// Reads a block from its folder, and what it refers to from a library. Its examples may stand in a file of another name.
+    /// Reads a block from its folder, and the files that it refers to from a library. `file` names its examples if they
+    /// are not in the usual file.
     pub fn read(mut folder: Folder, file: Option<String>, library: &Library) -> Result<Self, BlockError> {
         let own_examples: &[_] = if file.is_none() { EXAMPLES } else { &[] };
         let examples_file = file.or_else(|| folder.find(EXAMPLES).map(str::to_owned));
@@ -139,7 +140,8 @@ impl Block {
         let (_, metadata): (_, Metadata) = folder.read_first(METADATA, BLOCK)?;
         provide_json_rpc(&mut folder, &metadata);
         let context_file = folder.find(CONTEXT);
-        // The loader of contexts reads it again; a pipe would keep that waiting.
+        // Reads the context to check that it is a file: the loader of contexts reads it again, and would wait on a
+        // pipe.
         context_file.map(|file| folder.read(file, BLOCK)).transpose()?;
         let examples = match &examples_file {
             Some(file) => examples(&folder, file, library, &mut notes)?,
@@ -185,13 +187,13 @@ impl Block {
         })
     }
 
-    /// Its short name.
+    /// Returns its short name.
     pub fn name(&self) -> &str {
         self.metadata.text("name").unwrap_or(&self.key)
     }
 }
 
-/// A block may name the context, the schema and the ontology of JSON-RPC instead of holding copies.
+/// Provides the built-in context, schema and ontology of JSON-RPC to a block that names them and does not hold copies.
 fn provide_json_rpc(folder: &mut Folder, metadata: &Metadata) {
     let built_in = [
         ("ldContext", JSON_RPC_URL, CONTEXT, "context.jsonld", JSON_RPC),
@@ -205,7 +207,8 @@ fn provide_json_rpc(folder: &mut Folder, metadata: &Metadata) {
     }
 }
 
-/// Files and URLs of shapes, each once: the name of one, a list of them, or lists by block, as registers have them.
+/// Returns the files and URLs of shapes, each once. An entry is a name, a list of names, or, as in registers, lists by
+/// block.
 fn shapes(folder: &Folder, metadata: &Metadata, notes: &mut Vec<String>) -> Vec<String> {
     let mut names = Vec::new();
     let entries = ["shaclShapes", "shaclRules"].into_iter();
@@ -225,7 +228,7 @@ fn shapes(folder: &Folder, metadata: &Metadata, notes: &mut Vec<String>) -> Vec<
     names
 }
 
-/// The examples, each with its text in place.
+/// Reads the examples, each with its text in place.
 fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<String>) -> Result<Examples, BlockError> {
     let text = folder.read(file, BLOCK)?;
     let read = match file.ends_with(".json") {
@@ -243,7 +246,7 @@ fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<Stri
         for (snippet, number) in example.snippets.iter_mut().zip(1..) {
             let place = format!("{place}, snippet {number}");
             unused(&place, &snippet.others);
-            // What cannot be read fails that example, when it is run.
+            // If the file cannot be read, the example fails when it is run.
             if let SnippetSource::Ref(reference) = &snippet.source
                 && let Ok(text) = library.file(folder, reference, &place)
             {
@@ -255,7 +258,7 @@ fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<Stri
 }
 
 fn read_tests(folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<BlockTest>, BlockError> {
-    // Each is read when it is run.
+    // A test file is read when the test runs.
     let mut tests = Vec::new();
     let stem = |name: &str| name.rsplit_once('.').map_or(name.to_owned(), |(stem, _)| stem.to_owned());
     let (by, entries): (_, Vec<TestEntry>) = folder.read_first(MORE_TESTS, BLOCK)?;

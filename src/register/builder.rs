@@ -1,4 +1,4 @@
-//! One block of a register in the making: its examples and tests are run, its own files put beside them.
+//! One block of a register in the making: runs its examples and tests, and adds its own files.
 
 mod runs;
 
@@ -28,12 +28,12 @@ use super::uplift::Uplifter;
 use super::view::BlockView;
 use super::{terms, yaml};
 
-/// What one block adds to a register.
+/// The part of a register that comes from one block.
 pub struct BlockPart {
     pub files: Files,
     pub report: Report,
     pub notes: Vec<String>,
-    /// What is wrong with the block itself.
+    /// Errors in the block itself, rather than in an example.
     pub errors: Vec<BlockError>,
     /// Its entry in `register.json`.
     pub entry: Value,
@@ -41,7 +41,7 @@ pub struct BlockPart {
     pub triples: Vec<Triple>,
 }
 
-/// The part of a block in the making.
+/// Builds the part of one block.
 pub struct BlockBuilder<'b> {
     view: BlockView<'b>,
     runner: Runner,
@@ -49,12 +49,13 @@ pub struct BlockBuilder<'b> {
     inherited: Inherited,
     notes: Vec<String>,
     errors: Vec<BlockError>,
-    /// The writers of files, by name in lower case without the extension: some file systems do not tell them apart.
+    /// The examples and tests that write files, by file name without extension. Names are in lower case, since some
+    /// file systems ignore case.
     writers: BTreeMap<String, String>,
 }
 
 impl<'b> BlockBuilder<'b> {
-    /// Begins with a block, whose references lead into a library, and what it takes over from others.
+    /// Starts with a block, the library in which its references are resolved, and the dependencies that it inherits.
     pub fn open(
         block: &'b Block,
         inherited: Inherited,
@@ -94,8 +95,9 @@ impl<'b> BlockBuilder<'b> {
         builder
     }
 
-    /// Finds the block's context: as its author wrote it, where the block stands alone; else, or without one, that of its annotated
-    /// schema. Returns what its schemas define differently.
+    /// Finds the block's context. A block that stands alone uses the context that its author wrote; any other block, or
+    /// a block without such a context, uses the context made from its annotated schema. Returns the terms that its
+    /// schemas define differently.
     fn open_context(&mut self, schema: Option<&str>) -> Vec<String> {
         let BlockView { block, site, .. } = &self.view;
         let by_hand = site.is_alone() && block.context_file.is_some();
@@ -124,7 +126,7 @@ impl<'b> BlockBuilder<'b> {
         clashes
     }
 
-    /// Runs everything, and makes the part.
+    /// Runs the examples and tests, and returns the part.
     pub fn finish(mut self) -> BlockPart {
         if let Err(error) = self.fill() {
             self.errors.push(error);
@@ -164,20 +166,21 @@ impl<'b> BlockBuilder<'b> {
         self.add(&path, lines(&self.view.report.to_json()));
     }
 
-    /// Adds a file that the page links to by this name.
+    /// Adds a file that the page links to by `name`.
     fn add_linked(&mut self, name: &'static str, path: String, text: String) {
         self.add(&path, text);
         self.view.links.push((name, path));
     }
 
-    /// The block's own files.
+    /// Adds the block's own files.
     fn add_own_files(&mut self) -> Result<(), BlockError> {
         let (block, site) = (self.view.block, self.view.site.clone());
         if self.view.context.is_some() {
             let context = self.runner.uplifter.context.value();
             let by_hand = block.context_file.filter(|_| site.is_alone());
             let text = by_hand.map(|file| block.folder.read(file, BLOCK)).transpose()?.unwrap_or_default();
-            // References to other files would lead nowhere.
+            // A context with references to other files is written out, since its references would be broken in the
+            // register.
             let unchanged =
                 serde_json::from_str::<Value>(&text).is_ok_and(|document| document.get("@context") == Some(context));
             let text = if unchanged { text } else { lines(&json!({ "@context": context })) };
@@ -196,7 +199,7 @@ impl<'b> BlockBuilder<'b> {
         Ok(())
     }
 
-    /// The schemas as they were written.
+    /// Adds the schemas as their author wrote them.
     fn add_schemas(&mut self, site: &Site) -> Result<(), BlockError> {
         for uri in std::mem::take(&mut self.runner.schemas.files) {
             if !self.library.is_local(&uri) {
@@ -217,7 +220,7 @@ impl<'b> BlockBuilder<'b> {
         Ok(())
     }
 
-    /// The annotated schema, whose references lead to where things are published.
+    /// Adds the annotated schema, with references that lead to published URLs.
     fn add_annotated(&mut self, site: &Site) {
         let own = self.library.block(&self.view.block.identifier).and_then(|block| block.schema.clone());
         let Some((uri, Ok(schema))) = own.map(|uri| (uri.clone(), self.library.annotated(&uri))) else { return };
@@ -237,12 +240,12 @@ impl<'b> BlockBuilder<'b> {
         self.add_linked("JSON Schema, as JSON", site.own("schema.json"), lines(&schema));
     }
 
-    /// The URL of a document of the library.
+    /// Returns the published URL of a document of the library.
     fn published(&self, uri: &str) -> Option<String> {
         if self.library.is_local(uri) { self.view.site.source(&shown(uri)) } else { Some(uri.to_owned()) }
     }
 
-    /// What `register.json` says of the block.
+    /// Returns the block's entry in `register.json`.
     fn entry(&self) -> Value {
         let BlockView { block, site, report, .. } = &self.view;
         let metadata = &block.metadata;
@@ -277,7 +280,7 @@ impl<'b> BlockBuilder<'b> {
         without_nulls(entry)
     }
 
-    /// What the register of a repository says besides.
+    /// Returns the entries that only the register of a repository has.
     fn repository_entry(&self) -> Map<String, Value> {
         let BlockView { block, site, report, .. } = &self.view;
         let own = |name: &str| site.reference(&site.own(name));
@@ -311,7 +314,7 @@ impl<'b> BlockBuilder<'b> {
         if let Value::Object(entry) = entry { entry } else { Map::new() }
     }
 
-    /// All that the register of a repository has of the block.
+    /// Returns the entry with everything that the register of a repository has for the block.
     fn full_entry(&self, mut full: Value) -> Value {
         let BlockView { block, site, shown, files, .. } = &self.view;
         let text = |name: &str| files.get(&site.own(name)).cloned();
@@ -324,7 +327,7 @@ impl<'b> BlockBuilder<'b> {
         without_nulls(full)
     }
 
-    /// URL of a file of the block's sources.
+    /// Returns the URL of a file of the block's sources.
     fn source(&self, file: &str) -> Option<String> {
         self.view.site.source(&format!("{}{file}", self.view.block.below))
     }

@@ -1,4 +1,4 @@
-//! The register itself as RDF, `examples.ttl`: what there is an example of, and where its graph is.
+//! The register itself as RDF, `examples.ttl`: its examples, and the places of their graphs.
 //!
 //! | subject | predicates |
 //! |---|---|
@@ -29,7 +29,7 @@ const PREFIXES: [(&str, &str); 6] = [
 const STATUS: &str = "http://www.opengis.net/def/status/";
 const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 
-/// What the catalogue says of a block. Without a base URL, its IRIs are relative to the catalogue itself.
+/// Returns the triples that describe a block. Without a base URL, their IRIs are relative to the catalogue itself.
 pub fn catalogue(view: &BlockView<'_>) -> Vec<Triple> {
     let mut writer = CatalogueWriter::default();
     let BlockView { block, site, report, shown, .. } = view;
@@ -75,13 +75,13 @@ pub fn catalogue(view: &BlockView<'_>) -> Vec<Triple> {
     writer.0.into_iter().collect()
 }
 
-/// A catalogue in Turtle.
+/// Writes a catalogue as Turtle.
 pub fn text(triples: &[Triple]) -> String {
     let prefixes = PREFIXES.map(|(name, namespace)| (name.to_owned(), namespace.to_owned()));
     turtle::write(triples, &prefixes.into())
 }
 
-/// The same in JSON-LD.
+/// Writes a catalogue as JSON-LD.
 pub fn jsonld(triples: &[Triple]) -> Option<String> {
     let serializer = PREFIXES.iter().try_fold(
         RdfSerializer::from_format(RdfFormat::JsonLd { profile: JsonLdProfileSet::empty() }),
@@ -96,7 +96,7 @@ fn node(site: &Site, name: &str) -> String {
     site.reference(&site.node(name))
 }
 
-/// The class for an item class: its name in upper camel case.
+/// Returns the class for an item class: its name in upper camel case.
 fn class(name: &str) -> Option<String> {
     let mut class = String::new();
     for word in name.split('-') {
@@ -107,7 +107,7 @@ fn class(name: &str) -> Option<String> {
     class.bytes().all(|byte| byte.is_ascii_alphanumeric()).then(|| format!("bblocks:{class}"))
 }
 
-/// A date or a time with its datatype; text where it is neither.
+/// Returns a date or a time with its datatype, or a plain string if it is neither.
 fn date(text: &str) -> Literal {
     if text.parse::<oxsdatatypes::DateTime>().is_ok() {
         Literal::new_typed_literal(text, xsd::DATE_TIME)
@@ -124,7 +124,7 @@ struct CatalogueWriter(IndexSet<Triple>);
 impl CatalogueWriter {
     fn push(&mut self, subject: &str, predicate: &str, object: impl Into<Term>) {
         let predicate = if predicate == "a" { rdf::TYPE.into_owned() } else { expanded(predicate) };
-        // Relative references are not IRIs before the file is read.
+        // Unchecked, since relative references become IRIs only when the file is read.
         self.0.insert(Triple::new(NamedNode::new_unchecked(subject), predicate, object));
     }
 
@@ -181,7 +181,7 @@ impl CatalogueWriter {
     }
 }
 
-/// The IRI of a name with one of the prefixes.
+/// Returns the IRI of a name with one of the prefixes.
 fn expanded(name: &str) -> NamedNode {
     let (prefix, local) = name.split_once(':').unwrap_or_default();
     let namespace = PREFIXES.iter().find(|(known, _)| *known == prefix).map_or("", |(_, namespace)| namespace);

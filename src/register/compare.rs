@@ -1,4 +1,4 @@
-//! The graphs of a register beside those of another one, whoever made that.
+//! Compares the graphs of two registers.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,8 @@ use oxrdf::graph::CanonicalizationAlgorithm;
 use super::output::{Files, list};
 use super::turtle::read_turtle;
 
-/// How the graphs of examples and tests differ from those in the folder of another register, a line each.
+/// Returns the differences between the graphs of examples and tests and the graphs in the folder of another register,
+/// one line each.
 ///
 /// # Errors
 ///

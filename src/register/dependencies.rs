@@ -1,5 +1,5 @@
-//! What the blocks of a repository depend on: what `bblock.json` names, and what their schemas refer to. With it comes what is
-//! taken over from there, SHACL shapes.
+//! The dependencies between the blocks of a repository, from entries of `bblock.json` and references in schemas, and
+//! the SHACL shapes that a block inherits through them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,18 +9,18 @@ use super::block::Block;
 use super::library::{Library, uri};
 use super::references::{BLOCKS, block_reference, identifiers, point, split};
 
-/// What a block takes over from others.
+/// The dependencies and shapes that a block inherits from others.
 #[derive(Debug, Clone, Default)]
 pub struct Inherited {
-    /// Identifiers of the blocks that it depends on itself.
+    /// Identifiers of the blocks that it depends on directly.
     pub depends_on: BTreeSet<String>,
-    /// The shapes of all that it depends on, at whatever distance: identifiers, and the URIs of the files.
+    /// The shapes of all its direct and indirect dependencies: identifiers of blocks, and the URIs of their files.
     pub shapes: BTreeMap<String, Vec<String>>,
-    /// Whether what it depends on depends on it.
+    /// True if one of its dependencies depends on it.
     pub is_in_circle: bool,
 }
 
-/// What names blocks, with references in place of identifiers.
+/// Replaces the identifiers of blocks in a value with references.
 pub fn referring(value: &Value) -> Value {
     match value {
         Value::String(id) => block_reference(id).into(),
@@ -42,7 +42,7 @@ fn extensions(value: &Value) -> Value {
     members.map(|(point, by)| (block_reference(point), referring(by))).collect::<Map<_, _>>().into()
 }
 
-/// What each block of a repository takes over, by identifier.
+/// Returns what each block of a repository inherits, by identifier.
 pub fn inherited(blocks: &BTreeMap<String, Block>, library: &Library) -> BTreeMap<String, Inherited> {
     let direct: BTreeMap<_, _> = blocks.iter().map(|(id, block)| (id.as_str(), direct(id, block, library))).collect();
     let take_over = |(id, depends_on): (&&str, &BTreeSet<String>)| {
@@ -69,7 +69,7 @@ pub fn inherited(blocks: &BTreeMap<String, Block>, library: &Library) -> BTreeMa
     direct.iter().map(take_over).collect()
 }
 
-/// The URIs of a block's own shapes.
+/// Returns the URIs of a block's own shapes.
 pub fn shape_uris(block: &Block) -> Vec<String> {
     let uri = |file: &String| if file.contains("://") { file.clone() } else { uri(&format!("{}{file}", block.below)) };
     block.shapes.iter().map(uri).collect()
@@ -89,7 +89,7 @@ fn direct(id: &str, block: &Block, library: &Library) -> BTreeSet<String> {
     let mut documents: Vec<_> = library.block(id).and_then(|block| block.schema.clone()).into_iter().collect();
     let mut known = BTreeSet::new();
     while let Some(document) = documents.pop() {
-        // What cannot be read is told where it is used.
+        // A document that cannot be read is reported where it is used.
         let Some(schema) = library.document(&document, "a schema").ok().filter(|_| known.insert(document.clone()))
         else {
             continue;

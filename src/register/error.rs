@@ -1,14 +1,14 @@
-//! What is wrong with a building block, which its author is to mend.
+//! Errors in a building block that its author can correct.
 
 use std::error::Error;
 use std::io;
 
 use crate::context::LoadError;
 
-/// The name of the block itself in messages, as what names its files.
+/// Name of the block in messages, where the block itself names a file.
 pub const BLOCK: &str = "the building block";
 
-/// Why a building block has no register.
+/// The reason why a building block does not have a register.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlockError {
@@ -17,7 +17,7 @@ pub enum BlockError {
     Read {
         /// The folder or the file, and what named it.
         what: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A reference to a URL, which is not fetched.
@@ -39,7 +39,7 @@ pub enum BlockError {
     Syntax {
         /// The file.
         file: String,
-        /// What is wrong, and on which line.
+        /// The error, with its line.
         source: Box<dyn Error + Send + Sync>,
     },
     /// A reference, a context, a JSON Schema, shapes, an IRI, a prefix or a name for files that cannot be used.
@@ -67,7 +67,7 @@ impl BlockError {
     }
 }
 
-/// An error with its causes, in one line.
+/// Formats an error with its causes in one line.
 pub fn said(error: &dyn Error) -> String {
     let mut message = error.to_string();
     let mut cause = error.source();
@@ -78,7 +78,7 @@ pub fn said(error: &dyn Error) -> String {
     message
 }
 
-/// Fails where an IRI is not absolute.
+/// Fails if an IRI is not absolute.
 pub fn absolute(iri: &str, place: impl Fn() -> String) -> Result<(), BlockError> {
     match oxiri::Iri::parse(iri) {
         Ok(_) => Ok(()),

@@ -1,7 +1,7 @@
-//! The examples of a building block, as its `examples.yaml` has them.
+//! The examples of a building block, as in its `examples.yaml`.
 //!
-//! [`Examples::from_yaml`] and [`Examples::to_yaml`] read and write the file; nothing of it is lost between them but its
-//! comments and the way it was written.
+//! [`Examples::from_yaml`] reads the file and [`Examples::to_yaml`] writes it again, without its comments and its
+//! layout, but with everything else.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::yaml::{self, YamlError};
 
-/// Namespaces by their prefixes, which are without the colon.
+/// Namespaces by prefix; the prefixes do not include the colon.
 pub type Prefixes = BTreeMap<String, String>;
 
-/// Entries that this program does not know, by name.
+/// Entries that this program does not use, by name.
 pub type Others = BTreeMap<String, Value>;
 
 /// The examples of a file, and the prefixes that they share.
@@ -44,13 +44,13 @@ pub struct Example {
     /// Base IRI of its snippets, as if it were the document's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_uri: Option<String>,
-    /// Name of the files that are made of it, instead of `example_1_1`; an extension is left out.
+    /// Name of the files that are made from the example, in place of `example_1_1`. Its extension is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_output_filename: Option<String>,
-    /// Prefixes, which go over those of the file.
+    /// Prefixes, which override the file's prefixes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prefixes: Prefixes,
-    /// The example itself; empty where all is in `content`.
+    /// The snippets; empty if the whole example is in `content`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub snippets: Vec<Snippet>,
     /// Its other entries.
@@ -64,19 +64,20 @@ pub struct Example {
 pub struct Snippet {
     /// A short name (`json`, `jsonld`, `ttl`, `python`) or a media type.
     pub language: String,
-    /// What it is an example of: a JSON Schema or a part of one, such as `#Request`. None: the block's schema.
+    /// The JSON Schema, or a part of one such as `#Request`, that the snippet is an example of. `None` for the block's
+    /// schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema_ref: Option<String>,
-    /// A JSONPath to the part of a referenced file that is the example.
+    /// A JSONPath to the part of the text that is the example.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json_path: Option<String>,
-    /// Base IRI; goes over that of the example.
+    /// Base IRI, which overrides the example's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_uri: Option<String>,
-    /// The formats that the page shows besides its own.
+    /// The uplifted formats that the page shows beside the snippet's own.
     #[serde(skip_serializing_if = "are_all")]
     pub doc_uplift_formats: Vec<UpliftFormat>,
-    /// The text, or where it is.
+    /// The text, or the file with the text.
     #[serde(flatten)]
     pub source: SnippetSource,
     /// Its other entries.
@@ -84,17 +85,17 @@ pub struct Snippet {
     pub others: Others,
 }
 
-/// Where the text of a snippet is.
+/// The source of a snippet's text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SnippetSource {
-    /// Here.
+    /// The text itself.
     Code(String),
-    /// In a file, relative to the file of examples.
+    /// The path of a file, relative to the file of examples.
     Ref(String),
 }
 
-/// The entries of a snippet, before it is known that it has one source.
+/// The entries of a snippet, before the check that it has exactly one source.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct SnippetEntries {
@@ -104,7 +105,7 @@ struct SnippetEntries {
     base_uri: Option<String>,
     #[serde(default = "all_formats", deserialize_with = "formats")]
     doc_uplift_formats: Vec<UpliftFormat>,
-    // Not flattened as the source is: only where it is known to be text, `5` is read as text.
+    // Not flattened as the source is: the value `5` is read as text only if the type is known to be text.
     code: Option<String>,
     r#ref: Option<String>,
     #[serde(flatten)]
@@ -127,7 +128,7 @@ impl TryFrom<SnippetEntries> for Snippet {
     }
 }
 
-/// An uplifted format, which an example in JSON is shown in.
+/// A format that an example in JSON can be uplifted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UpliftFormat {
@@ -140,31 +141,31 @@ pub enum UpliftFormat {
 impl Examples {
     /// Reads a file of examples: a list of them, or a mapping with `prefixes` and `examples`.
     ///
-    /// Fails where the text is not YAML, or has something else where the format wants a string, a list or a mapping.
+    /// Fails if the text is not YAML, or a value is not a string, a list or a mapping where the format requires one.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
         yaml::read_as(text).map(|ExamplesFile(examples)| examples)
     }
 
-    /// Reads the same from JSON, whose strings may have escapes that YAML lacks.
+    /// Reads the same file as JSON, whose strings may have escapes that YAML lacks.
     pub(super) fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text).map(|ExamplesFile(examples)| examples)
     }
 
-    /// Writes a file of examples, always as a mapping. A text that is nothing but line ends is not read back.
+    /// Writes a file of examples, always as a mapping. A text of line ends alone does not survive the round trip.
     pub fn to_yaml(&self) -> Result<String, serde_saphyr::ser_error::Error> {
-        // JSON has all that is in it.
+        // Every value can be written as JSON.
         yaml::write(&serde_json::to_value(self).unwrap_or_default())
     }
 }
 
 impl Snippet {
-    /// Its text, or its reference where that was not followed.
+    /// Returns its text, or its reference if that was not followed.
     pub fn text(&self) -> &str {
         let (SnippetSource::Code(text) | SnippetSource::Ref(text)) = &self.source;
         text
     }
 
-    /// A snippet in a language, with its text.
+    /// Creates a snippet in a language from its text.
     pub fn new(language: impl Into<String>, code: impl Into<String>) -> Self {
         Self {
             language: language.into(),
@@ -178,7 +179,7 @@ impl Snippet {
     }
 }
 
-/// A file of examples in either of its forms.
+/// A file of examples in either form: a list, or a mapping with an entry `examples`.
 struct ExamplesFile(Examples);
 
 impl<'de> Deserialize<'de> for ExamplesFile {
@@ -206,7 +207,7 @@ impl<'de> Visitor<'de> for FileVisitor {
     }
 }
 
-/// Both, as where nothing is said.
+/// All formats, which is also the default.
 fn all_formats() -> Vec<UpliftFormat> {
     vec![UpliftFormat::JsonLd, UpliftFormat::Ttl]
 }
@@ -215,7 +216,7 @@ fn are_all(formats: &[UpliftFormat]) -> bool {
     formats == all_formats()
 }
 
-/// The formats as files have them: one, a list of them, or null.
+/// Parses the entry of formats: one format, a list of formats, or null.
 fn formats<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<UpliftFormat>, D::Error> {
     let names = match Value::deserialize(deserializer)? {
         Value::Null => Vec::new(),

@@ -1,8 +1,8 @@
-//! Extension points: a block that is another one, with blocks in place of some that the other's schema refers to, as
-//! `extensionPoints` of its `bblock.json` say.
+//! Extension points: a block that extends a base block and replaces some blocks that the base block's schema refers to,
+//! as `extensionPoints` in its `bblock.json` defines.
 //!
-//! Its schema is that of the other and, beside it, the branches of that schema which lead to what is replaced; at their ends
-//! stands what replaces it. A schema on the way is gone through once. These are the rules of the OGC's tool.
+//! Its schema combines the base block's schema with copies of the branches that lead to a replaced block; at the end of
+//! each branch stands the replacement. Each schema on the way is visited once. These are the rules of the OGC's tool.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,10 +15,11 @@ use super::library::{Library, shown};
 use super::references::{block_reference, identifiers, point, resolve, split};
 
 const BY: &str = "extensionPoints";
-/// Keywords that say nothing of a value; a schema of these and one reference is another name for what it refers to.
+/// Keywords that do not constrain a value. A schema of only these and one reference is an alias of the reference's
+/// target.
 const SILENT: &[&str] =
     &["$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$schema", "description", "examples", "title"];
-/// What stands in place of a reference that is replaced.
+/// The keyword beside a replacing reference that names the replaced block.
 const SOURCE: &str = "x-bblocks-extension-source";
 
 /// `extensionPoints` of `bblock.json`.
@@ -26,12 +27,13 @@ const SOURCE: &str = "x-bblocks-extension-source";
 #[serde(rename_all = "camelCase")]
 struct ExtensionPoints {
     base_building_block: String,
-    /// What takes the place of which block.
+    /// Identifiers of replacing blocks, by the block that each replaces.
     #[serde(default)]
     extensions: BTreeMap<String, String>,
 }
 
-/// The schema that extension points make, as a document with a URI. Fails where they name blocks that have no schema.
+/// Makes the schema for extension points, as the document at a URI. Fails if they name a block that does not have a
+/// schema.
 pub fn schema(points: &Value, uri: &str, library: &Library) -> Result<Value, BlockError> {
     let points = ExtensionPoints::deserialize(points).map_err(|error| BlockError::syntax(BY, error))?;
     let mut overlay =
@@ -61,23 +63,23 @@ pub fn schema(points: &Value, uri: &str, library: &Library) -> Result<Value, Blo
 
 struct Overlay<'l> {
     library: &'l Library,
-    /// The blocks in question, by the URIs of the schemas that are replaced.
+    /// The replaced and the replacing block, by the URI of the replaced schema.
     replaced: BTreeMap<String, (&'l str, &'l str)>,
-    /// Schemas that references were followed to.
+    /// URIs of the schemas that references were followed to.
     known: HashSet<String>,
     depth: usize,
     is_too_deep: bool,
 }
 
 impl Overlay<'_> {
-    /// The URI of what a reference in a document leads to.
+    /// Returns the URI of a reference's target.
     fn target(&self, reference: &str, uri: &str) -> Option<String> {
         let (path, fragment) = split(reference);
         let target = if path.is_empty() { uri.to_owned() } else { self.library.resolve(uri, path).ok()? };
         Some(if fragment.is_empty() { target } else { format!("{target}#{fragment}") })
     }
 
-    /// What a schema is only another name for.
+    /// Returns the URI of the schema that a schema is an alias of, if it is one.
     fn other_name(&self, place: &str) -> Option<String> {
         let (uri, fragment) = split(place);
         let found = self.library.follow(uri, &format!("#{fragment}"), BY).ok()?;
@@ -93,7 +95,7 @@ impl Overlay<'_> {
         self.target(reference.as_str()?, uri)
     }
 
-    /// The branches of a schema in a document that lead to what is replaced; none where there are none.
+    /// Returns the branches of a schema that lead to a replaced block. `None` if there are none.
     fn branches(&mut self, schema: &Value, uri: &str) -> Option<Map<String, Value>> {
         let entries = schema.as_object().filter(|_| !self.is_too_deep)?;
         self.is_too_deep = self.depth > MAX_DEPTH;
@@ -126,20 +128,20 @@ impl Overlay<'_> {
         }
     }
 
-    /// The same for what a reference leads to, or what replaces that.
+    /// Returns the branches of a reference's target, or the reference that replaces the target.
     fn referred(&mut self, named: &str, uri: &str) -> Option<Map<String, Value>> {
         let target = self.target(named, uri)?;
         if let Some((source, by)) = self.replaced.get(&target) {
             let replacing = json!({ "$ref": block_reference(by), SOURCE: source, "x-bblocks-extension-target": by });
             return replacing.as_object().cloned();
         }
-        // What cannot be read is told where the other block's own schema is used.
+        // A schema that cannot be read is reported where the base block's own schema is used.
         let found = self.library.follow(uri, named, BY).ok().filter(|_| self.known.insert(target))?;
         self.branches(found.document.pointer(&found.pointer.ok()?)?, &found.uri)
     }
 }
 
-/// One of several subschemas, with its branches. Of alternatives, all that they say stays.
+/// Combines a subschema of a list with its branches. An alternative keeps all its conditions.
 fn alternative(keyword: &str, item: &Value, branches: Option<Map<String, Value>>, uri: &str) -> Value {
     let whole = || {
         let mut item = item.clone();
@@ -154,12 +156,13 @@ fn alternative(keyword: &str, item: &Value, branches: Option<Map<String, Value>>
     }
 }
 
-/// The schema of a block that extends another one: both at once, its own at a path such as `a.b[].c` of the other's.
+/// Makes the schema of a block that extends another: both schemas apply, its own at a path such as `a.b[].c` in the
+/// other's values.
 pub fn extended(extends: &Value, uri: &str, library: &Library) -> Result<Value, BlockError> {
     let mut own = (*library.written(uri, "a schema")?).clone();
     let Some(base) = identifiers(extends).first().map(|id| block_reference(id)) else { return Ok(own) };
     let path = extends.get("path").and_then(Value::as_str).unwrap_or_default();
-    // These say something of the document that they stand in.
+    // These keywords belong at the top of a document.
     let mut top = Map::new();
     for name in ["$schema", "$id", PREFIXES, CONTEXT] {
         if let Some(value) = own.as_object_mut().and_then(|members| members.remove(name)) {

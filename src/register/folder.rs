@@ -1,4 +1,4 @@
-//! The folder of a building block: what it holds may be read, and nothing else.
+//! The folder of a building block. Only the files in it may be read.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,15 +15,16 @@ pub(super) use crate::diagnostic::printable_path as shown;
 /// Largest file of a block, in bytes.
 pub const MAX_FILE: u64 = 16 << 20;
 
-/// A folder that references do not lead out of, or not out of the one that holds it, be it by `..` or by a symbolic link.
+/// A folder that references cannot leave, neither by `..` nor by a symbolic link. If the folder was opened within
+/// another folder, references may lead anywhere in the other folder.
 ///
-/// The default one holds nothing.
+/// The default folder is empty.
 #[derive(Debug, Clone)]
 pub struct Folder {
     root: PathBuf,
-    /// The folder that holds it, or it itself: references may lead this far.
+    /// The folder itself or a folder above it; references may lead to any file in it.
     within: PathBuf,
-    /// Files that the folder does not hold and the program does, by name.
+    /// Built-in files in place of files that the folder does not have, by name.
     built_in: BTreeMap<String, &'static str>,
 }
 
@@ -43,7 +44,7 @@ impl Folder {
         Ok(Self { within: root.clone(), root, built_in: BTreeMap::new() })
     }
 
-    /// Opens a folder below another, which its references may lead to.
+    /// Opens a folder below another. Its references may lead to any file in the other folder.
     pub fn open_within(path: &Path, outer: &Self) -> Result<Self, BlockError> {
         let folder = Self::open(path)?;
         match folder.root.starts_with(&outer.root) {
@@ -52,44 +53,45 @@ impl Folder {
         }
     }
 
-    /// Its path, without links.
+    /// Returns its path, without symbolic links.
     pub fn path(&self) -> &Path {
         &self.root
     }
 
-    /// Its own name.
+    /// Returns its own name.
     pub fn name(&self) -> String {
         self.root.file_name().map_or_else(|| "block".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
-    /// From now on holds a file of the program's own, under a name that it has no file for.
+    /// Adds a built-in file, under a name that the folder does not have a file for.
     pub fn provide(&mut self, name: &str, text: &'static str) {
         self.built_in.insert(name.to_owned(), text);
     }
 
-    /// Holds the program's own files that a folder below it has.
+    /// Adds the built-in files of a folder below it.
     pub fn provide_below(&mut self, below: &str, folder: &Self) {
         self.built_in.extend(folder.built_in.iter().map(|(name, text)| (format!("{below}{name}"), *text)));
     }
 
-    /// Whether a file is one of the program's own.
+    /// True if a built-in file has the name.
     pub fn is_built_in(&self, name: &str) -> bool {
         self.built_in.contains_key(name)
     }
 
-    /// The first of the names that it holds a file under.
+    /// Returns the first of the names that the folder has a file for.
     pub fn find(&self, names: &[&'static str]) -> Option<&'static str> {
         let is_there = |name: &str| self.is_built_in(name) || self.root.join(name).symlink_metadata().is_ok();
         names.iter().copied().find(|name| is_there(name))
     }
 
-    /// Where a file of the folder is, without links. `by` is what refers to it, for messages.
+    /// Returns the path of a file in the folder, without symbolic links. `by` names the origin of the reference, for
+    /// messages.
     pub fn locate(&self, reference: &str, by: &str) -> Result<PathBuf, BlockError> {
         let path = Path::new(reference);
         if reference.contains("://") {
             return Err(BlockError::Remote { reference: reference.to_owned(), by: by.to_owned() });
         }
-        // Said even where there is no such file, so that messages tell nothing of files outside.
+        // Checked before the file is looked up, so that messages do not reveal which files exist outside.
         let depth = self.root.strip_prefix(&self.within).map_or(0, |below| below.components().count());
         if leads_out(path, depth) {
             return Err(BlockError::outside(reference, by));
@@ -101,14 +103,14 @@ impl Folder {
         }
     }
 
-    /// The text of a file of the folder: UTF-8, without a byte order mark.
+    /// Returns the text of a file in the folder, which must be UTF-8, without its byte order mark.
     pub fn read(&self, reference: &str, by: &str) -> Result<String, BlockError> {
         if let Some(text) = self.built_in.get(reference) {
             return Ok((*text).to_owned());
         }
         let path = self.locate(reference, by)?;
         let failed = |source| BlockError::read(reference, by, source);
-        // Reading a pipe would wait for a writer.
+        // Opening a pipe would block until a process writes to it.
         if !fs::metadata(&path).map_err(failed)?.is_file() {
             return Err(failed(io::Error::other("it is not a file")));
         }
@@ -122,7 +124,7 @@ impl Folder {
         Ok(text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text))
     }
 
-    /// The data in a file of the folder: JSON or YAML, as its name says.
+    /// Parses a file in the folder: JSON or YAML, by its extension.
     pub fn read_data(&self, reference: &str, by: &str) -> Result<Value, BlockError> {
         let text = self.read(reference, by)?;
         match reference.ends_with(".json") {
@@ -131,8 +133,8 @@ impl Folder {
         }
     }
 
-    /// The data in the file that it holds under the first of the names, and that name. Without a file there is nothing, as in
-    /// an empty one.
+    /// Parses the file under the first of the names that the folder has a file for; also returns that name. An absent
+    /// file counts as empty.
     pub fn read_first<T>(&self, names: &[&'static str], by: &str) -> Result<(&'static str, T), BlockError>
     where
         T: DeserializeOwned + Default,
@@ -143,7 +145,7 @@ impl Folder {
         Ok((name, data.unwrap_or_default()))
     }
 
-    /// The names of what is in a folder of the folder, in order; none where it is absent.
+    /// Returns the sorted names of the entries in a folder of this folder; none if it is absent.
     pub fn list(&self, reference: &str) -> Result<Vec<String>, BlockError> {
         if self.root.join(reference).symlink_metadata().is_err() {
             return Ok(Vec::new());
@@ -159,7 +161,7 @@ impl Folder {
     }
 }
 
-/// A folder's name as it stands in URLs.
+/// Returns a folder's name as it stands in URLs.
 pub fn key(name: &str) -> String {
     let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
     let key: String = name.chars().map(|character| if plain(character) { character } else { '-' }).collect();
@@ -167,7 +169,7 @@ pub fn key(name: &str) -> String {
     if key.is_empty() { "block".to_owned() } else { key.to_owned() }
 }
 
-/// Whether a path leads out of the folder that is so many levels above the one that it is relative to, by its text alone.
+/// True if the text of a relative path leads out of the folder that is `levels` above the folder where the path starts.
 fn leads_out(path: &Path, levels: usize) -> bool {
     let mut depth = levels as i64;
     path.components().any(|component| {

@@ -1,4 +1,4 @@
-//! The report to look at: one HTML file that needs nothing else.
+//! The report for people: one self-contained HTML file.
 
 use super::report::{Report, ReportItem};
 
@@ -15,7 +15,7 @@ code,pre{font-family:ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:a
 .loss{border-left:.3rem solid #c80;padding-left:.5rem}\
 li{list-style:none}ul{padding-left:0}";
 
-/// `report.html` of one block or several.
+/// Returns `report.html` for one block or several.
 pub fn html(reports: &[&Report], title: &str) -> String {
     let title = match reports {
         [report] => format!("{} - {}", report.id, report.name),
@@ -71,7 +71,7 @@ fn write_item(item: &ReportItem, out: &mut String) {
     out.push_str("</details>\n");
 }
 
-/// Text as it may stand in HTML, in attributes too.
+/// Escapes text for HTML, including attributes.
 fn escape(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('"', "&quot;").replace('\'', "&#39;")

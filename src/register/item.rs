@@ -1,4 +1,4 @@
-//! One example or test: read, uplifted, validated; what comes of it are files and an item of the report.
+//! Runs one example or test: reads, uplifts and validates it, which gives files and an item of the report.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -24,7 +24,7 @@ use super::validator::Verdict;
 use super::{error::BlockError, yaml};
 use crate::json::{self, pretty};
 
-/// An example or test, with all that it needs to be run.
+/// An example or test, with everything that is needed to run it.
 pub struct Job<'j> {
     /// Its place in the block, for the report.
     pub subject: ItemSubject,
@@ -34,20 +34,20 @@ pub struct Job<'j> {
     pub language: &'j Language,
     /// Name of its files, without extension.
     pub stem: &'j str,
-    /// Prefixes that it may use.
+    /// Prefixes that it may use without declaring them.
     pub prefixes: &'j Prefixes,
     /// Base IRI.
     pub base: Option<&'j str>,
-    /// The schema it is an example of, where that is not the block's own.
+    /// The schema that it is an example of. `None` for the block's own schema.
     pub schema_ref: Option<&'j str>,
-    /// Whether it is there to fail.
+    /// True if it must fail.
     pub must_fail: bool,
 }
 
 /// The outcome of an example or test.
 #[derive(Debug)]
 pub struct Done {
-    /// For the report.
+    /// The item of the report.
     pub item: ReportItem,
     /// The JSON-LD.
     pub jsonld: Option<String>,
@@ -55,9 +55,9 @@ pub struct Done {
     pub turtle: Option<String>,
     /// The graph; its blank nodes are `b0`, `b1`, ….
     graph: Vec<Triple>,
-    /// Files by path, its own first.
+    /// Files by path, starting with the file of the example or test itself.
     pub files: Vec<(String, String)>,
-    /// The file of the schema that was used on it, with a fragment.
+    /// The file of the schema that validated it, with a fragment.
     pub schema: Option<String>,
 }
 
@@ -70,26 +70,26 @@ impl Done {
 
 /// Runs examples and tests of one block.
 pub struct Runner {
-    /// Where files go.
+    /// The paths and URLs of files.
     pub site: Site,
-    /// Makes RDF of JSON.
+    /// Uplifts JSON to RDF.
     pub uplifter: Uplifter,
-    /// Validate JSON.
+    /// Validates JSON.
     pub schemas: Schemas,
-    /// Runs what strangers wrote.
+    /// Runs untrusted code.
     pub sandbox: Rc<RefCell<Sandbox>>,
-    /// Validate graphs.
+    /// Validates graphs.
     pub shapes: Shapes,
-    /// What the context could not be made of.
+    /// The reasons why the context is incomplete.
     pub lacking: Vec<String>,
-    /// Steps beside the uplift.
+    /// Steps before and after the uplift.
     pub steps: Vec<Step>,
-    /// Whether what is lost makes an item fail.
+    /// True if a loss makes an item fail.
     pub strict: bool,
 }
 
 impl Runner {
-    /// Runs one. Fails only where the block itself is wrong.
+    /// Runs an example or test. Fails only if the block itself has an error.
     pub fn run(&self, job: &Job<'_>) -> Result<Done, BlockError> {
         let name = format!("{}.{}", job.stem, job.language.extension());
         let mut done = self.begin(job.subject.clone(), job.stem, job.language, job.must_fail);
@@ -114,7 +114,7 @@ impl Runner {
         Ok(done)
     }
 
-    /// An example or test of which nothing is known yet.
+    /// Creates the outcome of an example or test, still without results.
     pub fn begin(&self, subject: ItemSubject, stem: &str, language: &Language, must_fail: bool) -> Done {
         let file = self.site.test(&format!("{stem}.{}", language.extension()));
         let item = ReportItem {
@@ -145,7 +145,7 @@ impl Runner {
     }
 
     fn json(&self, job: &Job<'_>, using: &str, done: &mut Done) {
-        // The first reader is strict about characters and numbers, the second keeps how they were spelled.
+        // The first parser is strict about characters and numbers; the second keeps their spelling.
         let value = serde_json::from_str::<serde_json::Value>(job.text)
             .map_err(|error| (error.to_string(), json!({ "line": error.line(), "col": error.column() })));
         let spelled = json::parse(job.text.as_bytes()).map_err(|error| (error.to_string(), json!({})));
@@ -197,17 +197,17 @@ impl Runner {
         self.validate(job, &value, done);
     }
 
-    /// What the steps before the uplift make of an example. None where one cannot be run.
+    /// Runs the steps before the uplift on an example. `None` if a step fails.
     fn prepared<'t>(&self, text: &'t str, done: &mut Done) -> Option<Cow<'t, str>> {
         let mut steps = self.steps.iter().filter(|step| !step.r#type.takes_rdf());
         steps.try_fold(Cow::Borrowed(text), |text, step| self.step(step, &text, done).map(Cow::Owned))
     }
 
-    /// What the steps after the uplift make of a graph. None where one cannot be run.
+    /// Runs the steps after the uplift on a graph. `None` if a step fails.
     fn finished(&self, job: &Job<'_>, mut uplifted: Uplifted, done: &mut Done) -> Option<Uplifted> {
         for step in self.steps.iter().filter(|step| *job.language == Language::Json && step.r#type.takes_rdf()) {
             let output = self.step(step, &n_triples(&uplifted.triples), done)?;
-            // N-Triples are Turtle.
+            // N-Triples is a subset of Turtle.
             uplifted.triples = match read_turtle(&output, None) {
                 Ok(triples) => triples,
                 Err(error) => {
@@ -221,7 +221,8 @@ impl Runner {
         Some(uplifted)
     }
 
-    /// What a step makes of a text. Without it there would be another graph, so the example has none where it cannot be run.
+    /// Runs a step. `None` if it fails: the example then does not get a graph, since the graph would differ without the
+    /// step.
     fn step(&self, step: &Step, input: &str, done: &mut Done) -> Option<String> {
         let name = step.r#type.name();
         match self.sandbox.borrow_mut().step(&step.r#type, &step.code, input) {
@@ -259,7 +260,7 @@ impl Runner {
         done.item.losses = before + uplifted.lost.len() + uplifted.losses.len();
     }
 
-    /// Says what is not in the graph of an item, which is an error to those who are strict.
+    /// Adds a loss to an item: an error in strict mode, otherwise a note.
     fn loss(&self, item: &mut ReportItem, what: &str, pointer: Option<&String>) {
         item.losses += 1;
         let (message, payload) = (format!("Lost: {what}"), json!({ "op": "uplift-loss", "path": pointer }));
@@ -279,7 +280,7 @@ impl Runner {
         done.graph = triples;
     }
 
-    /// Turtle as it is, with the base and the prefixes in front that it may use without saying.
+    /// Reads Turtle, with the base and the prefixes that it may use without declaring them written in front.
     fn turtle(&self, job: &Job<'_>, using: &str, done: &mut Done) {
         let mut text = String::new();
         if let Some(base) = job.base {
@@ -305,7 +306,7 @@ impl Runner {
 
     fn validate(&self, job: &Job<'_>, value: &serde_json::Value, done: &mut Done) {
         let reference = job.schema_ref.unwrap_or_default();
-        // Of a document with several nodes, the nodes are what the schema describes.
+        // In a document with several nodes, the schema describes the nodes.
         let value = value.get("@graph").unwrap_or(value);
         let Some(verdict) = self.schemas.validate(reference, value) else { return };
         if let Some(reference) = job.schema_ref {
@@ -340,8 +341,8 @@ impl Runner {
     }
 }
 
-/// What is lost at places that differ in the indexes of arrays alone, once: the places, with `*` for an index, the first of
-/// them, and how many there are.
+/// Groups losses whose places differ only in array indexes. Returns each group's place with `*` for an index, its first
+/// loss, and the number of its losses.
 fn by_place<'l>(lost: &'l [Lost]) -> Vec<(String, &'l Lost, usize)> {
     let mut found: IndexMap<(String, Why), (&Lost, usize)> = IndexMap::new();
     for one in lost {

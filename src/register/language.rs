@@ -1,4 +1,4 @@
-//! The languages of snippets, and the treatment of each.
+//! The languages of snippets, and how each is treated.
 
 /// The language of a snippet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of a short name, an extension or a media type, in any case.
+    /// Returns the language for a short name, an extension or a media type, in upper or lower case.
     pub fn from_name(name: &str) -> Self {
         let name = name.trim().to_ascii_lowercase();
         let essence = name.split(';').next().unwrap_or_default().trim();
@@ -30,12 +30,12 @@ impl Language {
         }
     }
 
-    /// Whether anything can be said of it but that it is there.
+    /// True if the program reads the language, so that its examples can pass or fail.
     pub fn is_validated(&self) -> bool {
         !matches!(self, Self::Other(_))
     }
 
-    /// The extension of its files.
+    /// Returns the extension of its files.
     pub fn extension(&self) -> String {
         match self {
             Self::Json => "json".to_owned(),
@@ -53,7 +53,7 @@ impl Language {
         }
     }
 
-    /// Its media type, or its name where the media type is not known.
+    /// Returns its media type, or its name if the media type is unknown.
     pub fn media_type(&self) -> &str {
         match self {
             Self::Json => "application/json",

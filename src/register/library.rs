@@ -1,7 +1,8 @@
-//! What the blocks of a repository refer to: each other's schemas, and those of the registers that the repository imports.
+//! The documents that the blocks of a repository refer to: each other's schemas, and schemas of the registers that the
+//! repository imports.
 //!
-//! A document is known by its URI: a URL, or [`ROOT`] with the path of a file of the repository. Nothing is fetched unless the
-//! command line says from where; folders may stand for URLs.
+//! A document is known by its URI: a URL, or [`ROOT`] with the path of a file of the repository. Only URLs that the
+//! command line names are fetched; folders may stand for URLs.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,49 +19,49 @@ use super::references::{
 use super::yaml;
 use crate::context::{LoadError, Loader, joined};
 
-/// The folder above the library's folder. A path of this machine would show in messages.
+/// The URI of the folder above the library's folder. Not a path of this machine, since messages would show it.
 const ABOVE: &str = "block:///";
-/// The library's folder: below another, so that references that lead out of it are told.
+/// The URI of the library's folder: below another folder, so that references that lead out of it are detected.
 pub const ROOT: &str = "block:///block/";
-/// Registers that are read at most, with those that they import.
+/// The maximum number of registers that are read, including those that they import.
 const MAX_REGISTERS: usize = 64;
 
-/// What makes a schema of what `bblock.json` says, in the document with a URI.
+/// Makes a schema from an entry of `bblock.json`, as the document at a URI.
 pub type Maker = fn(&Value, &str, &Library) -> Result<Value, BlockError>;
 
-/// A block of the repository, as far as others may refer to it.
+/// A block of the repository, as seen by other blocks.
 #[derive(Debug, Clone, Default)]
 pub struct LocalBlock {
     /// URI of its schema.
     pub schema: Option<String>,
-    /// The context that its author wrote, with nothing remote in it.
+    /// The context that its author wrote, without remote references.
     pub context: Option<Value>,
     /// URL that its annotated schema will have.
     pub published: Option<String>,
-    /// What its schema is made with, and of, where it is not written.
+    /// The function that makes its schema and the entry to make it from. `None` if the schema is a file.
     pub made: Option<(Maker, Value)>,
 }
 
-/// All that references may lead to.
+/// All documents that references may lead to.
 #[derive(Debug, Default)]
 pub struct Library {
-    /// The folder whose files are in it.
+    /// The folder of the repository.
     pub folder: Folder,
-    /// What loads contexts and documents from elsewhere.
+    /// Loads contexts and remote documents.
     pub loader: Loader,
     blocks: BTreeMap<String, LocalBlock>,
-    /// The identifiers of the blocks, by the URIs of their schemas and by the URLs that those have or will have.
+    /// The identifiers of the blocks, by the URIs of their schemas and by their present or future URLs.
     by_schema: BTreeMap<String, String>,
     by_url: BTreeMap<String, String>,
     documents: RefCell<BTreeMap<String, Rc<Value>>>,
     anchors: RefCell<BTreeMap<String, Anchors>>,
     annotated: RefCell<BTreeMap<String, Rc<Value>>>,
-    /// Schemas that are being made.
+    /// URIs of the schemas that are being made.
     open: RefCell<BTreeSet<String>>,
     imports: RefCell<Imports>,
 }
 
-/// The registers of others, read as far as something was looked for.
+/// The imported registers, read only as far as needed so far.
 #[derive(Debug, Default)]
 struct Imports {
     queue: VecDeque<String>,
@@ -71,18 +72,18 @@ struct Imports {
     lacking: Vec<String>,
 }
 
-/// What a reference leads to.
+/// The target of a reference.
 pub struct Target {
     /// The document's URI.
     pub uri: String,
-    /// The document, as it was written.
+    /// The document.
     pub document: Rc<Value>,
-    /// The JSON Pointer in it, or why there is none.
+    /// The JSON Pointer in the document, or the reason why there is none.
     pub pointer: Result<String, String>,
 }
 
 impl Library {
-    /// The files of a folder, and the registers with these URLs.
+    /// Creates a library from a folder and the URLs of imported registers.
     pub fn new(folder: Folder, loader: Loader, imports: &[String]) -> Self {
         let imports = Imports { queue: imports.iter().cloned().collect(), ..Imports::default() };
         Self { folder, loader, imports: imports.into(), ..Self::default() }
@@ -99,17 +100,17 @@ impl Library {
         self.blocks.insert(id.to_owned(), block);
     }
 
-    /// A block of the repository.
+    /// Returns a block of the repository.
     pub fn block(&self, id: &str) -> Option<&LocalBlock> {
         self.blocks.get(id)
     }
 
-    /// Whether a URI is that of a file of the folder.
+    /// True if a URI names a file of the folder.
     pub fn is_local(&self, uri: &str) -> bool {
         uri.starts_with(ROOT)
     }
 
-    /// Whether a block has a schema; what is unknown is told where it is used.
+    /// True if a block has a schema, or is unknown; an unknown block is reported where it is used.
     pub fn has_schema(&self, id: &str) -> bool {
         match self.blocks.get(id) {
             Some(block) => block.schema.is_some(),
@@ -117,7 +118,7 @@ impl Library {
         }
     }
 
-    /// The URI that a reference without its fragment stands for, in a document with a URI.
+    /// Resolves a reference without its fragment, against the URI of the document that it stands in.
     pub fn resolve(&self, base: &str, reference: &str) -> Result<String, BlockError> {
         if let Some(id) = reference.strip_prefix(BLOCKS) {
             let schema = match self.blocks.get(id) {
@@ -131,8 +132,8 @@ impl Library {
         Ok(self.here(&whole).unwrap_or(whole))
     }
 
-    /// The URI of what is or will be published under a URL and is here already: the schema of a block, or a file beside one
-    /// that says by its identifier where it is published.
+    /// Returns the local URI of a document with a present or future URL: the schema of a block, or a file beside such a
+    /// schema.
     fn here(&self, url: &str) -> Option<String> {
         if self.is_local(url) {
             return None;
@@ -150,7 +151,7 @@ impl Library {
         })
     }
 
-    /// What a reference leads to, in a document with a URI, which may have another base of itself.
+    /// Follows a reference in the document at a URI. The document may set another base by its `$id`.
     pub fn follow(&self, uri: &str, reference: &str, by: &str) -> Result<Target, BlockError> {
         let (path, fragment) = split(reference);
         let document = self.document(uri, by)?;
@@ -168,24 +169,24 @@ impl Library {
         Ok(Target { uri: target, document, pointer })
     }
 
-    /// The JSON Pointer of what a fragment of a document names.
+    /// Returns the JSON Pointer for a fragment of a document.
     pub fn pointer(&self, uri: &str, document: &Value, fragment: &str) -> Result<String, String> {
         let mut known = self.anchors.borrow_mut();
         let anchors = known.entry(uri.to_owned()).or_insert_with(|| anchors(document));
         pointer(document, anchors, fragment)
     }
 
-    /// The block of the repository whose schema a URI is.
+    /// Returns the block of the repository whose schema is at a URI.
     pub fn block_of(&self, uri: &str) -> Option<&LocalBlock> {
         self.blocks.get(self.by_schema.get(uri)?)
     }
 
-    /// The identifier of the block whose schema a URI is, of the repository or of a register that it imports.
+    /// Returns the identifier of the block whose schema is at a URI, in the repository or in an imported register.
     pub fn identifier(&self, uri: &str) -> Option<String> {
         if self.is_local(uri) {
             return self.by_schema.get(uri).cloned();
         }
-        // All that is imported has to be read.
+        // Reads all imported registers, since no block has an empty identifier.
         drop(self.imported(""));
         let imports = self.imports.borrow();
         let of = |(_, block): &(&String, &Rc<Value>)| schema_urls(block).any(|url| url == uri);
@@ -204,7 +205,8 @@ impl Library {
         BlockError::unusable(&format!("{reference}, named by {}", shown(base)), message)
     }
 
-    /// A document: as it was written, or made where a block has no other. `by` is what refers to it, for messages.
+    /// Returns a document: as it was written, or made if a block's schema is not a file. `by` names the origin of the
+    /// reference, for messages.
     pub fn document(&self, uri: &str, by: &str) -> Result<Rc<Value>, BlockError> {
         let Some((make, value)) = self.block_of(uri).and_then(|block| block.made.as_ref()) else {
             return self.written(uri, by);
@@ -221,7 +223,7 @@ impl Library {
         made.inspect(|made| drop(self.documents.borrow_mut().insert(key, Rc::clone(made))))
     }
 
-    /// A document as it was written.
+    /// Returns a document as it was written.
     pub fn written(&self, uri: &str, by: &str) -> Result<Rc<Value>, BlockError> {
         if let Some(known) = self.documents.borrow().get(uri) {
             return Ok(Rc::clone(known));
@@ -238,7 +240,7 @@ impl Library {
         Ok(document)
     }
 
-    /// The text of a file of the repository, or of what a URL stands for. `by` is what refers to it, for messages.
+    /// Returns the text of a file of the repository or of a URL. `by` names the origin of the reference, for messages.
     pub fn text(&self, uri: &str, by: &str) -> Result<String, BlockError> {
         if let Some(path) = uri.strip_prefix(ROOT) {
             return self.folder.read(&percent_decode(path), by);
@@ -252,12 +254,13 @@ impl Library {
         })
     }
 
-    /// The text of a file in a folder of the library, or of what a URL stands for.
+    /// Returns the text of a file in a folder of the library or of a URL.
     pub fn file(&self, folder: &Folder, reference: &str, by: &str) -> Result<String, BlockError> {
         if reference.contains("://") { self.text(reference, by) } else { folder.read(reference, by) }
     }
 
-    /// A document with its annotations, where it is the schema of a block of the repository; else as it was written.
+    /// Returns a document: with annotations if it is the schema of a block of the repository, otherwise as it was
+    /// written.
     pub fn annotated(&self, uri: &str) -> Result<Rc<Value>, BlockError> {
         if let Some(known) = self.annotated.borrow().get(uri) {
             return Ok(Rc::clone(known));
@@ -278,7 +281,7 @@ impl Library {
         Ok(document)
     }
 
-    /// The context that a document names.
+    /// Loads the context that a document names.
     fn context_of(&self, uri: &str, reference: &str) -> Result<Value, BlockError> {
         let place = self.folder.path().join(percent_decode(uri.strip_prefix(ROOT).unwrap_or_default()));
         let context = match self.is_local(uri) {
@@ -288,7 +291,7 @@ impl Library {
         Ok(self.loader.load_value(&place, context)?.value().clone())
     }
 
-    /// The entry of an imported block.
+    /// Returns the register entry of an imported block.
     pub fn imported(&self, id: &str) -> Option<Rc<Value>> {
         loop {
             if let Some(block) = self.imports.borrow().blocks.get(id) {
@@ -299,7 +302,7 @@ impl Library {
         }
     }
 
-    /// The URL of a register that the repository imports, where it is found; else the most likely one.
+    /// Returns the URL where an imported register was found, or its most likely URL.
     pub fn register_url(&self, named: &str) -> String {
         self.register(named).map_or_else(|| candidates(named).swap_remove(0), |(url, _)| url)
     }
@@ -331,7 +334,7 @@ impl Library {
     }
 }
 
-/// The URLs where a register is looked for.
+/// Returns the candidate URLs of a register.
 fn candidates(named: &str) -> Vec<String> {
     let folder = named.trim_end_matches('/');
     match named.ends_with(".json") {
@@ -340,19 +343,19 @@ fn candidates(named: &str) -> Vec<String> {
     }
 }
 
-/// The URLs of a published block's schema in each of its forms.
+/// Returns the URLs of a published block's schema in each of its forms.
 fn schema_urls(block: &Value) -> impl Iterator<Item = &str> {
     let form = |name| block.get("schema")?.get(name)?.as_str();
     let one = block.get("schema").and_then(Value::as_str);
     one.into_iter().chain(form("application/yaml")).chain(form("application/json"))
 }
 
-/// A URI as messages show it.
+/// Formats a URI for messages.
 pub fn shown(uri: &str) -> String {
     uri.strip_prefix(ROOT).map_or_else(|| uri.to_owned(), percent_decode)
 }
 
-/// A file of the library's folder as a URI.
+/// Returns the URI of a file in the library's folder.
 pub fn uri(file: &str) -> String {
     format!("{ROOT}{}", percent_encode(file))
 }

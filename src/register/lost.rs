@@ -1,7 +1,7 @@
-//! What of a document JSON-LD expansion leaves out: the members that no context maps, nulls, and the like.
+//! The parts of a document that JSON-LD expansion leaves out: members that no context maps, nulls, and the like.
 //!
 //! This is the walk of the [Expansion Algorithm](https://www.w3.org/TR/json-ld11-api/#expansion-algorithm), with the
-//! same contexts at each step, but instead of the result it gives the places that contribute nothing.
+//! same contexts at each step, but it returns the places that do not contribute to the result.
 
 use std::collections::BTreeMap;
 
@@ -18,25 +18,25 @@ use crate::context::definitions;
 use crate::json::{self, Numbers, Object, Text, Value, pointer_token, pretty};
 use crate::mapping::{Active, NumberLiteral, process_with};
 
-/// A place in a document that the graph has nothing, or something else, of.
+/// A place in a document whose value is missing or different in the graph.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lost {
     /// JSON Pointer.
     pub pointer: String,
-    /// Why.
+    /// The reason for the loss.
     pub why: Why,
 }
 
-/// Why a part of a document is not in its graph, as messages say it of the place.
+/// The reason why a part of a document is not in its graph, worded as messages about the place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum Why {
     /// A member that no context maps.
     #[error("no context maps it")]
     Unmapped,
-    /// A null, which stands for nothing.
+    /// A null, which JSON-LD ignores.
     #[error("a null stands for nothing in JSON-LD")]
     Null,
-    /// An empty array, which stands for nothing.
+    /// An empty array that is not a list, which JSON-LD ignores.
     #[error("an empty array stands for nothing, unless its term is a list")]
     EmptyArray,
     /// A member named like a keyword that JSON-LD does not have.
@@ -48,17 +48,16 @@ pub enum Why {
     /// A key of an index, which RDF does not have.
     #[error("the keys of an index are not in the graph")]
     Index,
-    /// A number that is another one in the graph.
+    /// A number that is a different number in the graph.
     #[error("the number in the graph is another one, the nearest that a double holds")]
     NumberChanged,
-    /// A number beyond a double.
+    /// A number beyond the range of a double.
     #[error("the number is beyond the range of a double")]
     NumberOutOfRange,
 }
 
-/// Goes through a document, an object or an array, under a context, which is a JSON text with all that is remote in
-/// place, the document's own included. Fails where JSON-LD does not allow a context, which expansion would have said
-/// before.
+/// Finds the losses in a document, an object or an array. `context` is a JSON text with remote contexts in place,
+/// including the document's own. Fails if JSON-LD does not allow a context, which expansion reports earlier.
 pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<Vec<Lost>, String> {
     let mut lost = walk(document, context, base)?.lost;
     lost.sort();
@@ -66,13 +65,14 @@ pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<V
     Ok(lost)
 }
 
-/// The JSON Pointers of the members for which expansion fails with a code, where a member alone tells that.
+/// Returns the JSON Pointers of the members for which expansion fails with `code`, if a member alone shows the fault.
 pub fn faults(document: &Value<'_>, context: &str, base: Option<&str>, code: ErrorCode) -> Vec<String> {
     let faults = walk(document, context, base).map(|walk| walk.faults).unwrap_or_default();
     faults.into_iter().filter(|(fault, _)| *fault == code).map(|(_, pointer)| pointer).collect()
 }
 
-/// The term of a context that JSON-LD does not allow: one that is refused by itself, or without which the rest is allowed.
+/// Returns the term of a context that JSON-LD does not allow: a term that is refused alone, or without which the rest
+/// is allowed.
 pub fn faulty_term(context: &serde_json::Value) -> Option<String> {
     let is_allowed = |entries: &serde_json::Map<String, serde_json::Value>| {
         let text = serde_json::Value::Object(entries.clone()).to_string();
@@ -93,8 +93,8 @@ pub fn faulty_term(context: &serde_json::Value) -> Option<String> {
     })
 }
 
-/// The IRIs of classes, by JSON Pointer, where the term for `@type` has a context of its own. JSON-LD passes that over; the processor of
-/// the OGC's tool does not, and nor did the author.
+/// Returns the IRIs of classes, by JSON Pointer, if the term for `@type` has a scoped context. JSON-LD ignores such a
+/// context; the processor of the OGC's tool applies it, and authors rely on that.
 pub fn scoped_types(document: &Value<'_>, context: &str, base: Option<&str>) -> BTreeMap<String, String> {
     walk(document, context, base).map(|walk| walk.types).unwrap_or_default()
 }
@@ -113,7 +113,7 @@ fn walk(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<LostW
     Ok(walk)
 }
 
-/// The members of a document but for its context.
+/// Returns the members of a document except its context.
 pub fn own_members<'a>(object: &Object<'a>) -> impl Iterator<Item = (Text<'a>, Value<'a>)> {
     object.members.iter().filter(|(name, _)| name.as_str() != Some("@context")).cloned()
 }
@@ -130,31 +130,31 @@ fn apply(context: &Context, active: &Active, options: Options) -> Result<Active,
 #[derive(Default)]
 struct LostWalk {
     lost: Vec<Lost>,
-    /// Members that JSON-LD does not allow where they are, with the codes of the errors.
+    /// Members that JSON-LD does not allow in their places, with the error codes.
     faults: Vec<(ErrorCode, String)>,
     types: BTreeMap<String, String>,
 }
 
-/// Where a value stands.
+/// The place of a value in the document.
 #[derive(Clone, Copy)]
 struct LostPlace<'p> {
-    /// The property that it is a value of; none at the top.
+    /// The property of the value; `None` at the top.
     property: Option<&'p str>,
     active: &'p Active,
-    /// Whether it is an entry of a map of nodes.
+    /// True if the value is an entry of a map of nodes.
     in_map: bool,
     /// JSON Pointer.
     at: &'p str,
 }
 
 impl<'p> LostPlace<'p> {
-    /// The definition of the property.
+    /// Returns the definition of the property.
     fn term(&self) -> Option<TermDefinitionRef<'p, IriBuf, BlankIdBuf>> {
         self.active.get(self.property?)
     }
 }
 
-/// What a member's name expands to: a keyword or else a property. Or why it stands for nothing.
+/// The expansion of a member's name: `Some` for a keyword, `None` for a property, or the reason why it is ignored.
 type Expanded = Result<Option<Keyword>, Why>;
 
 fn expand(name: &str, active: &Active) -> Expanded {
@@ -171,13 +171,13 @@ fn expand(name: &str, active: &Active) -> Expanded {
             Some(Term::Null) | None => Err(Why::Unmapped),
         };
     }
-    // Behind a prefix, or as it is, it may be an IRI; if it is not one, the conversion to RDF counts it.
+    // With a prefix or as it is, the name may be an IRI; if it is not, the conversion to RDF counts the loss.
     let is_iri = name.split_once(':').is_some_and(|(prefix, _)| !prefix.is_empty());
     let is_in_vocabulary = || active.vocabulary().is_some_and(|vocabulary| matches!(vocabulary, Term::Id(_)));
     if is_iri || is_in_vocabulary() { Ok(None) } else { Err(Why::Unmapped) }
 }
 
-/// A keyword, if documents have it.
+/// Returns the keyword if it is allowed in documents.
 fn in_documents(keyword: Keyword) -> Expanded {
     use Keyword::{Base, Container, Import, Prefix, Propagate, Protected, Version, Vocab};
     match keyword {
@@ -203,7 +203,7 @@ fn strings<'v>(value: &'v Value<'_>) -> Vec<&'v str> {
     strings
 }
 
-/// The JSON Pointer of a member.
+/// Returns the JSON Pointer of a member.
 pub fn below(at: &str, name: &Text<'_>) -> String {
     let name = name.to_cow().unwrap_or_else(|| "\u{FFFD}".into());
     format!("{at}/{}", pointer_token(&name))
@@ -281,7 +281,7 @@ impl LostWalk {
         self.members(object, LostPlace { active: &active, in_map: false, ..place }, &mut Vec::new())
     }
 
-    /// `known` are the keywords that the node has already.
+    /// `known` holds the keywords that the node has already.
     fn members(&mut self, object: &Object<'_>, place: LostPlace<'_>, known: &mut Vec<Keyword>) -> Result<(), String> {
         for (name, value) in &object.members {
             let at = &below(place.at, name);
@@ -296,7 +296,7 @@ impl LostWalk {
                     if known.contains(&keyword) {
                         self.faults.push((ErrorCode::CollidingKeywords, at.clone()));
                     }
-                    // Others may stand several times.
+                    // The other keywords may occur several times.
                     known.extend(
                         Some(keyword).filter(|_| matches!(keyword, Keyword::Id | Keyword::Graph | Keyword::Index)),
                     );
@@ -401,7 +401,8 @@ impl LostWalk {
         Ok(())
     }
 
-    /// A JSON literal: all of it is there, but RFC 8785 makes doubles of its numbers.
+    /// Finds the losses in a JSON literal: all its values are in the graph, but RFC 8785 turns its numbers into
+    /// doubles.
     fn json(&mut self, value: &Value<'_>, at: &str) {
         match value {
             Value::Number(_) => {
@@ -505,7 +506,7 @@ mod tests {
         }
     }
 
-    /// Expansion itself, without a member: if that changes nothing, the member is one that is lost.
+    /// Compares with expansion itself: if the graph stays the same without a member, the member is a loss.
     #[test]
     fn what_is_not_lost_is_in_the_graph() {
         for (context, document) in [

@@ -1,4 +1,4 @@
-//! The shapes of a block, in a build without the feature `shacl`: nothing is validated with them, and the report says so.
+//! The shapes of a block, in a build without the feature `shacl`: shapes are not checked, and the report says so.
 
 use oxrdf::Triple;
 use serde_json::json;
@@ -7,12 +7,12 @@ use super::error::BlockError;
 use super::library::{Library, shown};
 use super::report::{ReportItem, Section};
 
-/// The names of the shapes, which nothing is validated with.
+/// The names of the shapes, which are not checked.
 #[derive(Default)]
 pub struct Shapes(Vec<String>);
 
 impl Shapes {
-    /// Shapes by their URIs, unread.
+    /// Names the shapes by their URIs, without reading them.
     pub fn open(uris: &[String], _: &Library) -> Result<Self, BlockError> {
         Ok(Self(uris.iter().map(|uri| shown(uri)).collect()))
     }
@@ -23,7 +23,7 @@ impl Shapes {
         if self.0.is_empty() { Vec::new() } else { vec![format!("{}: {note}", self.0.join(", "))] }
     }
 
-    /// Says of a graph that it was not held against the shapes.
+    /// Notes in a report item that the shapes were not checked.
     pub fn check(&self, _: &[Triple], item: &mut ReportItem) -> Result<(), BlockError> {
         if !self.0.is_empty() {
             let message =

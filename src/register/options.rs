@@ -1,35 +1,36 @@
-//! The choices that a register is made with.
+//! Options for making a register.
 
 use std::path::{Path, PathBuf};
 
 use crate::context::{LoadError, Loader, Reference};
 
-/// The choices that a register is made with.
+/// The options for making a register.
 #[derive(Debug, Clone, Default)]
 pub struct RegisterOptions {
-    /// URL of the folder where it will be published. Without one, its files refer to each other by relative paths.
+    /// URL of the folder where the register will be published. `None` if its files refer to each other by relative
+    /// paths.
     pub base: Option<String>,
-    /// Identifier of the block; otherwise what `bblock.json` says, or the name of its folder.
+    /// Identifier of the block. `None` for the identifier in `bblock.json`, or else the name of the block's folder.
     pub identifier: Option<String>,
-    /// When it was made, for the reports. Without it, nothing in a register depends on the time.
+    /// Time at which the register was made, for the reports. Without it, a register does not depend on the time.
     pub generated: Option<String>,
-    /// An example of which something is not in its graph fails.
+    /// True if a loss makes an example fail.
     pub strict: bool,
     /// URLs of contexts that may be fetched when the block refers to them.
     pub contexts: Vec<String>,
     /// Never fetch anything.
     pub offline: bool,
-    /// Folders that stand for the URLs that begin with a prefix.
+    /// Folders that stand for URLs, with the prefix of those URLs.
     pub folders: Vec<(String, PathBuf)>,
-    /// Fetch what schemas, contexts and registers refer to from the hosts of the URLs in `contexts`.
+    /// Fetch documents that schemas, contexts and registers refer to, from the hosts of the URLs in `contexts`.
     pub online: bool,
-    /// Runs what strangers wrote, JSON Schemas and programs; without one, that is done here, and may take all time and memory.
-    /// [`worker`](super::worker) is its other side.
+    /// The program that runs untrusted JSON Schemas and code, by calling [`worker`](super::worker). If `None`, they run
+    /// in this process, without limits on time and memory.
     pub worker: Option<PathBuf>,
 }
 
 impl RegisterOptions {
-    /// What loads contexts for blocks in a folder.
+    /// Returns the loader of contexts for blocks in a folder.
     pub(super) fn loader(&self, folder: &Path) -> Result<Loader, LoadError> {
         let loader = Loader::new().offline(self.offline).for_authors(folder.to_owned(), self.folders.clone());
         if self.online {

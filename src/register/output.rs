@@ -1,4 +1,4 @@
-//! A register on disk: put there as a whole, or not at all.
+//! Writes a register to disk as a whole, or not at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,22 +10,22 @@ use serde_json::{Value, json};
 use super::folder::shown;
 use crate::sink::{begin, put_folder, unfinished};
 
-/// A kind of files that is put into a folder.
+/// A kind of output folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Product {
     /// Its name.
     name: &'static str,
-    /// The file that tells the product from others' work, and what belongs to it.
+    /// The file that identifies the product and lists its files.
     pub marker: &'static str,
 }
 
 impl Product {
     /// A register.
     pub const REGISTER: Self = Self { name: "register", marker: "register.json" };
-    /// A building block, made of captured traffic.
+    /// A building block, made from captured traffic.
     pub const BLOCK: Self = Self { name: "building block", marker: "bblock.json" };
 
-    /// The part of the marker that is about this tool: the files that belong to the product.
+    /// Returns the marker's entry about this tool: the list of the product's files.
     pub fn tooling(self, files: &Files) -> Value {
         let mut files: Vec<&str> = files.keys().map(String::as_str).chain([self.marker]).collect();
         files.sort_unstable();
@@ -33,19 +33,19 @@ impl Product {
     }
 }
 
-/// Why a register cannot be put where it is to be.
+/// The reason why a product cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The folder is none, is in use, or holds something else, which would be lost.
+    /// The path is not a folder, is in use, or holds other files, which would be lost.
     #[error("{0}")]
     Refused(String),
-    /// The system does not let it be written.
+    /// The system refuses the write.
     #[error("cannot write {path}")]
     Io {
         /// The path.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -53,7 +53,7 @@ pub enum WriteError {
 /// The files of a register, by path.
 pub type Files = BTreeMap<String, String>;
 
-/// Pretty JSON with a line end.
+/// Formats pretty JSON with a line end.
 pub fn lines(value: &Value) -> String {
     format!("{value:#}\n")
 }
@@ -62,12 +62,12 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> WriteError + '_ {
     move |source| WriteError::Io { path: shown(path), source }
 }
 
-/// Puts the files of a product into a folder, in place of an earlier one of its kind if there is one.
+/// Puts the files of a product into a folder, in place of an earlier product of the same kind if there is one.
 ///
-/// They are written beside the folder and moved there when all are complete. What is in the folder and not of that earlier
-/// product is never removed.
+/// The files are written beside the folder, which is replaced when all are complete. A folder with files that the
+/// earlier product did not list is refused.
 ///
-/// With `replace`, the folder may hold a product that another program wrote, which is lost.
+/// With `replace`, the folder may hold a product that another program wrote, which is then removed.
 pub fn write(files: &Files, folder: &Path, product: Product, replace: bool) -> Result<(), WriteError> {
     let target = match fs::canonicalize(folder) {
         Ok(target) => target,
@@ -100,7 +100,8 @@ fn not_a_folder(path: &Path) -> WriteError {
     WriteError::Refused(format!("{} is not a folder: name one, or a path where there is nothing yet", shown(path)))
 }
 
-/// Whether nothing is lost with a folder: it is empty, or a register with all its files known.
+/// Fails if replacing the folder would lose files: it must be empty, or hold a product and only files that the marker
+/// lists.
 fn check_replaceable(folder: &Path, product: Product, replace: bool) -> Result<(), WriteError> {
     if !folder.is_dir() {
         return Err(not_a_folder(folder));
@@ -108,7 +109,7 @@ fn check_replaceable(folder: &Path, product: Product, replace: bool) -> Result<(
     if fs::read_dir(folder).map_err(failed(folder))?.next().is_none() {
         return Ok(());
     }
-    // Before anything is looked through: it may be a home folder.
+    // The marker comes before any listing, since this may be a home folder.
     let marker =
         fs::read(folder.join(product.marker)).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
     if replace && marker.as_ref().is_some_and(|marker| marker.get("bblocks").is_some_and(Value::is_array)) {
@@ -131,7 +132,7 @@ fn check_replaceable(folder: &Path, product: Product, replace: bool) -> Result<(
     }
 }
 
-/// Everything below a folder that is not a folder itself, as paths with slashes, in order. Links are not followed.
+/// Lists everything below a folder except folders, as sorted paths with slashes. Does not follow symbolic links.
 pub fn list(folder: &Path) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];

@@ -1,11 +1,11 @@
-//! The page of a register: Markdown that repository hosts show.
+//! The page of a register, in Markdown that repository hosts render.
 
 use super::block::BlockSource;
 use super::examples::UpliftFormat;
 use super::site::{Site, is_web};
 use super::view::{BlockView, Shown};
 
-/// `index.md`.
+/// Writes `index.md`.
 pub fn page(view: &BlockView<'_>) -> String {
     let BlockView { block, site, report, shown, .. } = view;
     let metadata = &block.metadata;
@@ -95,7 +95,7 @@ fn example(shown: &Shown<'_>, site: &Site, out: &mut String) {
     }
 }
 
-/// A block of code, in a fence longer than any in it.
+/// Writes a block of code, with a fence longer than any run of backticks in it.
 fn fenced(language: &str, text: &str, out: &mut String) {
     let fence = "`".repeat((longest_run(text) + 1).max(3));
     let language: String =
@@ -103,7 +103,7 @@ fn fenced(language: &str, text: &str, out: &mut String) {
     out.push_str(&format!("{fence}{language}\n{}\n{fence}\n\n", text.trim_end_matches('\n')));
 }
 
-/// Code within a line.
+/// Formats code within a line.
 fn code(text: &str) -> String {
     let text = line(text);
     let fence = "`".repeat(longest_run(&text) + 1);
@@ -111,12 +111,12 @@ fn code(text: &str) -> String {
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// How many backticks stand beside each other at most.
+/// Returns the length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// A text that is to stay on one line, and of which nothing is Markdown or HTML.
+/// Escapes Markdown and HTML in a text, and joins its lines.
 fn plain(text: &str) -> String {
     let text = line(text);
     let mut plain = String::with_capacity(text.len());
@@ -126,7 +126,7 @@ fn plain(text: &str) -> String {
         let next = characters.peek().copied().unwrap_or(' ');
         let is_markup = match character {
             '\\' | '`' | '*' | '[' | ']' | '<' | '~' => true,
-            // Within a word it stands for itself.
+            // Within a word, an underscore is literal.
             '_' => !previous.is_alphanumeric() || !next.is_alphanumeric(),
             '&' => next == '#' || next.is_ascii_alphabetic(),
             _ => false,
@@ -140,7 +140,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// A text that is to stay on one line.
+/// Joins the lines of a text.
 fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

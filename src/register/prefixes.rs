@@ -1,5 +1,6 @@
-//! Prefixes that cannot be schemes, such as `my_agents` in `my_agents:x`. To JSON-LD any term may be a prefix; the `json-ld` crate knows
-//! those alone that an IRI could begin with. So they have other names while a document is expanded.
+//! Prefixes that cannot be URI schemes, such as `my_agents` in `my_agents:x`. In JSON-LD any term may be a prefix, but
+//! the `json-ld` crate accepts only prefixes that an IRI could begin with. Other names replace such prefixes during
+//! expansion.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +12,13 @@ use super::references::resolve;
 use crate::json::{self, Numbers};
 use crate::vocab::rdf;
 
-/// Prefixes, each with the name that stands for it.
+/// The prefixes, each with the name that replaces it.
 #[derive(Default)]
 pub struct OtherPrefixes(Vec<(String, String)>);
 
 impl OtherPrefixes {
-    /// Parses a JSON text, a context or a document, with other names in place of its prefixes, and with what its contexts say of them.
+    /// Parses a JSON text, a context or a document, with other names in place of its prefixes. Its contexts define the
+    /// other names as they define the prefixes.
     pub fn parse(text: &str, is_context: bool) -> Result<(Value, Self), String> {
         let prefixes: BTreeSet<_> = text.split('"').filter_map(odd_prefix).collect();
         let other = |(index, prefix): (usize, &str)| (prefix.to_owned(), format!("rpcgraph-prefix-{index}"));
@@ -32,7 +34,7 @@ impl OtherPrefixes {
         Ok((value, others))
     }
 
-    /// Says of the other names all that contexts say of the prefixes.
+    /// Copies the definitions of the prefixes in contexts to the other names.
     fn define(&self, value: &mut Value, is_context: bool) {
         match value {
             Value::Object(object) => {
@@ -48,8 +50,8 @@ impl OtherPrefixes {
         }
     }
 
-    /// Gives quads their own names again. What no context declares is below the base, as other processors have it; without a base
-    /// it is no IRI, and its quads go. Returns the prefixes that nothing declares.
+    /// Restores the prefixes in quads. A name whose prefix is not declared is resolved against the base, as by other
+    /// processors; without a base it is not an IRI, and its quads are removed. Returns the undeclared prefixes.
     pub fn restore(&self, quads: &mut Vec<Quad>, base: Option<&str>) -> Vec<&str> {
         let mut undeclared = BTreeSet::new();
         let folder = resolve(base, "./");
@@ -77,7 +79,7 @@ impl OtherPrefixes {
         undeclared.into_iter().collect()
     }
 
-    /// A literal with its own text.
+    /// Restores the prefixes in a literal.
     fn own(&self, literal: &Literal) -> Literal {
         let text = self.0.iter().fold(literal.value().to_owned(), |text, (prefix, other)| {
             text.replace(&format!("{other}:"), &format!("{prefix}:"))
@@ -88,7 +90,7 @@ impl OtherPrefixes {
         match literal.language() {
             Some(language) => Literal::new_language_tagged_literal_unchecked(text, language),
             None if literal.datatype() == rdf::JSON => {
-                // Its members are in the order of their names.
+                // Restored names may sort differently, so the members are sorted again.
                 let mut ordered = String::new();
                 let value = json::parse(text.as_bytes());
                 let written = value.map(|value| json::write_canonical(&value, Numbers::Rfc8785, &mut ordered).is_ok());
@@ -99,7 +101,7 @@ impl OtherPrefixes {
     }
 }
 
-/// The prefix of a string that no scheme has the name of.
+/// Returns the prefix of a string if it cannot be the name of a URI scheme.
 fn odd_prefix(text: &str) -> Option<&str> {
     let (prefix, _) = text.split_once(':').filter(|(_, local)| !local.is_empty() && !local.starts_with("//"))?;
     let is_name = prefix.chars().all(|character| character.is_ascii_alphanumeric() || "_-.".contains(character));

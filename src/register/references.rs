@@ -1,4 +1,4 @@
-//! References in JSON Schemas: to blocks, to documents, and what their fragments name.
+//! References in JSON Schemas: to blocks, to documents, and to parts of documents by fragment.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,26 @@ use serde_json::{Map, Value};
 use crate::json::pointer_token;
 use crate::vocab::RESERVED;
 
-/// What references to blocks begin with; their identifier follows.
+/// The prefix of references to blocks, before the identifier.
 pub const BLOCKS: &str = "bblocks://";
-/// The bytes that are encoded in paths and fragments.
+/// The bytes that are percent-encoded in paths and fragments.
 const PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b'$');
 
 pub fn percent_encode(text: &str) -> PercentEncode<'_> {
     utf8_percent_encode(text, PATH)
 }
 
-/// The percent-decoded form of a path or a fragment.
+/// Percent-decodes a path or a fragment.
 pub fn percent_decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// A reference without its fragment, and the fragment.
+/// Splits a reference from its fragment.
 pub fn split(reference: &str) -> (&str, &str) {
     reference.split_once('#').unwrap_or((reference, ""))
 }
 
-/// The absolute IRI that a reference stands for.
+/// Resolves a reference to an absolute IRI.
 pub fn resolve(base: Option<&str>, reference: &str) -> Option<String> {
     let parsed = IriRef::parse(reference).ok()?;
     if parsed.is_absolute() {
@@ -37,7 +37,7 @@ pub fn resolve(base: Option<&str>, reference: &str) -> Option<String> {
     Some(Iri::parse(base?).ok()?.resolve(&parsed).ok()?.into_inner())
 }
 
-/// A reference to a block as registers have it.
+/// Returns the reference to a block, as registers write it.
 pub fn block_reference(id: &str) -> String {
     format!("{BLOCKS}{}", bare(id))
 }
@@ -46,7 +46,8 @@ fn bare(id: &str) -> &str {
     id.strip_prefix(BLOCKS).unwrap_or(id)
 }
 
-/// The identifiers of blocks in a value: one, a list of them, an object that names one, or one that leads to them.
+/// Returns the identifiers of blocks in a value: an identifier, a list, an object that names a block, or an object with
+/// such values.
 pub fn identifiers(value: &Value) -> Vec<&str> {
     match value {
         Value::String(id) => vec![bare(id)],
@@ -59,17 +60,17 @@ pub fn identifiers(value: &Value) -> Vec<&str> {
     }
 }
 
-/// The JSON Pointers of a schema's anchors, of any draft, by their names.
+/// The JSON Pointers of a schema's anchors, in the syntax of any draft, by name.
 pub type Anchors = BTreeMap<String, String>;
 
-/// The anchors of a schema.
+/// Returns the anchors of a schema.
 pub fn anchors(schema: &Value) -> Anchors {
     let mut anchors = Anchors::new();
     collect_anchors(schema, String::new(), &mut anchors);
     anchors
 }
 
-/// The JSON Pointer of what a fragment of a schema names: a pointer, an anchor, or a pointer that lacks its slash.
+/// Returns the JSON Pointer for a fragment of a schema: a pointer, an anchor, or a pointer without its leading slash.
 pub fn pointer(schema: &Value, anchors: &Anchors, fragment: &str) -> Result<String, String> {
     let fragment = percent_decode(fragment);
     if fragment.is_empty() || fragment.starts_with('/') {
@@ -90,10 +91,10 @@ pub fn pointer(schema: &Value, anchors: &Anchors, fragment: &str) -> Result<Stri
     })
 }
 
-/// The keywords whose values are data, not schemas.
+/// Keywords whose values are data, not schemas.
 const DATA: &[&str] = &["const", "default", "enum", "example", "examples"];
 
-/// The anchor that an object gives itself, by whichever keyword.
+/// Returns the anchor that an object declares, by any keyword.
 fn anchor(entries: &Map<String, Value>) -> Option<&str> {
     let text = |keyword: &str| entries.get(keyword).and_then(Value::as_str);
     let fragment = |keyword: &str| text(keyword)?.strip_prefix('#').filter(|name| !name.is_empty());
@@ -119,19 +120,19 @@ fn collect_anchors(schema: &Value, at: String, anchors: &mut Anchors) {
     }
 }
 
-/// Whether a schema is of a draft that does not know `$anchor`, which blocks use in them nevertheless.
+/// True if a schema's draft does not have `$anchor`; blocks use `$anchor` in such schemas nevertheless.
 pub fn is_without_anchors(schema: &Value) -> bool {
     let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
     ["draft-03", "draft-04", "draft-06", "draft-07"].iter().any(|draft| dialect.contains(draft))
 }
 
-/// The identifier that a schema has of itself, if it is absolute.
+/// Returns a schema's identifier if it is absolute.
 pub fn absolute_id(schema: &Value) -> Option<String> {
     let id = schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str)?;
     Some(split(id).0.to_owned()).filter(|id| id.contains("://"))
 }
 
-/// Visits every object of a schema that is not data.
+/// Visits the objects of a schema, except objects that are data.
 pub fn each_object(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
     match schema {
         Value::Object(entries) => {
@@ -145,7 +146,7 @@ pub fn each_object(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, V
     }
 }
 
-/// Replaces each `$ref` where `resolve` gives another.
+/// Replaces each `$ref` for which `resolve` returns another reference.
 pub fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String>) {
     each_object(schema, &mut |entries| {
         if let Some(Value::String(reference)) = entries.get_mut("$ref")

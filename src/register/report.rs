@@ -1,17 +1,17 @@
-//! The steps and the outcome of each example and test: in the shape in which the OGC's building blocks
-//! publish it, as JSON and as text.
+//! The steps and the outcome of each example and test, as JSON and as text, in the form that the OGC's building blocks
+//! publish.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// How many losses or results of one kind are listed; losses are counted all the same.
+/// The maximum number of losses or results of one kind that are listed; the count of losses includes the rest.
 pub const MAX_LISTED: usize = 50;
-/// The operation that an entry tells of where nobody knows whether an item is as it should be.
+/// The operation in the entry of an item whose validity is unknown.
 pub const NOT_VALIDATED: &str = "not-validated";
 
-/// Parts of a report, in their order.
+/// Sections of a report, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Section {
@@ -27,7 +27,7 @@ pub enum Section {
     Turtle,
     /// Validation by shapes.
     Shacl,
-    /// Steps beside the uplift.
+    /// Steps before and after the uplift.
     SemanticUplift,
 }
 
@@ -46,44 +46,44 @@ impl Section {
     }
 }
 
-/// Something that was done or found.
+/// A step or a finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportEntry {
-    /// Where in the report.
+    /// Its section in the report.
     #[serde(skip)]
     pub section: Section,
     /// Its data, for programs.
     #[serde(flatten)]
     pub payload: Value,
-    /// Whether it makes the item fail.
+    /// True if it makes the item fail.
     pub is_error: bool,
     /// Its message, for people.
     pub message: String,
 }
 
 impl ReportEntry {
-    /// Whether it tells of this operation.
+    /// True if the entry is about this operation.
     pub fn is(&self, operation: &str) -> bool {
         self.payload.get("op").is_some_and(|op| op == operation)
     }
 }
 
-/// The example or test that an item is about.
+/// The example or test of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemSubject {
-    /// A snippet, by the numbers of its example and of itself.
+    /// A snippet, by the number of its example and its own number.
     Example {
-        /// From 1.
+        /// The example's number, from 1.
         example: usize,
-        /// From 1, within its example.
+        /// The snippet's number within its example, from 1.
         snippet: usize,
         /// Title of the example.
         title: Option<String>,
     },
     /// A file of `tests/`.
     Test {
-        /// Its name.
+        /// Its file name.
         file: String,
     },
 }
@@ -93,44 +93,44 @@ pub enum ItemSubject {
 pub struct ReportItem {
     /// The example or test.
     pub subject: ItemSubject,
-    /// Whether it is there to fail.
+    /// True if it must fail.
     pub must_fail: bool,
     /// Path of its file in the register.
     pub file: String,
-    /// URL of that file, where the register has one.
+    /// URL of the file, if the register has a URL.
     pub url: Option<String>,
-    /// That URL, or how a file at the top of the register refers to the file.
+    /// URL of the file, or its path relative to the top of the register.
     pub href: String,
     /// Media type.
     pub language: String,
     /// The steps, in order.
     pub entries: Vec<ReportEntry>,
-    /// How much of it is not in its graph.
+    /// The number of its losses.
     pub losses: usize,
 }
 
 impl ReportItem {
-    /// Adds something that was done; the payload is an object.
+    /// Adds a step that succeeded; the payload is an object.
     pub fn done(&mut self, section: Section, message: impl Into<String>, payload: Value) {
         self.add(section, false, message, payload);
     }
 
-    /// Adds something that makes the item fail; the payload is an object.
+    /// Adds an error, which makes the item fail; the payload is an object.
     pub fn fail(&mut self, section: Section, message: impl Into<String>, payload: Value) {
         self.add(section, true, message, payload);
     }
 
-    /// Adds either.
+    /// Adds an entry.
     pub(super) fn add(&mut self, section: Section, is_error: bool, message: impl Into<String>, payload: Value) {
         self.entries.push(ReportEntry { section, payload, is_error, message: message.into() });
     }
 
-    /// Whether there is an error.
+    /// True if an entry is an error.
     pub fn has_errors(&self) -> bool {
         self.entries.iter().any(|entry| entry.is_error)
     }
 
-    /// Whether it is as it should be, as far as everything was looked at.
+    /// True if it has errors exactly if it must fail, and its validity is known.
     pub fn passed(&self) -> bool {
         self.has_errors() == self.must_fail && !self.entries.iter().any(|entry| entry.is(NOT_VALIDATED))
     }
@@ -146,7 +146,7 @@ impl ReportItem {
         }
     }
 
-    /// Why it did not pass, a line each.
+    /// Returns the reasons why it did not pass, one line each.
     pub fn reasons(&self) -> Vec<String> {
         if self.must_fail && !self.has_errors() {
             return vec!["its name says that it must fail, but nothing is wrong with it".to_owned()];
@@ -155,7 +155,7 @@ impl ReportItem {
         errors.map(|entry| format!("{}: {}", entry.section.title(), entry.message)).collect()
     }
 
-    /// The entries by section.
+    /// Returns the entries by section.
     pub fn sections(&self) -> BTreeMap<Section, Vec<&ReportEntry>> {
         let mut sections: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for entry in &self.entries {
@@ -184,7 +184,7 @@ impl ReportItem {
     }
 }
 
-/// The number of findings beyond [`MAX_LISTED`], if there are any.
+/// Returns the number of findings beyond [`MAX_LISTED`]; `None` if there are none.
 pub fn unlisted(found: usize) -> Option<usize> {
     found.checked_sub(MAX_LISTED).filter(|more| *more > 0)
 }
@@ -193,7 +193,7 @@ fn counts(total: usize, passed: usize) -> Value {
     json!({ "total": total, "passed": passed, "failed": total - passed })
 }
 
-/// An object without the members that are null, which are absent.
+/// Removes the members that are null from an object.
 pub fn without_nulls(mut object: Value) -> Value {
     if let Value::Object(members) = &mut object {
         members.retain(|_, value| !value.is_null());
@@ -208,31 +208,31 @@ pub struct Report {
     pub id: String,
     /// Name of the block.
     pub name: String,
-    /// When it was made, where that is to be said.
+    /// Time at which the report was made, if reports state it.
     pub generated: Option<String>,
     /// Examples, then tests.
     pub items: Vec<ReportItem>,
-    /// What is wrong with the block itself.
+    /// Errors in the block itself.
     pub errors: Vec<String>,
 }
 
 impl Report {
-    /// One without items.
+    /// Creates a report without items.
     pub(super) fn new(id: &str, name: &str, generated: Option<String>) -> Self {
         Self { id: id.to_owned(), name: name.to_owned(), generated, items: Vec::new(), errors: Vec::new() }
     }
 
-    /// How many items passed.
+    /// Returns the number of items that passed.
     pub fn passed(&self) -> usize {
         self.items.iter().filter(|item| item.passed()).count()
     }
 
-    /// The items that did not pass.
+    /// Returns the items that did not pass.
     pub fn failed(&self) -> impl Iterator<Item = &ReportItem> {
         self.items.iter().filter(|item| !item.passed())
     }
 
-    /// Whether every item passed.
+    /// True if every item passed and the block itself does not have errors.
     pub fn is_success(&self) -> bool {
         self.errors.is_empty() && self.items.iter().all(ReportItem::passed)
     }
@@ -245,7 +245,7 @@ impl Report {
         counts(self.items.len(), self.passed())
     }
 
-    /// `_report.json`: the block's report.
+    /// Returns `_report.json`, the block's report.
     pub fn to_json(&self) -> Value {
         without_nulls(json!({
             "title": self.title(),
@@ -259,7 +259,7 @@ impl Report {
         }))
     }
 
-    /// `report.json`: the register's report, which leads to those of the blocks, each by its path.
+    /// Returns `report.json`, the register's report, which refers to the report of each block by its path.
     pub fn summary<'r>(reports: impl Iterator<Item = (&'r Self, String)> + Clone) -> Value {
         let block = |(report, path): (&Self, String)| {
             json!({
@@ -281,7 +281,7 @@ impl Report {
         }))
     }
 
-    /// The text that lies beside each file.
+    /// Returns the text report of an item, which is stored beside its file.
     pub fn text(&self, item: &ReportItem) -> String {
         let mut text = format!("{}\n", self.title());
         if let Some(generated) = &self.generated {

@@ -1,8 +1,9 @@
-//! A repository of building blocks, or a block that stands alone, which is a repository of one; and its register.
+//! A repository of building blocks, or a block that stands alone, which counts as a repository of one block; and its
+//! register.
 //!
-//! The blocks of a repository are the folders under `_sources/` that hold a `bblock.json`. Their identifiers are the prefix of
-//! `bblocks-config.yaml` and the names of their folders. What is wrong with one of them is in its report; the others are made.
-//! Of a block that stands alone there is no register then.
+//! The blocks of a repository are the folders under `_sources/` that hold a `bblock.json`. A block's identifier is the
+//! prefix in `bblocks-config.yaml` followed by the names of the folders. Errors in a block are in its report, and the
+//! other blocks are still made. A block that stands alone does not have a register if it has errors.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,12 +32,12 @@ use crate::context::{LoadError, Reference};
 const CONFIG: &[&str] = &["bblocks-config.yaml", "bblocks-config.yml"];
 const PLUGINS: &[&str] = &["transform-plugins.yml", "transform-plugins.yaml"];
 const SOURCES: &str = "_sources";
-/// How deep folders of blocks may be nested.
+/// The maximum nesting depth of folders with blocks.
 const MAX_FOLDERS: usize = 32;
-/// The register that is imported where nothing else is said.
+/// The register that is imported by default.
 const MAIN_REGISTER: &str = "https://opengeospatial.github.io/bblocks/register.json";
 
-/// `bblocks-config.yaml`, as far as there is use for it.
+/// The entries of `bblocks-config.yaml` that are used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 struct Config {
@@ -49,16 +50,16 @@ struct Config {
     plugins: Value,
 }
 
-/// A repository, opened.
+/// An opened repository.
 #[derive(Debug)]
 pub struct Repository {
     folder: Folder,
     config: Config,
     /// Paths of the blocks' folders, by identifier.
     blocks: BTreeMap<String, String>,
-    /// Whether it is one block.
+    /// True for a block that stands alone.
     is_alone: bool,
-    /// Name of the file with the block's examples, where it is not the usual one.
+    /// Name of the file with the block's examples, if it is not one of the usual names.
     examples: Option<String>,
     notes: Vec<String>,
 }
@@ -66,29 +67,29 @@ pub struct Repository {
 type Blocks = BTreeMap<String, Block>;
 type Unread<'i> = BTreeMap<&'i str, BlockError>;
 
-/// A block, and what came of it.
+/// The outcome of one block.
 #[derive(Debug)]
 pub struct RegisterBlock {
     /// Its report.
     pub report: Report,
-    /// The parts of it that were not used, and why.
+    /// The parts of the block that were not used, with reasons.
     pub notes: Vec<String>,
 }
 
-/// A register, complete and in memory.
+/// A complete register in memory.
 #[derive(Debug)]
 pub struct Register {
     /// The files, by path.
     pub files: Files,
     /// The blocks, by identifier.
     pub blocks: Vec<RegisterBlock>,
-    /// What is to be said of the repository itself.
+    /// Notes on the repository itself.
     pub notes: Vec<String>,
 }
 
 impl Repository {
-    /// Opens a repository, a block's folder, or a block by its file of examples. Fails where its configuration cannot be read, and
-    /// where there is no block in it.
+    /// Opens a repository, a block's folder, or a block by its file of examples. Fails if the configuration cannot be
+    /// read, or if the repository does not contain a block.
     pub fn open(path: &Path) -> Result<Self, BlockError> {
         let has = |name: &&str| path.join(name).exists();
         if !CONFIG.iter().any(has) && (!path.join(SOURCES).is_dir() || METADATA.iter().any(has)) {
@@ -109,7 +110,7 @@ impl Repository {
                 blocks.insert(id.clone(), format!("{path}/"));
             }
             for name in folder.list(&path)? {
-                // Links may lead in circles.
+                // Symbolic links are not followed, since they may form a cycle.
                 let is_folder = place.join(&name).symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
                 if is_folder && !name.starts_with(['_', '.']) && depth < MAX_FOLDERS {
                     folders.push((format!("{path}/{name}"), format!("{id}.{name}"), depth + 1));
@@ -131,12 +132,13 @@ impl Repository {
         Ok(Self { folder, config: Config::default(), blocks, is_alone: true, examples, notes: Vec::new() })
     }
 
-    /// Whether it is one block that stands alone.
+    /// True for a block that stands alone.
     pub fn is_alone(&self) -> bool {
         self.is_alone
     }
 
-    /// Makes the register. With `only`, of that block alone, by its identifier; `progress` is told each block's.
+    /// Makes the register, or only the part of the block with the identifier `only`. Calls `progress` with each block's
+    /// identifier.
     pub fn build(
         &self,
         only: Option<&str>,
@@ -184,14 +186,14 @@ impl Repository {
         Ok(self.joined(parts, site, &imports, notes))
     }
 
-    /// The registers that it imports.
+    /// Returns the registers that the repository imports.
     fn imports(&self) -> Vec<String> {
         let named = |import: &String| if import == "default" { MAIN_REGISTER.to_owned() } else { import.clone() };
         let imports = self.config.imports.as_ref();
         imports.map_or_else(|| vec![MAIN_REGISTER.to_owned()], |imports| imports.iter().map(named).collect())
     }
 
-    /// Where its register will be.
+    /// Returns the paths and URLs of the register.
     fn site(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<Site, BlockError> {
         if self.is_alone {
             return Ok(Site::new(options.base.as_deref(), None));
@@ -200,7 +202,7 @@ impl Repository {
         Ok(Site::new(Some(&self.base(options, notes)?), Some(title)))
     }
 
-    /// Its blocks, by identifier, and those that cannot be read, with the reasons.
+    /// Reads the blocks. Returns them by identifier, and the errors of blocks that cannot be read.
     fn read(&self, library: &mut Library, options: &RegisterOptions) -> Result<(Blocks, Unread<'_>), BlockError> {
         let (mut blocks, mut unread) = (Blocks::new(), Unread::new());
         for (id, below) in &self.blocks {
@@ -223,7 +225,8 @@ impl Repository {
         Ok((blocks, unread))
     }
 
-    /// Adds what others may refer to of its blocks to the library. Returns where the registers of the blocks will be.
+    /// Adds the blocks to the library, so that other blocks can refer to them. Returns the paths and URLs for each
+    /// block.
     fn place(
         &self,
         blocks: &mut Blocks,
@@ -246,7 +249,7 @@ impl Repository {
         Ok(sites)
     }
 
-    /// What others may refer to of a block, which may be one that cannot be read.
+    /// Returns the parts of a block that other blocks can refer to. `block` is `None` if the block cannot be read.
     fn local(
         &self,
         id: &str,
@@ -283,7 +286,7 @@ impl Repository {
         Ok(LocalBlock { schema, context, published, made })
     }
 
-    /// The context that the author of a block wrote or named.
+    /// Loads the context that the author of a block wrote or named.
     fn context(
         &self,
         id: &str,
@@ -298,7 +301,7 @@ impl Repository {
         let named = block.and_then(|block| Some(block.metadata.text("ldContext")?.to_owned()));
         if !CONTEXT.iter().any(|name| path.join(name).is_file()) {
             return Ok(match (named, block) {
-                // By its URL it keeps its base.
+                // Loaded by its URL, the context keeps its base.
                 (Some(named), Some(block)) if self.is_alone && block.context_file.is_some() => {
                     Some(loader.load(&Reference::Url(named))?)
                 }
@@ -308,13 +311,14 @@ impl Repository {
             .map(|context| context.value().clone()));
         }
         if self.is_alone {
-            // From now on it also stands for the URLs where it is published.
+            // The file stands for the URLs at which it is published.
             for url in site.url(&site.own("context.jsonld")).iter().chain(&named) {
                 drop(loader.publish(url, &file));
             }
         }
         let context = match loader.load(&Reference::File(file.clone())) {
-            // Authors write contexts by hand: as YAML they are taken with a comma too many, or without their wrapper.
+            // Authors write contexts by hand: parsing as YAML accepts an extra comma, and a missing wrapper is
+            // accepted.
             Err(error @ (LoadError::NotJson { .. } | LoadError::NoContext(_))) => {
                 let text = std::fs::read_to_string(&file).unwrap_or_default();
                 let Some(mut value) = yaml::read(&text).ok().filter(Value::is_object) else {
@@ -329,8 +333,8 @@ impl Repository {
         Ok(Some(context.value().clone()))
     }
 
-    /// The URL of the register's folder: as the options say, else by the repository on GitHub, else by
-    /// the register that was published before.
+    /// Returns the URL of the register's folder: from the options, else from the repository on GitHub, else from the
+    /// register that was published before.
     fn base(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<String, BlockError> {
         let published = || {
             let register = self.folder.read_data("build/register.json", BLOCK).ok()?;
@@ -348,7 +352,7 @@ impl Repository {
         Ok(format!("{}/", base.trim_end_matches('/')))
     }
 
-    /// Where GitHub publishes what is built of the repository, by the remote that git knows.
+    /// Returns the URL at which GitHub publishes the repository's build, from the remote in git's configuration.
     fn remote(&self) -> Option<String> {
         let config = self.folder.read(".git/config", "git").ok()?;
         let (_, origin) = config.split_once("[remote \"origin\"]")?;
@@ -359,7 +363,7 @@ impl Repository {
         Some(format!("https://{}.github.io/{name}/build/", owner.to_lowercase()))
     }
 
-    /// The register of parts; `site` is where it will be.
+    /// Joins the parts of blocks into the register at `site`.
     fn joined(&self, parts: Vec<BlockPart>, site: &Site, imports: &[String], notes: Vec<String>) -> Register {
         let mut files = Files::new();
         let (mut blocks, mut entries, mut catalogue) = (Vec::new(), Vec::new(), IndexSet::new());
@@ -403,7 +407,7 @@ impl Repository {
         Register { files, blocks, notes }
     }
 
-    /// `register-summary.md`: the blocks in a few words.
+    /// Writes `register-summary.md`, a short list of the blocks.
     fn summary(&self, title: &str, entries: &[Value]) -> String {
         let mut text = format!("# {title}\n\n");
         for about in [&self.config.r#abstract, &self.config.description].into_iter().flatten() {
@@ -423,23 +427,23 @@ impl Repository {
 impl Register {
     /// Makes the register of a repository, or of a block that stands alone.
     ///
-    /// An example that fails is in the register, with the reason.
+    /// A failed example is in the register, with the reason.
     ///
     /// # Errors
     ///
-    /// What is wrong with a block that stands alone; then there is no register.
+    /// If a block that stands alone has an error; it then does not have a register.
     pub fn build(path: &Path, options: &RegisterOptions) -> Result<Self, BlockError> {
         Repository::open(path)?.build(None, options, &mut |_| {})
     }
 
-    /// Puts the register into a folder, in place of the register that is there. The folder holds all of it afterwards,
-    /// or what it held before. With `replace`, also in place of a register that another program wrote.
+    /// Writes the register into a folder, in place of an earlier register. On failure, the folder keeps its content.
+    /// With `replace`, a register that another program wrote is replaced, too.
     pub fn write(&self, folder: &Path, replace: bool) -> Result<(), WriteError> {
         output::write(&self.files, folder, Product::REGISTER, replace)
     }
 }
 
-/// The names of modules in what is said of plugins.
+/// Returns the names of modules in the configuration of plugins.
 fn modules(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
     match value {
         Value::Array(items) => Box::new(items.iter().flat_map(modules)),
@@ -451,19 +455,20 @@ fn modules(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
     }
 }
 
-/// The path for a block's files: its identifier without the first segment.
+/// Returns the path for a block's files: its identifier without the first segment.
 fn path_of(id: &str) -> String {
     let parts: Vec<_> = id.split('.').skip(1).filter(|part| !part.is_empty()).map(key).collect();
     if parts.is_empty() { key(id) } else { parts.join("/") }
 }
 
-/// Where the register of a block that stands alone will be: what the options say, or what the published context's URL tells.
+/// Returns the paths and URLs for a block that stands alone, with the base URL from the options or from the URL of its
+/// published context.
 fn site_of(block: &Block, options: &RegisterOptions) -> Result<Site, BlockError> {
     let file = block.context_file.unwrap_or("context.jsonld");
     let tail = format!("annotated/{}/{file}", block.key);
-    // Another's context tells where that other is.
+    // The URL of a built-in context is not related to the block's own.
     let own = block.metadata.text("ldContext").filter(|_| !block.folder.is_built_in(file));
-    // The report links to it, and not every scheme is harmless there.
+    // The report links to the base URL, and links with other schemes may be harmful.
     let told = own.and_then(|url| url.strip_suffix(&tail)).filter(|base| is_web(base));
     let base = options.base.as_deref().or(told);
     if let Some(base) = base {
@@ -475,13 +480,14 @@ fn site_of(block: &Block, options: &RegisterOptions) -> Result<Site, BlockError>
     Ok(Site::new(base, None).of(&block.key))
 }
 
-/// Gives blocks the schemas that extension points make of others, where those have one: for APIs they are only said.
+/// Defines the schemas of blocks with extension points. If the base block does not have a schema, as for APIs, only
+/// notes it.
 fn extend(blocks: &Blocks, sites: &BTreeMap<&str, Site>, library: &mut Library, notes: &mut Vec<String>) {
     let points = |id: &str| blocks.get(id)?.metadata.get("extensionPoints");
     let base = |id: &str| points(id)?.get("baseBuildingBlock")?.as_str();
     for (id, block) in blocks {
         let Some(value) = points(id) else { continue };
-        // One may extend another that does; where that leads back to it, it is told where the schema is used.
+        // The base block may itself extend another. A cycle is reported where the schema is used.
         let (mut known, mut at) = (BTreeSet::new(), base(id).unwrap_or_default());
         while !library.has_schema(at)
             && known.insert(at)
@@ -501,7 +507,7 @@ fn extend(blocks: &Blocks, sites: &BTreeMap<&str, Site>, library: &mut Library, 
     }
 }
 
-/// The part of a block that cannot be read.
+/// Returns the part of a block that cannot be read.
 fn not_read(id: &str, site: &Site, error: Option<String>, options: &RegisterOptions) -> BlockPart {
     let mut report = Report::new(id, id.rsplit('.').next().unwrap_or(id), options.generated.clone());
     report.errors.extend(error);

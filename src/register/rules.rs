@@ -1,12 +1,14 @@
-//! Rules of shapes, [SHACL Advanced Features](https://www.w3.org/TR/shacl-af/#rules): what they infer of a graph.
+//! Rules of shapes ([SHACL Advanced Features](https://www.w3.org/TR/shacl-af/#rules)), which infer triples from a
+//! graph.
 //!
-//! | of a rule | what is run |
+//! | part of a rule | supported |
 //! |---|---|
 //! | `sh:SPARQLRule` | its CONSTRUCT, for each target of its shape |
 //! | `sh:TripleRule` | the triple, of IRIs, literals and `sh:this` |
 //! | `sh:condition` | property shapes with an IRI for a path, and `sh:class`, `sh:datatype`, `sh:hasValue`, `sh:minCount` 1 or `sh:maxCount` 0 |
 //!
-//! All else is refused: without it, other triples would come of it. Rules are run once, in their `sh:order`.
+//! Any other construct is an error, since ignoring it would infer other triples. Each rule runs once, in the order of
+//! `sh:order`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -24,7 +26,7 @@ const CLASS: NamedNodeRef<'_> = NamedNodeRef::new_unchecked("http://www.w3.org/2
 
 type Failure = Box<dyn Error>;
 
-/// Adds what the rules in a Turtle document infer of a store's default graph. Takes any time that they take.
+/// Adds the triples that the rules in a Turtle document infer from a store's default graph. Runs without a time limit.
 pub fn infer(shapes: &str, store: &Store) -> Result<(), Failure> {
     let graph = read_turtle(shapes, None)?.into_iter().collect();
     let rules = Rules { graph, store };
@@ -83,7 +85,7 @@ impl Rules<'_> {
         Ok(())
     }
 
-    /// The nodes that a shape is about, by their spelling.
+    /// Returns the target nodes of a shape, sorted by their spelling.
     fn targets(&self, shape: NamedOrBlankNodeRef<'_>) -> Result<BTreeMap<String, Term>, Failure> {
         let mut queries = Vec::new();
         let of_class = |class: &str| format!("SELECT ?this {{ ?this a/{SUBCLASS} {class} }}");
@@ -122,7 +124,7 @@ impl Rules<'_> {
         Ok(targets)
     }
 
-    /// The conditions of a rule, as queries about `?this`.
+    /// Returns the conditions of a rule, as queries about `?this`.
     fn conditions(&self, rule: NamedOrBlankNodeRef<'_>) -> Result<Vec<String>, Failure> {
         let mut queries = Vec::new();
         for condition in self.graph.objects_for_subject_predicate(rule, &sh("condition")) {
@@ -158,7 +160,7 @@ impl Rules<'_> {
     }
 
     fn query(&self, query: &str, this: Option<&Term>) -> Result<QueryResults<'_>, Failure> {
-        // Built without a client: SERVICE leads nowhere.
+        // Built without an HTTP client, so SERVICE fails.
         let mut query = SparqlEvaluator::new().parse_query(query)?;
         if let Some(this) = this {
             query = query.substitute_variable(Variable::new("this")?, this.clone());
@@ -166,7 +168,7 @@ impl Rules<'_> {
         Ok(query.on_store(self.store).execute()?)
     }
 
-    /// A part of the triple that a rule says.
+    /// Returns the subject, predicate or object of a triple rule.
     fn part(&self, rule: NamedOrBlankNodeRef<'_>, name: &str, this: &Term) -> Result<Term, Failure> {
         match self.graph.object_for_subject_predicate(rule, &sh(name)) {
             Some(TermRef::NamedNode(node)) if node == sh("this").as_ref() => Ok(this.clone()),
@@ -182,7 +184,8 @@ impl Rules<'_> {
     }
 }
 
-/// What a constraint on the values at a path says of `?this`, if it is one of those that are looked at.
+/// Returns the graph pattern about `?this` for a constraint on the values at a path; `None` if the constraint is not
+/// supported.
 fn pattern(path: NamedNodeRef<'_>, constraint: &str, value: TermRef<'_>) -> Option<String> {
     let none = |what: &str| Some(format!("FILTER NOT EXISTS {{ ?this {path} ?v {what} }}"));
     match constraint {
@@ -196,7 +199,7 @@ fn pattern(path: NamedNodeRef<'_>, constraint: &str, value: TermRef<'_>) -> Opti
     }
 }
 
-/// The literal that a property of SHACL has.
+/// Returns the literal value of a SHACL property.
 pub fn text<'g>(graph: &'g Graph, subject: NamedOrBlankNodeRef<'_>, name: &str) -> Option<&'g str> {
     match graph.object_for_subject_predicate(subject, &sh(name)) {
         Some(TermRef::Literal(literal)) => Some(literal.value()),
@@ -204,7 +207,7 @@ pub fn text<'g>(graph: &'g Graph, subject: NamedOrBlankNodeRef<'_>, name: &str) 
     }
 }
 
-/// The prefixes that shapes declare for queries.
+/// Returns the prefixes that shapes declare for queries.
 pub fn prefixes(graph: &Graph) -> String {
     let declared = graph.triples_for_predicate(&sh("prefix")).map(|triple| triple.subject);
     let prefix = |subject| {
@@ -213,7 +216,7 @@ pub fn prefixes(graph: &Graph) -> String {
     declared.filter_map(prefix).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// A term of SHACL.
+/// Returns a term of SHACL.
 pub fn sh(name: &str) -> NamedNode {
     NamedNode::new_unchecked(format!("{SHACL}{name}"))
 }

@@ -1,6 +1,7 @@
-//! The process for all that strangers wrote and that is run: JSON Schemas, jq and SPARQL. One for a register.
+//! The sandbox, a process that runs untrusted JSON Schemas, jq and SPARQL. One process serves a whole register.
 //!
-//! It has no environment to tell and can read no file. What takes all time or memory ends there.
+//! The process has an empty environment, and the code that it runs cannot read files. A request that exceeds the limits
+//! on time or memory ends the process.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -23,25 +24,25 @@ use super::turtle::n_triples;
 use super::validator::{Validator, Verdict};
 use super::worker::Worker;
 
-/// A schema that gave no answer for this many examples in a row is not tried with others.
+/// A schema is not tried again after this number of consecutive examples without an answer.
 const MAX_UNANSWERED: u8 = 3;
 
-/// Runs what strangers wrote: in a process, or here where there is no program for one.
+/// Runs untrusted code: in a worker process or, without a worker program, in this process.
 pub struct Sandbox {
     worker: Option<Worker>,
     here: Answers,
-    /// The schemas by URI, ready to be compiled.
+    /// The schemas by URI, ready to compile.
     documents: BTreeMap<String, Value>,
-    /// How many of them are there.
+    /// The number of schemas that the worker has.
     sent: usize,
-    /// Schemas with which there was no answer, the last reason, and how often in a row.
+    /// Schemas whose last request was not answered, with the last reason and the number of consecutive failures.
     unanswered: BTreeMap<String, (String, u8)>,
 }
 
 type Answers = Box<dyn FnMut(&Value) -> Value>;
 
 impl Sandbox {
-    /// A process of a program, which answers with [`answers`].
+    /// Creates a sandbox that starts `program`, which answers with [`answers`].
     pub fn new(program: Option<PathBuf>) -> Self {
         Self {
             worker: program.map(Worker::new),
@@ -52,18 +53,19 @@ impl Sandbox {
         }
     }
 
-    /// The schemas that it has, by URI.
+    /// Returns its schemas, by URI.
     pub fn documents(&mut self) -> &mut BTreeMap<String, Value> {
         &mut self.documents
     }
 
-    /// Compiles the schema at a URI with a fragment. An error is the URI of a document that cannot be used, and why.
+    /// Compiles the schema at a URI with a fragment. An error holds the URI of a document that cannot be used, and the
+    /// reason.
     pub fn compile(&mut self, target: &str) -> Result<(), (String, String)> {
         let uri = split(target).0.to_owned();
         self.ask(&json!({ "compile": target })).unwrap_or_else(|why| Err((uri, why)))
     }
 
-    /// What is wrong with a value under the schema at a URI with a fragment.
+    /// Validates a value against the schema at a URI with a fragment.
     pub fn validate(&mut self, target: &str, value: &Value) -> Verdict {
         if let Some((why, MAX_UNANSWERED)) = self.unanswered.get(target) {
             return Verdict::Unknown(why.clone());
@@ -76,7 +78,7 @@ impl Sandbox {
         })
     }
 
-    /// What a step makes of a JSON text or of N-Triples.
+    /// Runs a step on a JSON text or on N-Triples.
     pub fn step(&mut self, kind: &StepKind, code: &str, input: &str) -> Result<String, String> {
         self.ask(&json!({ "step": kind.name(), "code": code, "input": input }))?
     }
@@ -84,7 +86,7 @@ impl Sandbox {
     fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T, String> {
         if self.sent != self.documents.len() {
             self.sent = self.documents.len();
-            // As text: JSON may be nested only so deep.
+            // Sent as texts, since the nesting of JSON messages is limited.
             let texts = self.documents.iter().map(|(uri, schema)| (uri.clone(), schema.to_string())).collect();
             match &mut self.worker {
                 Some(worker) => worker.set_up(texts),
@@ -99,7 +101,7 @@ impl Sandbox {
     }
 }
 
-/// The answers to requests, of what is set up with schemas.
+/// Returns a function that answers requests, set up with schemas.
 pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::Error> {
     let texts: Option<BTreeMap<String, String>> = serde_json::from_value(setup)?;
     let read = |(uri, text): (String, String)| Ok((uri, serde_json::from_str(&text)?));
@@ -130,7 +132,7 @@ pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::
     })
 }
 
-/// What a step makes of a JSON text or, after the uplift, of N-Triples. Takes any time and memory that its program takes.
+/// Runs a step on a JSON text or, after the uplift, on N-Triples. Runs without limits on time and memory.
 fn step(kind: &str, code: &str, input: &str) -> Result<String, String> {
     match kind {
         "jq" => jq(code, input),
@@ -144,7 +146,7 @@ fn jq(code: &str, input: &str) -> Result<String, String> {
     let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
     let functions = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
     let arena = Arena::default();
-    // Without a reader, modules cannot be files.
+    // Without a file reader, modules cannot be imported from files.
     let modules = Loader::new(definitions).load(&arena, File { code, path: () });
     let modules = modules.map_err(|_| "it is not a jq program, or imports another".to_owned())?;
     let filter = Compiler::default().with_funs(functions).compile(modules).map_err(|errors| {
@@ -164,7 +166,7 @@ fn sparql(kind: &str, code: &str, input: &str) -> Result<String, Box<dyn Error>>
     for quad in RdfParser::from_format(RdfFormat::NTriples).for_slice(input) {
         store.insert(&quad?)?;
     }
-    // It is built without a client, so SERVICE and LOAD lead nowhere.
+    // Built without an HTTP client, so SERVICE and LOAD fail.
     let evaluator = SparqlEvaluator::new();
     match kind {
         "sparql-construct" => match evaluator.parse_query(code)?.on_store(&store).execute()? {

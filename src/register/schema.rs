@@ -1,4 +1,4 @@
-//! JSON Schemas of a block: which part of which document a reference means, and what is wrong with a value under it.
+//! The JSON Schemas of a block: resolves references to parts of documents, and validates values.
 //!
 //! Schemas are documents of the library, in YAML or JSON, of any draft from 4 to 2020-12.
 
@@ -15,7 +15,7 @@ use super::references::{is_without_anchors, percent_decode, percent_encode, poin
 use super::sandbox::Sandbox;
 use super::validator::{Verdict, mark_undecidable};
 
-/// What refers to most schemas, for messages.
+/// The usual origin of references to schemas, for messages.
 const BY: &str = "the schema";
 
 /// The schemas of a block.
@@ -26,23 +26,23 @@ pub struct Schemas {
     folder: String,
     /// URI of the block's own schema.
     own: Option<String>,
-    /// What references lead to, or why that cannot be used.
+    /// The schema URI of each prepared reference, or the reason why it cannot be used.
     targets: BTreeMap<String, Result<String, String>>,
     /// The documents that were read.
     pub files: BTreeSet<String>,
-    /// What was passed over.
+    /// Notes on the parts of schemas that are ignored.
     pub notes: BTreeSet<String>,
 }
 
 impl Schemas {
-    /// The schemas of the block in a folder of the library, of which `own` is the URI of its own.
+    /// Creates the schemas of the block in a folder of the library; `own` is the URI of its own schema.
     pub fn new(library: Rc<Library>, sandbox: Rc<RefCell<Sandbox>>, below: &str, own: Option<String>) -> Self {
         let (folder, targets) = (uri(below), BTreeMap::new());
         Self { library, sandbox, folder, own, targets, files: BTreeSet::new(), notes: BTreeSet::new() }
     }
 
-    /// Makes ready what a reference leads to; the empty one leads to the block's own schema, if there is one. `by` is what refers
-    /// to it, for messages.
+    /// Resolves a reference and compiles its schema. The empty reference leads to the block's own schema, if there is
+    /// one. `by` names the origin of the reference, for messages.
     pub fn prepare(&mut self, reference: &str, by: &str) -> Result<(), BlockError> {
         if self.targets.contains_key(reference) || (reference.is_empty() && self.own.is_none()) {
             return Ok(());
@@ -53,15 +53,15 @@ impl Schemas {
         prepared.map(drop)
     }
 
-    /// The path of a file and the fragment that a reference to a schema leads to, for people; percent-decoded.
+    /// Returns the file's path and the fragment of a reference's target, percent-decoded for people.
     pub fn shown(&self, reference: &str) -> Option<String> {
         let (uri, fragment) =
             self.target(reference).filter(|_| self.targets.get(reference).is_some_and(Result::is_ok))?;
         Some(if fragment.is_empty() { shown(&uri) } else { format!("{}#{fragment}", shown(&uri)) })
     }
 
-    /// The URI of the document that a reference leads to, and what follows it after `#`, percent-decoded. Without a document
-    /// before `#`, it is the block's own schema.
+    /// Returns the URI of a reference's document, and its fragment, percent-decoded. A reference without a document
+    /// leads to the block's own schema.
     fn target(&self, reference: &str) -> Option<(String, String)> {
         let (file, fragment) = split(reference);
         let in_folder = |_| format!("{}{}", self.folder, percent_encode(file));
@@ -81,14 +81,14 @@ impl Schemas {
         let pointer = pointer.map_err(|message| BlockError::unusable(by, format!("{}: {message}", shown(&uri))))?;
         let target = format!("{uri}#{}", percent_encode(&pointer));
         if let Err((at, why)) = self.sandbox.borrow_mut().compile(&target) {
-            // What cannot be read is told as such.
+            // A document that cannot be read gives its own error.
             self.library.document(&at, BY)?;
             return Err(BlockError::unusable(&shown(&at), why));
         }
         Ok(target)
     }
 
-    /// Takes a document and those that its references lead to, as far as the library has them.
+    /// Adds a document to the sandbox, and the documents of the library that its references lead to.
     fn collect(&mut self, uri: &str) -> Result<(), BlockError> {
         let mut next = vec![uri.to_owned()];
         while let Some(uri) = next.pop() {
@@ -98,7 +98,8 @@ impl Schemas {
             let source = self.library.document(&uri, BY)?;
             let mut schema = (*source).clone();
             point(&mut schema, &mut |reference| {
-                // What cannot be read stays as it is: it may be part of the document, and else is told when it is followed.
+                // A reference that cannot be followed stays as it is: it may be data, and otherwise fails when the
+                // validator follows it.
                 let found = self.library.follow(&uri, reference, BY).ok()?;
                 let (path, mut fragment) = (split(reference).0, split(reference).1.to_owned());
                 if !fragment.is_empty() && !fragment.starts_with('/') && is_without_anchors(&found.document) {
@@ -115,7 +116,7 @@ impl Schemas {
         Ok(())
     }
 
-    /// Removes or marks what the validator does not know, and notes it.
+    /// Removes or marks the keywords that the validator does not support, and notes them.
     fn simplify(&mut self, uri: &str, schema: &mut Value) {
         let draft = schema.get("$schema").filter(|draft| draft.as_str().and_then(Draft::from_url).is_none()).cloned();
         if let (Some(draft), Some(entries)) = (draft, schema.as_object_mut()) {
@@ -128,7 +129,7 @@ impl Schemas {
             .extend(notes.map(|condition| format!("{}: {condition} is not supported, and not checked", shown(uri))));
     }
 
-    /// What is wrong with a value, under the schema that a reference leads to; nothing where there is none.
+    /// Validates a value against the schema of a prepared reference; `None` if it was not prepared.
     pub fn validate(&self, reference: &str, value: &Value) -> Option<Verdict> {
         Some(match self.targets.get(reference)? {
             Ok(target) => self.sandbox.borrow_mut().validate(target, value),

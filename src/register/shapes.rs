@@ -1,7 +1,7 @@
-//! The shapes of a block ([SHACL](https://www.w3.org/TR/shacl/)), and what they find in the graph of each example.
+//! The shapes of a block ([SHACL](https://www.w3.org/TR/shacl/)), and their findings in the graph of each example.
 //!
-//! Each file is a shapes graph of its own, as it is to the OGC's tool. Validation is the `shacl` crate's, which knows
-//! SHACL Core and constraints in SPARQL. What else a shapes graph may hold is not validated with, and the report says so.
+//! As in the OGC's tool, each file is a separate shapes graph. The `shacl` crate supports SHACL Core and SPARQL
+//! constraints. Other parts of a shapes graph are not checked, and the report says so.
 
 mod validator;
 
@@ -22,7 +22,7 @@ use crate::query::Query;
 
 const IMPORTS: &str = "http://www.w3.org/2002/07/owl#imports";
 
-/// The properties of shapes that are validated with, and those that say something to people alone.
+/// The properties of shapes that are checked, and those that only describe shapes to people.
 const KNOWN: &str = "\
     alternativePath and class closed datatype deactivated declare defaultValue description disjoint equals flags \
     group hasValue ignoredProperties in inversePath languageIn lessThan lessThanOrEquals maxCount maxExclusive \
@@ -35,19 +35,19 @@ const KNOWN: &str = "\
 #[derive(Default)]
 pub struct Shapes {
     files: Vec<File>,
-    /// URLs, which are not fetched.
+    /// URLs of shapes, which are not fetched.
     remote: Vec<String>,
 }
 
 struct File {
     name: String,
     validator: Validator,
-    /// Terms in it that nothing is validated with.
+    /// Terms in the file that are not checked.
     unknown: Vec<String>,
 }
 
 impl Shapes {
-    /// Shapes by their URIs, read and compiled.
+    /// Reads and compiles shapes by their URIs.
     pub fn open(uris: &[String], library: &Library) -> Result<Self, BlockError> {
         let (mut remote, mut files) = (Vec::new(), Vec::new());
         for uri in uris {
@@ -68,14 +68,14 @@ impl Shapes {
         Ok(Self { files, remote })
     }
 
-    /// The shapes that are not used, and why.
+    /// Returns the reasons why shapes, or parts of them, are not used.
     pub fn notes(&self) -> Vec<String> {
         let remote = self.remote.iter().map(|url| format!("{url}: shapes are not fetched; put a copy in the block"));
         let unknown = self.files.iter().filter(|file| !file.unknown.is_empty()).map(File::unused);
         remote.chain(unknown).collect()
     }
 
-    /// Holds a graph against the shapes.
+    /// Validates a graph against the shapes, and adds the findings to a report item.
     pub fn check(&self, triples: &[Triple], item: &mut ReportItem) -> Result<(), BlockError> {
         for url in &self.remote {
             let message = format!("Shapes not checked: {url} (not fetched)");
@@ -115,7 +115,7 @@ fn broken(file: &str, message: &str) -> BlockError {
     BlockError::unusable(file, format!("these shapes cannot be used: {message}"))
 }
 
-/// How a validation ended, in words.
+/// Describes the outcome of a validation.
 fn outcome(errors: usize, others: usize) -> String {
     let count = |count: usize, noun: &str| counted(count as u64, noun);
     match (errors, others) {
@@ -126,14 +126,14 @@ fn outcome(errors: usize, others: usize) -> String {
     }
 }
 
-/// Puts a finding into the report: an error, if it is a violation.
+/// Adds a finding to the report: an error if it is a violation.
 fn tell(finding: &ShapeFinding, file: &File, graph: &Graph, item: &mut ReportItem) {
     let mut message = format!("{}: {} (focus node {}", finding.severity.name(), finding.message, finding.focus);
     if let Some(way) = way(graph, &finding.focus) {
         message.push_str(&format!(", at {way}"));
     }
     for (name, text) in [("path", &finding.path), ("value", &finding.value), ("shape", &finding.shape)] {
-        // A constraint on a node has the node for a value.
+        // For a constraint on a node, the value is the node itself.
         if let Some(text) = text.as_ref().filter(|text| **text != finding.focus) {
             message.push_str(&format!(", {name} {text}"));
         }
@@ -153,8 +153,8 @@ fn tell(finding: &ShapeFinding, file: &File, graph: &Graph, item: &mut ReportIte
     item.add(Section::Shacl, finding.severity.is_error(), message, payload);
 }
 
-/// How the graph leads to a blank node, whose label tells nobody which one it is: from a node that has a name, or from
-/// one that nothing leads to, by its properties.
+/// Returns a path of properties to a blank node, since its label does not identify it to a reader. The path starts at a
+/// named node, or at a node that is not an object of any triple.
 fn way(graph: &Graph, node: &str) -> Option<String> {
     const FARTHEST: usize = 16;
     let label = node.strip_prefix("_:")?;
@@ -178,8 +178,8 @@ fn way(graph: &Graph, node: &str) -> Option<String> {
     Some(properties.join(" / "))
 }
 
-/// Refuses shapes that the `shacl` crate would pass over: property shapes without a path, and queries that are not valid
-/// or that call a server.
+/// Refuses shapes that the `shacl` crate would ignore: property shapes without a path, and queries that are invalid or
+/// call a server.
 fn check_shapes(graph: &Graph) -> Result<(), String> {
     for triple in sorted(graph.triples_for_predicate(&sh("property"))) {
         let shape = match triple.object.as_ref() {
@@ -196,7 +196,7 @@ fn check_shapes(graph: &Graph) -> Result<(), String> {
         let TermRef::Literal(select) = triple.object.as_ref() else {
             return Err(format!("{} is the object of sh:select and no query", triple.object));
         };
-        // Any path will do.
+        // Any path makes the query valid.
         let select = select.value().replace("$PATH", "<urn:path>");
         let query = Query::parse(&format!("{prefixes}{select}"), None).map_err(|error| {
             let shape = graph.subject_for_predicate_object(&sh("sparql"), triple.subject.as_ref());
@@ -210,7 +210,7 @@ fn check_shapes(graph: &Graph) -> Result<(), String> {
     Ok(())
 }
 
-/// Terms of SHACL, and imports, that nothing is validated with.
+/// Returns the terms of SHACL, and imports, that are not checked.
 fn unknown_terms(graph: &Graph) -> Vec<String> {
     let unknown = |predicate: NamedNodeRef<'_>| match predicate.as_str().strip_prefix(SHACL) {
         Some(name) => (!KNOWN.split(' ').any(|known| known == name)).then(|| format!("sh:{name}")),

@@ -1,49 +1,49 @@
-//! Where the register will be: paths in its folder, and the URLs that they get.
+//! The paths of files in a register, and their URLs.
 
 use percent_encoding::{AsciiSet, PercentEncode, utf8_percent_encode};
 
 use crate::vocab::RESERVED;
 
-/// The paths of a register, below a base URL if there is one.
+/// The paths of a register, below a base URL if it has one.
 #[derive(Debug, Clone)]
 pub struct Site {
     base: Option<String>,
     key: String,
-    /// Title of the register, if it is that of a repository.
+    /// Title of the register; `None` for a block that stands alone.
     repository: Option<String>,
 }
 
 impl Site {
-    /// The register of a repository, which has a title, or of a block that stands alone. The base is a folder, also where it does not
-    /// end in a slash.
+    /// Creates the site of a repository's register, with its title, or of a block that stands alone. The base is a
+    /// folder, with or without a slash at its end.
     pub fn new(base: Option<&str>, repository: Option<String>) -> Self {
         let base = base.map(|base| if base.ends_with('/') { base.to_owned() } else { format!("{base}/") });
         Self { base, key: String::new(), repository }
     }
 
-    /// The same for a block.
+    /// Returns the site of one of its blocks.
     #[must_use]
     pub fn of(&self, key: &str) -> Self {
         Self { key: key.to_owned(), ..self.clone() }
     }
 
-    /// Whether it is the register of a block that stands alone.
+    /// True for the register of a block that stands alone.
     pub fn is_alone(&self) -> bool {
         self.repository.is_none()
     }
 
-    /// Title of the register, which may be that of one block.
+    /// Returns the title of the register; a block that stands alone gives the name for it.
     pub fn title(&self, block: &str) -> String {
         self.repository.clone().unwrap_or_else(|| format!("Examples of {block}"))
     }
 
-    /// URL of a file of the repository, which holds the register as `build/`.
+    /// Returns the URL of a file of the repository, which holds the register as `build/`.
     pub fn source(&self, path: &str) -> Option<String> {
         let base = self.base().filter(|_| !self.is_alone())?;
         Some(format!("{}{}", base.strip_suffix("build/").unwrap_or(base), encode(path)))
     }
 
-    /// Paths of the report that is for people, of that for programs, and of the catalogue.
+    /// Returns the paths of the report for people, the report for programs, and the catalogue.
     pub fn overview(&self) -> [&'static str; 3] {
         match self.is_alone() {
             true => ["report.html", "report.json", "examples.ttl"],
@@ -51,53 +51,53 @@ impl Site {
         }
     }
 
-    /// What the catalogue calls the block, or a part of it.
+    /// Returns the IRI reference of the block, or of a part of it, in the catalogue.
     pub fn node(&self, name: &str) -> String {
         let within = if self.is_alone() || name == self.key { String::new() } else { format!("{}/", self.key) };
         format!("{}#{within}{name}", self.overview()[2])
     }
 
-    /// Path of the block's page.
+    /// Returns the path of the block's page.
     pub fn page(&self) -> String {
         if self.is_alone() { "index.md".to_owned() } else { format!("generateddocs/markdown/{}/index.md", self.key) }
     }
 
-    /// Path of all that the register says of the block, as JSON.
+    /// Returns the path of the block's full register entry, in JSON.
     pub fn json_full(&self) -> String {
         format!("generateddocs/json-full/{}/index.json", self.key)
     }
 
-    /// URL of an example, which is the base of its relative references in the register of a repository.
+    /// Returns the URL of an example, which is the base of its relative references in the register of a repository.
     pub fn document(&self, name: &str) -> Option<String> {
         self.url(&self.test(name)).filter(|_| !self.is_alone())
     }
 
-    /// The base URL.
+    /// Returns the base URL.
     pub fn base(&self) -> Option<&str> {
         self.base.as_deref()
     }
 
-    /// Path of an example's or test's file.
+    /// Returns the path of an example's or test's file.
     pub fn test(&self, name: &str) -> String {
         format!("tests/{}/{name}", self.key)
     }
 
-    /// Path of one of the block's own files.
+    /// Returns the path of one of the block's own files.
     pub fn own(&self, name: &str) -> String {
         format!("annotated/{}/{name}", self.key)
     }
 
-    /// URL of a path, where there is a base.
+    /// Returns the URL of a path; `None` without a base.
     pub fn url(&self, path: &str) -> Option<String> {
         Some(format!("{}{}", self.base.as_ref()?, encode(path)))
     }
 
-    /// URL of a path, or how a file at the top of the register refers to it.
+    /// Returns the URL of a path, or the path relative to the top of the register.
     pub fn reference(&self, path: &str) -> String {
         self.url(path).unwrap_or_else(|| encode(path).to_string())
     }
 
-    /// The same for a file among the examples.
+    /// Returns the URL of a path, or the path relative to the folder of an example's files.
     pub fn reference_from_test(&self, path: &str) -> String {
         self.url(path).unwrap_or_else(|| format!("../../{}", encode(path)))
     }
@@ -109,15 +109,15 @@ fn names_of_blocks_are_not_parts_of_paths() {
     assert_eq!(Site::new(None, None).of("markdown").json_full(), "generateddocs/json-full/markdown/index.json");
 }
 
-/// Whether a URL is harmless to follow, as `javascript:` is not.
+/// True if a URL has a harmless scheme, unlike `javascript:`.
 pub fn is_web(url: &str) -> bool {
     ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) && oxiri::Iri::parse(url).is_ok()
 }
 
-/// The bytes that are encoded in a path that may have a fragment.
+/// The bytes that are percent-encoded in a path that may have a fragment.
 const PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b'#').remove(b'$');
 
-/// A path as it stands in a URL, percent-encoded.
+/// Percent-encodes a path for a URL.
 fn encode(path: &str) -> PercentEncode<'_> {
     utf8_percent_encode(path, PATH)
 }

@@ -1,4 +1,5 @@
-//! The programs of a block: steps beside the uplift, and transforms, which name the media types that they take and give.
+//! The programs of a block: steps before and after the uplift, and transforms, with the media types of their inputs and
+//! outputs.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use super::language::Language;
 use super::library::Library;
 use super::report::without_nulls;
 
-/// The files that a block's steps and transforms stand in.
+/// The possible names of the files with a block's steps and transforms.
 const STEPS: &[&str] = &["semantic-uplift.yaml", "semantic-uplift.yml"];
 const TRANSFORMS: &[&str] = &["transforms.yaml", "transforms.yml"];
 
@@ -18,18 +19,18 @@ const TRANSFORMS: &[&str] = &["transforms.yaml", "transforms.yml"];
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
-    /// A jq program, whose first output goes over the example.
+    /// A jq program, whose first output replaces the example.
     Jq,
-    /// A query, whose graph goes over that of the example.
+    /// A query, whose graph replaces the example's graph.
     SparqlConstruct,
-    /// A change of the example's graph.
+    /// An update of the example's graph.
     SparqlUpdate,
-    /// Rules of SHACL, which add to the example's graph.
+    /// SHACL rules, which add triples to the example's graph.
     #[serde(alias = "shacl-af-rule")]
     Shacl,
-    /// Of transforms: jq, types and a context, which make a graph of JSON.
+    /// A transform only: jq, types and a context, which make a graph from JSON.
     SemanticUplift,
-    /// What nothing here runs.
+    /// A kind that is not supported.
     #[serde(untagged)]
     Other(String),
 }
@@ -39,7 +40,7 @@ pub enum StepKind {
 pub struct Step {
     /// Its kind.
     pub r#type: StepKind,
-    /// Its program; read from the file that it names.
+    /// Its program, inline or from the file that `ref` names.
     #[serde(default)]
     pub code: String,
     r#ref: Option<String>,
@@ -58,7 +59,7 @@ pub struct Transform {
     pub id: String,
     /// Its kind.
     pub r#type: StepKind,
-    /// Its program; read from the file or URL that it names.
+    /// Its program, inline or from the file or URL that `ref` names.
     pub code: Option<String>,
     r#ref: Option<String>,
     #[serde(default)]
@@ -67,7 +68,7 @@ pub struct Transform {
     outputs: Medias,
     #[serde(flatten)]
     others: Others,
-    /// Why there is no program.
+    /// The reason why the program is missing.
     #[serde(skip)]
     pub lacking: String,
 }
@@ -92,7 +93,7 @@ struct Media {
     default_extension: String,
 }
 
-/// A media type by its name, or with an extension.
+/// Converts from the name of a media type, or from an object with its name and its extension.
 impl From<Value> for Media {
     fn from(entry: Value) -> Self {
         let text = |name: &str| entry.get(name).and_then(Value::as_str);
@@ -102,7 +103,7 @@ impl From<Value> for Media {
     }
 }
 
-/// The extension for a media type whose author names none.
+/// Returns the extension for a media type whose author does not name one.
 fn extension_of(media_type: &str) -> String {
     match (media_type, Language::from_name(media_type)) {
         ("application/geo+json", _) => "geojson".to_owned(),
@@ -115,12 +116,12 @@ fn extension_of(media_type: &str) -> String {
 }
 
 impl StepKind {
-    /// Whether it goes from RDF to RDF.
+    /// True if the step converts RDF to RDF.
     pub fn takes_rdf(&self) -> bool {
         matches!(self, Self::SparqlConstruct | Self::SparqlUpdate | Self::Shacl)
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         match self {
             Self::Jq => "jq",
@@ -133,7 +134,7 @@ impl StepKind {
     }
 }
 
-/// The steps of a block, with their programs.
+/// Reads the steps of a block, with their programs.
 pub fn steps(folder: &Folder) -> Result<Vec<Step>, BlockError> {
     let (name, StepsFile { additional_steps: mut steps }) = folder.read_first(STEPS, BLOCK)?;
     for step in &mut steps {
@@ -144,7 +145,7 @@ pub fn steps(folder: &Folder) -> Result<Vec<Step>, BlockError> {
     Ok(steps)
 }
 
-/// The transforms of a block, with their programs.
+/// Reads the transforms of a block, with their programs.
 pub fn transforms(folder: &Folder, library: &Library) -> Result<Vec<Transform>, BlockError> {
     let (file, TransformsFile { mut transforms }) = folder.read_first(TRANSFORMS, BLOCK)?;
     transforms.iter_mut().for_each(|transform| transform.complete(folder, file, library));
@@ -152,7 +153,7 @@ pub fn transforms(folder: &Folder, library: &Library) -> Result<Vec<Transform>, 
 }
 
 impl Step {
-    /// What registers say of it. `source` gives the URL of a file of the block.
+    /// Returns the step's entry in registers. `source` returns the URL of a file of the block.
     pub fn entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
         let stage = if self.r#type.takes_rdf() { "post" } else { "pre" };
         let url = self.r#ref.as_deref().and_then(source);
@@ -162,7 +163,7 @@ impl Step {
 }
 
 impl Transform {
-    /// Reads the program, and adds the media types that go without saying.
+    /// Reads the program, and adds the default media types.
     fn complete(&mut self, folder: &Folder, file: &str, library: &Library) {
         let (json, turtle) = ("application/json", "text/turtle");
         let usual = match self.r#type {
@@ -188,18 +189,18 @@ impl Transform {
         }
     }
 
-    /// Whether it takes texts of a language.
+    /// True if the transform takes texts of a language.
     pub fn takes(&self, language: &Language) -> bool {
         self.inputs.media_types.iter().any(|media| Language::from_name(&media.mime_type) == *language)
     }
 
-    /// The name of what it makes of the file with a stem.
+    /// Returns the name of the output file for the input file with a stem.
     pub fn file(&self, stem: &str) -> String {
         let extension = self.outputs.media_types.first().map_or("txt", |media| &media.default_extension);
         format!("transforms/{stem}.{}.{extension}", key(&self.id))
     }
 
-    /// What registers say of it. `source` gives the URL of a file of the block.
+    /// Returns the transform's entry in registers. `source` returns the URL of a file of the block.
     pub fn entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
         let url =
             |reference: &String| if reference.contains("://") { Some(reference.clone()) } else { source(reference) };

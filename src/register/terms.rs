@@ -1,7 +1,8 @@
-//! The context of an annotated schema: a term for each property that says what it stands for.
+//! Makes the context of an annotated schema: a term for each property with annotations.
 //!
-//! Where a property stands within another, its term is scoped to the other's, unless an outer scope says the same. The walk is
-//! that of `ogc.na.annotate_schema`, step by step, as what a context has depends on the order in which schemas are met.
+//! The term of a nested property is scoped to the term of the property around it, unless an outer scope defines it
+//! identically. The walk follows `ogc.na.annotate_schema` step by step, since the context depends on the order in which
+//! schemas are visited.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -15,25 +16,25 @@ use super::error::BlockError;
 use super::library::{Library, shown};
 use super::references::split;
 
-/// Terms of one context, those scoped to others included.
+/// The maximum number of terms of one context, including scoped terms.
 const MAX_TERMS: usize = 50_000;
 
 type Terms = Map<String, Value>;
-/// Terms that stand for two things in one scope, with both.
+/// Terms with two definitions in one scope: the term and both IRIs.
 type Clashes = BTreeSet<(String, String, String)>;
 
-/// A context, and what it could not be made of.
+/// A context, and the reasons why it is incomplete.
 #[derive(Debug, Clone, Default)]
 pub struct BuiltContext {
-    /// The context; empty where the schema is not annotated.
+    /// The context; empty if the schema is not annotated.
     pub context: Terms,
-    /// References that lead nowhere, each with the reason.
+    /// References that cannot be resolved, each with the reason.
     pub lacking: BTreeMap<String, String>,
-    /// The terms that two schemas define differently, in words.
+    /// Descriptions of the terms that two schemas define differently.
     pub clashes: Vec<String>,
 }
 
-/// The context of the schema that a URI leads to.
+/// Makes the context of the schema at a URI.
 pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError> {
     let full = library.annotated(uri)?;
     let place = Place { uri: uri.to_owned(), fragment: String::new(), reference: String::new(), full, from: None };
@@ -73,7 +74,7 @@ pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError>
     Ok(BuiltContext { context: terms, lacking: builder.lacking, clashes })
 }
 
-/// A schema or a part of one, and the way that led there.
+/// A schema or a part of one, and the references that led to it.
 struct Place {
     uri: String,
     fragment: String,
@@ -82,17 +83,17 @@ struct Place {
     from: Option<Rc<Place>>,
 }
 
-/// What the schemas around a subschema say of it.
+/// The state that a subschema inherits from the schemas around it.
 #[derive(Clone, Copy, Default)]
 struct Scope<'s> {
     is_vocab: bool,
-    /// References to other documents add nothing.
+    /// True if references to other documents do not add terms.
     local_only: bool,
     siblings: Option<&'s Siblings<'s>>,
     depth: usize,
 }
 
-/// The terms that are known already where a branch is gone through.
+/// The terms that are known already when a branch is visited.
 struct Siblings<'s> {
     terms: &'s Terms,
     outer: Option<&'s Siblings<'s>>,
@@ -108,19 +109,19 @@ struct TermsBuilder<'l> {
     library: &'l Library,
     lacking: BTreeMap<String, String>,
     clashes: Clashes,
-    /// The schemas that define a term, by the term and what it stands for.
+    /// The schemas that define a term, by the term and its IRI.
     defined: HashMap<(String, String), BTreeSet<String>>,
     /// Prefixes and extra terms, by the reference that led to them.
     prefixes: IndexMap<String, Terms>,
     extra_terms: IndexMap<String, Terms>,
-    /// The contexts of schemas, by URI and fragment.
+    /// The contexts of subschemas, by URI and fragment.
     contexts: HashMap<(String, String), Terms>,
-    /// How many subschemas and terms were gone through.
+    /// The number of subschemas and terms visited.
     steps: usize,
 }
 
 impl TermsBuilder<'_> {
-    /// The terms of a subschema. An identifier that is not known yet is null.
+    /// Returns the terms of a subschema. The `@id` of a term is null if it is not known yet.
     fn subschema(&mut self, schema: &Value, place: &Rc<Place>, mut scope: Scope<'_>) -> Terms {
         let mut terms = Terms::new();
         let Some(entries) = schema.as_object().filter(|_| self.steps <= MAX_STEPS) else { return terms };
@@ -140,7 +141,8 @@ impl TermsBuilder<'_> {
                     .into_iter()
                     .for_each(|found| merge(&mut terms, found, &mut self.clashes));
             } else {
-                // Its prefixes and extra terms count, its properties do not, nor what it lacks.
+                // Only the prefixes and extra terms of the target are used; its properties and its unresolved
+                // references are not.
                 let lacking = self.lacking.clone();
                 self.reference(reference, place, Scope { local_only: false, ..scope });
                 self.lacking = lacking;
@@ -173,7 +175,7 @@ impl TermsBuilder<'_> {
         terms
     }
 
-    /// Keeps the prefixes and extra terms of a schema, the first time that a reference leads to it.
+    /// Keeps the prefixes and extra terms of a schema when a reference first leads to it.
     fn imported(&mut self, entries: &Terms, place: &Place) {
         let reference = format!("{}{}", place.uri, place.reference);
         let top = |name: &str| place.full.get(name).and_then(Value::as_object);
@@ -189,7 +191,8 @@ impl TermsBuilder<'_> {
         }
     }
 
-    /// The terms of the schema that a reference leads to; none where it leads nowhere, or back to where it came from.
+    /// Returns the terms of a reference's target; `None` if the target is missing or is one of the schemas that led to
+    /// it.
     fn reference(&mut self, reference: &str, place: &Rc<Place>, scope: Scope<'_>) -> Option<Terms> {
         let library = self.library;
         let found = library.follow(&place.uri, reference, "a schema").map_err(|error| error.to_string());
@@ -252,7 +255,8 @@ impl TermsBuilder<'_> {
         let id = ["@id", "@reverse"].iter().find_map(|key| definition.get(*key)?.as_str().map(str::to_owned));
         let inner = Scope { is_vocab, siblings: None, local_only: false, ..scope };
         if name.contains(':') {
-            // Its prefix says what it stands for; what is below it is beside it in the context.
+            // The prefix in the name defines the IRI, so `@id` is dropped; nested terms go beside the term in the
+            // context.
             definition.shift_remove("@id");
             let found = self.subschema(property, place, inner);
             let mut nested = definition.shift_remove("@context").map(object).unwrap_or_default();
@@ -291,7 +295,7 @@ impl TermsBuilder<'_> {
         }
     }
 
-    /// Adds a definition to what is known of a term.
+    /// Adds a definition to the known definition of a term.
     fn define(&mut self, terms: &mut Terms, name: &str, mut definition: Terms, id: Option<String>, place: &Place) {
         if let Some(iri) = definition.get("@id").and_then(Value::as_str) {
             let places = self.defined.entry((name.to_owned(), iri.to_owned())).or_default();
@@ -310,7 +314,7 @@ impl TermsBuilder<'_> {
         }
     }
 
-    /// The terms that two schemas define differently, in words.
+    /// Describes the terms that two schemas define differently.
     fn clashes(&self) -> Vec<String> {
         let whole = |iri: &str| {
             let (prefix, local) = iri.split_once(':')?;
@@ -332,7 +336,7 @@ impl TermsBuilder<'_> {
     }
 }
 
-/// Neither null nor empty.
+/// True unless the value is null, false or empty.
 fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -356,14 +360,14 @@ fn size(terms: &Terms) -> usize {
     terms.len() + terms.values().map(below).sum::<usize>()
 }
 
-/// The definition of an extra term, whose keywords are written as annotations.
+/// Returns the definition of an extra term, with keywords in place of annotations.
 fn keywords(definition: &Value) -> Value {
     let Value::Object(entries) = definition else { return definition.clone() };
     let keyword = |name: &String| format!("@{}", name.trim_start_matches(ANNOTATION));
     Value::Object(entries.iter().map(|(name, value)| (keyword(name), value.clone())).collect())
 }
 
-/// Adds terms to those of a context: where both have one, the new one goes over it, and what is scoped to it is merged.
+/// Adds terms to a context. A new definition of a known term overrides its entries, and the scoped contexts are merged.
 fn merge(into: &mut Terms, more: Terms, clashes: &mut Clashes) {
     for (term, value) in more {
         let Some(known) = into.get_mut(&term) else {
@@ -407,13 +411,13 @@ fn merge_value(into: &mut Value, more: Terms, clashes: &mut Clashes) {
     }
 }
 
-/// Takes out identifiers that nothing was known of.
+/// Removes identifiers that are still unknown.
 fn prune(terms: &mut Terms) {
     terms.retain(|key, value| key != "@id" || !value.is_null());
     terms.values_mut().filter_map(Value::as_object_mut).for_each(prune);
 }
 
-/// Puts what is scoped to a term for `@nest` beside it, where every processor finds it.
+/// Moves terms that are scoped to a term for `@nest` beside it, since not every processor finds scoped terms there.
 fn lift_nested(terms: &mut Terms) {
     let names: Vec<String> = terms.keys().filter(|term| !is_keyword(term)).cloned().collect();
     for name in names {
@@ -427,7 +431,7 @@ fn lift_nested(terms: &mut Terms) {
     }
 }
 
-/// Drops terms that stand for nothing, and those that an outer scope has already. Returns whether there were any.
+/// Removes terms without a meaning, and terms that an outer scope defines already. Returns true if the terms changed.
 fn drop_known(terms: &mut Terms, outer: &[&Terms], is_vocab: bool) -> bool {
     let is_vocab = is_vocab || terms.get("@vocab").is_some_and(is_truthy);
     let before = terms.len();
@@ -461,7 +465,7 @@ fn drop_known(terms: &mut Terms, outer: &[&Terms], is_vocab: bool) -> bool {
     changed || terms.len() < before
 }
 
-/// Whether a definition says all that another says.
+/// True if a definition contains everything that another definition states.
 fn says(known: &Value, other: &Value) -> bool {
     let names = |whole: &Value, iri: &Value| whole.get("@id") == Some(iri);
     match (known, other) {
@@ -479,7 +483,7 @@ fn says(known: &Value, other: &Value) -> bool {
     }
 }
 
-/// Shortens IRIs with the prefixes, where JSON-LD lets a prefix be one, and definitions that are only an IRI.
+/// Shortens IRIs with prefixes that JSON-LD allows, and definitions that consist of an IRI alone.
 fn compact(terms: &mut Terms, prefixes: &[(String, String)]) {
     let short = |value: &Value| {
         let iri = value.as_str().filter(|iri| !is_keyword(iri))?;

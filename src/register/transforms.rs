@@ -1,7 +1,8 @@
-//! Transforms: what else a block's author has made of its examples, by programs that name the media types they take and give.
+//! Transforms: programs that make further outputs from a block's examples, with the media types of their inputs and
+//! outputs.
 //!
-//! Each is run on every snippet of a media type that it takes; to them belong the JSON-LD and the Turtle that JSON was
-//! uplifted to. What nothing here runs is said.
+//! Each transform runs on every snippet of a media type that it takes, and on the JSON-LD and the Turtle that JSON
+//! snippets were uplifted to. Transforms of unsupported types are reported.
 
 use std::borrow::Cow;
 
@@ -14,7 +15,8 @@ use super::turtle::{self, n_triples, read_turtle};
 use super::uplift_definition::program;
 use crate::json::{self, pretty};
 
-/// What a transform makes of a text in a language that it takes, or why that is nothing. `url` is where the outcome will be.
+/// Runs a transform on a text in a language that it takes. The error is the reason why it failed. `url` is the
+/// URL of the output.
 pub fn run(
     transform: &Transform,
     text: &str,
@@ -41,7 +43,7 @@ pub fn run(
     };
     let output = runner.sandbox.borrow_mut().step(&transform.r#type, code, &input)?;
     if is_rdf {
-        // N-Triples are Turtle.
+        // N-Triples is a subset of Turtle.
         return graph(triples(&output)?);
     }
     json::parse(output.as_bytes()).map(|value| pretty(&value) + "\n").map_err(|error| error.to_string())

@@ -1,6 +1,6 @@
-//! Graphs as Turtle for people, and the same on every run.
+//! Writes graphs as readable Turtle, the same on every run.
 //!
-//! The writer of oxttl streams: it cannot put a blank node where it is used, and its prefixes come in any order.
+//! The streaming writer of oxttl cannot nest a blank node where it is used, and does not sort its prefixes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,22 +12,22 @@ use super::examples::Prefixes;
 use crate::context::definitions;
 use crate::vocab::{PREFIXES, is_local_name};
 
-/// Base of Turtle that is only checked, for its relative references.
+/// Base IRI for the relative references in Turtle that is only checked.
 pub const ANY_BASE: &str = "https://example.invalid/";
 
-/// The triples of a Turtle document.
+/// Parses a Turtle document into triples.
 pub fn read_turtle(text: &str, base: Option<&str>) -> Result<Vec<Triple>, TurtleSyntaxError> {
     let parser = TurtleParser::new();
     let parser = parser.clone().with_base_iri(base.unwrap_or(ANY_BASE)).unwrap_or(parser);
     parser.for_slice(text).collect()
 }
 
-/// Triples as N-Triples.
+/// Writes triples as N-Triples.
 pub fn n_triples(triples: &[Triple]) -> String {
     triples.iter().map(|triple| format!("{triple} .\n")).collect()
 }
 
-/// The triples in their order, each once, their blank nodes named `b0`, `b1`, … in the order in which they appear.
+/// Removes duplicate triples and names blank nodes `b0`, `b1`, … in order of appearance. The order of triples stays.
 pub fn normal(triples: Vec<Triple>) -> Vec<Triple> {
     let mut names: HashMap<BlankNode, BlankNode> = HashMap::new();
     let mut rename = |blank: BlankNode| {
@@ -47,13 +47,13 @@ pub fn normal(triples: Vec<Triple>) -> Vec<Triple> {
     triples.filter(|triple| known.insert(triple.clone())).collect()
 }
 
-/// Writes triples, with those of the prefixes that they use: a block a subject, blank nodes in brackets and lists in
-/// parentheses wherever only one triple leads to them.
+/// Writes triples, with the prefixes that they use and one block per subject. A blank node to which exactly one triple
+/// refers is nested there, in brackets, or in parentheses if it is a list.
 pub fn write(triples: &[Triple], prefixes: &Prefixes) -> String {
     let mut writer = TurtleWriter::new(triples, prefixes);
     let mut out = String::new();
     let subjects: Vec<_> = writer.order.clone();
-    // Those that nothing leads to, or several triples, or that have a name; then what is left, which is in circles.
+    // First the subjects that are not nested; then the rest, which form cycles.
     for first in [true, false] {
         for subject in &subjects {
             if writer.written.contains(subject) || (first && writer.is_nested(subject)) {
@@ -71,8 +71,8 @@ pub fn write(triples: &[Triple], prefixes: &Prefixes) -> String {
     text
 }
 
-/// Deepest nesting of brackets and parentheses. A chain of nodes may be as long as its document, and each level costs an
-/// indent and a call.
+/// The maximum nesting depth of brackets and parentheses. A chain of nodes may be as long as its document, and each
+/// level costs an indent and a call.
 const MAX_NESTING: usize = 32;
 
 #[derive(Default)]
@@ -82,14 +82,14 @@ struct TurtleWriter<'t> {
     /// Subjects in the order of their triples.
     order: Vec<NamedOrBlankNode>,
     properties: HashMap<NamedOrBlankNode, Vec<(&'t NamedNode, &'t Term)>>,
-    /// How many triples lead to a blank node.
+    /// The number of triples that refer to a blank node.
     references: HashMap<&'t BlankNode, usize>,
     /// Blank nodes that are written by their labels.
     labelled: HashSet<BlankNode>,
     written: HashSet<NamedOrBlankNode>,
-    /// Blank nodes that are known to begin no list.
+    /// Blank nodes that are known not to begin a list.
     no_lists: HashSet<BlankNode>,
-    /// How many brackets and parentheses are open.
+    /// The number of open brackets and parentheses.
     nesting: usize,
 }
 
@@ -112,7 +112,7 @@ impl<'t> TurtleWriter<'t> {
         writer
     }
 
-    /// Whether one triple leads to a node, so that it can stand there.
+    /// True for a blank node to which exactly one triple refers, so that it can be nested there.
     fn is_nested(&self, subject: &NamedOrBlankNode) -> bool {
         matches!(subject, NamedOrBlankNode::BlankNode(blank) if self.references.get(blank) == Some(&1))
     }
@@ -129,7 +129,7 @@ impl<'t> TurtleWriter<'t> {
         out.push_str(" .\n");
     }
 
-    /// Writes a blank node by its label, from now on.
+    /// Writes a blank node by its label, here and from now on.
     fn label(&mut self, blank: &BlankNode, out: &mut String) {
         self.labelled.insert(blank.clone());
         out.push_str(&blank.to_string());
@@ -197,18 +197,18 @@ impl<'t> TurtleWriter<'t> {
         out.push(']');
     }
 
-    /// The cells and the items of a list, if the node is a list and nothing else.
+    /// Returns the cells and the items of a list; `None` if the node is not a list or has other properties, too.
     fn list(&mut self, first: &BlankNode) -> Option<(Vec<BlankNode>, Vec<&'t Term>)> {
         let (mut cells, mut items) = (Vec::new(), Vec::new());
         if self.follow(first, &mut cells, &mut items).is_some() {
             return Some((cells, items));
         }
-        // The rest of it is not a list either.
+        // The following cells do not begin a list either.
         self.no_lists.extend(cells);
         None
     }
 
-    /// Follows a list to its end; nothing where it is not a list.
+    /// Follows a list to its end; `None` if it is not a list.
     fn follow(&self, first: &BlankNode, cells: &mut Vec<BlankNode>, items: &mut Vec<&'t Term>) -> Option<()> {
         let mut known = HashSet::new();
         let mut cell = first.clone();
@@ -234,7 +234,7 @@ impl<'t> TurtleWriter<'t> {
 
     fn literal(&mut self, literal: &Literal, out: &mut String) {
         let datatype = literal.datatype();
-        // Turtle need not name these.
+        // Turtle implies these datatypes.
         if datatype == xsd::STRING || datatype == rdf::LANG_STRING {
             return out.push_str(&literal.to_string());
         }
@@ -250,7 +250,7 @@ impl<'t> TurtleWriter<'t> {
     }
 
     fn iri(&mut self, iri: NamedNodeRef<'_>, out: &mut String) {
-        // The longest namespace of those that leave a name.
+        // Use the longest namespace that leaves a valid local name.
         let local = |namespace: &str| iri.as_str().strip_prefix(namespace).filter(|local| is_local_name(local));
         let matching =
             self.prefixes.iter().filter_map(|(name, namespace)| Some((*name, *namespace, local(namespace)?)));
@@ -262,8 +262,8 @@ impl<'t> TurtleWriter<'t> {
     }
 }
 
-/// Prefixes for any graph: those of a context, under those that are given, under those of the W3C's namespaces for what
-/// neither names.
+/// Returns the prefixes for a graph: the given prefixes, then prefixes of a context, then `rdf` and `xsd`. On a
+/// conflict, the earlier in this list counts.
 pub fn prefixes(context: &serde_json::Value, given: &Prefixes) -> Prefixes {
     let w3c = PREFIXES.iter().filter(|(name, _)| matches!(*name, "rdf" | "xsd"));
     let mut prefixes: Prefixes = w3c.map(|(name, namespace)| ((*name).to_owned(), (*namespace).to_owned())).collect();
@@ -329,7 +329,7 @@ mod tests {
     }
 
     proptest! {
-        /// Lists, circles, what is used twice and what nothing leads to: it is all read back.
+        /// Lists, cycles, and nodes with several references or none survive the round trip.
         #[test]
         fn what_is_written_is_read(triples in proptest::collection::vec((0..9, 0..4_usize, object()), 0..16)) {
             let triples: Vec<_> = triples
@@ -354,7 +354,7 @@ mod tests {
         const LENGTH: usize = 20_000;
         let nil = (rdf::REST, Term::from(rdf::NIL.into_owned()));
         let one = (rdf::FIRST, Term::from(Literal::from(1)));
-        // The last is a list without an end, which must not be looked for from each cell.
+        // The last is a list without an end; the search for its end must not start again at each cell.
         for (predicate, other) in
             [(iri("p"), None), (rdf::FIRST.into_owned(), Some(nil)), (rdf::REST.into_owned(), Some(one))]
         {

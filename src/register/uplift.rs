@@ -1,9 +1,9 @@
-//! Uplift: an example in JSON becomes JSON-LD by the block's context, and that becomes RDF.
+//! Uplift: the block's context turns an example in JSON into JSON-LD, which is converted to RDF.
 //!
-//! The JSON-LD names the context by its URL, for people to read and for other processors to follow. JSON-LD ignores the
-//! `@base` of a context that is only named, so the base that counts for the RDF stands beside the name: whoever reads
-//! the JSON-LD gets the graph that the Turtle holds. What this cannot mend is a null context of a term, which goes back to
-//! the document's own base: there, JSON-LD means the URL that the document is read from.
+//! The JSON-LD names the context by its URL, for people and for other processors. JSON-LD ignores the `@base` of a
+//! context that is named by URL, so the base for the RDF stands beside the name: a processor that reads the JSON-LD
+//! gets the graph in the Turtle. A term with a null context is an exception, since it resets the base to the document's
+//! own base, which JSON-LD defines as the URL from which the document is read.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -26,44 +26,44 @@ use crate::context::{Context, LoadError, definitions, joined};
 use crate::json::{self, Object, Text, Value, pretty};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
-/// Makes RDF of JSON under one context.
+/// Makes RDF from JSON, with one context.
 pub struct Uplifter {
-    /// Loads what contexts in the documents refer to.
+    /// Loads the contexts that documents refer to.
     library: Rc<Library>,
-    /// Where the documents stand, for such references.
+    /// The path of the file with the documents, against which such references are resolved.
     place: PathBuf,
-    /// The block's context, with all that is remote in place.
+    /// The block's context, with remote contexts inlined.
     pub context: Context,
-    /// How the JSON-LD names the context.
+    /// The reference to the context in the JSON-LD.
     reference: String,
 }
 
 /// An uplifted document.
 #[derive(Debug)]
 pub struct Uplifted {
-    /// The JSON-LD, in lines.
+    /// The JSON-LD, pretty-printed.
     pub document: String,
-    /// Its RDF, the default graph of it.
+    /// Its RDF: the triples of the default graph.
     pub triples: Vec<Triple>,
-    /// The places that are not in the RDF.
+    /// The places in the document that are not in the RDF.
     pub lost: Vec<Lost>,
-    /// Descriptions of the rest that is not in the RDF.
+    /// Descriptions of other losses.
     pub losses: Vec<String>,
 }
 
-/// Why a document has no RDF.
+/// The reason why a document does not have RDF.
 #[derive(Debug, thiserror::Error)]
 pub enum UpliftError {
-    /// It is not JSON-LD, or is nested too deep, or its base is none.
+    /// The document is not JSON-LD or is nested too deeply, or its base is not an IRI.
     #[error("{0}")]
     Document(String),
-    /// A context in the document.
+    /// A context in the document cannot be loaded.
     #[error(transparent)]
     Context(#[from] LoadError),
-    /// What a term for `@nest` holds is not an object.
+    /// A value of a term for `@nest` is not an object.
     #[error("JSON-LD expansion fails: a term for `@nest` holds something else than objects{0}")]
     Nest(String),
-    /// The JSON-LD algorithms refuse it.
+    /// The JSON-LD algorithms refuse the document.
     #[error("JSON-LD expansion fails: {0}")]
     Expansion(String),
 }
@@ -72,9 +72,9 @@ type Expanded = (Vec<Quad>, Losses, Vec<String>);
 
 /// One of the contexts of a document.
 struct ContextLayer {
-    /// As the JSON-LD shows it.
+    /// The context as the JSON-LD shows it.
     shown: serde_json::Value,
-    /// With all that is remote in place.
+    /// The context with remote contexts inlined.
     inlined: serde_json::Value,
 }
 
@@ -89,16 +89,17 @@ impl ContextLayer {
 }
 
 impl Uplifter {
-    /// Uplifts what has a context of its own, and refers to things from a file of examples.
+    /// Creates an uplifter for documents that have their own contexts. Relative references start at the file `place`.
     pub fn new(place: PathBuf, library: Rc<Library>) -> Self {
         Self { library, place, context: Context::empty(), reference: String::new() }
     }
 
-    /// Uplifts under a context in which nothing is remote, and which JSON-LD names by the reference. Fails where JSON-LD does
-    /// not allow it.
+    /// Sets the block's context, which must not contain remote references, and the reference by which JSON-LD names it.
+    /// Fails if JSON-LD does not allow the context.
     pub fn set_context(&mut self, context: serde_json::Value, reference: String) -> Result<(), BlockError> {
         let context = self.library.loader.load_value(&self.place, context)?;
-        // Whatever is uplifted. A relative base is for those examples that have a base.
+        // An empty document suffices for the check. It has a base, since a relative `@base` is allowed for examples
+        // with a base.
         let nothing = Value::Object(Object::from_members(Vec::new()));
         if let Err(UpliftError::Expansion(message)) = expand(&nothing, &context.value().to_string(), Some(ANY_BASE)) {
             let term =
@@ -110,14 +111,14 @@ impl Uplifter {
         Ok(())
     }
 
-    /// Whether the block has a context.
+    /// True if the block has a context.
     pub fn has_context(&self) -> bool {
         self.context.value().as_object().is_none_or(|entries| !entries.is_empty())
     }
 
-    /// Uplifts a JSON document under the block's context.
+    /// Uplifts a JSON document with the block's context.
     ///
-    /// The prefixes come first and the document's own context last, so that each may refine what was before.
+    /// The prefixes come first and the document's own context last, so that each context may refine those before it.
     pub fn uplift(&self, value: &Value<'_>, prefixes: &Prefixes, base: Option<&str>) -> Result<Uplifted, UpliftError> {
         let mut layers = prefix_layer(prefixes);
         if self.has_context() {
@@ -136,7 +137,7 @@ impl Uplifter {
         self.convert(value, prefix_layer(prefixes), base.map(|base| json!(base)), base)
     }
 
-    /// `base` counts after the layers: an IRI, or null; none where it is not known.
+    /// `base` applies after the layers: an IRI, or null; `None` if it is unknown.
     fn convert(
         &self,
         value: &Value<'_>,
@@ -164,7 +165,8 @@ impl Uplifter {
         let mut nulls = Vec::new();
         let (quads, losses, undeclared) = match expand(&value, &inlined, document_base) {
             Err(UpliftError::Nest(_)) => {
-                // Nulls under terms for `@nest` stand for nothing, but JSON-LD does not allow them. GeoJSON has them.
+                // JSON-LD does not allow nulls under terms for `@nest`, but GeoJSON contains them. They are removed as
+                // losses.
                 let faults = lost::faults(&value, &inlined, document_base, ErrorCode::InvalidNestValue);
                 let faults = HashSet::<String>::from_iter(faults);
                 change(&mut value, "", &mut |at, value| {
@@ -178,7 +180,8 @@ impl Uplifter {
             expanded => expanded?,
         };
         let value = &value;
-        // Without a base, relative references are not IRIs; a processor that reads a file would make some of them.
+        // Without a base, relative references are not IRIs. A null base keeps processors from resolving them against a
+        // file's URL.
         if base.is_none() && losses.count(Loss::NoIri) > 0 {
             layers.insert(position, ContextLayer::base(serde_json::Value::Null));
         }
@@ -191,7 +194,7 @@ impl Uplifter {
         Ok(Uplifted { document, triples, lost, losses })
     }
 
-    /// The contexts that the document has of itself.
+    /// Returns the document's own contexts.
     fn own_layers(&self, value: &Value<'_>, base: Option<&str>) -> Result<Vec<ContextLayer>, UpliftError> {
         let Value::Object(object) = value else { return Ok(Vec::new()) };
         let Some(context) = object.get("@context") else { return Ok(Vec::new()) };
@@ -199,14 +202,14 @@ impl Uplifter {
         let mut layers = Vec::new();
         for item in definitions(&context).iter().cloned() {
             let inlined = self.library.loader.load_value(&self.place, item.clone())?.value().clone();
-            // A path leads elsewhere from the folder of the results.
+            // A path would lead elsewhere from the folder of the results.
             let path = item.as_str().filter(|item| !item.contains("://")).map(|item| self.place.with_file_name(item));
             let shown = match path.map(|path| path == self.place.with_file_name("context.jsonld")) {
                 None => item,
                 Some(true) => json!(self.reference),
                 Some(false) => inlined.clone(),
             };
-            // A null goes back to the document's own base, which is another where the JSON-LD is published.
+            // A null context resets the base to the document's own, which differs where the JSON-LD is published.
             let resets = definitions(&inlined).iter().any(serde_json::Value::is_null);
             layers.push(ContextLayer { shown, inlined });
             if resets {
@@ -217,7 +220,7 @@ impl Uplifter {
     }
 }
 
-/// The base that counts after a context: [Context Processing], step 5.7. Null where a context says that there is none.
+/// Returns the base after a context, by [Context Processing], step 5.7. Null if a context removes the base.
 ///
 /// [Context Processing]: https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm
 fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Option<serde_json::Value>, UpliftError> {
@@ -225,7 +228,7 @@ fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Opt
     let mut base = document.clone();
     for definition in definitions(context) {
         match definition.get("@base") {
-            // A null context goes back to the document's own.
+            // A null context resets the base to the document's own.
             None if definition.is_null() => base = document.clone(),
             None => {}
             Some(serde_json::Value::String(reference)) => {
@@ -239,7 +242,7 @@ fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Opt
     Ok(base)
 }
 
-/// The message of a context that JSON-LD does not allow, with the term and the context that it is about.
+/// Adds the faulty term and its context to the message about a context that JSON-LD does not allow.
 fn in_context(message: String, layers: &[ContextLayer]) -> String {
     let of = |layer: &ContextLayer| Some((lost::faulty_term(&layer.inlined)?, layer.shown.as_str().map(str::to_owned)));
     match layers.iter().find_map(of) {
@@ -261,7 +264,7 @@ fn prefix_layer(prefixes: &Prefixes) -> Vec<ContextLayer> {
     if prefixes.is_empty() { Vec::new() } else { vec![ContextLayer::plain(json!(prefixes))] }
 }
 
-/// The JSON text of a document with a context in front of its own members; an array goes under `@graph`.
+/// Writes a document as JSON text, with a context in front of its own members; an array goes under `@graph`.
 fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftError> {
     let member = |name, value| (Text::Unicode(Cow::Borrowed(name)), value);
     let context = context.map(|context| json::parse(context.as_bytes())).transpose().map_err(not_read)?;
@@ -273,14 +276,14 @@ fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftErr
     Ok(pretty(&Value::Object(Object::from_members(members))))
 }
 
-/// The quads of a document under a context, what is lost, and the prefixes that nothing declares.
+/// Returns the quads of a document under a context, the losses, and the undeclared prefixes.
 fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<Expanded, UpliftError> {
     let text = compose(value, Some(context))?;
     let (parsed, prefixes) = OtherPrefixes::parse(&text, false).map_err(not_read)?;
     let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| no_base(base));
     let base_iri = base.map(iri).transpose()?;
     let document = RemoteDocument::new(base_iri.clone(), None, parsed);
-    // In the order of names, so that every run writes the same.
+    // Sorted by name, so that every run writes the same output.
     let options = json_ld::Options { base: base_iri, ordered: true, ..json_ld::Options::default() };
     let (mut quads, losses) = document_to_rdf(&document, options, &NoLoader).map_err(|error| {
         let faults = lost::faults(value, context, base, error.code());
@@ -299,7 +302,7 @@ fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<Expand
     Ok((quads, losses, undeclared))
 }
 
-/// Changes the values below a value, by JSON Pointer; those go of which `keep` says so.
+/// Visits the values below a value, with their JSON Pointers. Removes the members for which `keep` returns false.
 fn change(value: &mut Value<'_>, at: &str, keep: &mut dyn FnMut(&str, &mut Value<'_>) -> bool) {
     match value {
         Value::Object(object) => {
@@ -322,7 +325,7 @@ fn change(value: &mut Value<'_>, at: &str, keep: &mut dyn FnMut(&str, &mut Value
     }
 }
 
-/// Losses that have no place.
+/// Describes the losses that do not have a place in the document.
 fn describe(losses: &Losses, odd: &[String], quads: &[Quad]) -> Vec<String> {
     let mut described: Vec<_> = losses
         .iter()
@@ -360,7 +363,7 @@ fn describe(losses: &Losses, odd: &[String], quads: &[Quad]) -> Vec<String> {
     described
 }
 
-/// What looks like a prefix in an IRI that begins with no scheme that is in use.
+/// Returns the scheme of an IRI if it is not a scheme in use, so that it is probably an undeclared prefix.
 fn undeclared(node: &NamedNode) -> Option<&str> {
     const SCHEMES: &str =
         "about ark bblocks blob cid data did doi geo info mailto mid news ni orcid sip sips tag tel urn uuid xmpp";
@@ -369,7 +372,8 @@ fn undeclared(node: &NamedNode) -> Option<&str> {
     (!is_known).then_some(scheme)
 }
 
-/// Whether a literal is outside of the lexical space of its datatype, for those that JSON-LD gives to numbers.
+/// True if a literal is outside the lexical space of its datatype. Checks numeric and boolean datatypes, dates and
+/// times.
 fn is_ill_typed(lexical: &str, datatype: oxrdf::NamedNodeRef<'_>) -> bool {
     use oxrdf::vocab::xsd;
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,14 +1,15 @@
-//! Transforms of the type `semantic-uplift`: definitions of how JSON becomes JSON-LD, as the OGC's `ingest_json` reads them.
+//! Transforms of the type `semantic-uplift`: definitions of the conversion from JSON to JSON-LD, as for the OGC's
+//! `ingest_json`.
 //!
-//! | entry | what |
+//! | entry | meaning |
 //! |---|---|
 //! | `transform` | jq programs, one after the other |
 //! | `types` | classes for the objects at a JSONPath |
 //! | `context` | a context for the whole (`$`), or for the objects at a JSONPath |
-//! | `position` | `before` the context that is there already, or `after` it |
-//! | `scope` | `graph`: all this is about what is under `@graph`, where there is one |
+//! | `position` | `before` the existing context, or `after` it |
+//! | `scope` | `graph`: all entries except contexts for the whole apply to the value of `@graph`, if there is one |
 //!
-//! Of JSONPath there is what jq has too, and filters for one text, such as `[?name="text"]`.
+//! The supported JSONPath is the part that jq has, too, and filters for one text, such as `[?name="text"]`.
 
 use std::error::Error;
 
@@ -27,7 +28,7 @@ struct Definition {
     scope: Option<String>,
 }
 
-/// The program of jq that does what a definition says.
+/// Translates a definition to a jq program.
 pub fn program(definition: &str) -> Result<String, Box<dyn Error>> {
     let definition: Definition = serde_json::from_value(yaml::read(definition)?)?;
     let programs = match &definition.transform {
@@ -55,7 +56,7 @@ pub fn program(definition: &str) -> Result<String, Box<dyn Error>> {
     Ok(program)
 }
 
-/// A JSONPath as a path of jq.
+/// Translates a JSONPath to a jq path.
 pub fn jq(path: &str) -> String {
     let path = path.strip_prefix('$').unwrap_or(path).replace('\'', "\"").replace("[*]", "[]").replace(".*", "[]");
     let mut parts = path.split("[?");

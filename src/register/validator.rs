@@ -1,9 +1,9 @@
 //! Validation by JSON Schema: the `boon` crate, with messages in the words of Python's `jsonschema`, which the official
 //! tool of building blocks uses.
 //!
-//! Two conditions are beyond `boon`: patterns with look-around or back-references, and `multipleOf` with a fraction, which it
-//! divides in binary floating point. They are replaced by marks before it runs, and a value that reaches a mark is
-//! reported as not checked there.
+//! `boon` does not support two conditions: patterns with look-around or back-references, and `multipleOf` with a
+//! fraction, which it divides in binary floating point. Marks replace these conditions before `boon` runs, and a value
+//! that reaches a mark is reported as not checked there.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -23,13 +23,13 @@ use crate::json::{pointer_token, quoted};
 
 /// URI of the schema that refers to the target, so that keyword paths begin with `/$ref`.
 const ENTRY: &str = "entry:/";
-/// URI of a mark, before the JSON type of the values that it concerns.
+/// The prefix of a mark's URI, before the JSON type of the values that the mark applies to.
 const MARK: &str = "mark:/";
-/// The `format` that all marks have.
+/// The `format` of all marks.
 const UNDECIDED: &str = "undecided";
-/// Longest message that repeats the value, in bytes.
+/// The maximum length of a message that repeats the value, in bytes.
 const MAX_MESSAGE: usize = 300;
-/// Most values of an `enum` that a message lists.
+/// The maximum number of values of an `enum` that a message lists.
 const MAX_LISTED: usize = 10;
 
 thread_local! {
@@ -37,27 +37,27 @@ thread_local! {
     static IS_UNDECIDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What is known of a value under a schema.
+/// The outcome of validating a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// It is valid.
     Valid,
-    /// Valid, but for a condition that is not checked.
+    /// It is valid, except for conditions that are not checked.
     Unchecked,
     /// It is not valid.
     Invalid(SchemaViolation),
-    /// Nobody knows, for this reason.
+    /// The outcome is unknown, for this reason.
     Unknown(String),
 }
 
-/// The most telling error of a value.
+/// The most significant error in a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaViolation {
-    /// In the words of Python's `jsonschema`.
+    /// The error in the words of Python's `jsonschema`.
     pub message: String,
-    /// JSON Pointer of the value that is wrong.
+    /// JSON Pointer of the invalid value.
     pub instance: String,
-    /// JSON Pointer of the keyword that it breaks, through references.
+    /// JSON Pointer of the violated keyword, through references.
     pub keyword: String,
 }
 
@@ -68,8 +68,8 @@ pub struct Validator {
 }
 
 impl Validator {
-    /// Compiles the schema at a URI; the documents are marked by [`mark_undecidable`]. An error is the URI of a document that cannot be
-    /// used, and why.
+    /// Compiles the schema at a URI. The documents must have been marked by [`mark_undecidable`]. An error holds the
+    /// URI of a document that cannot be used, and the reason.
     pub fn compile(target: &str, documents: &Arc<BTreeMap<String, Value>>) -> Result<Self, (String, String)> {
         let mut compiler = Compiler::new();
         compiler.register_format(Format { name: UNDECIDED, func: reach_mark });
@@ -129,7 +129,7 @@ impl UrlLoader for Loader {
     }
 }
 
-/// Replaces the conditions of a schema that cannot be decided by marks. Returns them, as text.
+/// Replaces the undecidable conditions of a schema by marks. Returns the conditions as text.
 pub fn mark_undecidable(schema: &mut Value) -> Vec<String> {
     let mut found = Vec::new();
     each_object(schema, &mut |entries| {
@@ -149,7 +149,7 @@ pub fn mark_undecidable(schema: &mut Value) -> Vec<String> {
             let names: Vec<_> = patterns.keys().filter(unknown).cloned().collect();
             for name in &names {
                 patterns.shift_remove(name);
-                // Any member may have been meant, so `additionalProperties` concerns none.
+                // The pattern may match any member, so `additionalProperties` must not apply to any.
                 patterns.insert(String::new(), json!({ "$ref": format!("{MARK}any") }));
             }
             found.extend(names.iter().map(|name| format!("patternProperties {name:?}")));
@@ -168,10 +168,10 @@ fn mark(entries: &mut Map<String, Value>, kind: &str) {
     }
 }
 
-/// An error that is no group of others.
+/// An error that is not a group of other errors.
 struct Leaf<'e> {
     error: &'e ValidationError<'e, 'e>,
-    /// JSON Pointer of the schema that it is an error of, through references.
+    /// JSON Pointer of the schema that the error comes from, through references.
     path: String,
 }
 
@@ -193,12 +193,12 @@ impl<'e> Leaf<'e> {
         }
     }
 
-    /// Whether it is about alternatives, none of which holds.
+    /// True if the error is that no alternative holds.
     fn is_choice(&self) -> bool {
         matches!(self.error.kind, ErrorKind::AnyOf | ErrorKind::OneOf(None))
     }
 
-    /// The leaves of each alternative.
+    /// Returns the leaves of each alternative.
     fn alternatives(&self) -> Vec<Vec<Self>> {
         let leaves = |cause| {
             let mut leaves = Vec::new();
@@ -213,8 +213,8 @@ impl<'e> Leaf<'e> {
     }
 }
 
-/// The error that tells most: the least deep, since others may follow from it; and where it is about alternatives, the
-/// error of the alternative that comes closest.
+/// Returns the most significant error: the least deep, since deeper errors may follow from it, or, for alternatives, an
+/// error of the closest alternative.
 fn most_telling(error: &ValidationError<'_, '_>, value: &Value) -> SchemaViolation {
     let mut leaves = Vec::new();
     Leaf::collect(error, String::new(), error.schema_url, &mut leaves);
@@ -225,7 +225,7 @@ fn most_telling(error: &ValidationError<'_, '_>, value: &Value) -> SchemaViolati
 }
 
 fn best(leaves: Vec<Leaf<'_>>) -> Option<Leaf<'_>> {
-    // By place as well, since `boon` takes unevaluated members in no order.
+    // Sorted by place as well, since `boon` visits unevaluated members in no fixed order.
     let order = |leaf: &Leaf<'_>| {
         let unevaluated =
             matches!(leaf.error.kind, ErrorKind::FalseSchema).then(|| leaf.error.instance_location.to_string());
@@ -235,10 +235,10 @@ fn best(leaves: Vec<Leaf<'_>>) -> Option<Leaf<'_>> {
     Some(closest(&leaf).unwrap_or(leaf))
 }
 
-/// An error of the only alternative that got furthest into the value; none where no alternative stands out.
+/// Returns an error of the alternative that got furthest into the value; `None` if no single alternative did.
 fn closest<'e>(leaf: &Leaf<'e>) -> Option<Leaf<'e>> {
     let top = leaf.depth();
-    // An alternative that wants another type altogether, or another value of what tells them apart, was not meant.
+    // An alternative that requires another type, or another value of the distinguishing member, was not meant.
     let score = |leaves: &Vec<Leaf<'_>>| {
         let wrong_type =
             leaves.iter().any(|leaf| matches!(leaf.error.kind, ErrorKind::Type { .. }) && leaf.depth() == top);
@@ -261,7 +261,7 @@ impl SchemaViolation {
         if message.len() > MAX_MESSAGE {
             message = explain(leaf.error, "value").1;
         }
-        // A member that is not evaluated is an error of the object around it.
+        // An unevaluated member is an error of the object around it.
         let unevaluated = ["Properties", "Items"].into_iter().find(|of| path.ends_with(&format!("/unevaluated{of}")));
         if let (ErrorKind::FalseSchema, Some(of), Some((last, before))) =
             (&leaf.error.kind, unevaluated, tokens.split_last())
@@ -283,8 +283,8 @@ impl SchemaViolation {
         }
     }
 
-    /// Whether it is an error whatever the conditions that are not checked: these are taken as met, which breaks only what wants
-    /// something not to be met.
+    /// True if the error does not depend on unchecked conditions. These count as met, which affects only keywords that
+    /// require a condition not to be met.
     fn is_certain(&self) -> bool {
         let unsafe_keywords =
             ["not", "oneOf", "then", "else", "maxContains", "unevaluatedProperties", "unevaluatedItems"];
@@ -307,7 +307,7 @@ fn value_at<'v>(root: &'v Value, tokens: &[InstanceToken<'_>]) -> &'v Value {
     tokens.iter().try_fold(root, step).unwrap_or(&Value::Null)
 }
 
-/// The keyword that a value breaks, and a message.
+/// Returns the violated keyword and a message.
 fn explain(error: &ValidationError<'_, '_>, value: &str) -> (&'static str, String) {
     let were = |count: usize| if count == 1 { "was" } else { "were" };
     match &error.kind {
@@ -379,7 +379,7 @@ fn explain(error: &ValidationError<'_, '_>, value: &str) -> (&'static str, Strin
     }
 }
 
-/// Values as a list in brackets, cut after some.
+/// Lists values in brackets, up to a maximum number.
 fn listed(values: &[Value]) -> String {
     let mut shown: Vec<_> = values.iter().take(MAX_LISTED).map(Value::to_string).collect();
     if values.len() > MAX_LISTED {
@@ -392,7 +392,7 @@ fn listed(values: &[Value]) -> String {
 mod tests {
     use super::*;
 
-    /// Compiles a schema that refers to nothing.
+    /// Compiles a schema without references.
     fn validator(mut schema: Value) -> Validator {
         mark_undecidable(&mut schema);
         Validator::compile("test:/", &Arc::new([("test:/".to_owned(), schema)].into()))
@@ -466,7 +466,7 @@ mod tests {
         }
     }
 
-    /// A verdict is given where the unsupported condition cannot change it.
+    /// A verdict is certain if the unsupported condition cannot change it.
     #[test]
     fn unsupported_conditions_are_not_checked() {
         let look_ahead = json!({"pattern": "^(?!x)"});

@@ -9,33 +9,33 @@ use super::output::Files;
 use super::report::Report;
 use super::site::Site;
 
-/// What there is to show of a block.
+/// A block and its results, as shown.
 pub struct BlockView<'b> {
     pub block: &'b Block,
     pub site: Site,
-    /// Name of the published schema's file.
+    /// File name of the published schema.
     pub schema_file: Option<&'static str>,
-    /// Where the context is, seen from the top of the register.
+    /// Reference to the context from the top of the register.
     pub context: Option<String>,
     pub files: Files,
     pub report: Report,
     pub shown: Vec<Shown<'b>>,
-    /// Paths that the page links to, with what they are called.
+    /// Paths that the page links to, with their labels.
     pub links: Vec<(&'static str, String)>,
 }
 
 /// An example, and the outcome of each of its snippets.
 pub struct Shown<'b> {
-    /// From 1.
+    /// The number of the example, from 1.
     pub number: usize,
     pub example: &'b Example,
     pub results: Vec<Done>,
-    /// The example as registers show it: with what was made of its snippets.
+    /// The example as registers show it, with the outputs of its snippets.
     pub full: Value,
 }
 
 impl Shown<'_> {
-    /// Name of the example in URLs.
+    /// Returns the name of the example in URLs.
     pub fn key(&self) -> String {
         format!("example_{}", self.number)
     }

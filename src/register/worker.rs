@@ -1,12 +1,12 @@
-//! A process of its own for work that may not end, or not fit into memory.
+//! A separate process for work that may not end, or not fit into memory.
 //!
 //! ```text
-//! program worker   ← what to set up, a line; then a request a line
-//!                  → an answer a line
+//! program worker   ← one line with the setup; then one line per request
+//!                  → one line per answer
 //! ```
 //!
-//! All lines are JSON. The process is used for any number of requests; one that takes more time or memory than it may ends
-//! it, and the next request begins another.
+//! All lines are JSON. One process answers any number of requests. A request that exceeds the limits on time or memory
+//! ends the process, and the next request starts another.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Write};
@@ -20,12 +20,12 @@ use serde_json::Value;
 
 /// The argument that makes a program a worker.
 const ARGUMENT: &str = "worker";
-/// Time for an answer.
+/// Time limit for an answer.
 const TIME: Duration = Duration::from_secs(10);
-/// Address space of the process, in bytes.
+/// Limit on the address space of the process, in bytes.
 const MEMORY: u64 = 2 << 30;
 
-/// A worker, begun when it is first asked.
+/// A worker process, started with the first request.
 #[derive(Debug)]
 pub struct Worker {
     program: PathBuf,
@@ -41,22 +41,22 @@ struct Running {
 }
 
 impl Worker {
-    /// A worker in a process of this program, which calls [`serve`] where [`ARGUMENT`] is its only argument.
+    /// Creates a worker that runs a program, which must call [`serve`] if [`ARGUMENT`] is its only argument.
     pub fn new(program: PathBuf) -> Self {
         Self { program, setup: Value::Null, running: None }
     }
 
-    /// Sets it up anew. What was set up before is forgotten.
+    /// Replaces the setup, which ends the running process.
     pub fn set_up(&mut self, setup: Value) {
         (self.setup, self.running) = (setup, None);
     }
 
-    /// The answer to a request, or why there is none within 10 seconds and 2 GiB of memory. The worker can be asked something
-    /// else then.
+    /// Returns the answer to a request, or the reason why there is none within 10 seconds and 2 GiB of memory. The
+    /// worker accepts further requests after an error.
     pub fn ask(&mut self, request: &Value) -> Result<Value, String> {
         let failed = |error: io::Error| format!("cannot start the worker process: {error}");
         let mut running = self.running.take().map_or_else(|| self.start(), Ok).map_err(failed)?;
-        // Most likely, the process was given no more memory.
+        // Most likely, the process reached its memory limit.
         let ended = || format!("it takes more than {} MiB of memory, or cannot be done", MEMORY >> 20);
         writeln!(running.requests, "{request}").map_err(|_| ended())?;
         let answer = running.answers.recv_timeout(TIME).map_err(|error| match error {
@@ -70,7 +70,7 @@ impl Worker {
 
     fn start(&self) -> io::Result<Running> {
         let mut command = Command::new(&self.program);
-        // It works for strangers, to whom the environment is not to be told.
+        // The worker runs untrusted code, which must not see the environment.
         command.arg(ARGUMENT).env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         let (Some(mut requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
@@ -86,19 +86,20 @@ impl Worker {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Answers the requests on standard input, up to its end, within the limits of a worker. `set_up` makes what answers them.
+/// Answers the requests on standard input until its end, within the limits of a worker. `set_up` returns the function
+/// that answers.
 pub fn serve<A: FnMut(&Value) -> Value>(
     set_up: impl FnOnce(Value) -> Result<A, serde_json::Error>,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     #[cfg(unix)]
     for (resource, limit) in [(rustix::process::Resource::As, MEMORY), (rustix::process::Resource::Core, 0)] {
-        // Fails where the limit is lower already.
+        // Fails if the limit is lower already.
         let limit = rustix::process::Rlimit { current: Some(limit), maximum: Some(limit) };
         let _ = rustix::process::setrlimit(resource, limit);
     }

@@ -1,4 +1,4 @@
-//! YAML, with limits: a building block may come from anywhere.
+//! YAML with limits, since a building block may come from anywhere.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,17 @@ use serde_saphyr::{
     DefaultMessageFormatter, DuplicateKeyPolicy, Error, MessageFormatter, SerializerOptions, UserMessageFormatter,
 };
 
-/// Events of the parser that aliases may add to a document, over all of them.
+/// The maximum number of parser events that all aliases in a document may add.
 const MAX_ALIAS_EVENTS: usize = 100_000;
-/// Deepest nesting, the same as for JSON in the files of a block.
+/// The maximum nesting depth, the same as for JSON in the files of a block.
 const MAX_DEPTH: usize = 128;
 
-/// Why a text is not the YAML that is wanted: what is wrong, with its line and column where there is one.
+/// The reason why a text is not the expected YAML, with its line and column if known.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.render_with_formatter(&Words))]
 pub struct YamlError(Box<Error>);
 
-/// The parser's words, without those for programmers.
+/// Formats the parser's messages for users instead of programmers.
 struct Words;
 
 impl MessageFormatter for Words {
@@ -33,20 +33,20 @@ impl MessageFormatter for Words {
 }
 
 impl YamlError {
-    /// Line, counted from 1.
+    /// Returns the line, counted from 1.
     pub fn line(&self) -> Option<u64> {
         self.0.location().map(|location| location.line())
     }
 }
 
-/// Reads one YAML document, as [YAML 1.2](https://yaml.org/spec/1.2.2/) has it: `yes` is a string.
+/// Parses one YAML document by [YAML 1.2](https://yaml.org/spec/1.2.2/): `yes` is a string.
 ///
-/// A key may stand only once in a mapping. JSON is YAML, so this reads JSON too.
+/// A duplicate key in a mapping is an error. JSON is YAML, so this parses JSON, too.
 pub fn read(text: &str) -> Result<Value, YamlError> {
     read_as(text)
 }
 
-/// Reads the same as another type, which the parser is compiled for: errors of type have a line then.
+/// Parses a document as a type. Type errors then have a line.
 pub fn read_as<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
     let mut options = serde_saphyr::options! {
         duplicate_keys: DuplicateKeyPolicy::Error,
@@ -59,7 +59,7 @@ pub fn read_as<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
     serde_saphyr::from_str_with_options(text, options).map_err(|error| YamlError(Box::new(error)))
 }
 
-/// Writes a YAML document; strings of several lines as blocks, whose lines are those of the string.
+/// Writes a YAML document; a string of several lines becomes a block scalar with the same lines.
 pub fn write(value: &Value) -> Result<String, serde_saphyr::ser_error::Error> {
     let options: SerializerOptions = serde_saphyr::ser_options! {
         compact_list_indent: false,

@@ -1,4 +1,4 @@
-//! The examples and tests of a block, run one after the other: files and items of the report come of them.
+//! Runs a block's examples and tests one after the other, which gives files and items of the report.
 
 use std::path::Path;
 
@@ -43,7 +43,7 @@ impl BlockBuilder<'_> {
         Ok(())
     }
 
-    /// Runs the transforms on the snippets of an example, and on what they were uplifted to, which stands behind them.
+    /// Runs the transforms on the snippets of an example, then on their uplifted JSON-LD and Turtle.
     fn transformed(&mut self, example: &Example, number: usize, results: &[Done], prefixes: &Prefixes) -> Value {
         let mut texts = Vec::new();
         let mut uplifted = Vec::new();
@@ -110,7 +110,7 @@ impl BlockBuilder<'_> {
         let given = example.base_output_filename.as_deref().map(|name| stem(name, place)).transpose()?;
         let text = match &snippet.source {
             SnippetSource::Code(text) => text.clone(),
-            // It could not be read with the block; now the reason is told.
+            // Reading it with the block failed; reading it again gives the reason.
             SnippetSource::Ref(reference) => self.library.file(&self.view.block.folder, reference, place)?,
         };
         let text = match &snippet.json_path {
@@ -123,7 +123,7 @@ impl BlockBuilder<'_> {
             None => text,
         };
         if let Some(reference) = &snippet.schema_ref {
-            // What is wrong with it is told where the example is validated.
+            // Validation of the example reports the error.
             drop(self.runner.schemas.prepare(reference, place));
         }
         let stem = snippet_stem(given, number, index);
@@ -143,7 +143,7 @@ impl BlockBuilder<'_> {
         self.run(&job)
     }
 
-    /// An example or a test that cannot be run.
+    /// Adds the item of an example or a test that cannot be run.
     fn failed(&mut self, subject: ItemSubject, language: &str, error: &BlockError) -> Done {
         let stem = match &subject {
             ItemSubject::Example { example, snippet, .. } => snippet_stem(None, *example, *snippet),
@@ -184,9 +184,9 @@ impl BlockBuilder<'_> {
         self.run(&job).map(drop)
     }
 
-    /// Makes sure that no other example or test writes files of that name.
+    /// Reserves a file name for an example or test. Fails if another example or test, or the report, has it.
     fn claim(&mut self, stem: &str, writer: String) -> Result<(), BlockError> {
-        // These names are for reports.
+        // These names are reserved for reports.
         if stem == "_report" || stem.ends_with(".validation_passed") || stem.ends_with(".validation_failed") {
             return Err(bad_name(writer, stem));
         }
@@ -202,7 +202,7 @@ impl BlockBuilder<'_> {
     fn run(&mut self, job: &Job<'_>) -> Result<Done, BlockError> {
         let done = self.runner.run(job)?;
         self.view.files.extend(done.files.iter().cloned());
-        // There is nothing to say of an example that is only shown.
+        // An example that is only shown does not have an item in the report.
         if job.language.is_validated() {
             self.view.report.items.push(done.item.clone());
         }
@@ -223,7 +223,7 @@ fn check_base(base: Option<&str>, place: &str) -> Result<(), BlockError> {
 fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
     prefixes.iter().try_for_each(|(name, iri)| {
         let plain = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
-        // Turtle has the empty one too.
+        // As in Turtle, the empty prefix is allowed.
         let is_prefix = name.chars().all(plain) && name.chars().next().is_none_or(char::is_alphabetic);
         if !is_prefix || name.ends_with('.') {
             let problem = "no prefix: begin with a letter, then letters, digits, `.`, `_` and `-`";
@@ -233,7 +233,7 @@ fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
     })
 }
 
-/// A `base-output-filename` without its extension.
+/// Returns a `base-output-filename` without its extension.
 fn stem<'n>(name: &'n str, place: &str) -> Result<&'n str, BlockError> {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let bad = |character: char| character.is_control() || "/\\:*?\"<>|".contains(character);
@@ -244,7 +244,7 @@ fn stem<'n>(name: &'n str, place: &str) -> Result<&'n str, BlockError> {
     Ok(stem)
 }
 
-/// The name of a snippet's files, without the extension; both numbers are from 1.
+/// Returns the name of a snippet's files without extension; both numbers start at 1.
 fn snippet_stem(given: Option<&str>, number: usize, index: usize) -> String {
     match (given, index) {
         (None, _) => format!("example_{number}_{index}"),

@@ -1,4 +1,4 @@
-//! The `shacl` crate, given graphs that are in memory, and queries that reach nothing else.
+//! Runs the `shacl` crate on graphs in memory, with queries that cannot reach the network.
 
 use std::fmt;
 
@@ -23,15 +23,15 @@ use shacl::validator::{RecursionSemantics, ShaclConfig, ShaclValidationMode};
 use super::super::rules::SHACL;
 use crate::query::no_services;
 
-/// What a shape finds in a graph: a [validation result](https://www.w3.org/TR/shacl/#results-validation-result). In the
-/// order in which it is told, violations first.
+/// A [validation result](https://www.w3.org/TR/shacl/#results-validation-result) of a shape in a graph. The order is
+/// the order in the report, with violations first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ShapeFinding {
-    /// Whether the example fails because of it, as with all but sh:Warning, sh:Info and less.
+    /// Violations, which include severities of the author's own, make the example fail.
     pub severity: Severity,
-    /// The node, as N-Triples has it.
+    /// The focus node, in N-Triples syntax.
     pub focus: String,
-    /// The path from it, as SPARQL has it.
+    /// The path from the focus node, in SPARQL syntax.
     pub path: Option<String>,
     /// The value.
     pub value: Option<String>,
@@ -43,7 +43,7 @@ pub struct ShapeFinding {
     pub message: String,
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// sh:Violation, or a severity of the author's own, by its name.
@@ -52,7 +52,7 @@ pub enum Severity {
     Warning,
     /// sh:Info, sh:Debug, sh:Trace.
     Info,
-    /// Of a number that the validator cannot compare.
+    /// A finding about a number that the validator cannot compare.
     Unjudged,
 }
 
@@ -75,17 +75,16 @@ impl Severity {
 pub struct Validator(IRSchema);
 
 impl Validator {
-    /// Compiles a shapes graph. An error says what is wrong with it.
+    /// Compiles a shapes graph. The error describes its defect.
     pub fn new(shapes: &Graph) -> Result<Self, String> {
         let shapes = ShaclParser::new(in_memory(shapes)?).parse().map_err(|error| error.to_string())?;
         IRSchema::compile(&shapes).map(Self).map_err(|error| error.to_string())
     }
 
-    /// The findings of the shapes in a graph, in an order that depends on nothing else. An error says why they cannot be
-    /// used.
+    /// Returns the findings in a graph, in a reproducible order. The error is the reason why the shapes cannot be used.
     pub fn validate(&self, graph: &Graph) -> Result<Vec<ShapeFinding>, String> {
-        // SHACL leaves open what a shape means that leads to itself. Here, as with others, a node on a circle of nodes
-        // conforms as long as nothing is wrong with any of them.
+        // SHACL leaves recursive shapes undefined. Here, as in other implementations, a node on a cycle of nodes
+        // conforms unless a node on the cycle has a violation.
         let config = ShaclConfig::default().with_recursion_semantics(RecursionSemantics::Gfp);
         let mut data = Data::new(graph)?;
         let report =
@@ -126,15 +125,15 @@ fn finding(result: &ValidationResult) -> ShapeFinding {
         path,
         value: result.value().map(term),
         component: result.constraint_component().to_string(),
-        // Labels of blank nodes are other ones each time.
+        // Labels of blank nodes differ on each run.
         shape: result.source().filter(|shape| matches!(shape, Object::Iri(_))).map(term),
         message: message(result),
     }
 }
 
-/// Whether a finding comes of a number that the crate cannot compare. It does that with decimals below 2^96 that have 28
-/// places, and takes larger and smaller ones to be neither less nor greater than anything; an integer of 39 digits
-/// is not one to it.
+/// True if a finding is about a number that the crate cannot compare. The crate compares decimals below 2^96 with at
+/// most 28 decimal places; larger and smaller numbers are neither less nor greater than any other, and an integer of 39
+/// digits is not an integer.
 fn is_beyond(result: &ValidationResult) -> bool {
     const COMPARE: &[&str] =
         &["MinInclusive", "MinExclusive", "MaxInclusive", "MaxExclusive", "LessThan", "LessThanOrEquals"];
@@ -151,8 +150,8 @@ fn is_beyond(result: &ValidationResult) -> bool {
     concerns && (number >= 2_f64.powi(96) || (number > 0.0 && number < 1e-28))
 }
 
-/// The message of a shape: in English, if it has one; else in a language that it names, or without a language, as the
-/// messages of the crate itself are.
+/// Returns the message of a shape: in English if it has one, otherwise the last by language. The crate's own messages
+/// do not have a language.
 fn message(result: &ValidationResult) -> String {
     let mut messages: Vec<_> = result
         .message()
@@ -165,13 +164,13 @@ fn message(result: &ValidationResult) -> String {
     chosen.map_or_else(|| "it is not as the shape wants it".to_owned(), |(_, text)| (*text).clone())
 }
 
-/// A graph, as the crate reads it.
+/// A graph for the `shacl` crate.
 ///
-/// It asks queries by writing the focus node into them, which SPARQL does not have for blank nodes, and of an evaluator
-/// that may reach the network. Here the focus node is bound before the query is asked, as [SHACL wants it], and no
-/// server is called.
+/// The crate writes the focus node into the text of a query, which SPARQL does not allow for blank nodes, and its
+/// evaluator may reach the network. Here the focus node is bound before the query runs, as [SHACL requires], and a
+/// query cannot call a server.
 ///
-/// [SHACL wants it]: https://www.w3.org/TR/shacl/#pre-binding
+/// [SHACL requires]: https://www.w3.org/TR/shacl/#pre-binding
 struct Data {
     graph: OxigraphInMemory,
     store: Store,
@@ -195,7 +194,8 @@ impl Data {
     }
 }
 
-/// A query without the focus node that the crate has written into it, and that node. Literals may stay: SPARQL has them.
+/// Removes from a query the focus node that the crate has written into it; also returns the node. Literals stay, since
+/// SPARQL allows them.
 fn take_focus(query: &str) -> (String, Option<Term>) {
     const BEFORE: &str = "VALUES ?this { ";
     const BEHIND: &str = " }";
