@@ -73,7 +73,7 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     let path = Path::new(&word);
     let command = word.to_str().filter(|word| *word == "help" || root.find_subcommand(word).is_some());
     if let Some(command) = command {
-        // A folder would not be read.
+        // A folder with the name of a command is common, and does not deserve a note.
         if path.is_file() {
             say(&format!("note: {command} is the command; the file of that name is ./{command}"));
         }
