@@ -8,8 +8,8 @@ use super::decoder::{Decoder, Step};
 use super::described::FileFormat;
 use super::formats::files;
 use super::layout::Layout;
-use super::{content_length, har, helix, inspector_network, json_array, json_lines, json_values, lsp4e};
-use super::{mcpspy, protocol_monitor, sse, tar, tshark, vscode_lsp_json, vscode_lsp_text, zed, zed_acp};
+use super::{content_length, har, inspector_network, json_array, json_lines, json_values, mcpspy};
+use super::{protocol_monitor, sse, tar, tshark, vscode_lsp_json, vscode_lsp_text, zed_acp};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -76,10 +76,7 @@ files! { formats! {
     Har = 15 har "har",
     VscodeLspText = 8 vscode_lsp_text "vscode-lsp-text",
     VscodeLspJson = 7 vscode_lsp_json "vscode-lsp-json",
-    Helix = 3 helix "helix",
-    Zed = 5 zed "zed",
     ZedAcp = 6 zed_acp "zed-acp",
-    Lsp4e = 7 lsp4e "lsp4e",
     McpInspectorNetwork = 6 inspector_network "mcp-inspector-network",
     ProtocolMonitor = 6 protocol_monitor "protocol-monitor",
     Mcpspy = 13 mcpspy "mcpspy",

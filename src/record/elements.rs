@@ -17,21 +17,21 @@ pub(super) trait ArrayFormat: Send {
 }
 
 /// A decoder for such a format.
-pub(super) struct ArrayDecoder<F> {
+pub(super) struct ArrayDecoder {
     elements: Elements,
-    format: F,
+    format: Box<dyn ArrayFormat>,
 }
 
-impl<F: ArrayFormat + 'static> ArrayDecoder<F> {
+impl ArrayDecoder {
     /// Creates a decoder. Elements may have `around` bytes more than the limit for a record.
-    pub(super) fn boxed(limit: usize, around: usize, format: F) -> Box<dyn Decoder> {
+    pub(super) fn boxed(limit: usize, around: usize, format: impl ArrayFormat + 'static) -> Box<dyn Decoder> {
         let most = limit.saturating_add(around);
         let elements = Elements { limit, most, indent: 0, line_begins: true, long: None };
-        MarkedLines::boxed(limit, 0, Self { elements, format })
+        MarkedLines::boxed(limit, 0, Self { elements, format: Box::new(format) })
     }
 }
 
-impl<F: ArrayFormat> Marks for ArrayDecoder<F> {
+impl Marks for ArrayDecoder {
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
         let resumed = self.elements.resume(input, end);
         let step = resumed.or_else(|| self.format.next(&mut self.elements, input, end, more))?;
@@ -62,18 +62,18 @@ pub(super) fn object_array<F>(limit: usize, known: KnownMembers, open: F) -> Box
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
 {
-    ArrayDecoder::boxed(limit, AROUND, ObjectArray { open, known })
+    ArrayDecoder::boxed(limit, AROUND, ObjectArray { open: Box::new(open), known })
 }
 
-struct ObjectArray<F> {
-    open: F,
+/// Returns the first entry in an object, and adds the others.
+type Open = Box<dyn for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send>;
+
+struct ObjectArray {
+    open: Open,
     known: KnownMembers,
 }
 
-impl<F> ArrayFormat for ObjectArray<F>
-where
-    F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send,
-{
+impl ArrayFormat for ObjectArray {
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
         match input {
             [b'{', ..] => {

@@ -13,15 +13,16 @@ pub(super) const ABOUT: About = About {
     summary: "JSON values one after another, pretty-printed over many lines or several on one",
     carries: "messages only",
     sign: Sign::Value(detect),
-    decoder: |limit| MarkedLines::boxed(limit, 0, JsonValues::new(limit, STARTS)),
+    decoder: |limit| MarkedLines::boxed(limit, 0, JsonValues::new(limit)),
 };
 
+/// The first bytes of a line before which a value with a syntax error ends.
 const STARTS: &[u8] = b"{[";
 
 /// Creates a decoder for a log whose format was detected, not stated: its text may hold messages.
 pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
     let text = JsonLines::new(limit, false);
-    MarkedLines::boxed(limit, 0, JsonValues { text, ..JsonValues::new(limit, STARTS) })
+    MarkedLines::boxed(limit, 0, JsonValues { text, ..JsonValues::new(limit) })
 }
 
 /// True if the first value spans several lines, as far as it is visible, or has another value after it on its line. It
@@ -51,8 +52,6 @@ fn is_behind_a_prefix(window: &Window<'_>) -> bool {
 ///   from the line with the error on.
 pub(super) struct JsonValues {
     limit: usize,
-    /// A value with a syntax error ends before a line that begins with one of these bytes.
-    starts: &'static [u8],
     /// An object or array that is too long; and true if a line begins at the current place in it.
     long: Option<(Passed, bool)>,
     /// The reader of text that is not a value.
@@ -63,8 +62,8 @@ impl Marks for JsonValues {
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
         if let Some((passed, line_begins)) = &mut self.long {
             let done = match input.first() {
-                Some(first) if *line_begins && self.starts.contains(first) => Some(0),
-                _ => next_start(input, self.starts),
+                Some(first) if *line_begins && STARTS.contains(first) => Some(0),
+                _ => next_start(input),
             };
             let bytes = &input[..done.unwrap_or(input.len())];
             let step = passed.step(bytes, done.is_some() || end);
@@ -101,15 +100,8 @@ impl Marks for JsonValues {
 }
 
 impl JsonValues {
-    /// Creates a decoder. Objects and arrays with a syntax error end before the next line that begins with a byte in
-    /// `starts`.
-    pub(super) fn new(limit: usize, starts: &'static [u8]) -> Self {
-        Self { limit, starts, long: None, text: JsonLines::new(limit, true) }
-    }
-
-    /// True if a part of a value that is too long has been consumed.
-    pub(super) fn are_inside(&self) -> bool {
-        self.long.is_some()
+    fn new(limit: usize) -> Self {
+        Self { limit, long: None, text: JsonLines::new(limit, true) }
     }
 
     /// Reads an object or array with a syntax error at `at`.
@@ -117,7 +109,7 @@ impl JsonValues {
         // The end of a piece is found by the LF after it, and the bracket after the LF.
         let window = &input[..input.len().min(self.limit.saturating_add(2))];
         let from = memrchr(b'\n', &window[..at]).unwrap_or(0);
-        let piece = match next_start(&window[from..], self.starts) {
+        let piece = match next_start(&window[from..]) {
             Some(found) => &window[..from + found],
             None if window.len() > self.limit.saturating_add(1) => return self.long(input),
             None if !end => return Step::NeedMore,
@@ -138,9 +130,9 @@ impl JsonValues {
     }
 }
 
-/// Returns the offset of the next line that begins with one of `starts`.
-fn next_start(input: &[u8], starts: &[u8]) -> Option<usize> {
-    memchr_iter(b'\n', input).map(|at| at + 1).find(|&at| input.get(at).is_some_and(|byte| starts.contains(byte)))
+/// Returns the offset of the next line that begins with one of [`STARTS`].
+fn next_start(input: &[u8]) -> Option<usize> {
+    memchr_iter(b'\n', input).map(|at| at + 1).find(|&at| input.get(at).is_some_and(|byte| STARTS.contains(byte)))
 }
 
 #[cfg(test)]

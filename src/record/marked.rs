@@ -98,20 +98,15 @@ impl<F: for<'a> FnMut(&'a [u8], &mut More) -> Option<Found<'a>> + Send> Marks fo
     }
 }
 
-/// True if a message was found that begins as an object or an array.
-pub(super) fn is_structured(found: Option<Found<'_>>) -> bool {
-    found.is_some_and(|(_, entry)| matches!(entry, Entry::Record(_)) && matches!(entry.bytes(), [b'{' | b'[', ..]))
-}
-
 /// Gives the entries that [`Marks`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF or
 /// CRLF, the last one also with the input. Lines that are too long are skipped.
-pub(super) struct MarkedLines<M> {
+pub(super) struct MarkedLines {
     limit: usize,
     /// The maximum number of bytes in a line, from its first byte that is not blank to its end.
     most: usize,
     /// The number of bytes of the input that are known not to hold an LF.
     searched: usize,
-    marks: M,
+    marks: Box<dyn Marks>,
     more: More,
     /// A line that is being skipped, the offset of its entry, and the entry without its bytes.
     long: Option<(Passed, Found<'static>)>,
@@ -125,21 +120,21 @@ where
     MarkedLines::boxed(limit, around, read)
 }
 
-impl<M: Marks + 'static> MarkedLines<M> {
+impl MarkedLines {
     /// Creates a decoder of messages with at most `limit` bytes, on lines with at most `around` bytes more.
-    pub(super) fn boxed(limit: usize, around: usize, marks: M) -> Box<dyn Decoder> {
+    pub(super) fn boxed(limit: usize, around: usize, marks: impl Marks + 'static) -> Box<dyn Decoder> {
         Box::new(Self {
             limit,
             most: limit.saturating_add(around),
             searched: 0,
-            marks,
+            marks: Box::new(marks),
             more: More::default(),
             long: None,
         })
     }
 }
 
-impl<M: Marks> Decoder for MarkedLines<M> {
+impl Decoder for MarkedLines {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         if let Some(step) = self.more.next(self.limit) {
             return step;
@@ -188,7 +183,7 @@ impl<M: Marks> Decoder for MarkedLines<M> {
     }
 }
 
-impl<M: Marks> MarkedLines<M> {
+impl MarkedLines {
     /// Reads the line at the beginning of the input, which has `length` bytes with its end.
     #[inline]
     fn line<'a>(&mut self, line: &'a [u8], length: usize, input: &'a [u8], end: bool) -> Step<'a> {
@@ -215,20 +210,6 @@ impl<M: Marks> MarkedLines<M> {
 /// The number of bytes by which a line with an envelope may exceed the limit, so that it can hold a message of that
 /// size.
 pub(super) const AROUND: usize = 48 * 1024;
-
-/// Creates a decoder of lines that each are an object with a message inside. `open` returns the first entry in an
-/// object, which may be cut off; `None` if the object is not an envelope.
-///
-/// The content of members that are not `known` is given too, see [`with_others`]. Lines that are not objects are text.
-/// An object that is not an envelope is text too if it is whole. It is a record as it is if it has a syntax error, is
-/// cut off, or is a message without an envelope. The text after an object, or after the message in an object that does
-/// not end, is read as another line: two writers may share a log.
-pub(super) fn enveloped<F>(limit: usize, known: KnownMembers, open: F) -> Box<dyn Decoder>
-where
-    F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
-{
-    MarkedLines::boxed(limit, AROUND, Enveloped { open, known })
-}
 
 /// The members that may hold messages, or words of messages, which are not messages of the log; `None` if every member
 /// may.
@@ -272,18 +253,13 @@ pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): Found<'a>, more: &mu
     (0, LogLine::new(text).into())
 }
 
-struct Enveloped<F> {
-    open: F,
-    known: KnownMembers,
-}
-
-impl<F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send> Marks for Enveloped<F> {
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
-        in_envelope(line, more, self.known, |object, own, more| (self.open)(object, own, more))
-    }
-}
-
-/// Returns the first entry of a line that may be an envelope.
+/// Returns the first entry of a line that may be an object with a message inside. `open` returns the first entry in an
+/// object, which may be cut off; `None` if the object is not an envelope.
+///
+/// The content of members that are not `known` is given too, see [`with_others`]. Lines that are not objects are text.
+/// An object that is not an envelope is text too if it is whole. It is a record as it is if it has a syntax error, is
+/// cut off, or is a message without an envelope. The text after an object, or after the message in an object that does
+/// not end, is read as another line: two writers may share a log.
 pub(super) fn in_envelope<'a>(
     line: &'a [u8],
     more: &mut More,

@@ -3,21 +3,21 @@
 
 use super::about::{About, Sign, Window};
 use super::known::known_method;
-use super::marked::{Found, More, enveloped};
-use super::object::{NewObject, RawObject, offset_in, unescape};
-use super::value::is_whole;
-use super::{Entry, Flags, LogLine, Record, Sender};
-use memchr::memmem;
+use super::marked::{AROUND, Found, in_envelope, marked_lines};
+use super::object::{RawObject, offset_in, unescape};
+use super::{Record, Sender};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 pub(super) const ABOUT: About = About {
-    summary: "`{\"timestamp\":…,\"transport_type\":\"stdio\",\"stdio_transport\":{…},\"type\":\"request\",…}`, MCPSpy's JSONL output",
+    summary: "`{\"timestamp\":…,\"transport_type\":\"stdio\",\"stdio_transport\":{…},\"type\":\"request\",…,\"raw\":\"{…}\"}`, MCPSpy's JSONL output",
     carries: "time, sessions (process ids, hosts), sender where a message of the session tells it",
     sign: Sign::Line(detect),
     decoder: |limit| {
         let mut pairs = Pairs::default();
-        enveloped(limit, Some(&MESSAGE[1..]), move |object, line, more| pairs.open(object, line, more))
+        marked_lines(limit, AROUND, move |line, more| {
+            in_envelope(line, more, Some(&MESSAGE), |object, own, _| pairs.open(object, own))
+        })
     },
 };
 
@@ -33,12 +33,8 @@ fn detect(window: &Window<'_>) -> bool {
     })
 }
 
-/// The members around a message.
-const ENVELOPE: [&str; 7] =
-    ["timestamp", "transport_type", "stdio_transport", "http_transport", "session", "type", "raw"];
-
-/// Members of the message.
-static MESSAGE: [&str; 6] = ["id", "method", "params", "result", "error", "request"];
+/// The members of the message, which `raw` holds too.
+static MESSAGE: [&str; 5] = ["method", "params", "result", "error", "request"];
 
 /// The maximum number of pairs of processes that are kept, more than a machine has at a time.
 const PAIRS: usize = 16 * 1024;
@@ -51,48 +47,11 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn open<'a>(&mut self, object: &RawObject<'a>, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+    fn open<'a>(&mut self, object: &RawObject<'a>, line: &'a [u8]) -> Option<Found<'a>> {
         object.string("transport_type")?;
-        let on_the_wire = object.all("raw").filter(|raw| *raw != b"null").map(|raw| match unescape(raw) {
-            Some(text) => (offset_in(line, raw) + 1, text),
-            None => (offset_in(line, raw), Cow::Borrowed(raw)),
-        });
-        let mut on_the_wire = on_the_wire.filter(|(_, text)| !text.trim_ascii().is_empty());
-        // Members that differ from the message on the wire, or are unknown.
-        let own =
-            |text: &[u8]| object.string("method").is_some_and(|method| memmem::find(text, method.as_bytes()).is_none());
-        let is_odd = |message: &[&str]| {
-            let is_known = |name| ENVELOPE.iter().chain(message).any(|known| known.as_bytes() == name);
-            object.members().any(|(name, _)| !is_known(name)) || MESSAGE.iter().any(|name| object.all(name).count() > 1)
-        };
-        let mut is_told = false;
-        let (start, mut record) = match on_the_wire.next() {
-            Some((start, text)) if is_whole(text.trim_ascii()) => {
-                is_told = own(&text);
-                (start, Record::new(text))
-            }
-            // A message that is cut off may hold less than the members before it.
-            Some((_, text)) if !object.is_whole() && (own(&text) || is_odd(&MESSAGE)) => (0, Record::new(line)),
-            Some((start, text)) if !object.is_whole() => (start, Record::new(text)),
-            // The other members hold the same, if there are any.
-            Some((start, text)) => match rebuild(object).filter(|record| *record.bytes != *b"{}") {
-                Some(record) => {
-                    is_told = is_odd(&MESSAGE);
-                    more.entries.push_back((start, Entry::from(LogLine::new(text)).into_owned()));
-                    (0, record)
-                }
-                None => {
-                    is_told = is_odd(&[]);
-                    (start, Record::new(text))
-                }
-            },
-            None if object.is_whole() => {
-                is_told = is_odd(&MESSAGE);
-                (0, rebuild(object)?)
-            }
-            None => return None,
-        };
-        record.time = object.date_time("timestamp");
+        let raw = object.get("raw")?;
+        let text = unescape(raw).filter(|text| !text.trim_ascii().is_empty())?;
+        let mut record = Record { time: object.date_time("timestamp"), ..Record::new(text) };
         if let Some(stdio) = object.object("stdio_transport") {
             if let (Some(from), Some(to)) = (pid(&stdio, "from_pid"), pid(&stdio, "to_pid")) {
                 record.session = Some(Cow::Owned(format!("{}-{}", from.min(to), from.max(to))));
@@ -107,16 +66,7 @@ impl Pairs {
                 _ => Sender::Server,
             });
         }
-        for (start, text) in on_the_wire {
-            let flags = Flags::default();
-            let another = Record { length: text.len() as u64, bytes: text, flags, ..record.clone() };
-            more.entries.push_back((start, Entry::from(another).into_owned()));
-        }
-        if is_told && object.is_whole() {
-            more.entries.push_front((start, Entry::from(record).into_owned()));
-            return Some((0, LogLine::new(line).into()));
-        }
-        Some((start, record.into()))
+        Some((offset_in(line, raw) + 1, record.into()))
     }
 
     /// Returns the side that sent a message over a pipe. The log only has process ids, so the method of the message, or
@@ -156,31 +106,6 @@ fn session<'a>(object: &RawObject<'a>, http: Option<&RawObject<'a>>) -> Option<C
     })
 }
 
-/// Rebuilds a message from its parts, if the log does not hold it as it was.
-///
-/// Every message without an error has `"error":{}`. Empty `id`, `method` and `params` are left out, and so is a null
-/// result.
-fn rebuild(object: &RawObject<'_>) -> Option<Record<'static>> {
-    let names: &[&str] = match &*object.string("type")? {
-        "request" | "notification" => &["id", "method", "params"],
-        "response" => &["id", "result", "error"],
-        _ => return None,
-    };
-    let (mut message, mut answered) = (NewObject::new(), false);
-    for name in names {
-        let Some(value) = object.get(name) else { continue };
-        if *name == "error" && RawObject::parse(value).is_some_and(|error| error.is_empty()) {
-            continue;
-        }
-        answered |= matches!(*name, "result" | "error");
-        message.member(name, value);
-    }
-    let mut record = Record::new(message.end());
-    record.flags.reconstructed = true;
-    record.flags.result_unknown = names.contains(&"result") && !answered;
-    Some(record)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::decoder::tests::{entries, texts};
@@ -211,78 +136,22 @@ mod tests {
     }
 
     #[test]
-    fn the_message_on_the_wire_or_its_parts() {
-        let table = [
-            (
-                r#""type":"request","id":1,"method":"a","raw":"{\"id\":1.0,\"method\":\"a\"}""#,
-                r#"{"id":1.0,"method":"a"}"#,
-                "",
-            ),
-            (
-                r#""type":"request","id":0,"method":"a\n","params":{"x":1.0},"error":{}"#,
-                r#"{"id":0,"method":"a\n","params":{"x":1.0}}"#,
-                "r",
-            ),
-            (r#""type":"notification","method":"a","error":{},"raw":" ""#, r#"{"method":"a"}"#, "r"),
-            (
-                r#""type":"response","id":"a","result":false,"error":{},"request":{"id":"a","method":"x"}"#,
-                r#"{"id":"a","result":false}"#,
-                "r",
-            ),
-            (r#""type":"response","id":1,"error":{"code":-1}"#, r#"{"id":1,"error":{"code":-1}}"#, "r"),
-            (r#""type":"response","id":1,"error":{},"raw":"""#, r#"{"id":1}"#, "ru"),
-            (r#""type":"response""#, "{}", "ru"),
-        ];
-        for (rest, expected, flags) in table {
-            let [record] = &records(&[http(rest)])[..] else { panic!() };
-            assert_eq!(String::from_utf8_lossy(&record.bytes), expected, "{rest}");
-            assert_eq!(record.flags.reconstructed, flags.contains('r'), "{rest}");
-            assert_eq!(record.flags.result_unknown, flags.contains('u'), "{rest}");
-        }
-        let cut = http(r#""type":"request","id":1,"raw":"{\"id\":1"#);
-        assert_eq!(&*records(&[cut[..cut.len() - 1].to_owned()])[0].bytes, b"{\"id\":1");
-        let cut = http(r#""type":"request","id":1,"method":"a","raw":"{\"id\":1"#);
-        let cut = &cut[..cut.len() - 1];
-        let [record] = &records(&[cut.to_owned()])[..] else { panic!() };
-        assert!(*record.bytes == *cut.as_bytes() && record.time.is_some());
-        let odd = http(r#""type":"request","":{"a":1},"":"b","raw":"{"#);
-        let odd = &odd[..odd.len() - 1];
-        assert_eq!(*records(&[odd.to_owned()])[0].bytes, *odd.as_bytes());
-        let table =
-            [http(r#""type":"odd""#), "{\"timestamp\":1,\"message_type\":\"request\"}".to_owned(), "# text".to_owned()];
-        let found = texts(&entries(|| (ABOUT.decoder)(1000), table.join("\n").as_bytes()));
-        assert!(found.iter().all(|text| text.starts_with("# ")), "{found:?}");
-    }
-
-    #[test]
     fn nothing_on_the_wire_is_lost_or_invented() {
         let found = |lines: &str| texts(&entries(|| (ABOUT.decoder)(1000), lines.as_bytes()));
-        let one = http(r#""type":"request","raw":"{\"id\":1}""#);
-        let two = http(r#""type":"request","raw":"{\"id\":2}""#);
-        assert_eq!(found(&format!("{one}{two}\n{two}")), ["{\"id\":1}", "{\"id\":2}", "{\"id\":2}"]);
-        let escape = r#"{"transport_type":"http","raw":"\m"{"jsonrpc":"2.0"}"#;
-        assert_eq!(found(escape), ["m", r#"{"jsonrpc":"2.0"}"#]);
-        let broken = r#""type":"response""id":1,"other":"{\"id\":2}""#;
-        let (told, odd) = (r#""type":"request","method":"a","raw":"{\"id\":1}""#, r#""method":"a","raw":"}""#);
-        let (unnamed, twice) = (r#""type":"request","id":1,"":"m""#, r#""type":"request","method":"a","method":"b""#);
-        let [unnamed_line, twice_line] = [unnamed, twice].map(|rest| format!("# {}", http(rest)));
-        let more = r#""raw":"{\"id\":1}","more":{"jsonrpc":"2.0"}"#;
-        let [whole, told_line, odd_line, more_line] = [broken, told, odd, more].map(|rest| format!("# {}", http(rest)));
-        let table = [
-            (r#""type":"response","raw":"oops""#, vec!["oops"]),
-            (r#""type":"odd","raw":"oops""#, vec!["oops"]),
-            (r#""type":"notification","method":"a","raw":"{...}""#, vec![r#"{"method":"a"}"#, "# {...}"]),
-            (r#""raw":"{\"id\":1}","raw":"[2]""#, vec!["{\"id\":1}", "[2]"]),
-            (r#""raw":{"id":1}"#, vec!["{\"id\":1}"]),
-            (told, vec![&told_line, "{\"id\":1}"]),
-            (odd, vec![&odd_line, "}"]),
-            (unnamed, vec![&unnamed_line, "{\"id\":1}"]),
-            (twice, vec![&twice_line, "{\"method\":\"b\"}"]),
-            (more, vec![&more_line, "{\"id\":1}"]),
-            (broken, vec![&whole, "{\"id\":1}"]),
-        ];
-        for (rest, expected) in table {
-            assert_eq!(found(&http(rest)), expected, "{rest}");
+        let one = http(r#""type":"request","raw":"{\"id\":1.0,\"method\":\"a\"}""#);
+        let two = http(r#""type":"request","method":"b","raw":"{\"method\":\"b\"}""#);
+        let (whole_one, whole_two) = (r#"{"id":1.0,"method":"a"}"#, r#"{"method":"b"}"#);
+        assert_eq!(found(&format!("{one}{two}\n{two}")), [whole_one, whole_two, whole_two]);
+        let cut = &one[..one.len() - 3];
+        assert_eq!(found(cut), [r#"{"id":1.0,"method":"a""#]);
+        let more = http(r#""raw":"{\"id\":1}","more":{"jsonrpc":"2.0"}"#);
+        let twice = http(r#""raw":"{\"id\":1}","raw":"{\"id\":2}""#);
+        let [more_line, twice_line] = [&more, &twice].map(|line| format!("# {line}"));
+        assert_eq!(found(&more), [&*more_line, "{\"id\":1}"]);
+        assert_eq!(found(&twice), [&*twice_line, "{\"id\":2}"]);
+        for text in [&http(r#""type":"response","id":1,"result":{}"#), &http(r#""id":1,"raw":" ""#), "{\"raw\":\"{}\"}"]
+        {
+            assert_eq!(found(text), [format!("# {text}")]);
         }
     }
 

@@ -38,6 +38,8 @@ fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Fo
     for (name, value) in entry.members() {
         match plain_name(name)? {
             "requestTime" | "elapsedTime" if number(value).is_some() => {}
+            // Chrome saves the params of an event as its result.
+            "result" if !entry.has("id") => call.member("params", value),
             name @ ("result" | "error") => answer.member(name, value),
             name => {
                 if has_answer && name == "id" {

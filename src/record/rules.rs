@@ -46,6 +46,8 @@ pub(super) enum RuleKind {
     Text,
     /// A log line, after which the next message of the session begins a connection.
     Start,
+    /// A log line whose time, sender and session hold for the messages below it, and its duration for the first.
+    Heading,
 }
 
 #[derive(Clone, Debug)]
@@ -120,7 +122,11 @@ impl Rules {
     pub fn decoder(self: Arc<Self>, limit: usize) -> Box<dyn Decoder> {
         match self.is_array {
             true => object_array(limit, Some(&[]), move |object, text, more| self.open(object, text, more)),
-            false => MarkedLines::boxed(limit, AROUND, ByRules { rules: self, limit, connections: None }),
+            false => MarkedLines::boxed(
+                limit,
+                AROUND,
+                ByRules { rules: self, limit, connections: None, heading: Said::default() },
+            ),
         }
     }
 
@@ -186,7 +192,7 @@ impl Rule {
             time: times.iter().filter_map(text).find_map(|text| time(&text)),
             latency: durations.iter().filter_map(text).find_map(|text| duration(&text)),
             meaning: senders.iter().filter_map(text).find_map(|text| self.meaning(&text)),
-            session: sessions.iter().find_map(text),
+            session: sessions.iter().filter_map(text).find(|key| !key.is_empty()),
             is_truncated: truncated.iter().filter_map(text).any(|text| text == "true"),
         };
         let responses: Vec<_> =
@@ -217,6 +223,8 @@ struct ByRules {
     rules: Arc<Rules>,
     limit: usize,
     connections: Option<Connections>,
+    /// The facts of the last heading.
+    heading: Said,
 }
 
 impl Marks for ByRules {
@@ -255,6 +263,18 @@ impl Marks for ByRules {
 }
 
 impl ByRules {
+    /// Returns the facts that a line and the heading above it state.
+    fn said(&mut self, rule: &Rule, captures: &Captures<'_>, session: &str) -> Said {
+        let (own, above) = (rule.said(captures, session), &mut self.heading);
+        Said {
+            time: own.time.or(above.time),
+            latency: own.latency.or_else(|| above.latency.take()),
+            meaning: own.meaning.or(above.meaning),
+            session: own.session.or_else(|| above.session.clone()),
+            ..own
+        }
+    }
+
     /// Returns the first entry of a line, and adds the others to `more`, if the rule reads the line.
     fn line<'a>(&mut self, rule: &Rule, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
         let Place::Line(LineRule { regex, is_open, session }) = &rule.place else { return None };
@@ -266,14 +286,18 @@ impl ByRules {
                     Cow::Borrowed(part) => offset_in(line, part),
                     Cow::Owned(_) => group.start(),
                 };
-                Some((start, rule.said(&captures, session).of(message).into()))
+                Some((start, self.said(rule, &captures, session).of(message).into()))
             });
             let first = found.next()?;
             more.entries.extend(found.map(|(start, entry): Found<'a>| (start, entry.into_owned())));
             return Some(first);
         }
         let captures = regex.captures(head(line))?;
-        let said = rule.said(&captures, session);
+        if rule.kind == RuleKind::Heading {
+            self.heading = rule.said(&captures, session);
+            return Some((0, LogLine::new(line).into()));
+        }
+        let said = self.said(rule, &captures, session);
         if rule.kind != RuleKind::Messages {
             let connections = self.connections.get_or_insert_default();
             let session = connections.of_text(&said.session.unwrap_or_default(), rule.kind == RuleKind::Start);

@@ -61,8 +61,8 @@ fn memory_is_bounded() {
     let heads = [
         ("vscode-mcp", "[editor -> server] {", "[editor -> server] [2]"),
         ("claude-desktop", "2025-03-10T17:03:18.764Z [a] [info] Message from client: {", "text"),
-        ("helix", "2026-01-06T04:04:15.018 helix_lsp::transport [INFO] a -> {", "text"),
-        ("zed", "// Send:\n{\"", "// Receive:\n[2]"),
+        ("helix", "2026-01-06T04:04:15.018 helix_lsp::transport [INFO] a -> {\"id\":", "text"),
+        ("zed", "{\"", "[2]"),
         ("zed", "text", "[2]"),
         ("mcp-inspector", "[\n{\"", "{\"message\":[2]}]"),
         ("mcp-inspector", "text", "[{\"message\":[2]}]"),
