@@ -172,7 +172,8 @@ fn say_notes(item: &ReportItem) {
 fn generated() -> Result<Option<String>, Failure> {
     let Some(seconds) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
     let text = seconds.to_string_lossy().into_owned();
-    let seconds: i64 = text.parse().with_context(|| format!("SOURCE_DATE_EPOCH {text:?} is not a number of seconds"))?;
+    let seconds: i64 =
+        text.parse().with_context(|| format!("SOURCE_DATE_EPOCH {text:?} is not a number of seconds"))?;
     match crate::register::date_time(seconds) {
         Some(time) => Ok(Some(time)),
         None => bail!("SOURCE_DATE_EPOCH {text:?} is not a time that can be written"),

@@ -338,7 +338,9 @@ fn the_time_of_the_environment_is_in_the_reports() {
     assert_eq!(report["generated"], "1970-01-01T00:00:00+00:00");
     let mut place = Place::with("b/context.jsonld", "");
     place.set("SOURCE_DATE_EPOCH", "soon");
-    place.run(&["register", "b", "-o", "out"]).began(2, "error: SOURCE_DATE_EPOCH \"soon\" is not a number of seconds: ");
+    place
+        .run(&["register", "b", "-o", "out"])
+        .began(2, "error: SOURCE_DATE_EPOCH \"soon\" is not a number of seconds: ");
 }
 
 /// A block is named by its folder or by its examples, from anywhere.
