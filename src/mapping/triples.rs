@@ -14,6 +14,7 @@ use super::shape::{MappedTerm, Shape, Strings, Term};
 use super::walk::{BlockTerm, NodeWriter};
 use crate::json::{self, Numbers, Value};
 use crate::message::{Member, Payload, is_keyword_like};
+use crate::session::Annotated;
 use crate::session::triples::{Blank, NodeRef, ObjectRef, Triples};
 use crate::vocab;
 
@@ -145,6 +146,10 @@ fn cell_or_nil(cell: Option<&Blank>) -> ObjectRef<'static> {
 }
 
 impl<'v, T: Triples> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
+    fn about(&mut self, annotated: &Annotated<'_>) {
+        self.triples.about(annotated);
+    }
+
     fn open(&mut self, node: NodeRef<'_>) {
         self.triples.subject(node);
     }

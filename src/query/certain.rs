@@ -7,6 +7,7 @@ use oxrdf::{NamedNode, NamedNodeRef, Variable};
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern};
 
+use crate::sink::Subjects;
 use crate::vocab::{jrpc, rpcg};
 
 /// Properties that only records have: messages, batches and log lines.
@@ -29,22 +30,15 @@ const OF_MESSAGES: [NamedNodeRef<'_>; 15] = [
 ];
 
 /// Classes of records.
-const KINDS: [NamedNodeRef<'_>; 7] = [
-    jrpc::REQUEST,
-    jrpc::NOTIFICATION,
-    jrpc::RESPONSE,
-    jrpc::ERROR_RESPONSE,
-    rpcg::BATCH,
-    rpcg::INVALID_MESSAGE,
-    rpcg::FAILURE,
-];
+const KINDS: [NamedNodeRef<'_>; 6] =
+    [jrpc::REQUEST, jrpc::NOTIFICATION, jrpc::RESPONSE, jrpc::ERROR_RESPONSE, rpcg::BATCH, rpcg::INVALID_MESSAGE];
 
 /// The variables that have a value, and the terms that are records, in every solution of a pattern.
 #[derive(Default)]
 pub(super) struct Certain<'p> {
     pub bound: BTreeSet<&'p Variable>,
-    /// Records, and the errors of answers.
-    pub messages: Vec<TermPattern>,
+    /// The terms that are records, errors of answers or failures.
+    pub known: Vec<(TermPattern, Subjects)>,
 }
 
 impl<'p> Certain<'p> {
@@ -68,7 +62,7 @@ impl<'p> Certain<'p> {
                 let mut inside = Certain::of(inner);
                 inside.condition(expr);
                 self.bound.extend(inside.bound);
-                self.messages.extend(inside.messages);
+                self.known.extend(inside.known);
             }
             GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
                 self.add(left);
@@ -90,13 +84,18 @@ impl<'p> Certain<'p> {
         }
         let Some(properties) = properties else { return };
         if properties == [&jrpc::HAS_ERROR.into_owned()] {
-            self.messages.push(object.clone());
+            self.known.push((object.clone(), Subjects::Records));
         }
-        let is_kind = matches!(object, TermPattern::NamedNode(class) if KINDS.contains(&class.as_ref()));
-        if properties.iter().all(|property| OF_MESSAGES.contains(&property.as_ref()))
-            || (properties == [&rdf::TYPE.into_owned()] && is_kind)
+        let class = match object {
+            TermPattern::NamedNode(class) if properties == [&rdf::TYPE.into_owned()] => Some(class.as_ref()),
+            _ => None,
+        };
+        if class == Some(rpcg::FAILURE) {
+            self.known.push((subject.clone(), Subjects::Failures));
+        } else if class.is_some_and(|class| KINDS.contains(&class))
+            || properties.iter().all(|property| OF_MESSAGES.contains(&property.as_ref()))
         {
-            self.messages.push(subject.clone());
+            self.known.push((subject.clone(), Subjects::Records));
         }
     }
 
@@ -108,8 +107,8 @@ impl<'p> Certain<'p> {
                 self.condition(right);
             }
             Expression::Exists(pattern) => {
-                let messages = Certain::of(pattern).messages;
-                self.messages.extend(messages.into_iter().filter(|term| is_among(term, &self.bound)));
+                let known = Certain::of(pattern).known;
+                self.known.extend(known.into_iter().filter(|(term, _)| is_among(term, &self.bound)));
             }
             _ => {}
         }
@@ -157,6 +156,23 @@ mod tests {
         ] {
             let query = Query::parse(&format!("SELECT * {{ {pattern} }}"), None).unwrap();
             assert_eq!(!query.needs().wants_elsewhere(rpcg::VALUE, None), of_messages, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn results_are_wanted_of_failures_alone_where_every_solution_is_one() {
+        for (pattern, of_failures) in [
+            ("?m a rpcg:Failure ; jrpc:hasResult ?p", true),
+            ("?m a rpcg:Failure OPTIONAL { ?m jrpc:hasResult ?p }", true),
+            ("?m jrpc:hasResult ?p FILTER EXISTS { ?m a rpcg:Failure }", true),
+            ("?m a rpcg:Failure ; jrpc:hasResult ?p . ?other jrpc:hasResult ?p", false),
+            ("?m a jrpc:Response ; jrpc:hasResult ?p OPTIONAL { ?m a rpcg:Failure }", false),
+            ("?m rpcg:about rpcg:Failure ; jrpc:hasResult ?p", false),
+            ("?m a rpcg:Failure { SELECT (COUNT(*) AS ?n) { ?m jrpc:hasResult ?p } }", false),
+            ("{ OPTIONAL { ?m jrpc:hasResult ?p } } ?m a rpcg:Failure", false),
+        ] {
+            let query = Query::parse(&format!("SELECT * {{ {pattern} }}"), None).unwrap();
+            assert_eq!(query.needs().is_of_failures(jrpc::HAS_RESULT), of_failures, "{pattern}");
         }
     }
 }

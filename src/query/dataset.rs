@@ -276,7 +276,7 @@ fn copied(
     cancel: &Cancel,
 ) -> Result<Columns, QueryError> {
     let mut columns = Columns::default();
-    let mut collector = Collector::new(&columns, "", needs.clone());
+    let mut collector = Collector::new(&columns, "", needs.clone(), false);
     let predicates = match needs.predicates() {
         Some(predicates) => predicates.map(Some).collect(),
         None => vec![None],
@@ -362,7 +362,7 @@ impl<'d> Loading<'d> {
             Target::Store(transaction) => transaction,
             Target::Columns { columns, collector, .. } => {
                 let collector =
-                    collector.get_or_insert_with(|| Collector::new(columns, "", self.dataset.needs.clone()));
+                    collector.get_or_insert_with(|| Collector::new(columns, "", self.dataset.needs.clone(), false));
                 if let Some(object) = object {
                     collector.subject(quad.subject.into());
                     collector.triple(quad.predicate, object);

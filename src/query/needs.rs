@@ -13,7 +13,7 @@ use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 use super::algebra::{operands, parts};
 use super::certain::{Certain, is_among};
 use super::items::inverse;
-use crate::sink::Selection;
+use crate::sink::{Selection, Subjects};
 use crate::vocab::{jrpc, rpcg};
 
 /// The features that a query uses.
@@ -32,8 +32,8 @@ pub(super) struct Uses {
     /// The second arguments that are texts but not JSON Pointers.
     pub no_pointers: BTreeSet<String>,
     pub terms: BTreeSet<String>,
-    /// The terms that are records or errors of answers in every solution of the current pattern.
-    messages: Vec<TermPattern>,
+    /// The terms that are records, errors of answers or failures in every solution of the current pattern.
+    known: Vec<(TermPattern, Subjects)>,
 }
 
 impl Uses {
@@ -46,7 +46,7 @@ impl Uses {
             calls: Vec::new(),
             no_pointers: BTreeSet::new(),
             terms: BTreeSet::new(),
-            messages: Vec::new(),
+            known: Vec::new(),
         };
         match query {
             spargebra::Query::Describe { pattern, .. } => {
@@ -68,26 +68,26 @@ impl Uses {
 
     /// Examines a pattern, with the facts known in it.
     fn pattern(&mut self, pattern: &GraphPattern) {
-        let before = self.messages.len();
-        self.messages.extend(Certain::of(pattern).messages);
+        let before = self.known.len();
+        self.known.extend(Certain::of(pattern).known);
         self.parts(pattern);
-        self.messages.truncate(before);
+        self.known.truncate(before);
     }
 
     fn parts(&mut self, pattern: &GraphPattern) {
         match pattern {
             // A subselect may count, so the facts around it do not apply inside.
             GraphPattern::Project { inner, .. } | GraphPattern::Slice { inner, .. } => {
-                let around = std::mem::take(&mut self.messages);
+                let around = std::mem::take(&mut self.known);
                 self.pattern(inner);
-                self.messages = around;
+                self.known = around;
                 return;
             }
             GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| self.triple(triple)),
             GraphPattern::Path { subject, path, object } => {
                 self.term(subject);
                 self.term(object);
-                self.path(path, self.messages.contains(subject));
+                self.path(path, self.subjects(subject));
             }
             GraphPattern::LeftJoin { left, right, expression } => {
                 self.parts(left);
@@ -160,36 +160,42 @@ impl Uses {
             // Computed from triples that another pattern needs.
             NamedNodePattern::NamedNode(predicate) if inverse(predicate.as_ref()).is_some() => self.items = true,
             NamedNodePattern::NamedNode(predicate) => {
-                let of_messages = self.messages.contains(&triple.subject);
-                self.needs.triples_of(predicate.clone(), object, of_messages);
+                let of = self.subjects(&triple.subject);
+                self.needs.triples_of(predicate.clone(), object, of);
             }
             NamedNodePattern::Variable(_) => self.needs.everything(),
         }
     }
 
+    /// Returns what is known of a subject.
+    fn subjects(&self, subject: &TermPattern) -> Subjects {
+        let known = || self.known.iter().filter(|(term, _)| term == subject).map(|(_, of)| *of);
+        known().find(|of| *of == Subjects::Failures).or_else(|| known().next()).unwrap_or(Subjects::Any)
+    }
+
     /// Examines a path, whose subjects are records or errors of answers, or any.
-    fn path(&mut self, path: &PropertyPathExpression, of_messages: bool) {
+    fn path(&mut self, path: &PropertyPathExpression, of: Subjects) {
         match path {
             PropertyPathExpression::NamedNode(predicate) => {
                 self.iri(predicate);
                 self.items |= inverse(predicate.as_ref()).is_some();
-                self.needs.triples_of(predicate.clone(), None, of_messages);
+                self.needs.triples_of(predicate.clone(), None, of);
             }
             PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => {
-                self.path(path, false);
+                self.path(path, Subjects::Any);
             }
             PropertyPathExpression::Sequence(left, right) => {
-                self.path(left, of_messages);
+                self.path(left, of);
                 let is_error = **left == PropertyPathExpression::NamedNode(jrpc::HAS_ERROR.into_owned());
-                self.path(right, is_error);
+                self.path(right, if is_error { Subjects::Records } else { Subjects::Any });
             }
             PropertyPathExpression::Alternative(left, right) => {
-                self.path(left, of_messages);
-                self.path(right, of_messages);
+                self.path(left, of);
+                self.path(right, of);
             }
             // A path of length zero joins every node of the graph with itself.
             PropertyPathExpression::ZeroOrMore(path) | PropertyPathExpression::ZeroOrOne(path) => {
-                self.path(path, false);
+                self.path(path, Subjects::Any);
                 self.needs.everything();
             }
             PropertyPathExpression::NegatedPropertySet(_) => self.needs.everything(),
@@ -234,10 +240,10 @@ impl Uses {
     /// Examines an expression over the solutions of a pattern. Only facts about variables bound in all solutions apply.
     fn inside(&mut self, around: &GraphPattern, look: impl FnOnce(&mut Self)) {
         let bound = Certain::of(around).bound;
-        let messages = self.messages.clone();
-        self.messages.retain(|term| is_among(term, &bound));
+        let known = self.known.clone();
+        self.known.retain(|(term, _)| is_among(term, &bound));
         look(self);
-        self.messages = messages;
+        self.known = known;
     }
 }
 

@@ -22,8 +22,17 @@ struct Wanted {
 struct Use {
     /// `None` if any object is wanted.
     object: Option<Term>,
-    /// True if only triples of records and of the errors of answers are wanted.
-    of_messages: bool,
+    of: Subjects,
+}
+
+/// The subjects whose triples are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subjects {
+    Any,
+    /// Records, and the errors of answers.
+    Records,
+    /// Records that are failures.
+    Failures,
 }
 
 impl Use {
@@ -54,18 +63,17 @@ impl Selection {
 
     /// Adds the triples with this predicate, and with this object if it is given.
     pub fn triples(&mut self, predicate: NamedNode, object: Option<Term>) {
-        self.triples_of(predicate, object, false);
+        self.triples_of(predicate, object, Subjects::Any);
     }
 
-    /// Adds the triples with this predicate, and with this object if it is given. `of_messages` leaves out those whose
-    /// subjects are neither records nor the errors of answers.
-    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of_messages: bool) {
+    /// Adds the triples of these subjects with this predicate, and with this object if it is given.
+    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of: Subjects) {
         let Some(predicates) = &mut self.predicates else { return };
         let index = predicates.iter().position(|wanted| wanted.predicate == predicate).unwrap_or_else(|| {
             predicates.push(Wanted { predicate, uses: Vec::new(), sizes: false });
             predicates.len() - 1
         });
-        let new = Use { object, of_messages };
+        let new = Use { object, of };
         if let Some(Wanted { uses, .. }) = predicates.get_mut(index)
             && !uses.contains(&new)
         {
@@ -78,7 +86,7 @@ impl Selection {
         let Some(predicates) = &other.predicates else { return self.everything() };
         for Wanted { predicate, uses, sizes } in predicates {
             let sizes = *sizes && self.wanted(predicate.as_ref()).is_none_or(|wanted| wanted.sizes);
-            uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of_messages));
+            uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of));
             let added = self.predicates.iter_mut().flatten().find(|wanted| wanted.predicate == *predicate);
             added.into_iter().for_each(|wanted| wanted.sizes = sizes);
         }
@@ -87,13 +95,18 @@ impl Selection {
     /// Removes the restrictions on subjects.
     pub(crate) fn of_anything(&mut self) {
         let uses = self.predicates.iter_mut().flatten().flat_map(|wanted| &mut wanted.uses);
-        uses.for_each(|used| used.of_messages = false);
+        uses.for_each(|used| used.of = Subjects::Any);
     }
 
     /// Reduces the objects of these predicates to their lengths.
     pub(crate) fn only_sizes(&mut self, predicates: &[NamedNode]) {
         let wanted = self.predicates.iter_mut().flatten().filter(|wanted| predicates.contains(&wanted.predicate));
         wanted.for_each(|wanted| wanted.sizes = true);
+    }
+
+    /// Returns true if triples with this predicate are wanted of failures only.
+    pub(crate) fn is_of_failures(&self, predicate: NamedNodeRef<'_>) -> bool {
+        self.wanted(predicate).is_some_and(|wanted| wanted.uses.iter().all(|used| used.of == Subjects::Failures))
     }
 
     /// Returns true if only the length of the object is needed.
@@ -113,7 +126,7 @@ impl Selection {
     /// Returns true if a triple may be wanted whose subject is neither a record nor the error of an answer.
     pub(crate) fn wants_elsewhere(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
         self.wanted(predicate).map_or(self.predicates.is_none(), |wanted| {
-            wanted.uses.iter().any(|used| !used.of_messages && used.wants(object))
+            wanted.uses.iter().any(|used| used.of == Subjects::Any && used.wants(object))
         })
     }
 

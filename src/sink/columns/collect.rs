@@ -13,12 +13,14 @@ use super::Columns;
 use super::kept::{Form, Kept, is_long};
 use super::packed::Packer;
 use super::term::TermId;
+use crate::session::Annotated;
 use crate::session::triples::{NodeRef, ObjectRef, Triples};
 
 /// The triples of one predicate.
 struct Collected {
     predicate: String,
     wanted: bool,
+    of_failures: bool,
     /// True if only the length of the object is collected.
     sizes: bool,
     triples: Vec<(TermId, TermId)>,
@@ -31,11 +33,30 @@ enum Subject {
     Named(Form<'static>),
 }
 
+/// The owner of the current triples.
+#[derive(Clone, Copy)]
+enum Owner {
+    /// The announced record, until its node comes.
+    Announced {
+        failed: bool,
+    },
+    Record {
+        failed: bool,
+    },
+    /// A record that was not announced.
+    Another,
+    /// A node that is not a record.
+    Else,
+}
+
 /// Collects triples of an input for [`Columns::take`].
 pub(crate) struct Collector {
     iri: String,
     base: Option<u16>,
     selection: Selection,
+    /// True if failures are known before their triples: no further context applies.
+    plain: bool,
+    owner: Owner,
     collected: Vec<Collected>,
     kept: Kept,
     packer: Packer,
@@ -50,8 +71,10 @@ pub(crate) struct Collector {
 
 impl Collector {
     /// Creates a collector for an input whose IRI the columns already know.
-    pub fn new(columns: &Columns, iri: &str, selection: Selection) -> Self {
+    pub fn new(columns: &Columns, iri: &str, selection: Selection, plain: bool) -> Self {
         Self {
+            plain,
+            owner: Owner::Another,
             iri: iri.to_owned(),
             base: columns.bases.find(iri),
             selection,
@@ -147,14 +170,25 @@ impl Collector {
             self.collected.push(Collected {
                 predicate: predicate.as_str().to_owned(),
                 wanted: self.selection.wants(predicate, None),
+                of_failures: self.plain && self.selection.is_of_failures(predicate),
                 sizes: self.selection.wants_size(predicate),
                 triples: Vec::new(),
             });
             self.collected.len() - 1
         });
         let collected = self.collected.get(place)?;
-        let wanted = collected.wanted && (object.is_none() || self.selection.wants(predicate, object));
+        let wanted = collected.wanted
+            && (object.is_none() || self.selection.wants(predicate, object))
+            && (!collected.of_failures || self.may_be_failure());
         wanted.then_some(place)
+    }
+
+    fn may_be_failure(&self) -> bool {
+        match self.owner {
+            Owner::Record { failed } => failed,
+            Owner::Announced { .. } | Owner::Another => true,
+            Owner::Else => false,
+        }
     }
 }
 
@@ -195,7 +229,16 @@ impl Rendered for Collector {
 }
 
 impl Triples for Collector {
+    fn about(&mut self, record: &Annotated<'_>) {
+        self.owner = Owner::Announced { failed: record.failure.is_some() };
+    }
+
     fn subject(&mut self, node: NodeRef<'_>) {
+        self.owner = match (self.owner, node) {
+            (Owner::Announced { failed }, _) => Owner::Record { failed },
+            (_, NodeRef::Message(_)) => Owner::Another,
+            _ => Owner::Else,
+        };
         self.subject = match (self.numbered(node), node) {
             (Some(id), _) => Subject::Numbered(id),
             (None, NodeRef::Session(_)) => Subject::Numbered(self.node(node)),
@@ -283,7 +326,7 @@ impl RecordSink for ColumnsSink<'_> {
     }
 
     fn rendered(&self, input: &SinkInput<'_>) -> Collector {
-        Collector::new(self.columns, input.iri, self.selection.clone())
+        Collector::new(self.columns, input.iri, self.selection.clone(), input.plain && input.named)
     }
 
     fn take(&mut self, collector: &mut Collector) -> Result<(), SinkError> {
