@@ -246,7 +246,7 @@ impl AskArgs {
     /// Adds an input before the others.
     pub fn add_first(&mut self, input: PathBuf) -> Result<(), Failure> {
         if self.store.is_some() || self.endpoint.is_some() {
-            bail!("with --store or --endpoint there are no inputs: leave out {}", shown(&input));
+            bail!("--store and --endpoint do not take inputs: leave out {}", shown(&input));
         }
         self.read.input.inputs.insert(0, input);
         Ok(())

@@ -13,7 +13,7 @@ use super::read::{InputArgs, all_read};
 use super::target::{check_folder, leave_on_ctrl_c};
 use super::{Failure, Outcome, say};
 
-/// Logs are read one after the other and by one thread, so that of equal exchanges the first is chosen.
+/// One thread reads the logs in order, so that the first of equal exchanges is chosen.
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/capture.txt").trim_end())]
 pub struct CaptureCommand {

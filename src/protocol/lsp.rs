@@ -49,7 +49,7 @@ enum LspTells<'a> {
     Asks(Key),
 }
 
-/// What the linker expects of the answer to a request.
+/// The kind of answer that a request of LSP waits for, with the data for linking it.
 pub(super) struct LspAwaits {
     is_introduction: bool,
     asks: Option<Asked>,

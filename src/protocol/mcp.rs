@@ -72,7 +72,7 @@ struct OpenOperation {
     before: Option<Box<Paused>>,
 }
 
-/// What the linker expects of the answer to a request.
+/// The kind of answer that a request waits for, with the data for linking it.
 enum Awaits {
     Other,
     List(DefinitionKind, Option<Key>),
@@ -478,7 +478,7 @@ fn say_trace<'a>(speaker: &mut Speaker<'_, 'a>, trace: Option<Trace<'a>>) {
 /// The properties that a request must have to continue an operation.
 #[derive(Hash)]
 enum Wants {
-    /// The same state.
+    /// The `requestState` that an earlier result contained.
     State(Key),
     /// Responses to all requested inputs; true if a state was given too.
     Responses(Key, bool),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use oxrdf::vocab::rdf;
-use oxrdf::{NamedNode, NamedNodeRef, Variable};
+use oxrdf::{NamedNodeRef, Variable};
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern};
 
@@ -11,7 +11,7 @@ use crate::sink::Subjects;
 use crate::vocab::{jrpc, rpcg};
 
 /// Properties that only records have: messages, batches and log lines.
-const OF_MESSAGES: [NamedNodeRef<'_>; 15] = [
+const OF_RECORDS: [NamedNodeRef<'_>; 15] = [
     rpcg::IN_SESSION,
     rpcg::SEQUENCE,
     rpcg::SENT_BY,
@@ -33,7 +33,7 @@ const OF_MESSAGES: [NamedNodeRef<'_>; 15] = [
 const KINDS: [NamedNodeRef<'_>; 6] =
     [jrpc::REQUEST, jrpc::NOTIFICATION, jrpc::RESPONSE, jrpc::ERROR_RESPONSE, rpcg::BATCH, rpcg::INVALID_MESSAGE];
 
-/// The variables that have a value, and the terms that are records, in every solution of a pattern.
+/// The bound variables and the known terms of every solution of a pattern.
 #[derive(Default)]
 pub(super) struct Certain<'p> {
     pub bound: BTreeSet<&'p Variable>,
@@ -52,7 +52,7 @@ impl<'p> Certain<'p> {
         match pattern {
             GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| {
                 let property = match &triple.predicate {
-                    NamedNodePattern::NamedNode(property) => Some(vec![property]),
+                    NamedNodePattern::NamedNode(property) => Some(vec![property.as_ref()]),
                     NamedNodePattern::Variable(_) => None,
                 };
                 self.triple(&triple.subject, property, &triple.object);
@@ -76,24 +76,24 @@ impl<'p> Certain<'p> {
         }
     }
 
-    fn triple(&mut self, subject: &'p TermPattern, properties: Option<Vec<&NamedNode>>, object: &'p TermPattern) {
+    fn triple(&mut self, subject: &'p TermPattern, properties: Option<Vec<NamedNodeRef<'_>>>, object: &'p TermPattern) {
         for term in [subject, object] {
             if let TermPattern::Variable(variable) = term {
                 self.bound.insert(variable);
             }
         }
         let Some(properties) = properties else { return };
-        if properties == [&jrpc::HAS_ERROR.into_owned()] {
+        if properties == [jrpc::HAS_ERROR] {
             self.known.push((object.clone(), Subjects::Records));
         }
         let class = match object {
-            TermPattern::NamedNode(class) if properties == [&rdf::TYPE.into_owned()] => Some(class.as_ref()),
+            TermPattern::NamedNode(class) if properties == [rdf::TYPE] => Some(class.as_ref()),
             _ => None,
         };
         if class == Some(rpcg::FAILURE) {
             self.known.push((subject.clone(), Subjects::Failures));
         } else if class.is_some_and(|class| KINDS.contains(&class))
-            || properties.iter().all(|property| OF_MESSAGES.contains(&property.as_ref()))
+            || properties.iter().all(|property| OF_RECORDS.contains(property))
         {
             self.known.push((subject.clone(), Subjects::Records));
         }
@@ -121,9 +121,9 @@ pub(super) fn is_among(term: &TermPattern, variables: &BTreeSet<&Variable>) -> b
 }
 
 /// The properties that a path chooses from, if that is all that it does.
-fn choices(path: &PropertyPathExpression) -> Option<Vec<&NamedNode>> {
+fn choices(path: &PropertyPathExpression) -> Option<Vec<NamedNodeRef<'_>>> {
     match path {
-        PropertyPathExpression::NamedNode(property) => Some(vec![property]),
+        PropertyPathExpression::NamedNode(property) => Some(vec![property.as_ref()]),
         PropertyPathExpression::Alternative(left, right) => Some([choices(left)?, choices(right)?].concat()),
         _ => None,
     }

@@ -20,6 +20,7 @@ use crate::session::triples::{NodeRef, ObjectRef, Triples};
 struct Collected {
     predicate: String,
     wanted: bool,
+    /// True if only triples of failures are wanted.
     of_failures: bool,
     /// True if only the length of the object is collected.
     sizes: bool,

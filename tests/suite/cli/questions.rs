@@ -102,7 +102,7 @@ fn the_query_may_come_first() {
     place.run(&["query", "SELCT * { ?x a ?y }", "log"]).began(2, "error: not SPARQL, at line 1, column 1: ");
     place.run(&["query", "errors", "log"]).began(2, "error: errors is not SPARQL but the name of a question: ");
     let ran = place.run(&["query", "log", "-q", "ASK {}", "--endpoint", "http://localhost:1"]);
-    ran.said(2, "error: with --store or --endpoint there are no inputs: leave out log\n");
+    ran.said(2, "error: --store and --endpoint do not take inputs: leave out log\n");
     place.set("RPCGRAPH_QUERIES", "own");
     place.run(&["query", "calls", "log"]).began(2, "error: calls is not SPARQL but the name of a question: ");
 }
