@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Counts the instructions that conversions of hostile logs take at n, 2n and 4n, and fails where they grow faster than n to
-# the power of 1.3: buffers grow in steps, which make 1 up to 1.2; what is quadratic makes 2. Each log has n times in one
+# Counts the instructions that conversions of hostile logs, and questions, take at n, 2n and 4n, and fails where they grow
+# faster than n to the power of 1.3: buffers grow in steps, which make 1 up to 1.2; what is quadratic makes 2. Each log has n times in one
 # line, one event or one entry what is mostly there once.
 #
 #   benches/complexity.sh [N]       N is 500 where it is not given
@@ -54,6 +54,18 @@ batch() {
         END { printf "\"request\":{\"postData\":{\"text\":\"[%s]\"}},\"response\":{\"content\":{\"text\":\"[%s]\"}}", asked, answered }'
 }
 
+# Prints the exponent of the growth of three counts, and notes one that is too high: judge NAME COUNT COUNT COUNT
+judge() {
+    local exponent verdict=''
+    exponent=$(awk -v OFMT=%.2f -v a="$2" -v b="$3" -v c="$4" \
+        'BEGIN { print (b > a && c > b) ? log((c - b) / (b - a)) / log(2) : 0 }')
+    if awk "BEGIN { exit !($exponent > $most) }"; then
+        verdict=": grows faster than n to the power of $most"
+        status=1
+    fi
+    echo "$1: ${*:2} instructions, exponent $exponent$verdict"
+}
+
 status=0
 for case in "${cases[@]}"; do
     IFS='|' read -r name format write <<<"$case"
@@ -61,15 +73,18 @@ for case in "${cases[@]}"; do
     for times in 1 2 4; do
         set -- $((n * times))
         eval "$write" >"$folder/log"
-        counts+=("$(count 1 --log-lines --from "$format" --to nquads "$folder/log")")
+        counts+=("$(count 1 convert --log-lines --from "$format" --to nquads "$folder/log")")
     done
-    exponent=$(awk -v OFMT=%.2f -v a="${counts[0]}" -v b="${counts[1]}" -v c="${counts[2]}" \
-        'BEGIN { print (b > a && c > b) ? log((c - b) / (b - a)) / log(2) : 0 }')
-    verdict=''
-    if awk "BEGIN { exit !($exponent > $most) }"; then
-        verdict=": grows faster than n to the power of $most"
-        status=1
-    fi
-    echo "$format, $name: ${counts[*]} instructions, exponent $exponent$verdict"
+    judge "$format, $name" "${counts[@]}"
+done
+# Questions that join what payloads say, over 8n, 16n and 32n messages of one session.
+rustc --edition 2024 -O -o "$folder/workload" benches/workload.rs
+for question in progress operations capabilities; do
+    counts=()
+    for times in 8 16 32; do
+        "$folder/workload" $((n * times)) >"$folder/log"
+        counts+=("$(count 0 ask "$question" "$folder/log")")
+    done
+    judge "ask $question" "${counts[@]}"
 done
 exit $status

@@ -37,8 +37,8 @@ sed 's#tools/call#tools/list#; s#notifications/progress#notifications/message#' 
 count_message() {
     local all one protocol=$4
     head -n 1 "$folder/$3.ndjson" >"$folder/one.ndjson"
-    all=$(count 0 --mapping "$1" --to "$2" --protocol "$protocol" "$folder/$3.ndjson")
-    one=$(count 0 --mapping "$1" --to "$2" --protocol "$protocol" "$folder/one.ndjson")
+    all=$(count 0 convert --mapping "$1" --to "$2" --protocol "$protocol" "$folder/$3.ndjson")
+    one=$(count 0 convert --mapping "$1" --to "$2" --protocol "$protocol" "$folder/one.ndjson")
     echo $(((all - one) / (messages - 1)))
 }
 

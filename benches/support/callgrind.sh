@@ -11,11 +11,11 @@ cargo build --release --locked --quiet
 folder=$(mktemp -d "$target/callgrind.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 
-# Instructions of a conversion in one thread that ends with a status of at most WORST: count WORST ARGUMENT...
+# Instructions of a command in one thread that ends with a status of at most WORST: count WORST COMMAND ARGUMENT...
 count() {
     local worst=$1 said status=0
     said=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null \
-        "$target/release/rpcgraph" convert --quiet --jobs 1 --base https://example.org/log "${@:2}" 2>&1 >/dev/null) || status=$?
+        "$target/release/rpcgraph" "$2" --quiet --jobs 1 --base https://example.org/log "${@:3}" 2>&1 >/dev/null) || status=$?
     [ "$status" -le "$worst" ] || { echo "$said" >&2 && exit 1; }
     sed -n 's/^.*Collected : //p' <<<"$said"
 }

@@ -162,7 +162,7 @@ impl<'r> Compiler<'r> {
         let is_key = |slot: &Slot| part.certain.contains(slot) && certain.contains(slot);
         let (keys, shared) = (common().filter(is_key).collect(), common().filter(|slot| !is_key(slot)).collect());
         let stage = Arc::new(Stage { chain: chain(inside.operators), sink, slots, table: OnceLock::new() });
-        (Join { stage, keys, shared, index: OnceLock::new() }, certain)
+        (Join { stage, keys, shared, by_keys: OnceLock::new(), by_values: OnceLock::new() }, certain)
     }
 
     /// Appends a pattern.

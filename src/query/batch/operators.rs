@@ -174,10 +174,9 @@ fn apply(steps: &[Step], run: &Run, mut batch: Batch, most: usize, out: &mut Out
         Operator::Join(join) => join.rows(run, &batch, keep, &mut behind),
         Operator::Minus(join) => {
             let table = join.stage.rows(run)?;
-            let index = join.index(run, &table);
             let mut rows = Vec::new();
             for (row, at) in (0..batch.rows).zip(0..) {
-                if !join.is_in(run, &batch, row, &table, index)? {
+                if !join.is_in(run, &batch, row, &table)? {
                     rows.push(at);
                 }
             }
@@ -223,57 +222,46 @@ fn with_rest(mut batch: Batch, mut found: Batch, rows: &[u32], keep: &[bool]) ->
     Batch { rows: taken.len(), columns: (0..batch.columns.len()).map(column).collect() }
 }
 
-impl Join {
-    fn index(&self, run: &Run, table: &Batch) -> Option<&Index> {
-        if self.keys.is_empty() {
-            return None;
-        }
-        Some(self.index.get_or_init(|| {
-            let mut index = Index { first: HashMap::with_hasher(run.seed), next: vec![NONE; table.rows] };
-            for row in (0..table.rows).rev() {
-                let hash = run.seed.hash(self.keys.iter().map(|slot| table.get(*slot, row)));
-                let at = u32::try_from(row).unwrap_or(NONE);
-                if let Some(next) = index.first.insert(hash, at)
-                    && let Some(place) = index.next.get_mut(row)
-                {
-                    *place = next;
-                }
+impl Index {
+    fn new(run: &Run, table: &Batch, slots: Vec<Slot>) -> Self {
+        let mut index = Self { slots, first: HashMap::with_hasher(run.seed), next: vec![NONE; table.rows] };
+        for row in (0..table.rows).rev() {
+            let hash = run.seed.hash(index.slots.iter().map(|slot| table.get(*slot, row)));
+            let at = u32::try_from(row).unwrap_or(NONE);
+            if let Some(next) = index.first.insert(hash, at)
+                && let Some(place) = index.next.get_mut(row)
+            {
+                *place = next;
             }
-            index
-        }))
+        }
+        index
     }
+}
 
-    /// Returns the rows of the table that may match a row.
+impl Join {
+    /// Returns the rows of the table that may match a row, by all slots that have a value there and in the whole table.
     fn candidates<'t>(
-        &self,
+        &'t self,
         run: &Run,
         batch: &Batch,
         row: usize,
         table: &'t Batch,
-        index: Option<&'t Index>,
     ) -> impl Iterator<Item = usize> + use<'t> {
-        let first = match index {
-            None => {
-                if table.rows > 0 {
-                    Some(0)
-                } else {
-                    None
-                }
-            }
-            Some(index) => {
-                let hash = run.seed.hash(self.keys.iter().map(|slot| batch.get(*slot, row)));
-                index.first.get(&hash).map(|first| *first as usize)
-            }
+        let by_values = self.by_values.get_or_init(|| {
+            let is_full = |slot: &&Slot| (0..table.rows).all(|row| table.get(**slot, row).is_bound());
+            Index::new(run, table, self.keys.iter().chain(self.shared.iter().filter(is_full)).copied().collect())
+        });
+        let index = match by_values.slots.iter().all(|slot| batch.get(*slot, row).is_bound()) {
+            true => by_values,
+            false => self.by_keys.get_or_init(|| Index::new(run, table, self.keys.clone())),
         };
-        std::iter::successors(first, move |row| match index {
-            None => (row + 1 < table.rows).then_some(row + 1),
-            Some(index) => index.next.get(*row).filter(|next| **next != NONE).map(|next| *next as usize),
-        })
+        let hash = run.seed.hash(index.slots.iter().map(|slot| batch.get(*slot, row)));
+        let first = index.first.get(&hash).map(|first| *first as usize);
+        std::iter::successors(first, |row| index.next.get(*row).filter(|next| **next != NONE).map(|next| *next as usize))
     }
 
     fn rows(&self, run: &Run, batch: &Batch, keep: &[bool], out: &mut Out<'_>) -> Result<(), Stop> {
         let table = self.stage.rows(run)?;
-        let index = self.index(run, &table);
         let (mut mine, mut theirs): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
         let mut flush = |mine: &mut Vec<u32>, theirs: &mut Vec<u32>| {
             run.cancel.check()?;
@@ -290,7 +278,7 @@ impl Join {
             out(taken)
         };
         for row in 0..batch.rows {
-            for at in self.candidates(run, batch, row, &table, index) {
+            for at in self.candidates(run, batch, row, &table) {
                 let is_same = |slot: &Slot| table.get(*slot, at) == batch.get(*slot, row);
                 let fits = |slot: &Slot| {
                     is_same(slot) || !table.get(*slot, at).is_bound() || !batch.get(*slot, row).is_bound()
@@ -311,8 +299,8 @@ impl Join {
     }
 
     /// Returns true if a row of the table is compatible with a row and shares a variable with it.
-    fn is_in(&self, run: &Run, batch: &Batch, row: usize, table: &Batch, index: Option<&Index>) -> Result<bool, Stop> {
-        for at in self.candidates(run, batch, row, table, index) {
+    fn is_in(&self, run: &Run, batch: &Batch, row: usize, table: &Batch) -> Result<bool, Stop> {
+        for at in self.candidates(run, batch, row, table) {
             let (mut any, mut fits) = (false, true);
             for slot in self.keys.iter().chain(&self.shared) {
                 let (one, other) = (batch.get(*slot, row), table.get(*slot, at));

@@ -147,7 +147,10 @@ pub(super) struct Join {
     pub keys: Vec<Slot>,
     /// Further slots that may have a value on both sides.
     pub shared: Vec<Slot>,
-    pub index: OnceLock<Index>,
+    /// The index by the keys.
+    pub by_keys: OnceLock<Index>,
+    /// The index by the keys and those shared slots that have a value in all rows of the table.
+    pub by_values: OnceLock<Index>,
 }
 
 /// A chain whose rows become a table.
@@ -327,9 +330,10 @@ pub(super) struct Sort {
     pub limit: Option<usize>,
 }
 
-/// An index of a table by the hash of its keys: the first row with a hash, and for each row the next.
+/// An index of a table by the hash of the values of some slots: the first row with a hash, and for each row the next.
 #[derive(Debug)]
 pub(super) struct Index {
+    pub slots: Vec<Slot>,
     pub first: HashMap<u64, u32, Seed>,
     pub next: Vec<u32>,
 }
