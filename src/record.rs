@@ -77,6 +77,7 @@ mod lsp_trace;
 mod marked;
 mod mcpspy;
 mod nature;
+mod nested;
 mod object;
 mod page;
 mod pointer;
@@ -111,6 +112,7 @@ pub use follow::{Follow, FollowEvent};
 pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_method};
 pub use layout::{Layout, LayoutError};
 pub(crate) use nature::nature;
+pub(crate) use nested::nested;
 #[cfg(feature = "register")]
 pub(crate) use page::page_mark;
 pub use pointer::PointerError;

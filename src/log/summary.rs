@@ -6,7 +6,7 @@ use std::fmt;
 use crate::diagnostic::printable;
 use crate::mapping::Losses;
 use crate::message::{Content, Kind, Problem, Problems, Recognized, Single};
-use crate::record::{Carrier, Format, Protocols, nature};
+use crate::record::{Carrier, Format, Protocols, nature, nested};
 use crate::session::Sessions;
 
 /// The maximum number of characters that are shown of an unread line.
@@ -164,11 +164,18 @@ impl Summary {
                 let line = line.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
                 let shown: String = line.chars().take(SHOWN).collect();
                 let more = if shown.len() < line.len() { "…" } else { "" };
-                let advice = match stated {
-                    true => "try without --from, or with another format",
-                    false => "if there is JSON-RPC in it, name the format with --from",
+                let list = "(`rpcgraph formats` lists them)";
+                let advice = match nested(&self.head) {
+                    _ if stated => format!("try without --from, or with another format {list}"),
+                    _ if self.doubtful > 0 => {
+                        let count = counted(self.doubtful, "possible message");
+                        let lack = if self.doubtful == 1 { "lacks" } else { "lack" };
+                        format!("{count} {lack} `jsonrpc`: if it is JSON-RPC, read it with --from {}", self.forms())
+                    }
+                    Some(option) => format!("if there is JSON-RPC in it, read it with {option}"),
+                    None => format!("if there is JSON-RPC in it, name the format with --from {list}"),
                 };
-                format!("it begins with `{}{more}`: {advice} (`rpcgraph formats` lists them)", printable(&shown))
+                format!("it begins with `{}{more}`: {advice}", printable(&shown))
             },
             str::to_owned,
         );

@@ -257,7 +257,9 @@ impl Join {
         };
         let hash = run.seed.hash(index.slots.iter().map(|slot| batch.get(*slot, row)));
         let first = index.first.get(&hash).map(|first| *first as usize);
-        std::iter::successors(first, |row| index.next.get(*row).filter(|next| **next != NONE).map(|next| *next as usize))
+        std::iter::successors(first, |row| {
+            index.next.get(*row).filter(|next| **next != NONE).map(|next| *next as usize)
+        })
     }
 
     fn rows(&self, run: &Run, batch: &Batch, keep: &[bool], out: &mut Out<'_>) -> Result<(), Stop> {

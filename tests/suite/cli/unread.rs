@@ -142,3 +142,34 @@ fn most_of_it_may_be_unread() {
     assert!(said(&["convert", "log"]) && said(&["ask", "errors", "log"]));
     assert!(!said(&["convert", "log", "--quiet"]));
 }
+
+/// The option that is printed for an unread log reads its messages.
+#[test]
+fn the_printed_option_reads_nested_messages() {
+    let message = r#"{"id":1,"method":"foo","params":[]}"#;
+    let quoted = serde_json::Value::from(message).to_string();
+    let logs = [
+        (format!(r#"{{"log":{{"body":{message}}}}}"#), "--envelope 'message=/log/body'"),
+        (format!(r#"{{"log":[1,{{"body":{quoted}}}]}}"#), "--envelope 'message=/log/1/body'"),
+        (format!(r#"{{"a/b":[{message},{message}]}}"#), "--envelope 'message=/a~1b'"),
+        (format!("at 7: {message}"), r"--line '^[^{]*(?<message>\{.*)'"),
+        (format!("at 7: data={quoted}"), r#"--line '^[^"]*(?<message>"\{.*)'"#),
+    ];
+    for (log, option) in logs {
+        let place = Place::with("app.log", format!("{log}\n"));
+        let ran = place.run(&["app.log"]);
+        let advice = format!(": if there is JSON-RPC in it, read it with {option}\n");
+        assert!(ran.stderr.contains(&advice), "{log}: {}", ran.stderr);
+        let (name, value) = option.split_once(' ').expect("a value");
+        let ran = place.convert(&[name, value.trim_matches('\''), "app.log", "--base", BASE]);
+        assert_eq!(values(&ran.quads(RdfFormat::Turtle), "#m1", &rpcg("sequence")), ["1"], "{log}: {}", ran.stderr);
+        assert!(ran.stderr.contains(" request"), "{log}: {}", ran.stderr);
+    }
+    let ran = Place::with("app.log", "{\"id\":1,\"method\":\"foo\",\"level\":1}\n{\"level\":2}\n").run(&["app.log"]);
+    let advice = ": 1 possible message lacks `jsonrpc`: if it is JSON-RPC, read it with --from json-lines\n";
+    assert!(ran.stderr.contains(advice), "{}", ran.stderr);
+    for log in [r#"{"req":{"id":1,"method":"GET","url":"/"}}"#, "a {", r#"{"a":{"id":1}}"#, r#"{"a":"{"}"#] {
+        let ran = Place::with("app.log", format!("{log}\n")).run(&["app.log"]);
+        assert!(ran.stderr.contains(": if there is JSON-RPC in it, name the format with --from"), "{}", ran.stderr);
+    }
+}
