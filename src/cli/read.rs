@@ -21,7 +21,7 @@ use super::progress::{self, Watched};
 use super::{Failure, print_failure, say};
 
 /// The maximum number of findings shown for records that the graph holds nevertheless.
-const SHOWN_FINDINGS: u64 = 20;
+const SHOWN_FINDINGS: usize = 20;
 
 /// Logs, and how they are read.
 #[derive(Debug, Clone, Args)]
@@ -201,7 +201,7 @@ impl ReadArgs {
             protocol: self.protocol,
             jobs: self.jobs(),
         };
-        let findings = Findings { quiet, in_graph: 0 };
+        let findings = Findings { quiet, ..Findings::default() };
         let is_stated = options.reader.is_stated();
         let converter = Converter::new(mapper, options);
         let provenance = graph.provenance;
@@ -350,28 +350,63 @@ impl SummaryArgs {
     }
 }
 
-/// Shows findings: all findings that the graph does not hold, and the first findings that it holds.
+/// Shows findings: all findings that the graph does not hold, and of those that it holds the first of each kind.
+#[derive(Default)]
 pub struct Findings {
     pub quiet: bool,
-    in_graph: u64,
+    kinds: Vec<FindingKind>,
+    /// The number of findings of further kinds.
+    others: u64,
+}
+
+/// Findings of an input that differ in numbers alone.
+struct FindingKind {
+    /// The message without its digits.
+    message: String,
+    first: Finding,
+    last: Option<Finding>,
+    /// The number of findings after the first.
+    more: u64,
 }
 
 impl Findings {
     /// Shows or counts a finding.
     fn show(&mut self, finding: &Finding) {
-        if finding.in_graph {
-            self.in_graph += 1;
-            if self.quiet || self.in_graph > SHOWN_FINDINGS {
-                return;
-            }
+        if finding.in_graph && (self.quiet || self.is_repeated(finding)) {
+            return;
         }
         say(&finding.to_string());
     }
 
-    /// Prints the number of findings that were not shown.
+    /// Counts a finding that the graph holds. Returns false if it is the first of its kind.
+    fn is_repeated(&mut self, finding: &Finding) -> bool {
+        let message = finding.message.replace(|character: char| character.is_ascii_digit(), "");
+        let mut kinds = self.kinds.iter_mut();
+        if let Some(kind) = kinds.find(|kind| kind.message == message && kind.first.input == finding.input) {
+            (kind.last, kind.more) = (Some(finding.clone()), kind.more + 1);
+            return true;
+        }
+        if self.kinds.len() == SHOWN_FINDINGS {
+            self.others += 1;
+            return true;
+        }
+        self.kinds.push(FindingKind { message, first: finding.clone(), last: None, more: 0 });
+        false
+    }
+
+    /// Prints a line for each kind of finding that was repeated, and the number of findings that were not shown.
     pub fn end(&self) {
-        if !self.quiet && self.in_graph > SHOWN_FINDINGS {
-            say(&format!("… and {} findings more; the graph holds them all", self.in_graph - SHOWN_FINDINGS));
+        for kind in &self.kinds {
+            match &kind.last {
+                Some(last) if kind.more > 1 => {
+                    say(&format!("{last} (the last of {} more like record {})", kind.more, kind.first.location.record));
+                }
+                Some(last) => say(&last.to_string()),
+                None => {}
+            }
+        }
+        if self.others > 0 {
+            say(&format!("… and {} findings more; the graph holds them all", self.others));
         }
     }
 }
