@@ -12,6 +12,7 @@ mod follow;
 mod format;
 mod input;
 mod load;
+mod mcp;
 mod messages;
 mod pager;
 mod progress;
@@ -63,7 +64,7 @@ const GROUPS: [(&str, &str); 6] = [
     ("Look", "overview timeline errors unanswered slowest methods tools problems handshake compare show"),
     ("Ask", "ask query"),
     ("Convert", "convert load rebuild"),
-    ("Share", "report serve"),
+    ("Share", "report serve mcp"),
     ("Building blocks", "register capture"),
     ("Reference", "formats detect vocab completions man"),
 ];
@@ -106,6 +107,8 @@ enum Command {
     Report(report::ReportCommand),
     /// Serve a live page and a SPARQL endpoint
     Serve(serve::ServeCommand),
+    /// Serve a log to agents, as an MCP server
+    Mcp(mcp::McpCommand),
     /// Make the example register of a building block
     Register(register::RegisterCommand),
     /// Make a building block out of logs
@@ -194,6 +197,7 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
         Command::Register(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Serve(command) => command.run(),
+        Command::Mcp(command) => command.run(),
         Command::Capture(command) => command.run(),
         Command::Formats(command) => command.run(),
         Command::Detect(command) => command.run(),

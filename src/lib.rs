@@ -44,7 +44,7 @@
 //! store                   Oxigraph's store, SPARQL servers, loading into both
 //! query                   SPARQL and questions over columns
 //! log                     a log from its bytes to its answers, and back from a graph
-//! report serve            pages, and a server for them
+//! report serve mcp        pages, a server for them, and a server for agents
 //! register capture        building blocks → registers; logs → building blocks
 //! cli                     the command
 //! ```
@@ -59,6 +59,8 @@ pub mod diagnostic;
 pub mod json;
 pub mod log;
 pub mod mapping;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod message;
 pub mod protocol;
 pub mod query;

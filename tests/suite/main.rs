@@ -28,6 +28,7 @@ mod library;
 mod lifted;
 mod load;
 mod lsp;
+mod mcp;
 mod memory;
 mod messages;
 mod nothing_lost;

@@ -1,0 +1,87 @@
+//! `mcp`: a log as an MCP server on standard input and output.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::mcp::{McpOptions, serve};
+use clap::Args;
+use clap::parser::ValueSource;
+
+use super::ask::parse_seconds;
+use super::input::is_stdin;
+use super::read::{InputArgs, parse_size};
+use super::{Failure, Outcome, program};
+
+#[derive(Debug, Args)]
+#[command(after_long_help = include_str!("help/mcp.txt").trim_end())]
+pub struct McpCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Let calls name logs in this folder, too; repeatable
+    #[arg(long, value_name = "DIR", help_heading = "Server")]
+    allow: Vec<PathBuf>,
+
+    /// Answer with at most N characters
+    #[arg(long, value_name = "N", default_value_t = 8000, help_heading = "Server")]
+    #[arg(value_parser = clap::value_parser!(u32).range(3000..))]
+    budget: u32,
+
+    /// Stop a call after SECONDS
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds, help_heading = "Server")]
+    timeout: Duration,
+
+    /// Stop a call at SIZE bytes of memory; K, M and G stand for KiB, MiB and GiB
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size, help_heading = "Server")]
+    max_memory: usize,
+}
+
+/// The options of this command that the commands of calls do not have, or have from the server.
+const OWN: [&str; 7] = ["inputs", "allow", "budget", "timeout", "max_memory", "progress", "help"];
+
+impl McpCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        if self.input.inputs.iter().any(|input| is_stdin(input)) {
+            anyhow::bail!("standard input carries the messages of MCP: name a file");
+        }
+        let absolute = |path: &PathBuf| std::path::absolute(path);
+        let options = McpOptions {
+            program: std::env::current_exe()?,
+            options: forwarded(),
+            inputs: self.input.inputs.iter().map(absolute).collect::<Result<_, _>>()?,
+            allowed: self.allow.clone(),
+            budget: usize::try_from(self.budget)?,
+            timeout: self.timeout.as_secs_f64(),
+            memory: self.max_memory,
+        };
+        serve(options).map_err(Failure::from_boxed)?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Returns the options of the command line that say how logs are read.
+fn forwarded() -> Vec<OsString> {
+    let root = program();
+    let Some(command) = root.find_subcommand("mcp").cloned() else { return Vec::new() };
+    let matches = root.get_matches();
+    let Some(matches) = matches.subcommand_matches("mcp") else { return Vec::new() };
+    let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    let options = command.get_arguments().filter(|option| !OWN.contains(&option.get_id().as_str()));
+    options
+        .filter(|option| given(option.get_id().as_str()))
+        .flat_map(|option| {
+            let flag = OsString::from(format!("--{}", option.get_long().unwrap_or_default()));
+            match option.get_action().takes_values() {
+                true => matches.get_raw(option.get_id().as_str()).into_iter().flatten().fold(
+                    Vec::new(),
+                    |mut all, value| {
+                        all.push([flag.as_os_str(), value].join(std::ffi::OsStr::new("=")));
+                        all
+                    },
+                ),
+                false => vec![flag],
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,144 @@
+//! `mcp`: calls by an agent, as lines of JSON-RPC, and by the official client of MCP.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::cli::{LOG, Place};
+
+/// A server and its pipes.
+struct Agent {
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    last: u64,
+}
+
+impl Agent {
+    fn new(place: &Place, arguments: &[&str]) -> Self {
+        let mut command = place.command(&[&["mcp"], arguments].concat());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (requests, answers) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let mut agent = Self { child, requests, answers, last: 0 };
+        let client = json!({ "name": "test", "version": "1" });
+        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+        assert_eq!(agent.ask("initialize", &params)["result"]["protocolVersion"], "2025-06-18");
+        agent.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        agent
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.requests, "{message}").unwrap();
+    }
+
+    /// Returns the answer to a request, which has to be the next line.
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.last += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": params }));
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["id"], self.last, "{line}");
+        answer
+    }
+
+    /// Returns the result of a call; its length is within the budget.
+    fn call(&mut self, tool: &str, arguments: &Value, budget: usize) -> Value {
+        let result = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))["result"].take();
+        assert!(result.to_string().chars().count() <= budget, "{tool}: {}", result.to_string().len());
+        result
+    }
+
+    fn rows(&mut self, tool: &str, arguments: &Value) -> Vec<Value> {
+        let result = self.call(tool, arguments, 8000);
+        assert_eq!(result["isError"], json!(false), "{result}");
+        result["structuredContent"]["rows"].as_array().unwrap().clone()
+    }
+
+    fn refused(&mut self, tool: &str, arguments: &Value) -> String {
+        let result = self.call(tool, arguments, 8000);
+        assert_eq!(result["isError"], json!(true), "{result}");
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn an_agent_asks_a_log() {
+    let place = Place::with("log", LOG);
+    place.put("logs/other", LOG);
+    let mut agent = Agent::new(&place, &["log", "--allow", "logs", "-f", "json-lines"]);
+    let tools = agent.ask("tools/list", &json!({}))["result"]["tools"].take();
+    let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["overview", "ask", "show", "query", "schema"]);
+    assert!(agent.rows("overview", &json!({})).contains(&json!({ "part": "sessions", "what": "json-lines", "count": 1 })));
+    let errors = agent.rows("ask", &json!({ "question": "errors" }));
+    assert_eq!(errors[0]["error"], "Method not found");
+    let name = errors[0]["message"].clone();
+    let shown = agent.rows("show", &json!({ "messages": [name] }));
+    assert!(shown.iter().any(|line| line.as_str().is_some_and(|line| line.contains("Method not found"))), "{shown:?}");
+    assert_eq!(agent.rows("query", &json!({ "sparql": "ASK { ?m a jrpc:Request }" })), ["true"]);
+    assert!(agent.rows("schema", &json!({})).iter().any(|row| row["term"] == "http://json-rpc.org/ontology#Request"));
+    assert_eq!(agent.rows("ask", &json!({ "question": "sessions", "inputs": ["other"] })).len(), 1);
+}
+
+#[test]
+fn mistakes_of_an_agent_are_results() {
+    let place = Place::with("log", LOG);
+    place.put("secret", LOG);
+    place.put("logs/other", LOG);
+    let mut agent = Agent::new(&place, &["log", "--allow", "logs"]);
+    assert!(agent.refused("ask", &json!({ "question": "error" })).contains("there are overview, "));
+    assert_eq!(agent.refused("ask", &json!({})), "`question` is missing");
+    assert!(agent.refused("query", &json!({ "sparql": "SELECT ?m { ?m" })).starts_with("not SPARQL, at line 1"));
+    for path in ["../secret", "missing", "/etc/passwd"] {
+        let refused = agent.refused("overview", &json!({ "inputs": [path] }));
+        assert_eq!(refused, format!("{path} is not a log in a folder that --allow names"));
+    }
+    assert!(agent.refused("show", &json!({ "messages": ["--help"] })).contains("--help"));
+    let unknown = agent.ask("tools/call", &json!({ "name": "rm", "arguments": {} }));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+}
+
+#[test]
+fn pages_of_a_long_answer_join_within_the_budget() {
+    let line = |id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"m\",\"params\":[\"\\\"\"]}}\n");
+    let long = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{}\"}}\n", "\\\"x".repeat(20_000));
+    let log: String = (0..300).map(line).chain([long]).collect();
+    let place = Place::with("log", log);
+    let mut agent = Agent::new(&place, &["log", "--budget", "4000"]);
+    let (mut cursor, mut rows) = (Value::Null, 0);
+    loop {
+        let result = agent.call("ask", &json!({ "question": "timeline", "cursor": cursor }), 4000);
+        let content = &result["structuredContent"];
+        assert_eq!(result["content"][0]["text"], content.to_string());
+        assert_eq!(content["total"], 301);
+        rows += content["rows"].as_array().unwrap().len();
+        cursor = content["cursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(rows, 301);
+}
+
+/// The official client validates each answer by the tool's output schema.
+#[test]
+fn the_official_client_accepts_the_answers() {
+    let Ok(python) = std::env::var("RPCGRAPH_MCP") else {
+        return println!("skipped: RPCGRAPH_MCP does not name a Python with the package mcp");
+    };
+    let place = Place::with("log", LOG);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/client.py");
+    let program = env!("CARGO_BIN_EXE_rpcgraph");
+    let ran = Command::new(python).args([script, program, &place.path("log").to_string_lossy()]).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "overview\nask\nshow\nquery\nschema\n");
+}
