@@ -36,8 +36,10 @@ const MAX_WORK: u64 = 10_000_000;
 const TIME: Duration = Duration::from_secs(3);
 /// The maximum number of requests without an answer; later ones are not sent.
 const MAX_UNANSWERED: u8 = 3;
-/// The maximum number of schemas, and of answers of the worker, in memory.
-const MAX_KEPT: usize = 10_000;
+/// The maximum length in bytes of all schemas in memory.
+const MAX_KEPT: usize = 8 << 20;
+/// The maximum number of answers of the worker in memory.
+const MAX_ANSWERS: usize = 10_000;
 
 /// The schemas that a query can use, and the validators of those that it has used.
 #[derive(Default)]
@@ -113,7 +115,7 @@ impl QuerySchemas {
         if let Some(known) = prepared.get(schema) {
             return Arc::clone(known);
         }
-        if prepared.len() == MAX_KEPT {
+        if prepared.keys().map(String::len).sum::<usize>() > MAX_KEPT {
             prepared.clear();
         }
         let new = Arc::new(if schema.len() > MAX_TEXT { Prepared::Remote } else { Prepared::new(schema, cost::of) });
@@ -133,7 +135,7 @@ impl QuerySchemas {
         let worker = worker.as_mut().filter(|_| *unanswered < MAX_UNANSWERED)?;
         let answer = worker.ask(&request);
         *unanswered += u8::from(answer.is_err());
-        if answers.len() == MAX_KEPT {
+        if answers.len() == MAX_ANSWERS {
             answers.clear();
         }
         let answer = answer.ok().and_then(|answer| Some(answer.as_str()?.to_owned()));

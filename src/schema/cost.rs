@@ -9,9 +9,8 @@ use super::references::percent_decode;
 const MAX_COST: u64 = 100_000;
 /// The maximum nesting of a schema, with the schemas that it refers to.
 const MAX_NESTING: u8 = 64;
-/// The maximum size of a compiled pattern with counted repetitions, in bytes, and the cost of such a pattern.
-const MAX_PATTERN: usize = 128 << 10;
-const PATTERN: u64 = 4000;
+/// The sizes of compiled patterns with counted repetitions, as powers of two, in bytes. A state takes about 32 bytes.
+const PATTERN_SIZES: std::ops::RangeInclusive<u8> = 12..=17;
 /// `boon` compares the elements of an array of up to 20 elements pairwise.
 const UNIQUE_ITEMS: u64 = 20;
 
@@ -81,9 +80,49 @@ impl Costs<'_> {
     }
 }
 
+/// Returns the number of states of a pattern; `None` if repetitions multiply it.
 fn cost_of_pattern(pattern: &str) -> Option<u64> {
     if !pattern.contains('{') {
         return Some(pattern.len() as u64 + 1);
     }
-    RegexBuilder::new(pattern).size_limit(MAX_PATTERN).build().ok().map(|_| PATTERN)
+    // As `boon` translates them.
+    let pattern = pattern.replace(r"\d", "[0-9]").replace(r"\w", "[0-9A-Za-z_]");
+    let fits = |power: &u8| RegexBuilder::new(&pattern).size_limit(1 << power).build().is_ok();
+    PATTERN_SIZES.into_iter().find(fits).map(|power| 1 << (power - 5))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn patterns_cost_what_their_repetitions_multiply() {
+        for (pattern, least, most) in [
+            ("^[a-z]+$", 9, 9),
+            (r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$", 128, 256),
+            ("^0x[0-9a-f]{64}$", 128, 512),
+            ("^[0-9a-f]{1024}$", 1024, 4096),
+        ] {
+            let cost = cost_of_pattern(pattern).unwrap();
+            assert!((least..=most).contains(&cost), "{pattern}: {cost}");
+        }
+        assert_eq!(cost_of_pattern("((a{99}){99}){99}"), None);
+    }
+
+    #[test]
+    fn references_cost_what_they_lead_to() {
+        let schema = json!({ "items": { "$ref": "#/$defs/a" }, "$defs": { "a": { "enum": [1, 2] } } });
+        // The schema, items, $defs, and twice the definition with its enum.
+        assert_eq!(of(&schema), Some(3 + 2 * 4));
+        let recursive = json!({ "items": { "$ref": "#" } });
+        let through_others = json!({ "$ref": "#/a", "a": { "$ref": "#/b" }, "b": { "not": { "$ref": "#/a" } } });
+        let elsewhere = json!({ "$ref": "other.json" });
+        let with_base = json!({ "properties": { "a": { "$id": "b/", "$ref": "#/c" } } });
+        for schema in [recursive, through_others, elsewhere, with_base, json!({ "format": "regex" })] {
+            assert_eq!(of(&schema), None, "{schema}");
+        }
+        assert!(of(&json!({ "properties": { "$ref": {}, "id": { "type": "string" }, "format": {} } })).is_some());
+    }
 }
