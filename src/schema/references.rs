@@ -36,26 +36,30 @@ pub fn each_object(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, V
 
 /// Returns a schema with the parts of a document that it refers to, directly or not, each at its JSON Pointer.
 pub fn excerpt(document: &Value, mut schema: Value) -> Value {
-    let mut done = BTreeSet::new();
-    let mut found = local_pointers(&mut schema);
+    let (mut done, mut found) = (BTreeSet::new(), Vec::new());
+    local_pointers(&schema, &mut found);
     while let Some(pointer) = found.pop() {
         if let Some(part) = document.pointer(&pointer).filter(|_| done.insert(pointer.clone())) {
-            let mut part = part.clone();
-            found.extend(local_pointers(&mut part));
-            place(&mut schema, &pointer, part);
+            local_pointers(part, &mut found);
+            place(&mut schema, &pointer, part.clone());
         }
     }
     schema
 }
 
-/// Returns the JSON Pointers of the references to the same document.
-fn local_pointers(schema: &mut Value) -> Vec<String> {
-    let mut found = Vec::new();
-    each_object(schema, &mut |entries| {
-        let fragment = entries.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
-        found.extend(fragment.map(percent_decode).filter(|pointer| pointer.starts_with('/')));
-    });
-    found
+/// Adds the JSON Pointers of the references to the same document.
+fn local_pointers(schema: &Value, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(entries) => {
+            let fragment =
+                entries.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
+            found.extend(fragment.map(percent_decode).filter(|pointer| pointer.starts_with('/')));
+            // Also what looks like data: a property may be called `default`.
+            entries.values().for_each(|below| local_pointers(below, found));
+        }
+        Value::Array(items) => items.iter().for_each(|below| local_pointers(below, found)),
+        _ => {}
+    }
 }
 
 /// Puts a part at a JSON Pointer, unless it lies in an array, which is there as a whole.

@@ -303,7 +303,7 @@ fn ethereum() -> Value {
     let hex = |pattern: &str| json!({ "type": "string", "pattern": pattern });
     let tags = json!({ "enum": ["earliest", "latest", "pending", "safe", "finalized"] });
     let transaction = json!({ "from": reference("Address"), "to": reference("Address"), "gas": reference("Number"), "input": reference("Bytes") });
-    let filter = json!({ "fromBlock": reference("Block"), "toBlock": reference("Block"), "blockHash": reference("Hash"), "topics": { "type": "array" } });
+    let filter = json!({ "fromBlock": reference("Block"), "toBlock": reference("Block"), "blockHash": reference("Hash"), "topics": { "type": "array" }, "default": reference("Bytes") });
     json!({
         "openrpc": "1.3.2",
         "info": { "title": "Ethereum", "version": "1" },
