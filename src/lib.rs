@@ -41,6 +41,7 @@
 //! context                 JSON-LD contexts and how they are loaded
 //! sink                    output of triples: text, JSON-LD, columns, Parquet, OTLP
 //! mapping                 message, session and protocol → triples
+//! schema                  JSON Schema, for queries and registers
 //! store                   Oxigraph's store, SPARQL servers, loading into both
 //! query                   SPARQL and questions over columns
 //! log                     a log from its bytes to its answers, and back from a graph
@@ -70,6 +71,11 @@ pub mod redact;
 pub mod register;
 #[cfg(feature = "register")]
 pub mod report;
+#[cfg(feature = "schema")]
+pub mod schema;
+#[cfg(not(feature = "schema"))]
+#[path = "schema/absent.rs"]
+mod schema;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod session;

@@ -70,6 +70,8 @@ pub use self::answer::{Answer, QueryError, ResultsError, Solutions, Triples};
 #[cfg(feature = "serve")]
 pub(crate) use self::cancel::resident_bytes;
 pub use self::cancel::{Cancel, Cause};
+use std::sync::Arc;
+
 use oxrdf::{NamedNode, NamedNodeRef};
 use spargebra::algebra::QueryDataset;
 
@@ -88,6 +90,7 @@ pub use self::syntax::{QUERY_PREFIXES, SyntaxError};
 pub use self::table::Table;
 pub use self::times::{by_time, relative};
 pub use self::window::Window;
+use crate::schema::QuerySchemas;
 use crate::sink::Selection;
 pub use crate::store::answer::Form;
 use crate::vocab::{jrpc, prov, rpcg};
@@ -104,6 +107,7 @@ pub struct Query {
     /// The query for columns that hold only the lengths of these properties' values.
     sized: Option<(spargebra::Query, Vec<NamedNode>)>,
     uses: Uses,
+    schemas: Arc<QuerySchemas>,
 }
 
 impl Query {
@@ -120,7 +124,7 @@ impl Query {
         }
         let sized = lengths::sized(&algebra).filter(|_| uses.needs.predicates().is_some());
         sized.iter().for_each(|(_, properties)| uses.needs.only_sizes(properties));
-        Ok(Self { text, base: base.map(str::to_owned), algebra, sized, uses })
+        Ok(Self { text, base: base.map(str::to_owned), algebra, sized, uses, schemas: Arc::default() })
     }
 
     /// Returns a query of the catalogue, without parameters.
@@ -146,6 +150,14 @@ impl Query {
     #[must_use]
     pub fn with_needs_of(mut self, other: &Self) -> Self {
         self.uses.needs.add(other.needs());
+        self
+    }
+
+    /// Sets the schemas of `rpcg:conforms`. Queries can share them, with their validators.
+    #[cfg(feature = "schema")]
+    #[must_use]
+    pub fn with_schemas(mut self, schemas: &Arc<QuerySchemas>) -> Self {
+        self.schemas = Arc::clone(schemas);
         self
     }
 

@@ -48,9 +48,7 @@ mod transforms;
 mod turtle;
 mod uplift;
 mod uplift_definition;
-mod validator;
 mod view;
-mod worker;
 mod yaml;
 
 use std::error::Error;
@@ -65,15 +63,16 @@ pub use self::output::{Files, Product, WriteError};
 pub use self::report::{ItemSubject, Report, ReportEntry, ReportItem, Section};
 pub use self::repository::{Register, RegisterBlock, Repository};
 use crate::record::unix_epoch;
+use crate::schema::worker::serve;
 
-/// Runs untrusted code and schemas for the process that makes a register: answers its requests until the end of
+/// Runs untrusted code and schemas for a process that makes a register or answers queries: answers its requests until the end of
 /// standard input.
 ///
 /// # Errors
 ///
-/// If a request is not one that the sandbox of a register sends.
+/// If a request is not one that such a process sends.
 pub fn worker() -> Result<(), Box<dyn Error + Send + Sync>> {
-    worker::serve(sandbox::answers)
+    serve(sandbox::answers)
 }
 
 /// Returns the time that is `seconds` after 1970, in UTC, as reports write it. `None` if the year has more than four

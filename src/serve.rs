@@ -24,6 +24,7 @@ mod shared;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -47,6 +48,8 @@ pub struct Site {
     pub renew: Option<Box<Renew>>,
     /// The IRI against which relative IRIs in queries resolve.
     pub base: Option<String>,
+    /// The worker program for the schemas in queries ([`QuerySchemas::new`](crate::schema::QuerySchemas::new)).
+    pub worker: Option<PathBuf>,
     /// The limits of queries.
     pub limits: Limits,
 }
@@ -118,7 +121,7 @@ impl Server {
     ///
     /// The system does not allow it; or a query exceeded its memory limit and could not be cancelled.
     pub fn run(self, site: Site) -> io::Result<()> {
-        let Site { content, renew, base, limits } = site;
+        let Site { content, renew, base, worker, limits } = site;
         // With two slots, one long query does not block others.
         let slots = crate::log::convert::processors().max(2);
         let shared = Arc::new(Shared {
@@ -126,6 +129,7 @@ impl Server {
             live: RwLock::new(Live::new(content, limits)),
             renew: renew.map(|renew| Arc::new(Mutex::new(renew))),
             base,
+            worker,
             limits,
             ask: Page::ask(),
             slots: Arc::new(Semaphore::new(slots)),

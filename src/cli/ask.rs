@@ -1,13 +1,16 @@
 //! Asks questions of logs, a store or a server, within limits of time and memory, and writes the answers.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use crate::endpoint::{Credentials, Endpoint};
 use crate::query::catalogue::{Condition, NamedQuery};
 use crate::query::{Answer, Cancel, Cause, Dataset, Engine, Loading, Query, QueryError, Solutions, by_time, relative};
+use crate::schema::QuerySchemas;
 use crate::store;
 use crate::summary::counted;
 use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
@@ -139,7 +142,8 @@ impl<'q> Question<'q> {
     pub fn query(&self, end: Option<&str>, base: Option<&str>) -> Result<Query, Failure> {
         let text = (self.text)(&self.filter.conditions(end)?)?;
         // Some editors write a byte order mark at the start of a file.
-        Ok(Query::parse(text.strip_prefix('\u{FEFF}').unwrap_or(&text), base)?)
+        let query = Query::parse(text.strip_prefix('\u{FEFF}').unwrap_or(&text), base)?;
+        Ok(query.with_schemas(&Arc::new(QuerySchemas::new(env::current_exe().ok()))))
     }
 
     /// Returns the query for loaded data: with the end of the data, if the filter has a time relative to it.

@@ -103,7 +103,7 @@ impl ServeCommand {
             None => logs.content(self.quiet, None)?,
         };
         let limits = Limits { time: self.timeout, memory: self.max_memory as u64, rows: self.max_rows };
-        let site = Site { content, renew, base, limits };
+        let site = Site { content, renew, base, worker: std::env::current_exe().ok(), limits };
         if !self.bind.ip().is_loopback() && !self.quiet {
             say("warning: whoever gets that URL from the network, where it is not encrypted, can read all of the logs");
         }

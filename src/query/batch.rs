@@ -40,11 +40,17 @@ use self::plan::Stop;
 pub(super) use self::terms::Run;
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
+use crate::schema::QuerySchemas;
 use crate::sink::columns::Columns;
 
 /// Returns the plan of a query; `None` if the batch evaluator does not cover it.
-pub(super) fn plan(query: &Query, columns: &Arc<Columns>, cancel: &Cancel) -> Option<(Plan, Arc<Run>)> {
-    let run = Arc::new(Run::new(columns.clone(), cancel.clone(), query.base_iri().cloned()));
+pub(super) fn plan(
+    query: &Query,
+    columns: &Arc<Columns>,
+    cancel: &Cancel,
+    schemas: &Arc<QuerySchemas>,
+) -> Option<(Plan, Arc<Run>)> {
+    let run = Arc::new(Run::new(columns.clone(), cancel.clone(), query.base_iri().cloned(), schemas.clone()));
     compile::compile(query, &run).ok().map(|plan| (plan, run))
 }
 
@@ -77,7 +83,7 @@ mod tests {
 
     fn planned(text: &str) -> Option<String> {
         let query = Query::parse(text, None).unwrap();
-        plan(&query.algebra, &Arc::default(), &Cancel::default()).map(|(plan, _)| plan.to_string())
+        plan(&query.algebra, &Arc::default(), &Cancel::default(), &Arc::default()).map(|(plan, _)| plan.to_string())
     }
 
     #[test]

@@ -199,7 +199,7 @@ impl Dataset {
             return Ok("engine: Oxigraph's store\n".to_owned());
         }
         let (columns, algebra) = self.in_columns(query, cancel)?;
-        Ok(match batch::plan(&algebra, &columns, cancel) {
+        Ok(match batch::plan(&algebra, &columns, cancel, &query.schemas) {
             Some((plan, _)) => format!("engine: batches over columns\n{plan}"),
             None => "engine: Oxigraph's evaluator over columns\n".to_owned(),
         })
@@ -241,11 +241,12 @@ impl Dataset {
             Data::Store(store) if !query.uses.items => store,
             _ => {
                 let (columns, mut algebra) = self.in_columns(query, cancel)?;
-                if batches && let Some((plan, run)) = batch::plan(&algebra, &columns, cancel) {
+                if batches && let Some((plan, run)) = batch::plan(&algebra, &columns, cancel, &query.schemas) {
                     return plan.answer(run);
                 }
                 keys::rewrite(&mut algebra);
-                let evaluator = functions::add(QueryEvaluator::new()).with_cancellation_token(cancel.token());
+                let evaluator =
+                    functions::add(QueryEvaluator::new(), &query.schemas).with_cancellation_token(cancel.token());
                 return evaluator
                     .prepare(&algebra)
                     .execute(Columnar { columns, cancel: cancel.clone() })
@@ -253,7 +254,7 @@ impl Dataset {
                     .map(|results| answer(results, failed));
             }
         };
-        let evaluator = functions::add(evaluator).with_cancellation_token(cancel.token());
+        let evaluator = functions::add(evaluator, &query.schemas).with_cancellation_token(cancel.token());
         let mut algebra = query.algebra.clone();
         keys::rewrite(&mut algebra);
         let mut prepared = evaluator.for_query(algebra);

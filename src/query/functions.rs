@@ -1,5 +1,7 @@
 //! Functions beyond SPARQL: access to payloads, and percentiles.
 
+use std::sync::Arc;
+
 use oxigraph::sparql::{AggregateFunctionAccumulator, SparqlEvaluator};
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
@@ -10,6 +12,7 @@ use super::overlap::MostAtOnce;
 use super::percentile::Percentile;
 use crate::json::{self, Decimal, Number, Numbers, Value, pointer_name, quoted};
 use crate::redact::secrets::masked;
+use crate::schema::QuerySchemas;
 use crate::vocab::{rdf, rpcg};
 
 /// A function for queries.
@@ -29,6 +32,10 @@ pub(super) enum FunctionKind {
     Keys,
     Type,
     Secrets,
+    #[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "the function does not exist"))]
+    Conforms,
+    #[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "the function does not exist"))]
+    SchemaProblem,
     Percentile(usize),
     MostAtOnce,
 }
@@ -54,6 +61,19 @@ pub const FUNCTIONS: &[Function] = &[
         "rpcg:secrets",
         "what looks like a password, a token or a key: an array of objects with its JSON Pointer, at, and how it begins, looks",
         FunctionKind::Secrets,
+    ),
+    #[cfg(feature = "schema")]
+    function(
+        "rpcg:conforms",
+        "the first error of the value by a JSON Schema: rdf:JSON, or the IRI of a built-in schema; unbound if it conforms \
+         or that is unknown",
+        FunctionKind::Conforms,
+    ),
+    #[cfg(feature = "schema")]
+    function(
+        "rpcg:schemaProblem",
+        "the reason why a JSON Schema is not valid in its dialect; unbound if it is valid or that is unknown",
+        FunctionKind::SchemaProblem,
     ),
     function("rpcg:median", "the median, as one of the numbers", FunctionKind::Percentile(50)),
     function("rpcg:p90", "the 90th percentile, as one of the numbers", FunctionKind::Percentile(90)),
@@ -82,6 +102,8 @@ impl Function {
             FunctionKind::Percentile(_) => "?number",
             FunctionKind::MostAtOnce => "?span",
             FunctionKind::Secrets => "?json",
+            FunctionKind::Conforms => "?json, ?schema",
+            FunctionKind::SchemaProblem => "?schema",
             _ => "?json, \"/pointer\"",
         };
         format!("{}({arguments})", self.name)
@@ -89,7 +111,11 @@ impl Function {
 
     /// Returns true if the function takes this number of arguments.
     pub(super) fn takes(&self, arguments: usize) -> bool {
-        arguments == 1 || arguments == 2 && !self.is_aggregate() && !matches!(self.kind, FunctionKind::Secrets)
+        match self.kind {
+            FunctionKind::Conforms => arguments == 2,
+            FunctionKind::Secrets | FunctionKind::SchemaProblem => arguments == 1,
+            _ => arguments == 1 || arguments == 2 && !self.is_aggregate(),
+        }
     }
 
     pub(super) fn kind(&self) -> FunctionKind {
@@ -130,14 +156,17 @@ macro_rules! with_functions {
 with_functions!(SparqlEvaluator, QueryEvaluator);
 
 /// Adds the functions to an evaluator.
-pub(super) fn add<E: WithFunctions>(evaluator: E) -> E {
+pub(super) fn add<E: WithFunctions>(evaluator: E, schemas: &Arc<QuerySchemas>) -> E {
     let sort_key = |arguments: &[Term]| arguments.first().and_then(keys::sort_key);
     let evaluator = evaluator.with_function(keys::SORT_KEY.into_owned(), sort_key);
     FUNCTIONS.iter().fold(evaluator, |evaluator, function| {
         let kind = function.kind;
         match function.is_aggregate() {
             true => evaluator.with_aggregate(function.iri(), kind),
-            false => evaluator.with_function(function.iri(), move |arguments| apply(kind, arguments)),
+            false => {
+                let schemas = schemas.clone();
+                evaluator.with_function(function.iri(), move |arguments| apply(kind, arguments, &schemas))
+            }
         }
     })
 }
@@ -151,15 +180,27 @@ pub(super) fn accumulator(kind: FunctionKind) -> Box<dyn AggregateFunctionAccumu
 }
 
 /// Applies a function to its arguments.
-pub(super) fn apply(kind: FunctionKind, arguments: &[Term]) -> Option<Term> {
+pub(super) fn apply(kind: FunctionKind, arguments: &[Term], schemas: &QuerySchemas) -> Option<Term> {
+    match (kind, arguments) {
+        (FunctionKind::Conforms, [json, schema]) => {
+            let json = text_of(json)?;
+            let error = match schema {
+                Term::NamedNode(iri) => schemas.violation_by_iri(json, iri.as_str()),
+                schema => schemas.violation(Some(json), text_of(schema)?),
+            };
+            return error.map(|error| Literal::from(error).into());
+        }
+        (FunctionKind::SchemaProblem, [schema]) => {
+            return schemas.violation(None, text_of(schema)?).map(|error| Literal::from(error).into());
+        }
+        (FunctionKind::Secrets, [text]) => return secrets(text_of(text)?),
+        _ => {}
+    }
     let (json, pointer) = match arguments {
         [json] => (json, ""),
         [json, Term::Literal(pointer)] if pointer.datatype() == xsd::STRING => (json, pointer.value()),
         _ => return None,
     };
-    if let FunctionKind::Secrets = kind {
-        return secrets(text_of(json)?);
-    }
     let value = json::parse(text_of(json)?.as_bytes()).ok()?;
     match pointer.contains("/*") {
         false => apply_to(kind, at(&value, pointer)?),
@@ -317,7 +358,7 @@ mod tests {
 
     fn call(kind: FunctionKind, json: &str, pointer: &str) -> Option<String> {
         let json = Literal::new_typed_literal(json, rdf::JSON).into();
-        apply(kind, &[json, Literal::from(pointer).into()]).map(|term| term.to_string())
+        apply(kind, &[json, Literal::from(pointer).into()], &QuerySchemas::default()).map(|term| term.to_string())
     }
 
     fn typed(lexical: &str, datatype: &str) -> Option<String> {

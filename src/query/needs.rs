@@ -226,7 +226,8 @@ impl Uses {
                 if let Some(Expression::Literal(pointer)) = arguments.get(1)
                     && !pointer.value().is_empty()
                     && pointer.datatype() == xsd::STRING
-                    && !pointer.value().starts_with('/')
+                    // The second argument of `rpcg:conforms` is JSON.
+                    && !pointer.value().starts_with(['/', '{'])
                 {
                     self.no_pointers.insert(pointer.value().to_owned());
                 }

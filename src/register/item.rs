@@ -20,9 +20,9 @@ use super::site::Site;
 use super::steps::Step;
 use super::turtle::{self, n_triples, read_turtle};
 use super::uplift::{UpliftError, Uplifted, Uplifter};
-use super::validator::Verdict;
 use super::{error::BlockError, yaml};
 use crate::json::{self, pretty};
+use crate::schema::Verdict;
 
 /// An example or test, with everything that is needed to run it.
 pub struct Job<'j> {

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use oxiri::{Iri, IriRef};
-use percent_encoding::{AsciiSet, PercentEncode, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, PercentEncode, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 use crate::json::pointer_token;
+use crate::schema::references::DATA;
+pub use crate::schema::references::{each_object, percent_decode, split};
 use crate::vocab::RESERVED;
 
 /// The prefix of references to blocks, before the identifier.
@@ -16,16 +18,6 @@ const PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b'$');
 
 pub fn percent_encode(text: &str) -> PercentEncode<'_> {
     utf8_percent_encode(text, PATH)
-}
-
-/// Percent-decodes a path or a fragment.
-pub fn percent_decode(text: &str) -> String {
-    percent_decode_str(text).decode_utf8_lossy().into_owned()
-}
-
-/// Splits a reference from its fragment.
-pub fn split(reference: &str) -> (&str, &str) {
-    reference.split_once('#').unwrap_or((reference, ""))
 }
 
 /// Resolves a reference to an absolute IRI.
@@ -91,9 +83,6 @@ pub fn pointer(schema: &Value, anchors: &Anchors, fragment: &str) -> Result<Stri
     })
 }
 
-/// Keywords whose values are data, not schemas.
-const DATA: &[&str] = &["const", "default", "enum", "example", "examples"];
-
 /// Returns the anchor that an object declares, by any keyword.
 fn anchor(entries: &Map<String, Value>) -> Option<&str> {
     let text = |keyword: &str| entries.get(keyword).and_then(Value::as_str);
@@ -132,20 +121,6 @@ pub fn absolute_id(schema: &Value) -> Option<String> {
     Some(split(id).0.to_owned()).filter(|id| id.contains("://"))
 }
 
-/// Visits the objects of a schema, except objects that are data.
-pub fn each_object(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
-    match schema {
-        Value::Object(entries) => {
-            visit(entries);
-            for (_, below) in entries.iter_mut().filter(|(name, _)| !DATA.contains(&name.as_str())) {
-                each_object(below, visit);
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|below| each_object(below, visit)),
-        _ => {}
-    }
-}
-
 /// Replaces each `$ref` for which `resolve` returns another reference.
 pub fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String>) {
     each_object(schema, &mut |entries| {
@@ -155,16 +130,4 @@ pub fn point(schema: &mut Value, resolve: &mut impl FnMut(&str) -> Option<String
             *reference = other;
         }
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_two_hexadecimal_digits_are_decoded() {
-        for (text, decoded) in [("a%2Fb", "a/b"), ("%c3%a9", "é"), ("%+1", "%+1"), ("%2", "%2"), ("%zz%41", "%zzA")] {
-            assert_eq!(percent_decode(text), decoded);
-        }
-    }
 }

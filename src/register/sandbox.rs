@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jaq_core::load::{Arena, File, Loader};
 use jaq_core::{Compiler, Ctx, Vars, data, unwrap_valr};
@@ -21,9 +22,11 @@ use super::references::split;
 use super::rules::infer;
 use super::steps::StepKind;
 use super::turtle::n_triples;
-use super::validator::{Validator, Verdict};
-use super::worker::Worker;
+use crate::schema::worker::Worker;
+use crate::schema::{Unusable, Validator, Verdict, answers as answers_to_queries};
 
+/// Time limit for an answer.
+const TIME: Duration = Duration::from_secs(10);
 /// A schema is not tried again after this number of consecutive examples without an answer.
 const MAX_UNANSWERED: u8 = 3;
 
@@ -45,7 +48,7 @@ impl Sandbox {
     /// Creates a sandbox that starts `program`, which answers with [`answers`].
     pub fn new(program: Option<PathBuf>) -> Self {
         Self {
-            worker: program.map(Worker::new),
+            worker: program.map(|program| Worker::new(program, TIME)),
             here: Box::new(|_| Value::Null),
             documents: BTreeMap::new(),
             sent: usize::MAX,
@@ -58,11 +61,11 @@ impl Sandbox {
         &mut self.documents
     }
 
-    /// Compiles the schema at a URI with a fragment. An error holds the URI of a document that cannot be used, and the
-    /// reason.
-    pub fn compile(&mut self, target: &str) -> Result<(), (String, String)> {
+    /// Compiles the schema at a URI with a fragment.
+    pub fn compile(&mut self, target: &str) -> Result<(), Unusable> {
         let uri = split(target).0.to_owned();
-        self.ask(&json!({ "compile": target })).unwrap_or_else(|why| Err((uri, why)))
+        let failed = |why| Err(Unusable { uri, why, is_invalid: false });
+        self.ask(&json!({ "compile": target })).unwrap_or_else(failed)
     }
 
     /// Validates a value against the schema at a URI with a fragment.
@@ -101,14 +104,18 @@ impl Sandbox {
     }
 }
 
-/// Returns a function that answers requests, set up with schemas.
+/// Returns a function that answers the requests of registers, set up with schemas, and of queries.
 pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::Error> {
     let texts: Option<BTreeMap<String, String>> = serde_json::from_value(setup)?;
     let read = |(uri, text): (String, String)| Ok((uri, serde_json::from_str(&text)?));
     let documents: Arc<BTreeMap<String, Value>> =
         Arc::new(texts.into_iter().flatten().map(read).collect::<Result<_, serde_json::Error>>()?);
     let mut validators: BTreeMap<String, Validator> = BTreeMap::new();
+    let mut of_queries = answers_to_queries();
     Ok(move |request: &Value| {
+        if let Some(answer) = of_queries(request) {
+            return answer;
+        }
         let text = |name: &str| request[name].as_str().unwrap_or_default();
         if request.get("step").is_some() {
             return json!(step(text("step"), text("code"), text("input")));
@@ -119,7 +126,7 @@ pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::
             match Validator::compile(target, &documents) {
                 Ok(validator) => drop(validators.insert(target.to_owned(), validator)),
                 Err(error) if is_compiled => return json!(Result::<(), _>::Err(error)),
-                Err((_, why)) => return json!(Verdict::Unknown(why)),
+                Err(error) => return json!(Verdict::Unknown(error.why)),
             }
         }
         match (is_compiled, validators.get(target)) {

@@ -13,7 +13,7 @@ use super::error::{BlockError, said};
 use super::library::{Library, shown, uri};
 use super::references::{is_without_anchors, percent_decode, percent_encode, point, split};
 use super::sandbox::Sandbox;
-use super::validator::{Verdict, mark_undecidable};
+use crate::schema::{Unusable, Verdict, mark_undecidable};
 
 /// The usual origin of references to schemas, for messages.
 const BY: &str = "the schema";
@@ -80,7 +80,7 @@ impl Schemas {
         let pointer = self.library.pointer(&uri, &document, &fragment);
         let pointer = pointer.map_err(|message| BlockError::unusable(by, format!("{}: {message}", shown(&uri))))?;
         let target = format!("{uri}#{}", percent_encode(&pointer));
-        if let Err((at, why)) = self.sandbox.borrow_mut().compile(&target) {
+        if let Err(Unusable { uri: at, why, .. }) = self.sandbox.borrow_mut().compile(&target) {
             // A document that cannot be read gives its own error.
             self.library.document(&at, BY)?;
             return Err(BlockError::unusable(&shown(&at), why));

@@ -24,6 +24,7 @@ use crate::query::results::{write_boolean, write_graph, write_solutions};
 use crate::query::{
     Answer, Cancel, Cause, Dataset, Form, Query, QueryError, ResultsError, Solutions, Table, resident_bytes,
 };
+use crate::schema::QuerySchemas;
 use crate::sink::SinkError;
 
 /// The size of a part of an answer, in bytes. A shorter answer is sent when complete, and can still be refused until
@@ -138,7 +139,8 @@ fn write(
 ) -> Result<(), Refusal> {
     let Asked { query, default_graphs, named_graphs, accept } = asked;
     let base = shared.base.as_deref();
-    let mut query = Query::parse(query, base).map_err(bad)?;
+    let schemas = Arc::new(QuerySchemas::new(shared.worker.clone()));
+    let mut query = Query::parse(query, base).map_err(bad)?.with_schemas(&schemas);
     if !default_graphs.is_empty() || !named_graphs.is_empty() {
         query = query.with_dataset(default_graphs.clone(), named_graphs.clone());
     }

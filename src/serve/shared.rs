@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -59,6 +60,7 @@ pub(super) struct Shared {
     pub live: RwLock<Arc<Live>>,
     pub renew: Option<Arc<Mutex<Box<Renew>>>>,
     pub base: Option<String>,
+    pub worker: Option<PathBuf>,
     pub limits: Limits,
     pub ask: Page,
     /// The slots for concurrent queries.

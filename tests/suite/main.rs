@@ -14,6 +14,7 @@ mod captured;
 mod carriers;
 mod cases;
 mod cli;
+mod conforms;
 mod context;
 mod detection;
 mod docs;

@@ -328,6 +328,7 @@ fn answers_are_those_of_the_command() {
         "SELECT ?text { ?s a rpcg:LogLine ; rpcg:text ?text }".to_owned(),
         "SELECT ?t (SUM(STRLEN(STR(?p))) AS ?n) { ?m jrpc:hasParameters|jrpc:hasResult ?p ; a ?t } GROUP BY ?t ORDER BY ?t".to_owned(),
         "SELECT ?e { ?m jrpc:hasParameters/rpcg:element ?e } ORDER BY ?e".to_owned(),
+        r##"SELECT ?m ?e { ?m jrpc:hasParameters ?p BIND(rpcg:conforms(?p, '{"not":{"required":["name"]},"items":{"$ref":"#"}}') AS ?e) } ORDER BY ?m"##.to_owned(),
     ]);
     for query in queries {
         let ran = place.run(&["query", "a.ndjson", "b.ndjson", "--quiet", "-t", "json", "-q", &query]);

@@ -148,7 +148,7 @@ impl<'r> Prepared<'_, 'r> {
             Node::Custom(kind, arguments) => {
                 let term = |node| self.run.to_term(self.value(node, row)?);
                 let arguments: Vec<Term> = arguments.iter().map(term).collect::<Option<_>>()?;
-                apply(*kind, &arguments).map(Value::from)
+                apply(*kind, &arguments, &self.run.schemas).map(Value::from)
             }
             _ => self.condition(node, row).map(Value::Boolean),
         }

@@ -16,6 +16,7 @@ use spargebra::term::GroundTerm;
 use super::super::cancel::Cancel;
 use super::super::columnar::Columnar;
 use super::super::functions;
+use crate::schema::QuerySchemas;
 use crate::sink::columns::{Columns, TermId};
 
 /// The state that the operators of a running query share.
@@ -25,6 +26,7 @@ pub(crate) struct Run {
     pub seed: Seed,
     base: Option<Iri<String>>,
     evaluator: QueryEvaluator,
+    pub(super) schemas: Arc<QuerySchemas>,
     computed: Mutex<Computed>,
 }
 
@@ -66,9 +68,9 @@ impl From<Term> for Value<'_> {
 }
 
 impl Run {
-    pub fn new(columns: Arc<Columns>, cancel: Cancel, base: Option<Iri<String>>) -> Self {
-        let evaluator = functions::add(QueryEvaluator::new()).with_cancellation_token(cancel.token());
-        Self { columns, cancel, seed: Seed::new(), base, evaluator, computed: Mutex::default() }
+    pub fn new(columns: Arc<Columns>, cancel: Cancel, base: Option<Iri<String>>, schemas: Arc<QuerySchemas>) -> Self {
+        let evaluator = functions::add(QueryEvaluator::new(), &schemas).with_cancellation_token(cancel.token());
+        Self { columns, cancel, seed: Seed::new(), base, evaluator, schemas, computed: Mutex::default() }
     }
 
     /// Returns the number of a term, adding it if new.

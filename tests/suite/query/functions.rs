@@ -150,3 +150,40 @@ fn functions_of_the_documents() {
         assert_eq!(plain(&rows(&log, &query).concat()), plain(row[1]), "{query}");
     }
 }
+
+/// A function with state gives the same in batches, in Oxigraph's evaluator over columns and over its store.
+#[test]
+fn values_conform_to_schemas_in_every_engine() {
+    const CALL: &str = "<https://w3id.org/rpcgraph/schemas/mcp/2025-06-18#tools/call>";
+    let log = [r#"{"name":"a"}"#, r#"{"name":7}"#, r#"{}"#, r#"{"name":"b","x":{"x":{"x":3}}}"#];
+    let log =
+        log.map(|params| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)).join("\n");
+    let recursive = r##"'{"properties":{"x":{"$ref":"#"}},"type":"object"}'"##;
+    for (expression, expected) in [
+        (
+            format!("rpcg:conforms(?p, {CALL})"),
+            ["-", "at /name: 7 is not of type \"string\"", "\"name\" is a required property", "-"],
+        ),
+        (format!("rpcg:conforms(?p, IRI(CONCAT(STR({CALL}), '/none')))"), ["-"; 4]),
+        (
+            "rpcg:conforms(?p, STRDT('{\"required\":[\"x\"]}', rdf:JSON))".to_owned(),
+            ["\"x\" is a required property", "\"x\" is a required property", "\"x\" is a required property", "-"],
+        ),
+        (format!("rpcg:conforms(?p, {recursive})"), ["-", "-", "-", "at /x/x/x: 3 is not of type \"object\""]),
+        (r#"REPLACE(rpcg:schemaProblem('{"type":"number?"}'), "^.*, at", "")"#.to_owned(), [" /type"; 4]),
+    ] {
+        // The second form is one that batches do not cover.
+        for (form, engine) in [("", "columns"), ("?m rpcg:inBatch* ?m .", "columns"), ("", "store")] {
+            let query = format!(
+                "SELECT (COALESCE({expression}, '-') AS ?error) {{ {form} ?m jrpc:hasParameters ?p ; rpcg:sequence ?n }} ORDER BY ?n"
+            );
+            let ran = super::ask(&log, &query, &["-t", "tsv", "--engine", engine]);
+            ran.quietly();
+            let found: Vec<String> = ran.text().lines().skip(1).map(|line| line.replace("\\\"", "\"")).collect();
+            assert_eq!(found, expected.map(|error| format!("\"{error}\"")), "{query} ({engine})");
+        }
+    }
+    let error =
+        rpcgraph::Query::parse("SELECT (rpcg:conforms(?p) AS ?x) { ?m jrpc:hasParameters ?p }", None).unwrap_err();
+    assert!(error.to_string().contains("it is rpcg:conforms(?json, ?schema)"), "{error}");
+}

@@ -9,6 +9,7 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 
 use boon::{
@@ -21,6 +22,8 @@ use serde_json::{Map, Value, json};
 use super::references::{each_object, percent_decode, split};
 use crate::json::{pointer_token, quoted};
 
+/// URI of a schema that stands alone.
+const DOCUMENT: &str = "schema:/";
 /// URI of the schema that refers to the target, so that keyword paths begin with `/$ref`.
 const ENTRY: &str = "entry:/";
 /// The prefix of a mark's URI, before the JSON type of the values that the mark applies to.
@@ -61,6 +64,17 @@ pub struct SchemaViolation {
     pub keyword: String,
 }
 
+/// The reason why a schema cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unusable {
+    /// URI of the document that cannot be used.
+    pub uri: String,
+    /// The reason.
+    pub why: String,
+    /// True if the document is to blame, not a reference or a keyword that is not supported.
+    pub is_invalid: bool,
+}
+
 /// A compiled schema.
 pub struct Validator {
     schemas: Schemas,
@@ -68,25 +82,38 @@ pub struct Validator {
 }
 
 impl Validator {
-    /// Compiles the schema at a URI. The documents must have been marked by [`mark_undecidable`]. An error holds the
-    /// URI of a document that cannot be used, and the reason.
-    pub fn compile(target: &str, documents: &Arc<BTreeMap<String, Value>>) -> Result<Self, (String, String)> {
+    /// Compiles a schema that stands alone.
+    pub fn of(mut schema: Value) -> Result<Self, Unusable> {
+        mark_undecidable(&mut schema);
+        Self::compile(DOCUMENT, &Arc::new([(DOCUMENT.to_owned(), schema)].into()))
+    }
+
+    /// Compiles the schema at a URI. The documents must have been marked by [`mark_undecidable`].
+    pub fn compile(target: &str, documents: &Arc<BTreeMap<String, Value>>) -> Result<Self, Unusable> {
         let mut compiler = Compiler::new();
         compiler.register_format(Format { name: UNDECIDED, func: reach_mark });
         let documents = Arc::clone(documents);
         compiler.use_loader(Box::new(Loader { entry: json!({ "$ref": target }), documents: Arc::clone(&documents) }));
         let mut schemas = Schemas::new();
-        let index = compiler.compile(ENTRY, &mut schemas).map_err(|error| match &error {
-            CompileError::ValidationError { url, src } => {
-                let (uri, pointer) = split(url);
-                let schema = documents.get(uri).and_then(|document| document.pointer(&percent_decode(pointer)));
-                let violation = most_telling(src, schema.unwrap_or(&Value::Null));
-                let at = if violation.instance.is_empty() { "" } else { ", at " };
-                let message = format!("it is not a valid JSON Schema: {}{at}{}", violation.message, violation.instance);
-                (uri.to_owned(), message)
-            }
-            CompileError::LoadUrlError { url, .. } => (url.clone(), error.to_string()),
-            _ => (split(target).0.to_owned(), error.to_string()),
+        let index = compiler.compile(ENTRY, &mut schemas).map_err(|error| {
+            let (uri, why) = match &error {
+                CompileError::ValidationError { url, src } => {
+                    let (uri, pointer) = split(url);
+                    let schema = documents.get(uri).and_then(|document| document.pointer(&percent_decode(pointer)));
+                    let violation = most_telling(src, schema.unwrap_or(&Value::Null));
+                    let at = if violation.instance.is_empty() { "" } else { ", at " };
+                    (uri, format!("it is not a valid JSON Schema: {}{at}{}", violation.message, violation.instance))
+                }
+                CompileError::LoadUrlError { url, .. } => (url.as_str(), error.to_string()),
+                _ => (split(target).0, error.to_string()),
+            };
+            let is_invalid = matches!(
+                error,
+                CompileError::ValidationError { .. }
+                    | CompileError::JsonPointerNotFound(_)
+                    | CompileError::AnchorNotFound { .. }
+            );
+            Unusable { uri: uri.to_owned(), why, is_invalid }
         })?;
         Ok(Self { schemas, index })
     }
@@ -95,6 +122,9 @@ impl Validator {
     pub fn validate(&self, value: &Value) -> Verdict {
         IS_UNDECIDED.set(false);
         let outcome = self.schemas.validate(value, self.index);
+        if outcome.as_ref().is_err_and(is_endless) {
+            return Verdict::Unknown("its references lead back to themselves".to_owned());
+        }
         match outcome.map_err(|error| most_telling(&error, value)) {
             Ok(()) if IS_UNDECIDED.get() => Verdict::Unchecked,
             Ok(()) => Verdict::Valid,
@@ -104,6 +134,11 @@ impl Validator {
             Err(violation) => Verdict::Invalid(violation),
         }
     }
+}
+
+/// True if an error is that references lead back to themselves.
+fn is_endless(error: &ValidationError<'_, '_>) -> bool {
+    matches!(error.kind, ErrorKind::RefCycle { .. }) || error.causes.iter().any(is_endless)
 }
 
 fn reach_mark(_: &Value) -> Result<(), Box<dyn Error>> {
@@ -253,6 +288,15 @@ fn closest<'e>(leaf: &Leaf<'e>) -> Option<Leaf<'e>> {
     if second.is_some_and(|second| score(&second) == score(&first)) { None } else { best(first) }
 }
 
+impl fmt::Display for SchemaViolation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.instance.is_empty() {
+            write!(f, "at {}: ", self.instance)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
 impl SchemaViolation {
     fn new(leaf: &Leaf<'_>, root: &Value) -> Self {
         let mut tokens: &[_] = &leaf.error.instance_location.tokens;
@@ -392,11 +436,8 @@ fn listed(values: &[Value]) -> String {
 mod tests {
     use super::*;
 
-    /// Compiles a schema without references.
-    fn validator(mut schema: Value) -> Validator {
-        mark_undecidable(&mut schema);
-        Validator::compile("test:/", &Arc::new([("test:/".to_owned(), schema)].into()))
-            .unwrap_or_else(|why| panic!("{why:?}"))
+    fn validator(schema: Value) -> Validator {
+        Validator::of(schema).unwrap_or_else(|why| panic!("{why:?}"))
     }
 
     #[test]

@@ -20,8 +20,6 @@ use serde_json::Value;
 
 /// The argument that makes a program a worker.
 const ARGUMENT: &str = "worker";
-/// Time limit for an answer.
-const TIME: Duration = Duration::from_secs(10);
 /// Limit on the address space of the process, in bytes.
 const MEMORY: u64 = 2 << 30;
 
@@ -29,6 +27,8 @@ const MEMORY: u64 = 2 << 30;
 #[derive(Debug)]
 pub struct Worker {
     program: PathBuf,
+    /// Time limit for an answer.
+    time: Duration,
     setup: Value,
     running: Option<Running>,
 }
@@ -41,9 +41,10 @@ struct Running {
 }
 
 impl Worker {
-    /// Creates a worker that runs a program, which must call [`serve`] if [`ARGUMENT`] is its only argument.
-    pub fn new(program: PathBuf) -> Self {
-        Self { program, setup: Value::Null, running: None }
+    /// Creates a worker that runs a program, which must call [`serve`] if [`ARGUMENT`] is its only argument. `time` is the
+    /// time limit for an answer.
+    pub fn new(program: PathBuf, time: Duration) -> Self {
+        Self { program, time, setup: Value::Null, running: None }
     }
 
     /// Replaces the setup, which ends the running process.
@@ -51,7 +52,7 @@ impl Worker {
         (self.setup, self.running) = (setup, None);
     }
 
-    /// Returns the answer to a request, or the reason why there is none within 10 seconds and 2 GiB of memory. The
+    /// Returns the answer to a request, or the reason why there is none within the time and 2 GiB of memory. The
     /// worker accepts further requests after an error.
     pub fn ask(&mut self, request: &Value) -> Result<Value, String> {
         let failed = |error: io::Error| format!("cannot start the worker process: {error}");
@@ -59,8 +60,8 @@ impl Worker {
         // Most likely, the process reached its memory limit.
         let ended = || format!("it takes more than {} MiB of memory, or cannot be done", MEMORY >> 20);
         writeln!(running.requests, "{request}").map_err(|_| ended())?;
-        let answer = running.answers.recv_timeout(TIME).map_err(|error| match error {
-            RecvTimeoutError::Timeout => format!("it takes more than {} s", TIME.as_secs()),
+        let answer = running.answers.recv_timeout(self.time).map_err(|error| match error {
+            RecvTimeoutError::Timeout => format!("it takes more than {} s", self.time.as_secs()),
             RecvTimeoutError::Disconnected => ended(),
         })?;
         let answer = answer.and_then(|line| Ok(serde_json::from_str(&line)?)).map_err(failed)?;
