@@ -44,6 +44,7 @@
 //! store                   Oxigraph's store, SPARQL servers, loading into both
 //! query                   SPARQL and questions over columns
 //! log                     a log from its bytes to its answers, and back from a graph
+//! check                   rules → verdicts and what breaks them
 //! report serve            pages, and a server for them
 //! register capture        building blocks → registers; logs → building blocks
 //! cli                     the command
@@ -51,6 +52,7 @@
 
 #[cfg(feature = "register")]
 pub mod capture;
+pub mod check;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
